@@ -51,7 +51,7 @@ void check(VkResult result, const char* what) {
 
 }  // namespace
 
-// The device's objects are released when the process exits.
+// Vulkan objects are not destroyed explicitly, because the process exits after the bench.
 struct BareVulkan::State {
 #define BARE_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
   BARE_VULKAN_FUNCTIONS(BARE_VULKAN_MEMBER)
@@ -107,7 +107,7 @@ void BareVulkan::State::choose(const uint8_t* uuid) {
     GetPhysicalDeviceProperties2(all[i], &properties);
     if (std::memcmp(id.deviceUUID, uuid, VK_UUID_SIZE) != 0) continue;
     physical = all[i];
-    break;  // Further drivers may offer the same device.
+    break;  // Other drivers may list the same device.
   }
   if (physical == VK_NULL_HANDLE) fail("the loader does not offer Tenon's device");
 }
@@ -135,7 +135,7 @@ void BareVulkan::State::open_device() {
   check(CreateFence(device, &fences, nullptr, &fence), "vkCreateFence");
 }
 
-// Drivers order memory types by performance, so the first device-local one is good.
+// Drivers list faster memory types first, so the first device-local type is used.
 VkDeviceMemory BareVulkan::State::take_memory(VkBuffer buffer) const {
   VkMemoryRequirements needs;
   GetBufferMemoryRequirements(device, buffer, &needs);
@@ -219,7 +219,7 @@ BareVulkan::BareVulkan(const uint8_t* uuid, uint64_t buffer_bytes)
   state.open_device();
   state.make_buffers(buffer_bytes);
   state.describe_buffers();
-  // Writes all memory, since drivers may allocate pages lazily.
+  // Drivers may allocate pages on first use, so all memory is written before anything is measured.
   const VkCommandBuffer fill = state.begin_commands();
   for (const VkBuffer buffer : state.buffers) {
     state.CmdFillBuffer(fill, buffer, 0, VK_WHOLE_SIZE, 0x3f800000u);

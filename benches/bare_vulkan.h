@@ -1,5 +1,5 @@
-// Runs hand-written shaders through plain Vulkan, as a baseline for the kernels of the Vulkan
-// plugin.
+// Runs hand-written shaders directly through Vulkan. They are the baseline for the kernels of
+// Tenon's Vulkan plugin.
 
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace benches {
 
-// A device, a queue, and two buffers that all shaders use: one for input and one for output. Errors
-// exit the program.
+// A Vulkan device with a queue, an input buffer and an output buffer, which all shaders share. Any
+// error prints a message and exits.
 class BareVulkan {
  public:
-  // Opens the device with that UUID.
+  // Opens the device with the given UUID and allocates buffers of `buffer_bytes`.
   BareVulkan(const uint8_t* uuid, uint64_t buffer_bytes);
   ~BareVulkan();
   BareVulkan(const BareVulkan&) = delete;
   BareVulkan& operator=(const BareVulkan&) = delete;
 
-  // Recorded dispatches, ready to be submitted.
+  // A command buffer of recorded dispatches.
   class Dispatch;
-  // Assembles a SPIR-V shader and records `groups` workgroups of it, `times` times with a barrier
+  // Assembles a SPIR-V shader and records `times` dispatches of `groups` workgroups, with a barrier
   // after each.
   Dispatch prepare(const std::string& assembly, std::array<uint32_t, 3> groups, int times = 1);
-  // Submits the dispatches and waits until they have finished.
+  // Submits the command buffer and waits until it has finished.
   void run(const Dispatch& dispatch);
 
  private:
@@ -45,17 +45,18 @@ class BareVulkan::Dispatch {
   VkCommandBuffer commands_;
 };
 
-// Workgroups for `n_invocations` invocations, a multiple of 65,536.
+// Returns the numbers of workgroups for `n_invocations`, which must be a multiple of 65,536.
 std::array<uint32_t, 3> groups_in_rows(uint32_t n_invocations);
 
-// Copies n words between the buffers, with n a multiple of 262,144. Each invocation copies a word,
-// four words, or loops over groups of four words.
+// Returns a shader that copies n 32-bit words from the input to the output; n must be a multiple of
+// 262,144. Each invocation copies one word (kWord), four words (kVec4), or loops over groups of
+// four words (kVec4Loop).
 enum class Copy { kWord, kVec4, kVec4Loop };
 std::string copy_shader(Copy copy, uint32_t n);
 std::array<uint32_t, 3> copy_groups(Copy copy, uint32_t n);
 
-// Each invocation does n_chains * n_rounds multiply-adds in n_chains independent chains: as
-// separate operations, or fused with a single rounding.
+// Returns a shader in which each invocation computes n_chains * n_rounds multiply-adds in n_chains
+// independent chains. kTwoSteps rounds twice (mul, add); kFused rounds once (fma).
 enum class MultiplyAdd { kTwoSteps, kFused };
 std::string multiply_add_shader(MultiplyAdd how, uint32_t n_chains, uint32_t n_rounds);
 

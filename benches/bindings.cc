@@ -1,7 +1,7 @@
-// Measures the overhead of the C++ binding over the C ABI. `./dev bench bindings` runs this, and
-// then the same work from Rust with criterion and from Java with JMH; benches/bindings/run.py
-// combines the results. Prints a line for each work, with the medians of its times, of their
-// differences and of the ratios C / C++:
+// Measures the overhead of the C++ binding over the C ABI. `./dev bench bindings` runs this
+// program, then the same work in Rust (criterion) and Java (JMH). benches/bindings/run.py combines
+// the results. Prints a line for each kind of work: the median times, the median of the
+// differences, and the median of the ratios C / C++.
 //
 //   pair WORK cpp C_NANOSECONDS CPP_NANOSECONDS DIFFERENCE RATIO
 
@@ -28,7 +28,7 @@ struct Work {
   int64_t batch;
   std::vector<double> c_times = {}, cpp_times = {}, differences = {}, ratios = {};
 
-  // Alternates between C and C++, so that other load on the machine affects both.
+  // Alternates between C and C++, so that other load on the machine affects both equally.
   void measure(benchmark::State& state) {
     for (auto _ : state) {
       const auto per_call = [&](Calls calls) {
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
       {"training_step", bench_c_training_step, bench_cpp_training_step, kBenchSteps},
   };
   for (Work& work : works) {
-    work.c(work.batch), work.cpp(work.batch);  // Warm up, for example tracing.
+    work.c(work.batch), work.cpp(work.batch);  // Warm up: trace, for example.
     benchmark::RegisterBenchmark(work.name, [&work](auto& state) { work.measure(state); });
   }
   benchmark::Initialize(&argc, argv);

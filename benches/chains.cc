@@ -1,5 +1,5 @@
-// Inter-op parallelism: measures a function of two independent chains of launches (vector-matrix
-// products followed by tanh), on two threads and on one.
+// Measures inter-op parallelism: a function with two independent chains of launches (vector-matrix
+// products followed by tanh) on two threads, compared with the same function on one thread.
 
 #include <tenon/tenon.h>
 

@@ -18,7 +18,7 @@ double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-// Collects the time per iteration of every repetition, in nanoseconds.
+// Collects the time per iteration, in nanoseconds, of every repetition of every benchmark.
 class Collector final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }

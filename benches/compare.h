@@ -1,6 +1,6 @@
-// Runs the same work on Tenon and on a peer, interleaved, and prints medians and their ratios.
+// Measures the same work in Tenon and in a peer library, and prints medians and their ratios.
 //
-// A case has a name and two Google benchmarks, registered as "CASE/tenon" and "CASE/PEER". All
+// A case is a pair of Google benchmarks, registered as "CASE/tenon" and "CASE/PEER". The
 // repetitions of all benchmarks run in random order, so that other load on the machine affects all
 // of them equally. The output ends with a line for each case:
 //
@@ -17,22 +17,22 @@ namespace benches {
 
 struct Options {
   int repetitions = 15;
-  double seconds = 0.05;  // Minimum time of each repetition.
-  std::string filter;     // A regular expression for names; empty for all.
+  double seconds = 0.05;  // Minimum time of a repetition.
+  std::string filter;     // A regular expression for benchmark names; empty for all.
   std::string json;       // Writes the results to this file; empty for none.
 };
 
-// Parses the command line. Exits for --help and for invalid arguments.
+// Parses the command line. Exits after --help, or if an argument is invalid.
 Options parse(int argc, char** argv, const std::string& what);
 
-// A result that is not compared with a peer; printed as it is.
+// A result without a peer, which is printed without a ratio.
 struct Figure {
   std::string name;
   double value;
   std::string unit;
 };
 
-// Runs all registered benchmarks. Returns 0, or 1 if one reported an error.
+// Runs all registered benchmarks and prints the results. Returns the exit status: 1 if one failed.
 int run(const Options& options, const std::vector<std::string>& versions,
         const std::vector<Figure>& figures);
 

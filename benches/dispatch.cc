@@ -1,7 +1,6 @@
-// The cost of one call: adds of 1 and 64 elements, recorded adds, forward and backward passes of
-// chains, and the time from main to the first result. Runs on one thread. Tenon runs through its
-// exported functions, with a plugin loaded at run time, and releases a new output in each call. The
-// peer is PyTorch's C++ API.
+// Measures the cost of single calls: adds of 1 and 64 elements, adds that a tape records, forward
+// and backward passes of chains, and the time from main() to the first result. Runs on one thread.
+// Each call returns a new output, which is released. The peer is PyTorch's C++ API.
 
 #include <tenon/tenon.h>
 
@@ -22,7 +21,7 @@ using benches::check;
 using benches::scope;
 
 constexpr int kChain = 1000;
-constexpr int kBatch = 1000;  // Recorded adds before each reset of the tape.
+constexpr int kBatch = 1000;  // Recorded adds before the tape is reset.
 
 tenon_tensor* constant(int64_t n, float value) {
   return benches::tensor(TENON_FLOAT32, {n}, std::vector<float>(static_cast<size_t>(n), value));
@@ -32,7 +31,7 @@ bool equals(tenon_tensor* x, float want) {
   std::vector<float> got(static_cast<size_t>(tenon_tensor_count(x)));
   check(tenon_tensor_read(scope(), x, got.data(), got.size() * 4));
   for (const float value : got) {
-    // The sum of a thousand rounding errors.
+    // Tolerates the rounding errors of a thousand additions.
     if (std::abs(value - want) > 1e-4f * std::abs(want)) return false;
   }
   return true;
@@ -71,7 +70,7 @@ void recorded_add(benchmark::State& state, int64_t n) {
   for (tenon_tensor* x : {a, b, c, gradient}) tenon_tensor_release(x);
 }
 
-// Forward and backward passes of a chain of kChain ops. The reported time is per op.
+// Measures forward and backward passes of a chain of kChain ops. Reports the time per op.
 template <class Step>
 void backward_chain(benchmark::State& state, double want, Step&& step) {
   tenon_tensor* x = constant(1, 0.001f);
@@ -100,7 +99,8 @@ void backward_chain(benchmark::State& state, double want, Step&& step) {
   tenon_tensor_release(x);
 }
 
-// The time from main to the first result of a separate process that loads every installed plugin.
+// Returns the milliseconds from main() to the first result of a separate process, which loads every
+// installed plugin.
 double startup_ms() {
   std::vector<double> times;
   for (int i = 0; i < 11; ++i) {

@@ -1,5 +1,5 @@
-// The same work in PyTorch's C++ API: with InferenceMode if nothing is recorded, else with
-// requires_grad.
+// The work of benches/dispatch.cc in PyTorch's C++ API. Uses InferenceMode, or requires_grad if
+// calls are recorded.
 
 #include <cmath>
 #include <string>

@@ -1,9 +1,8 @@
-// The cost of calling a function: fusible and unfusible chains of calls, a large one (also in
-// place), a layer norm written as elementary ops, a loop of a thousand adds whose trip count is an
-// input, an LSTM cell, and a convolution. Compares traced functions with the same code run eagerly
-// and with PyTorch's C++ API, and measures the time to trace each. Runs on one thread; the plugin
-// is loaded at run time, inputs are not known when tracing, and the first three calls are not
-// measured.
+// Measures the cost of calling traced functions: chains of calls that can be fused or cannot, a
+// chain on large tensors (also in place), a layer norm written with elementary ops, a loop of a
+// thousand adds whose trip count is an input, an LSTM cell, and a convolution. Compares with the
+// same code in eager mode and with PyTorch's C++ API, and also measures tracing. Runs on one
+// thread. The first three calls are not measured.
 
 #include <tenon/tenon.h>
 
@@ -24,7 +23,7 @@ using benches::tensor;
 
 constexpr int kPairs = 50;
 constexpr int64_t kTrips = 1000;
-constexpr int kWarmUpCalls = 3;  // Calls that are not measured.
+constexpr int kWarmUpCalls = 3;  // Number of calls before the measurement.
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
@@ -44,7 +43,7 @@ tenon_function* function_of(Code code) {
   return function;
 }
 
-// Measures the time to trace the function.
+// Measures how long tracing the function takes.
 void measure_tracing(benchmark::State& state, Code code, const std::vector<tenon_tensor*>& inputs) {
   for (auto _ : state) {
     tenon_function* function = function_of(code);
@@ -56,8 +55,8 @@ void measure_tracing(benchmark::State& state, Code code, const std::vector<tenon
   }
 }
 
-// Calls the code eagerly or as a function; `want` is element 0 of the output. With kInPlace the
-// output is the input of the next call, and may reuse its memory.
+// Measures calls of the code, eagerly or as a function. `want` is the expected element 0 of the
+// output. With kInPlace, each output is donated as the input of the next call.
 void measure(benchmark::State& state, How how, Code code, std::vector<tenon_tensor*> inputs,
              float want) {
   tenon_function* function = function_of(code);
@@ -96,7 +95,7 @@ void measure(benchmark::State& state, How how, Code code, std::vector<tenon_tens
   tenon_function_release(function);
 }
 
-// ---- 4x4 matmuls alternating with gathers of rows
+// ---- a chain that cannot be fused: 4x4 matmuls alternating with gathers of rows
 
 void chain(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
@@ -113,7 +112,7 @@ void chain(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) 
 }
 
 void chain_unfusable(benchmark::State& state, How how) {
-  // Permutes columns, which leaves x unchanged.
+  // The product with w permutes the columns of x, which are all equal. Thus x does not change.
   const std::vector<float> x(16, 1), w = {0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0};
   const std::vector<int32_t> rows = {3, 2, 1, 0};
   measure(state, how, chain,
@@ -122,7 +121,7 @@ void chain_unfusable(benchmark::State& state, How how) {
           1);
 }
 
-// ---- fifty times x b + c, with 64 elements
+// ---- a chain of fifty operations x * b + c on 64 elements
 
 void scale_and_shift(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
@@ -145,7 +144,7 @@ void chain_fused(benchmark::State& state, How how) {
   measure(state, how, scale_and_shift, {all(1), all(0.5f), all(1)}, 2);
 }
 
-// ---- tanh(a b + c) d, with 16 M elements
+// ---- tanh(a b + c) d on 16 M elements
 
 void tanh_of_sum(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor *product = nullptr, *sum = nullptr, *y = nullptr;
@@ -162,14 +161,14 @@ void large_fused(benchmark::State& state, How how) {
     return tensor(TENON_FLOAT32, {kElements},
                   std::vector<float>(static_cast<size_t>(kElements), static_cast<float>(value)));
   };
-  // The output equals the input, so that the call can be repeated in place.
+  // The output equals the input, so that it can replace the input in the next call.
   measure(state, how, tanh_of_sum, {all(0.5), all(0.5), all(0.25), all(0.5 / std::tanh(0.5))},
           0.5f);
-  // The traffic of a single pass: each array once.
+  // Counts the bytes of a single fused pass, which accesses each array once.
   state.SetBytesProcessed(state.iterations() * kElements * 5 * 4);
 }
 
-// ---- (x - mean) / sqrt(var + epsilon) along rows, for 4096 x 256
+// ---- layer norm: (x - mean) / sqrt(var + epsilon) along the rows of a [4096, 256] matrix
 
 void norm_by_hand(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   const int64_t columns = 1;
@@ -214,7 +213,7 @@ void convolution(benchmark::State& state, How how) {
   measure(state, how, conv, {all({1, 100, 200, 200}, 0.5f), all({100, 100, 3, 3}, 0.01f)}, 4.5f);
 }
 
-// ---- a thousand adds
+// ---- a loop of a thousand adds
 
 struct Adds {
   tenon_tensor* step;
@@ -254,17 +253,17 @@ void loop_1000(benchmark::State& state, How how) {
           0.5f * kTrips);
 }
 
-// ---- an LSTM cell with batch 1 and 32 features, in the form that users write
+// ---- an LSTM cell with batch size 1 and 32 features, written with elementary ops
 
 constexpr int64_t kFeatures = 32;
 
-// All weights are 1/16, which is enough to detect a wrong gate.
+// Creates a matrix whose elements are all 1/16. A mixed-up gate would still change the output.
 tenon_tensor* sixteenths(int64_t rows, int64_t columns) {
   return tensor(TENON_FLOAT32, {rows, columns},
                 std::vector<float>(static_cast<size_t>(rows * columns), 0.0625f));
 }
 
-// Computes c' = sigmoid(f) c + sigmoid(i) tanh(g) and sigmoid(o) tanh(c').
+// Computes c' = sigmoid(f) c + sigmoid(i) tanh(g) and h' = sigmoid(o) tanh(c').
 void lstm_cell(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor *const x = inputs[0], *const h = inputs[1], *const c = inputs[2];
   std::vector<tenon_tensor*> made;

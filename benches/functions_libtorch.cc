@@ -1,4 +1,4 @@
-// The work of benches/functions.cc in PyTorch's C++ API under InferenceMode. Its loops run as
+// The work of benches/functions.cc in PyTorch's C++ API under InferenceMode. Loops are compiled by
 // TorchScript.
 
 #include <torch/jit.h>
@@ -12,14 +12,14 @@ namespace {
 
 constexpr int kPairs = 50;
 constexpr int64_t kTrips = 1000;
-constexpr int kWarmUpCalls = 3;  // Calls that are not measured.
+constexpr int kWarmUpCalls = 3;  // Number of calls before the measurement.
 
 void check(benchmark::State& state, const at::Tensor& got, float want) {
   const float first = got.flatten()[0].item<float>();
   if (std::abs(first - want) > 1e-4f * std::abs(want)) state.SkipWithError("wrong result");
 }
 
-// The first calls take longer, until TorchScript's profiling executor has settled.
+// Measures calls after kWarmUpCalls, in which TorchScript's profiling executor optimises the code.
 template <class Call>
 void run(benchmark::State& state, const Call& call) {
   for (int i = 0; i < kWarmUpCalls; ++i) call();

@@ -1,4 +1,4 @@
-// Included by the libtorch side of every bench.
+// Includes libtorch and reports its version. Included by every NAME_libtorch.cc.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// The peer of a bench: PyTorch's C++ API, if installed. NAME_libtorch.cc contains a bench's work
-// for it.
+// Declares the peer of a bench. NAME_libtorch.cc contains the same work in PyTorch's C++ API, if
+// that is installed.
 
 #pragma once
 
@@ -17,13 +17,13 @@ std::string libtorch_version();
 
 namespace benches {
 
-// Registers the peer's benchmarks, or reports that there are none. Returns the versions of Tenon
-// and the peer.
+// Registers the peer's benchmarks, or prints that there is no peer. Returns the versions of Tenon
+// and of the peer.
 inline std::vector<std::string> register_peer() {
   std::vector<std::string> versions = {"tenon " + std::string(tenon_version().data)};
 #if defined(TENON_HAVE_LIBTORCH)
 #if defined(__x86_64__)
-  // PyTorch must not select less than the machine supports.
+  // Makes PyTorch use AVX-512 if the processor has it, because PyTorch may choose less by default.
   if (__builtin_cpu_supports("avx512f")) setenv("ATEN_CPU_CAPABILITY", "avx512", 1);
 #endif
   register_libtorch();

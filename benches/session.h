@@ -1,5 +1,5 @@
-// Shared by every bench: one scope with one thread, errors that exit the program, and tensors from
-// host data.
+// Helpers of all benches: a scope with one thread, a check that exits the program on an error, and
+// tensors from host data.
 
 #pragma once
 

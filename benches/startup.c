@@ -1,4 +1,5 @@
-/* Prints the milliseconds from main to the first result, with all plugins next to libtenon. */
+/* Prints the milliseconds from main() to the first result. Loads all plugins that are beside
+ * libtenon. */
 
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 

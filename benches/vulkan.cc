@@ -1,18 +1,20 @@
-// Measures the fraction of the device's performance that the Vulkan plugin's kernels reach, on the
-// first device of the loader (VK_DRIVER_FILES selects the driver). Compares with hand-written
-// shaders on the same driver, and with other ways to do the same on the same device:
+// Measures how much of a device's performance the kernels of the Vulkan plugin reach. Uses the
+// first device that the Vulkan loader lists (VK_DRIVER_FILES selects the driver). Compares with
+// hand-written shaders on the same driver, and with other ways to compute the same in Tenon. The
+// cases, with the expected ratios:
 //
-//   add_16M        bytes per second, relative to three shaders that copy as many bytes: 0.8 or more
-//   chain_16M      ten ops as a function, which is one dispatch, compared with ten calls
-//   replay         a function of 200 small ops that cannot be one dispatch, compared with 200 calls
-//                  (5 or more), and with resubmitting a command buffer of 200 dispatches
-//   replay_host    the same, but only the time until the call returns to the caller
-//   matmul_1024    compared with a shader that does only as many multiply-adds: 0.5 or more
-//   sum_of_host    a sum of 16 M elements in imported host memory, compared with one of a copy
-//   first_use      of an op whose shader is in the cache, compared with an empty cache
-//   first_uses     of 16 ops with an empty cache, without and with a wait after each
-//   first_layer    with an empty cache: a function of a matmul, a bias and an activation, until it
-//                  is replayed as one launch, compared with as many calls of the three ops
+//   add_16M        bandwidth of an add, compared with three copy shaders: at least 0.8
+//   chain_16M      ten ops as a function, which fuses them, compared with ten calls
+//   replay         a function of 200 small ops that cannot be fused, compared with 200 calls (at
+//                  least 5) and with resubmitting a command buffer of 200 dispatches
+//   replay_host    like `replay`, but only the time until the call returns
+//   matmul_1024    compared with a shader that only computes as many multiply-adds: at least 0.5
+//   sum_of_host    a sum of 16 M elements in imported host memory, compared with a sum of a copy
+//   first_use      of an op whose shader is cached on disk, compared with an empty cache
+//   first_uses     of 16 ops with an empty cache: enqueued together, compared with a wait after
+//   each first_layer    with an empty cache: a function of matmul, bias and activation until its
+//   fused
+//                  launch is replayed, compared with as many calls of the three ops
 
 #include <tenon/tenon.h>
 #include <unistd.h>
@@ -41,7 +43,8 @@ constexpr int64_t kElements = 16 << 20;
 constexpr uint32_t kCopiedWords = 24 << 20;  // A copy moves 8 bytes per word, an add 12.
 constexpr int64_t kSize = 1024;
 
-// If there is no device, prints the reason and exits with the status of skipped tests.
+// Returns the device. If there is none, prints the reason and exits with the status of skipped
+// tests.
 tenon_device_info choose_device() {
   if (tenon_error* error = tenon_scope_set_device(scope(), tenon_str("vulkan"))) {
     std::fprintf(stderr, "bench vulkan: %s\n", tenon_error_message(error).data);
@@ -72,7 +75,7 @@ float first_of(tenon_tensor* x) {
   return data[0];
 }
 
-// ---- code that runs eagerly or as a function
+// ---- code that runs in eager mode or as a function
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
@@ -116,8 +119,8 @@ class Call {
   tenon_function* function_ = nullptr;
 };
 
-// Calls that are not measured: they trace, prepare and record. Also waits until threads have
-// compiled what is worthwhile for functions that are called often.
+// Minimum number of calls before the measurement: they trace, prepare kernels and record. The
+// warm-up takes at least kWarmingTime, in which threads compile functions that are called often.
 constexpr int kWarmUpCalls = 3;
 constexpr std::chrono::milliseconds kWarmingTime{250};
 
@@ -131,9 +134,9 @@ void warm(const Once& once) {
   }
 }
 
-enum class Timed { kAll, kHost };  // Measures the call and the wait, or only the call.
+enum class Timed { kAll, kHost };  // kAll: until the work is done. kHost: until the call returns.
 
-// Calls and waits repeatedly. `want` is the expected element 0 of the output.
+// Measures calls, each followed by a wait. `want` is the expected element 0 of the output.
 void measure(benchmark::State& state, const Call& call, float want, Timed timed = Timed::kAll) {
   warm([&] { tenon_tensor_release(call()); });
   for (auto _ : state) {
@@ -148,8 +151,8 @@ void measure(benchmark::State& state, const Call& call, float want, Timed timed 
   tenon_tensor_release(y);
 }
 
-// The number of launches in a call. Consecutive small launches may be coalesced into one dispatch
-// when they are replayed.
+// Returns the number of launches of a call. A replay may coalesce consecutive small launches into
+// one dispatch.
 double count_launches(const Call& call) {
   for (int i = 0; i < kWarmUpCalls; ++i) tenon_tensor_release(call());
   check(tenon_scope_wait(scope()));
@@ -204,7 +207,7 @@ void measure_ten_ops(benchmark::State& state, bool is_traced) {
   measure(state, Call(ten_ops, is_traced, ten_inputs()), 2);
 }
 
-// ---- 200 small ops, each depending on the previous one
+// ---- a chain of 200 small ops
 
 constexpr int kGathers = 200;
 
@@ -242,7 +245,7 @@ void measure_matmul(benchmark::State& state) {
 
 // ---- host memory
 
-// Page-aligned, like large blocks from allocators.
+// Page-aligned memory, as allocators return for large blocks.
 void measure_sum_of_host(benchmark::State& state, bool is_imported) {
   const std::vector<int64_t> shape = {kElements};
   constexpr size_t kBytes = size_t{kElements} * sizeof(float), kPage = 4096;
@@ -264,7 +267,7 @@ void measure_sum_of_host(benchmark::State& state, bool is_imported) {
   }
 }
 
-// ---- hand-written shaders
+// ---- comparison with hand-written shaders
 
 struct ByHand {
   std::string name;
@@ -287,7 +290,7 @@ std::vector<ByHand> shaders_by_hand(BareVulkan& device) {
   }
   all.push_back({"replay/resubmission",
                  device.prepare(benches::copy_shader(Copy::kWord, 16), {1, 1, 1}, kGathers)});
-  // As many multiply-adds as a matmul.
+  // Computes as many multiply-adds as matmul_1024.
   constexpr uint32_t kInvocations = 1 << 16;
   constexpr uint32_t kEach = static_cast<uint32_t>(kSize * kSize * kSize / kInvocations);
   for (const auto& [name, how] : {std::pair{"multiply_add_", MultiplyAdd::kTwoSteps},
@@ -301,9 +304,9 @@ std::vector<ByHand> shaders_by_hand(BareVulkan& device) {
   return all;
 }
 
-// ---- the first use of an op
+// ---- first uses of ops
 
-// A context whose plugin caches shaders in a given folder, and one tensor.
+// A context whose Vulkan plugin caches shaders in the given folder, and an input tensor.
 class FirstUse {
  public:
   explicit FirstUse(const std::string& cache) {
@@ -330,7 +333,7 @@ class FirstUse {
     check(tenon_scope_wait(scope_));
   }
 
-  // Ops whose shaders have nothing in common.
+  // Runs 16 ops whose shaders share no code.
   void run_many(bool waits_for_each) {
     for (const auto op : {tenon_exp, tenon_expm1, tenon_log, tenon_log1p, tenon_sin, tenon_cos,
                           tenon_tan, tenon_asin, tenon_acos, tenon_atan, tenon_sinh, tenon_cosh,
@@ -341,7 +344,7 @@ class FirstUse {
     check(tenon_scope_wait(scope_));
   }
 
-  // Calls it until the recording is replayed.
+  // Calls the layer until its recording is replayed, or equally often in eager mode.
   void run_layer(bool is_traced) {
     const Call layer(
         [](tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
@@ -377,7 +380,7 @@ void measure_first_use(benchmark::State& state, bool has_cache, void (*use)(Firs
   std::string folder = std::filesystem::temp_directory_path() / "tenon-bench-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr)
     return state.SkipWithError("cannot create a temporary folder");
-  setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);  // Mesa's own shader cache.
+  setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);  // Moves Mesa's own shader cache.
   if (has_cache) {
     FirstUse kept(folder);
     use(kept);
@@ -415,7 +418,7 @@ int main(int argc, char** argv) {
       for (auto _ : state) bare.run(shader.dispatch);
     })->UseRealTime();
   }
-  // Measure real time, since the caller's CPU is idle while the device works.
+  // Measures wall-clock time, because the host thread is idle while the device works.
   const auto add_case = [](const char* name, auto measure_case, auto... arguments) {
     return benchmark::RegisterBenchmark(name,
                                         [=](auto& state) { measure_case(state, arguments...); })
@@ -426,7 +429,8 @@ int main(int argc, char** argv) {
   add_case("chain_16M/tenon_eager", measure_ten_ops, false);
   add_case("replay/tenon", measure_gathers, true, Timed::kAll);
   add_case("replay/tenon_eager", measure_gathers, false, Timed::kAll);
-  // Iterations are fixed, because most of the time of these cases is not measured.
+  // The number of iterations is fixed, because these cases spend most of their time outside the
+  // measurement.
   constexpr int kCalls = 20, kUses = 3;
   for (const bool is_traced : {true, false}) {
     add_case(is_traced ? "replay_host/tenon" : "replay_host/tenon_eager", measure_gathers,

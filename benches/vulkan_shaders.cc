@@ -1,4 +1,4 @@
-// Generates shaders in SPIR-V assembly language.
+// Generates the hand-written shaders in SPIR-V assembly language.
 
 #include <string>
 
@@ -9,7 +9,8 @@ namespace {
 
 constexpr uint32_t kLocalSize = 64, kRowOfGroups = 1024;
 
-// Declares two buffers of elements of a type, and the invocation index, %i.
+// Returns the start of a shader: two buffers with elements of one type, and the invocation index
+// %i.
 std::string head(const std::string& element, uint32_t element_bytes, const std::string& decorations,
                  const std::string& constants) {
   return R"(
@@ -120,8 +121,8 @@ std::string copy_shader(Copy copy, uint32_t n_words) {
 )" + kEnd;
 }
 
-// Chain k starts at (k + 2) * x. x is loaded from memory, so that nothing can be computed in
-// advance.
+// Chain k starts with (k + 2) * x. The value x is loaded from memory, so that compilers cannot
+// evaluate the chain in advance.
 std::string multiply_add_shader(MultiplyAdd how, uint32_t n_chains, uint32_t n_rounds) {
   std::string decorations, begin, phis, body, end;
   for (uint32_t k = 0; k < n_chains; ++k) {

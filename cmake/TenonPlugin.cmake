@@ -1,14 +1,14 @@
-# tenon_add_plugin builds a device plugin, in this tree and outside it in the same way. An
-# installation holds this file, and find_package(tenon) includes it.
+# Defines tenon_add_plugin(), which builds a device plugin, both in this tree and outside. The file
+# is installed, and find_package(tenon) includes it.
 
 set(TENON_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/plugin.map)
 
 # tenon_add_plugin(NAME name SOURCES file... [LIBS library...] [FOR_TESTS])
 #
-# Defines the target tenon_plugin_<name>: plugins/libtenon_<name>.so under the build folder, which
-# exports only tenon_plugin_query_v1. In a build whose TENON_STATIC_PLUGINS lists it, its objects
-# become a part of libtenon. A plugin FOR_TESTS is built into test_plugins, which no program
-# searches by default, and is not installed.
+# Defines the target tenon_plugin_<name>, which builds plugins/libtenon_<name>.so in the build
+# folder. The library exports only tenon_plugin_query_v1. If TENON_STATIC_PLUGINS lists the plugin,
+# its objects are linked into libtenon instead. A plugin with FOR_TESTS is built in the folder
+# test_plugins, which programs do not search by default, and is not installed.
 function(tenon_add_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 arg "FOR_TESTS" "NAME" "SOURCES;LIBS")
   set(target tenon_plugin_${arg_NAME})
@@ -29,8 +29,8 @@ function(tenon_add_plugin)
                  LINK_DEPENDS ${TENON_PLUGIN_MAP})
     target_link_options(${target} PRIVATE LINKER:--version-script=${TENON_PLUGIN_MAP})
     if(NOT TENON_SANITIZE)
-      # The host passes a plugin every function that it may call, so an undefined symbol is an
-      # error.
+      # A plugin receives the host's functions in a table and imports none of them. Therefore
+      # undefined symbols are errors.
       target_link_options(${target} PRIVATE LINKER:-z,defs)
     endif()
   endif()
@@ -48,7 +48,7 @@ function(tenon_add_plugin)
     target_link_libraries(${target} PRIVATE tenon_compile_options)
   endif()
   if(NOT arg_FOR_TESTS)
-    # In this tree, the plugin `ref` is packaged with the tools that compare other plugins with it.
+    # The plugin `ref` is packaged with the tools, which compare other plugins with it.
     set(component plugin-${arg_NAME})
     if(arg_NAME STREQUAL "ref")
       set(component tools)

@@ -1,5 +1,5 @@
-# Runs first in `cmake --install`: if only a part was built, for example by `./dev demo`, it prints
-# what to build. tenon_install_program and tenon_add_plugin list the files that must exist.
+# Fails `cmake --install` if the build is incomplete, for example after `./dev demo`, and prints how
+# to complete it. tenon_install_program and tenon_add_plugin register the required files.
 
 install(CODE "set(tenon_installed_files \"${PROJECT_BINARY_DIR}/installed_files.txt\")
 set(tenon_build \"${PROJECT_BINARY_DIR}\")" ALL_COMPONENTS)
@@ -26,7 +26,7 @@ if(EXISTS "${tenon_installed_files}")
 endif()
 ]] ALL_COMPONENTS)
 
-# tenon_expect_installed(target...): `cmake --install` needs the files of these targets.
+# tenon_expect_installed(target...): registers the files of these targets as required.
 function(tenon_expect_installed)
   set_property(GLOBAL APPEND PROPERTY TENON_INSTALLED_TARGETS ${ARGN})
 endfunction()

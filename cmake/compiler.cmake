@@ -1,4 +1,4 @@
-# How our own code is compiled. All our targets link tenon_compile_options.
+# Compiler options for our own code. Every target of ours links tenon_compile_options.
 
 set(CMAKE_C_STANDARD 99)
 set(CMAKE_C_EXTENSIONS OFF)
@@ -17,8 +17,9 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
-# -O2 gives readable profiles and keeps libtenon small; kernels that gain from -O3 set it
-# themselves. Line tables suffice for backtraces and cost a third of full debug information.
+# -O2 keeps profiles readable and libtenon small. Kernels that are faster with -O3 set it
+# themselves. Line tables are enough for backtraces, and have a third of the size of full debug
+# information.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
@@ -37,21 +38,22 @@ if(TENON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(tenon_compile_options INTERFACE)
-# Every operation rounds once, even on processors with fused multiply-add (docs/numerics.md).
+# Forbids the contraction of a * b + c to a fused multiply-add, which would round once instead of
+# twice (docs/numerics.md).
 target_compile_options(tenon_compile_options INTERFACE -Wall -Wextra -Werror -ffp-contract=off)
-# Designated initialisers omit fields that keep their default.
+# Designated initialisers may omit fields with default values.
 target_compile_options(tenon_compile_options
                        INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC 12 mistakes the inlined storage of a small vector for an access past its end.
+  # GCC 12 wrongly reports accesses past the end of a small vector's inlined storage.
   target_compile_options(tenon_compile_options INTERFACE -Wno-array-bounds -Wno-stringop-overflow)
   if(TENON_SANITIZE)
-    # Instrumented code causes false warnings; the other builds report real cases.
+    # Instrumented code causes false warnings. Other builds report the true ones.
     target_compile_options(tenon_compile_options INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
 if(EMSCRIPTEN)
-  # Loops over bools are vectorised only if they evaluate both operands.
+  # Loops over bools use & and |, because the compiler does not vectorise && and ||.
   target_compile_options(tenon_compile_options INTERFACE -Wno-bitwise-instead-of-logical)
 else()
   target_compile_options(tenon_compile_options INTERFACE -fno-plt -ffunction-sections
@@ -59,13 +61,13 @@ else()
   target_link_options(tenon_compile_options INTERFACE LINKER:--gc-sections LINKER:--as-needed)
 endif()
 
-# Sanitizers apply to every object and every link of the build, third-party ones included.
+# Sanitizers must instrument all objects and links of the build, including third-party ones.
 if(TENON_SANITIZE STREQUAL "address")
   set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
 elseif(TENON_SANITIZE)
   set(sanitize -fsanitize=${TENON_SANITIZE})
 endif()
-# With AddressSanitizer's checks, -O1 takes twice as long to compile as -Og. Reports need only line numbers.
+# With AddressSanitizer, -O1 takes twice as long to compile as -Og. Reports need line numbers only.
 if(TENON_SANITIZE)
   add_compile_options(${sanitize} -fno-omit-frame-pointer -Og -g1)
   add_link_options(${sanitize})
@@ -73,29 +75,29 @@ endif()
 if(TENON_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
-# The checks to switch off where not all of them are needed.
+# The sanitizer checks to disable for code that does not need all of them.
 set(tenon_left_out "")
 if(TENON_SANITIZE STREQUAL "address" AND NOT TENON_SANITIZE_ALL)
   set(tenon_left_out -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
 endif()
 
-# tenon_compile_quickly(target): in test builds, compiles with few optimisations the code whose run
-# time is shorter than the compile time that they would cost.
+# tenon_compile_quickly(target): in test builds, disables most optimisations for a target whose run
+# time is shorter than the compile time that they would add.
 function(tenon_compile_quickly target)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TENON_SANITIZE)
     target_compile_options(${target} PRIVATE -Og -Wno-maybe-uninitialized)
   endif()
 endfunction()
 
-# tenon_precompile(target [HEADER...]): in test builds, precompiles the standard library's headers
-# and the given ones for a target of many C++ files. Release builds read what each file includes,
-# with every warning.
+# tenon_precompile(target [HEADER...]): in test builds, precompiles headers for a target of many C++
+# files: the standard library's and the given ones. Release builds do not precompile, so that
+# missing includes are errors and all warnings are reported.
 function(tenon_precompile target)
   if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
     return()
   endif()
-  # Paths relative to the generated file make it equal in every checkout, so that checkouts share
-  # ccache's results.
+  # Paths relative to the generated file make that file equal in all checkouts. Thus ccache can
+  # share its results between them.
   set(headers "")
   foreach(header ${ARGN})
     if(IS_ABSOLUTE "${header}")
@@ -109,7 +111,7 @@ function(tenon_precompile target)
   tenon_take_precompiled(${target})
 endfunction()
 
-# tenon_precompile_binding(target): programs of one file share one precompiled C++ binding.
+# tenon_precompile_binding(target): lets single-file programs share one precompiled C++ binding.
 function(tenon_precompile_binding target)
   if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
     return()
@@ -126,8 +128,7 @@ endfunction()
 
 function(tenon_take_precompiled target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # ccache needs the first option; with precompiled headers, GCC 12 falsely warns of reads past
-    # the end.
+    # ccache requires -fpch-preprocess. With precompiled headers, GCC 12 falsely warns of overreads.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-Wno-stringop-overread>)
   endif()
 endfunction()

@@ -1,9 +1,9 @@
-# Fuzz targets: core/io/fuzz/NAME_fuzz.cc becomes bin/fuzz_NAME, which `./dev fuzz` runs over the
-# files in core/io/fuzz/corpus/NAME. They need Clang and a build with coverage instrumentation in
-# every file.
+# Builds the fuzz targets: core/io/fuzz/NAME_fuzz.cc becomes bin/fuzz_NAME, which `./dev fuzz` runs
+# with core/io/fuzz/corpus/NAME. Requires Clang, because all files are instrumented for coverage.
 
-# Code that reads no files is only linked: it is built without UndefinedBehaviorSanitizer, and it
-# and the plugin are built without costly optimisations. This saves a quarter of the build's time.
+# Files that do not parse input are compiled without optimisation and without
+# UndefinedBehaviorSanitizer, and the plugin without any sanitizer. This saves a quarter of the
+# build time.
 get_target_property(other_sources tenon_core SOURCES)
 list(FILTER other_sources EXCLUDE REGEX "core/(base|io|tensor)/")
 set_source_files_properties(${other_sources} PROPERTIES COMPILE_OPTIONS "-O0;-fno-sanitize=undefined")

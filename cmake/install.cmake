@@ -1,4 +1,4 @@
-# What `cmake --install` installs: the package that find_package(tenon) finds, tenon.pc for
+# Defines what `cmake --install` installs: the CMake package for find_package(tenon), tenon.pc for
 # pkg-config, and the components from which packaging.cmake makes Debian packages.
 
 include(CMakePackageConfigHelpers)
@@ -14,7 +14,8 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/plugins/sdk)
           FILES_MATCHING PATTERN *.h)
 endif()
 
-# For vendors of plugins: the template that `tenon new plugin` copies, complete examples, and pages.
+# Files for plugin authors: the template for `tenon new plugin`, complete examples, and
+# documentation.
 set(share ${CMAKE_INSTALL_DATADIR}/tenon)
 install(DIRECTORY plugins/null DESTINATION ${share}/plugins COMPONENT dev)
 install(FILES tools/new/new.sh DESTINATION ${share}/tools/new COMPONENT dev)
@@ -31,7 +32,7 @@ if(NOT TENON_STATIC_PLUGINS)
                 ${PROJECT_BINARY_DIR}/tenon-config-version.cmake cmake/TenonPlugin.cmake
                 cmake/plugin.map DESTINATION ${package} COMPONENT dev)
 
-  # The prefix is relative to the file itself, so that an installation can be moved.
+  # The prefix is relative to tenon.pc, so that an installation can be moved.
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
              OUTPUT_VARIABLE include_folder)
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
@@ -41,7 +42,7 @@ if(NOT TENON_STATIC_PLUGINS)
   install(FILES ${PROJECT_BINARY_DIR}/tenon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
           COMPONENT dev)
 
-  # Lists the files for cmake/check_install.cmake, which runs before anything is installed.
+  # Writes the list of required files that cmake/check_install.cmake reads before installing.
   get_property(targets GLOBAL PROPERTY TENON_INSTALLED_TARGETS)
   list(TRANSFORM targets REPLACE "(.+)" "$<TARGET_FILE:\\1>")
   list(JOIN targets "\n" files)

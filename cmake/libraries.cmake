@@ -1,7 +1,7 @@
-# System libraries, each included through a folder that holds only its own headers: a cross compiler
-# (Emscripten is one) must never see the rest of /usr/include.
+# System libraries. Each include folder holds the headers of a single library, because a cross
+# compiler such as Emscripten must not find other headers of /usr/include.
 
-# tenon_header_only(target folder probe) defines `target` from the headers under `folder`.
+# tenon_header_only(target folder probe): defines an interface target for the headers in `folder`.
 function(tenon_header_only target folder probe)
   find_path(${target}_ROOT ${folder}/${probe} PATHS /usr/include NO_CMAKE_FIND_ROOT_PATH)
   if(NOT ${target}_ROOT)
@@ -16,7 +16,8 @@ endfunction()
 
 tenon_header_only(tenon_json nlohmann json.hpp)
 
-# fmt, compiled once: header-only, it adds four seconds to each file that includes it.
+# Compiles fmt once as a library. Header-only, it would add four seconds to each file that includes
+# it.
 tenon_header_only(tenon_fmt_headers fmt format.h)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers/fmt.cc CONTENT [[
 #include <fmt/format-inl.h>

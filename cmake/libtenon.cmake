@@ -1,5 +1,5 @@
-# libtenon: the core and its C ABI. tenon_core is an object library, so that tests and the registry
-# dump can link the core itself, while the shared library exports only tenon_*.
+# libtenon: the core and its C ABI. The shared library exports only tenon_*. Tests and dump_ops use
+# internals, so they link the object library tenon_core instead.
 
 include(${CMAKE_CURRENT_LIST_DIR}/optimisation.cmake)
 
@@ -7,7 +7,7 @@ file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.cc
 list(FILTER core_sources EXCLUDE REGEX "_test\\.cc$|/core/testing/|/core/io/fuzz/")
 file(GLOB capi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/src/*.cc)
 
-# The public headers that a program or a plugin outside this tree includes.
+# The public headers for programs and plugins outside this tree.
 add_library(tenon_headers INTERFACE)
 add_library(tenon::headers ALIAS tenon_headers)
 target_include_directories(
@@ -29,22 +29,22 @@ target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
 tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/definition/formulas.h)
 file(GLOB_RECURSE op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
 file(GLOB_RECURSE io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc)
-# Below -O2, GCC 12 wrongly takes a shape's sizes for uninitialised; files compiled with -O2 report
-# real cases.
+# Below -O2, GCC 12 falsely warns that a shape's sizes are uninitialised. Files compiled with -O2
+# report the true cases.
 set(unset_sizes $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(TENON_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT TENON_SANITIZE STREQUAL "thread")
-  # The documentation and test cases of ops, which tests and ./dev gen read; the libtenon that users
-  # get omits them.
+  # Test builds include the documentation and the test cases of ops, which tests and ./dev gen read.
+  # The libtenon of a release omits them.
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
   if(NOT TENON_SANITIZE)
-    # Op definitions and program files are read once: optimising their code costs more than it can
-    # save.
+    # Op definitions and program files are used once per process, so optimising them costs more time
+    # than it saves.
     set_source_files_properties(${op_sources} ${io_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
   endif()
 endif()
 if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
-  # Line tables of op definitions cost a tenth of their compile time; without them, a report still
-  # names the function.
+  # For op definitions, line tables take a tenth of the compile time. Backtraces still show
+  # functions.
   set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "${tenon_left_out};-g0")
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -52,7 +52,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "${tenon_for_size};${unset_sizes}")
 endif()
 if(NOT EMSCRIPTEN)
-  # Programs link libtenon at start-up or open it once, and every call reads its current scope.
+  # Every call reads the thread's current scope. The initial-exec model makes that fast; it requires
+  # that libtenon is linked at start-up or loaded early.
   target_compile_options(tenon_core PUBLIC -ftls-model=initial-exec)
 endif()
 
@@ -65,14 +66,14 @@ else()
                                          SOVERSION ${PROJECT_VERSION_MAJOR})
   set(map ${CMAKE_CURRENT_LIST_DIR}/libtenon.map)
   target_link_options(tenon PRIVATE LINKER:--version-script=${map})
-  # Threads that end call back into it (core/base/pool.cc), so dlclose() must not unload it.
+  # Destructors of threads call into libtenon (core/base/pool.cc), so dlclose() must not unload it.
   target_link_options(tenon PRIVATE LINKER:-z,nodelete)
   set_target_properties(tenon PROPERTIES LINK_DEPENDS ${map})
   if(NOT TENON_SANITIZE)
     target_link_options(tenon PRIVATE LINKER:-z,defs)
   endif()
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    # Merges identical functions whose addresses are not compared, which saves a thirtieth of the size.
+    # Merges identical functions whose addresses are not compared, which reduces the size by 3 %.
     include(CheckLinkerFlag)
     check_linker_flag(CXX "-fuse-ld=gold;LINKER:--icf=safe" TENON_HAS_ICF)
     if(TENON_HAS_ICF)

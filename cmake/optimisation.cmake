@@ -1,8 +1,9 @@
-# How a release compiles the files of libtenon: what every call runs for speed, with the build type's
-# flags, all else for size. A file's folder decides unless the file is listed here.
+# Selects the optimisation of each file of libtenon in a release. Code that runs in every call
+# ("hot") is optimised for speed by the flags of the build type, all other code ("cold") for size.
+# The folder decides, except for the files listed here.
 
 set(tenon_cold_folders core/io core/ops core/trace capi/src)
-set(tenon_hot_files # of cold folders
+set(tenon_hot_files # Hot files of cold folders.
     core/ops/elementwise/binary_arithmetic.cc
     core/ops/definition/define.cc
     core/ops/definition/formulas.cc
@@ -24,7 +25,7 @@ set(tenon_hot_files # of cold folders
     capi/src/c_tape.cc
     capi/src/c_tensor.cc
     capi/src/c_variable.cc)
-set(tenon_cold_files # of the other folders
+set(tenon_cold_files # Cold files of the other folders.
     core/base/error.cc
     core/base/size_table.cc
     core/device/elf_check.cc
@@ -44,7 +45,7 @@ foreach(file ${tenon_hot_files} ${tenon_cold_files})
   endif()
 endforeach()
 
-# Sets RESULT to those of the given sources that a release compiles for size.
+# tenon_cold_sources(RESULT source...): sets RESULT to those sources that are optimised for size.
 function(tenon_cold_sources result)
   set(cold "")
   foreach(source ${ARGN})

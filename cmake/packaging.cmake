@@ -1,5 +1,5 @@
-# Debian packages: `./dev package` runs `cpack -G DEB` in a build folder. The install rules assign
-# each file to a package with COMPONENT.
+# Debian packages, which `./dev package` builds with `cpack -G DEB`. The COMPONENT of an install
+# rule is the package that contains the file.
 
 set(CPACK_PACKAGE_NAME tenon)
 set(CPACK_PACKAGE_VENDOR "The Tenon authors")
@@ -14,7 +14,7 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Where dpkg-shlibdeps finds our own shared libraries that our packages need.
+# The folder in which dpkg-shlibdeps finds our own shared libraries.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 

@@ -1,6 +1,6 @@
-# Every folder plugins/<name> with a CMakeLists.txt is a plugin, or the SDK that plugins share.
+# Adds every folder plugins/<name> with a CMakeLists.txt: the plugins, and the SDK that they share.
 
-# What a plugin may include: tenon/plugin.h and the headers of plugins/sdk.
+# The headers that a plugin may include: tenon/plugin.h and plugins/sdk.
 add_library(tenon_sdk INTERFACE)
 add_library(tenon::sdk ALIAS tenon_sdk)
 set_target_properties(tenon_sdk PROPERTIES EXPORT_NAME sdk)
@@ -9,8 +9,7 @@ target_include_directories(
   tenon_sdk INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_DATADIR}/tenon>)
 
-# libtenon looks for plugins in tenon/plugins next to itself, in a build folder and in an
-# installation.
+# libtenon searches tenon/plugins in its own folder, both in a build folder and when installed.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/plugins ${PROJECT_BINARY_DIR}/tenon)
 file(CREATE_LINK ../plugins ${PROJECT_BINARY_DIR}/tenon/plugins SYMBOLIC)
 
@@ -27,7 +26,7 @@ foreach(list IN LISTS plugin_lists)
   endif()
 endforeach()
 
-# A static libtenon finds its plugins in a table, not in a folder.
+# A static libtenon has a table of plugins instead of a folder.
 if(TENON_STATIC_PLUGINS)
   set(declarations "")
   set(rows "")

@@ -1,24 +1,25 @@
-# How tests are added. Each is registered with ctest under a label for its kind: unit, c, example.
-# Names start with TENON_TEST_PREFIX, so that one ctest run over several builds has unique names.
+# Functions that add tests. Each test has a ctest label for its kind: unit, c or example. Test names
+# begin with TENON_TEST_PREFIX, which makes them unique when one ctest run covers several builds.
 
 enable_testing()
 
-# Tests find no CUDA driver, and no Vulkan driver except the one that they run on: a driver's
-# start-up time, memory and output must not affect them. Loaders before 1.3.207 know only the older
-# name.
+# Hides CUDA and Vulkan drivers from tests, except the driver that a test names: the start-up time,
+# the memory and the output of a driver must not affect other tests. Vulkan loaders before 1.3.207
+# use the older name VK_ICD_FILENAMES.
 set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins TENON_CUDA_DRIVER=/none VK_DRIVER_FILES=/none
                            VK_ICD_FILENAMES=/none)
 
-# A failed allocation is an error to handle, under the sanitizers too.
+# Makes sanitizers return NULL for failed allocations, as malloc() does, because tests check that
+# Tenon reports them as errors.
 if(TENON_SANITIZE)
   list(APPEND TENON_TEST_ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1
        TSAN_OPTIONS=allocator_may_return_null=1)
 endif()
 
 # tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])
-# Registers a command that ctest runs; a target's name stands for the file it builds. It runs in a
-# folder of its own, so that tests do not overwrite each other's files. An emulated processor gets
-# more time.
+# Registers a command with ctest. A target's name in COMMAND is replaced by the path of its
+# executable. Each test runs in its own folder, so that tests do not overwrite each other's files.
+# Under emulation a test has four times as much time.
 function(tenon_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "COMMAND;ENVIRONMENT")
   set(folder ${PROJECT_BINARY_DIR}/test_runs/${name})
@@ -34,14 +35,14 @@ function(tenon_register_test name)
                ENVIRONMENT "${TENON_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
 
-# The tests write all shaders that they build here, and a later test validates them
+# Tests write all shaders that they compile to this folder. A later test validates them
 # (plugins/vulkan).
 set(TENON_VULKAN_SHADERS ${PROJECT_BINARY_DIR}/vulkan_shaders)
 
 # tenon_register_on_driver(name driver LABEL label COMMAND target argument... [ENVIRONMENT
 # NAME=value...])
-# The same on a Vulkan driver that needs no GPU, as NAME.DRIVER: skipped, with the reason, where
-# that driver is not installed.
+# Registers the test NAME.DRIVER, which runs on a Vulkan driver that needs no GPU. If the driver is
+# not installed, ctest reports the test as skipped, with the reason.
 function(tenon_register_on_driver name driver)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "LABEL" "COMMAND;ENVIRONMENT")
   list(POP_FRONT arg_COMMAND target)
@@ -53,16 +54,17 @@ function(tenon_register_on_driver name driver)
                                                                         ${TENON_TEST_PREFIX}vulkan_shaders)
 endfunction()
 
-# tenon_register_skipped(name reason): registers a test that ctest reports as skipped.
+# tenon_register_skipped(name reason): registers a test that does not run and that ctest reports as
+# skipped, with the reason.
 function(tenon_register_skipped name reason)
   tenon_register_test(${name} LABEL unit COMMAND sh -c "echo 'skipped: ${reason}' && exit 77")
   set_tests_properties(${TENON_TEST_PREFIX}${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
 # tenon_add_gtest(target [UNREGISTERED] SOURCES file... [LIBS library...] [PRECOMPILE header...])
-# A googletest program. Each of its suites is one ctest test, because starting a process takes
-# longer than most tests. Under a sanitizer starting takes longer still, so there ctest runs the
-# program as eight shards. The caller registers an UNREGISTERED program itself.
+# Builds a googletest program. Each of its test suites is one ctest test, because starting a process
+# takes longer than most test cases. Under a sanitizer, starting takes even longer, so ctest runs
+# the program as eight shards. With UNREGISTERED, no ctest tests are added.
 function(tenon_add_gtest target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "UNREGISTERED" "" "SOURCES;LIBS;PRECOMPILE")
   find_package(GTest REQUIRED)
@@ -91,7 +93,7 @@ function(tenon_add_gtest target)
   set(program $<TARGET_FILE:${target}>)
   set(properties "LABELS unit TIMEOUT 300 WORKING_DIRECTORY ${folder}")
   string(APPEND properties " ENVIRONMENT \"${TENON_TEST_ENVIRONMENT}\"")
-  # A program that finds no test with the given name reports success.
+  # googletest reports success if no test has the given name. This turns it into a failure.
   string(APPEND properties " FAIL_REGULAR_EXPRESSION \"Running 0 tests\"")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/suites.cmake.in ${folder}/suites.cmake.in @ONLY)
   file(GENERATE OUTPUT ${folder}/suites.cmake INPUT ${folder}/suites.cmake.in)
@@ -99,7 +101,7 @@ function(tenon_add_gtest target)
 endfunction()
 
 # tenon_add_c_test(name SOURCES file...)
-# A C99 program that uses only the public C ABI and passes by returning 0.
+# Builds a C99 program that uses only the public C ABI. The test passes if it returns 0.
 function(tenon_add_c_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
   add_executable(${name} ${arg_SOURCES})

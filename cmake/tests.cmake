@@ -1,11 +1,11 @@
-# The tests of the core and of the C ABI. Plugins add their own.
+# Builds and registers the tests of the core and of the C ABI. Plugins add their own tests.
 
-# The core's unit tests use internals that the C ABI does not export, so they link the core's
-# objects.
+# The unit tests of the core use internals, which libtenon does not export, so they link tenon_core.
 file(GLOB_RECURSE core_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_test.cc
      ${PROJECT_SOURCE_DIR}/core/testing/*.cc)
 if(TENON_SANITIZE STREQUAL "thread")
-  # Op definitions, their cases and expansions, and program files are read by one thread.
+  # Under ThreadSanitizer, tests of single-threaded code are omitted: op definitions, their cases
+  # and expansions, and program files.
   list(FILTER core_tests EXCLUDE REGEX "/core/(ops|io/(onnx|program|save)|trace/op_cases|testing/(op_problem|expansion_cases))")
 endif()
 if(core_tests AND NOT CMAKE_CROSSCOMPILING)
@@ -24,7 +24,7 @@ if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
-# Faulty plugins, each wrong in one way, for the C tests to load.
+# Plugins with one fault each, which the C tests load.
 set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
 if(NOT TENON_STATIC_PLUGINS)
   foreach(fault symbol load epoch error nothing feature name calls table kernels signature prepare
@@ -37,10 +37,10 @@ if(NOT TENON_STATIC_PLUGINS)
   endforeach()
 endif()
 
-# Each C test runs once on every device of this build, and on four devices of the plugin `fake`: one
-# with asynchronous work and memory that the host cannot see, one that finishes late and cannot be
-# waited for, one with synchronous work in memory that the host cannot see, one whose streams
-# overtake each other.
+# Each C test runs once on every device of this build, and on four configurations of the plugin
+# `fake`: asynchronous work with memory that is not host-visible; slow work on a device that does
+# not support blocking waits; synchronous work with memory that is not host-visible; and streams
+# whose work overtakes that of other streams.
 set(fake_queue "asynchronous=1")
 set(fake_slow "asynchronous=1,visible=1,blocking=0,delay_us=20")
 set(fake_wall "asynchronous=0")
@@ -49,8 +49,8 @@ file(GLOB c_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*_test.c)
 file(GLOB c_test_helpers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*.c)
 list(FILTER c_test_helpers EXCLUDE REGEX "_test\\.c$")
 if(TENON_STATIC_PLUGINS)
-  # WebAssembly has no files to load, and no environment variable to choose a device: only the
-  # layout of structs is left to test.
+  # WebAssembly builds cannot load plugin files, and have no environment variables to select a
+  # device. They only run the test of struct layouts.
   list(FILTER c_tests INCLUDE REGEX "layouts_gen_test")
 endif()
 foreach(file IN LISTS c_tests)
@@ -64,14 +64,14 @@ foreach(file IN LISTS c_tests)
     endif()
   endforeach()
   if(TARGET tenon_plugin_vulkan AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING
-     AND NOT name STREQUAL "steady_test")  # A million steps.
+     AND NOT name STREQUAL "steady_test")  # It runs a million steps.
     tenon_register_on_driver(c.vulkan.${name} lavapipe LABEL c COMMAND c_${name} ENVIRONMENT
                              TENON_TEST_DEVICE=vulkan TENON_TEST_PLUGINS=${test_plugins})
   endif()
   if(TARGET tenon_plugin_fake)
     foreach(device fake_queue fake_slow fake_wall fake_order)
       if("${device}.${name}" MATCHES "^fake_(slow|order).steady_test$")
-        continue()  # A million steps, each with its delays.
+        continue()  # A million steps, each with delays.
       endif()
       tenon_register_test(
         c.${device}.${name} LABEL c COMMAND c_${name}
@@ -82,7 +82,7 @@ foreach(file IN LISTS c_tests)
   endif()
 endforeach()
 
-# How the plugin `fake` behaves when it fails.
+# Tests of injected failures on the plugin `fake`.
 if(TARGET tenon_plugin_fake)
   tenon_add_c_test(c_faults_test SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/fake/faults_test.c
                                          ${c_test_helpers})
@@ -102,13 +102,13 @@ if(bad_plugins)
   add_dependencies(c_plugin_test ${bad_plugins})
 endif()
 
-# What happens when memory runs out and when a process ends. The first test brings an allocator, as
-# the sanitizers do. It fails every 17th allocation in the ordinary tier, and every single one in
-# the full tier.
+# Tests of exhausted memory and of process termination. c_allocation_test replaces malloc(), which
+# the sanitizers also do, so it is not built with them. It fails every 17th allocation in the
+# ordinary tier and each allocation in the full tier.
 if(NOT TENON_STATIC_PLUGINS AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   file(GLOB memory_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/memory/*.c)
   tenon_add_c_test(c_allocation_test SOURCES ${memory_tests})
-  # Its malloc replaces the C library's in the shared libraries, too.
+  # Exports the test's malloc(), so that shared libraries use it, too.
   set_target_properties(c_allocation_test PROPERTIES ENABLE_EXPORTS ON C_VISIBILITY_PRESET default)
   tenon_add_c_test(c_address_space_test
                    SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/limits/address_space_test.c)
@@ -134,7 +134,7 @@ if(NOT TENON_STATIC_PLUGINS AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   endforeach()
 endif()
 
-# A device with kernels for custom ops, built on the example of a plugin in C.
+# A plugin with kernels for custom ops, based on the example of a plugin in C.
 if(NOT TENON_STATIC_PLUGINS AND TARGET tenon_plugin_ref)
   set(example ${PROJECT_SOURCE_DIR}/examples/plugins/plain_c)
   file(GLOB plain_c CONFIGURE_DEPENDS ${example}/*.c ${example}/tests/custom_plugin.c)
@@ -150,8 +150,8 @@ if(NOT TENON_STATIC_PLUGINS AND TARGET tenon_plugin_ref)
     ENVIRONMENT TENON_TEST_DEVICE=custom TENON_TEST_PLUGIN=$<TARGET_FILE:tenon_plugin_custom>)
 endif()
 
-# Where the examples are not built, the first one still checks that another architecture gives the
-# same output.
+# If the examples are not built, the first example still runs, to check that another architecture
+# gives the same output.
 if(NOT TENON_EXAMPLES AND CMAKE_CROSSCOMPILING)
   add_executable(hello ${PROJECT_SOURCE_DIR}/examples/c/hello.c)
   target_link_libraries(hello PRIVATE tenon tenon_compile_options)

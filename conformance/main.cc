@@ -25,9 +25,9 @@
 namespace tenon_kit {
 namespace {
 
-// The plugin returned UNAVAILABLE. Test drivers report this status as "skipped".
+// Exit status if the plugin returned UNAVAILABLE. Test drivers report it as "skipped".
 constexpr int kUnavailable = 77;
-constexpr int kUnfinished = 75;  // Cells are left; continue with --resume.
+constexpr int kUnfinished = 75;  // Exit status if cells are left to run; continue with --resume.
 
 struct Options {
   RunOptions run;
@@ -53,7 +53,7 @@ constexpr bool kHasProcesses = false;
 constexpr bool kHasProcesses = true;
 #endif
 
-// A file, or the name of a plugin in the folders that Tenon searches.
+// Finds the plugin: `given` is a file, or the name of a plugin in the folders that Tenon searches.
 std::string find_plugin(const std::string& given) {
   if (!kHasProcesses) return given;
   if (std::filesystem::exists(given)) return std::filesystem::absolute(given);
@@ -70,7 +70,7 @@ std::string find_plugin(const std::string& given) {
                            (known.empty() ? " none" : known));
 }
 
-// The cells of device checks; then, if there is a runner, those of functions and of claims.
+// Selects the cells to run: device checks and, if a runner exists, functions and claims.
 std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
   std::vector<Cell> cells;
   const std::vector<DeviceCheck>& device_checks = all_device_checks();
@@ -192,15 +192,15 @@ device::Subject subject_of(const Options& options) {
           .thorough = options.run.thorough};
 }
 
-// Runs a cell with the given runner, or with one that it creates for the first claim, so that a
-// failure there does not affect the checks of the device.
+// Runs a cell with the given runner, or with one that it creates for the first cell of a claim. A
+// failure to create that runner does not affect the checks of the device.
 Row run_cell(const Options& options, const Runner* given, const Cell& cell, const Tell& tell) {
   if (cell.claim == kDevice) {
     const DeviceCheck& check = all_device_checks().at(cell.check);
     device::set_step_listener(tell);
     try {
       return run_device_check(check, subject_of(options));
-    } catch (const std::exception& error) {  // The library cannot be opened.
+    } catch (const std::exception& error) {  // The plugin's library cannot be opened.
       Row row = blank_row(check);
       row.status = Status::kFail;
       row.message = error.what();
@@ -215,7 +215,7 @@ Row run_cell(const Options& options, const Runner* given, const Cell& cell, cons
                               options.run.shrink, tell);
   }
   const auto at = [&](const Problem& problem) {
-    // Lines with drawn values are short; lines with listed values may be long.
+    // Sends the problem's line unless it is long, as those with many listed values are.
     const std::string line = to_line(problem);
     tell(line.size() < 20000 ? line : "");
   };
@@ -235,7 +235,7 @@ Row blank_row(const Runner* runner, const Cell& cell) {
   return {.op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
 }
 
-// Without a runner no claim is judged, and the run fails.
+// Runs the cells and reports the result. Without a runner no claim is judged, and the run fails.
 int judge(const Runner* runner, Report& report, const Options& options) {
   for (const std::string& path : {options.json, options.junit, options.html}) {
     if (!path.empty()) check_writable(path);
@@ -268,8 +268,8 @@ int judge(const Runner* runner, Report& report, const Options& options) {
   return runner && report.passed() ? 0 : 1;
 }
 
-// Opens the plugin's device in a child process, because it may crash. Returns the exit status, or
-// -1.
+// Opens the plugin's device in a child process, because it may crash. Returns the child's exit
+// status, or -1 if it crashed or did not end in time.
 int try_to_open(const Options& options) {
   std::vector<std::string> command = worker_command(options, options.run.plugin);
   command[1] = "--claims";
@@ -293,7 +293,7 @@ int run_all_inputs(const Runner& runner, const Options& options) {
   return run_exhaustive(runner, exhaustive, workers);
 }
 
-// Reports invalid arguments before anything runs.
+// Reports invalid command-line arguments before anything runs.
 void validate(const Options& options) {
   if (options.run.plugin.empty()) throw std::runtime_error("--plugin is required");
   const std::string& op = options.run.op;
@@ -353,7 +353,7 @@ int run(Options& options) {
   }
   std::unique_ptr<Runner> runner;
   try {
-    // Plugin options need a custom instance, which a plain load does not make.
+    // load_plainly() cannot pass plugin options.
     if (!options.worker && options.plugin_options.empty() && kHasProcesses) {
       load_plainly(options.run.plugin);
     }

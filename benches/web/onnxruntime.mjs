@@ -1,4 +1,4 @@
-// onnxruntime-web on one thread, with the models that Tenon saved.
+// The cases of onnxruntime-web on one thread, which run ONNX models that Tenon has saved.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

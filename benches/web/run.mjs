@@ -1,5 +1,5 @@
-// Measures the npm package beside the libraries that web developers use, in one process of Node: the cases of all
-// of them take turns, and each reports the fastest of its turns.
+// Measures the npm package and the libraries that web developers use instead. All run in one
+// process of Node. The cases take turns, and each reports its fastest turn.
 //
 //   node run.mjs PACKAGE PEERS [--only PATTERN] [--rounds N] [--json FILE]
 //
@@ -32,7 +32,7 @@ async function turn({ run, count }) {
   return best / count;
 }
 
-/** The time from starting a process to its first result, in milliseconds. */
+/** Returns the milliseconds from the start of a process to its first result. */
 function startUp(peer) {
   const begin = performance.now();
   execFileSync(process.execPath, [join(here, 'first_result.mjs'), peer, packageFolder, peersFolder], { stdio: 'ignore' });

@@ -1,15 +1,15 @@
-// The sizes and numbers that all peers compute with.
+// The sizes and numbers that all libraries use in their cases.
 
-export const SIDE = 512; // Of the large matrix product.
-export const CHAIN = 20; // Additions of the gradient chain.
+export const SIDE = 512; // Size of the square matrices of the matrix product.
+export const CHAIN = 20; // Number of additions in the gradient chain.
 export const NODES = 100; // Products in the graph of traced_node, each of two 4 by 4 matrices.
-export const BATCH = 64; // Of the training step,
-export const LAYERS = [784, 128, 10]; // and its layers.
-export const HIDDEN = 64; // Of the LSTM step that is built of ops, with batch 1.
-export const SEQUENCE = 32; // Steps of the LSTM op,
-export const WIDE = 128; // and its size.
+export const BATCH = 64; // Batch size of the training step.
+export const LAYERS = [784, 128, 10]; // Layer sizes of the training step.
+export const HIDDEN = 64; // Features of the LSTM step made of elementary ops; batch size 1.
+export const SEQUENCE = 32; // Number of steps of the LSTM op.
+export const WIDE = 128; // Number of features of the LSTM op.
 
-/** Reproducible numbers of [-0.1, 0.1). */
+/** Returns `size` reproducible numbers in [-0.1, 0.1). */
 export function noise(size, seed) {
   const values = new Float32Array(size);
   let state = seed * 2654435761 >>> 0;
@@ -20,7 +20,7 @@ export function noise(size, seed) {
   return values;
 }
 
-/** Class labels of a batch. */
+/** Returns a class label for each row of the batch. */
 export function labels() {
   return Int32Array.from({ length: BATCH }, (_, i) => (i * 7) % LAYERS[2]);
 }

@@ -1,4 +1,4 @@
-// Tenon's cases, and the ONNX models of the cases that onnxruntime runs too.
+// Tenon's cases. Also saves the ONNX models for the cases of onnxruntime-web.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-// TensorFlow.js on its backends cpu and wasm.
+// The cases of TensorFlow.js on its backends cpu and wasm.
 
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { BATCH, CHAIN, HIDDEN, LAYERS, SIDE, labels, noise } from './sizes.mjs';
 
 export async function open(_, peersFolder) {
-  console.warn = () => {}; // It advertises its native package.
+  console.warn = () => {}; // Suppresses advertisements for its native package.
   const require = createRequire(pathToFileURL(join(peersFolder, 'package.json')));
   const tf = require('@tensorflow/tfjs');
   const wasm = require('@tensorflow/tfjs-backend-wasm');
@@ -49,11 +49,11 @@ export async function open(_, peersFolder) {
       mlp_train: { count: 1, run: tidy(train) },
       lstm_step: { count: 1, run: tidy(() => tf.basicLSTMCell(forget, kernel, bias, input, c, h)) },
     };
-    if (backend === 'wasm') { // The other one takes seconds.
+    if (backend === 'wasm') { // The backend cpu takes seconds.
       cases.matmul_512 = { count: 1, run: tidy(() => tf.matMul(a, b)) };
       cases.matmul_512_transposed = { count: 1, run: tidy(() => tf.matMul(a, b, false, true)) };
     }
-    delete globalThis.Worker; // Which its module defines in Node, and which jax-js would take for a browser's.
+    delete globalThis.Worker; // The module defines it in Node; jax-js would mistake it for a browser's.
     found.push({ peer: `tfjs_${backend}`, cases, select: () => tf.setBackend(backend) });
   }
   return found;

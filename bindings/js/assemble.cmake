@@ -1,5 +1,5 @@
-# Assembles the package: its sources, the modules that were linked, and the table of variants that the
-# loader reads.
+# Assembles the npm package: its sources, the linked modules, and a table of module variants for the
+# loader.
 #
 #   cmake -DSOURCE=bindings/js -DPACKAGE=FOLDER -P assemble.cmake
 

@@ -1,5 +1,5 @@
-// For pages without modules: a classic script that defines `tenon`. After `await tenon.init()` it has every
-// name of the package.
+// For pages without modules: a classic script that defines the global `tenon`. After
+// `await tenon.init()`, it has all exports of the package.
 
 (() => {
   const here = document.currentScript.src;

@@ -1,4 +1,5 @@
-// Converts exceptions to errors: the only try/catch between the core and the C ABI.
+// Converts exceptions to errors. Exceptions of the core are caught only here and do not cross the C
+// ABI.
 
 #pragma once
 
@@ -16,7 +17,7 @@ namespace tenon::capi {
 // Converts the current exception to an error that the caller owns.
 tenon_error* error_of_exception() noexcept;
 
-// Runs `body` and returns any exception as an error that the caller owns.
+// Runs `body`. Returns NULL, or an error for the caller to own if `body` throws.
 template <class Body>
 tenon_error* boundary(Body&& body) noexcept {
   try {
@@ -27,8 +28,8 @@ tenon_error* boundary(Body&& body) noexcept {
   }
 }
 
-// Like boundary(), for calls that compute: also enters the scope and adds its source location to
-// errors.
+// Like boundary(), for calls that take a scope: makes it the current scope while `body` runs, and
+// adds the scope's source location to errors.
 template <class Body>
 tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
   return boundary([&] {
@@ -43,8 +44,8 @@ tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
   });
 }
 
-// Restores the scope's location after a callback. A location that the callback sets must not appear
-// in errors or traces of the call that ran the callback.
+// Saves the scope's source location and restores it after a callback. Later errors and traces of
+// the call that ran the callback must not report a location that the callback has set.
 class RestoreLocation {
  public:
   explicit RestoreLocation(Scope& scope) : scope_(scope), location_(scope.location()) {}
@@ -58,8 +59,8 @@ class RestoreLocation {
 };
 
 #if defined(__EMSCRIPTEN__)
-// For WebAssembly, Clang 14 miscompiles a throw in a function into which it inlined another
-// function's try block: the exception ends the program.
+// Prevents inlining in WebAssembly builds. If Clang 14 inlines a function with a try block into a
+// function that throws, the exception terminates the program.
 #define TENON_APART __attribute__((noinline))
 #else
 #define TENON_APART
@@ -70,8 +71,8 @@ TENON_APART tenon_error* boundary_apart(tenon_scope* handle, Body& body) noexcep
   return boundary_in(handle, body);
 }
 
-// Like boundary_in(), for calls that run user callbacks. A callback may release the last handle of
-// the scope or of its context, so this keeps both alive during the call.
+// Like boundary_in(), for calls that run user callbacks. Keeps the scope and its context alive
+// during the call, because a callback may release the last handle of either.
 template <class Body>
 tenon_error* boundary_with_callbacks(tenon_scope* handle, Body&& body) noexcept {
   return boundary([&] {

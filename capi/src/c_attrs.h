@@ -1,4 +1,4 @@
-// The attributes of one call, on the stack.
+// Converts the attributes of one call from the op's C struct. They are stored on the stack.
 
 #pragma once
 
@@ -17,12 +17,12 @@ class Scope;
 
 namespace tenon::capi {
 
-// Returns the built-in or custom op with the given number. Throws NOT_FOUND.
+// Returns the built-in or custom op with the given number. Throws NOT_FOUND if there is none.
 const OpDef& find_op(const Context& context, uint32_t op);
 
 class CallAttrs {
  public:
-  // `given` is the op's C struct, or NULL for the defaults.
+  // `given` points to the op's C struct; NULL means that all attributes have their defaults.
   CallAttrs(const OpDef& op, const void* given);
   ~CallAttrs() {
     if (type_) type_->destroy(bytes_);
@@ -31,7 +31,7 @@ class CallAttrs {
 
   AnyAttrs view() const { return {type_, bytes_}; }
 
-  // Replaces size attributes by the values of tensors.
+  // Sets size attributes to the values of the given tensors.
   void set_sizes(Scope& scope, const OpDef& op, std::span<const tenon_size_argument> sizes);
 
  private:

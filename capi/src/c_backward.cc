@@ -7,7 +7,7 @@ namespace tenon::capi {
 
 BackwardArgs::BackwardArgs(const VjpArgs& args) : args_(args) {
   Scope& scope = current_scope();
-  // The callback gets new handles, which are distinct from tensors that it captured.
+  // The callback receives new handles. Thus it can distinguish them from tensors that it captured.
   const auto own = [&](const Tensor& x) {
     kept_.push_back(another(scope, x));
     return to_handle(kept_.back().get());

@@ -1,4 +1,4 @@
-// Adapts a user-defined derivative to the interface of the core.
+// Converts between a derivative that the user defined in C and the core's interface of derivatives.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon::capi {
 
-// The arguments of the user's function; lives for one call of it.
+// The arguments of one call of the user's derivative.
 class BackwardArgs {
  public:
   explicit BackwardArgs(const VjpArgs& args);
@@ -16,8 +16,8 @@ class BackwardArgs {
   const tenon_backward_args* get() const { return &c_; }
   size_t n_inputs() const { return inputs_.size(); }
 
-  // Takes the gradients that the function filled in and checks that each is absent or has its
-  // input's type.
+  // Returns the gradients that the derivative filled in. Throws `error` if it is not NULL. Checks
+  // that each gradient is absent or has the type of its input.
   Tensors take(CallbackOutputs& filled, tenon_error* error) const;
 
  private:

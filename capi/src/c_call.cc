@@ -22,7 +22,7 @@ const OpDef& find_op(const Context& context, uint32_t op) {
 }
 
 void CallAttrs::read(const OpDef& op, const void* given) {
-  if (op.attrs->size == 0) return;  // An op without attributes has an empty struct.
+  if (op.attrs->size == 0) return;  // The struct of such an op is empty.
   if (is_custom(op)) {
     new (bytes_) CustomAttrs(op, given);
     type_ = op.attrs;
@@ -81,7 +81,8 @@ void CallAttrs::set_sizes(Scope& scope, const OpDef& op,
 
 namespace {
 
-// Borrows the inputs. The op checks their number and whether an input may be NULL.
+// Collects the inputs without adding references. The op itself checks their number and NULL
+// entries.
 void borrow(tenon_tensor* const* handles, size_t n, tenon::SmallVector<TensorImpl*, 6>& inputs) {
   if (n > 0) require_pointer(handles, "inputs");
   for (size_t i = 0; i < n; ++i) {
@@ -93,7 +94,7 @@ void borrow(tenon_tensor* const* handles, size_t n, tenon::SmallVector<TensorImp
   }
 }
 
-// Calls an op of the registry. This is the hot path of tenon_call().
+// Calls a built-in op. tenon_call() spends most of its time here, so this path must be fast.
 Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs, tenon_tensor* const* inputs,
              size_t n_inputs) {
   tenon::SmallVector<TensorImpl*, 6> borrowed;
@@ -107,7 +108,7 @@ Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs, tenon_tens
   }
 }
 
-// Calls any op, with sizes that tensors hold.
+// Calls a built-in or custom op. The tensors in `sizes` override size attributes.
 Tensors call_sized(tenon::Scope& scope, const OpDef& op, const void* attrs,
                    std::span<const tenon_size_argument> sizes, tenon_tensor* const* inputs,
                    size_t n_inputs) {
@@ -118,8 +119,8 @@ Tensors call_sized(tenon::Scope& scope, const OpDef& op, const void* attrs,
     given.set_sizes(scope, op, sizes);
     borrow(inputs, n_inputs, borrowed);
     if (is_custom(op)) {
-      // The op's callbacks may release the inputs, so keep them alive. Donated inputs must not get
-      // another owner.
+      // The callbacks of a custom op may release the inputs, so this holds references to them.
+      // Donated inputs get no reference: a second owner would prevent the reuse of their memory.
       for (size_t i = 0; i < borrowed.size(); ++i) {
         TensorImpl* x = borrowed[i];
         tenon::require(!x || x->donation != tenon::Donation::kConsumed,
@@ -134,8 +135,8 @@ Tensors call_sized(tenon::Scope& scope, const OpDef& op, const void* attrs,
   }
 }
 
-// Returns whether attributes or inputs determine the number of outputs. Callers of such an op must
-// take all outputs.
+// Returns whether the number of outputs depends on attributes or inputs. A call of such an op must
+// request all outputs.
 bool has_variable_output_count(const OpDef& op) {
   return op.id == TENON_OP_split || op.id == TENON_OP_unstack || op.id == TENON_OP_meshgrid;
 }
@@ -171,7 +172,7 @@ tenon_error* tenon_call_sized(tenon_scope* scope, uint32_t op, const void* attrs
 tenon_error* tenon_call(tenon_scope* scope, uint32_t op, const void* attrs,
                         tenon_tensor* const* inputs, size_t n_inputs, tenon_tensor** out_outputs,
                         size_t n_outputs) {
-  if (op >> 31 != 0) [[unlikely]] {  // A custom op, which runs callbacks.
+  if (op >> 31 != 0) [[unlikely]] {  // A custom op runs callbacks.
     return tenon_call_sized(scope, op, attrs, nullptr, 0, inputs, n_inputs, out_outputs, n_outputs);
   }
   clear_outputs(out_outputs, n_outputs);

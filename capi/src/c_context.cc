@@ -25,13 +25,13 @@ Enum policy(int32_t value, int32_t most, const char* name) {
   return static_cast<Enum>(value);
 }
 
-// Wraps the user's log callback. The last copy destroys the payload.
+// Wraps the user's log callback. The payload is destroyed with the last copy of the function.
 std::function<void(int32_t, std::string_view)> log_of(const tenon_log_callback& log,
                                                       Payload payload) {
   if (!log.function) return {};
   auto shared = std::make_shared<Payload>(std::move(payload));
   return [function = log.function, shared](int32_t level, std::string_view message) {
-    const std::string text(message);  // Ends with a zero byte.
+    const std::string text(message);  // Adds the zero byte that tenon_string has at its end.
     function(shared->get(), level, borrow_text(text));
   };
 }

@@ -15,7 +15,8 @@ using tenon::TensorSpan;
 
 namespace {
 
-// A control-flow call, whose errors name it. Errors that a user's block returns are not changed.
+// A call of a control-flow function. Errors of the call get its name as their op, except errors
+// that a user's block returned.
 struct ControlCall {
   const char* name;
   bool has_block_failed = false;
@@ -34,7 +35,7 @@ tenon_error* control(tenon_scope* scope, const char* name, Body&& body) noexcept
   });
 }
 
-// Limits for the number of outputs of a block.
+// Minimum and maximum number of outputs that a block may return.
 struct OutputLimits {
   size_t least, most;
 };
@@ -56,7 +57,8 @@ Block get_block(tenon::Scope& scope, ControlCall& call, const tenon_block& given
   };
 }
 
-// If `out_count` is NULL, the block must return exactly `n` outputs.
+// Returns the limits for a caller with space for `n` outputs. Without `out_count`, exactly `n` are
+// required.
 OutputLimits wanted(size_t n, const size_t* out_count) { return {out_count ? 0 : n, n}; }
 
 void give_counted(Tensors outputs, tenon_tensor** out, size_t* out_count) {

@@ -11,7 +11,7 @@ using tenon::Tensor;
 
 namespace {
 
-// An exported tensor with the struct that the consumer reads.
+// Keeps an exported tensor alive, and holds the DLPack struct that its consumer receives.
 struct ExportedTensor {
   tenon_dlpack dlpack = {};
   Tensor tensor;

@@ -67,7 +67,7 @@ std::vector<InputSpec> read_specs(const tenon_input_spec* given, size_t n) {
   return specs;
 }
 
-// The user's callback, owned by the body of a function.
+// The user's callback and its payload. The body of the function owns it.
 struct Code {
   Code(std::string_view name, const tenon_function_body& body, Payload payload,
        const tenon_function_options& options)
@@ -76,7 +76,7 @@ struct Code {
         payload(std::move(payload)),
         max_outputs(options.max_outputs) {}
 
-  std::string name;  // The function's name in error messages.
+  std::string name;  // For error messages.
 
   decltype(tenon_function_body::function) function;
   Payload payload;
@@ -84,7 +84,7 @@ struct Code {
 };
 
 std::shared_ptr<const OwnedStatics> kept_defaults(const tenon_function_options& options) {
-  // Rejects invalid defaults here rather than in each call.
+  // Invalid defaults are rejected when the function is created, not at each call.
   auto kept = std::make_shared<const OwnedStatics>(options.defaults, options.n_defaults);
   for (const tenon_static& value : kept->all()) {
     if (value.name.size == 0) fail_argument("options.defaults", "has an entry without a name");

@@ -25,7 +25,7 @@ Tensors draw(tenon::Scope& scope, tenon_generator* generator, uint32_t op, const
              const std::vector<Tensor>& inputs) {
   Generator& self = get_generator(scope, generator);
   const auto keep = tenon::Ref<Generator>::share(
-      &self);  // Keeps the generator alive: a custom op may release it.
+      &self);  // Keeps the generator alive: a custom op's callbacks may release it.
   size_t place = 0;
   while (place < inputs.size() && inputs[place]) ++place;
   if (place == inputs.size())

@@ -28,8 +28,8 @@ OpenProgram::OpenProgram(Ref<SavedProgram> program)
   }
 }
 
-// Maps a size's name to one that tenon_function_trace() accepts: "batch.size" becomes "batch_size".
-// Distinct names get distinct words.
+// Converts the name of a size to an identifier, which tenon_function_trace() requires: "batch.size"
+// becomes "batch_size". Different names get different identifiers.
 tenon_string OpenProgram::identifier_for(const std::string& size_name) {
   const auto [at, is_new] = words_.try_emplace(size_name, size_name);
   std::string& word = at->second;

@@ -38,7 +38,7 @@ tenon_value* to_value(const Source& source) {
   return reinterpret_cast<tenon_value*>(Tensor(std::get<Tensor>(source)).leak());
 }
 
-// Like boundary_in(), for calls that change a tape: enters the tape's scope.
+// Like boundary(), for calls that change a tape. Makes the tape's scope the current scope.
 template <class Body>
 tenon_error* boundary_of(tenon_tape* handle, Body&& body) {
   return boundary([&] {
@@ -166,8 +166,8 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
       fail_argument("n_outputs", "must be at least 1, because the first output is differentiated");
     require_pointer(out_outputs, "out_outputs");
     const tenon::GradientOptions how = gradient_options(options);
-    // The function may capture an argument or receive it twice. New handles ensure that gradients
-    // are taken only with respect to the handles that it receives.
+    // The function receives new handles for its arguments. If it also captured an argument, or
+    // receives one twice, gradients are still computed only with respect to each received handle.
     std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
     for (Tensor& x : arguments) x = tenon::another(self, x);
     std::vector<tenon_tensor*> handles;

@@ -51,7 +51,7 @@ tenon_tensor* scalar(Tensor (*make)(void*), void* value) {
   }
 }
 
-// Reads the only element of a tensor, converted to T.
+// Reads the value of a tensor with one element and converts it to T.
 template <class T>
 T read_item(tenon::Scope& scope, const Tensor& tensor, tenon::DType as) {
   const int64_t n = tenon::count(tensor->type.shape);
@@ -262,7 +262,7 @@ tenon_error* tenon_tensor_format(tenon_scope* scope, tenon_tensor* tensor,
     require_pointer(out_text, "out_text");
     const tenon_format_options given = read_struct(options, kDefault, "options");
     const tenon::TextOptions text = get_text_options(given);
-    // Formatting a traced tensor works even after its tracing has ended.
+    // A traced tensor is formatted without its value, even after its tracing has ended.
     const TensorImpl& shown = get(tensor, "tensor");
     if (is_traced(shown)) {
       *out_text = copy_text(tenon::traced_text(shown));

@@ -1,4 +1,4 @@
-// The completion callback of an asynchronous call.
+// Runs the user's completion callback of an asynchronous call exactly once.
 
 #pragma once
 
@@ -20,9 +20,9 @@ class Completion {
     if (!function_) fail_argument("done.function", "is NULL");
   }
 
-  // Starts the work. `start` receives a function that it must call once, on any thread, with an
-  // ErrorInfo or NULL. If `start` throws, the exception is the work's error. The callback runs on
-  // the context's callback thread.
+  // Calls `start` with a function that the work must call once, on any thread, with an ErrorInfo or
+  // with NULL for success. If `start` throws, the work has failed with that exception. The user's
+  // callback then runs on the context's callback thread.
   template <class Start>
   void finish(Context& context, Start&& start) {
     auto result = std::make_shared<Result>(context, function_, std::move(payload_));

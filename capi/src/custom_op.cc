@@ -14,7 +14,7 @@
 namespace tenon::capi {
 namespace {
 
-// The payload of a custom op's OpDef.
+// The user's definition of a custom op, stored as the payload of its OpDef.
 struct CustomOp {
   CustomOp(const tenon_custom_op& given, Payload payload)
       : op(given), payload(std::move(payload)) {}
@@ -22,7 +22,7 @@ struct CustomOp {
   tenon_custom_op op;
   Payload payload;
   AttrsType attrs = {};
-  std::unique_ptr<OpDef> in_order;  // The ordered variant that traces record for `compute`.
+  std::unique_ptr<OpDef> in_order;  // The variant with an order token, for `compute`.
 };
 
 const CustomOp& custom_of(const OpDef& op) {
@@ -31,7 +31,8 @@ const CustomOp& custom_of(const OpDef& op) {
 
 const CustomAttrs& as(const void* attrs) { return *static_cast<const CustomAttrs*>(attrs); }
 
-// Returns the attributes in the form that the user's functions receive: NULL for an op without any.
+// Returns the attributes as the user's functions receive them: the bytes of the struct, or NULL if
+// the op has no attributes.
 const void* bytes_of(const OpDef& op, const void* attrs) {
   return op.attrs->size == 0 ? nullptr : as(attrs).bytes.data();
 }
@@ -51,7 +52,7 @@ constexpr AttrsMethods kAsBytes = {
           }
           return hash;
         },
-    .from_c = nullptr,  // NULL: CustomAttrs constructs the attributes from the caller's struct.
+    .from_c = nullptr,  // CustomAttrs converts the caller's struct.
     .to_c = [](const AttrsType&, const void* attrs,
                void* c) { std::memcpy(c, as(attrs).bytes.data(), as(attrs).bytes.size()); },
 };
@@ -100,8 +101,8 @@ TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
   return types;
 }
 
-// Checks that output `i` of decompose has the type that infer returned, since later nodes of a
-// trace rely on it.
+// Checks an output of the user's decomposition. Its type must be the one that infer returned,
+// because later nodes of a trace depend on it.
 Tensor checked(Tensor y, const TensorType& type, const Device& device, size_t i) {
   y = as_tensor(y, type.dtype);
   require(alike(y->type, type), "decompose returned {} as output {}, but infer declared {}",
@@ -142,7 +143,8 @@ tenon_host_array host_array_of(const TensorType& type, std::vector<char>& bytes)
   return {.data = bytes.data(), .size = bytes.size(), .type = to_c_type(type), .reserved = 0};
 }
 
-// Runs the user's `compute` on host memory; copies inputs from their device and outputs to it.
+// Runs the user's `compute` in host memory. Copies the inputs from their device to the host, and
+// the outputs back.
 Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
   const CustomOp& self = custom_of(op);
   Scope& scope = current_scope();

@@ -1,4 +1,4 @@
-// Converts custom ops to the core's OpDef.
+// Converts a custom op, defined by the user in C, to an OpDef of the core.
 
 #pragma once
 
@@ -14,15 +14,15 @@ namespace tenon::capi {
 
 inline bool is_custom(const OpDef& op) { return op.id >> 31 != 0; }
 
-// The attributes of a custom op as bytes, in the full size of the op's struct.
+// The attributes of a custom op as bytes. The vector always has the size of the op's struct.
 struct CustomAttrs {
-  // `given` is the caller's struct, or NULL for zeros.
+  // `given` points to the caller's struct, which may be shorter; NULL means zeros.
   CustomAttrs(const OpDef& op, const void* given);
 
   std::vector<std::byte> bytes;
 };
 
-// Throws if the op is invalid. The payload is destroyed with the definition.
+// Throws INVALID_ARGUMENT if the definition is invalid. The OpDef owns the payload.
 std::unique_ptr<OpDef> make_custom_op(const tenon_custom_op& op, Payload payload);
 
 }  // namespace tenon::capi

@@ -38,7 +38,8 @@ TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation m
   return tensor;
 }
 
-// Applies the checks of tensor_of() to an output of a callback.
+// Checks an output of a callback as tensor_of() checks an input of a call: it must not be consumed,
+// and must belong to the current context and trace.
 void check_filled(const TensorImpl& y, const char* who, size_t i) {
   require(y.donation != Donation::kConsumed, "{} returned as output {} a tensor that was donated",
           who, i);
@@ -85,7 +86,8 @@ Arguments::Arguments(Scope& scope, tenon_tensor* const* handles, size_t n) : ten
   if (n > 0) require_pointer(handles, "inputs");
   for (size_t i = 0; i < n; ++i) {
     TensorImpl& x = tensor_of(scope, handles[i], Donation::kDonated, {"inputs", i});
-    // If a tape also holds the tensor, its memory is not donated, only the handle.
+    // If another object, such as a tape, also holds the tensor, the call consumes the handle but
+    // must not reuse the memory.
     const bool is_kept = x.owners() > 1;
     tensors_[i] = Tensor::share(&x);
     if (is_kept && x.donation == Donation::kDonated) {

@@ -1,5 +1,5 @@
-// Converts between C handles and the core's objects. A handle is a pointer to the object itself.
-// Inputs are checked before they are used; the caller owns outputs.
+// Converts between C handles and objects of the core. A handle is a pointer to the object. Handles
+// that a caller passes are checked before they are used. The caller owns handles that it receives.
 
 #pragma once
 
@@ -31,7 +31,8 @@
 
 namespace tenon::capi {
 
-// The variables that a callback of tenon_gradients() read, with their gradients.
+// The variables that the callback of tenon_gradients() read, and the gradients with respect to
+// them.
 class VariableGradients final : public Object, public Pooled<VariableGradients> {
  public:
   VariableGradients() : Object(Kind::kVariableGradients) {}
@@ -43,7 +44,7 @@ class VariableGradients final : public Object, public Pooled<VariableGradients> 
   std::vector<Tensor> gradients;
 };
 
-// A program together with the C structs that describe its signatures.
+// A program, and the C structs that describe its signatures.
 class OpenProgram final : public Object, public Pooled<OpenProgram> {
  public:
   explicit OpenProgram(Ref<SavedProgram> program);
@@ -57,7 +58,7 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
   };
 
   const SavedProgram& program() const { return *program_; }
-  // The signatures of each function, in the order of the program's functions.
+  // Signatures, indexed by function and by signature.
   const std::vector<std::vector<Signature>>& functions() const { return functions_; }
 
  private:
@@ -72,8 +73,8 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
   std::map<std::string, size_t> taken_words_;  // Number of names that map to each identifier.
 };
 
-// The name of a parameter or of an entry of one, for messages: `inputs`, `inputs[3]`. The text is
-// formatted only on an error.
+// The name of a parameter, or of an element of an array parameter, for messages: `inputs`,
+// `inputs[3]`. The text is only formatted for an error.
 class Name {
  public:
   Name(const char* list) : list_(list) {}
@@ -87,14 +88,14 @@ class Name {
   size_t index_ = kNone;
 };
 
-// Throws INVALID_ARGUMENT that names the parameter.
+// Throws INVALID_ARGUMENT with the parameter's name.
 [[noreturn]] void fail_argument(Name name, const std::string& what);
 [[noreturn]] void fail_handle(const Object* object, Name name, const char* kind);
 
 inline Kind kind_of(const void* handle) { return static_cast<const Object*>(handle)->kind(); }
 
-// Defines for each handle type: get() (throws if the handle is invalid), peek() (returns NULL
-// instead), to_handle(), retain_handle() and release_handle().
+// Defines the functions of one handle type: get(), which throws if the handle is invalid; peek(),
+// which returns NULL instead; to_handle(); retain_handle(); and release_handle().
 #define TENON_HANDLE(handle, Type, kind_name, words)                                   \
   inline Type& get(const handle* h, Name name) {                                       \
     auto* object = reinterpret_cast<Type*>(const_cast<handle*>(h));                    \
@@ -130,30 +131,32 @@ TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients,
              "a list of variables and gradients")
 #undef TENON_HANDLE
 
-// ---- in ----
+// ---- inputs ----
 
-// Return a tensor that is usable in `scope`. get_value() also requires that its value is available.
+// Return the tensor of a handle. Throw if it cannot be used in `scope`. get_value() also throws if
+// the tensor has no value, because it belongs to a trace.
 Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, Name name);
 Tensor get_value(const Scope& scope, const tenon_tensor* handle, Name name);
 Source get_source(const tenon_value* handle, Name name);
 
-// Returns `n` tensors. With kNullable, NULL entries or a NULL array become empty references.
+// Returns the tensors of `n` handles. With kNullable, the array and its entries may be NULL; NULL
+// becomes an empty reference.
 enum class Entries { kRequired, kNullable };
 std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles, size_t n,
                                 const char* name, Entries entries = Entries::kRequired);
-// The inputs of a call that runs several ops. Keeps them alive even if a callback releases their
+// The inputs of a call that runs several ops. Holds references, because a callback may release the
 // handles.
 class Arguments {
  public:
   Arguments(Scope& scope, tenon_tensor* const* handles, size_t n);
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
-  // Consumes the donated inputs, after the call.
+  // Consumes the donated inputs. Must be called after the call has succeeded.
   void end_donations();
 
  private:
   std::vector<Tensor> tensors_;
-  std::vector<Tensor> renamed_;  // Aliases of donated inputs that have other owners.
+  std::vector<Tensor> renamed_;  // Donated inputs that have other owners.
 };
 std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles, size_t n,
                                 const char* name);
@@ -162,13 +165,13 @@ std::string_view get_text(tenon_string text, const char* name);
 TextOptions get_text_options(const tenon_format_options& options);
 TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank);
 
-// Fails if a required pointer is NULL.
+// Throws if a required pointer is NULL.
 inline void require_pointer(const void* pointer, Name name) {
   if (!pointer) [[unlikely]]
     fail_argument(name, "is NULL");
 }
 
-// ---- out ----
+// ---- outputs ----
 
 template <class Handle>
 void clear_output(Handle* out) {
@@ -180,7 +183,7 @@ void clear_outputs(Handle* out, size_t n) {
   for (size_t i = 0; out && i < n; ++i) out[i] = Handle();
 }
 
-// Transfers ownership of an object to the caller.
+// Stores a handle to the object in `*out`. The caller owns the handle.
 template <class T, class Handle>
 void give(Ref<T> object, Handle** out) {
   *out = to_handle(object.leak());
@@ -192,12 +195,12 @@ void set_outputs(Results&& results, tenon_tensor** out, size_t n) {
 }
 
 // copy_text() returns a copy that the caller frees with tenon_string_release(). borrow_text()
-// returns text that an object keeps alive.
+// returns a reference to text that another object keeps alive.
 tenon_string copy_text(std::string_view text);
 inline tenon_string borrow_text(const std::string& text) { return {text.data(), text.size()}; }
 
-// The inputs of a callback: new handles, which are distinct from tensors that the callback
-// captured.
+// The inputs of a user callback, as new handles. A captured tensor that is also an input has two
+// different handles.
 class CallbackInputs {
  public:
   CallbackInputs(Scope& scope, TensorSpan tensors);
@@ -210,7 +213,7 @@ class CallbackInputs {
   std::vector<tenon_tensor*> handles_;
 };
 
-// The outputs that a user callback fills in. Owns them, even if the callback fails.
+// The outputs of a user callback. Releases those that were not taken, also if the callback fails.
 class CallbackOutputs {
  public:
   explicit CallbackOutputs(size_t n) : handles_(n, nullptr) {}
@@ -218,16 +221,16 @@ class CallbackOutputs {
   CallbackOutputs(const CallbackOutputs&) = delete;
 
   tenon_tensor** out() { return handles_.data(); }
-  // Throws the error that the callback returned, if any; otherwise takes the outputs.
+  // Throws `error` if it is not NULL. Otherwise returns the outputs and gives up ownership of them.
   std::vector<Tensor> take(tenon_error* error, const char* who, Entries entries);
-  // Like take(), but returns only the leading entries that the callback filled.
+  // Like take(), but the callback may leave the last outputs NULL; these are omitted.
   Tensors take_first(tenon_error* error, const char* who);
 
  private:
   std::vector<tenon_tensor*> handles_;
 };
 
-// The payload of a callback: destroyed exactly once.
+// The payload of a callback and its destructor, which runs exactly once.
 class Payload {
  public:
   Payload(void* data, void (*destroy)(void*)) : data_(data), destroy_(destroy) {}

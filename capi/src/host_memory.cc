@@ -8,7 +8,7 @@
 namespace tenon::capi {
 namespace {
 
-// Copies the elements along `axis` and all inner axes to `to`, row-major.
+// Copies the elements of a strided array, from `axis` on, to dense row-major memory at `to`.
 void gather(const HostArray& array, size_t axis, const char* from, char*& to) {
   const size_t element = size_of(array.type.dtype);
   if (axis == array.type.rank()) {
@@ -73,11 +73,11 @@ double floating(DType dtype, const void* bits) {
 HostArray host_array(const TensorType& type, const int64_t* strides, void* data) {
   HostArray array{.type = type, .strides = dense_strides(type.shape), .data = data};
   if (count(type.shape) == 0) return array;
-  int64_t before = 0, after = 0;  // Elements before and after the first one.
+  int64_t before = 0, after = 0;  // Numbers of elements on each side of `data`.
   const auto element = static_cast<int64_t>(size_of(type.dtype));
   for (size_t axis = 0; axis < type.rank(); ++axis) {
     const int64_t steps = type.shape[axis] - 1;
-    // The stride of an axis of size 1 is never used, and exporters may store any value in it.
+    // The stride of an axis of size 1 is never used. Exporters may store arbitrary values there.
     if (steps == 0) continue;
     const int64_t stride = strides ? strides[axis] : int64_t{array.strides[axis]};
     const int64_t room = std::numeric_limits<int64_t>::max() / element - 1 - before - after;
@@ -106,7 +106,7 @@ Tensor lend(Scope& scope, const HostArray& array, Payload loan) {
   const bool aligned = address % size_of(array.type.dtype) == 0;
   if (array.bytes == 0 || !aligned) return copy_in(scope, array);
 
-  // The storage owns the payload and destroys it with itself.
+  // The deleter of the storage owns the payload, and destroys it when the storage is destroyed.
   auto kept = std::make_unique<Payload>(std::move(loan));
   const tenon_deleter deleter = {[](void* payload) { delete static_cast<Payload*>(payload); },
                                  kept.get()};

@@ -1,4 +1,5 @@
-// Reads and writes versioned structs up to the size that both sides know.
+// Reads and writes C structs that begin with struct_size. Only fields that the caller and this
+// version of Tenon have in common are copied.
 
 #pragma once
 
@@ -13,8 +14,8 @@ namespace tenon::capi {
 
 constexpr size_t kMinStructSize = 2 * sizeof(uint32_t);
 
-// Returns the caller's fields, with defaults for those beyond its struct_size, without validation.
-// Needed for callbacks, whose ownership is taken even if the call fails.
+// Returns the caller's struct. Fields beyond its struct_size have their defaults. Does not
+// validate. Used for structs with callbacks, whose ownership is taken even if the call fails.
 template <class Struct>
 Struct known_fields(const Struct* given, Struct value) {
   if (!given) return value;
@@ -24,8 +25,8 @@ Struct known_fields(const Struct* given, Struct value) {
   return value;
 }
 
-// Like known_fields(), but validates the struct. Fields that this version does not have must be
-// zero, so that no request of the caller is ignored.
+// Like known_fields(), but throws if the struct is invalid. Fields that only a newer version of
+// Tenon has must be zero, because they cannot be honoured.
 template <class Struct>
 Struct read_struct(const Struct* given, Struct value, const char* name) {
   if (!given) return value;
@@ -41,8 +42,8 @@ Struct read_struct(const Struct* given, Struct value, const char* name) {
   return value;
 }
 
-// Fills the caller's struct up to its struct_size, and sets struct_size to the number of bytes
-// written.
+// Copies `value` to the caller's struct, up to its struct_size. Sets struct_size to the number of
+// bytes copied.
 template <class Struct>
 void write_struct(Struct value, Struct* out, const char* name) {
   require_pointer(out, name);

@@ -1,15 +1,15 @@
-/* A program may use any number of different attributes, sizes and numbers, which are keys of
- * caches. Memory must stay flat once the caches are full. */
+/* Attributes, sizes and numbers are keys of caches. Calls with many different values must not use
+ * more memory once the caches are full. */
 
 #include "capi/tests/check.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { MEASURES = 0 }; /* Sanitizers keep freed memory in quarantine. */
+enum { MEASURES = 0 }; /* Sanitizers do not reuse freed memory at once. */
 #else
 enum { MEASURES = 1 };
 #endif
 
-/* FULL exceeds the capacity of any cache (4,096). MORE calls follow. */
+/* FULL calls exceed the capacity of every cache (4,096 entries). MORE calls follow. */
 enum { FULL = 6000, MORE = 12000 };
 
 static long resident_kb(void) {
@@ -21,13 +21,13 @@ static long resident_kb(void) {
   return resident * 4;
 }
 
-/* One call with value `i`. */
+/* Makes one call with the value `i` in its attributes or sizes. */
 typedef tenon_error* (*step)(tenon_tensor* x, int i, tenon_tensor** out);
 
 static void expect_flat(step call, tenon_tensor* x) {
   long before = 0;
   int i;
-  /* Other devices use the same code path in the core but take much longer. */
+  /* Other devices use the same caches of the core but are much slower. */
   const int n = strcmp(device_name(), "cpu:0") && strcmp(device_name(), "ref:0") ? 20 : FULL + MORE;
   for (i = 0; i < n; ++i) {
     tenon_tensor* y = NULL;
@@ -35,7 +35,7 @@ static void expect_flat(step call, tenon_tensor* x) {
     CHECK_OK(call(x, i, &y));
     tenon_tensor_release(y);
   }
-  /* An unbounded cache would need about 1,000 bytes for each value: 12 MB. */
+  /* Without a limit, the cache would need about 1,000 bytes for each value: 12 MB. */
   if (MEASURES && n > FULL) CHECK(resident_kb() - before < 3000);
 }
 

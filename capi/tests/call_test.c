@@ -51,7 +51,8 @@ static void outputs_at_the_end_may_be_left_out(void) {
   tenon_tensor_release(y);
 }
 
-/* If the call determines the number of outputs, taking fewer is an error. */
+/* For ops such as split, the call determines the number of outputs. Requesting fewer is an error.
+ */
 static void all_outputs_of_split_must_be_taken(void) {
   tenon_split_attrs halves = TENON_SPLIT_ATTRS_DEFAULT;
   tenon_tensor* x = F32(1, 2, 3, 4);
@@ -170,7 +171,7 @@ static void attributes_may_be_strings(void) {
   CHECK_VALUES(y, 31, 42);
   tenon_tensor_release(y);
   attrs.equation = tenon_str("ij,k");
-  attrs.equation.size = 2; /* The size determines the end of the text, not the zero byte. */
+  attrs.equation.size = 2; /* The size ends the text, not the zero byte. */
   CHECK_OK(tenon_einsum(scope(), x, 1, &attrs, &y));
   CHECK_VALUES(y, 1, 2, 3, 4);
   tenon_tensor_release(y);
@@ -193,7 +194,7 @@ static void an_index_error_names_the_index_and_its_range(void) {
     CHECK_ERROR(tenon_gather(scope(), x, index, &attrs, &y), TENON_OUT_OF_RANGE,
                 "gather: C2: index 7 is outside [0, 3)");
     CHECK(y == NULL);
-  } else { /* The next wait or read reports the error once, with the line of the call. */
+  } else { /* On other devices, the next wait or read reports the error once. */
     tenon_error* error;
     CHECK_OK(tenon_gather(scope(), x, index, &attrs, &y));
     CHECK_OK(tenon_scope_set_location(scope(), tenon_str("train.c:13")));

@@ -1,6 +1,6 @@
 #include "capi/tests/function_code.h"
 
-/* Callbacks that interfere with the call that runs them. */
+/* Callbacks that use or release the objects of the call that runs them. */
 
 typedef tenon_error* tensor_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                  size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs);
@@ -19,11 +19,11 @@ static tenon_error* negate(void* payload, tenon_scope* inner, tenon_tensor* cons
   return tenon_neg(inner, inputs[0], &out_outputs[0]);
 }
 
-/* ---- tapes that end while they are played back -------------------------- */
+/* ---- tapes that are reset, used or released during the backward pass ---- */
 
 struct tape_user {
   tenon_tape* tape;
-  const char* refused; /* The expected error of the tape; NULL if the request succeeds. */
+  const char* refused; /* Part of the expected error; NULL if there is none. */
   int asks_again;
 };
 
@@ -69,7 +69,7 @@ typedef tenon_error* backward_code(void* payload, tenon_scope* inner,
                                    const tenon_backward_args* args, tenon_tensor** out_grads,
                                    size_t n_grads);
 
-/* Differentiates -(-x), where each negation has the given derivative. */
+/* Differentiates -(-x) with `code` as the derivative of each negation. */
 static void gradient_through(backward_code* code, bool persistent, int as_jacobian) {
   struct tape_user user = {0};
   tenon_tape_options options = TENON_TAPE_OPTIONS_DEFAULT;
@@ -112,9 +112,10 @@ static void a_tape_may_be_released_while_computing_gradients(void) {
   gradient_through(release_in_backward, false, 1);
 }
 
-/* ---- tapes that a callback makes ---------------------------------------- */
+/* ---- tapes that a callback creates -------------------------------------- */
 
-/* x * d(x + y)/dy, where y is the callback's input and x is the tensor outside. */
+/* Computes x * d(x + y)/dy, where y is the input of the callback and x is a captured tensor. If y
+ * were the same handle as x, the derivative would be 2 instead of 1. */
 struct nested {
   tenon_tensor* outside;
   tenon_tape* left;
@@ -200,7 +201,7 @@ static void check_one(tenon_tensor** y) {
   *y = NULL;
 }
 
-/* If `under_tape`, the calls run under a tape. */
+/* Passes the same tensor to callbacks as an argument and as a capture. */
 static void arguments_are_distinct(int under_tape) {
   struct nested nested = {0};
   struct code code = {0};
@@ -265,7 +266,7 @@ static void arguments_are_distinct(int under_tape) {
   CHECK_OK(tenon_call(scope(), id, NULL, &x, 1, &y, 1));
   check_one(&y);
 
-  /* A derivative that itself differentiates: the result is again 1, not 2. */
+  /* The derivative of negate differentiates, too. Its result must be 1, not 2. */
   if (tape) {
     CHECK_OK(tenon_custom_gradient(scope(), function_by(negate, NULL), &x, 1, backward, &y, 1));
     CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &g));
@@ -281,7 +282,7 @@ static void callbacks_distinguish_arguments_from_captures(void) {
   arguments_are_distinct(1);
 }
 
-/* The outer tape still tracks the origin of the argument. */
+/* The argument is a new handle, but the outer tape still records that it comes from x. */
 static void outer_tapes_track_arguments_of_callbacks(void) {
   struct nested nested = {0};
   tenon_tensor *x = F32(5), *y = NULL, *g = NULL, *dx = NULL, *outer = NULL;
@@ -325,7 +326,7 @@ static void a_tape_that_outlives_its_callback_is_an_error(void) {
   tenon_tensor_release(x);
 }
 
-/* ---- callbacks that release what runs them ------------------------------ */
+/* ---- callbacks that release the scope, context or function of their call - */
 
 struct owner {
   tenon_context* context;

@@ -38,7 +38,7 @@ static void takes_options(void) {
   CHECK(log.destroyed == 0);
   tenon_context_release(own);
   CHECK(log.destroyed == 1);
-  CHECK(log.lines == 0); /* Nothing was logged. */
+  CHECK(log.lines == 0); /* The log callback was not called. */
 }
 
 static void refuses_unknown_options(void) {
@@ -87,7 +87,7 @@ static void a_shorter_struct_takes_the_defaults(void) {
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   tenon_context* own = NULL;
   options.struct_size = offsetof(tenon_context_options, numeric_policy);
-  options.numeric_policy = 99; /* Beyond struct_size, so it is ignored. */
+  options.numeric_policy = 99; /* Ignored, because it is beyond struct_size. */
 
   CHECK_OK(tenon_context_create(&options, &own));
   tenon_context_release(own);

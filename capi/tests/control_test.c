@@ -1,6 +1,6 @@
 #include "capi/tests/function_code.h"
 
-/* Every test runs its code eagerly and inside a function. */
+/* Calls `run` either eagerly or inside a function (`traced`), and returns its output. */
 static tenon_tensor* result_of(tenon_error* (*run)(struct code*, tenon_scope*, tenon_tensor* const*,
                                                    tenon_tensor**),
                                tenon_tensor* input, int traced) {
@@ -17,7 +17,7 @@ static tenon_tensor* result_of(tenon_error* (*run)(struct code*, tenon_scope*, t
   return y;
 }
 
-/* ---- blocks ------------------------------------------------------------- */
+/* ---- blocks: invalid outputs and errors --------------------------------- */
 
 static tenon_error* square(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                            size_t n_inputs, tenon_tensor** out_outputs, size_t max_outputs) {
@@ -212,7 +212,7 @@ static void while_loop_runs_while_its_condition_holds(void) {
     tenon_tape* tape = NULL;
     tenon_value* source = (tenon_value*)x;
     tenon_tensor* dx = NULL;
-    /* With the default options, and with each policy. */
+    /* The first two runs use the default options. The others use each policy in turn. */
     loop_options = run < 2 ? NULL : &options;
     options.policy = run / 2 - 1;
     options.max_trips = 6;
@@ -265,7 +265,7 @@ static void invalid_while_loops_are_errors(void) {
 
 /* ---- scan --------------------------------------------------------------- */
 
-/* Carries a sum and stacks it. */
+/* Adds an element to the carried sum, and returns the sum also as an element to stack. */
 static tenon_error* running_sum(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                 size_t n_inputs, tenon_tensor** out_outputs, size_t max_outputs) {
   tenon_error* error = tenon_add(inner, inputs[0], inputs[1], &out_outputs[0]);

@@ -19,7 +19,7 @@ static tenon_error* same(void* payload, tenon_scope* inner, tenon_tensor* const*
   return NULL;
 }
 
-/* Three times the cotangent, times the input: a derivative that is not the identity's. */
+/* A derivative that differs from the correct one: three times the cotangent, times the input. */
 static tenon_error* thrice(void* payload, tenon_scope* inner, const tenon_backward_args* args,
                            tenon_tensor** out_grads, size_t n_grads) {
   tenon_tensor* three = tenon_scalar_f64(3);
@@ -58,7 +58,7 @@ static void a_custom_gradient_replaces_the_ops_own(void) {
   CHECK_OK(tenon_tape_watch(inner, source));
 
   CHECK_OK(tenon_custom_gradient(scope(), forward, &x, 1, backward, &y, 1));
-  CHECK(destroyed == 1); /* The tapes may still need the derivative. */
+  CHECK(destroyed == 1); /* The tapes may still call the derivative. */
   CHECK_OK(tenon_tape_gradient(scope(), inner, &y, 1, NULL, &source, 1, NULL, &dx));
   CHECK_OK(tenon_tape_gradient(scope(), outer, &dx, 1, NULL, &source, 1, NULL, &ddx));
 
@@ -205,7 +205,7 @@ static void an_op_without_a_derivative_is_an_error(void) {
   CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
   CHECK_OK(tenon_tape_watch(tape, source));
   CHECK_OK(tenon_call(scope(), id, NULL, &x, 1, &y, 1));
-  CHECK_VALUES(y, 0); /* Without attributes the factor is zero. */
+  CHECK_VALUES(y, 0); /* The default factor is zero. */
 
   CHECK_ERROR(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dx),
               TENON_UNIMPLEMENTED, "test.scale: no gradient");

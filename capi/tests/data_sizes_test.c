@@ -1,4 +1,4 @@
-/* Outputs with data-dependent sizes, on asynchronous devices. */
+/* Ops whose output sizes depend on the values of their inputs, on asynchronous devices. */
 
 #include "capi/tests/check.h"
 

@@ -1,6 +1,6 @@
 #include "capi/tests/check.h"
 
-/* Returns true if the device's memory is not host-visible, and checks that the export fails. */
+/* If the device's memory is not host-visible, checks that the export fails, and returns true. */
 static int cannot_export(tenon_tensor* x) {
   tenon_dlpack* loan = GARBAGE(tenon_dlpack);
   if (device_has(TENON_FEATURE_HOST_VISIBLE)) return 0;
@@ -26,7 +26,7 @@ static void exports_without_a_copy(void) {
   CHECK(loan->tensor.dtype.code == TENON_CODE_FLOAT && loan->tensor.dtype.bits == 32 &&
         loan->tensor.dtype.lanes == 1);
   tenon_tensor_release(x);
-  CHECK(((const float*)loan->tensor.data)[5] == 6); /* The export keeps the memory alive. */
+  CHECK(((const float*)loan->tensor.data)[5] == 6); /* The export holds a reference. */
   CHECK(live_bytes() == 24);
   loan->deleter(loan);
 }
@@ -45,8 +45,7 @@ static void reimports_the_same_memory(void) {
   CHECK_OK(tenon_tensor_from_dlpack(scope(), loan, NULL, false, &y));
 
   CHECK_VALUES(y, 1, 3, 2, 4);
-  /* A device that cannot import host memory has copied it. An asynchronous device may have copied
-   * it, too. */
+  /* Without IMPORT_HOST, a device copies the memory. Asynchronous devices may copy it, too. */
   CHECK_OK(tenon_tensor_to_dlpack(scope(), y, NULL, &loan));
   if (loan->tensor.data == data) {
     CHECK_ERROR(tenon_tensor_donate(y), TENON_INVALID_ARGUMENT, "has imported memory");
@@ -95,7 +94,7 @@ static void runs_the_deleter_once(void) {
   CHECK(deleted == 1);
 
   CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, true, &x));
-  CHECK(deleted == 2); /* The tensor is copied, so the deleter runs immediately. */
+  CHECK(deleted == 2); /* The tensor is a copy, so the deleter has run. */
   data[1] = 9;
   CHECK_VALUES(x, 1, 2);
   tenon_tensor_release(x);

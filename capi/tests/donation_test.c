@@ -1,8 +1,9 @@
-/* Donated inputs of functions. */
+/* Donation of the inputs of functions. */
 
 #include "capi/tests/function_code.h"
 
-/* A call may write to the memory of its donated inputs, and consumes them if it succeeds. */
+/* A call may write its outputs to the memory of its donated inputs. If it succeeds, it consumes
+ * them. */
 static void a_successful_call_consumes_its_donated_inputs(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);

@@ -1,6 +1,6 @@
 #include "capi/tests/function_code.h"
 
-/* ---- what is printed ---------------------------------------------------- */
+/* ---- collecting printed text -------------------------------------------- */
 
 static char printed[1000];
 static int print_destroyed;
@@ -23,7 +23,7 @@ static void keep_prints(void) {
   CHECK(!strcmp(printed, (text))); \
   printed[0] = 0
 
-/* Runs the code twice eagerly, and three times as a traced function. */
+/* Runs the code twice eagerly and three times inside a function. Each run must return the same. */
 static void everywhere(struct code* code, tenon_tensor* input, tenon_code expected,
                        const char* message, void (*check)(void)) {
   tenon_function* f;
@@ -192,7 +192,7 @@ static void invalid_assertions_are_errors(void) {
 
 /* ---- host calls --------------------------------------------------------- */
 
-/* Doubles x until it is at least 8. */
+/* Doubles x until it is at least 8. The number of iterations depends on the value of x. */
 static tenon_error* to_eight(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                              size_t n_inputs, tenon_tensor** out, size_t n_outputs) {
   struct code* code = payload;
@@ -239,7 +239,7 @@ static void host_calls_branch_on_values_and_have_gradients(void) {
       CHECK_VALUES(y, 12);
       CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dx));
       CHECK_VALUES(dx, 8);
-      /* The body may also have run for tracing. */
+      /* In a function, the callback may run once for tracing. */
       CHECK(code.runs == (traced && call > 0 ? 1 : 2));
       tenon_tape_release(tape);
       tenon_tensor_release(dx);
@@ -249,7 +249,7 @@ static void host_calls_branch_on_values_and_have_gradients(void) {
     tenon_context_run_functions_eagerly(context(), false);
     CHECK(code.destroyed == (traced ? 0 : 4));
     tenon_function_release(f);
-    /* The payloads of the callback and of the function. */
+    /* One payload belongs to the callback and one to the function. */
     CHECK(code.destroyed == (traced ? 2 : 5));
   }
 }
@@ -286,7 +286,7 @@ static void invalid_host_calls_are_errors(void) {
   tenon_tensor_release(two);
 }
 
-/* ---- custom ops --------------------------------------------------------- */
+/* ---- effects of custom ops ---------------------------------------------- */
 
 static uint32_t shown_op;
 
@@ -305,7 +305,7 @@ static tenon_error* show_and_copy(void* payload, const void* attrs, const tenon_
   return NULL;
 }
 
-/* Calls the same op twice, between prints. The second result is unused. */
+/* Calls the same op twice, with a print before each call. The second result is unused. */
 static tenon_error* prints_and_ops(struct code* code, tenon_scope* inner,
                                    tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* unused = NULL;

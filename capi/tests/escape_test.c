@@ -1,17 +1,18 @@
 #include "capi/tests/function_code.h"
 
-/* Tensors that outlive their trace, and inline scalars inside a trace. */
+/* Traced tensors that are used after their tracing has ended, and inline scalars in a trace. */
 
-/* ---- tensors of a trace ------------------------------------------------- */
+/* ---- traced tensors after tracing --------------------------------------- */
 
-/* Stores a traced tensor outside the trace. */
+/* Keeps a handle of a traced tensor in `code->escaped`. */
 static tenon_error* leak(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                          tenon_tensor** out_outputs) {
   CHECK_OK(tenon_neg(inner, inputs[0], &code->escaped));
   return tenon_exp(inner, inputs[0], &out_outputs[0]);
 }
 
-/* Returns the escaped tensor -x of a trace whose size is unknown (`is_open`) or known. */
+/* Traces a function that computes -x, and returns the traced tensor after the tracing has ended.
+ * Its size is dynamic (`is_open`) or fixed. */
 static tenon_tensor* escaped(int is_open) {
   struct code code = {0};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -130,7 +131,7 @@ static void traced_tensors_of_unknown_size_are_refused_outside(void) {
   refuse_everywhere(escaped(1));
 }
 
-/* Creates a variable from a computed value, then fails. */
+/* Creates a variable whose initial value is computed in the trace, then returns an error. */
 static tenon_error* make_and_fail(struct code* code, tenon_scope* inner,
                                   tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   tenon_tensor* y = NULL;
@@ -163,7 +164,7 @@ static void a_variable_of_a_failed_trace_has_no_value(void) {
   CHECK_ERROR(tenon_function_call(scope(), f, NULL, 0, NULL, 0, &y, 1, NULL),
               TENON_FAILED_PRECONDITION, "failed before it had a value");
   tenon_function_release(f);
-  /* The variable is usable after it is assigned a value. */
+  /* The variable can be used after a value is assigned to it. */
   CHECK_OK(tenon_variable_assign(scope(), code.variable, x));
   CHECK_OK(tenon_variable_read(scope(), code.variable, &y));
   CHECK_VALUES(y, 3);
@@ -217,7 +218,7 @@ static tenon_error* choose(tenon_scope* inner, tenon_tensor* x, int64_t index, t
   return error;
 }
 
-/* Calls every function that takes an inline scalar as an index, a predicate or a value. */
+/* Calls each function that takes an inline scalar as an index, as a predicate or as a value. */
 static tenon_error* use_scalars(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                                 tenon_tensor** out_outputs) {
   const int64_t indices[] = {0, 1, 2, 3, -1};

@@ -1,18 +1,18 @@
-/* Functions for tests, with a body that records its calls. */
+/* Helpers for tests of functions: a function whose body counts its runs. */
 
 #ifndef TENON_CAPI_TESTS_FUNCTION_CODE_H_
 #define TENON_CAPI_TESTS_FUNCTION_CODE_H_
 
 #include "capi/tests/check.h"
 
-/* A body, counters of its calls, and objects that it uses. */
+/* The payload of a function: the code to run, counters, and objects that the code uses. */
 struct code {
   tenon_error* (*run)(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                       tenon_tensor** out_outputs);
   int runs;
   int destroyed;
   int was_tracing;
-  const tenon_static* statics; /* Set while the body runs. */
+  const tenon_static* statics; /* Valid while the body runs. */
   size_t n_statics;
   tenon_variable* variable;
   tenon_function* inner;
@@ -34,7 +34,7 @@ static tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* co
   return code->run(code, inner, inputs, out_outputs);
 }
 
-/* Creates a function named "f". */
+/* Creates a function named "f" that runs `code->run`. */
 static tenon_function* function_of(struct code* code, const tenon_function_options* options) {
   tenon_function_body made = {run_code, NULL, on_destroy};
   tenon_function* function = NULL;
@@ -43,7 +43,7 @@ static tenon_function* function_of(struct code* code, const tenon_function_optio
   return function;
 }
 
-/* inputs[0] * inputs[1] */
+/* A body that returns inputs[0] * inputs[1]. */
 static inline tenon_error* product(struct code* code, tenon_scope* inner,
                                    tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   (void)code;

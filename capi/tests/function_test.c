@@ -29,7 +29,7 @@ static void are_traced_once_per_signature(void) {
   CHECK(code.destroyed == 1);
 }
 
-/* Returns its input times the static argument "factor", and the input. */
+/* A body that returns its input times the static argument "factor", and its input. */
 static tenon_error* scaled(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                            tenon_tensor** out_outputs) {
   tenon_tensor* factor = NULL;
@@ -64,20 +64,20 @@ static void distinguish_static_arguments(void) {
   options.defaults = &factor;
   options.n_defaults = 1;
   f = function_of(&code, &options);
-  factor.float_value = 3; /* The default was copied. */
+  factor.float_value = 3; /* No effect: the default was copied. */
 
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, outputs, 2, NULL));
   CHECK_VALUES(outputs[0], 2, 4);
   CHECK_VALUES(outputs[1], 1, 2);
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
-  factor.float_value = 2; /* Passing the default value is equivalent to omitting it. */
+  factor.float_value = 2; /* Equal to the default. */
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, &factor, 1, outputs, 2, NULL));
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
   CHECK(code.runs == 1);
 
-  /* 1, 1.0, true and an enumeration's 1 all differ. */
+  /* The values 1, 1.0, true and an enumeration's 1 are different keys. */
   other.int_value = 1;
   other.float_value = 1;
   other.string_value = tenon_str("color");
@@ -89,7 +89,7 @@ static void distinguish_static_arguments(void) {
   }
   CHECK(code.runs == 7);
 
-  /* The order of items matters in a list, not in a map. */
+  /* Two lists with another order of items are different keys; two maps are equal. */
   items[0] = number("a", 1);
   items[1] = number("b", 2);
   other.items = items;
@@ -108,7 +108,7 @@ static void distinguish_static_arguments(void) {
   }
   CHECK(code.runs == 10);
 
-  /* Handles are compared by identity. */
+  /* Handles are compared by pointer. */
   other.kind = TENON_STATIC_HANDLE;
   other.handle = x;
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL));
@@ -135,7 +135,7 @@ static void distinguish_static_arguments(void) {
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, items, 2, outputs, 2, NULL),
               TENON_INVALID_ARGUMENT, "factor twice");
   other.kind = TENON_STATIC_LIST;
-  other.items = &other; /* Contains itself. */
+  other.items = &other; /* A list that contains itself. */
   other.n_items = 1;
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL),
               TENON_INVALID_ARGUMENT, "nested");
@@ -164,7 +164,7 @@ static void report_the_number_of_outputs(void) {
   tenon_function_release(f);
 }
 
-/* Returns sum(inputs[0]) divided by its length, which the host reads. */
+/* A body that returns sum(inputs[0]) divided by its length, which the body reads as a number. */
 static tenon_error* average(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                             tenon_tensor** out_outputs) {
   tenon_tensor *total = NULL, *length = NULL;
@@ -316,7 +316,7 @@ static void are_differentiated_as_one_call(void) {
   tenon_function_release(f);
 }
 
-/* ---- misuse ------------------------------------------------------------- */
+/* ---- errors of bodies and callers --------------------------------------- */
 
 static tenon_error* broken(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                            tenon_tensor** out_outputs) {
@@ -416,7 +416,7 @@ static void have_gradients_that_are_functions(void) {
   CHECK(!df);
 }
 
-/* Returns exp(inputs[0]) squared; the backward pass needs the intermediate value. */
+/* A body that returns exp(inputs[0])^2. The backward pass needs the intermediate value. */
 static tenon_error* squared_exp(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                                 tenon_tensor** out_outputs) {
   tenon_tensor* y = NULL;

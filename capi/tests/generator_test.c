@@ -20,7 +20,7 @@ static void its_state_is_the_seed_and_a_counter(void) {
   tenon_generator_release(generator);
 }
 
-/* Compares with the published test vectors of Philox4x32-10. */
+/* Compares random bits with the published test vectors of Philox4x32-10. */
 static void draws_the_published_bits(void) {
   const uint32_t ones[6] = {0xffffffffu, 0xffffffffu, 0xffffffffu,
                             0xffffffffu, 0xffffffffu, 0xffffffffu};

@@ -8,7 +8,7 @@ struct model {
 
 static void on_destroy(void* payload) { ++((struct model*)payload)->destroyed; }
 
-/* Returns weight * x + bias, and the product alone. */
+/* The callback under test: returns weight * x + bias, and weight * x. */
 static tenon_error* line(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   struct model* model = payload;
@@ -80,7 +80,8 @@ static tenon_error* cube(void* payload, tenon_scope* inner, tenon_tensor* const*
   return error;
 }
 
-/* The gradient of cube, as a function that can itself be differentiated. */
+/* A callback that returns the derivative of cube by calling tenon_gradients(), so that it can be
+ * differentiated again. */
 static tenon_error* slope(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                           size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   const tenon_tensor_function function = {cube, NULL, NULL};
@@ -148,7 +149,7 @@ static void one_tensor_as_two_arguments_has_two_gradients(void) {
 
   CHECK_VALUES(grads[0], 5);
   CHECK_VALUES(grads[1], 5);
-  /* The outer tape treats both arguments as the same tensor. */
+  /* For the outer tape, both arguments are the same tensor x. */
   CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &both));
   CHECK_VALUES(both, 10);
   tenon_tape_release(tape);
@@ -159,7 +160,8 @@ static void one_tensor_as_two_arguments_has_two_gradients(void) {
   tenon_tensor_release(both);
 }
 
-/* An inline scalar adopts the dtype of the other operand, also at its second use. */
+/* Multiplies a float16 tensor by both inputs, which are the same inline scalar. Each use must adopt
+ * the dtype float16. */
 static tenon_error* halves_times_both(void* payload, tenon_scope* inner,
                                       tenon_tensor* const* inputs, size_t n_inputs,
                                       tenon_tensor** out_outputs, size_t n_outputs) {
@@ -173,7 +175,7 @@ static tenon_error* halves_times_both(void* payload, tenon_scope* inner,
 }
 
 static void one_scalar_as_two_arguments_stays_a_scalar(void) {
-  const uint16_t bits = 0x4200; /* 3 */
+  const uint16_t bits = 0x4200; /* 3 as float16. */
   tenon_tensor_function function = {halves_times_both, NULL, NULL};
   tenon_tensor *half = NULL, *y = NULL, *grads[2] = {NULL, NULL}, *both = NULL;
   tenon_tensor* inputs[2];
@@ -203,7 +205,7 @@ static void one_scalar_as_two_arguments_stays_a_scalar(void) {
   tenon_tensor_release(both);
 }
 
-/* Computes the gradients of a cell's new state with respect to both of its states. */
+/* Computes the gradients of an LSTM cell's new state h with respect to its old states h and c. */
 static void cell_gradients(tenon_tensor* h, tenon_tensor* c, tenon_tensor** out_dh,
                            tenon_tensor** out_dc) {
   tenon_tensor* x = make_f32_matrix(1, 1, (const float[]){0.5f});

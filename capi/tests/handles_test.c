@@ -1,5 +1,5 @@
-/* Handles that are NULL, of another type, or released. Calls return an error that names the
- * parameter; getters that cannot fail return neutral values. */
+/* Handles that are NULL, have another type, or were released. Calls return an error that names the
+ * parameter. Getters that cannot fail return zero, NULL or empty text. */
 
 #include <tenon/introspect.h>
 
@@ -155,12 +155,12 @@ static void handles_of_another_kind_are_errors(void) {
   CHECK(tenon_context_default_scope((tenon_context*)x) == NULL);
   CHECK(tenon_tensor_rank((const tenon_tensor*)context()) == 0);
   CHECK(out == NULL);
-  tenon_tape_release((tenon_tape*)x); /* Does not affect the tensor. */
+  tenon_tape_release((tenon_tape*)x); /* Ignored, because x is not a tape. */
   CHECK_VALUES(x, 1);
   tenon_tensor_release(x);
 }
 
-/* Sanitizers report released memory themselves, and end the process. */
+/* Sanitizers detect uses of released memory themselves and end the process. */
 #if !defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void released_handles_are_errors_in_debug_builds(void) {
   tenon_tensor* x = F32(1);
@@ -174,7 +174,7 @@ static void released_handles_are_errors_in_debug_builds(void) {
   tenon_variable_release(v);
   tenon_tape_release(tape);
 
-  tenon_tensor_release(F32(2)); /* Released memory is not reused immediately. */
+  tenon_tensor_release(F32(2)); /* Released objects are not reused at once. */
   CHECK_ERROR(tenon_tensor_read(scope(), x, &read, 4), TENON_INVALID_ARGUMENT,
               "tensor was already released");
   CHECK_ERROR(tenon_neg(scope(), x, &out), TENON_INVALID_ARGUMENT,
@@ -182,7 +182,7 @@ static void released_handles_are_errors_in_debug_builds(void) {
   CHECK_ERROR(tenon_variable_read(scope(), v, &out), TENON_INVALID_ARGUMENT,
               "variable was already released");
   CHECK_ERROR(tenon_tape_pause(tape), TENON_INVALID_ARGUMENT, "tape was already released");
-  tenon_tensor_release(x); /* Releasing a second time does nothing. */
+  tenon_tensor_release(x); /* A second release has no effect. */
   CHECK(out == NULL && tenon_tensor_rank(x) == 0);
 }
 #endif

@@ -1,5 +1,5 @@
-/* Small models that request far more memory than is available. Each runs in a separate process,
- * whose memory is measured. */
+/* Small ONNX models that request far more memory than the machine has. Each model runs in a child
+ * process, whose memory use is measured. */
 
 #define _DEFAULT_SOURCE
 
@@ -17,7 +17,7 @@ enum { MAX_MB = 1500, SECONDS = 10 };
 enum { MAX_MB = 500, SECONDS = 2 };
 #endif
 
-/* ---- ONNX, as far as these models need it: fields of protocol buffers ---- */
+/* ---- a minimal writer of ONNX files -------------------------------------- */
 
 typedef struct {
   char bytes[8192];
@@ -82,7 +82,8 @@ static void add_operators(message* to, const char* domain, int version) {
   nested(to, 8, &set);
 }
 
-/* x: f32[3] and the sizes 10^6, 10^6, 2, 3: Expand returns a view of 6 * 10^12 elements. */
+/* A model in which Expand returns a view of 6 * 10^12 elements. Its inputs are x: f32[3] and the
+ * sizes 10^6, 10^6, 2, 3. */
 static message expanded(const char* op) {
   static const int64_t sizes[4] = {1000000, 1000000, 2, 3};
   message model = {{0}, 0}, graph = {{0}, 0}, tensor = {{0}, 0};
@@ -102,7 +103,8 @@ static message expanded(const char* op) {
   return model;
 }
 
-/* A chain of functions, each of which calls the previous one twice. */
+/* A model with a chain of functions. Each calls the previous one twice, so inlining doubles the
+ * nodes. */
 static message doubling(int times) {
   message model = {{0}, 0}, graph = {{0}, 0};
   char name[16], inner[16];
@@ -141,7 +143,7 @@ static message doubling(int times) {
   return model;
 }
 
-/* ---- running ------------------------------------------------------------ */
+/* ---- running models in child processes ---------------------------------- */
 
 enum { FINE = 0, OUT_OF_MEMORY = 10, REFUSED = 11, OTHER = 12, CRASHED = 13, UNDER_WAY = 14 };
 
@@ -171,8 +173,9 @@ static int open_and_call(const char* path) {
   return outcome;
 }
 
-/* Runs the model in a child process, checks its peak memory and limits its time; returns the
- * outcome. A sum of 6 * 10^12 numbers takes hours, but it allocates all its memory at the start. */
+/* Runs the model in a child process with a time limit, and checks its peak memory. Returns the
+ * outcome. A sum of 6 * 10^12 numbers would take hours, but allocates all its memory at the start.
+ */
 static int run_in_child(const message* model) {
   char path[] = "/tmp/tenon_hostile_XXXXXX";
   const int file = mkstemp(path);
@@ -228,8 +231,8 @@ static void functions_that_double_are_bounded(void) {
 }
 
 int main(void) {
-  /* Child processes are forked before this process has threads. Other devices run only the test of
-   * the core. */
+  /* Forks before this process has created threads. On other devices, only the model that the core
+   * rejects runs. */
   if (!strcmp(device_name(), "cpu:0") || !strcmp(device_name(), "ref:0")) {
     reductions_of_vast_views_take_no_memory();
     results_larger_than_memory_are_errors();

@@ -2,7 +2,7 @@
 
 #include "capi/tests/function_code.h"
 
-/* An ONNX file: y = OP(x, x) for x: f32[2]. The op's name must have three letters. */
+/* An ONNX file that computes y = OP(x, x) for x: f32[2]. OP must be a name of three letters. */
 #define MODEL(op)                                                                       \
   "\x08\x08\x3a\x32"                               /* version 8 of the format; graph */ \
   "\x0a\x0e\x0a\x01x\x0a\x01x\x12\x01y\x22\x03" op /* the node */                       \
@@ -39,7 +39,7 @@ static void a_model_is_described(void) {
 }
 
 static void a_tensor_is_read(void) {
-  /* float[2], 1 and -2, as raw bytes. */
+  /* A TensorProto of f32[2] with the raw elements 1 and -2. */
   static const char kFloats[] = "\x08\x02\x10\x01\x4a\x08\x00\x00\x80\x3f\x00\x00\x00\xc0";
   static const char kTexts[] = "\x08\x01\x10\x08\x32\x01z";
   tenon_tensor* x = NULL;
@@ -90,7 +90,7 @@ static void invalid_calls_are_errors(void) {
   tenon_tensor_release(integers);
 }
 
-/* The last field is the operator set version. Without it a file is complete, but old. */
+/* Without the last field, the operator set version, the file is valid but uses operator set 1. */
 static void every_truncation_is_refused(void) {
   tenon_tensor* x = F32(1, 2);
   size_t size;
@@ -105,7 +105,7 @@ static void every_truncation_is_refused(void) {
 
 /* ---- traces ------------------------------------------------------------- */
 
-/* -(x' x) */
+/* A body that returns -(x' x). */
 static tenon_error* negated_square(struct code* code, tenon_scope* inner,
                                    tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   tenon_tensor *turned = NULL, *square = NULL;
@@ -142,7 +142,7 @@ static void a_trace_is_described_as_json(void) {
       "{\"device\":\"%s\",\"level\":0,\"op\":\"matmul\",\"outputs\":[\"f32[2,2]\"],\"runs\":\"",
       device_name());
   CHECK_CONTAINS(text, part);
-  /* The product is live until it has been negated: 2 * 16 bytes. */
+  /* The product, 16 bytes, is live until the negation has written its 16 bytes. */
   CHECK_CONTAINS(text,
                  "\"memory\":{\"captures\":0,\"inputs\":24,\"outputs\":16,\"peak\":32,"
                  "\"variables\":0}");

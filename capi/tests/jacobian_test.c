@@ -1,4 +1,4 @@
-/* Jacobians: their values and sizes, and their effect on the tape. */
+/* Jacobians: their values, their shapes, and when their computation consumes the tape. */
 
 #include "capi/tests/function_code.h"
 
@@ -39,7 +39,7 @@ static int has_shape(tenon_tensor* x, size_t rank, int64_t a, int64_t b, int64_t
          memcmp(tenon_tensor_shape(x), expected, rank * sizeof *expected) == 0;
 }
 
-/* ---- results ------------------------------------------------------------ */
+/* ---- values and shapes -------------------------------------------------- */
 
 static void has_the_sizes_of_target_and_source(void) {
   const float values[4] = {1, 2, 3, 4};
@@ -151,7 +151,7 @@ static void an_unreached_source_has_a_zero_or_null_gradient(void) {
   inputs[0] = F32(1, 2);
   inputs[1] = F32(7, 8, 9);
   sources[0] = tenon_tensor_as_value(inputs[0]);
-  sources[1] = tenon_tensor_as_value(inputs[1]); /* This source is not watched. */
+  sources[1] = tenon_tensor_as_value(inputs[1]); /* The tape does not watch this source. */
   tape = watching(true, inputs, 1);
   y = square(inputs[0]);
 
@@ -175,7 +175,7 @@ static void an_unreached_source_has_a_zero_or_null_gradient(void) {
   tenon_tape_release(tape);
 }
 
-/* ---- tapes -------------------------------------------------------------- */
+/* ---- effect on the tape ------------------------------------------------- */
 
 static void jacobian_consumes_a_tape(void) {
   tenon_tensor* x = F32(1, 2);
@@ -191,7 +191,7 @@ static void jacobian_consumes_a_tape(void) {
   CHECK(none == NULL);
   tenon_tensor_release(result);
   tenon_tensor_release(y);
-  CHECK_OK(tenon_tape_reset(tape)); /* After a reset the tape is usable again. */
+  CHECK_OK(tenon_tape_reset(tape)); /* A reset makes a consumed tape usable again. */
   CHECK_OK(tenon_tape_watch(tape, tenon_tensor_as_value(x)));
   y = square(x);
   CHECK_OK(jacobian(tape, y, x, &result));
@@ -269,7 +269,7 @@ static void a_tape_of_another_scope_is_refused(void) {
               "tape belongs to another scope");
 
   CHECK(none == NULL);
-  CHECK_OK(jacobian(tape, y, x, &result)); /* The failed call did not consume the tape. */
+  CHECK_OK(jacobian(tape, y, x, &result)); /* The failed call has not consumed it. */
   CHECK_VALUES(result, 2, 0, 0, 4);
   tenon_tensor_release(x);
   tenon_tensor_release(y);
@@ -278,9 +278,9 @@ static void a_tape_of_another_scope_is_refused(void) {
   tenon_scope_release(other);
 }
 
-/* ---- what is wrong ------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------- */
 
-/* As for gradients: errors found before the backward pass starts leave the tape unchanged. */
+/* Invalid arguments are found before the backward pass starts, so the tape is unchanged. */
 static void invalid_arguments_do_not_change_the_tape(void) {
   tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
   tenon_tensor* x = F32(1, 2);
@@ -330,7 +330,7 @@ static tenon_error* compute_copy(void* payload, const void* attrs, const tenon_h
   return NULL;
 }
 
-/* Calls an op without a derivative on x. */
+/* Applies an op that has no derivative to x. */
 static tenon_tensor* without_a_derivative(tenon_tensor* x) {
   tenon_custom_op op;
   uint32_t id = 0;
@@ -384,9 +384,9 @@ static void a_persistent_tape_survives_a_failed_backward_pass(void) {
   tenon_tape_release(tape);
 }
 
-/* ---- in functions ------------------------------------------------------- */
+/* ---- inside functions --------------------------------------------------- */
 
-/* The Jacobian of x^3 with respect to x, computed by a tape inside the function. */
+/* A body that computes the Jacobian of x^3 with respect to x by a tape of its own. */
 static tenon_error* jacobian_of_cube(struct code* code, tenon_scope* inner,
                                      tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   tenon_tape* tape = NULL;
@@ -415,7 +415,7 @@ static void jacobian_works_inside_functions(void) {
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL));
   CHECK(has_shape(y, 2, 2, 2, 0));
   CHECK_VALUES(y, 3, 0, 0, 12);
-  /* The Jacobian of the Jacobian: 6 x on the diagonal. */
+  /* The second Jacobian of x^3 has 6 x on its diagonal. */
   CHECK_OK(jacobian(tape, y, x, &again));
   CHECK(has_shape(again, 3, 2, 2, 2));
   CHECK_VALUES(again, 6, 0, 0, 0, 0, 0, 0, 12);
@@ -427,7 +427,7 @@ static void jacobian_works_inside_functions(void) {
   tenon_function_release(f);
 }
 
-/* x^2 */
+/* A body that returns x^2. */
 static tenon_error* run_square(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                                tenon_tensor** out_outputs) {
   (void)code;

@@ -1,10 +1,10 @@
-/* Lists of tensors: eager, in functions, carried by loops, differentiated. */
+/* Lists of tensors: in eager code, in functions, as carried values of loops, and with gradients. */
 
 #include "capi/tests/function_code.h"
 
 static tenon_tensor* number(int64_t n) { return tenon_scalar_i64(n); }
 
-/* Releases its arguments, as do other functions here that say so. */
+/* Stores x in a list. Releases its arguments, as other helpers do whose comments say that. */
 static tenon_tensor* set(tenon_tensor* list, int64_t index, tenon_tensor* x) {
   tenon_tensor *at = number(index), *out = NULL;
   CHECK_OK(tenon_list_set(scope(), list, at, x, &out));
@@ -35,7 +35,7 @@ static tenon_tensor* pairs(int64_t capacity) {
     tenon_tensor_release(result_);      \
   } while (0)
 
-/* ---- values ------------------------------------------------------------- */
+/* ---- values of lists ---------------------------------------------------- */
 
 static void entries_are_set_and_read(void) {
   tenon_tensor *list = pairs(0), *other, *length = NULL;
@@ -170,7 +170,7 @@ static void return_their_properties(void) {
   tenon_tensor_release(x);
 }
 
-/* ---- what is wrong ------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------- */
 
 static void invalid_calls_are_errors(void) {
   const int64_t two = 2;
@@ -233,7 +233,7 @@ static void invalid_calls_are_errors(void) {
 
 static void do_not_stack_more_than_there_is_memory_for(void) {
   tenon_tensor *list = set(pairs(0), 0, F32(1, 2)), *n = NULL, *out = NULL;
-/* Sanitizers end a process that requests so much memory. */
+/* Sanitizers terminate a process that allocates so much memory. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   n = number((int64_t)1 << 50);
   CHECK_ERROR(tenon_list_stack(scope(), list, n, &out), TENON_OUT_OF_MEMORY, "");
@@ -257,7 +257,8 @@ static void cannot_be_stored_in_variables(void) {
 
 /* ---- loops and functions ------------------------------------------------ */
 
-/* A loop that carries i, the running sum, and the list of sums. It captures xs, a list. */
+/* The payload of a loop that carries i, a running sum and the list of sums. It captures the list
+ * `xs`. */
 struct sums {
   tenon_tensor *xs, *n;
 };
@@ -282,7 +283,7 @@ static tenon_error* add_one(void* payload, tenon_scope* inner, tenon_tensor* con
   return error;
 }
 
-/* Returns the running sums of the squares of inputs[0]. */
+/* A body that returns the running sums of the squares of inputs[0]. */
 static tenon_error* sums_of_squares(struct code* code, tenon_scope* inner,
                                     tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   const tenon_reshape_attrs to_scalar = {sizeof(tenon_reshape_attrs), NULL, 0};
@@ -315,7 +316,7 @@ static tenon_error* sums_of_squares(struct code* code, tenon_scope* inner,
   return error;
 }
 
-/* Creates a function whose input has a dynamic size. */
+/* Creates a function whose input has a dynamic length, so that one trace serves all lengths. */
 static tenon_function* of_any_length(struct code* code) {
   const int64_t unknown = TENON_SIZE_UNKNOWN;
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -353,7 +354,7 @@ static void are_carried_and_differentiated(void) {
       CHECK_OK(sums_of_squares(&code, scope(), &x, &y));
     }
     CHECK_VALUES(y, 1, 5, 14);
-    /* The first element contributes to three of the sums, the last to one. */
+    /* The first element contributes to three sums, the last one to a single sum. */
     dx = gradient(first, y, x);
     CHECK_VALUES(dx, 6, 8, 6);
     ddx = gradient(second, dx, x);
@@ -383,13 +384,13 @@ static void one_trace_serves_every_length(void) {
   tenon_function_release(f);
 }
 
-/* Takes a list, inputs[0], and returns it with 9 appended. */
+/* A body that appends 9 to the list inputs[0]. */
 static tenon_error* push_nine(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                               tenon_tensor** out_outputs) {
   tenon_tensor *nine = tenon_scalar_f64(9), *all = NULL, *length = NULL;
   tenon_error* error = tenon_list_push(inner, inputs[0], nine, &out_outputs[0]);
   CHECK(tenon_tensor_is_list(inputs[0]));
-  /* Its length may differ from call to call. */
+  /* The length of the list may differ between calls. */
   CHECK_OK(tenon_list_stack(inner, inputs[0], NULL, &all));
   CHECK(tenon_tensor_rank(all) == 1);
   tenon_tensor_release(all);
@@ -399,7 +400,7 @@ static tenon_error* push_nine(struct code* code, tenon_scope* inner, tenon_tenso
   tenon_tensor_release(length);
   tenon_tensor_release(nine);
   if (!error && code->escaped) {
-    /* A captured list is an input of the trace, like a captured tensor. */
+    /* A captured list becomes an input of the trace, as a captured tensor does. */
     tenon_tensor *zero = number(0), *x = NULL, *longer = NULL;
     error = tenon_list_get(inner, code->escaped, zero, &x);
     if (!error) error = tenon_list_push(inner, out_outputs[0], x, &longer);

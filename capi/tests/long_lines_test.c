@@ -1,5 +1,5 @@
-/* Sums and top-k along axes so long that a device may not support them. The result is correct, or
- * the call returns UNIMPLEMENTED. */
+/* Sums and top-k along axes that may be too long for a device. The device must return the correct
+ * result or UNIMPLEMENTED. */
 
 #include "capi/tests/check.h"
 
@@ -14,8 +14,8 @@ static tenon_tensor* ones(tenon_dtype dtype, size_t rank, const int64_t* shape) 
   return result;
 }
 
-/* Checks the only element of y, unless the call or the read returned UNIMPLEMENTED. Takes ownership
- * of `error` and `y`. */
+/* Checks the only element of y, unless the call or the read has returned UNIMPLEMENTED. Releases
+ * `error` and y. */
 static void check_sum(tenon_error* error, tenon_tensor* y, double expected) {
   tenon_cast_attrs attrs = TENON_CAST_ATTRS_DEFAULT;
   tenon_tensor* wide = NULL;
@@ -69,8 +69,8 @@ static void keys_of_many_features(void) {
   tenon_tensor_release(x);
 }
 
-/* The largest elements in the order of their indices: all but the first few, which are the
- * smallest. */
+/* Selects all elements except the first few, which are the smallest ones, in the order of their
+ * indices. */
 static void top_k_of_a_long_axis(void) {
   enum { kLength = 700000, kChosen = kLength - 5 };
   const int64_t shape[] = {kLength};

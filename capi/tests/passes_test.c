@@ -11,7 +11,8 @@ static void have_names_and_summaries(void) {
   CHECK(tenon_pass_summary(n).size == 0);
 }
 
-/* Calls gather with an index that is out of range; its result is dead. */
+/* A body that gathers with an index out of range. The result is unused, so passes may remove the
+ * call. */
 static tenon_error* unused_gather(struct code* code, tenon_scope* inner,
                                   tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* unused = NULL;
@@ -21,7 +22,7 @@ static tenon_error* unused_gather(struct code* code, tenon_scope* inner,
   return error ? error : tenon_neg(inner, inputs[0], out);
 }
 
-/* Waits for the error, which an asynchronous device reports later. */
+/* Returns the error of the call or, on an asynchronous device, the error of a wait. */
 static tenon_error* in_the_end(tenon_error* error, tenon_tensor** y) {
   if (!error) error = tenon_scope_wait(scope());
   tenon_tensor_release(*y);

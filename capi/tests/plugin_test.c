@@ -1,4 +1,4 @@
-/* Invalid plugin files: each is refused with a reason, and none ends the process. */
+/* Invalid plugin files. Each must be refused with a reason and must not crash the process. */
 
 #define _POSIX_C_SOURCE 200112L
 #include <dlfcn.h>
@@ -150,7 +150,7 @@ static void every_candidate_has_its_reason(void) {
     CHECK((candidate.state == TENON_PLUGIN_REFUSED) == (candidate.reason.size > 0));
     loaded += candidate.state == TENON_PLUGIN_LOADED;
   }
-  CHECK(loaded == 1); /* Only the plugin whose device was requested. */
+  CHECK(loaded == 1); /* Other plugins are not loaded. */
   CHECK(candidate.state == TENON_PLUGIN_REFUSED && candidate.code == TENON_UNAVAILABLE);
   CHECK_TEXT(candidate.reason, "bad: needs a unicorn");
   CHECK_ERROR(tenon_context_get_candidate(context(), before + 1, &candidate), TENON_OUT_OF_RANGE,
@@ -200,7 +200,7 @@ static void write_renamed(const char* path, const char* bytes, size_t size) {
   if (file) fclose(file);
 }
 
-/* The program's plugin folder contains files whose names are those of other plugins. */
+/* A plugin folder contains files that have the names of other plugins. */
 static void a_file_with_another_plugins_name_is_refused(void) {
   static const char* const renamed[] = {"plugin_names/libtenon_cpu.so",
                                         "plugin_names/libtenon_other.so"};
@@ -219,7 +219,8 @@ static void a_file_with_another_plugins_name_is_refused(void) {
 
   CHECK_ERROR(tenon_context_find_device(own, tenon_str("other"), &device), TENON_NOT_FOUND,
               "its file is named for the plugin other, but holds the plugin ref");
-  /* The next file of that name contains the right plugin, if this build has it. */
+  /* If this build has the plugin cpu, the search continues and finds the valid file in the next
+   * folder. */
   tenon_error_release(tenon_context_find_device(own, tenon_str("cpu"), &device));
   tenon_device_release(device);
   CHECK_OK(tenon_context_find_device(own, tenon_str("ref"), &device));
@@ -238,7 +239,8 @@ static void a_file_with_another_plugins_name_is_refused(void) {
   free(bytes);
 }
 
-/* Lists the candidates of a context with this TENON_PLUGIN_PATH, one path per line. */
+/* Writes to `text` the paths of the candidates of a context with TENON_PLUGIN_PATH=`list`, one per
+ * line. */
 static void list_candidates(const char* list, char* text, size_t size) {
   tenon_context* own = NULL;
   char* kept = getenv("TENON_PLUGIN_PATH");
@@ -264,7 +266,7 @@ static void list_candidates(const char* list, char* text, size_t size) {
   free(kept);
 }
 
-/* Writes one plugin to a folder below the working directory, and one to the working directory. */
+/* Copies a plugin to plugin_test_folder/libtenon_inner.so, and another to ./libtenon_stray.so. */
 static void write_strays(void) {
   size_t size = 0;
   char* bytes = whole_plugin(&size);
@@ -312,7 +314,7 @@ static void absolute_paths_are_searched_in_order(void) {
   CHECK(getcwd(here, sizeof here) != NULL);
   write_strays();
 
-  /* A folder, a missing folder, a relative entry, a file, and both files again. */
+  /* The list has a folder, a missing folder, a relative path, a file, and both files again. */
   snprintf(list, sizeof list,
            "%s/plugin_test_folder:/no/such/folder:plugin_test_folder::%s/libtenon_stray.so:%s/"
            "plugin_test_folder/libtenon_inner.so:%s/libtenon_stray.so",
@@ -327,8 +329,8 @@ static void absolute_paths_are_searched_in_order(void) {
   remove_strays();
 }
 
-/* A name without a slash is a file in the working directory, never one in the system's library
- * folders. */
+/* A file name without a slash refers to the working directory. dlopen() must not search the
+ * system's library folders for it. */
 static void the_loaders_own_folders_are_not_searched(void) {
   tenon_context* own = NULL;
   size_t size = 0;
@@ -352,7 +354,7 @@ static tenon_error* refuse(const tenon_host* host, const tenon_plugin** out_plug
 
 static tenon_plugin_query inner;
 
-/* The query function of a program that wraps a plugin and exposes it under another name. */
+/* The query function of a plugin that is another plugin under a new name. */
 static tenon_error* renamed(const tenon_host* host, const tenon_plugin** out_plugin) {
   static tenon_plugin plugin;
   const tenon_plugin* found = NULL;

@@ -15,7 +15,7 @@ static tenon_profiler_row row_at(const tenon_profiler* profiler, size_t index) {
   return row;
 }
 
-/* Returns the row of that kind and name; its count is 0 if there is none. */
+/* Returns the row with this kind and name. If there is none, its count is 0. */
 static tenon_profiler_row row_of(const tenon_profiler* profiler, int32_t kind, const char* name) {
   tenon_profiler_row none = {0};
   for (size_t i = 0; i < tenon_profiler_count_rows(profiler); ++i) {
@@ -159,7 +159,7 @@ static void writes_at_most_max_events(void) {
   CHECK_OK(tenon_profiler_stop(profiler));
 
   CHECK(row_at(profiler, 0).count == 10);
-  /* On an asynchronous device each launch is also an event. */
+  /* On an asynchronous device, each launch on the device is a second event. */
   CHECK(tenon_profiler_count_dropped_events(profiler) ==
         (device_has(TENON_FEATURE_SYNCHRONOUS) ? 7 : 17));
   CHECK_OK(tenon_profiler_table(profiler, &table));
@@ -232,7 +232,7 @@ static void ends_with_its_last_owner(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_profiler* profiler = started(10);
   add_twice(x);
-  tenon_profiler_release(profiler); /* Released without being stopped. */
+  tenon_profiler_release(profiler); /* Released while it is still running. */
   add_twice(x);
   profiler = started(10);
   add_twice(x);

@@ -1,9 +1,9 @@
 #include "capi/tests/function_code.h"
 
-/* ---- a function of several signatures ----------------------------------- */
+/* ---- a program whose function has several signatures -------------------- */
 
-/* Assigns w + x * by to w, where `by` is a static argument. Returns the old value of w in the dtype
- * of x. */
+/* A body that assigns w + x * by to w, where `by` is a static argument. Returns the old value of w,
+ * cast to the dtype of x. */
 static tenon_error* step(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                          tenon_tensor** out_outputs) {
   tenon_cast_attrs cast = TENON_CAST_ATTRS_DEFAULT;
@@ -39,7 +39,8 @@ static tenon_trace* trace_of(tenon_function* f, tenon_dtype dtype, const tenon_s
   return trace;
 }
 
-/* Saves "step" for f32 and u8 with the default of 1, and for f32 with 10, and opens the program. */
+/* Saves "step" with three signatures: f32 and u8 with the default, by = 1, and f32 with by = 10.
+ * Opens the program. */
 static tenon_program* reopened(const char* path) {
   const tenon_string names[3] = {TENON_STR("step"), TENON_STR("step"), TENON_STR("step")};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -74,7 +75,7 @@ static tenon_function* step_of(tenon_program* program) {
   return f;
 }
 
-/* ---- what comes back ---------------------------------------------------- */
+/* ---- the opened program ------------------------------------------------- */
 
 static void each_call_uses_its_matching_signature(void) {
   tenon_program* program = reopened("each_call");

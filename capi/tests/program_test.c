@@ -4,7 +4,7 @@
 
 /* ---- a program to save -------------------------------------------------- */
 
-/* x * w */
+/* A body that returns x * w. */
 static tenon_error* scaled(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                            tenon_tensor** out_outputs) {
   tenon_tensor* w = NULL;
@@ -14,7 +14,7 @@ static tenon_error* scaled(struct code* code, tenon_scope* inner, tenon_tensor* 
   return error;
 }
 
-/* Returns the loss sum((x w - y)^2), and assigns w -= d loss / d w. */
+/* A body that returns the loss sum((x w - y)^2) and assigns w - d loss / d w to w. */
 static tenon_error* train(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                           tenon_tensor** out_outputs) {
   tenon_value* source = tenon_variable_as_value(code->variable);
@@ -62,7 +62,7 @@ static tenon_trace* trace_of(tenon_error* (*run)(struct code*, tenon_scope*, ten
   return trace;
 }
 
-/* Saves the functions "scaled" and "train", which share the variable "w" with the value (3, 5). */
+/* Saves the functions "scaled" and "train". They share the variable "w", whose value is (3, 5). */
 static void save(const char* path) {
   const tenon_string names[2] = {TENON_STR("scaled"), TENON_STR("train")};
   tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
@@ -80,7 +80,7 @@ static void save(const char* path) {
   tenon_tensor_release(initial);
 }
 
-/* Saves the program by save() and opens it. */
+/* Calls save() and opens the program. */
 static tenon_program* reopened(const char* path) {
   tenon_program* program = NULL;
   save(path);
@@ -88,7 +88,7 @@ static tenon_program* reopened(const char* path) {
   return program;
 }
 
-/* Calls a function with one output. */
+/* Calls a function that has one output. */
 static tenon_tensor* call(tenon_program* program, const char* name, tenon_tensor* const* inputs,
                           size_t n_inputs) {
   tenon_function* function = NULL;
@@ -99,7 +99,7 @@ static tenon_tensor* call(tenon_program* program, const char* name, tenon_tensor
   return y;
 }
 
-/* ---- what comes back ---------------------------------------------------- */
+/* ---- the opened program ------------------------------------------------- */
 
 static void functions_are_read_back(void) {
   tenon_program* program = reopened("functions");
@@ -130,7 +130,7 @@ static void functions_outlive_their_program(void) {
   tenon_tensor_release(y);
 }
 
-/* Returns the index of a function. */
+/* Returns the index of a function of the program. */
 static size_t index_of(const tenon_program* program, const char* name) {
   size_t i;
   for (i = 0; i < tenon_program_count_functions(program); ++i) {
@@ -158,7 +158,7 @@ static void list_their_inputs_and_outputs(void) {
   CHECK(tenon_program_count_outputs(program, at, 0) == 1);
   CHECK(outputs[0].dtype == TENON_FLOAT32 && outputs[0].rank == 0);
 
-  /* They can be passed to tenon_function_trace() unchanged. */
+  /* The signature's inputs can be passed to tenon_function_trace() unchanged. */
   CHECK_OK(tenon_program_get_function(program, tenon_str("train"), &function));
   CHECK_OK(tenon_function_trace(scope(), function, inputs, 2, NULL, 0, &trace));
   CHECK(tenon_trace_count_inputs(trace) == 2);
@@ -197,7 +197,7 @@ static void functions_read_assigned_variables(void) {
   tenon_program_release(program);
 }
 
-/* The training step assigns (3, 5) - 2 x (x w - y) to w, which the other function then reads. */
+/* Training assigns (3, 5) - 2 x (x w - y) to w. The function "scaled" then uses the new w. */
 static void train_when_called(void) {
   tenon_program* program = reopened("training");
   tenon_tensor *in[2], *loss, *y;
@@ -232,7 +232,7 @@ static void have_gradients(void) {
   tenon_program_release(program);
 }
 
-/* Saves a trained program again, with only one of its two functions. */
+/* Saves one of the two functions of a trained program as another program. */
 static void are_saved_again(void) {
   const tenon_string name = TENON_STR("alone");
   tenon_program *program = reopened("again"), *second = NULL;
@@ -262,9 +262,9 @@ static void are_saved_again(void) {
   tenon_program_release(program);
 }
 
-/* ---- what is wrong ------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------- */
 
-/* Writes a protobuf field that holds bytes. */
+/* Writes a protocol buffer field that holds bytes. */
 static size_t put(char* to, int number, const char* bytes, size_t size) {
   to[0] = (char)(number << 3 | 2);
   to[1] = (char)size;
@@ -272,7 +272,7 @@ static size_t put(char* to, int number, const char* bytes, size_t size) {
   return size + 2;
 }
 
-/* Writes an ONNX file of operator set 20 with the nodes "first" and "second" of unknown ops. */
+/* Writes an ONNX file of operator set 20 whose nodes "first" and "second" have unsupported ops. */
 static void write_unknown_ops(const char* path) {
   char model[120], graph[100], node[40];
   size_t n_model = 0, n_graph = 0, n_node;
@@ -311,7 +311,7 @@ static void unreadable_files_are_errors(void) {
   CHECK(program == NULL);
   CHECK_ERROR(tenon_program_open(scope(), tenon_str("nothing.onnx"), &program), TENON_DATA_LOSS,
               "nothing.onnx");
-  /* The error lists all unknown ops. */
+  /* The error lists both unsupported ops. */
   error = tenon_program_open(scope(), tenon_str("unknown.onnx"), &program);
   CHECK(tenon_error_code(error) == TENON_UNIMPLEMENTED);
   CHECK_CONTAINS(tenon_error_message(error), "Frobnicate");
@@ -319,7 +319,7 @@ static void unreadable_files_are_errors(void) {
   CHECK_CONTAINS(tenon_error_message(error), "Quux");
   CHECK_CONTAINS(tenon_error_message(error), "second");
   tenon_error_release(error);
-  /* A folder that does not contain a program. */
+  /* The working folder contains no program. */
   CHECK_ERROR(tenon_program_open(scope(), tenon_str("."), &program), TENON_NOT_FOUND, "tenon.json");
   CHECK_ERROR(tenon_program_open(scope(), tenon_str("x"), NULL), TENON_INVALID_ARGUMENT,
               "out_program is NULL");
@@ -339,7 +339,7 @@ static void missing_functions_are_errors(void) {
   CHECK_CONTAINS(tenon_error_message(error), "train");
   tenon_error_release(error);
   CHECK(function == NULL);
-  /* An empty name is ambiguous if there are two functions. */
+  /* The empty name selects the only function, so it is an error if there are two. */
   CHECK_ERROR(tenon_program_get_function(program, tenon_str(""), &function), TENON_NOT_FOUND, "");
   CHECK_ERROR(tenon_program_get_function(NULL, tenon_str("f"), &function), TENON_INVALID_ARGUMENT,
               "program is NULL");
@@ -351,7 +351,7 @@ static void missing_functions_are_errors(void) {
   CHECK_TEXT(tenon_program_function_name(program, 2), "");
   CHECK(tenon_program_count_signatures(program, 0) == 1);
   CHECK(tenon_program_count_signatures(program, 2) == 0);
-  for (i = 0; i < 2; ++i) { /* First an index without a function, then one without a signature. */
+  for (i = 0; i < 2; ++i) { /* i = 0: no such function; i = 1: no such signature. */
     const size_t f = i ? 0 : 2, of = i ? 1 : 0;
     CHECK(tenon_program_inputs(program, f, of) == NULL);
     CHECK(tenon_program_outputs(program, f, of) == NULL);
@@ -395,7 +395,7 @@ static void traces_that_cannot_be_saved_are_errors(void) {
               TENON_INVALID_ARGUMENT, "traces[1]");
   CHECK_ERROR(tenon_program_save(scope(), tenon_str("no/such/folder/p"), twice, traces, 1),
               TENON_NOT_FOUND, "no/such/folder");
-  /* Nothing was written. */
+  /* The failed call has not written a file. */
   errno = 0;
   CHECK(fopen("unsaved/tenon.json", "rb") == NULL && errno == ENOENT);
   tenon_trace_release(traces[0]);

@@ -1,11 +1,11 @@
 #include "capi/tests/function_code.h"
 
-/* Callbacks that call themselves, and custom ops whose outputs contradict `infer`. */
+/* Callbacks that call themselves without end, and custom ops whose outputs contradict `infer`. */
 
 typedef tenon_error* tensor_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                  size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs);
 
-static tensor_code recur; /* Calls itself in the way that its payload specifies. */
+static tensor_code recur; /* Calls itself as its payload's `way` specifies. */
 
 enum way {
   BY_COND,
@@ -55,7 +55,7 @@ static tenon_error* negate(void* payload, tenon_scope* inner, tenon_tensor* cons
   return tenon_neg(inner, inputs[0], &out_outputs[0]);
 }
 
-/* The payload of a block without inputs. */
+/* The payload of a block that has no inputs: the recursion, and the tensor to use as input. */
 struct with_input {
   struct recursion* recursion;
   tenon_tensor* input;
@@ -168,7 +168,7 @@ static tenon_error* recur_in_body(void* payload, tenon_scope* inner, tenon_tenso
   (void)n_inputs;
   (void)max_outputs;
   host.payload = recursion;
-  /* Recurses when it runs, not when it is traced. */
+  /* The callback recurses when the trace runs, not while it is traced. */
   return tenon_host_call(inner, host, inputs, 1, inputs, out_outputs, 1);
 }
 
@@ -209,7 +209,7 @@ static void callbacks_that_call_themselves_without_end_fail(void) {
                 "call itself without end?");
     CHECK(!y);
   }
-  /* The failed recursion leaves no state behind. */
+  /* A failed recursion must not affect later calls. */
   CHECK_OK(tenon_neg(scope(), x, &y));
   CHECK_VALUES(y, -3);
   tenon_tensor_release(y);
@@ -228,7 +228,7 @@ static void endless_recursion_fails_inside_functions(void) {
   tenon_tensor *x = F32(3), *y = NULL;
   int way;
   code.run = traced_recursion;
-  code.escaped = (tenon_tensor*)&recursion; /* Passed on to traced_recursion(). */
+  code.escaped = (tenon_tensor*)&recursion; /* Read by traced_recursion(). */
   recursion.op = register_op("test.recur", &recursion, recur_in_op);
   recursion.other_op = register_op("test.other", &recursion, call_first_op);
   for (way = 0; way < N_WAYS; ++way) {
@@ -245,7 +245,7 @@ static void endless_recursion_fails_inside_functions(void) {
   tenon_tensor_release(x);
 }
 
-/* ---- types -------------------------------------------------------------- */
+/* ---- custom ops that contradict `infer` --------------------------------- */
 
 static tenon_error* decompose_as_sum(void* payload, tenon_scope* inner, const void* attrs,
                                      tenon_tensor* const* inputs, size_t n_inputs,
@@ -287,7 +287,7 @@ static tenon_error* call_op(struct code* code, tenon_scope* inner, tenon_tensor*
   return tenon_call(inner, (uint32_t)(uintptr_t)code->escaped, NULL, inputs, 1, out_outputs, 1);
 }
 
-/* Calls the op eagerly, under a tape and inside a function. */
+/* Calls the op eagerly, under a tape, and inside a function. */
 static void check_op(uint32_t op, tenon_tensor* x, const char* error, double value) {
   struct code code = {0};
   tenon_tensor* y = NULL;
@@ -327,7 +327,7 @@ static void decompose_must_match_infer(void) {
            "decompose returned i64[2,2] as output 0, but infer declared f32[2,2]", 0);
   check_op(register_op("test.scalar", NULL, decompose_as_scalar), one,
            "decompose returned f32[] as output 0, but infer declared f32[1]", 0);
-  /* An inline scalar is a tensor of rank 0. */
+  /* `decompose` may return an inline scalar as an output of rank 0. */
   CHECK_OK(tenon_sum(scope(), one, NULL, &scalar));
   check_op(register_op("test.seven", NULL, decompose_as_scalar), scalar, NULL, 7);
   tenon_tensor_release(scalar);

@@ -48,7 +48,7 @@ static void keeps_its_context(void) {
   tenon_scope_release(own);
 }
 
-/* Softmax is a composite. A scope that calls it repeatedly caches its launches. */
+/* Softmax is a composite. After repeated calls, the scope caches a launch plan and its kernels. */
 static void may_be_the_last_owner_of_what_its_calls_prepared(void) {
   tenon_context* other = create_context();
   tenon_scope* own = NULL;
@@ -90,14 +90,14 @@ static void runs_the_callback_when_work_is_done(void) {
   callback.destroy = on_destroy;
 
   CHECK_OK(tenon_scope_wait_async(tenon_context_default_scope(other), callback));
-  tenon_context_release(other); /* Releasing the context waits for the callbacks. */
+  tenon_context_release(other); /* Returns after the callbacks have run. */
   CHECK(done.finished == 1 && done.destroyed == 1);
 
   CHECK_ERROR(tenon_scope_wait_async(NULL, callback), TENON_INVALID_ARGUMENT, "scope is NULL");
   CHECK(done.finished == 1 && done.destroyed == 2);
 }
 
-/* A callback runs inside its scope, and may use it again. */
+/* A callback that makes a call in the scope that runs it. */
 static tenon_error* nested(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                            size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)payload;
@@ -121,7 +121,7 @@ static void callbacks_may_use_their_scope(void) {
   tenon_tensor_release(dx);
 }
 
-/* Running calls end at their next check after a cancellation. */
+/* A callback that cancels its own scope. The running call ends at its next check. */
 static tenon_error* cancelled(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                               size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)n_inputs;

@@ -1,4 +1,4 @@
-/* tenon_call_sized(): sizes given as tensors. */
+/* Tests tenon_call_sized(): calls with size attributes that are given as tensors. */
 
 #include "capi/tests/function_code.h"
 
@@ -17,7 +17,7 @@ static tenon_error* fill_with_one(tenon_scope* inner, tenon_size_argument size,
   return error;
 }
 
-/* Returns a vector of ones with one more element than the input. */
+/* A body that returns a vector of ones, one element longer than the input. */
 static tenon_error* one_more(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                              tenon_tensor** out) {
   tenon_tensor *shape = NULL, *more = NULL, *one = tenon_scalar_i64(1);
@@ -48,7 +48,7 @@ static void one_trace_serves_computed_sizes(void) {
     tenon_tensor_release(x);
     tenon_tensor_release(y);
   }
-  CHECK(code.runs <= 3); /* One trace for each of the first two lengths, then one for all. */
+  CHECK(code.runs <= 3); /* One trace per length for two lengths, then a dynamic one. */
   tenon_function_release(f);
 }
 

@@ -6,15 +6,15 @@
 #include <unistd.h>
 #endif
 
-/* One million steps on the CPU and a tenth of that on other devices. Sanitizers, which delay the
- * reuse of freed memory, run a hundredth. */
+/* Number of steps: a million on the CPU, a tenth of that on other devices, and a hundredth under
+ * sanitizers, which delay the reuse of freed memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { kSteps = 10000, kIsExact = 0 };
 #else
 enum { kSteps = 1000000, kIsExact = 1 };
 #endif
 
-/* Returns the resident size of the process; 0 if unknown. */
+/* Returns the resident memory of the process in bytes; 0 if unknown. */
 static long resident_bytes(void) {
   long pages = 0;
 #if defined(__linux__)
@@ -46,7 +46,7 @@ static tenon_variable* make_variable(float value) {
   return variable;
 }
 
-/* variable -= rate * gradient */
+/* Assigns variable - rate * gradient to the variable. */
 static void descend(tenon_variable* variable, tenon_tensor* gradient, tenon_tensor* rate) {
   tenon_tensor *value = NULL, *step = NULL, *next = NULL;
   CHECK_OK(tenon_variable_read(scope(), variable, &value));
@@ -58,7 +58,7 @@ static void descend(tenon_variable* variable, tenon_tensor* gradient, tenon_tens
   tenon_tensor_release(next);
 }
 
-/* One step of a least-squares regression of y = w x + b. */
+/* Makes one training step of a least-squares fit of y = w x + b. */
 static void train(tenon_tensor* x, tenon_tensor* y, tenon_variable** parameters,
                   tenon_tensor* rate) {
   tenon_tape* tape = NULL;
@@ -98,7 +98,7 @@ static void memory_is_flat_over_many_steps(void) {
   tenon_tensor* value = NULL;
   long early = 0, late = 0, early_allocated = 0, late_allocated = 0;
   uint64_t early_live = 0;
-  /* Each step of an asynchronous device switches between threads. */
+  /* On an asynchronous device, each step switches threads, which is slow. */
   const int is_synchronous = device_has(TENON_FEATURE_SYNCHRONOUS);
   const int is_whole = kIsExact ? strncmp(device_name(), "cpu", 3) == 0 : is_synchronous;
   const int steps = is_whole ? kSteps : kSteps / 10;
@@ -108,8 +108,7 @@ static void memory_is_flat_over_many_steps(void) {
 
   for (i = 0; i < steps; ++i) {
     train(x, y, parameters, rate);
-    /* The test waits every 16 steps, so that memory held because the host runs ahead of the device
-     * does not count. */
+    /* Waits every 16 steps, which bounds the memory of work that is enqueued but not finished. */
     if (i % 16 == 0) settle();
     if (i == steps / 10) {
       settle();
@@ -126,8 +125,8 @@ static void memory_is_flat_over_many_steps(void) {
   printf("allocated after a tenth: %ld, at the end: %ld\n", early_allocated, late_allocated);
   CHECK(live_bytes() == early_live);
   if (kIsExact) CHECK(late_allocated - early_allocated < 64 * 1024);
-  /* If threads free memory that others allocated, the size of the heap stabilises only after some
-   * time. */
+  /* If threads free memory that other threads have allocated, the heap grows for some time before
+   * its size is stable. */
   if (kIsExact && is_synchronous) CHECK(late - early < 256 * 1024);
   CHECK_OK(tenon_variable_read(scope(), parameters[0], &value));
   CHECK_NEAR(value, -1);
@@ -139,7 +138,7 @@ static void memory_is_flat_over_many_steps(void) {
   tenon_tensor_release(rate);
 }
 
-/* Assigns variable -= x * rate and returns the sum of the new value. */
+/* A body that assigns variable - x * rate to the variable, and returns the sum of the new value. */
 static tenon_error* step_of_function(struct code* code, tenon_scope* inner,
                                      tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   tenon_tensor *value = NULL, *step = NULL, *next = NULL;
@@ -154,7 +153,8 @@ static tenon_error* step_of_function(struct code* code, tenon_scope* inner,
   return error;
 }
 
-/* Calls a function with a different number each time, by launches or by replays of a recording. */
+/* Calls a function with a different number each time. The function runs by launches or by replays.
+ */
 static void memory_is_flat_over_many_calls(void) {
   struct code code;
   tenon_tensor* inputs[2];

@@ -72,7 +72,7 @@ static void a_consumed_tape_reports_an_error(void) {
   CHECK_ERROR(tenon_tape_watch(tape, source), TENON_FAILED_PRECONDITION, "consumed");
   CHECK_ERROR(tenon_tape_resume(tape), TENON_FAILED_PRECONDITION, "consumed");
 
-  CHECK_OK(tenon_tape_reset(tape)); /* After a reset the tape is usable again. */
+  CHECK_OK(tenon_tape_reset(tape)); /* A reset makes a consumed tape usable again. */
   CHECK_OK(tenon_tape_watch(tape, source));
   tenon_tensor_release(y);
   y = cube(x);
@@ -115,8 +115,8 @@ static void tapes_nest(void) {
   dx = gradient(inner, y, x);
   ddx = gradient(outer, dx, x);
 
-  CHECK_VALUES(dx, 12);  /* 3 x^2 */
-  CHECK_VALUES(ddx, 12); /* 6 x */
+  CHECK_VALUES(dx, 12);  /* d x^3 / dx = 3 x^2 for x = 2. */
+  CHECK_VALUES(ddx, 12); /* Its derivative, 6 x. */
   tenon_tensor_release(x);
   tenon_tensor_release(y);
   tenon_tensor_release(dx);
@@ -188,7 +188,7 @@ static void an_unreached_source_has_a_zero_or_null_gradient(void) {
   tenon_tape* tape = tape_of(scope(), true);
   tenon_tensor* y;
   sources[0] = tenon_tensor_as_value(x);
-  sources[1] = tenon_tensor_as_value(unused); /* This source is not watched. */
+  sources[1] = tenon_tensor_as_value(unused); /* The tape does not watch this source. */
   CHECK_OK(tenon_tape_watch(tape, sources[0]));
   y = cube(x);
 
@@ -271,7 +271,7 @@ static void sums_over_the_reads_of_a_variable(void) {
   CHECK_OK(tenon_variable_read(scope(), v, &b));
   CHECK_OK(tenon_mul(scope(), a, b, &y));
   CHECK(tenon_tape_count_watched(tape) == 1);
-  CHECK_OK(tenon_variable_assign(scope(), v, y)); /* No gradient flows through the assignment. */
+  CHECK_OK(tenon_variable_assign(scope(), v, y)); /* Gradients do not flow through assignments. */
   CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dv));
 
   CHECK_VALUES(dv, 6);
@@ -296,7 +296,7 @@ static void lists_what_it_watches(void) {
   CHECK_OK(tenon_tape_create(scope(), &options, &tape));
 
   CHECK_OK(tenon_variable_read(scope(), v, &read));
-  CHECK(tenon_tape_count_watched(tape) == 0); /* Reading does not watch the variable. */
+  CHECK(tenon_tape_count_watched(tape) == 0); /* Not watched automatically. */
   CHECK_OK(tenon_tape_watch(tape, tenon_variable_as_value(v)));
   CHECK_OK(tenon_tape_watch(tape, tenon_tensor_as_value(x)));
   CHECK(tenon_tape_count_watched(tape) == 2);

@@ -37,7 +37,7 @@ static void many_are_released_in_one_call(void) {
 
   tenon_tensor_retain(x);
   tenon_tensor_release_all(all, 4);
-  CHECK_OK(tenon_tensor_read(scope(), x, &read, sizeof read)); /* One owner is left. */
+  CHECK_OK(tenon_tensor_read(scope(), x, &read, sizeof read)); /* Other handles were released. */
   CHECK(read == 1);
 
   tenon_tensor_release_all(&x, 1);
@@ -100,7 +100,7 @@ static void count_call(void* payload) { ++*(int*)payload; }
 static void uses_imported_memory_until_it_is_released(void) {
   static float values[6] = {1, 2, 3, 4, 5, 6};
   const int64_t shape[2] = {3, 2};
-  const int64_t strides[2] = {1, 3}; /* The transpose. */
+  const int64_t strides[2] = {1, 3}; /* The strides of the transpose. */
   int ended = 0;
   tenon_deleter deleter;
   tenon_tensor* x = NULL;
@@ -315,7 +315,7 @@ static void reads_asynchronously(void) {
 
   CHECK_OK(tenon_tensor_read_async(tenon_context_default_scope(own), x, read, 8, callback));
   tenon_tensor_release(x);
-  tenon_context_release(own); /* Releasing the context waits for the callbacks. */
+  tenon_context_release(own); /* Returns after the callbacks have run. */
 
   CHECK(done.finished == 1 && done.destroyed == 1 && done.code == TENON_OK);
   CHECK(read[0] == 1 && read[1] == 2);
@@ -361,7 +361,7 @@ static void a_donated_tensor_can_be_used_by_one_call(void) {
   tenon_tensor_release(scalar);
 }
 
-/* If the device supports it, the result uses the memory of the donated tensor. */
+/* An update of a donated tensor may be written in place, if the device supports that. */
 static void an_update_may_be_written_into_a_donated_tensor(void) {
   const int64_t two = 2, one = 1;
   tenon_tensor *cache = F32(1, 2, 3, 4), *step = F32(20, 30), *start = NULL, *y = NULL;

@@ -66,7 +66,7 @@ static void can_be_traced_without_running(void) {
 
 /* ---- variables ---------------------------------------------------------- */
 
-/* Adds its input to a variable, which it creates on the first call. Returns no outputs. */
+/* A body that adds its input to a variable, which the first call creates. Returns no outputs. */
 static tenon_error* accumulate(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                                tenon_tensor** out_outputs) {
   (void)out_outputs;
@@ -86,7 +86,7 @@ static tenon_error* accumulate(struct code* code, tenon_scope* inner, tenon_tens
   return error;
 }
 
-/* Creates a variable in each call. */
+/* A body that creates a variable in each call, which is an error. */
 static tenon_error* wasteful(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                              tenon_tensor** out_outputs) {
   (void)code;
@@ -141,9 +141,9 @@ static void must_not_create_variables_in_every_call(void) {
   tenon_function_release(f);
 }
 
-/* ---- code under trace --------------------------------------------------- */
+/* ---- calls inside a traced body ----------------------------------------- */
 
-/* Calls code->inner with its inputs, and keeps an input after tracing has ended. */
+/* A body that calls the function code->inner, and keeps a handle of an input after tracing. */
 static tenon_error* outer(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                           tenon_tensor** out_outputs) {
   tenon_tensor_release(code->escaped);
@@ -157,7 +157,7 @@ static tenon_error* endless(struct code* code, tenon_scope* inner, tenon_tensor*
   return tenon_function_call(inner, code->inner, inputs, 1, NULL, 0, out_outputs, 1, NULL);
 }
 
-/* Tries to read its input, which has no value while tracing. */
+/* A body that tries to read its input, which has no value while it is traced. */
 static tenon_error* curious(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                             tenon_tensor** out_outputs) {
   (void)code;
@@ -195,10 +195,10 @@ static void nest(void) {
   CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
   CHECK_VALUES(y, 15);
   CHECK(inside.runs == 1);
-  CHECK(tenon_function_count_traces(inner) == 0); /* The inner call is part of f's trace. */
+  CHECK(tenon_function_count_traces(inner) == 0); /* The trace of f contains the inner call. */
   tenon_tensor_release(y);
 
-  /* A tensor of a trace has no value after tracing. */
+  /* After tracing, a traced tensor has no value. */
   CHECK_OK(tenon_tensor_format(scope(), outside.escaped, NULL, &text));
   CHECK_TEXT(text, "x0 : f32[1]");
   tenon_string_release(text);
@@ -223,7 +223,7 @@ static void endless_recursion_names_the_function(void) {
   tenon_tensor_release(x);
 }
 
-/* Returns sum(x) / n, where n is the length that the getters return. */
+/* A body that returns sum(x) / n, where the getters return n. */
 static tenon_error* mean_by_getters(struct code* code, tenon_scope* inner,
                                     tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   tenon_tensor *n = tenon_scalar_f64((double)tenon_tensor_shape(inputs[0])[0]), *sum = NULL;
@@ -295,7 +295,8 @@ static void have_no_values_while_they_are_traced(void) {
   tenon_function_release(f);
 }
 
-/* Tries to export memory of a traced tensor, and creates a variable from a scalar. */
+/* A body that tries to export the memory of a traced tensor, and creates a variable from a scalar.
+ */
 static tenon_error* greedy(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                            tenon_tensor** out_outputs) {
   tenon_dlpack* lent = NULL;
@@ -328,7 +329,7 @@ static void have_no_memory(void) {
   tenon_variable_release(code.variable);
 }
 
-/* Returns the square of its input; the custom derivative is three times the input. */
+/* Returns the square of its input. Its custom derivative is three times the input. */
 static tenon_error* forward_of(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)payload;
@@ -373,7 +374,7 @@ static void use_custom_gradients(void) {
   CHECK_VALUES(y, 25);
   CHECK_VALUES(dx, 15);
   CHECK_VALUES(ddx, 3);
-  CHECK(code.destroyed == 1); /* The trace may need the derivative again. */
+  CHECK(code.destroyed == 1); /* The trace still needs the derivative. */
 
   tenon_tape_release(inner);
   tenon_tape_release(outer);
@@ -385,7 +386,7 @@ static void use_custom_gradients(void) {
   CHECK(code.destroyed == 3);
 }
 
-/* Two gathers; the second reads the output of the first. */
+/* A body with two gathers. The second one gathers from the output of the first. */
 static tenon_error* gathered_twice(struct code* code, tenon_scope* inner,
                                    tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* once = NULL;
@@ -396,7 +397,7 @@ static tenon_error* gathered_twice(struct code* code, tenon_scope* inner,
   return error;
 }
 
-/* Returns the error of the call or, on an asynchronous device, of a wait for the scope. */
+/* Returns the error of a call or, on an asynchronous device, the error of a wait. */
 static tenon_error* call_and_wait(tenon_function* f, tenon_scope* where,
                                   tenon_tensor* const* inputs) {
   tenon_tensor* y = NULL;
@@ -421,7 +422,7 @@ static void scopes_that_share_a_function_receive_their_own_errors(void) {
   CHECK_OK(
       tenon_tensor_from_data(scope(), TENON_INT32, shape, 1, outside, sizeof outside, &bad[1]));
 
-  /* Devices that support recordings record a function in its second run. */
+  /* The second run records, on devices that support recordings, and the third one replays. */
   for (i = 0; i < 3; ++i) {
     CHECK_OK(call_and_wait(f, scope(), good));
     CHECK_OK(call_and_wait(f, other, good));
@@ -438,7 +439,7 @@ static void scopes_that_share_a_function_receive_their_own_errors(void) {
   tenon_scope_release(other);
 }
 
-/* Tapes keep the values of donated inputs. */
+/* A tape keeps the values of donated inputs, so their memory is not reused. */
 static void are_differentiated_with_respect_to_donated_inputs(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);

@@ -127,7 +127,7 @@ static void a_value_is_a_tensor_or_a_variable(void) {
   tenon_value_release(NULL);
 }
 
-/* Assigns variables before and after a gather with an index that is out of range. */
+/* A body that assigns variables before and after a gather with an index out of range. */
 static tenon_error* assign_around(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                   size_t n_inputs, const tenon_static* statics, size_t n_statics,
                                   tenon_tensor** out_outputs, size_t max_outputs) {

@@ -1,5 +1,5 @@
-# Cross-builds for arm64 with Debian's compiler, against the sysroot that ./dev setup --arm64
-# unpacks, and runs what it builds under qemu-user.
+# Cross-compiles for arm64 with Debian's compiler, against the sysroot that `./dev setup --arm64`
+# unpacks. Programs run under qemu-user.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

@@ -23,8 +23,8 @@ Reals point(const Problem& problem, size_t i, uint64_t seed) {
   return drawn(size_of(problem, i), 70 + 2 * i + seed);
 }
 
-// Whether the outputs are linear in input `i`. An input that does not affect the outputs does not
-// count, because it would prove nothing.
+// Whether the outputs are linear in input `i`. False if the input does not affect the outputs,
+// because comparing zero gradients would prove nothing.
 bool is_linear_in(const Session& oracle, const Problem& wide, size_t i) {
   if (size_of(wide, i) == 0) return false;
   const Reals u = point(wide, i, 0), w = point(wide, i, 1);
@@ -57,8 +57,8 @@ std::vector<size_t> linear_inputs(const Environment& env, const Problem& problem
     try {
       if (is_linear_in(env.oracle, wide, i)) found.push_back(i);
     } catch (const tenon::Error&) {
-      // An input that cannot be perturbed is not linear; `differences` reports it if that is a
-      // fault.
+      // An input that cannot be perturbed is not linear. If that is a fault, the check
+      // `differences` reports it.
     }
   }
   return found;
@@ -70,7 +70,7 @@ std::vector<Problem> linear_problems(const Environment& env, const Claim& claim)
   return problems;
 }
 
-// Called while a run is planned, so the result is cached.
+// Called while a run is planned; the result is cached.
 bool has_linear_input(const Environment& env, const Claim& claim) {
   if (!env.thorough || !has_wide_gradient(env, claim)) return false;
   static std::map<std::pair<uint32_t, std::string>, bool> known;

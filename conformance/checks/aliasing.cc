@@ -9,7 +9,8 @@
 namespace tenon_kit {
 namespace {
 
-// Whether the operands could be one tensor: they have the same dtype, and neither holds indices.
+// Whether one tensor can be passed as both operands: they have the same dtype, and neither holds
+// indices.
 bool may_share(const Problem& problem, size_t i, size_t j) {
   const Operand &x = problem.inputs[i], &y = problem.inputs[j];
   return is_tensor(x) && is_tensor(y) && x.dtype == y.dtype && !is_index(*problem.op, i) &&
@@ -25,14 +26,15 @@ void for_each_pair(const Problem& problem, Each&& each) {
   }
 }
 
-// Problems in which two operands have the same values, where that is valid.
+// Problems in which two operands have the same values. Pairs for which such a call is invalid are
+// skipped.
 std::vector<Problem> problems_with_equal_operands(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
   for (const Problem& own : valid_problems(claim, 24, env.seed, env.oracle)) {
     for_each_pair(own, [&](size_t i, size_t j) {
       for (const auto& [from, to] : {std::pair(i, j), std::pair(j, i)}) {
         if (to == 0 && !own.op->index_rule.empty())
-          break;  // The values are indices, which are valid only for that shape.
+          break;  // Indices are valid only for the other operand's shape.
         Problem problem = own;
         problem.expected.clear();
         problem.inputs[to] = problem.inputs[from];
@@ -58,7 +60,7 @@ bool have_equal_values(const Operand& x, const Operand& y) {
   return x.shape == y.shape && encode(x.values(), x.dtype) == encode(y.values(), y.dtype);
 }
 
-// ---- one tensor passed twice
+// ---- the same tensor as two operands
 
 std::string with_one_tensor(const Environment& env, const Problem& problem, size_t i, size_t j) {
   const std::vector<Result> want = env.device.run(problem);
@@ -68,7 +70,7 @@ std::string with_one_tensor(const Environment& env, const Problem& problem, size
   return fault.empty() ? "" : "are the same tensor, " + fault;
 }
 
-// ---- overlapping views of one buffer; the second starts one step of axis 0 later
+// ---- overlapping views of one buffer: the second starts one step of axis 0 later
 
 std::string with_overlap(const Environment& env, const Problem& problem, size_t i, size_t j) {
   const Operand& x = problem.inputs[i];
@@ -77,7 +79,8 @@ std::string with_overlap(const Environment& env, const Problem& problem, size_t 
   Operand base = listed(x);
   base.shape[0] = n + 1;
   Reals& values = base.fill.values;
-  values.insert(values.end(), values.begin(), values.begin() + step);  // Repeats the first step.
+  // Appends a copy of the first step.
+  values.insert(values.end(), values.begin(), values.begin() + step);
   Problem apart = problem;
   for (const auto& [k, from] : {std::pair(i, int64_t{0}), std::pair(j, step)}) {
     apart.inputs[k] =

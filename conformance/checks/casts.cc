@@ -1,5 +1,5 @@
-// Casts, and integers at the ends of their range. Expected values are computed here, because the
-// oracle cannot validate its own loops.
+// Checks casts, and integer arithmetic at the limits of the range. Expected values are computed
+// here, because the oracle cannot validate its own loops.
 
 #include <algorithm>
 #include <utility>
@@ -27,15 +27,16 @@ Operand operand_of(tenon_dtype dtype, Sizes shape, Fill::Kind kind, uint64_t see
 
 bool is_cast(const Environment&, const Claim& claim) { return claim.op->name == "cast"; }
 
-// Values at and next to the midpoints of neighbours in a narrower float, where rounding changes
-// direction. Covers all its exponents, including subnormals and values out of range.
+// Values at and next to the midpoints between adjacent values of the narrower float type `to`,
+// where rounding changes direction. Covers all exponents of `to`, including subnormals, and values
+// out of its range.
 Reals ties(tenon_dtype from, tenon_dtype to) {
   const DTypeFacts& f = facts(to);
   Reals values;
   for (int e = f.least_exponent - f.precision - 1; e <= f.greatest_exponent + 1; ++e) {
     const Real power = real_scale(1, e), unit = ulp(power, to);
-    // The value below the midpoint ends in bit 0, then in bit 1; the last one carries into the next
-    // power.
+    // For the three start values, the value below the midpoint ends in bit 0, ends in bit 1, and
+    // carries into the next power of two.
     for (const Real below : {power, power + unit, 2 * power - unit}) {
       const Real middle = below + unit / 2;
       const Real step = is_float(from) ? ulp(middle, from) : Real(1);
@@ -87,7 +88,7 @@ Real wrapped(Real whole, tenon_dtype dtype) {
 }
 
 Real cast_of(Real x, tenon_dtype from, tenon_dtype to) {
-  if (!is_float(from)) x += 0;             // Integers have no negative zero.
+  if (!is_float(from)) x += 0;  // Adding 0 turns -0 into 0, because integers have no negative zero.
   if (is_bool(to)) return x != 0 ? 1 : 0;  // NaN is not zero.
   if (is_float(to)) return rounded(x, to);
   if (!is_float(from)) return wrapped(x, to);
@@ -97,7 +98,7 @@ Real cast_of(Real x, tenon_dtype from, tenon_dtype to) {
 }
 
 // Compares the device's result with `want`. Also returns the index of the first element that
-// differs, or the number of elements if none does or the shape differs.
+// differs, or the number of elements if no element or only the shape differs.
 std::pair<Finding, size_t> expect(const Environment& env, const Problem& problem,
                                   const Reals& want) {
   const std::vector<Result> got = env.device.run(problem);
@@ -118,20 +119,21 @@ Finding test_cast(const Environment& env, const Problem& problem) {
   Reals want = values;
   for (Real& value : want) value = cast_of(value, x.dtype, to);
   auto [finding, at] = expect(env, problem, want);
-  // Reports the input value, which is more useful than its index.
+  // Reports the input value rather than its index.
   if (at < values.size()) {
     finding.message.insert(finding.message.find(" is "), " of " + text(values[at]));
   }
   return finding;
 }
 
-// ---- casts of NaNs, whatever their payloads
+// ---- casts of NaNs with any payload
 
 bool casts_floats(const Environment& env, const Claim& claim) {
   return is_cast(env, claim) && is_float(claim.inputs[0]);
 }
 
-// A line of text cannot hold payloads, so the test writes them: to each element but every third.
+// Problems for casts of NaNs. The text of a problem cannot hold NaN payloads, so test_nans() writes
+// NaN bits into two of every three elements.
 std::vector<Problem> nan_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
   for (const Layout layout : {Layout::kDense, Layout::kTransposed}) {
@@ -184,7 +186,7 @@ Words words_of(const Operand& x) {
   return words;
 }
 
-// Shape of an operand with one or two axes, for ops along `axis` and matrix products.
+// The shape of an operand with one or two axes, for ops along an axis and for matrix products.
 struct Lines {
   int64_t rows = 1, length = 0;
   explicit Lines(const Sizes& shape) : length(shape.back()) {

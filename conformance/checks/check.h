@@ -29,9 +29,9 @@ struct Finding {
   bool passed = true;
   bool trusted = true;
   std::string message;
-  bool leaked = false;     // Whether something was not released.
+  bool leaked = false;     // Whether the call leaked memory or another resource.
   bool threw = false;      // Whether the call itself failed.
-  double ulp = 0;          // The largest error that occurred.
+  double ulp = 0;          // The largest error, in ulp.
   std::string impossible;  // Why the check cannot run here; the cell is UNSUPPORTED.
   std::vector<CurvePoint> curve;
 
@@ -46,13 +46,14 @@ struct Check {
   std::vector<Problem> (*problems)(const Environment&, const Claim&);
   Finding (*test)(const Environment&, const Problem&);
   bool of_kernel = false;  // Passes only if the claimed kernel has run.
-  // The property holds however the op is computed, so the ordinary run also checks unclaimed
-  // signatures.
+  // Also run for unclaimed signatures in an ordinary run, because the property holds for
+  // decompositions too.
   bool of_unclaimed = false;
 };
 
 const std::vector<Check>& all_checks();
-// The only check for unclaimed signatures alone; the others are for claimed ones, or for both.
+// Name of the only check that runs for unclaimed signatures alone. Other checks run for claimed
+// signatures, or for both.
 inline constexpr const char* kUnclaimedCheck = "unclaimed";
 
 const Check* find_check(std::string_view name);
@@ -77,38 +78,43 @@ std::vector<Check> common_checks();
 std::vector<Check> many_checks();
 std::vector<Check> unclaimed_checks();
 
-// ---- shared by checks
+// ---- functions shared by several checks
 
 inline bool always(const Environment&, const Claim&) { return true; }
 inline bool if_float(const Environment&, const Claim& claim) {
   return !claim.inputs.empty() && is_float(claim.inputs[0]);
 }
 
-// A few valid problems of the claim, with each variant of its attributes.
+// A few valid problems of the claim: the registry's cases and some generated problems.
 std::vector<Problem> some_problems(const Environment& env, const Claim& claim);
 
-// All 16-bit floats as input of an elementwise op with one input, for each variant of attributes
-// that a case has.
+// takes_all_halves: whether, in a thorough run, the claim's op is elementwise with one 16-bit float
+// input. all_halves: problems with all 65,536 such values as input, one for each variant of
+// attributes in the registry's cases.
 bool takes_all_halves(const Environment& env, const Claim& claim);
 std::vector<Problem> all_halves(const Environment& env, const Claim& claim);
 
-// Compares the device's results with what the problem expects, or with the oracle's results.
+// Compares the device's results with the outputs that the problem lists, or else with the oracle's
+// results.
 Finding judge_values(const Environment& env, const Problem& problem,
                      const std::vector<Result>& got);
 
-// Like judge_values, for ops without a kernel on the device. A decomposition in a half type rounds
-// after each step, so it is judged as a composite, whatever class a kernel of the op has.
+// Like judge_values(), for ops without a kernel on the device. A decomposition in a half type
+// rounds after each step, so it gets the tolerance of a composite, whatever the op's numeric class
+// is.
 Finding judge_decomposition(const Environment& env, Problem problem,
                             const std::vector<Result>& got);
 
-// Runs the problem on the device and judges the results. For checks whose values are not the point.
+// Runs the problem on the device and judges the results. Used by checks that test another property
+// than the values.
 Finding judge_plain(const Environment& env, const Problem& problem);
 
 // The integer dtype with as many bits as a float dtype.
 tenon_dtype bits_dtype(tenon_dtype dtype);
 
-// The bits of NaNs whose payloads are lost by rounding or truncating: all ones, signalling ones
-// with the lowest and the highest payload bit, and a plain quiet one, with both signs.
+// The bits of NaNs whose payloads a faulty rounding or truncation loses: all bits set, signalling
+// NaNs with only the lowest or the highest payload bit, and a plain quiet NaN, each with both
+// signs.
 std::vector<uint64_t> nan_bits(tenon_dtype dtype);
 
 // Empty if both runs gave the same bits; otherwise names the output and the element.

@@ -1,4 +1,4 @@
-// The list of all checks, and their shared functions.
+// Concatenates the lists of checks, and defines the functions that several checks share.
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +47,8 @@ Problem mapped(const Problem& problem, const F& f) {
   return result;
 }
 
-// Whether `mapped` with absolute values would change nothing.
+// Whether no float input and no float attribute has a negative value. Then mapping to absolute
+// values changes nothing.
 bool has_no_negatives(const Problem& problem) {
   const auto is_negative = [](Real x) { return x < 0; };
   for (const AttrFacts& attr : problem.op->attrs) {
@@ -60,7 +61,7 @@ bool has_no_negatives(const Problem& problem) {
   });
 }
 
-// Maximum number of elements of the first input that are reduced to one of `n_results`.
+// Maximum number of elements of the first input that are reduced to one of the `n_results` results.
 double factors_of(const Problem& problem, size_t n_results) {
   if (problem.inputs.empty() || n_results == 0) return 1;
   const Sizes& shape = problem.inputs[0].shape;
@@ -70,8 +71,8 @@ double factors_of(const Problem& problem, size_t n_results) {
   return static_cast<double>(count_of(shape)) / static_cast<double>(n_results);
 }
 
-// The error that a sum of many terms may have, per element. It follows from the number and size of
-// the terms, which the oracle computes from inputs of ones and from absolute values.
+// The error allowed for each element of a sum of many terms. It depends on the number of terms,
+// which the oracle computes from inputs of ones, and on their size, computed from absolute values.
 struct Accumulation {
   Reals slack;
   double terms = 1;
@@ -90,7 +91,8 @@ Accumulation accumulation(const Environment& env, const Problem& problem, size_t
   const double factors = factors_of(problem, oracle.size());
   Real total = 0, size = 0;
   for (size_t i = 0; i < oracle.size(); ++i) {
-    // Products and means of ones do not count the terms, so use the number of inputs per result.
+    // For products and means, a result from inputs of ones is not the number of terms. They use the
+    // number of inputs per result instead.
     const double k = std::max({1.0, factors, product ? 1.0 : static_cast<double>(terms[i])});
     const Real scale = product ? real_abs(oracle[i]) : sizes[i];
     result.slack.push_back(accumulation_bound(product ? k : roundings_of_sum(k), scale, dtype));
@@ -104,7 +106,8 @@ Accumulation accumulation(const Environment& env, const Problem& problem, size_t
   return result;
 }
 
-// Over many outputs the errors of a correct accumulator partly cancel.
+// Checks the root mean square of the errors. Over many outputs, the errors of a correct accumulator
+// partly cancel.
 std::string root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype dtype,
                              const Accumulation& sums) {
   if (got.size() < 1000 || sums.size == 0) return "";
@@ -148,7 +151,8 @@ std::vector<uint64_t> nan_bits(tenon_dtype dtype) {
   const DTypeFacts& f = facts(dtype);
   const int fraction = f.precision - 1, bits = static_cast<int>(8 * f.size);
   const uint64_t sign = uint64_t{1} << (bits - 1), quiet = uint64_t{1} << (fraction - 1);
-  const uint64_t exponent = sign - (uint64_t{1} << fraction);  // All of its bits are set.
+  // An exponent with all bits set, as in NaNs.
+  const uint64_t exponent = sign - (uint64_t{1} << fraction);
   std::vector<uint64_t> nans;
   for (const uint64_t payload : {2 * quiet - 1, uint64_t{1}, quiet / 2, quiet - 1, quiet}) {
     nans.push_back(exponent | payload);

@@ -1,5 +1,5 @@
-// The configurations that networks are made of (generate/networks.cc): their values, the indices
-// that they return, and their gradients.
+// Checks the configurations of ops that are common in neural networks (generate/networks.cc):
+// results, returned indices, and gradients.
 
 #include <algorithm>
 
@@ -8,12 +8,14 @@
 namespace tenon_kit {
 namespace {
 
-// A decomposition is the same in every dtype, so unclaimed signatures need float32 only.
+// Whether the claim is tested. A decomposition is the same in every dtype, so unclaimed signatures
+// are tested in float32 only.
 bool is_tried(const Claim& claim) {
   return claim.claimed || (!claim.inputs.empty() && claim.inputs[0] == TENON_FLOAT32);
 }
 
-// A scatter changes few elements of a table. With bools, too few of these differ to reveal a fault.
+// Whether results are too plain to reveal a fault: a scatter changes few elements of a table, and
+// of bools only some of these differ from before.
 bool is_plain(const Claim& claim) {
   return claim.op->name.starts_with("scatter_") && is_bool(claim.inputs[0]);
 }
@@ -34,7 +36,8 @@ bool has_common_gradient(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && has_common(env, claim) && !claim.op->draws();
 }
 
-// The oracle would take minutes for gradients at real sizes, except for scatters into tables.
+// Problems for gradients. At real sizes the oracle would take minutes, except for scatters into
+// tables.
 std::vector<Problem> differentiable_common(const Environment& env, const Claim& claim) {
   const bool is_table = env.thorough && !claim.op->index_rule.empty();
   return common_problems(claim, is_table, env.seed, env.oracle);

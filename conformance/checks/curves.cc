@@ -1,4 +1,5 @@
-// The error of functions of one variable over their range of inputs, for the report's plots.
+// Measures the error of functions of one variable over their input range, for the plots of the
+// report.
 
 #include <algorithm>
 #include <random>
@@ -88,7 +89,7 @@ Finding test_curve(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
   Finding finding = judge_values(env, problem, got);
   finding.trusted = true;  // Many functions are 0 or infinite for large inputs.
-  // A shrunk problem no longer covers the grid.
+  // Skips shrunk problems, which no longer cover the whole grid.
   const auto n = static_cast<int64_t>(got.at(0).bytes.size() / facts(got[0].dtype).size);
   if (is_float(got[0].dtype) && n == 2 * Bins(got[0].dtype).count() * samples(env)) {
     finding.curve = curve_of(env, problem, got[0]);

@@ -1,4 +1,4 @@
-// Derivatives of a problem for the gradient checks: taken by a tape in a session, with outputs
+// Computes derivatives of a problem with a tape in a session, for the gradient checks. Outputs are
 // weighted by numbers that depend only on the element's index.
 
 #pragma once
@@ -11,42 +11,43 @@ namespace tenon_kit {
 // <those gradients, weights>.
 enum class Order { kFirst, kSecond };
 
-// The weights of the elements of `y`, the i-th of several tensors.
+// Returns the weights for the elements of `y`, the i-th of the results.
 using Weights = Reals (*)(const Result& y, size_t i);
 
-// Numbers with few bits, which every dtype represents exactly, so that devices and oracle get the
-// same weights.
+// Pseudorandom weights with few bits. Every dtype represents them exactly, so devices and the
+// oracle use the same weights.
 Reals drawn_weights(const Result& y, size_t i);
 
 struct Gradients {
-  std::vector<size_t> inputs;  // The inputs differentiated by; one entry in `values` each.
+  // Indices of the inputs to differentiate by; `values` has one gradient for each.
+  std::vector<size_t> inputs;
   std::vector<Result> values;
 };
 
 Gradients gradients(const Session& session, const Problem& problem, Order order,
                     Weights weights = drawn_weights);
 
-// <results, drawn weights>, over the floating-point results.
+// The inner product of the floating-point results with drawn_weights().
 Real weighed(const std::vector<Result>& results);
 
-// Whether the operand is differentiated by.
+// Whether a gradient with respect to the operand is computed.
 bool is_source(const Operand& x);
 
-// Numbers between -1 and 1 that are exact in float64.
+// `n` pseudorandom numbers between -1 and 1 that are exact in float64.
 Reals drawn(size_t n, uint64_t seed);
 
 // The problem with the values of input `i` replaced.
 Problem with_values(const Problem& problem, size_t i, Reals values);
 
-// ---- which claims, and which problems
+// ---- selection of claims and problems
 
 bool has_gradient(const Environment& env, const Claim& claim);
-// Whether the claim has a gradient and computes in float64. Kinks and domains are the same in every
-// width.
+// Whether the claim has a gradient and its dtype is float64. Kinks and domains do not depend on the
+// width of the dtype, so the oracle's derivatives are checked in float64 only.
 bool has_wide_gradient(const Environment& env, const Claim& claim);
 
-// The claim's problems that are differentiable: with finite values, and without cases of kinks. The
-// first input has at most `most_of_first` elements.
+// The claim's differentiable problems: those with finite values, without cases at kinks. The first
+// input has at most `most_of_first` elements.
 std::vector<Problem> smooth_problems(const Environment& env, const Claim& claim,
                                      int64_t most_of_first = 2000);
 

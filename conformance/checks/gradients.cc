@@ -12,8 +12,9 @@ namespace {
 
 // ---- the oracle's derivative against finite differences
 
-// The scalar whose derivative is tested (weighted outputs, or weighted gradients for the second
-// order), with input `i` moved by `step` along `direction`.
+// The scalar whose derivative is tested, with input `i` moved by `step` along `direction`. For the
+// first order, it is the sum of the weighted outputs; for the second order, that of the weighted
+// gradients.
 Real moved_loss(const Environment& env, const Problem& problem, Order order, size_t i,
                 const Reals& direction, Real step) {
   Reals values = problem.inputs[i].values();
@@ -23,8 +24,8 @@ Real moved_loss(const Environment& env, const Problem& problem, Order order, siz
                                         : gradients(env.oracle, moved, Order::kFirst).values);
 }
 
-// Central differences, extrapolated to cancel the errors of second and fourth order. Not finite if
-// the function value is not.
+// Estimates the slope of `f` at 0 by central differences, extrapolated to cancel error terms of
+// second and fourth order. Not finite if `f` is not finite nearby.
 template <class F>
 Real slope(const F& f) {
   if (const Real value = f(0); !real_is_finite(value)) return value;
@@ -35,8 +36,8 @@ Real slope(const F& f) {
   return (16 * bc - ab) / 15;
 }
 
-// Maximum number of elements of an input that are perturbed one at a time, if perturbing all at
-// once leaves the domain.
+// Maximum number of elements that are perturbed one at a time, if perturbing all elements of an
+// input at once leaves the op's domain.
 constexpr size_t kMaxAlone = 64;
 
 template <Order kOrder>
@@ -49,7 +50,8 @@ Finding test_differences(const Environment& env, const Problem& problem) {
     const Operand& x = wide.inputs[i];
     if (found.values[g].shape != x.shape) return Finding::fault("a gradient has another shape");
     const Reals gradient = found.values[g].values();
-    // No result if the function is not differentiable here, for example at the edge of its domain.
+    // Returns nothing if the function is not differentiable at this input, for example at the edge
+    // of its domain.
     const auto is_right = [&](const Reals& direction, Finding& finding) -> std::optional<bool> {
       const Real numeric =
           slope([&](Real h) { return moved_loss(env, wide, kOrder, i, direction, h); });
@@ -116,7 +118,8 @@ Finding test_gradient(const Environment& env, const Problem& problem) {
   return finding;
 }
 
-// For unclaimed signatures float32 suffices: the decomposition is the same in every dtype.
+// Whether the device's gradient is tested. A decomposition is the same in every dtype, so unclaimed
+// signatures are tested in float32 only.
 bool has_own_gradient(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && (claim.claimed || claim.outputs[0] == TENON_FLOAT32);
 }

@@ -1,6 +1,6 @@
-// Indices: an index out of range is an error that names the rule, wherever it occurs; a negative
-// index counts from the end. device/index_checks.cc launches kernels directly and checks what they
-// leave in outputs.
+// Checks indices: an index out of range is an error that names the violated rule, at any position.
+// A negative index counts from the end. device/index_checks.cc launches kernels directly and checks
+// what they write to outputs.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,8 @@ namespace {
 
 bool takes_indices(const Environment&, const Claim& claim) { return !claim.op->index_rule.empty(); }
 
-// A valid problem with indices that can all be replaced.
+// Whether the index input has 1 to 1000 elements and a positive bound, so that each of its indices
+// can be replaced by another valid one.
 bool has_indices(const Problem& problem, const IndexRule& rule) {
   if (problem.inputs.size() <= rule.input) return false;
   const Operand& x = problem.inputs[rule.input];
@@ -30,9 +31,9 @@ Problem with_index(const Problem& problem, const IndexRule& rule, int64_t at, Re
   return result;
 }
 
-// Adds the problem with an index out of range at either end, by one and as far as the dtype allows,
-// at the first and the last position. Also adds it with each index counted from the end, if the op
-// permits that.
+// Adds variants of the problem with one index out of range: past either end, by one and by the
+// maximum of the dtype, at the first and the last position. Also adds a variant with each index
+// counted from the end, if the op permits negative indices.
 void add_variants(const Problem& own, const IndexRule& rule, bool few,
                   std::vector<Problem>& problems) {
   const tenon_dtype dtype = own.inputs[rule.input].dtype;
@@ -59,8 +60,8 @@ void add_variants(const Problem& own, const IndexRule& rule, bool few,
   problems.push_back(std::move(from_end));
 }
 
-// Adds the composites that take indices, with this index dtype. A device without a kernel for one
-// runs its decomposition.
+// Adds problems of the composites that take indices of this dtype. A device without a kernel for
+// such an op runs its decomposition.
 void add_composites(const Environment& env, tenon_dtype index, std::vector<Problem>& problems) {
   for (const OpFacts& op : all_ops()) {
     const IndexRule* const rule = index_rule_of(op);
@@ -82,7 +83,8 @@ void add_composites(const Environment& env, tenon_dtype index, std::vector<Probl
   }
 }
 
-// Enough updates of few enough elements that a device may use another algorithm.
+// A scatter of many updates into few elements. Devices may use a different algorithm for such
+// calls.
 Problem with_many_updates(const Claim& claim, uint64_t seed) {
   constexpr int64_t kMany = 300, kPlaces = 7;
   const bool has_tuples = claim.op->name == "scatter_nd";
@@ -131,8 +133,8 @@ std::optional<Bad> bad_index(const Problem& problem, const IndexRule& rule) {
   return std::nullopt;
 }
 
-// The call must fail with the expected message. A synchronous device must fail in the call itself,
-// without returning outputs.
+// Checks that the call fails with the expected message. On a synchronous device the call itself
+// must fail and return no outputs.
 Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad) {
   std::string words = "is outside [";
   if (!problem.op->composite) {
@@ -162,8 +164,8 @@ Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad)
 
 Finding test_index(const Environment& env, const Problem& problem) {
   const IndexRule& rule = *index_rule_of(*problem.op);
-  // The same problem with valid, non-negative indices. It must give the same result, also right
-  // after a failed call.
+  // The same problem with its valid indices, none negative. The device must give the same result
+  // for it, also right after a failed call.
   Problem sane = problem;
   Operand& indices = sane.inputs.at(rule.input);
   indices = with_values(indices, indices.values());

@@ -1,6 +1,7 @@
-// Derivatives where an op is not differentiable: at kinks, ties and steps they are the values that
-// the reference pages declare (docs/ops), given here literally. The k-th element of an output is
-// weighted by k, counted from 1, so that no element can be mistaken for another.
+// Checks derivatives where an op is not differentiable: at kinks, ties and steps. Expected values
+// are those that the reference pages (docs/ops) declare, repeated here as literals. The k-th
+// element of an output has weight k, counted from 1, to distinguish contributions of different
+// elements.
 
 #include <cmath>
 
@@ -13,7 +14,7 @@ struct Kink {
   const char* op;
   AttrValues attrs;
   std::vector<Operand> inputs;
-  std::vector<Reals> slopes;  // One for each floating-point input.
+  std::vector<Reals> slopes;  // Expected gradients, one list per floating-point input.
 };
 
 Operand numbers(const Sizes& shape, Reals values) {
@@ -29,7 +30,7 @@ Operand places(const Sizes& shape, Reals values) {
   return listed(TENON_INT64, shape, std::move(values));
 }
 
-// Elementwise ops with one input.
+// Kinks of elementwise ops with one input.
 void add_bends(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, Reals x, Reals slopes) {
     kinks.push_back({op, attrs, {numbers(std::move(x))}, {std::move(slopes)}});
@@ -53,7 +54,7 @@ void add_bends(std::vector<Kink>& kinks) {
   add("hardmax", {}, {1, 3, 3}, {0, 0, 0});
 }
 
-// Elementwise ops with several inputs.
+// Kinks of elementwise ops with several inputs.
 void add_meetings(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const std::vector<Reals>& inputs,
                        std::vector<Reals> slopes) {
@@ -82,7 +83,7 @@ void add_meetings(std::vector<Kink>& kinks) {
                    {{0, 2, 3, 4, 0}, {0}}});
 }
 
-// Ties or zeros along an axis.
+// Ties, or zeros, along an axis of a reduction.
 void add_ties(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const Sizes& shape, Reals x,
                        Reals slopes) {
@@ -112,7 +113,7 @@ void add_ties(std::vector<Kink>& kinks) {
   add("slogdet", {}, {2, 2}, {1, 2, 2, 4}, Reals(4, NAN));
 }
 
-// Several updates of one element.
+// Scatters with several updates of the same element.
 void add_scattered(std::vector<Kink>& kinks) {
   const auto both = [&](const char* reduction, const Reals& x, const Reals& at, const Reals& u,
                         const std::vector<Reals>& slopes) {
@@ -181,7 +182,7 @@ Reals counted(const Result& y, size_t) {
 
 Finding test_kinks(const Environment& env, const Problem& problem) {
   const Gradients found = gradients(env.device, problem, Order::kFirst, counted);
-  // A shrunk problem has no expected gradients.
+  // Only checked if the problem has expected gradients; shrinking drops them.
   if (!problem.expected.empty() && found.values.size() != problem.expected.size()) {
     return Finding::fault("the number of gradients is wrong");
   }

@@ -1,5 +1,5 @@
-// Tensors with more elements than 31 bits can count: a few ops in an ordinary run, and one op of
-// each family with --large.
+// Checks tensors with more than 2^31 elements: a few ops in an ordinary run, and one op of each
+// family with --large.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,8 @@ namespace tenon_kit {
 namespace {
 
 constexpr int64_t kMany = (int64_t{1} << 31) + 5;
-// The input, the output and one copy in host memory take 6 GiB; another worker may need as much.
+// The input, the output and one host copy need 6 GiB. Another worker may need as much at the same
+// time.
 constexpr int64_t kNeededBytes = 12 * (int64_t{1} << 30);
 
 const std::set<std::string> kOps = {"copy", "neg", "add", "max", "argmax", "gather"};
@@ -57,7 +58,8 @@ int64_t available_bytes() {
   return 0;
 }
 
-// A sequence whose period is not a power of two. The last element is the largest and unique.
+// Element i of the input. The sequence has period 251, which is not a power of two, and ends with a
+// unique maximum.
 int8_t element(int64_t i, int64_t n) {
   return i == n - 1 ? int8_t{127} : static_cast<int8_t>(i % 251 - 125);
 }
@@ -72,8 +74,8 @@ tenon::Tensor from(const Session& session, tenon_dtype dtype, int64_t n, const v
 // The expected value of element i of the result.
 using Expected = int64_t (*)(int64_t i, int64_t n);
 
-// The elements repeat with this period, except the last one, so whole blocks are written and
-// compared.
+// Number of elements that are written and compared at once: a multiple of the period 251. Only the
+// last element of the tensor breaks the period.
 constexpr int64_t kBlock = 251 * 4096;
 
 std::vector<int8_t> elements(int64_t n) {
@@ -110,20 +112,20 @@ Finding compare_with(const Session& session, const tenon::Tensor& y, int64_t n, 
   return {};
 }
 
-// Indices on both sides of the limits of 31 and 32 bits.
+// The i-th tested index. Some indices are below 2^31, others above it.
 int64_t place(int64_t i, int64_t n) {
   const int64_t places[] = {0, n / 2, n - 2, n - 1};
   return places[i];
 }
 
-// The sum of the elements up to i. That of a whole period is zero, and so is that of a block.
+// The sum of elements 0 to i. The sum over a whole period is zero, and so is the sum over a block.
 int64_t sum_until(int64_t i, int64_t n) {
   int64_t total = 0;
   for (int64_t k = i / 251 * 251; k <= i; ++k) total += element(k, n);
   return total;
 }
 
-// The results of ops with results of 8 bits.
+// Returns the function that computes expected elements, for ops with 8-bit results.
 Expected expected_of(const std::string& op) {
   if (op == "neg") return [](int64_t i, int64_t k) -> int64_t { return -element(i, k); };
   if (op == "add") return [](int64_t i, int64_t k) -> int64_t { return 2 * element(i, k); };

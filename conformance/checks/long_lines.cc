@@ -1,8 +1,10 @@
-// Rows longer than some limit of a device: 16-bit counters, the 65,535 iterations after which a
-// driver ends loops, and the chunks into which long rows are split. Also sums of a million equal
-// terms, whose rounding errors all have the same sign for a while: a serial sum in float32 is off
-// by 1 %, 26 times the bound of a blocked sum. And rows of logits up to 100, whose exponentials
-// overflow unless the largest of the whole row is subtracted.
+// Checks rows that are longer than some limit of a device: 16-bit counters, drivers that end loops
+// after 65,535 iterations, and the chunks into which long rows are split.
+//
+// Sums of a million equal terms reveal serial summation: their rounding errors have the same sign
+// for long stretches, so a serial float32 sum is off by 1 %, 26 times the bound of a blocked sum.
+// Rows of logits up to 100 overflow in `exp` unless the maximum of the whole row is subtracted
+// first.
 
 #include <algorithm>
 
@@ -14,7 +16,7 @@ namespace {
 constexpr int64_t kLong = 100003;
 constexpr int64_t kSide = 317;  // Side of a square with about kLong elements.
 constexpr int64_t kMillion = 1 << 20;
-// Updates of a scatter, which a single shader invocation may add up.
+// Number of updates of a scatter. One shader invocation may have to add up all of them.
 constexpr int64_t kUpdates = 1 << 18;
 constexpr int64_t kWide = 1024;  // Side of a square with kMillion elements.
 
@@ -22,10 +24,11 @@ struct Line {
   const char* op;
   AttrValues attrs;
   std::vector<Sizes> shapes;  // Shapes of the inputs.
-  int64_t bound = 0;          // Upper bound of the indices in the second input, if it has any.
+  // Exclusive upper bound of the indices in the second input; 0 if that input holds no indices.
+  int64_t bound = 0;
 };
 
-// Sums of a million terms, each equal to kTerm.
+// Problems with sums of a million terms, each equal to kTerm.
 constexpr double kTerm = 0.1;
 const std::vector<Line>& long_sums() {
   static const Sizes square = {1, 1, kWide, kWide};
@@ -52,9 +55,8 @@ const std::vector<Line>& long_sums() {
   return all;
 }
 
-// Such sums in ops that are decomposed unless a device has a kernel for them. Only in the ordinary
-// run. Normalisations by the mean, and logarithms of sums, are missing: their error bounds exceed
-// what such a sum loses.
+// Sums of a million equal terms in composite ops, for the ordinary run. Normalisations by the mean
+// and logarithms of sums are missing, because their error bounds exceed the error of a serial sum.
 const std::vector<Line>& long_sums_of_composites() {
   static const Sizes square = {1, 1, kWide, kWide};
   static const AttrValues window = {{"kernel_shape", Sizes{kWide, kWide}}};
@@ -99,7 +101,7 @@ const std::vector<Line>& hard_lines() {
       {"softmax_cross_entropy", {{"reduction", "none"}}, {{3, 1025}, {3, 1025}}},
       {"sparse_softmax_cross_entropy", {}, {{5, 300}, {5}}, 300},
       {"sparse_softmax_cross_entropy", {{"reduction", "none"}}, {{3, 1025}, {3}}, 1025},
-      // Scores are sums of 16 products of numbers up to kFactor, times 1/4.
+      // Each attention score is a sum of 16 products of numbers up to kFactor, times 1/4.
       {"attention", {}, {{1, 2, 5, 16}, {1, 1, 300, 16}, {1, 1, 300, 3}}},
       {"attention", {{"is_causal", true}}, {{1, 1, 300, 16}, {1, 1, 300, 16}, {1, 1, 300, 3}}},
   };
@@ -122,7 +124,7 @@ const std::vector<Line>& lines() {
       {"sort", {}, {{kLong}}},
       {"top_k", {{"k", 20011}, {"sorted", false}}, {{kLong}}},
       {"nonzero", {{"size", 1000}}, {{3 * kLong}}},
-      // Many updates of few elements, and all updates of one element.
+      // Scatters of many updates into few elements, or of all updates into one element.
       {"scatter_elements", {{"reduction", "add"}}, {{1009}, {kLong}, {kLong}}, 1009},
       {"scatter_elements", {}, {{1009}, {kLong}, {kLong}}, 1009},
       {"scatter_elements", {{"reduction", "max"}}, {{2}, {kLong}, {kLong}}, 1},
@@ -139,7 +141,7 @@ const std::vector<Line>& lines() {
   return all;
 }
 
-// Long enough that the chunks are themselves split: for the ordinary run.
+// Rows so long that the chunks themselves are split; for the ordinary run.
 const std::vector<Line>& longer_lines() {
   static const std::vector<Line> all = {
       {"cumsum", {}, {{42 * kLong}}},
@@ -148,7 +150,8 @@ const std::vector<Line>& longer_lines() {
   return all;
 }
 
-// Rows are independent of the dtype, so one dtype of each kind suffices.
+// Whether the claim has a dtype that is tested. How rows are split does not depend on the dtype, so
+// one dtype of each kind suffices.
 bool has_lines(const Environment&, const Claim& claim) {
   if (claim.inputs.empty()) return false;
   const tenon_dtype dtype = claim.inputs[0];
@@ -180,7 +183,7 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
   return problems;
 }
 
-// The problems of two lists, the second one in the ordinary run only.
+// The problems of `always`, and in the ordinary run also those of `thorough`.
 std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
                                  const std::vector<Line>& always, const std::vector<Line>& thorough,
                                  double low, double high) {
@@ -192,8 +195,8 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
   return problems;
 }
 
-// Floats are positive: if terms cancelled each other, a missing term could stay within the error
-// bound of a long sum.
+// Float inputs are positive. If terms cancelled each other, the effect of a missing term could stay
+// within the error bound of a long sum.
 std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
   return problems_of(env, claim, lines(), longer_lines(), 0.5, 1);
 }
@@ -221,8 +224,8 @@ bool has_hard_lines(const Environment& env, const Claim& claim) {
                      [&](const Line& line) { return claim.op->name == line.op; });
 }
 
-// The operand with no positive values before index `from` along the axis, and no negative ones from
-// there on: the largest of a row comes after its first work group.
+// The operand with no positive values before index `from` along the axis, and no negative values
+// from `from` on. The maximum of each row is thus found after the first work group.
 Operand rising(const Operand& x, size_t axis, int64_t from) {
   int64_t inner = 1;
   for (size_t i = axis + 1; i < x.shape.size(); ++i) inner *= x.shape[i];
@@ -234,7 +237,8 @@ Operand rising(const Operand& x, size_t axis, int64_t from) {
   return with_values(x, std::move(values));
 }
 
-// Logits are whole numbers, which every dtype represents, so that scores are exact as well.
+// Problems with integer logits, which every dtype represents exactly, so that scores are exact as
+// well.
 std::vector<Problem> hard_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = problems_of(env, claim, hard_lines(), 0.25, 1);
   if (!env.thorough && problems.size() > 1) problems.resize(1);
@@ -257,7 +261,9 @@ std::vector<Problem> hard_problems(const Environment& env, const Claim& claim) {
 
 Finding test_hard(const Environment& env, const Problem& problem) {
   Finding finding = judge_values(env, problem, env.device.run(problem));
-  finding.trusted = true;  // Most probabilities are next to zero.
+  // Most probabilities are close to zero, so whether the oracle's values could reveal a fault is
+  // not judged.
+  finding.trusted = true;
   return finding;
 }
 

@@ -21,9 +21,9 @@ std::vector<Problem> few_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-// ---- layouts: each input in each layout, and all inputs at once
+// ---- layouts: one input at a time in each layout, then all inputs in it
 
-// Whether the layout of the operand can differ from dense.
+// Whether the operand can have a layout other than dense.
 bool takes(const Operand& x, Layout layout) {
   if (x.absent || x.scalar || x.shape.empty() || count_of(x.shape) == 0) return false;
   return layout != Layout::kTransposed || x.shape.size() > 1;
@@ -51,8 +51,8 @@ std::vector<Problem> layout_problems(const Environment& env, const Claim& claim)
   return problems;
 }
 
-// A layout does not change the values of inputs, so the result has the same bits as with dense
-// ones.
+// Checks that the result does not depend on input layouts: it has the same bits as with dense
+// inputs.
 Finding test_layout(const Environment& env, const Problem& problem) {
   Problem dense = problem;
   for (Operand& x : dense.inputs) {
@@ -99,7 +99,7 @@ Finding test_donation(const Environment& env, const Problem& problem) {
 
 // ---- writes that the guard detects
 
-// One element past the blocks of up to 1024 threads or elements into which devices split a launch.
+// One more than 1024, the largest block of threads or elements into which devices split a launch.
 constexpr int64_t kPastBlocks = 1025;
 
 std::vector<Problem> guarded_problems(const Environment& env, const Claim& claim) {
@@ -145,7 +145,7 @@ Finding test_guards(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// The previous contents of an output must not affect the result.
+// Checks that results do not depend on the previous contents of output memory.
 Finding test_poison(const Environment& env, const Problem& problem) {
   std::vector<std::string> faults;
   const std::vector<Result> a = watched(env, problem, Poison::kOnes, faults);
@@ -159,7 +159,7 @@ Finding test_poison(const Environment& env, const Problem& problem) {
 
 // ---- leaks
 
-// Allocated bytes, once other threads have released what belongs to finished calls.
+// Number of allocated bytes, after other threads have released the memory of finished calls.
 size_t settled_memory_in_use() {
   size_t held = device::host_memory_in_use();
   for (int i = 0, still = 0; i < 100 && still < 3; ++i) {
@@ -171,8 +171,9 @@ size_t settled_memory_in_use() {
   return held;
 }
 
-// The least number of bytes that each call leaks. Objects of other threads come and go meanwhile,
-// and blocks of their queues do so rarely: many calls show a leak of each above that noise.
+// The minimum number of bytes that each call leaks on an asynchronous device. Other threads
+// allocate and release objects meanwhile, and occasionally blocks of their queues. With kCalls
+// calls, a leak of kSmallest bytes per call exceeds this noise.
 size_t leak_of_asynchronous(const std::function<void()>& call) {
   constexpr size_t kCalls = 48, kSmallest = 16;  // kSmallest: size of malloc's smallest block.
   size_t least = SIZE_MAX;
@@ -185,7 +186,7 @@ size_t leak_of_asynchronous(const std::function<void()>& call) {
   return least < kCalls * kSmallest ? 0 : least / kCalls;
 }
 
-// Bytes that each call leaks on a synchronous device.
+// Number of bytes that each call leaks on a synchronous device.
 size_t leak_of_synchronous(const std::function<void()>& call) {
   size_t least = SIZE_MAX;
   for (int i = 0; i < 200 && least > 0; ++i) {
@@ -204,7 +205,7 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
     device.trim();
     return guard::balance().buffers;
   };
-  buffers_after();  // Kernels and their caches are created once.
+  buffers_after();  // The first call creates kernels and caches, which stay.
   const int64_t before = buffers_after();
   for (int i = 0; i < 3; ++i) buffers_after();
   const int64_t after = buffers_after();
@@ -216,7 +217,8 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
   if (after > before) {
     return leak(std::to_string(after - before) + " more buffers are allocated after four calls");
   }
-  // Caches grow for a while, including those of the C library; a leak grows with each call.
+  // Caches, including those of the C library, grow only for the first calls; a leak grows with each
+  // call.
   const bool is_synchronous = (env.features & TENON_FEATURE_SYNCHRONOUS) != 0;
   const size_t bytes =
       is_synchronous ? leak_of_synchronous(buffers_after) : leak_of_asynchronous(buffers_after);

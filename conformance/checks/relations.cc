@@ -1,4 +1,5 @@
-// Relations between calls that hold for all values.
+// Checks relations between the results of several calls that hold for all values, such as f(a, b) =
+// f(b, a).
 
 #include <algorithm>
 #include <set>
@@ -12,7 +13,7 @@ const std::set<std::string> kCommutes = {"add",         "mul",         "maximum"
                                          "equal",       "not_equal",   "logical_and", "logical_or",
                                          "logical_xor", "bitwise_and", "bitwise_or",  "bitwise_xor",
                                          "logaddexp"};
-// Linear in their first input: twice the input gives exactly twice the output.
+// Ops that are linear in their first input: doubling the input exactly doubles the output.
 const std::set<std::string> kLinear = {"sum",
                                        "mean",
                                        "cumsum",
@@ -61,8 +62,8 @@ Finding test_linear(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- elementwise ops do not depend on an element's position: parts of inputs give parts of
-// outputs
+// ---- elementwise ops do not depend on an element's position: a slice of the inputs gives a slice
+// of the outputs outputs
 
 bool is_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty() && !is_bool(claim.inputs[0]);
@@ -112,7 +113,7 @@ Finding test_parts(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- ops along other axes do not depend on neighbouring rows
+// ---- ops that work along other axes than axis 0 do not depend on neighbouring rows
 
 const std::set<std::string> kByLines = {
     "sum",    "mean",    "max",         "min",        "prod",     "any",       "all",
@@ -123,7 +124,7 @@ bool works_by_lines(const Environment& env, const Claim& claim) {
   return kByLines.contains(claim.op->name) && env.profile == Profile::kStrict;
 }
 
-// Problems whose op does not work along axis 0.
+// Problems whose op reduces, scans or sorts along other axes than axis 0.
 std::vector<Problem> line_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = some_problems(env, claim);
   std::erase_if(problems, [](const Problem& p) {
@@ -171,7 +172,7 @@ Finding test_split(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- softmax is invariant to a shift
+// ---- softmax does not change when a constant is added to its input
 
 bool is_softmax(const Environment&, const Claim& claim) {
   return (claim.op->name == "softmax" || claim.op->name == "log_softmax") &&
@@ -182,7 +183,8 @@ Finding test_shift(const Environment& env, const Problem& problem) {
   Problem shifted = problem;
   shifted.inputs[0] = listed(problem.inputs[0]);
   for (Real& x : shifted.inputs[0].fill.values) x = rounded(x + 16, problem.inputs[0].dtype) - 0;
-  Problem back = shifted;  // Both inputs have the rounding errors of the shift.
+  // Rounded like `shifted`, so that both inputs contain the rounding errors of the shift.
+  Problem back = shifted;
   for (Real& x : back.inputs[0].fill.values) x -= 16;
   const std::vector<Result> got = env.device.run(shifted), want = env.device.run(back);
   Bound bound = bound_of(*problem.op, got[0].dtype, env.profile, env.features,

@@ -1,5 +1,5 @@
-// Shapes: inferred types, broadcasting, empty tensors, all ranks, sizes at the edges of vectors,
-// and elementwise launches that a device splits among threads.
+// Checks shapes: inferred types, broadcasting, empty tensors, all ranks, sizes at the edges of
+// vectors, and elementwise launches that a device splits among threads.
 
 #include <algorithm>
 
@@ -12,7 +12,8 @@ bool is_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty();
 }
 
-// Problems of an elementwise op with all inputs of one shape, with drawn values where possible.
+// Problems of an elementwise op whose inputs all have the same shape. Values are drawn at random
+// where possible.
 std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
                                  const std::vector<Sizes>& shapes) {
   std::vector<Problem> problems;
@@ -27,7 +28,7 @@ std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
       return !x.absent && !x.scalar && x.fill.kind == Fill::Kind::kUniform;
     });
   });
-  // Otherwise uses a generated problem; these are at the end.
+  // If no case fits, uses a generated problem; generated problems are at the end of the list.
   if (found == own.end() && all_inputs(own.back(), [](const Operand& x) {
         return !x.absent && !x.scalar && count_of(x.shape) > 0;
       })) {
@@ -52,7 +53,7 @@ bool have_equal_values(const Problem& a, const Problem& b) {
 
 // ---- inferred
 
-// For data-dependent sizes, inference gives only an upper bound.
+// Whether an output size is data-dependent. For these, inference gives only an upper bound.
 bool is_sized_by_data(const Problem& problem) {
   return problem.op->attr("size") != nullptr && problem.attr("size").whole() == -1;
 }
@@ -90,9 +91,10 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
   return problems;
 }
 
-// ---- problems that the generators of other ops make for a rank or a size
+// ---- problems with a requested rank or size, made by the generators of op families
 
-// Adds a problem for each turn of the wish, without duplicates.
+// Adds the problems that generate_for() makes for the requested rank or size, one for each value of
+// `turn`, without duplicates.
 void add_requested(const Environment& env, const Claim& claim, SizeRequest wish,
                    std::vector<Problem>& problems) {
   const size_t first = problems.size();
@@ -135,7 +137,7 @@ bool has_ranks(const Environment& env, const Claim& claim) {
   return is_made(env, claim, {{.rank = 1}, {.rank = 2}, {.rank = 3}});
 }
 
-// Adds each layout, since layouts have ranks too; `copy` handles all of them.
+// Adds the problems in each layout. Layouts have ranks too, and `copy` must handle all of them.
 void add_layouts(std::vector<Problem>& problems) {
   const std::vector<Problem> dense = problems;
   for (const Problem& own : dense) {
@@ -181,7 +183,7 @@ std::vector<Problem> size_problems(const Environment& env, const Claim& claim) {
 
 // ---- launches that are split among threads
 
-// Elements repeat with a period that is prime, so that no row or block repeats within a launch.
+// Input values repeat with this prime period, so that no two rows or blocks of a launch are equal.
 constexpr int64_t kPeriod = 1021;
 const Sizes kSplit = {417, 545};
 constexpr uint32_t kThreads = 4;
@@ -203,7 +205,7 @@ std::vector<Problem> split_problems(const Environment& env, const Claim& claim) 
   return problems;
 }
 
-// `n` bytes that repeat the given ones.
+// Returns `n` bytes that repeat `bytes`.
 std::vector<std::byte> repeated(const std::vector<std::byte>& bytes, size_t n) {
   std::vector<std::byte> result;
   result.reserve(n);
@@ -214,8 +216,8 @@ std::vector<std::byte> repeated(const std::vector<std::byte>& bytes, size_t n) {
   return result;
 }
 
-// Runs the problem with each operand repeated to a large tensor. Each period of the result must be
-// right, as the small result is.
+// Runs the problem with each operand repeated to a large tensor. Each period of the large result
+// must be right, like the small result.
 Finding test_split(const Environment& env, const Problem& problem) {
   const std::shared_ptr<Session> threaded = env.with_threads ? env.with_threads(kThreads) : nullptr;
   const Session& device = threaded ? *threaded : env.device;
@@ -240,7 +242,7 @@ Finding test_split(const Environment& env, const Problem& problem) {
       const size_t n = std::min(period, got[i].bytes.size() - at);
       const auto end = begin + static_cast<std::ptrdiff_t>(n);
       if (std::equal(begin, end, want[i].bytes.begin())) continue;
-      std::vector<Result> own = want;  // Other bits may be right as well.
+      std::vector<Result> own = want;  // Results with other bits may be valid as well.
       std::copy(begin, end, own[i].bytes.begin());
       Finding finding = judge_values(env, small, own);
       if (finding.passed) continue;
@@ -250,7 +252,8 @@ Finding test_split(const Environment& env, const Problem& problem) {
     }
   }
   Finding finding = judge_values(env, small, want);
-  finding.trusted = true;  // The check `value` tests whether oracle values could reveal a fault.
+  // The check `value` tests whether the oracle's values could reveal a fault.
+  finding.trusted = true;
   return finding;
 }
 
@@ -279,9 +282,10 @@ Finding test_error(const Environment& env, const Problem& problem) {
     if (message.find(problem.error) == std::string::npos) {
       return Finding::fault("the message lacks \"" + problem.error + "\": " + message);
     }
-    // Without a kernel, the error names an op of the decomposition.
+    // If the device has no kernel for a composite, the error names an op of its decomposition, so
+    // the message is not compared.
     if (problem.op->composite) return {};
-    // The expected message is that of the oracle, with the same values.
+    // The oracle's error message for the same problem is the expected one.
     try {
       env.oracle.run(problem);
     } catch (const tenon::Error& own) {

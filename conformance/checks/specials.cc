@@ -1,5 +1,6 @@
-// Special values in ops whose elements depend on several inputs: reductions, sorts, scans, matrix
-// products and moves. Elementwise ops get every combination of special values.
+// Checks special values (NaN, infinities, zeros, limits of the range) in ops whose elements depend
+// on several inputs: reductions, sorts, scans, matrix products and moves. Elementwise ops get every
+// combination of special values.
 
 #include <algorithm>
 #include <set>
@@ -13,24 +14,26 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// Ops that compare or move values of any kind.
+// Ops that only compare or move values.
 const Names kOrdering = {"max",      "min",     "argmax", "argmin",   "cummax", "cummin",
                          "sort",     "argsort", "top_k",  "max_pool", "copy",   "concat",
                          "pad",      "gather",  "fill",   "nonzero",  "unique", "gather_elements",
                          "gather_nd"};
-// Ops for which two values that are not neutral determine the result, in any order.
+// Ops whose result depends only on two values of a row that are not neutral (0 for sums, 1 for
+// products), in any order.
 const Names kSums = {"sum", "mean", "cumsum"};
 const Names kProducts = {"prod", "cumprod"};
 const Names kSoftmaxes = {"softmax", "log_softmax"};
 
-// ---- elementwise: each special value of one input is combined with each of the others
+// ---- elementwise: each special value of one input with each special value of the others
 
 bool is_function(const Claim& claim) {
-  // Functions with a decomposition are included; only ops that are judged as composites are not.
+  // Also tests functions that a device decomposes; excludes ops whose numeric class is composite.
   return claim.op->elementwise && !claim.inputs.empty() && claim.op->numeric != "composite";
 }
 
-// Thresholds for input `which`; special values for the others, fewer if there are many inputs.
+// Combines thresholds as values of input `which` with special values of the other inputs. With many
+// inputs, fewer special values are used.
 Problem at_thresholds(const Claim& claim, Problem problem, size_t which) {
   const size_t inputs = claim.inputs.size();
   for (size_t i = 0; i < inputs; ++i) {
@@ -97,8 +100,8 @@ std::vector<Problem> ordering_problems(const Environment& env, const Claim& clai
 
 // ---- sums and products
 
-// Rows with one or two values that are not neutral, at varying positions. With more, a result near
-// the ends of the range would depend on the order.
+// Rows with one or two values that are not neutral, at varying positions. With more values, a
+// result near the ends of the range would depend on the order of summation.
 struct Rows {
   int64_t n = 0;
   Reals values;
@@ -112,7 +115,8 @@ Rows rows_with_pairs(tenon_dtype dtype, int64_t length, Real neutral, bool is_me
   for (const Real a : all) {
     for (const Real b : partners) {
       const bool finite = real_is_finite(a) && real_is_finite(b);
-      if (is_mean && finite && real_abs(a + b) > most) continue;  // Half the sum is in range.
+      // For a mean, half the sum must be in range.
+      if (is_mean && finite && real_abs(a + b) > most) continue;
       Reals row(static_cast<size_t>(length), neutral);
       row[static_cast<size_t>(rows.n % length)] = a;
       row[static_cast<size_t>((rows.n + 1 + rows.n / length % (length - 1)) % length)] = b;
@@ -123,7 +127,7 @@ Rows rows_with_pairs(tenon_dtype dtype, int64_t length, Real neutral, bool is_me
   return rows;
 }
 
-// Rows [from, to), as rows or as columns.
+// An operand with rows [from, to), stored as rows or as columns.
 Operand part_of(const Rows& rows, tenon_dtype dtype, int64_t from, int64_t to, bool as_columns) {
   const auto length = static_cast<int64_t>(rows.values.size()) / rows.n;
   Operand x = listed(dtype, {to - from, length},
@@ -147,8 +151,8 @@ std::vector<Problem> sum_problems(const Environment&, const Claim& claim) {
   for (const int64_t length : {5, 37}) {
     const Rows rows =
         rows_with_pairs(claim.inputs[0], length, kProducts.contains(name) ? 1 : 0, name == "mean");
-    // Few results at a time: for over 1,000 the root mean square is checked, which infinities would
-    // spoil.
+    // At most 900 results per problem. For outputs with over 1,000 results the kit also checks the
+    // root mean square of the errors, which infinities would make useless.
     const int64_t most = is_scan ? 900 / length : 900;
     for (int64_t from = 0; from < rows.n; from += most) {
       const bool as_columns = from / most % 2 == 1 || length == 5;
@@ -169,10 +173,10 @@ std::vector<Problem> sum_problems(const Environment&, const Claim& claim) {
   return problems;
 }
 
-// ---- matrix products: inf * 0 is NaN in the affected element only
+// ---- matrix products: inf * 0 gives NaN in the affected elements only
 
-// Small numbers and zeros that do not increase the magnitude of large ones, with at most one
-// special value in each row or column.
+// A matrix of small numbers and zeros with at most one special value in each row (or column). The
+// small numbers do not increase the magnitude of large special values.
 Operand sprinkled(tenon_dtype dtype, int64_t lines, int64_t length, const Reals& special,
                   uint64_t seed, bool as_columns) {
   Draw draw(seed);
@@ -180,7 +184,7 @@ Operand sprinkled(tenon_dtype dtype, int64_t lines, int64_t length, const Reals&
   Reals values;
   for (int64_t i = 0; i < lines * length; ++i) values.push_back(draw.one_of(plain_values));
   for (int64_t line = 0; line < lines; ++line) {
-    if (draw.between(0, 2) == 0) continue;  // Some rows have no special value.
+    if (draw.between(0, 2) == 0) continue;  // A third of the rows have no special value.
     const int64_t place = draw.between(0, length - 1);
     const int64_t at = as_columns ? place * lines + line : line * length + place;
     values[static_cast<size_t>(at)] = draw.one_of(special);
@@ -227,7 +231,7 @@ std::vector<Problem> softmax_problems(const Environment& env, const Claim& claim
       ++rows.n;
     };
     for (const Real a : specials(dtype)) {
-      add(Reals(static_cast<size_t>(length), a));  // All elements equal.
+      add(Reals(static_cast<size_t>(length), a));  // All elements are equal.
       Reals row = plain(dtype, {length}, draw.seed()).values();
       draw.one_of(row) = a;
       add(row);
@@ -245,7 +249,7 @@ std::vector<Problem> softmax_problems(const Environment& env, const Claim& claim
   return problems;
 }
 
-// ---- which of these problems an op gets
+// ---- which of these problems apply to an op
 
 using Problems = std::vector<Problem> (*)(const Environment&, const Claim&);
 
@@ -254,7 +258,7 @@ Problems problems_of(const Environment& env, const Claim& claim) {
   const std::string& name = claim.op->name;
   if (!env.thorough || claim.inputs.empty()) return nullptr;
   if (kOrdering.contains(name)) return ordering_problems;
-  if (!is_float(claim.inputs[0])) return nullptr;  // Integers are covered by `wraps`.
+  if (!is_float(claim.inputs[0])) return nullptr;  // The check `wraps` covers integers.
   if (kSums.contains(name) || kProducts.contains(name)) return sum_problems;
   if (name == "matmul") return matmul_problems;
   return kSoftmaxes.contains(name) ? softmax_problems : nullptr;
@@ -285,7 +289,7 @@ std::vector<Problem> zero_problems(const Environment& env, const Claim& claim) {
     problems.resize(1);
     return problems;
   }
-  // Zeros compare equal, so a stable sort keeps their order.
+  // Problems with zeros of both signs. -0 and 0 compare equal, so a stable sort keeps their order.
   std::vector<Problem> problems;
   for (const int64_t length : {9, 70, 600}) {
     for (const bool descending : {false, true}) {
@@ -312,7 +316,7 @@ Finding test_signs_of_zeros(const Environment& env, const Problem& problem) {
   const Reals values = got[0].values(), oracle = want[0].values();
   if (values.size() != oracle.size()) return Finding::fault("the output has the wrong shape");
   for (size_t i = 0; i < values.size(); ++i) {
-    // Other checks cover elements that are not zero.
+    // Compares only elements whose result is zero; other checks cover the rest.
     if (values[i] != 0 || rounded(oracle[i], got[0].dtype) != 0) continue;
     if (real_sign(values[i]) == real_sign(oracle[i])) continue;
     return Finding::fault("element " + std::to_string(i) + " is " + text(values[i]) + ", not " +
@@ -336,7 +340,8 @@ bool moves_floats(const Environment&, const Claim& claim) {
 
 std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
-  if (!moves_floats(env, claim)) return problems;  // Integers have no such bits.
+  // Integers have no NaNs, subnormals or signed zeros.
+  if (!moves_floats(env, claim)) return problems;
   for (Problem& problem : valid_problems(claim, env.thorough ? 8 : 1, env.seed, env.oracle)) {
     if (problems.size() == 2 && !env.thorough) break;
     for (size_t i = first_data(problem); i < problem.inputs.size(); ++i) {
@@ -350,8 +355,8 @@ std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
     problem.expected.clear();
     problems.push_back(std::move(problem));
   }
-  // Kernels may copy other layouts by other code than dense ones. The rows are long enough for all
-  // NaNs.
+  // For `copy`, also tests other layouts than dense, which kernels may copy by different code. The
+  // rows are long enough to hold all NaNs.
   for (const Layout layout : {Layout::kDense, Layout::kTransposed, Layout::kStepped}) {
     if (claim.op->name != "copy") break;
     Problem problem;
@@ -364,9 +369,9 @@ std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-// The bits of an operand as integers. The first drawn values are NaNs with the payloads that casts
-// and copies lose; of the others, one third become infinities and NaNs with any payload, another
-// third zeros and subnormals.
+// The bits of an operand, as integers. For Fill::Kind::kBits, the first elements are NaNs whose
+// payloads a faulty cast or copy loses; of the rest, one third are infinities and NaNs with any
+// payload, one third zeros and subnormals, and one third random bits.
 Operand as_bits(const Operand& x) {
   const tenon_dtype dtype = bits_dtype(x.dtype);
   const DTypeFacts& f = facts(x.dtype);

@@ -1,4 +1,4 @@
-// Several threads at once, and a failure at each point where one can occur.
+// Runs calls from several threads at once, and with a failure injected at each possible point.
 
 #include <chrono>
 #include <exception>
@@ -17,7 +17,7 @@ std::vector<Problem> two_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-// Each thread uses its own scope of one context, and all get the same bits.
+// Each thread uses its own scope in one context; all threads must get the same bits.
 Finding test_threads(const Environment& env, const Problem& problem) {
   const std::vector<Result> want = env.device.run(problem);
   std::mutex mutex;
@@ -25,7 +25,7 @@ Finding test_threads(const Environment& env, const Problem& problem) {
   const auto work = [&] {
     try {
       const Session own = env.device.with_own_scope();
-      // Short calls rarely overlap, so repeat them.
+      // Short calls rarely overlap, so each thread repeats them for 20 ms.
       const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
       for (int i = 0; i < 8 || std::chrono::steady_clock::now() < end; ++i) {
         const std::string found = same_bits(own.run(problem), want);
@@ -44,7 +44,8 @@ Finding test_threads(const Environment& env, const Problem& problem) {
   return fault.empty() ? Finding() : Finding::fault(fault);
 }
 
-// A launch that gets no host memory reports that, or does without.
+// Checks that a launch whose host allocation fails either reports an error or completes without
+// that memory.
 Finding test_failing_memory(const Environment& env, const Problem& problem,
                             const std::vector<Result>& want) {
   for (uint64_t n = 1; n <= 40; ++n) {
@@ -68,7 +69,8 @@ Finding test_failing_memory(const Environment& env, const Problem& problem,
   return {};
 }
 
-// A failed call reports an error and leaks nothing, and the next call is right.
+// Checks that a failed call reports an error and leaks nothing, and that the next call gives the
+// right result.
 Finding test_failures(const Environment& env, const Problem& problem) {
   const std::vector<Result> want = env.device.run(problem);
   const tenon::Device device = env.device.scope().device();

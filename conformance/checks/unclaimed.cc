@@ -1,4 +1,5 @@
-// Unclaimed signatures: a composite op runs as its decomposition on the device and must be right.
+// Checks unclaimed signatures: the device runs a composite op by its decomposition, and the result
+// must be right.
 
 #include "conformance/checks/check.h"
 
@@ -14,7 +15,7 @@ std::vector<Problem> unclaimed_problems(const Environment& env, const Claim& cla
   return problems;
 }
 
-// Whether the op accepts wider floats than the problem's. Some of the linear algebra ops do not.
+// Whether the op accepts a wider float dtype than the problem's. Some linear algebra ops do not.
 bool can_widen(const Environment& env, const Problem& problem) {
   try {
     env.oracle.infer(widened(problem));
@@ -26,7 +27,7 @@ bool can_widen(const Environment& env, const Problem& problem) {
 
 Finding test_unclaimed(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
-  // Random and uninitialised results are covered by literal cases only.
+  // Random and uninitialised results are compared with literal cases only.
   Finding finding;
   if (!problem.op->draws() && can_widen(env, problem))
     finding = judge_decomposition(env, problem, got);

@@ -5,7 +5,7 @@
 namespace tenon_kit {
 namespace {
 
-// The values of an operand, broadcast to a shape.
+// The values of an operand, broadcast to shape `to`.
 Reals broadcast(const Operand& x, const Sizes& to) {
   const Reals values = x.values();
   const Sizes own = x.scalar ? Sizes() : x.shape;
@@ -27,7 +27,7 @@ Reals broadcast(const Operand& x, const Sizes& to) {
   return result;
 }
 
-// x y + z, with the product rounded as well.
+// Computes x y + z with a rounded product, unlike fma.
 Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
   const tenon_dtype dtype = oracle.infer(fma).at(0).first;
   std::vector<Operand> inputs = fma.inputs;
@@ -81,13 +81,14 @@ ValidResults::ValidResults(const Environment& env, const Problem& problem)
   const bool is_fma = op.name == "fma";
   const auto run = [&](const Problem& own) {
     if (op.numeric == "exact") return env.oracle.run(own);
-    // The value that breaks a tie of an fma may be smaller than double precision can represent.
+    // In an fma, the term that breaks a rounding tie may be too small for float64, so float128 is
+    // used.
     return env.oracle.run(widened(own, is_fma && kRealIsQuad ? TENON_FLOAT128 : TENON_DTYPE_NONE));
   };
   want_ = run(problem);
   const bool apart = is_fma && (env.features & TENON_FEATURE_IEEE_FMA) == 0;
   if (apart) apart_ = product_and_sum(env.oracle, problem, false);
-  // Flushing the product gives a further valid result.
+  // If the product alone is flushed to zero, a further result is valid.
   if (!may_flush(op, env.features) || !(apart || has_subnormals(problem))) return;
   const Problem without = flushed(problem);
   flushed_ = run(without);
@@ -113,7 +114,8 @@ bool ValidResults::is_telling(size_t output, tenon_dtype dtype) const {
   if (!problem_.op->sparse_output && !is_bool(dtype) && !of_bools) {
     return tenon_kit::is_telling(want, dtype);
   }
-  std::vector<Reals> inputs;  // Values that a telling result must not merely copy.
+  // An output that merely copies one of these inputs does not reveal faults.
+  std::vector<Reals> inputs;
   for (const Operand& x : problem_.inputs) {
     if (!is_kept(*problem_.op, x.dtype, dtype)) inputs.push_back(x.values());
   }

@@ -1,5 +1,5 @@
-// Valid results of a problem: the oracle's, and alternatives that devices with certain features may
-// give.
+// Computes which results of a problem are valid: the oracle's, and alternatives that the declared
+// features of a device permit.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace tenon_kit {
 
-// Additional error allowed for each element of an output whose expected values are `want`; empty if
-// none is.
+// The additional error allowed for each element of an output with expected values `want`. Empty if
+// no additional error is allowed.
 Reals slacks_of(const Problem& problem, tenon_dtype dtype, Profile profile, const Sizes& shape,
                 const Reals& want);
 
@@ -38,8 +38,8 @@ class ValidResults {
   const Problem& problem_;
   std::vector<Result> want_;
   std::vector<Result> flushed_;  // Results with subnormal inputs flushed to zero, if permitted.
-  Reals apart_;                  // Results of fma computed as a product and a sum, if permitted.
-  Reals flushed_apart_;          // The same with subnormals flushed to zero.
+  Reals apart_;                  // Results of an fma with a rounded product, if permitted.
+  Reals flushed_apart_;          // Like apart_, with subnormals flushed to zero.
 };
 
 }  // namespace tenon_kit

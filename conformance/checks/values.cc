@@ -1,4 +1,4 @@
-// Correctness of results: drawn values, literal cases of the registry, and all 16-bit floats.
+// Checks results for random inputs, for the registry's literal cases, and for all 16-bit floats.
 // Special values are in specials.cc.
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<Problem> value_problems(const Environment& env, const Claim& claim) 
   return valid_problems(claim, env.thorough ? 24 : 4, env.seed, env.oracle);
 }
 
-// ---- literal: expected values of the registry's cases, which were not computed with Tenon
+// ---- literal: expected values listed in the registry's cases, which were computed without Tenon
 
 std::vector<Problem> literal_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = valid_problems(claim, 0, env.seed, env.oracle);
@@ -35,7 +35,7 @@ Finding test_literal(const Environment& env, const Problem& problem) {
     const Operand& want = problem.expected[i];
     std::string fault = compare_types(got[i], want.dtype, want.shape);
     if (fault.empty()) {
-      // Decimal literals are rounded to the dtype.
+      // Accumulated literals get a tolerance of 1e-5, because the listed decimals are rounded.
       Bound bound = bound_of(*problem.op, want.dtype, env.profile, env.features);
       if (bound.accumulates) bound.rtol = 1e-5, bound.atol = 1e-5;
       if (problem.op->numeric != "exact") bound.ulp = std::max(bound.ulp, 1.0);
@@ -44,7 +44,8 @@ Finding test_literal(const Environment& env, const Problem& problem) {
       const Reals values = want.values();
       const Reals slacks = slacks_of(problem, want.dtype, env.profile, want.shape, values);
       Verdict verdict = compare(got[i].values(), want.dtype, values, bound, slacks);
-      // The literal values do not account for subnormals that are flushed to zero.
+      // If the device may flush subnormals to zero, which the literals do not account for, compares
+      // with all valid results.
       if (!verdict.passed && may_flush(*problem.op, env.features) && has_subnormals(problem)) {
         verdict = ValidResults(env, problem).compare(i, got[i].values(), want.dtype, bound, slacks);
       }
@@ -56,7 +57,7 @@ Finding test_literal(const Environment& env, const Problem& problem) {
   return finding;
 }
 
-// ---- determinism: the same bits in every run
+// ---- determinism: repeated runs give the same bits
 
 std::vector<Problem> determinism_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = some_problems(env, claim);
@@ -99,7 +100,7 @@ std::vector<Problem> all_halves(const Environment&, const Claim& claim) {
   Problem problem;
   problem.op = claim.op;
   problem.inputs = {std::move(x)};
-  // Each variant of attributes that a case has.
+  // One problem for each variant of attributes in the registry's cases.
   std::vector<Problem> problems;
   for (const Problem& own : retargeted_cases(claim)) {
     const bool known = std::any_of(problems.begin(), problems.end(),

@@ -1,6 +1,6 @@
-// Launches with the sizes of real work: two or three large extents at once, each past the blocks
-// and tiles into which kernels split them, and enough elements that a device splits the launch
-// among threads. Inputs are small integers, so results are exact and compared bit by bit.
+// Checks launches with the sizes of real work. Two or three extents are large at once, each past
+// the blocks and tiles into which kernels split them, and devices split the launch among threads.
+// Inputs are small integers, so results are exact and compared bit by bit.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,11 +14,11 @@
 namespace tenon_kit {
 namespace {
 
-// Inputs are drawn from [-2, 2]. With at most a thousand terms, the error of a sum in any order is
-// below a quarter (4 * 1000^2 * 2^-24), however it is blocked.
+// Inputs are drawn from the integers -2 to 2. With at most 1000 terms, the error of a sum in any
+// order is below a quarter (4 * 1000^2 * 2^-24).
 constexpr double kLow = -2, kHigh = 3;
 constexpr double kSumTolerance = 0.25;
-// Enough that some tasks wait while others run, also on a machine with fewer cores.
+// More threads than some machines have cores, so that some tasks wait while others run.
 constexpr uint32_t kThreads = 4;
 
 struct Work {
@@ -26,13 +26,13 @@ struct Work {
   AttrValues attrs;
   std::vector<Sizes> shapes;         // Shapes of the inputs.
   std::vector<Layout> layouts = {};  // Layouts of the inputs; empty: dense.
-  int64_t bound = 0;  // Upper bound of the indices in the second input, if it has any.
+  int64_t bound = 0;  // Exclusive upper bound of the indices in the second input; 0 for none.
 };
 
 constexpr Layout kDense = Layout::kDense, kTransposed = Layout::kTransposed;
 constexpr Layout kStepped = Layout::kStepped, kReversed = Layout::kReversed;
 
-// Edges past blocks of 512 and 768 in each of m, n and k, alone and together.
+// Matrix products whose m, n and k exceed blocks of 512 and 768, one at a time and together.
 const std::vector<Work>& products() {
   static const std::vector<Work> all = {
       {"matmul", {}, {{531, 801}, {801, 785}}},
@@ -51,7 +51,7 @@ const std::vector<Work>& products() {
   return all;
 }
 
-// As matrix products, these have more than 512 rows, columns or terms, two of them at once.
+// Convolutions that, as matrix products, have two extents of more than 512 rows, columns or terms.
 const std::vector<Work>& convolutions() {
   static const Sizes same = {1, 1, 1, 1}, twice = {2, 2};
   struct Conv {
@@ -82,8 +82,8 @@ const std::vector<Work>& convolutions() {
   return all;
 }
 
-// More than 200,000 elements each. Both sides of moved and reduced tensors exceed 32 and are 1
-// past its multiples.
+// Ops on more than 200,000 elements. Both sizes of moved and reduced tensors exceed a multiple of
+// 32 by 1.
 const std::vector<Work>& tensors() {
   static const Sizes wide = {417, 545}, tall = {1057, 225};
   static const AttrValues window = {{"kernel_shape", Sizes{3, 3}}, {"strides", Sizes{2, 2}}};
@@ -207,7 +207,7 @@ std::vector<Problem> work_problems(const Environment& env, const Claim& claim) {
 
 // ---- expected results
 
-// A product of two matrices, which the oracle would take seconds for.
+// The expected product of two matrices, computed here because the oracle would take seconds.
 std::vector<std::byte> product(const Problem& problem) {
   const bool flips_a = problem.attr("transpose_a").flag();
   const bool flips_b = problem.attr("transpose_b").flag();
@@ -241,7 +241,7 @@ std::vector<Result> expected(const Environment& env, const Problem& problem) {
 
 // ---- the test
 
-// Whether results are exact: values that are moved or compared, and sums of integers.
+// Whether results are exact: the op moves or compares values, or sums integers.
 bool is_exact(const OpFacts& op) {
   return op.numeric == "exact" || op.numeric == "rounded" ||
          (op.numeric == "accumulation" && op.name != "mean");
@@ -264,7 +264,7 @@ std::string compare_output(const Problem& problem, const Result& got, const Resu
     if (std::memcmp(&got.bytes[i * size], &want.bytes[i * size], size) == 0) continue;
     const Real x = decode(std::span(got.bytes).subspan(i * size, size), got.dtype)[0];
     const Real right = decode(std::span(want.bytes).subspan(i * size, size), want.dtype)[0];
-    // A sum close to a tie may be rounded in either direction.
+    // A sum close to the midpoint of two values may be rounded in either direction.
     const Real unit = ulp(right, got.dtype), allowed = kSumTolerance + (unit > 0.25 ? unit : 0);
     if (sums && real_abs(x - right) <= allowed) continue;
     return fmt::format("element {} of {} is {}, not {}", place_of(i, got.shape),

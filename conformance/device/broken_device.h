@@ -1,5 +1,5 @@
-// Devices with exactly one fault: `fake` with options that inject it, or a plugin with one call of
-// its table replaced.
+// Devices with exactly one fault each: `fake` with an option that injects it, or a plugin with one
+// slot of its table replaced.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tenon_kit::device {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// A plugin with parts replaced.
+// A sane plugin's table, in which faults replace individual slots.
 struct FaultyPlugin {
   explicit FaultyPlugin(tenon_plugin_query sane_query);
 
@@ -26,7 +26,7 @@ struct FaultyPlugin {
   tenon_plugin_calls calls = {};
   std::vector<tenon_kernel> kernels;
 
-  // State of faults that occur occasionally or late.
+  // State of faults that occur only sometimes or only after several calls.
   std::atomic<int> n{0};
   std::atomic<int> inside{0};
   std::vector<std::string> kept;
@@ -37,7 +37,7 @@ struct FaultyPlugin {
   std::vector<const tenon_copy_region*> regions;
 };
 
-// The current broken plugin; plugin calls receive no context.
+// The plugin with the active fault. A global, because plugin calls receive no context.
 extern FaultyPlugin* broken;
 tenon_error* query_broken(const tenon_host* host, const tenon_plugin** out_plugin);
 

@@ -1,4 +1,4 @@
-// Memory: allocation, alignment, isolation between buffers, and release.
+// Checks memory: allocation, alignment, isolation between buffers, and release.
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "conformance/device/failing_memory.h"
 #include "conformance/kit/threads.h"
 
-// Sanitizers abort on huge allocations unless told to return NULL.
+// By default, sanitizers abort on huge allocations instead of returning NULL.
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options() {
   return "allocator_may_return_null=1";
@@ -50,7 +50,7 @@ void test_alignment(const Subject& subject) {
   }
 }
 
-// Writes and reads each size in full, while all the other buffers hold other contents.
+// Writes and reads buffers of each size in full, while all other buffers hold different contents.
 void test_sizes(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -155,10 +155,11 @@ void test_exhaustion(const Subject& subject) {
   works();
   const tenon_device_properties& p = bench.properties();
   if (p.max_buffer_bytes) refuse(p.max_buffer_bytes + 1);
-  // A host may report more memory than it has.
+  // Skips devices with more memory than 256 MiB or of unknown size, since a host may report more
+  // memory than it has.
   if (p.memory_bytes == 0 || p.memory_bytes > uint64_t{1} << 28) return;
   refuse(p.memory_bytes + 1);
-  // Memory is small enough to fill: fill it twice and expect the same number of pieces.
+  // The memory is small enough to fill. Fills it twice and expects the same number of buffers.
   const uint64_t piece = std::max<uint64_t>(p.memory_bytes / 16, 64);
   size_t counts[2] = {};
   for (size_t& count : counts) {

@@ -1,4 +1,4 @@
-// Copies and fills at unaligned offsets.
+// Checks copies and fills at unaligned offsets.
 
 #include <algorithm>
 
@@ -66,7 +66,7 @@ void test_device_copies(const Subject& subject) {
     }
   }
   expect_bytes(stream.read_now(a, 0, kBuffer), from, "the copy's source");
-  // Within one buffer, apart.
+  // A copy between disjoint ranges of one buffer.
   stream.copy(a, 0, a, 2500, 2000);
   Bytes moved = from;
   put(moved, 2500, part(from, 0, 2000));
@@ -81,8 +81,8 @@ void test_device_copies(const Subject& subject) {
   expect_bytes(part(target, 2, 290), part(source, 1, 290), "a copy from host to host");
 }
 
-// An overlapping copy is refused, or works as if through a temporary buffer. Bytes around the
-// target do not change.
+// Checks overlapping copies: the plugin refuses the copy, or copies as if through a temporary
+// buffer. Bytes around the target must not change.
 void test_overlap(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -117,8 +117,8 @@ void test_fill(const Subject& subject) {
       for (const uint64_t offset : {uint64_t{0}, uint64_t{n}, uint64_t{64} + n}) {
         tenon_fill_region region = {buffer.get(), offset, count * n, kPattern, n, 0};
         succeed(bench.calls().fill(stream.get(), &region), "fill");
-        region = {};  // The plugin may read it during the call only.
-        // The low bytes of the pattern come first, whatever the byte order.
+        region = {};  // The plugin may read it only during the call.
+        // The fill pattern starts with its low byte on any machine.
         for (uint64_t i = 0; i < count * n; ++i) {
           model[offset + i] = static_cast<unsigned char>(kPattern >> (8 * (i % n)));
         }

@@ -1,10 +1,10 @@
-// A check of levels 0 and 1: one named property of the device itself, not of an op. It drives the
-// plugin's table (drive.h) and checks what tenon/plugin.h and plugin_slots.def promise.
+// A check of level 0 or 1: one named property of the device itself, not of an op. It calls the
+// plugin's table (drive.h) and checks the contract of tenon/plugin.h and plugin_slots.def.
 //
-// In the report a device check is an ordinary cell; its op is the tested part of the device, and
-// its dtypes are "-".
+// In the report a device check is an ordinary cell. Its op is the tested part of the device (such
+// as memory or streams), and its dtypes are "-".
 //
-// To add a check, write a function in the file of its part, add it to the list at the end of that
+// To add a check, write a function in the file of that part, add it to the list at the end of the
 // file, and add a plugin that fails it to the fault lists (broken_device.h).
 
 #pragma once
@@ -28,7 +28,8 @@ struct DeviceCheck {
 const std::vector<DeviceCheck>& all_device_checks();
 
 Row blank_row(const DeviceCheck& check);
-// Runs in this process. Exceptions, leaked errors and Unsupported set the row's status.
+// Runs a check in this process. Exceptions, leaked errors and Unsupported determine the row's
+// status.
 Row run_device_check(const DeviceCheck& check, const device::Subject& subject);
 
 // Formats the rows of device checks as a table for the report page (report/device_table.cc).

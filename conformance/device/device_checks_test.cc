@@ -1,4 +1,5 @@
-// Each device check passes on sane devices and fails on a device with the matching fault.
+// Tests that each device check passes on sane devices and fails on a device with the matching
+// fault.
 
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ struct HostState {
   std::vector<FailedLaunch> failed;
 };
 HostState& state() {
-  // Leaked on purpose: a plugin's threads may run until exit.
+  // Never freed, because a plugin's threads may run until the process exits.
   static auto* const kept = new HostState;
   return *kept;
 }
@@ -58,14 +58,14 @@ void launch_failed(void* work, uint64_t ticket, tenon_error* error) {
   Failure failure;
   try {
     failure = take(error);
-  } catch (const std::exception& fault) {  // Must not propagate into the plugin's thread.
+  } catch (const std::exception& fault) {  // Must not propagate into the plugin.
     failure = {TENON_INTERNAL, fault.what()};
   }
   std::lock_guard lock(state().mutex);
   state().failed.push_back({work, ticket, std::move(failure)});
 }
 
-// The JSON writer rejects invalid UTF-8.
+// Whether the text is valid UTF-8; the JSON writer rejects other text.
 bool is_utf8(const std::string& text) {
   try {
     (void)Json(text).dump();
@@ -213,7 +213,7 @@ void Bench::settle() const {
     try {
       Stream::notified(*this, stream);
     } catch (const std::exception&) {
-      // Report the first fault only.
+      // Only the first fault is reported.
     }
   }
 }
@@ -246,7 +246,7 @@ Stream::~Stream() {
   try {
     notified();
   } catch (const std::exception&) {
-    // The running check has already reported the fault, or the next one will.
+    // Ignored here: the running check has already reported the fault, or the next check will.
   }
   {
     std::lock_guard lock(bench_.mutex_);
@@ -288,7 +288,7 @@ void Stream::wait_for(const Event& event) const {
 }
 
 Failure Stream::notified(const Bench& bench, tenon_stream_p* stream) {
-  // Shared ownership, since an answer may arrive after the timeout.
+  // Shared, because the answer may arrive after the timeout.
   struct Answer {
     std::mutex mutex;
     std::condition_variable changed;

@@ -1,8 +1,8 @@
-// Drives a plugin's table directly, without the core. The checks of levels 0 and 1 are written with
+// Calls the slots of a plugin's table directly, without the core. The checks of levels 0 and 1 use
 // it.
 //
-// The host's table is the core's own, except that it records errors and failed launches. A
-// violation of the contract throws Fault or Leak; Unsupported means that there is nothing to test.
+// The host table is the core's own, except that it records errors and failed launches. A violation
+// of the contract throws Fault or Leak. Unsupported means that the device has nothing to test.
 
 #pragma once
 
@@ -54,13 +54,14 @@ struct Failure {
   tenon_code code = TENON_OK;
   std::string message;
 };
-// Takes ownership of an error. It must be complete and made by our table.
+// Takes ownership of an error. Throws Fault unless all fields are set and make_error of our host
+// table made it.
 Failure take(tenon_error* error);
-// Requires that `error` is NULL.
+// Throws Fault if `error` is not NULL.
 void succeed(tenon_error* error, const char* call);
-// Requires that `error` is not NULL, and takes it.
+// Throws Fault if `error` is NULL; else takes ownership of it.
 Failure fail(tenon_error* error, const char* call);
-// Number of errors that are not released yet.
+// Number of errors that plugins have not released yet.
 size_t n_live_errors();
 
 struct FailedLaunch {
@@ -120,7 +121,7 @@ class Bench {
   tenon_device_properties properties_ = {};
 };
 
-// The instance options of the subject.
+// The subject's instance options, in the C struct that the plugin receives.
 class InstanceOptions {
  public:
   explicit InstanceOptions(const Subject& subject, uint32_t threads = 0);
@@ -165,7 +166,7 @@ class Event {
   tenon_event_p* handle_;
 };
 
-// The destructor waits for the stream's work.
+// A stream, closed by the destructor after its work has finished.
 class Stream {
  public:
   explicit Stream(const Bench& bench);
@@ -186,8 +187,8 @@ class Stream {
   Event record() const;
   void wait_for(const Event& event) const;
 
-  // Waits by `notify`, which every device has, and returns the error it reports. Throws Fault after
-  // 30 seconds.
+  // Waits for the stream with `notify`, which every device has, and returns the error it reports.
+  // Throws Fault after 30 seconds.
   Failure notified() const { return notified(bench_, handle_); }
   static Failure notified(const Bench& bench, tenon_stream_p* stream);
   void finish() const;

@@ -38,7 +38,7 @@ class File {
   std::vector<char> bytes_;
 };
 
-// Symbols that the linker defines.
+// Whether the linker, not the plugin, defines the symbol.
 bool is_linkers(const std::string& name) {
   for (const char* own : {"_init", "_fini", "_edata", "_end", "__bss_start"}) {
     if (name == own) return true;

@@ -1,4 +1,5 @@
-// The entry: the exported symbol, the query function, and its description of the plugin.
+// Checks the plugin's entry: the exported symbol, the query function, and its description of the
+// plugin.
 
 #include <algorithm>
 #include <atomic>
@@ -58,7 +59,7 @@ void test_description(const Subject& subject) {
           sizeof(tenon_plugin));
   require(facts.reserved == 0 && facts.calls->reserved == 0, "a reserved word is not zero");
   require(is_name(facts.name), "its name is not of the form [a-z][a-z0-9_]*");
-  // Programs find a plugin by the name of its file.
+  // Programs find a plugin NAME by its file name, libtenon_NAME.so.
   const std::string file = std::filesystem::path(subject.file).filename();
   if (file.starts_with("libtenon_") && file.ends_with(".so")) {
     const std::string wanted = "libtenon_" + std::string(facts.name.data, facts.name.size) + ".so";
@@ -113,7 +114,7 @@ void test_features(const Subject& subject) {
   tenon_host poor = host_table();
   poor.provides = 0;
   const tenon_plugin* found = ask(poor, "with a host without features");
-  // A plugin that accepts must state its requirements in its description.
+  // A plugin that accepts a host must list the required host features in its description.
   require(!found || found->requires_of_host == plugin.facts->requires_of_host,
           "the host features that it requires depend on the host's features");
   tenon_host rich = host_table();
@@ -128,7 +129,8 @@ void test_features(const Subject& subject) {
 
 // ---- structs with struct_size
 
-// A host's table of another size. Slots beyond `struct_size` must not be called.
+// A host table of another size than ours, as an older or newer host has. The plugin must not call
+// slots beyond `struct_size`.
 struct OtherHost {
   explicit OtherHost(size_t size) {
     std::memset(bytes, 0, sizeof bytes);
@@ -169,7 +171,8 @@ void test_host_table(const Subject& subject) {
   }
 }
 
-// Checks a struct that the plugin fills, with a size given by the host.
+// Checks a struct that the plugin fills. The plugin must not write past the size that the host
+// sets.
 template <class Struct, class Fill>
 void check_filled(const char* what, const Fill& fill) {
   for (const size_t size :
@@ -197,7 +200,8 @@ void test_structs(const Subject& subject) {
   check_filled<tenon_memory_statistics>("memory_statistics", [&](tenon_memory_statistics* out) {
     succeed(bench.calls().memory_statistics(bench.device(), out), "memory_statistics");
   });
-  // Options of an older host with only the first fields, and of a newer host with more.
+  // Instance options of an older host with only the first fields, and of a newer host with
+  // additional ones.
   struct Longer {
     tenon_instance_options known;
     unsigned char more[32];
@@ -208,7 +212,7 @@ void test_structs(const Subject& subject) {
     if (size > sizeof longer.known) {
       longer.known = own.get();
     } else if (!subject.options.empty()) {
-      continue;  // The options would be lost.
+      continue;  // This size would cut off the subject's options.
     }
     longer.known.struct_size = static_cast<uint32_t>(size);
     longer.known.threads = 1;

@@ -1,4 +1,4 @@
-// Events: they order streams and do nothing else.
+// Checks events: they order streams and have no other effect.
 
 #include <atomic>
 #include <memory>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kSize = 1 << 18;
 
-// The first stream is kept busy and then writes; the second waits for an event and reads.
+// Two streams. The first is kept busy and then writes; the second waits for an event and reads.
 struct Pair {
   explicit Pair(const Bench& bench)
       : first(bench), second(bench), data(bench, kSize), work(bench, kSize), copy(bench, kSize) {}
@@ -22,7 +22,7 @@ struct Pair {
   }
 };
 
-// Expects that `second` read the bytes that `first` had filled `data` with.
+// Checks that the second stream read `byte`, with which the first had filled `data`.
 void expect_read(const Pair& pair, unsigned char byte, const char* how) {
   const Bytes seen = pair.second.read_now(pair.copy, 0, kSize);
   pair.first.finish();
@@ -33,7 +33,7 @@ void test_order(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
   for (unsigned char i = 1; i <= (subject.thorough ? 30 : 8); ++i) {
-    // In both directions, since a device may prefer one stream.
+    // Tests both directions, because a device may prefer one stream.
     const Stream& a = i % 2 ? pair.first : pair.second;
     const Stream& b = i % 2 ? pair.second : pair.first;
     for (int k = 0; k < 20; ++k) a.fill(pair.work, i);
@@ -56,14 +56,14 @@ void test_twice(const Subject& subject) {
   const Event again = pair.first.record();
   pair.second.wait_for(early);
   pair.second.wait_for(again);
-  pair.second.wait_for(early);  // Waiting repeatedly is allowed,
-  pair.first.wait_for(early);   // also on the event's own stream.
+  pair.second.wait_for(early);  // A stream may wait for an event several times,
+  pair.first.wait_for(early);   // also a stream that recorded the event itself.
   pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
   expect_read(pair, 1, "data read after two events, one of which was waited for twice");
-  pair.second.wait_for(early);  // The event completed long ago.
+  pair.second.wait_for(early);  // The event completed long before this wait.
   pair.second.fill(pair.copy, 9);
   pair.second.finish();
-  // Several streams wait for one event.
+  // Several streams wait for the same event.
   pair.make_busy();
   pair.first.fill(pair.data, 2);
   const Event event = pair.first.record();
@@ -81,7 +81,8 @@ void test_twice(const Subject& subject) {
   pair.first.finish();
 }
 
-// An event covers only work enqueued before it was recorded; later work need not be complete.
+// Checks that an event covers only work enqueued before it was recorded. Later work need not be
+// complete.
 void test_moment(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
@@ -89,8 +90,8 @@ void test_moment(const Subject& subject) {
   pair.second.wait_for(nothing);
   pair.second.fill(pair.copy, 3);
   pair.second.finish();
-  // Mutual waits without a deadlock: each stream waits for an event that the other recorded
-  // earlier.
+  // Two streams wait for each other without a deadlock: each waits for an event that the other
+  // recorded earlier.
   pair.make_busy();
   pair.first.fill(pair.data, 4);
   const Event one = pair.first.record();
@@ -109,10 +110,10 @@ void test_released(const Subject& subject) {
     pair.make_busy();
     pair.first.fill(pair.data, i);
     {
-      const Event unused = pair.first.record();  // Released before any wait.
+      const Event unused = pair.first.record();  // The event is released before any wait.
       const Event event = pair.first.record();
       pair.second.wait_for(event);
-    }  // Released while the wait is pending.
+    }  // The event is released while the wait is pending.
     pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
     expect_read(pair, i, "data read after an event that was released early");
   }
@@ -128,8 +129,8 @@ void test_released(const Subject& subject) {
   expect_read(pair, 7, "data read after an event of a closed stream");
 }
 
-// `wait_event` orders streams and must not block the caller. Judged only in rounds where the first
-// stream is still busy before the call. Fails only if the call blocks in all of them.
+// Checks that `wait_event` does not block the caller. Only rounds in which the first stream is
+// still busy before the call count. Fails if the call blocks in all of these.
 void test_blocking(const Subject& subject) {
   const Bench bench(subject);
   if (bench.has(TENON_FEATURE_SYNCHRONOUS)) throw Unsupported("it claims SYNCHRONOUS");

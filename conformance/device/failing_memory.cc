@@ -13,7 +13,7 @@
 namespace tenon_kit::device {
 namespace {
 
-// Allocations up to and including the failing one; 0 if none fails.
+// Number of allocations up to and including the one that fails; 0 if none fails.
 thread_local uint64_t left = 0;
 thread_local int held = 0;
 std::atomic<uint64_t> left_of_all{0};
@@ -44,8 +44,8 @@ HostMemoryHolds::~HostMemoryHolds() { --held; }
 
 #if defined(TENON_KIT_OWNS_MALLOC)
 
-// The allocation functions below use this state, possibly before any other code of the program
-// runs. It counts bytes itself, because mallinfo2 also counts freed memory in a thread's cache as
+// State of the allocation functions below, which may be called before any other code of the program
+// runs. They count bytes themselves, because mallinfo2 counts freed memory in a thread's cache as
 // used.
 static std::atomic<uint64_t> bytes_in_use{0};
 
@@ -79,7 +79,7 @@ uint64_t host_memory_in_use() { return 0; }
 
 #if defined(TENON_KIT_OWNS_MALLOC)
 
-// glibc's names for its own functions, for use by replacements of malloc.
+// Internal names of glibc's allocation functions, for replacements of malloc.
 extern "C" {
 
 void* __libc_malloc(size_t size);

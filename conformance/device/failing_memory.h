@@ -11,16 +11,16 @@ namespace tenon_kit::device {
 
 bool can_fail_host_memory();
 
-// Makes only the n-th next allocation of this thread fail, counted from 1; 0 for none. Returns
+// Makes the n-th allocation of this thread from now fail, counted from 1; 0 for none. Returns
 // whether the previously requested failure was reached.
 bool fail_host_memory_at(uint64_t n);
 
-// Like fail_host_memory_at, counting the allocations of all threads. Returns how many allocations
-// of the previous request were left.
+// Like fail_host_memory_at(), but counts the allocations of all threads. Returns how many
+// allocations were left before the previously requested failure.
 uint64_t fail_host_memory_of_all_at(uint64_t n);
 
-// While an object lives, allocations of this thread belong to the host: they do not fail and are
-// not counted.
+// While an object of this class exists, allocations of the thread belong to the host: they do not
+// fail and are not counted.
 class HostMemoryHolds {
  public:
   HostMemoryHolds();
@@ -32,7 +32,8 @@ class HostMemoryHolds {
 // Bytes allocated from malloc and not freed; 0 if unknown.
 uint64_t host_memory_in_use();
 
-// Bytes that `work` leaks: the minimum of four runs, since a thread's temporary caches are no leak.
+// Number of bytes that `work` leaks: the minimum of four runs, because temporary caches of a thread
+// are not leaks.
 uint64_t host_memory_left_by(const std::function<void()>& work);
 
 }  // namespace tenon_kit::device

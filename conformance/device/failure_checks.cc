@@ -1,4 +1,4 @@
-// Failures: errors are complete, and injected failures do no harm.
+// Checks failures: errors are complete, and injected failures have no lasting effect.
 
 #include <atomic>
 #include <functional>
@@ -9,7 +9,8 @@
 namespace tenon_kit::device {
 namespace {
 
-// Each error must be complete and made with the host's make_error; `fail` checks that.
+// Checks errors for invalid calls. `fail` checks that each error is complete and made by the host's
+// make_error.
 void test_errors(const Subject& subject) {
   const Bench bench(subject);
   const tenon_plugin_calls& calls = bench.calls();
@@ -54,8 +55,8 @@ Attempt attempt(const char* name, uint64_t n, const std::function<tenon_error*()
   return {reached, !error};
 }
 
-// Runs a call with each of its allocations failing in turn, until none is left. `end` undoes a
-// successful call.
+// Runs a call repeatedly, making its first, second, ... allocation fail, until it succeeds without
+// reaching the failure. `end` undoes a successful call.
 void exhaust(const char* name, const std::function<tenon_error*()>& call,
              const std::function<void()>& end) {
   for (uint64_t n = 1; n <= 500; ++n) {
@@ -129,7 +130,7 @@ void exhaust_all(const Subject& subject) {
   require(destroyed == asked,
           "of {} callbacks passed to notify with injected failures, {} were destroyed", asked,
           destroyed.load());
-  // The device still works.
+  // Checks that the device still works.
   stream.write_now(data, 0, bytes);
   expect_bytes(stream.read_now(data, 0, 1000), bytes, "after the host's memory had failed");
 }

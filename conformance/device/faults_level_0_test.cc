@@ -1,4 +1,5 @@
-// Faults in what precedes any computation.
+// Injected faults in the entry, the options and the kernel list, that is, before any computation
+// (level 0).
 
 #include "conformance/device/broken_device.h"
 

@@ -1,4 +1,4 @@
-// Faults in memory, streams, events and launches.
+// Injected faults in memory, streams, events and launches (level 1).
 
 #include <chrono>
 #include <cstdlib>
@@ -16,7 +16,8 @@ void* address(const tenon_place& place) {
          place.offset;
 }
 
-// Keeps what a broken device never releases reachable, so that leak checkers do not report it.
+// Keeps objects that a broken device never releases reachable, so that leak checkers do not report
+// them.
 void keep(void* lost) {
   static auto* const mutex = new std::mutex;
   static auto* const all = new std::vector<void*>;
@@ -24,7 +25,8 @@ void keep(void* lost) {
   all->push_back(lost);
 }
 
-// `fake` finds a kernel by its address in its own list.
+// Uses the kernel lines of the unmodified plugin, because `fake` looks up a kernel line by its
+// address.
 void prepare_by_its_own_lines(FaultyPlugin& b) { b.plugin.kernels = b.sane->kernels; }
 
 }  // namespace
@@ -135,7 +137,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
            done.function(done.payload, nullptr);
            if (done.destroy) done.destroy(done.payload);
-           // The stream must be idle when it closes.
+           // Waits, because a stream must be idle when it closes.
            return broken->inner.wait(stream);
          };
        }},

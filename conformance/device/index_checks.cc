@@ -1,5 +1,5 @@
-// How kernels handle an index out of range, tested without the core: they read zeros or drop the
-// update, and write an error record. All other elements are unaffected.
+// Checks how kernels handle an index out of range, without the core. They must read zeros or drop
+// the update, write an error record, and leave all other elements unaffected.
 
 #include <cstring>
 
@@ -35,13 +35,13 @@ int64_t row_of(int64_t index) {
   return row >= 0 && row < kRows ? row : -1;
 }
 
-// Ops whose indices select rows of axis 0, by row or by element.
+// An op whose indices select rows of axis 0, or elements in these rows.
 struct Form {
   uint32_t op;
   const char* name;
   bool scatters;
   bool by_element;  // Whether an index selects an element; otherwise it selects a whole row.
-  bool in_tuples;   // Whether indices are tuples of one index.
+  bool in_tuples;   // Whether each index is a tuple with one element (gather_nd, scatter_nd).
 };
 constexpr Form kForms[] = {
     {TENON_OP_gather, "gather", false, false, false},
@@ -87,7 +87,7 @@ Case make_case(const Form& form, tenon_dtype dtype, tenon_dtype index) {
   return c;
 }
 
-// Default attributes of all forms: axis 0 or no batch axes, and no reduction.
+// Default attributes of all these ops: axis 0 or no batch axes, and no reduction.
 struct Attrs {
   tenon_gather_attrs gather = TENON_GATHER_ATTRS_DEFAULT;
   tenon_gather_elements_attrs gather_elements = TENON_GATHER_ELEMENTS_ATTRS_DEFAULT;
@@ -111,7 +111,7 @@ struct Attrs {
   }
 };
 
-// Returns false if the plugin does not claim it.
+// Runs a case. Returns false if the plugin does not claim it.
 bool test_case(const Bench& bench, const Stream& stream, const Case& c) {
   std::vector<tenon_dtype> dtypes;
   for (const Arg& arg : c.in) dtypes.push_back(arg.dtype);

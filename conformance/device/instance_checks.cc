@@ -1,4 +1,4 @@
-// Instances and devices: options, enumeration, and shutdown.
+// Checks instances and devices: options, enumeration, and shutdown.
 
 #include <cstring>
 #include <filesystem>
@@ -51,7 +51,7 @@ void test_options(const Subject& subject) {
   InstanceOptions nameless(subject);
   nameless.add("", "");
   refuses(plugin, nameless, "");
-  // Only the plugin knows the valid values, but no key of its own accepts this one.
+  // Only the plugin knows which values are valid, but it accepts this value for none of its keys.
   for (const auto& [key, value] : subject.options) {
     InstanceOptions options(subject);
     options.add(key.c_str(), "\x01no value");

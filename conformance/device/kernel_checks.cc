@@ -1,4 +1,4 @@
-// The list of kernels, and the life cycle of a kernel: prepare, launch, release.
+// Checks the list of kernels, and the life cycle of a kernel: prepare, launch, release.
 
 #include <map>
 
@@ -58,7 +58,7 @@ void test_lines(const Subject& subject) {
 
 // ---- life cycle
 
-// A call of a line with vectors of five ones.
+// A call of one kernel entry (line) with vectors of five ones.
 struct Example {
   size_t line = 0;
   std::vector<Arg> inputs, outputs;
@@ -72,7 +72,8 @@ Arg ones(tenon_dtype dtype) {
   return arg;
 }
 
-// Examples for lines whose operands all have one shape, with the first dtype of each class.
+// Examples for kernel lines whose operands all have the same shape, with the first dtype of each
+// class.
 std::vector<Example> examples(const Plugin& plugin) {
   std::vector<Example> found;
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
@@ -107,7 +108,7 @@ void test_life(const Subject& subject) {
     begin_step(name);
     const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
     const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
-    if (!kernel.get()) continue;  // Other lines may accept it.
+    if (!kernel.get()) continue;  // Another kernel line may accept this call.
     ++n_run;
     Launching launching(bench, stream, kernel, example.inputs, example.outputs);
     Bytes first;
@@ -145,8 +146,8 @@ void test_unlaunched(const Subject& subject) {
 
 // ---- refusals
 
-// The host may ask a line for any rank and strides that its traits allow, and any flags. The plugin
-// returns a kernel or refuses; a refusal is not an error.
+// Checks refusals. The host may prepare a kernel for any rank and strides that the line's traits
+// allow, with any flags. The plugin returns a kernel or refuses; a refusal is not an error.
 void test_refusals(const Subject& subject) {
   const Bench bench(subject);
   const std::vector<Example> all = examples(bench.plugin());
@@ -169,7 +170,7 @@ void test_refusals(const Subject& subject) {
     }
   }
   const Stream stream(bench);
-  // If the line accepted a rank, the kernel must be able to launch with it.
+  // If a kernel was prepared for a rank, it must also launch with that rank.
   for (Example example : all) {
     begin_step(name_of_line(bench.plugin(), example.line));
     for (Arg& arg : example.inputs) arg.sizes = {1, 5, 1, 1};

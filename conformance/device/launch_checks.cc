@@ -1,4 +1,4 @@
-// Launches: order, operands, and reports of failures.
+// Checks launches: order, operands, and reports of failures.
 
 #include <cstring>
 
@@ -35,7 +35,7 @@ struct Copying {
   std::optional<Prepared> kernel;
 };
 
-// Throws a Fault with the message that launch_failed received, if any.
+// Throws a Fault with the message if launch_failed was called.
 void expect_none_failed() {
   const std::vector<FailedLaunch> failed = take_failed_launches();
   if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
@@ -53,7 +53,7 @@ void test_sizes(const Subject& subject) {
   expect_none_failed();
 }
 
-// Many launches in flight, none of which may be lost without a report.
+// Checks that no launch is lost without a report while many are in flight.
 void test_reports(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -154,7 +154,7 @@ void test_records(const Subject& subject) {
   const tenon_error_record first = run({-9}, {1, 5, 100, 50}, y);
   require(first.state == 1 && first.site == 5 && first.index == 100 && first.bound == 50,
           "an existing record is overwritten");
-  // An index out of range is not a failed launch, so launch_failed is not called.
+  // launch_failed must not be called, because an index out of range is not a failed launch.
   expect_none_failed();
 }
 

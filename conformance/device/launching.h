@@ -27,7 +27,7 @@ class Prepared {
   Prepared& operator=(const Prepared&) = delete;
   ~Prepared();
 
-  tenon_kernel_p* get() const { return handle_; }  // NULL if refused.
+  tenon_kernel_p* get() const { return handle_; }  // NULL if the plugin refused the kernel.
   uint32_t traits() const { return traits_; }
 
  private:
@@ -36,8 +36,8 @@ class Prepared {
   uint32_t traits_ = 0;
 };
 
-// Launches a kernel repeatedly on the same operands. Overwrites its arguments right after each
-// call, because the plugin may read them during the call only.
+// Launches a kernel repeatedly on the same operands. Overwrites the launch arguments right after
+// each call, because the plugin may read them only during the call.
 class Launching {
  public:
   Launching(const Bench& bench, const Stream& stream, const Prepared& kernel,

@@ -1,4 +1,5 @@
-// Recordings: a replay must repeat the recorded launches with the given memory and values.
+// Checks recordings: a replay must repeat the recorded launches with the memory and values that the
+// replay supplies.
 
 #include <cstring>
 
@@ -18,7 +19,7 @@ void need_recordings(const Bench& bench) {
   }
 }
 
-// An operand in its own slot, by value, or in fixed memory.
+// An operand of a recorded launch: in a slot, passed by value, or in fixed memory.
 struct Operand {
   Arg arg;
   uint32_t kind = TENON_OPERAND_IN_SLOT;
@@ -31,7 +32,7 @@ struct Step {
   std::vector<Operand> inputs, outputs;
 };
 
-// Slots, values and error record of one replay.
+// What one replay supplies: buffers and offsets for the slots, values, and an error record.
 struct Place {
   std::vector<const Buffer*> slots;
   std::vector<uint64_t> offsets;
@@ -44,7 +45,8 @@ void* address(const Bench& bench, const Buffer& buffer, uint64_t offset) {
   return static_cast<std::byte*>(bench.calls().map(buffer.get())) + offset;
 }
 
-// Records launches with the current memory. Overwrites its arguments right after each call.
+// Records launches with the memory `now`. Overwrites its arguments right after each call, because
+// the plugin may read them only during the call.
 class Recording {
  public:
   Recording(const Bench& bench, const std::vector<Step>& steps, const Place& now) : bench_(bench) {
@@ -166,8 +168,8 @@ std::unique_ptr<Prepared> prepare(const Bench& bench, uint32_t op, const char* n
   return made;
 }
 
-// Two copies, the second reading the result of the first, and a fill by value. All replays are in
-// flight together.
+// Checks replays of two copies, the second of which reads the result of the first, and a fill by
+// value. All replays are in flight at the same time.
 void test_replays(const Subject& subject) {
   const Bench bench(subject);
   need_recordings(bench);

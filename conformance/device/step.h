@@ -1,4 +1,5 @@
-// What a device check is about to test, so that a crash or a timeout can be attributed to it.
+// Announces what a device check is about to test, so that a crash or a timeout can be attributed to
+// that step.
 
 #pragma once
 
@@ -7,7 +8,7 @@
 
 namespace tenon_kit::device {
 
-// The listener of this process.
+// Sets the function of this process that begin_step() calls with the name of each step.
 void set_step_listener(std::function<void(const std::string&)> listener);
 void begin_step(const std::string& name);
 

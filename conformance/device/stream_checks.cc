@@ -1,4 +1,4 @@
-// Streams: order within a stream, completion, and its notification.
+// Checks streams: order within a stream, completion, and its notification.
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace tenon_kit::device {
 namespace {
 
-// Each step overwrites memory that the step before reads.
+// Checks the order in a stream: each step overwrites memory that the previous step reads.
 void test_order(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -32,7 +32,8 @@ void test_order(const Subject& subject) {
   }
 }
 
-// A copy must read host memory in stream order, and write it before it reports completion.
+// Checks that a copy reads host memory in stream order, and writes it before completion is
+// reported.
 void test_completion(const Subject& subject) {
   const Bench bench(subject);
   const uint64_t size = subject.thorough ? 1 << 20 : 1 << 16;
@@ -74,7 +75,8 @@ void test_completion(const Subject& subject) {
       std::unique_lock lock(seen.mutex);
       seen.changed.wait_for(lock, std::chrono::seconds(30), [&] { return seen.destroyed > 0; });
     }
-    stream.finish();  // A second answer would have arrived by now.
+    // If the plugin notified twice, the second notification would have arrived by now.
+    stream.finish();
     std::lock_guard lock(seen.mutex);
     require(seen.calls == 1, "notify called back {} times", seen.calls);
     require(seen.destroyed == 1, "notify destroyed its callback {} times", seen.destroyed);
@@ -85,7 +87,7 @@ void test_completion(const Subject& subject) {
 void test_notify(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
-  stream.finish();  // An empty stream.
+  stream.finish();  // The stream has no work.
   const Buffer buffer(bench, 100);
   constexpr int kQueries = 100;
   struct Count {
@@ -143,7 +145,7 @@ void test_wait(const Subject& subject) {
     succeed(bench.calls().wait(stream.get()), "wait");
     expect_bytes(back, bytes, "what the host reads after `wait`");
   }
-  // Other threads may use the stream meanwhile, and may call `wait`.
+  // Meanwhile other threads may use the stream and call `wait`.
   if (!kHasThreads) return;
   std::atomic<bool> ending{false};
   std::atomic<int> failures{0};
@@ -186,7 +188,7 @@ void test_synchronous(const Subject& subject) {
     stream.write(buffer, 0, bytes);
     std::fill(bytes.begin(), bytes.end(), 0);
     stream.read(buffer, 0, back);
-    const Bytes seen = back;  // Copied before any wait.
+    const Bytes seen = back;  // Copied from `back` before any wait.
     stream.finish();
     expect_bytes(seen, want, "it claims SYNCHRONOUS; the data when a copy returned");
   }
@@ -217,7 +219,7 @@ void test_many_streams(const Subject& subject) {
                "a stream opened after 64 were closed");
 }
 
-// Each thread uses its own stream.
+// Checks streams of several threads, one stream per thread.
 void test_threads(const Subject& subject) {
   const Bench bench(subject);
   std::mutex mutex;
@@ -243,7 +245,7 @@ void test_threads(const Subject& subject) {
   require(fault.empty(), "on four threads: {}", fault);
 }
 
-// The plugin may read a region during the call only; host memory stays valid until the copy
+// Checks that regions are read only during the call. Host memory stays valid until the copy has
 // completed.
 void test_regions(const Subject& subject) {
   const Bench bench(subject);

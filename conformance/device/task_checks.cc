@@ -1,4 +1,5 @@
-// Tasks: a device that offers its threads runs each task once, and reports completion afterwards.
+// Checks tasks: a device that runs tasks of the host on its threads runs each task once and reports
+// completion afterwards.
 
 #include <atomic>
 #include <memory>

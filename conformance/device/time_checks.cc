@@ -1,5 +1,5 @@
-// The device's clock: marks are read in stream order, in nanoseconds, and from one clock for all
-// streams. New marks are always available.
+// Checks the device's clock. Time marks are taken in stream order, in nanoseconds, on one clock for
+// all streams, and new marks are always available.
 
 #include <algorithm>
 #include <chrono>
@@ -55,7 +55,7 @@ void test_order(const Subject& subject) {
   const Stream first(bench), second(bench);
   const Buffer work(bench, kSize);
   for (unsigned char i = 0; i < 10; ++i) {
-    // In both directions, since a device may prefer one stream.
+    // Tests both directions, because a device may prefer one stream.
     const Stream& a = i % 2 ? first : second;
     const Stream& b = i % 2 ? second : first;
     const uint64_t before = mark(bench, a);
@@ -78,7 +78,7 @@ void test_order(const Subject& subject) {
   }
 }
 
-// The host sleeps between two marks, so that it knows the expected interval.
+// Checks the unit of time: the host sleeps for a known interval between two marks.
 void test_unit(const Subject& subject) {
   const Bench bench(subject);
   need_clock(bench);
@@ -100,8 +100,8 @@ void test_unit(const Subject& subject) {
       ns, least, most);
 }
 
-// A mark after work must be timed when that work completes, not when it is enqueued. Judged only if
-// the work takes long.
+// Checks that a mark after work has the time of that work's completion, not of its submission.
+// Judged only if the work takes long enough.
 void test_work(const Subject& subject) {
   const Bench bench(subject);
   need_clock(bench);
@@ -132,7 +132,7 @@ void test_work(const Subject& subject) {
           early, busy);
 }
 
-// Unread marks, 10 of 100, are released with their stream.
+// Checks that a stream releases the marks that were never read, here 10 of 100.
 void test_forgotten(const Subject& subject) {
   const Bench bench(subject);
   need_clock(bench);

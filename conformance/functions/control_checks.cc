@@ -1,4 +1,4 @@
-// Branches and loops: eager and traced, nested, with their gradients.
+// Checks branches and loops: eager and traced, nested, and their gradients.
 
 #include <fmt/format.h>
 
@@ -51,7 +51,7 @@ Tensors loop(const WhileOptions& how, const LoopInputs& in) {
   return {repeated(how, in, in.n, in.x), in.x};
 }
 
-// Two carried values swap places; a third is constant.
+// A loop that swaps two carried values each iteration; a third is constant.
 Tensors exchange(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how,
@@ -63,7 +63,7 @@ Tensors exchange(const WhileOptions& how, const LoopInputs& in) {
   return {found[1], found[2], found[3]};
 }
 
-// Each carried value is computed from the other one, reversed.
+// A loop that computes each carried value from the other one, reversed.
 Tensors crossed(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how, [&](const Tensor& i, const Tensor&, const Tensor&) { return less(i, in.n); },
@@ -74,7 +74,7 @@ Tensors crossed(const WhileOptions& how, const LoopInputs& in) {
   return {found[1], found[2]};
 }
 
-// The number of trips is data-dependent.
+// A loop whose number of iterations is data-dependent.
 Tensors search(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how,
@@ -177,7 +177,7 @@ Code code_of(const Form& form, tenon::LoopPolicy policy) {
   };
 }
 
-// Inputs for `n` trips. Values are the same in every `dtype`.
+// Inputs for `n` iterations. The values are the same for every `dtype`.
 std::vector<Operand> operands(int64_t n, int64_t n_rows, tenon_dtype dtype) {
   const auto drawn = [&](Sizes shape, uint64_t seed) {
     Operand x = plain(TENON_FLOAT32, std::move(shape), seed);
@@ -189,14 +189,14 @@ std::vector<Operand> operands(int64_t n, int64_t n_rows, tenon_dtype dtype) {
 }
 constexpr int64_t kTrips[] = {0, 1, 3, 2};
 
-// `n_rows` is independent of the number of trips.
+// Makes inputs for each number of iterations in kTrips. `n_rows` is independent of that number.
 std::vector<Tensors> inputs_in(const Session& session, tenon_dtype dtype, int64_t n_rows) {
   std::vector<Tensors> all;
   for (const int64_t n : kTrips) all.push_back(session.make(operands(n, n_rows, dtype)));
   return all;
 }
 
-// Tolerance for a few dozen float32 operations.
+// Compares results with the tolerance of a few dozen float32 operations.
 Fault compare_wide(const Results& got, const Results& want) {
   for (size_t k = 0; k < got.size() && k < want.size(); ++k) {
     if (got[k].shape != want[k].shape) {
@@ -209,7 +209,7 @@ Fault compare_wide(const Results& got, const Results& want) {
   return got.size() == want.size() ? "" : "the numbers of outputs differ";
 }
 
-// Runs each form for which the device has kernels.
+// Runs each form for which the device has kernels, and returns the total number of cases.
 uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
   std::string refusal;
   uint64_t cases = 0;
@@ -227,7 +227,7 @@ uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
   return cases;
 }
 
-// The results of eager code on the device, compared with those on the oracle.
+// Computes the results of eager code on the device, and checks them against the oracle's.
 std::vector<Results> right_results(const Bench& bench, const Form& form, const Code& code,
                                    const Code& wide, int64_t n_rows) {
   std::vector<Results> want, oracle;
@@ -288,7 +288,8 @@ uint64_t test_control(const Bench& bench) {
   });
 }
 
-// The results of each call, compared with those of eager code within rounding errors.
+// Computes the results of each call, and checks that they equal those of eager code up to rounding
+// errors.
 std::vector<Results> near_results(const Bench& bench, const Form& form, const Code& code,
                                   int64_t n_rows, const std::vector<Results>& eager) {
   std::vector<Results> found;
@@ -300,10 +301,10 @@ std::vector<Results> near_results(const Bench& bench, const Form& form, const Co
   return found;
 }
 
-// The gradients by x, w and the rows. First-order gradients equal those of eager code bit for bit.
-// For second-order gradients and nested loops, a loop accumulates its own contribution first
-// (docs/design/0022). These results depend on the loop's policy, and differ from eager code by
-// rounding errors only.
+// Checks the gradients with respect to x, w and the rows. First-order gradients equal those of
+// eager code bit for bit. For second-order gradients and nested loops, a loop accumulates its own
+// contribution first (docs/design/0022). These results depend on the loop's policy, and differ from
+// eager code by rounding errors only.
 uint64_t test_gradients(const Bench& bench, int order) {
   return for_each_form([&](const Form& form) {
     uint64_t cases = 0;

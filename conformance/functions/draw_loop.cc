@@ -1,4 +1,4 @@
-// Draws programs from the calls that a device lists for loops.
+// Draws programs from ops that a device claims for loop programs (kernel entries with LOOP).
 
 #include <algorithm>
 #include <optional>
@@ -22,7 +22,7 @@ class LoopDrawer : Drawer {
     return finished();
   }
 
-  // The result of a reduction per row is combined with elements in the next stage.
+  // Each reduction along rows is followed by a stage that combines its result with elements.
   Program rows(const Claim& reduction, std::span<const Claim* const> claims) {
     static const std::vector<Sizes> kShapes = {{3, 5}, {1, 4},    {4, 1},   {2, 0},    {0, 3},
                                                {6},    {2, 3, 4}, {9, 300}, {1, 5000}, {5, 2, 1}};
@@ -41,7 +41,7 @@ class LoopDrawer : Drawer {
     return finished();
   }
 
-  // Empty if no valid call of the anchor was found.
+  // A program of an anchor and an epilogue. Empty if no valid call of the anchor was found.
   Program with_epilogue(const Claim& anchor, std::span<const Claim* const> claims) {
     for (int tries = 0; !add_claim(anchor); ++tries) {
       if (tries == 20) return {};
@@ -68,7 +68,8 @@ class LoopDrawer : Drawer {
     add_constants(dtype, shape);
   }
 
-  // `first` becomes the first operand if its dtype fits; `axes` are for a reduction.
+  // Adds a call of a claim. `first` becomes the first operand if its dtype fits; `axes` are the
+  // axes of a reduction.
   void add_listed(const Claim& claim, const Sizes& shape, std::optional<size_t> first,
                   const Sizes& axes = {}) {
     Step step;

@@ -12,7 +12,7 @@ namespace {
 using tenon::Tensor;
 using Words = std::vector<std::string>;
 
-// Ops that a step may call, by kind of dtype.
+// Ops that a drawn step may call, by kind of dtype.
 const Words kFloatUnary = {
     "neg", "abs", "sqrt",     "exp",  "tanh",   "relu", "sigmoid", "sign",       "floor",   "log1p",
     "erf", "sin", "softplus", "gelu", "square", "silu", "round",   "reciprocal", "identity"};
@@ -40,7 +40,7 @@ class ProgramDrawer : Drawer {
     const tenon_dtype first = draw_.one_of(dtypes);
     const auto n_inputs = draw_.between(1, 3);
     for (int64_t i = 0; i < n_inputs; ++i) {
-      // Mostly of one dtype, so that inputs can be combined.
+      // Most inputs have the same dtype, so that they can be combined.
       const tenon_dtype dtype = draw_.between(0, 3) > 0 ? first : draw_.one_of(dtypes);
       put(Kind::kInput, operand(i == 0 ? first : dtype, i == 0 ? base : part_of(base)));
     }
@@ -65,7 +65,7 @@ class ProgramDrawer : Drawer {
     return shape;
   }
 
-  // Draws a tensor, preferring recent ones.
+  // Chooses an existing value that is a tensor, preferring recent ones.
   size_t any() {
     for (;;) {
       const auto n = static_cast<int64_t>(values_.size());
@@ -148,7 +148,7 @@ class ProgramDrawer : Drawer {
     }
   }
 
-  // Combines x with a scalar that may be neutral, for some ops except for -0.
+  // Combines x with a scalar that may be the neutral element of the op (except for -0 in some ops).
   void add_neutral(size_t x) {
     std::vector<size_t> numbers;
     for (size_t k = 0; k < values_.size(); ++k) {
@@ -241,7 +241,7 @@ class ProgramDrawer : Drawer {
     return add(std::move(step));
   }
 
-  // Repeats an earlier call; or varies its attributes or the order of its operands.
+  // Repeats an earlier call, or varies its attributes or the order of its operands. Tests CSE.
   void add_twin() {
     if (steps_.empty()) return;
     Step twin = draw_.one_of(steps_);

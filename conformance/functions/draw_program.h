@@ -1,4 +1,4 @@
-// Draws random programs: elementwise work, casts, selections, reductions, products, gathers and
+// Draws random programs from elementwise ops, casts, selections, reductions, products, gathers and
 // views. Results may be used several times or not at all, and calls may be repeated.
 
 #pragma once
@@ -8,23 +8,23 @@
 
 namespace tenon_kit::functions {
 
-// Draws a program whose inputs have some of `dtypes`. Each call is tried on the device, and calls
-// without a kernel are left out. Without steps if no call works. Also calls some of `claims` with
-// operands of their own, and uses the results.
+// Draws a program whose inputs have dtypes among `dtypes`. Each call is tried on the device first;
+// calls without a kernel are left out. The program has no steps if no call works. It also calls
+// some of `claims` with separate operands and uses the results.
 Program draw_program(const Session& device, const std::vector<tenon_dtype>& dtypes, uint64_t seed,
                      std::span<const Claim> claims = {});
 
-// Draws calls that a device lists for loops. Each of `claims`, whose inputs have one dtype, is
-// called on values of one shape or broadcast to it, in all layouts.
+// Draws calls of ops that a device claims for loop programs. Each of `claims`, whose inputs have
+// the same dtype, is called on values of one shape or broadcast to it, in all layouts.
 Program draw_loop(const Session& device, std::span<const Claim* const> claims, uint64_t seed);
 
-// Alternates such calls with a reduction along some axes of that shape. Later calls read its result
-// for each row.
+// Draws a program that alternates calls as in draw_loop() with a reduction along some axes. Later
+// calls broadcast the reduction's result along its rows.
 Program draw_rows(const Session& device, const Claim& reduction,
                   std::span<const Claim* const> claims, uint64_t seed);
 
-// Draws a call that a device lists as an anchor (ANCHOR), with its own operands, followed by calls
-// for loops. Has no steps if none is valid.
+// Draws a call of an op that a device claims as an anchor (ANCHOR), with separate operands,
+// followed by calls for loop programs. The program has no steps if no call of the anchor is valid.
 Program draw_epilogue(const Session& device, const Claim& anchor,
                       std::span<const Claim* const> claims, uint64_t seed);
 

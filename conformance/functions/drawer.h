@@ -1,5 +1,5 @@
-// Base of the classes that draw programs: draws values of many kinds, and keeps calls that work on
-// the device.
+// Base class of the classes that draw programs. Draws values, and keeps only calls that work on the
+// device.
 
 #pragma once
 
@@ -31,20 +31,24 @@ class Drawer {
   // axes.
   Sizes part_of(const Sizes& shape);
   Operand operand(tenon_dtype dtype, const Sizes& shape);
-  // An inline scalar for an operand of dtype `partner`; many are neutral for some op.
+  // Draws an inline scalar for an operand of dtype `partner`. Many of them are the neutral element
+  // of some op.
   Operand number(tenon_dtype partner);
   void add_constants(tenon_dtype dtype, const Sizes& shape);
   Sizes some_axes(int64_t n);
   size_t put(Kind kind, const Operand& x);
   Sizes shape(size_t k) const;
   static bool is_broadcast(const Sizes& a, const Sizes& b);
-  // A value of the dtype that can be broadcast with the shape, or a scalar that adopts the dtype.
+  // Chooses or makes a value of dtype `wanted` that can be broadcast with shape `with`, or a scalar
+  // that adopts the dtype.
   size_t like(tenon_dtype wanted, const Sizes& with);
-  // Adds the step if the call works here and its results are small. Returns whether it did.
+  // Adds the step if the call works on the device and its results are small. Returns whether it was
+  // added.
   bool add(Step step);
-  // Adds a call as generated for the other levels, with its own operands.
+  // Adds a call with separate operands, generated as for the checks of single ops (generate/).
   bool add_claim(const Claim& claim);
-  // Chooses outputs: most unread values (the others are dead), and some that are read.
+  // Chooses the outputs: most values that no step reads (the rest stay dead), and some that are
+  // read.
   Program finished();
 
   tenon_dtype dtype(size_t k) const { return values_[k].tensor.dtype(); }

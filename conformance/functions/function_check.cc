@@ -24,7 +24,7 @@ std::vector<FunctionCheck> join() {
   return all;
 }
 
-// The fault of a program, if any. A failing call is one.
+// Runs the check on a program and describes the fault, if any. A failing call is a fault.
 Fault fault_of(const FunctionCheck& check, const Bench& bench, const Program& program) {
   try {
     return check.holds(bench, program);
@@ -55,7 +55,7 @@ void judge_programs(Row& row, const FunctionCheck& check, const Bench& bench, in
     Bench thorough = bench;
     thorough.is_shrinking = true;
     const auto fails = [&](const Program& candidate) {
-      // A program whose calls fail eagerly has a different fault.
+      // Rejects programs that fail eagerly: that is a different fault.
       if (values_of(bench, candidate).empty()) return false;
       Fault own = fault_of(check, thorough, candidate);
       if (own.empty()) return false;

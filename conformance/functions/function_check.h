@@ -1,10 +1,11 @@
-// A check of level 5: one named property of functions on the device. Like the checks of ops, it
-// runs the core with the guard (kit/guard.h) around the plugin. A function must give the same
-// results as its body run call by call, and these are compared with the oracle.
+// A check of level 5: one named property of functions on the device. It runs the core with the
+// guard (kit/guard.h) around the plugin, like the checks of ops. A function must give the same
+// results as its body run call by call, and those are compared with the oracle.
 //
-// In the report a check is a cell; its op is "functions" with a part, and its dtypes are "-".
+// In the report a check is a cell. Its op is "functions" with the part of functions that it tests,
+// and its dtypes are "-".
 //
-// To add a check, write a function in the file of its part, add it to the list at the end of that
+// To add a check, write a function in the file of that part, add it to the list at the end of the
 // file, and add a mutant that it catches (mutants/named/functions.toml).
 
 #pragma once
@@ -25,8 +26,8 @@ namespace functions {
 // The context of a check.
 struct Bench {
   const Environment& env;
-  std::span<const Claim> claims;  // `claimed` marks those that the plugin lists.
-  bool is_shrinking = false;      // Then a program is tried in all variants.
+  std::span<const Claim> claims;  // `claimed` marks those that the plugin claims.
+  bool is_shrinking = false;      // Whether a program is being shrunk; then every variant is tried.
 };
 
 struct Unsupported : std::runtime_error {
@@ -42,13 +43,14 @@ struct FunctionCheck {
   const char* part;
   const char* name;  // Unique among all checks.
   const char* what;  // One sentence, for the report.
-  // Runs the check and returns the number of cases. Throws a description of a fault. If it throws
-  // tenon::Error with code UNIMPLEMENTED, the cell is UNSUPPORTED.
+  // Runs the check and returns the number of cases. Throws an exception that describes a fault. If
+  // it throws tenon::Error with code UNIMPLEMENTED, the cell is UNSUPPORTED.
   uint64_t (*test)(const functions::Bench&);
-  // Alternatively: draws programs, and tests each of them with `holds`.
+  // Alternative to `test`: draws programs, and tests each of them with `holds`.
   std::vector<functions::Program> (*programs)(const functions::Bench&) = nullptr;
   functions::Fault (*holds)(const functions::Bench&, const functions::Program&) = nullptr;
-  // Called if `holds` passed for all programs: reports what none of them exercised.
+  // Called if `holds` passed for all programs. Returns a fault if none of the programs exercised
+  // some feature.
   functions::Fault (*missing)(const functions::Bench&) = nullptr;
 };
 
@@ -58,13 +60,13 @@ const std::vector<FunctionCheck>& all_function_checks();
 const FunctionCheck* find_function_check(std::string_view name);
 
 Row blank_row(const FunctionCheck& check);
-// Runs in this process. Calls `tell` with each program before it is tried. Shrinks a failing one
-// with at most `shrink_tries` tries.
+// Runs a check in this process. Calls `tell` with each program before it runs. Shrinks a failing
+// program with at most `shrink_tries` attempts.
 Row run_function_check(const FunctionCheck& check, const functions::Bench& bench, int shrink_tries,
                        const std::function<void(const std::string& line)>& tell);
 
-// Returns whether a program passes, and its fault with the traced graph. Throws if the check does
-// not use programs.
+// Runs one program. Returns whether it passes, and its fault with the traced graph. Throws if the
+// check does not use programs.
 std::pair<bool, std::string> run_program(const FunctionCheck& check, const functions::Bench& bench,
                                          const functions::Program& program);
 

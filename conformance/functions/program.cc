@@ -131,8 +131,8 @@ namespace {
 
 constexpr size_t kGone = SIZE_MAX;
 
-// Removes the steps for which `keep` is false, whose results must be unread, and values that are
-// then unused.
+// Removes the steps for which `keep` is false, and all values that are then unused. No other step
+// may read the results of removed steps.
 Program without(const Program& program, std::vector<bool> keep) {
   std::vector<bool> needed(program.n_values(), false);
   for (const size_t k : program.outputs) needed[k] = true;
@@ -176,7 +176,7 @@ Program without(const Program& program, std::vector<bool> keep) {
   return smaller;
 }
 
-// Replaces a step's results by inputs with the same values.
+// Replaces a step by inputs with the values of its results.
 Program cut(const Program& program, size_t at, const Results& values) {
   size_t first = program.n_given();
   for (size_t i = 0; i < at; ++i) first += program.steps[i].n_outputs;
@@ -200,8 +200,8 @@ Program cut(const Program& program, size_t at, const Results& values) {
   return without(smaller, std::move(keep));
 }
 
-// Changes every size `before` to `size`, in axes and in attributes. `last`: keeps the last values
-// instead of the first.
+// Replaces every size `before` by `size`, in shapes and in attributes. If `last` is true, keeps the
+// last values instead of the first.
 Program with_size(const Program& program, int64_t before, int64_t size, bool last) {
   Program smaller = program;
   for (std::vector<Operand>* operands : {&smaller.inputs, &smaller.constants}) {

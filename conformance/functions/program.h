@@ -1,5 +1,5 @@
-// A program: a few ops that use each other's results. It can run call by call, or as a function.
-// Like a problem, it can be written to and read from a line of text.
+// A program: a few ops that use each other's results. It can run call by call or as a function.
+// Like a problem, it has a text form of one line.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct Step {
 };
 
 struct Program {
-  std::vector<Operand> inputs;     // Passed to each call.
+  std::vector<Operand> inputs;     // Inputs of the function, passed to each call.
   std::vector<Operand> constants;  // Captured by the body.
   std::vector<Step> steps;
   std::vector<size_t> outputs;
@@ -39,17 +39,17 @@ Program program_from_line(const std::string& line);
 
 // Calls the op in the thread's current scope, which may be tracing.
 Tensors call(const Step& step, std::span<const tenon::Tensor> inputs);
-// All values: inputs, constants and the results of all steps.
+// Runs the program. Returns all values: inputs, constants and the results of all steps.
 Tensors evaluate(const Program& program, const Tensors& inputs, const Tensors& constants);
-// Those of `values` that are outputs.
+// Selects the program's outputs from `values`.
 Tensors outputs_of(const Program& program, const Tensors& values);
 
-// The same inputs with other values or other layouts, for further calls of the program.
+// The inputs with different values, or with different layouts, for further calls of the program.
 std::vector<Operand> other_values(const std::vector<Operand>& inputs);
 std::vector<Operand> other_layouts(const std::vector<Operand>& inputs);
 
-// Finds a smaller program that still fails, after at most `budget` tries. `values` computes all
-// values of a program, so that a step's results can become inputs.
+// Finds a smaller program that still fails, after at most `budget` attempts. `values` computes all
+// values of a program, so that a step's results can be replaced by inputs.
 Program shrink(const Program& program, const std::function<Results(const Program&)>& values,
                const std::function<bool(const Program&)>& fails, int budget);
 

@@ -1,4 +1,5 @@
-// Randomly drawn programs: traced, without single passes, differentiated, and fused.
+// Checks randomly drawn programs: traced, with individual passes disabled, differentiated, and
+// fused.
 
 #include <fmt/format.h>
 
@@ -15,10 +16,10 @@ namespace {
 
 using tenon::Tensor;
 
-// ---- drawing
+// ---- drawing of programs
 
-// The dtypes of inputs: those of the plugin's `add`, or else of any claim. float32 is more
-// frequent.
+// The dtypes of inputs: those that the plugin claims for `add`, or else for any op. float32 is
+// drawn more often.
 std::vector<tenon_dtype> input_dtypes(const Bench& bench) {
   std::set<tenon_dtype> found;
   for (const bool arithmetic : {true, false}) {
@@ -56,14 +57,15 @@ std::vector<Program> few_programs(const Bench& bench) {
 
 // ---- properties of a program
 
-// The program's body, which captures its constants.
+// The program as a function body, which captures the program's constants.
 Code code_of(const Bench& bench, const Program& program) {
   return [program, constants = make_all(bench, program.constants)](std::span<const Tensor> in) {
     return outputs_of(program, evaluate(program, Tensors(in.begin(), in.end()), constants));
   };
 }
 
-// The inputs of three calls, each of which is repeated.
+// The inputs of three calls, each of which is repeated: the program's, other values, and other
+// layouts.
 std::vector<Tensors> inputs_of(const Bench& bench, const Program& program) {
   return {make_all(bench, program.inputs), make_all(bench, other_values(program.inputs)),
           make_all(bench, other_layouts(program.inputs))};
@@ -76,7 +78,8 @@ std::vector<Results> run_eagerly(const Bench& bench, const Code& code,
   return want;
 }
 
-// The sets of disabled passes: none, each alone, and all. The smoke test tries none and one other.
+// The sets of passes to disable: none, each pass alone, and all. The smoke test uses the empty set
+// and one other.
 std::vector<std::vector<std::string>> variants(const Bench& bench, const Program& program) {
   std::vector<std::vector<std::string>> all = {{}, {}};
   for (const tenon::Pass& pass : tenon::passes()) {
@@ -112,8 +115,8 @@ bool is_claimed(const Bench& bench, const Problem& problem) {
   });
 }
 
-// Whether a product's value depends on the order of its factors, because a partial product may
-// overflow.
+// Whether the result of `prod` may depend on the order of its factors, because a partial product
+// may overflow.
 bool depends_on_order(const Problem& problem) {
   if (problem.op->name != "prod") return false;
   Real most = 1;
@@ -121,8 +124,8 @@ bool depends_on_order(const Problem& problem) {
   return most >= greatest(problem.inputs[0].dtype);
 }
 
-// Whether sums of such numbers neither overflow nor lose digits to underflow. Level 2 tests ops on
-// other values.
+// Whether sums of the operand's values neither overflow nor lose digits to underflow. Level 2 tests
+// ops on values outside this range.
 bool is_moderate(const Operand& x) {
   if (!is_float(x.dtype)) return true;
   const Reals values = x.values();
@@ -132,7 +135,7 @@ bool is_moderate(const Operand& x) {
   });
 }
 
-// Judges each step by itself, with the input values that occurred.
+// Judges each step by itself, on the input values that occurred in the program.
 Fault holds_right(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Results values = read_all(bench, evaluate(program, make_all(bench, program.inputs),
@@ -201,7 +204,7 @@ Fault holds_differentiated(const Bench& bench, const Program& program) {
       }
     }
   } catch (const tenon::Error& error) {
-    // A derivative may need kernels that the plugin does not claim.
+    // A derivative may need kernels that the plugin does not claim; such programs are skipped.
     if (error.code() != tenon::Code::kUnimplemented) throw;
   }
   return "";
@@ -209,7 +212,7 @@ Fault holds_differentiated(const Bench& bench, const Program& program) {
 
 // ---- loops
 
-// The plugin's claims whose signature ends with this word.
+// The plugin's claims from kernel lines whose signature ends with `word`, such as LOOP.
 std::vector<Claim> claims_with_signature_suffix(std::string_view word) {
   tenon_plugin plugin = guard::plugin();
   std::vector<tenon_kernel> lines;
@@ -244,7 +247,7 @@ bool is_reduction(const Claim& claim) {
   });
 }
 
-// Claims for loops by the dtype of their first input, in random order.
+// Claims for loop programs, grouped by the dtype of their first input, in random order.
 ClaimsByDType listed_for_loops(Draw& draw) {
   if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it claims no op in loops");
   ClaimsByDType by_dtype;
@@ -273,7 +276,7 @@ std::vector<Program> loop_programs(const Bench& bench) {
   return programs;
 }
 
-// Combines each reduction with some of the other claims for loops.
+// Programs that combine each reduction with some of the other claims for loop programs.
 std::vector<Program> row_programs(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
@@ -293,7 +296,7 @@ std::vector<Program> row_programs(const Bench& bench) {
   return programs;
 }
 
-// Combines each anchor with some of the claims for loops after it.
+// Programs that combine each anchor with an epilogue of claims for loop programs.
 std::vector<Program> programs_with_epilogues(const Bench& bench) {
   if (anchor_claims().empty()) throw Unsupported("it claims no anchor of loops");
   std::vector<Program> programs;

@@ -1,4 +1,5 @@
-// Functions over time: repeated, cancelled and failing calls, and calls from several threads.
+// Checks functions over several calls: repeated, cancelled and failing calls, and calls from
+// several threads.
 
 #include <fmt/format.h>
 
@@ -119,7 +120,8 @@ uint64_t test_cancelled(const Bench& bench) {
   const Tensors endless = inputs_of(device, 1, kEndless);
   for (int round = 0; round < 3; ++round) {
     std::atomic<bool> ended{false};
-    // A cancellation affects only work already submitted, so repeat it until the call ends.
+    // A cancellation affects only work already submitted, so a thread repeats it until the call
+    // ends.
     Thread canceller([&] {
       while (!ended) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -136,7 +138,7 @@ uint64_t test_cancelled(const Bench& bench) {
     ended = true;
     canceller.join();
     if (!said.empty()) throw std::runtime_error("cancelled: " + said);
-    // A late cancellation finds no work in flight, and must not affect this call.
+    // A cancellation may have come too late. It must not affect the next call.
     const Fault fault = same_bits(read_all(bench, traced(inputs_of(device, 1))), want);
     if (!fault.empty()) throw std::runtime_error("the call after one that was cancelled: " + fault);
   }
@@ -178,7 +180,7 @@ uint64_t test_failures(const Bench& bench) {
 
 constexpr size_t kThreads = 4;
 
-// Runs it in several threads, each with its own scope. Rethrows what one of them throws.
+// Runs `run` in several threads, each with its own scope. Rethrows an exception of any thread.
 void in_threads(const Bench& bench,
                 const std::function<void(const Session& own, size_t thread)>& run) {
   std::mutex mutex;
@@ -212,7 +214,7 @@ uint64_t test_shared(const Bench& bench) {
         want.push_back(read_all(bench, form.code(inputs[0], inputs[1])));
       }
     }
-    // Not traced yet, so the threads also race to trace it.
+    // The function is not traced yet, so the threads also race to trace it.
     in_threads(bench, [&](const Session& own, size_t thread) {
       const Tensors inputs = inputs_of(own, thread, static_cast<int64_t>(thread));
       for (int call = 0; call < (bench.env.thorough ? 300 : 40); ++call) {
@@ -225,7 +227,8 @@ uint64_t test_shared(const Bench& bench) {
   });
 }
 
-// Steps of one function on one variable, from several threads: no update may be lost.
+// Calls a function that updates one variable from several threads, and checks that no update is
+// lost.
 uint64_t test_shared_states(const Bench& bench) {
   const int n_calls = bench.env.thorough ? 200 : 30;
   std::optional<tenon::Function> step;
@@ -238,7 +241,7 @@ uint64_t test_shared_states(const Bench& bench) {
       cell.assign(cell + in[0]);
       return Tensors{cell.read()};
     });
-    // A device without `add` fails here.
+    // On a device without `add`, this call fails with UNIMPLEMENTED.
     (*step)(Tensors{bench.env.device.make(listed(TENON_FLOAT32, {3}, {0, 0, 0}))});
   }
   in_threads(bench, [&](const Session& own, size_t) {

@@ -1,4 +1,4 @@
-// Variables and generators in functions, donated inputs, and dead calls.
+// Checks variables and generators in functions, donated inputs, and dead calls.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,8 @@ using tenon::Tensor;
 
 // ---- variables and generators
 
-// The state that a body captures: one for the run call by call, and one for the function.
+// The variables and the generator that a body captures. The run call by call and the function each
+// have their own.
 struct World {
   tenon::Variable a, b;
   tenon::Generator g;
@@ -26,7 +27,7 @@ World new_world(const Bench& bench) {
           tenon::Generator(7)};
 }
 
-// Takes x of float32[2,3] and n of int64[].
+// A named body that takes x (float32[2,3]) and n (int64[]).
 struct Form {
   const char* name;
   Tensors (*code)(const World&, const Tensor& x, const Tensor& n);
@@ -133,8 +134,8 @@ constexpr Form kForms[] = {
 };
 constexpr int64_t kTrips[] = {2, 0, 3, 1, 2, 5};
 
-// The results of a run, call by call: the outputs, followed by the state of the variables and the
-// generator.
+// Runs the body call by call. Returns, for each call, the outputs followed by the state of the
+// variables and the generator.
 std::vector<Results> run(const Bench& bench, const World& world,
                          const std::function<Tensors(const Tensors&)>& code) {
   std::vector<Results> all;
@@ -208,8 +209,8 @@ std::vector<Program> programs_to_donate_to(const Bench& bench) {
   return programs;
 }
 
-// Each call donates other inputs. Inputs that are not donated must not change, nor a second view of
-// each input, nor the outputs of earlier calls.
+// Checks that donation changes nothing else. Each call donates different inputs. Inputs that were
+// not donated, live views of donated inputs, and outputs of earlier calls must not change.
 Fault holds_donated(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Tensors constants = make_all(bench, program.constants);
@@ -224,7 +225,7 @@ Fault holds_donated(const Bench& bench, const Program& program) {
     Results before;
     for (size_t k = 0; k < inputs.size(); ++k) {
       const bool donates = !program.inputs[k].scalar && (k + call) % 3 != 2 && call > 0;
-      // In half of the calls a view of the donated input stays alive.
+      // In half of the calls, a view of the donated input stays alive.
       if (!donates || call % 2 == 0) {
         kept.push_back(donates ? tenon::identity(inputs[k]) : inputs[k]);
       }
@@ -250,9 +251,9 @@ Fault holds_donated(const Bench& bench, const Program& program) {
 
 // ---- dead calls
 
-// A gather with an index out of range whose result is unused. Eager code fails; a function
-// eliminates the call, unless the pass "dce" is off. This is the only difference allowed between
-// functions and eager code.
+// Checks dead calls with a gather whose result is unused and whose index is out of range. Eager
+// code fails; a function eliminates the call, unless the pass "dce" is off. This is the only
+// permitted difference between functions and eager code.
 uint64_t test_dead_calls(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   const Session& device = bench.env.device;

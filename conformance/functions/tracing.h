@@ -9,7 +9,7 @@ namespace tenon_kit::functions {
 
 using Code = std::function<Tensors(std::span<const tenon::Tensor>)>;
 
-// Makes the device's scope the current one of the thread.
+// Makes the device's scope the current scope of the thread.
 inline tenon::ScopeGuard on_device(const Bench& bench) {
   return tenon::ScopeGuard(bench.env.device.scope());
 }
@@ -17,17 +17,17 @@ inline tenon::ScopeGuard on_device(const Bench& bench) {
 tenon::Function as_function(const Code& code, const char* name = "traced");
 
 Results read_all(const Bench& bench, const Tensors& tensors);
-// For a device that flushes, subnormals are replaced by zeros: if a function eliminates an op such
-// as adding -0, values would otherwise not be flushed.
+// Makes tensors of the operands. For a device that flushes subnormals, these are replaced by zeros:
+// if a function eliminates an op such as adding -0, values would otherwise not be flushed.
 Tensors make_all(const Bench& bench, const std::vector<Operand>& operands);
 
 // Calls the code three times with each of the inputs in turn. The first call traces, the next one
-// records launches, with other values, and the rest replay them. `want` holds the results of
-// call-by-call execution for each. Also checks that inputs are unchanged afterwards.
+// records launches with other values, and the rest replay these. `want` holds the results of
+// call-by-call execution for each input. Also checks that the calls do not change their inputs.
 Fault compare_calls(const Bench& bench, const std::function<Tensors(const Tensors&)>& called,
                     const std::vector<Tensors>& inputs, const std::vector<Results>& want);
 
-// Disables passes for calls that are traced while it lives.
+// Disables passes for functions that are traced during the object's lifetime.
 class PassesOff {
  public:
   explicit PassesOff(std::vector<std::string> names);
@@ -39,10 +39,11 @@ class PassesOff {
   std::vector<std::string> names_;
 };
 
-// The gradients of the sum of the floating-point outputs by the inputs with these indices, by a
-// tape around the code. Empty if there is nothing to differentiate.
+// Code that records `code` on a tape and returns the gradients of the sum of its floating-point
+// outputs with respect to the inputs with these indices. Empty if there is nothing to
+// differentiate.
 Code gradient_of(const Code& code, const std::vector<size_t>& sources);
-// The indices of the inputs that can be differentiated by: floating-point tensors.
+// The indices of the inputs that can be differentiated by, that is, of floating-point tensors.
 std::vector<size_t> sources_of(const std::vector<Operand>& inputs);
 
 }  // namespace tenon_kit::functions

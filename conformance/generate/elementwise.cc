@@ -1,4 +1,4 @@
-// Elementwise ops: every input of the same shape, or broadcast against each other.
+// Generates problems of elementwise ops: inputs of the same shape, or broadcast against each other.
 
 #include <string_view>
 
@@ -12,8 +12,8 @@ struct Domain {
   double low, high;
 };
 
-// Ops for which the values of the cases, or values between -1 and 1, are outside the domain or all
-// become zero.
+// Input ranges of ops for which values between -1 and 1, or those of the cases, are outside the
+// domain or all become zero.
 constexpr Domain kDomains[] = {{"log", 0.125, 8},    {"log2", 0.125, 8},  {"log10", 0.125, 8},
                                {"rsqrt", 0.125, 8},  {"acosh", 1, 8},     {"trunc", -100, 100},
                                {"floor", -100, 100}, {"ceil", -100, 100}, {"round", -100, 100}};
@@ -46,7 +46,7 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
     set_domain(claim, x);
     return x;
   };
-  // Each axis of each input is full size, has size 1, or is a missing leading axis.
+  // Each axis of each input has full size, has size 1, or is a missing leading axis.
   const Sizes shape = draw_shape(draw, 1, 4);
   const auto rank = static_cast<int64_t>(shape.size());
   Problem problem;
@@ -60,7 +60,8 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
     }
     problem.inputs.push_back(input(i, own_shape));
   }
-  // Random numbers are never equal by chance.
+  // Makes the inputs equal in half of the problems, because random numbers are never equal by
+  // chance.
   const bool asks_for_equals = claim.op->name == "equal" || claim.op->name == "not_equal";
   if (asks_for_equals && draw.coin()) problem.inputs[1].fill = problem.inputs[0].fill;
   problems.push_back(std::move(problem));

@@ -1,5 +1,6 @@
-// Generates problems for a claim: small valid calls of its op in its dtypes, with various
-// attributes and shapes. The checks derive special values, layouts and sizes from these.
+// Generates problems for a claim: small valid calls of its op in its dtypes, with varying
+// attributes and shapes. The checks derive problems with special values, layouts and sizes from
+// these.
 
 #pragma once
 
@@ -11,17 +12,18 @@
 
 namespace tenon_kit {
 
-// Requested properties of a generated problem; -1 if unspecified. The generator of a family decides
-// which operand and axis they apply to.
+// Requested properties of a generated problem; -1 if unspecified. The generator of the op's family
+// decides to which operand and axis they apply.
 struct SizeRequest {
   int64_t rank = -1;
-  int64_t size = -1;  // Of a relevant axis: reduced, sorted, gathered from or summed over.
-  // Which relevant axis: 0 the first, 1 the last, 2 a middle one, 3 and 4 others.
+  // Size of a relevant axis: one that is reduced, sorted, gathered from or summed over.
+  int64_t size = -1;
+  // Selects the relevant axis: 0 the first, 1 the last, 2 a middle one, 3 and 4 others.
   int64_t turn = 0;
 };
 inline constexpr int64_t kTurns = 5;
 
-// The random numbers of generators; the same sequence on every machine.
+// Random numbers for generators. The sequence is the same on every machine.
 class Draw {
  public:
   explicit Draw(uint64_t seed, const SizeRequest& wish = {}) : engine_(seed), wish_(wish) {}
@@ -48,7 +50,7 @@ class Draw {
   SizeRequest wish_;
 };
 
-// Sizes at the edges of vectors and tiles.
+// Sizes at and next to the sizes of vectors and tiles.
 const std::vector<int64_t>& edge_sizes();
 
 // Draws a shape of up to `most_rank` small sizes; one of them may be an edge size. The number of
@@ -56,38 +58,39 @@ const std::vector<int64_t>& edge_sizes();
 // requested size see `set_size`.
 Sizes draw_shape(Draw& draw, int64_t min_rank, int64_t most_rank);
 
-// Draws an axis in [0, rank), or the one that the wish requests.
+// Draws an axis in [0, rank), or chooses the one that the SizeRequest selects.
 int64_t draw_axis(Draw& draw, int64_t rank);
 
 // Sets the requested size, if any, along the axis.
 void set_size(const Draw& draw, Sizes& shape, int64_t axis);
 
-// A shape of this rank; if the rank is large, most sizes are 1.
+// A shape of the given rank. If the rank is large, most sizes are 1.
 Sizes shape_of_rank(int64_t rank);
 
-// The registry's cases that are valid in the claim's dtypes, without those that must fail.
+// The registry's cases converted to the claim's dtypes, where valid. Cases that must fail are
+// excluded.
 std::vector<Problem> retargeted_cases(const Claim& claim);
 
-// Draws `n` problems with the generator of the op's family, if it has one, or from resized cases.
+// Draws `n` problems with the generator of the op's family, or from resized cases if it has none.
 std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed);
 
-// Whether the call is valid: inference accepts it and gives the claim's dtypes, and its indices are
-// in range.
+// Whether the call is valid: type inference accepts it and infers the claim's dtypes, and its
+// indices are in range.
 bool is_valid(const Problem& problem, const Claim& claim, const Session& session);
 
 // All valid problems: retargeted cases and generated ones.
 std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
                                     const Session& session);
 
-// Whether the op has common configurations: small ones or, if `real`, also those below.
+// Whether the op has common configurations. These include those with the sizes of real networks
+// only if `real` is true.
 bool has_common_problems(const OpFacts& op, bool real);
-// The op's common configurations, small ones and, if `real`, also those with the sizes of networks.
-// Without those that the claim's
-// dtypes do not permit.
+// The op's common configurations that the claim's dtypes permit. Those with the sizes of real
+// networks are included only if `real` is true.
 std::vector<Problem> common_problems(const Claim& claim, bool real, uint64_t seed,
                                      const Session& session);
 
-// The problem that the op's generator makes for the wish, if it is valid and fulfils the wish.
+// The problem that the op's generator makes for the request, if it is valid and meets the request.
 std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish, uint64_t seed,
                                     const Session& session);
 
@@ -106,10 +109,11 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
 void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
-// Layers and optimizers: only for wishes. Otherwise resized cases test more.
+// Generates layers and optimizer steps, only for a SizeRequest. Without a request, resized cases
+// test more.
 void add_layers(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
-// For ops outside all families.
+// Generates problems of ops outside all families.
 void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
 }  // namespace tenon_kit

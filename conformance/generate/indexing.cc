@@ -1,4 +1,4 @@
-// Ops that read or write at computed indices.
+// Generates problems of ops that read or write at computed indices (gather, scatter).
 
 #include <algorithm>
 
@@ -13,26 +13,27 @@ Sizes small_shape(Draw& draw, int64_t rank) {
   return shape;
 }
 
-// The shape of the operand that is read from or written to: as requested, or small.
+// The shape of the operand that is read from or written to: the requested one, or a small one.
 Sizes data_shape(Draw& draw, int64_t min_rank, int64_t most_rank) {
   if (draw.is_asked()) return draw_shape(draw, min_rank, most_rank);
   return small_shape(draw, draw.between(min_rank, most_rank));
 }
 
-// Index operand, which is empty if there is nothing to index.
+// An index operand; empty if `bound` is 0, so that there is nothing to index.
 Operand picks_of(tenon_dtype dtype, Sizes shape, int64_t bound, Draw& draw) {
   if (bound == 0 && !shape.empty()) shape[0] = 0;
   return indices(dtype, std::move(shape), bound, draw.seed());
 }
 
-// Draws a reduction whose result does not depend on the order of updates. Sums of floats qualify
-// only for few elements; min and max always do.
+// Draws a reduction whose result does not depend on the order of updates. `min` and `max` qualify
+// always, sums of floats only for few elements.
 std::string draw_reduction(Draw& draw, tenon_dtype dtype) {
   if (draw.is_asked() && is_float(dtype)) return draw.one_of<std::string>({"none", "min", "max"});
   return draw.one_of<std::string>({"none", "add", "min", "max"});
 }
 
-// A requested size applies to the indexed axis, to another axis, or to the number of indices.
+// Adds a gather. A requested size applies to the indexed axis, to another axis, or to the number of
+// indices.
 void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   Sizes x = data_shape(draw, 1, 4);
   const auto rank = static_cast<int64_t>(x.size());
@@ -52,8 +53,8 @@ void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   problems.push_back(std::move(problem));
 }
 
-// gather_elements and scatter_elements: indices have x's rank, and other axes are no larger than
-// x's.
+// Adds gather_elements or scatter_elements. The indices have the rank of x, and their other axes
+// are no larger than those of x.
 void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   Sizes x = data_shape(draw, 1, 3);
   const auto rank = static_cast<int64_t>(x.size());
@@ -83,8 +84,8 @@ void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   problems.push_back(std::move(problem));
 }
 
-// The number of axes that a tuple of indices selects along. For wishes: one, all, or half of x's
-// axes.
+// Draws the number of axes that a tuple of indices selects along. For a SizeRequest: one, all, or
+// half of the axes of x.
 int64_t depth_of(Draw& draw, int64_t rank) {
   const int64_t turn = draw.wish().turn;
   if (!draw.is_asked()) return draw.between(1, rank);

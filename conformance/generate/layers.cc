@@ -1,4 +1,5 @@
-// Layers with any rank, attention, classification losses, and optimizer steps.
+// Generates problems of layers with any rank, attention, classification losses, and optimizer
+// steps.
 
 #include <algorithm>
 #include <set>
@@ -27,7 +28,7 @@ Operand positive(tenon_dtype dtype, Sizes shape, Draw& draw) {
   return x;
 }
 
-// The split axis must have an even size.
+// A gated activation (glu, swiglu). The axis that is split must have an even size.
 Problem gated(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 1, 4);
   const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
@@ -40,7 +41,8 @@ Problem gated(const Claim& claim, Draw& draw) {
   return problem;
 }
 
-// The scale, and the bias if there is one, have the sizes of x from `axis` on.
+// A layer_norm or rms_norm. The scale, and the bias if there is one, have the sizes of x from
+// `axis` on.
 Problem norm_of_last_axes(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 1, 4);
   const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
@@ -55,7 +57,7 @@ Problem norm_of_last_axes(const Claim& claim, Draw& draw) {
   return problem;
 }
 
-// Batch, channels, then any spatial axes.
+// A normalisation of channels. Axes of x: batch, channels, then any spatial axes.
 Problem norm_of_channels(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 2, 4);
   if (draw.wish().turn == 2 && shape.size() < 3) shape.push_back(3);
@@ -69,8 +71,8 @@ Problem norm_of_channels(const Claim& claim, Draw& draw) {
   return problem;
 }
 
-// The size applies to the number of queries or keys, the size of a key or value, or the number of
-// heads.
+// A requested size applies to the number of queries or keys, the size of a key or value, or the
+// number of heads.
 Problem attention(const Claim& claim, Draw& draw) {
   Sizes sizes = {5, 6, 4, 3, 1};
   sizes[static_cast<size_t>(draw.wish().turn)] = draw.wish().size;
@@ -100,15 +102,17 @@ Problem loss(const Claim& claim, Draw& draw) {
 }
 
 Problem step(const Claim& claim, Draw& draw) {
-  // An optimizer step has no distinguished axes, so all turns are the same.
+  // An optimizer step treats all axes alike, so `turn` makes no difference.
   Sizes shape = draw_shape(draw, 0, 1);
-  // Only a few of the many combinations of dtypes for step and rate are tried with many elements.
+  // There are many combinations of dtypes for step and rate; only a few of them are tried with many
+  // elements.
   const bool is_plain = claim.inputs.back() == claim.inputs[0];
   if (is_plain || draw.wish().size < 300) set_size(draw, shape, 0);
   const size_t alike = n_parameter_shaped(claim.op->name);
   Problem problem;
   for (size_t i = 0; i < claim.inputs.size(); ++i) {
-    // The last of these operands is, or may be, the mean of squares.
+    // The last operand with the parameters' shape is, or may be, the mean of squares, so it must be
+    // positive.
     problem.inputs.push_back(i + 1 < alike
                                  ? plain(claim.inputs[i], shape, draw.seed())
                                  : positive(claim.inputs[i], i < alike ? shape : Sizes(), draw));

@@ -1,5 +1,5 @@
-// Factorisations and solvers for matrices far from singular. Otherwise the error would depend on
-// the condition number more than on the implementation.
+// Generates matrices far from singular for factorisations and solvers. With others, the error would
+// depend on the condition number more than on the implementation.
 
 #include <algorithm>
 #include <set>
@@ -11,12 +11,13 @@ namespace {
 
 const std::set<std::string> kSquare = {"cholesky", "det",   "slogdet",         "eigh",
                                        "inv",      "solve", "triangular_solve"};
-// The accuracy of these depends on the gaps between eigenvalues or singular values, relative to
-// their size.
+// Ops whose accuracy depends on the gaps between eigenvalues or singular values, relative to their
+// size.
 const std::set<std::string> kSpectral = {"eigh", "svd"};
 const std::set<std::string> kSymmetric = {"cholesky", "eigh"};
 
-// Small entries and a growing diagonal, so that eigenvalues and singular values are well separated.
+// Matrices with small entries and a growing diagonal, so that eigenvalues and singular values are
+// well separated.
 Operand matrices(tenon_dtype dtype, const Sizes& shape, bool symmetric, int64_t least,
                  uint64_t seed) {
   const int64_t rows = shape[shape.size() - 2], columns = shape.back();
@@ -43,7 +44,7 @@ void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& pr
   const bool spectral = kSpectral.contains(name);
   std::vector<int64_t> sides = {1, 2, 3, 4, 5, 7};
   if (!spectral) sides.insert(sides.end(), {8, 9, 16, 17, 33});
-  // A requested size is one of `sides`, or applies to the batch.
+  // A requested size applies to the rows and columns if `sides` contains it, or else to the batch.
   const SizeRequest& wish = draw.wish();
   int64_t rows = draw.one_of(sides), columns = square ? rows : draw.one_of(sides);
   if (std::find(sides.begin(), sides.end(), wish.size) != sides.end()) {

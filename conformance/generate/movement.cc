@@ -1,4 +1,4 @@
-// Ops that move elements, and ops that create them.
+// Generates problems of ops that move elements or create them.
 
 #include <algorithm>
 
@@ -43,8 +43,8 @@ void add_pad(const Claim& claim, Draw& draw, Problem& problem) {
   }
 }
 
-// dynamic_slice and dynamic_update_slice: a block that starts anywhere, including positions that
-// must be clamped.
+// Adds dynamic_slice or dynamic_update_slice of a block at any start, including starts that must be
+// clamped.
 void add_block(const Claim& claim, Draw& draw, Problem& problem) {
   Sizes shape = draw_shape(draw, 0, 4);
   set_requested_size(draw, shape);
@@ -74,7 +74,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
     if (draw.is_asked()) set_requested_size(draw, shape);
     problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
     if (is_float(claim.inputs[0]) && is_integer(claim.outputs[0])) {
-      // Values between -1 and 1 would all become 0.
+      // Casts of values between -1 and 1 to integers would all give 0.
       problem.inputs[0].fill.low = is_signed(claim.outputs[0]) ? -100 : 0;
       problem.inputs[0].fill.high = 120;
     }
@@ -83,7 +83,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   } else if (name == "pad") {
     add_pad(claim, draw, problem);
   } else if (name == "dynamic_slice" || name == "dynamic_update_slice") {
-    if (!draw.is_asked()) return;  // Resized cases cover these.
+    if (!draw.is_asked()) return;  // Without a SizeRequest, resized cases cover these ops.
     add_block(claim, draw, problem);
   } else if (name == "fill") {
     Sizes shape = draw_shape(draw, 0, 4);

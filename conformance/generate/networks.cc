@@ -1,5 +1,6 @@
-// The configurations that networks are made of, as fixed cases: pooling and convolutions with the
-// usual windows, normalisations of a batch, attention, and tables with more than 65,536 rows.
+// Fixed problems with configurations that are common in neural networks: pooling and convolutions
+// with the usual windows, normalisations of a batch, attention, and tables with more than 65,536
+// rows.
 
 #include <algorithm>
 #include <set>
@@ -14,14 +15,14 @@ enum class Size { kSmall, kReal };
 struct Common {
   const char* op;
   AttrValues attrs;
-  std::vector<Sizes> shapes;  // Of the inputs.
+  std::vector<Sizes> shapes;  // Shapes of the inputs.
   Size size = Size::kSmall;
 };
 
 // ---- windows
 
 struct Window {
-  Sizes x, w, y;  // Of an input, a filter and an output.
+  Sizes x, w, y;  // Shapes of the input, the filter and the output.
   AttrValues attrs;
   Size size = Size::kSmall;
 };
@@ -35,17 +36,18 @@ AttrValues attrs_of(int64_t stride, int64_t pad, int64_t dilation = 1, int64_t g
 
 const std::vector<Window>& convolutions() {
   static const std::vector<Window> all = {
-      // 1x1, 3x3/1, 3x3/2 and 7x7/2.
+      // Kernel size and stride: 1x1, 3x3 with stride 1, 3x3 with stride 2, 7x7 with stride 2.
       {{2, 5, 4, 6}, {3, 5, 1, 1}, {2, 3, 4, 6}, attrs_of(1, 0)},
       {{2, 3, 6, 5}, {4, 3, 3, 3}, {2, 4, 6, 5}, attrs_of(1, 1)},
       {{2, 3, 7, 8}, {4, 3, 3, 3}, {2, 4, 4, 4}, attrs_of(2, 1)},
       {{1, 3, 11, 12}, {2, 3, 7, 7}, {1, 2, 6, 6}, attrs_of(2, 3)},
-      // Depthwise, with one filter and with two for each channel; groups with dilation.
+      // Depthwise convolutions with one and with two filters per channel; then grouped convolutions
+      // with dilation.
       {{2, 4, 6, 5}, {4, 1, 3, 3}, {2, 4, 6, 5}, attrs_of(1, 1, 1, 4)},
       {{1, 3, 7, 6}, {6, 1, 3, 3}, {1, 6, 4, 3}, attrs_of(2, 1, 1, 3)},
       {{1, 6, 7, 8}, {4, 3, 3, 3}, {1, 4, 7, 8}, attrs_of(1, 2, 2, 2)},
       {{1, 4, 9, 8}, {6, 2, 3, 2}, {1, 6, 3, 4}, attrs_of(2, 0, 2, 2)},
-      // A ResNet's and a MobileNet's.
+      // Sizes of ResNet and MobileNet layers.
       {{2, 64, 14, 14}, {96, 64, 1, 1}, {2, 96, 14, 14}, attrs_of(1, 0), Size::kReal},
       {{2, 32, 28, 28}, {32, 32, 3, 3}, {2, 32, 28, 28}, attrs_of(1, 1), Size::kReal},
       {{2, 32, 28, 28}, {48, 32, 3, 3}, {2, 48, 14, 14}, attrs_of(2, 1), Size::kReal},
@@ -99,7 +101,8 @@ std::vector<Common> layers() {
       {"group_norm", {{"num_groups", 8}}, {{2, 32, 14, 14}, {32}, {32}}, real},
       {"instance_norm", {}, {{2, 3, 4, 5}, {3}, {3}}},
       {"instance_norm", {}, {{2, 16, 28, 28}, {16}, {16}}, real},
-      // Heads that share keys and values, and as many as there are queries; with and without masks.
+      // Attention with heads that share keys and values, and with as many heads for these as for
+      // queries; with and without masks.
       {"attention", {}, {{2, 4, 7, 8}, {2, 2, 9, 8}, {2, 2, 9, 6}}},
       {"attention", {{"is_causal", true}}, {{1, 2, 9, 8}, {1, 2, 9, 8}, {1, 2, 9, 8}}},
       {"attention", {}, {{1, 8, 128, 64}, {1, 2, 128, 64}, {1, 2, 128, 64}}, real},
@@ -118,7 +121,7 @@ std::vector<Common> layers() {
 
 bool is_norm(const std::string& op) { return op.find("norm") != std::string::npos; }
 
-// ---- tables with more rows than 16 bits count
+// ---- tables with more than 2^16 rows
 
 constexpr int64_t kRows = 70001;
 
@@ -146,7 +149,7 @@ Problem table_problem(const Claim& claim, uint64_t seed) {
   return problem;
 }
 
-// More random bits than 16-bit counters of blocks number.
+// Number of random bits: more than blocks with 16-bit counters can number.
 constexpr int64_t kBits = 300000;
 
 const std::vector<Common>& all_common() {
@@ -158,8 +161,8 @@ const std::vector<Common>& all_common() {
   return all;
 }
 
-// Whether the claim's oracle is quick enough for real sizes: for float64, it computes in binary128.
-// work_sizes has exact cases of such sizes in every dtype.
+// Whether the oracle is quick enough for real sizes. It is not for float64, which it computes in
+// binary128. The check `work_sizes` has exact cases of such sizes in every dtype.
 bool is_quick(const Claim& claim) {
   return claim.outputs.empty() || claim.outputs[0] != TENON_FLOAT64;
 }

@@ -1,5 +1,5 @@
-// Matrix products: with broadcast batches, either operand transposed, and sizes at the edges of
-// tiles.
+// Generates matrix products: with broadcast batches, either operand transposed, and sizes at the
+// edges of tiles.
 
 #include "conformance/generate/generate.h"
 
@@ -18,7 +18,7 @@ void add_matmul(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   const int64_t batches = draw.between(0, 2);
   for (int64_t i = 0; i < batches; ++i) {
     const int64_t size = draw.between(1, 3);
-    const int64_t which = draw.between(0, 3);  // 2 and 3: one of the two is broadcast.
+    const int64_t which = draw.between(0, 3);  // For 2 and 3, one of the operands is broadcast.
     a.insert(a.begin(), which == 2 ? 1 : size);
     if (i == 0 || which != 3) b.insert(b.begin(), which == 3 ? 1 : size);
   }
@@ -26,8 +26,8 @@ void add_matmul(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   problems.push_back(std::move(problem));
 }
 
-// A product with the requested rank, whose batch axes are equal, broadcast in both operands, or
-// present in b or in a only. Or a product with the requested size for m, n or k.
+// Adds a product with the requested rank or size. For a rank, the batch axes are equal, broadcast
+// in both operands, or missing in a or in b. A size applies to m, n or k.
 void add_requested(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const SizeRequest& wish = draw.wish();
   int64_t m = 3, k = 5, n = 4;

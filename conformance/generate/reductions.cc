@@ -1,4 +1,5 @@
-// Ops over axes: reductions, argmax and argmin, scans, and normalisations along one axis.
+// Generates problems of ops over axes: reductions, argmax and argmin, scans, and normalisations
+// along one axis.
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +16,8 @@ const std::set<std::string> kOverAxes = {"sum",       "prod",    "max",         
 const std::set<std::string> kAlongAxis = {"argmax", "argmin", "cumsum",  "cumprod",
                                           "cummax", "cummin", "softmax", "log_softmax"};
 
-// Values whose long products are neither 0 nor overflow, and whose `any` and `all` are not always
-// the same.
+// Replaces values so that results can reveal a fault: long products are neither 0 nor overflow, and
+// `any` and `all` do not always give the same value.
 Operand telling(const std::string& name, Operand x, Draw& draw) {
   const double count = static_cast<double>(count_of(x.shape));
   const bool product = name == "prod" || name == "cumprod";
@@ -25,7 +26,7 @@ Operand telling(const std::string& name, Operand x, Draw& draw) {
     x.fill.low = 1 - spread;
     x.fill.high = 1 + spread;
   } else if (product) {
-    Reals values = x.values();  // Odd numbers: the product of many even numbers is 0.
+    Reals values = x.values();  // Odd numbers, because the product of many even numbers wraps to 0.
     for (Real& value : values) value = 2 * value + 1;
     x.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
   } else if (is_bool(x.dtype) && (name == "any" || name == "all")) {
@@ -58,7 +59,7 @@ void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& proble
       if (claim.op->attr(flag)) problem.attrs[flag] = draw.coin();
     }
   } else if (draw.is_asked()) {
-    // Reduce all axes, both ends, or one axis.
+    // Reduces one axis, all axes, or the first and the last.
     const int64_t turn = draw.wish().turn;
     Sizes axes = {draw_axis(draw, rank)};
     set_size(draw, shape, axes[0]);

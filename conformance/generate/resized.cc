@@ -1,5 +1,5 @@
-// Ops outside all families: their own cases with other sizes. One size of the case is replaced
-// everywhere, and its multiples stay multiples or are left alone. Inference rejects invalid
+// Generates problems of ops outside all families from their cases. Replaces one size of a case
+// wherever it occurs; multiples of it are scaled too, or left alone. Type inference rejects invalid
 // results.
 
 #include <algorithm>
@@ -12,14 +12,15 @@ namespace {
 
 bool is_drawn(const Operand& x) { return x.fill.kind == Fill::Kind::kUniform; }
 
-// Some cases list numbers that are hard on purpose; repeating them would make them harder.
+// Whether the operand's values may be repeated. Some cases list values that are numerically hard on
+// purpose, and repeating these would make them harder.
 bool is_easy(const Operand& x) {
   return is_drawn(x) || !is_float(x.dtype) ||
          std::all_of(x.fill.values.begin(), x.fill.values.end(),
                      [](Real value) { return real_abs(value) <= 100; });
 }
 
-// Moves indices into their new range. False if the range is empty.
+// Maps indices that are out of range into it. Returns false if no index is valid.
 bool keep_in_range(Problem& problem) {
   const IndexRule* const rule = index_rule_of(*problem.op);
   if (!rule || problem.inputs.size() <= rule->input) return true;

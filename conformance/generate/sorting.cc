@@ -1,4 +1,4 @@
-// Ops that order, search and count.
+// Generates problems of ops that sort, search and count.
 
 #include <algorithm>
 #include <set>
@@ -8,7 +8,7 @@
 namespace tenon_kit {
 namespace {
 
-// Few distinct values, to test ties.
+// An operand with few distinct values, to test ties.
 Operand few_values(tenon_dtype dtype, Sizes shape, Draw& draw) {
   Operand x = plain(dtype, std::move(shape), draw.seed());
   if (!is_float(dtype)) return x;
@@ -53,19 +53,21 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   if (claim.op->attr("size") && draw.coin()) problem.attrs["size"] = draw.between(0, 40);
   if (name == "searchsorted") problem.attrs["side"] = draw.coin() ? "left" : "right";
   if (name == "top_k") problem.attrs["k"] = draw.between(0, shape[axis]);
-  problem.check_gradient = draw.coin();  // Ties are kinks.
+  // Gradients are checked only without ties, which are kinks.
+  problem.check_gradient = draw.coin();
   problem.inputs = {problem.check_gradient ? plain(claim.inputs[0], shape, draw.seed())
                                            : few_values(claim.inputs[0], shape, draw)};
   if (name == "unique" && is_bool(claim.inputs[0])) {
-    // With this order the resulting indices are mostly not zero, so that errors show.
+    // All elements are true except the last, so the indices that `unique` returns are mostly not
+    // zero. Zeros would hide errors.
     problem.attrs = {};
     problem.inputs[0].fill = {.kind = Fill::Kind::kValues,
                               .values = Reals(static_cast<size_t>(count_of(shape)), 1)};
     if (count_of(shape) > 1) problem.inputs[0].fill.values.back() = 0;
   }
   if (name == "searchsorted") {
-    // A requested shape applies to the values that are searched for, or in the first turn to the
-    // sorted values.
+    // A requested shape applies to the values that are searched for, or to the sorted values if
+    // `turn` is 0.
     const bool is_sought = draw.is_asked() && (draw.wish().turn > 0 || rank != 1);
     if (is_sought) problem.inputs[0] = few_values(claim.inputs[0], {17}, draw);
     problem.inputs[0] = sorted(problem.inputs[0]);

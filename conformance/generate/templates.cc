@@ -1,4 +1,4 @@
-// Retargets the registry's cases to other dtypes, and collects and filters generated problems.
+// Converts the registry's cases to other dtypes, and collects and filters generated problems.
 
 #include <algorithm>
 
@@ -7,13 +7,13 @@
 namespace tenon_kit {
 namespace {
 
-// The claim's dtype for input `i`: a variadic input repeats the last one.
+// The claim's dtype for input `i`. Variadic inputs all have the dtype of the last listed one.
 tenon_dtype dtype_of_input(const Claim& claim, size_t i) {
   if (claim.inputs.empty()) return TENON_DTYPE_NONE;
   return claim.inputs[std::min(i, claim.inputs.size() - 1)];
 }
 
-// Changes the operand's dtype; false if its values are not meaningful in it.
+// Changes the operand's dtype. Returns false if its values are not meaningful in that dtype.
 bool retarget(Operand& x, tenon_dtype dtype) {
   if (x.absent || x.dtype == dtype) return true;
   const tenon_dtype before = x.dtype;
@@ -161,7 +161,7 @@ std::vector<Problem> retargeted_cases(const Claim& claim) {
       problem.was_whole |= !x.absent && !is_float(x.dtype) && is_float(dtype);
       fits = fits && retarget(x, dtype);
     }
-    // A scalar adopts the dtype of the tensors, so a scalar of another dtype must become a tensor.
+    // A scalar adopts the dtype of the tensors. If it must have another dtype, it becomes a tensor.
     for (Operand& x : problem.inputs) {
       for (const Operand& other : problem.inputs) {
         if (!other.absent && !other.scalar && is_float(other.dtype) && other.dtype != x.dtype) {
@@ -190,7 +190,7 @@ bool is_valid(const Problem& problem, const Claim& claim, const Session& session
     for (size_t i = 0; i < types.size() && !claim.outputs.empty(); ++i) {
       if (types[i].first != claim.outputs[std::min(i, claim.outputs.size() - 1)]) return false;
     }
-    // Only running the call shows whether its indices are in range.
+    // Type inference does not check index values, so the call must run.
     if (!claim.op->index_rule.empty()) session.run(problem);
     return true;
   } catch (const tenon::Error&) {

@@ -1,4 +1,5 @@
-// Ops with a window over spatial axes: convolutions, their derivatives, and pooling.
+// Generates problems of ops with a window over spatial axes: convolutions, their derivatives, and
+// pooling.
 
 #include <algorithm>
 
@@ -12,8 +13,8 @@ struct Window {
   int64_t group = 1, channels = 0, filters = 0, batch = 0;
 };
 
-// Draws spatial axes in which the window fits at least once. A requested size applies to the last
-// of them, to the number of channels or filters, or to the batch.
+// Draws spatial axes that are large enough for at least one window. A requested size applies to the
+// last spatial axis, to the number of channels or filters, or to the batch.
 Window draw_window(Draw& draw) {
   Window w;
   const SizeRequest& wish = draw.wish();
@@ -38,7 +39,8 @@ Window draw_window(Draw& draw) {
   w.channels = w.group * draw.between(1, 4);
   w.filters = w.group * draw.between(1, 5);
   w.batch = draw.between(1, 3);
-  if (wish.size > 300) w.batch = 1, w.channels = w.filters = w.group;  // Only one size is large.
+  // If one size is large, the others are small.
+  if (wish.size > 300) w.batch = 1, w.channels = w.filters = w.group;
   if (wish.size < 0 || wish.turn == 0) return w;
   w.group = 1;
   (wish.turn == 1 ? w.channels : wish.turn == 2 ? w.filters : w.batch) = wish.size;

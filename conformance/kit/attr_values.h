@@ -1,4 +1,4 @@
-// Attribute values by name, as in cases and in the lines of problems.
+// Attribute values by name, as in cases and in the text form of problems.
 
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace tenon_kit {
 
-// A number, a flag, a list of integers or a string: the name of a dtype or enum value, or "inf",
-// "-inf" and "nan", which JSON numbers cannot express. Accessors for another kind throw
-// std::invalid_argument.
+// An attribute value: a number, a flag, a list of integers or a string. A string is the name of a
+// dtype or enum value, or "inf", "-inf" or "nan", which JSON numbers cannot express. An accessor
+// for another type throws std::invalid_argument.
 class AttrValue {
  public:
   AttrValue() = default;
@@ -46,7 +46,7 @@ class AttrValue {
   Variant value_;
 };
 
-// Keeps the order in which names were first set.
+// Attributes by name, in the order in which they were first set.
 class AttrValues {
  public:
   AttrValues() = default;

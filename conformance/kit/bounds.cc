@@ -9,14 +9,14 @@ namespace {
 
 struct Transcendental {
   std::string_view op;
-  double strict;  // Bounds in ulp of float32,
+  double strict;  // Bounds in ulp of float32 for strict and relaxed.
   double relaxed;
-  double atol = 0;  // and absolute tolerances.
+  double atol = 0;  // Absolute tolerances for strict and relaxed.
   double relaxed_atol = 0;
 };
 
 constexpr Transcendental kTranscendentals[] = {
-    {"exp", 3, 3},  // Plus slack_of.
+    {"exp", 3, 3},  // Plus slack_of(), in relaxed.
     {"exp2", 3, 8},
     {"expm1", 3, 8},
     {"log", 3, 8},
@@ -37,7 +37,7 @@ constexpr Transcendental kTranscendentals[] = {
     {"tanh", 5, 16},
     {"atanh", 5, 16},
     {"atan2", 6, 4096},
-    {"pow", 16, 8},  // Plus slack_of.
+    {"pow", 16, 8},  // Plus slack_of(), in relaxed.
     {"erf", 16, 16},
     {"erfc", 16, 16},
     {"sigmoid", 6, 24},
@@ -45,16 +45,16 @@ constexpr Transcendental kTranscendentals[] = {
     {"silu", 8, 32, 1e-6, 4e-6},
     {"gelu", 8, 32, 1e-6, 4e-6},
     {"logaddexp", 8, 32, 1e-6, 4e-6},
-    // Near a zero of the function two terms of magnitude 1 or more cancel.
+    // Near a zero of the function, two terms of magnitude 1 or more cancel.
     {"lgamma", 16, 64, 1e-6, 4e-6},
-    {"digamma", 16, 64, 4e-6, 16e-6},  // Terms are as large as ln |x|.
+    {"digamma", 16, 64, 4e-6, 16e-6},  // The terms are as large as ln |x|.
 };
 
 // Ops for which the sign of a zero result is defined.
 constexpr std::string_view kSigned[] = {"neg",  "abs",   "copysign", "floor",
                                         "ceil", "round", "trunc",    "where"};
 
-// Ops whose results are input values, or independent of input values.
+// Ops whose results are copies of input values, or do not depend on input values.
 constexpr std::string_view kMovement[] = {"batch_to_space",
                                           "boolean_mask",
                                           "check_numerics",
@@ -87,7 +87,7 @@ constexpr std::string_view kMovement[] = {"batch_to_space",
                                           "triu",
                                           "where"};
 
-// The relaxed bound, in ulp, of the functions that pow consists of.
+// Relaxed bound, in ulp, of the log2 and exp2 that pow consists of.
 constexpr double kPowParts = 8;
 
 const Transcendental* transcendental(const std::string& name) {
@@ -111,7 +111,7 @@ Bound class_bound(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_f
   if (!is_float(dtype)) return {.bits = true};
   if (op.numeric == "exact") return {.bits = moves(op)};
   const bool half = facts(dtype).size == 2;
-  // If the quotient has more digits than the dtype, its floor is rounded twice.
+  // If the quotient needs more digits than the dtype has, its floor is rounded twice.
   if (op.name == "floor_div") return {.ulp = 1};
   if (op.numeric == "rounded") return {.ulp = 0.5};
   if (op.numeric == "division") {
@@ -129,12 +129,12 @@ Bound class_bound(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_f
     if (dtype == TENON_FLOAT64) return {.ulp = relaxed ? 16.0 : 4.0, .atol = atol * 0x1p-29};
     return {.ulp = relaxed ? f32.relaxed : f32.strict, .atol = atol};
   }
-  // Composite: as accurate as the published decomposition.
+  // A composite must be as accurate as its published decomposition.
   const double scale = relaxed ? 4 : 1;
   const double epsilon = std::ldexp(1.0, 1 - facts(dtype).precision);
   const double terms = std::sqrt(std::max(k, 1.0));
   if (half) return {.rtol = scale * 4 * epsilon, .atol = scale * 4 * epsilon};
-  // 1.3e-6 and 1e-5 in float32, and the same number of ulp in float64.
+  // Tolerances of 1.3e-6 (relative) and 1e-5 (absolute) in float32, and as many ulp in float64.
   const double part = dtype == TENON_FLOAT64 ? epsilon / 0x1p-23 : 1;
   return {.rtol = scale * 1.3e-6 * terms * part, .atol = scale * 1e-5 * part};
 }
@@ -163,7 +163,7 @@ Bound gradient_bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile,
   Bound bound = bound_of(composite, dtype, profile, device, k);
   const Bound own = bound_of(op, dtype, profile, device, k);
   bound.rtol = std::max(bound.rtol, own.ulp * std::ldexp(1.0, 1 - facts(dtype).precision));
-  // The reference page declares about five digits for this polynomial's slope.
+  // For the slope of this polynomial, the reference page declares about five correct digits.
   if (op.name == "trigamma" && dtype == TENON_FLOAT32) bound.rtol = 1e-4;
   return bound;
 }
@@ -177,7 +177,7 @@ Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<c
               Real oracle) {
   if (!has_slack(op, dtype, profile) || !real_is_finite(oracle)) return 0;
   if (op.name == "exp") return 2 * real_abs(inputs[0]) * ulp(oracle, dtype);
-  // The errors of the logarithm and of the product, amplified by exp2.
+  // Adds the errors of the logarithm and of the product, amplified by exp2.
   const auto base = static_cast<double>(real_abs(inputs[0]));
   const Real y = inputs[1], log = std::log2(base), product = y * log;
   const Real error = real_abs(y) * Real(kPowParts) * ulp(log, dtype) + ulp(product, dtype) / 2;

@@ -1,4 +1,4 @@
-// The tolerances of results: the numeric contract, which the kit defines for all vendors.
+// Tolerances of results: the numeric contract that the kit defines for all vendors.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace tenon_kit {
 
 enum class Profile { kStrict, kRelaxed };
 
-// A result may differ from the oracle by the largest of these tolerances.
+// Error bound. A result may differ from the oracle by the largest of these tolerances.
 struct Bound {
   double ulp = 0;
   double rtol = 0;
@@ -22,28 +22,27 @@ struct Bound {
   bool flushes = false;      // A subnormal result may be flushed to a zero of either sign.
 };
 
-// The facts of the problem's op, with the numeric class that applies for its attributes: scatters
-// accumulate only if they sum floats.
+// The facts of the problem's op, with the numeric class that applies for its attributes. Scatters,
+// for example, are accumulations only if they sum floats.
 OpFacts facts_of(const Problem& problem);
 
-// The bound for an output of `dtype`. Each element of a composite's result depends on about `k`
-// others.
+// The bound for an output of `dtype`. `k`: about how many input elements each element of a
+// composite's result depends on.
 Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                double k = 1);
 
 // The bound for a derivative of the op. A derivative is a composite of products and sums, so its
-// bound is that of a composite, or the op's own if that is larger.
+// bound is the larger of a composite's bound and the op's own.
 Bound gradient_bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile,
                         tenon_features device, double k);
 
-// The part of an element's tolerance, in addition to `bound_of`, that depends on its inputs: in
-// relaxed, the error of exp grows with x, and that of pow with y log2 x. `inputs` has one value of
-// each input.
+// Input-dependent tolerance of an element, added to `bound_of`. In relaxed, the error of exp grows
+// with x, and that of pow with y log2 x. `inputs` has one value for each input.
 Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<const Real> inputs,
               Real oracle);
 bool has_slack(const OpFacts& op, tenon_dtype dtype, Profile profile);
 
-// Whether results are unmodified input values.
+// Whether the op's results are copies of input values.
 bool only_moves(const OpFacts& op);
 
 // Whether the device may flush subnormals to zero in this op: it declares that it flushes, and the
@@ -57,12 +56,12 @@ Problem flushed(const Problem& problem);
 // The unit roundoff of accumulators: that of float32 for half types, else of the dtype itself.
 double accumulator_roundoff(tenon_dtype dtype);
 
-// Maximum number of roundings that an element of a sum of k terms goes through. At most 4096 terms
-// are added serially, plus twice the square root of k for sums in blocks.
+// Maximum number of roundings that a term goes through in a sum of k terms: at most 4096 serial
+// additions, plus twice the square root of k for sums in blocks.
 double roundings_of_sum(double k);
 
-// The error bound after k roundings of terms whose absolute values add up to `size`, without the
-// rounding of the result: 1.01 gamma_k size.
+// The error bound of a sum with k roundings per term, 1.01 gamma_k size, where `size` is the sum of
+// the terms' absolute values. Excludes the rounding of the result.
 Real accumulation_bound(double k, Real size, tenon_dtype dtype);
 
 }  // namespace tenon_kit

@@ -43,7 +43,7 @@ Claims read_claims(const tenon_plugin& plugin) {
       continue;
     }
     const OpFacts* op = find_op(kernel.op);
-    if (!op) continue;  // Of a later version, so the core never requests it.
+    if (!op) continue;  // The op belongs to a later version; the core never requests it.
     const LineSignature s =
         parse_line_signature(std::string(kernel.signature.data, kernel.signature.size));
     // Enumerate all assignments of dtypes to letters, one letter at a time.

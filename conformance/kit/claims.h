@@ -1,4 +1,4 @@
-// What a plugin claims: for each kernel line, the op and every assignment of its dtypes.
+// Lists what a plugin claims: for each kernel line, the op and every assignment of its dtypes.
 
 #pragma once
 
@@ -17,18 +17,18 @@ struct Claim {
   std::vector<tenon_dtype> inputs;  // One for each operand of the signature.
   std::vector<tenon_dtype> outputs;
   std::string dtypes;   // "f32", or "f32,i64" or "f32->i8" where they differ.
-  bool claimed = true;  // False if only the registry has it.
+  bool claimed = true;  // False if the plugin does not claim it and only the registry has it.
 };
 
-// Claims in the order of the plugin's lines, without duplicates. Lines of custom ops are only
-// counted.
+// Claims in the order of the plugin's kernel lines, without duplicates. Lines of custom ops are
+// only counted.
 struct Claims {
   std::vector<Claim> rows;
   size_t n_custom = 0;
 };
 Claims read_claims(const tenon_plugin& plugin);
 
-// The text for a claim's dtypes.
+// Formats a claim's dtypes, such as "f32,i64->bool".
 std::string dtypes_text(const std::vector<tenon_dtype>& inputs,
                         const std::vector<tenon_dtype>& outputs);
 

@@ -17,16 +17,17 @@ struct DTypeFacts {
   const char* name;
   tenon_dtype code;
   size_t size;
-  // For floats: the bits of the significand including the implicit one, and the exponents of the
-  // smallest normal number and of the largest number.
+  // For floats: number of significand bits including the implicit one, and exponents of the
+  // smallest normal and of the largest number.
   int precision = 0;
   int least_exponent = 0;
   int greatest_exponent = 0;
 };
 
-// bool, the integers, then the floats that devices support.
+// All dtypes that devices support: bool, then the integers, then the floats.
 std::span<const DTypeFacts> all_dtypes();
-const DTypeFacts& facts(tenon_dtype dtype);  // Also float128. Throws if unknown.
+// Also accepts float128. Throws if the dtype is unknown.
+const DTypeFacts& facts(tenon_dtype dtype);
 tenon_dtype dtype_named(std::string_view name);
 inline std::string name_of(tenon_dtype dtype) { return facts(dtype).name; }
 
@@ -47,18 +48,20 @@ tenon_dtype widened(tenon_dtype dtype);
 Real least(tenon_dtype dtype);
 Real greatest(tenon_dtype dtype);
 
-// The distance between adjacent values at x, at least that of subnormal numbers.
+// The distance between adjacent values of the dtype at x. Not smaller than the spacing of subnormal
+// numbers.
 Real ulp(Real x, tenon_dtype dtype);
 
-// The nearest value of the dtype, ties to even. Half an ulp above the largest value and more
-// becomes infinity. Integers saturate, and NaN becomes 0.
+// The nearest value of the dtype, ties to even. Values of at least half an ulp above the largest
+// finite value become infinity. For integer dtypes, values saturate and NaN becomes 0.
 Real rounded(Real x, tenon_dtype dtype);
 
-// Converts elements, which must be values of the dtype, to bytes and back.
+// Converts elements to bytes and back. The elements must be values of the dtype.
 std::vector<std::byte> encode(const Reals& values, tenon_dtype dtype);
 Reals decode(std::span<const std::byte> bytes, tenon_dtype dtype);
 
-// Text as in JSON and messages: the shortest for a double, or nan, inf, -inf.
+// Formats a number as in JSON and messages: the shortest text that reads back as the same double,
+// or nan, inf, -inf.
 std::string text(Real x);
 
 }  // namespace tenon_kit

@@ -1,4 +1,4 @@
-// Generates values: uniform, special values of a dtype, random bits, or uniform exponents.
+// Generates values: uniform, special values of a dtype, random bits, or random exponents.
 
 #include "conformance/kit/fill.h"
 
@@ -30,7 +30,7 @@ Real from_bits(Engine& engine, tenon_dtype dtype) {
   return decode(bytes, dtype)[0];
 }
 
-// Either sign, with uniformly distributed exponents.
+// A random value of either sign with a uniformly distributed exponent.
 Real magnitude(Engine& engine, tenon_dtype dtype) {
   if (!is_float(dtype)) return from_bits(engine, dtype);
   const DTypeFacts& f = facts(dtype);
@@ -48,7 +48,8 @@ Reals distinct(Reals values, tenon_dtype dtype) {
     if (is_float(dtype)) {
       x = own;
     } else {
-      x = own == x ? own + 0 : Real(NAN);  // Integers have no negative zero.
+      // Adding 0 turns -0 into 0, because integers have no negative zero.
+      x = own == x ? own + 0 : Real(NAN);
     }
   }
   std::erase_if(values, [](Real x) { return !real_is_finite(x); });
@@ -57,18 +58,18 @@ Reals distinct(Reals values, tenon_dtype dtype) {
   return values;
 }
 
-// Arguments at which functions overflow, underflow or saturate: multiples of ln 2, where
-// exponentials reach the limits of a dtype.
+// Arguments at which functions overflow, underflow or saturate. For exponentials, these are
+// multiples of ln 2.
 Reals ends_of_functions(const DTypeFacts& f) {
   const Real ln2 = Real(0.693147180559945309417) + Real(2.3190468138462996e-17);
   const int top = f.greatest_exponent + 1, bottom = f.least_exponent, last = bottom - f.precision;
   Reals values;
   for (const int exponent : {top, top + 1, bottom, last + 1, last, -f.precision, 1 - f.precision}) {
-    // exp and expm1; with exponent + 1, sinh and cosh.
+    // For exp and expm1; with exponent + 1, for sinh and cosh.
     values.push_back(exponent * ln2);
-    values.push_back(exponent);                     // exp2
-    values.push_back(exponent * ln2 / 2);           // tanh
-    values.push_back(real_scale(1, exponent / 2));  // Functions that square their argument.
+    values.push_back(exponent);                     // For exp2.
+    values.push_back(exponent * ln2 / 2);           // For tanh.
+    values.push_back(real_scale(1, exponent / 2));  // For functions that square their argument.
   }
   return values;
 }
@@ -78,7 +79,7 @@ Reals ends_of_functions(const DTypeFacts& f) {
 Reals specials(tenon_dtype dtype) {
   if (is_bool(dtype)) return {0, 1};
   if (is_integer(dtype)) {
-    // Also the limits of shift distances.
+    // Includes the number of bits, the limit of shift distances.
     const Real bits = static_cast<int>(8 * facts(dtype).size);
     Reals values = {0,
                     1,
@@ -122,7 +123,7 @@ Reals specials(tenon_dtype dtype) {
 Reals thresholds(tenon_dtype dtype) {
   if (!is_float(dtype)) return specials(dtype);
   const DTypeFacts& f = facts(dtype);
-  // Kinks of activations, ties of rounding, zeros and poles, and multiples of pi / 4.
+  // Values near kinks of activations, rounding ties, zeros and poles, and multiples of pi / 4.
   constexpr double kPlaces[] = {0.5,
                                 1,
                                 1.5,
@@ -160,7 +161,7 @@ Reals thresholds(tenon_dtype dtype) {
   for (const Real threshold : at) {
     const Real x = rounded(threshold, dtype);
     if (!real_is_finite(x) || x == 0) continue;
-    // Below a power of two, values are half as far apart.
+    // Below a power of two the spacing is half as large.
     for (const Real near : {x, x + ulp(x, dtype), x - ulp(x, dtype), x - ulp(x, dtype) / 2}) {
       values.push_back(near);
       values.push_back(-near);

@@ -1,4 +1,4 @@
-// Values of a dtype at which implementations tend to fail.
+// Values of a dtype for which implementations tend to give wrong results.
 
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace tenon_kit {
 
-// Zeros, ones, the ends of the range, values next to these, infinities and NaN.
+// Special values: zeros, ones, the ends of the range and their neighbours, infinities and NaN.
 Reals specials(tenon_dtype dtype);
 
-// Values where functions, casts and activations change behaviour, with their neighbours, and both
-// signs. For integers, the special values.
+// Values at which functions, casts and activations change behaviour, and their neighbours, with
+// both signs. For integers, the same as specials().
 Reals thresholds(tenon_dtype dtype);
 
 // The powers of two up to 2^64 and their neighbours, with both signs, if representable.

@@ -29,7 +29,7 @@ struct State {
   tenon_host heard = {};  // The host's table; the guard wraps some of its functions.
   const tenon_plugin* inner = nullptr;
   tenon_plugin outer = {};
-  tenon_plugin_calls calls = {};  // The table of the guarded plugin.
+  tenon_plugin_calls calls = {};  // The slots of the guarded plugin.
   tenon_plugin_calls own = {};
   std::vector<tenon_kernel> kernels;
 
@@ -69,7 +69,7 @@ tenon_error* injected_failure(Call call) {
                                 tenon_str("injected failure"));
 }
 
-// ---- the host's table: what it allocates is not the plugin's
+// ---- the host's table: allocations by the host are not attributed to the plugin
 
 tenon_error* make_error(tenon_code code, tenon_string message) {
   const device::HostMemoryHolds holds;
@@ -104,7 +104,8 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   tenon_device_properties properties = {};
   properties.struct_size = sizeof properties;
   if (tenon_error* refused = state.calls.describe_device(*out, &properties)) {
-    state.host->release_error(refused);  // The core makes the same call and reports it.
+    // Drops the error: the core makes the same call and reports it.
+    state.host->release_error(refused);
   }
   std::lock_guard lock(state.mutex);
   state.features_of[*out] = properties.features;
@@ -191,7 +192,7 @@ void release_recording(tenon_recording_p* recording) {
   state.calls.release_recording(recording);
 }
 
-// Under observation, tasks run one after another.
+// While launches are observed, runs tasks one after another on the calling thread.
 void run_tasks(tenon_stream_p* stream, const tenon_tasks* tasks) {
   if (!state.watching) return state.calls.run_tasks(stream, tasks);
   for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
@@ -201,7 +202,7 @@ tenon_dtype first_dtype(const tenon_operand* operands, size_t n) {
   return n == 0 ? TENON_DTYPE_NONE : operands[0].dtype;
 }
 
-// The plugin's kernel line for one of our copies.
+// The plugin's kernel line that corresponds to one of the guard's copies.
 const tenon_kernel* inner_line(const tenon_kernel* copy) {
   const auto index = static_cast<size_t>(copy - state.kernels.data());
   const auto* first = reinterpret_cast<const char*>(state.inner->kernels);
@@ -258,7 +259,7 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
 
 // ---- launches
 
-// The op of a kernel, for messages.
+// The name of a kernel's op, for messages.
 std::string name_of(tenon_kernel_p* kernel) {
   std::lock_guard lock(state.mutex);
   const auto found = state.op_of.find(kernel);
@@ -267,7 +268,8 @@ std::string name_of(tenon_kernel_p* kernel) {
   return found == state.op_of.end() ? "a loop" : "a custom op";
 }
 
-// Launches. If an allocation of the launch is to fail, nothing else runs meanwhile.
+// Launches a kernel. If one of its allocations is to fail, waits first for other work, so that
+// nothing else runs meanwhile.
 tenon_error* launch_with_failing_memory(const Inner& inner, tenon_features features,
                                         tenon_kernel_p* kernel, tenon_stream_p* stream,
                                         const tenon_launch& launch) {
@@ -377,7 +379,7 @@ tenon_error* answer(const tenon_host* host, const tenon_plugin** out_plugin) {
     state.heard.log = log;
     if (tenon_error* error = state.query(&state.heard, &found)) return error;
     if (!found || !found->calls || (found->n_kernels && !found->kernels)) {
-      *out_plugin = found;  // The core reports the error.
+      *out_plugin = found;  // The core rejects this plugin and reports the error.
       return nullptr;
     }
     state.inner = found;

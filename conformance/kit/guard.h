@@ -1,9 +1,9 @@
-// A plugin that wraps the plugin under test. It forwards every call and checks it: outputs go to
-// poisoned memory between guard bytes, inputs must not change, and open objects must be closed.
-// Calls fail when a check requests it.
+// A plugin that wraps the plugin under test. It forwards every call and checks it: outputs are in
+// poisoned memory between guard bytes, inputs must not change, and open objects must be closed. It
+// makes calls fail when a check requests that.
 //
-// There is one guard in a process. It observes launches on any device, also if the host cannot
-// access its memory, and waits for each observed launch that may run asynchronously.
+// There is one guard in a process. It observes launches on any device, even if the host cannot
+// access the device's memory. It waits for each observed launch that may run asynchronously.
 
 #pragma once
 
@@ -32,46 +32,48 @@ enum class Poison : uint8_t { kOnes = 0xff, kPattern = 0xa5, kZeros = 0 };
 
 namespace guard {
 
-// Wraps a plugin. `query` is the query function to use in its place.
+// Wraps the plugin with query function `inner`. Use query() in place of that function.
 void wrap(tenon_plugin_query inner);
 tenon_plugin_query query();
 const tenon_plugin& plugin();  // The wrapped plugin. Throws if it was not queried yet.
 
-// Observes launches until `relax`, except those of recordings.
+// Observes launches from `watch` until `relax`, except those of recordings.
 void watch(Poison poison);
 void relax();
 std::vector<std::string> take_faults();  // Faults found since the last call.
 uint64_t n_watched();  // Launches with an observed operand since the last `watch`.
 
-// Makes the n-th call from now fail, counted from 1; 0 for none.
+// Makes the n-th call of a kind from now fail, counted from 1; 0 for none.
 enum class Call { kAllocate, kLaunch, kCopy, kPrepare };  // Replays count as launches.
 void fail_at(Call call, uint64_t n);
 uint64_t n_calls(Call call);  // Number of calls since the last `fail_at`.
 
-// Makes the n-th host allocation from now fail that observed launches make, on any thread; 0 for
-// none. Returns whether the previously requested failure was reached.
+// Makes the n-th host allocation of observed launches from now fail, on any thread; 0 for none.
+// Returns whether the previously requested failure was reached.
 bool fail_memory_at(uint64_t n);
 
 Balance balance();
 
-// Whether a kernel was prepared for the op with these dtypes of the first input and output.
+// Whether the plugin has prepared a kernel for the op with these dtypes of the first input and the
+// first output.
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 
-// The reason with which the plugin last refused a kernel for the op; empty if it has not.
+// The plugin's reason for its last refusal of a kernel for the op; empty if it never refused.
 std::string refusal_of(uint32_t op);
 
-// The ops whose kernels are launched between the two calls, sorted.
+// take_launched() returns the sorted names of the ops whose kernels were launched since
+// note_launches().
 void note_launches();
 std::vector<std::string> take_launched();
 
-// Whether the plugin has `prepare_loop`, and how many loops it has prepared so far: in all, over
-// rows, and after anchor kernels.
+// has_loops: whether the plugin has the slot `prepare_loop`. The others return how many loop
+// programs it has prepared: elementwise ones, those over rows, and those after anchor kernels.
 bool has_loops();
 uint64_t n_loops();
 uint64_t n_row_loops();
 uint64_t n_anchor_loops();
 
-// Whether the plugin has `record`, and how many recordings and replays it has made.
+// Whether the plugin has the slot `record`, and how many recordings and replays it has made.
 bool has_recordings();
 uint64_t n_recordings();
 uint64_t n_replays();

@@ -24,7 +24,8 @@ const tenon_plugin& fake() {
   return *plugin;
 }
 
-// The fault is enqueued after the launch, so that it happens long after the call.
+// Launches, then enqueues an asynchronous write with the fault, so that it happens long after the
+// call.
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
   tenon_error* error = fake().calls->launch(kernel, stream, launch);
   if (error || fault == Fault::kNone) return error;
@@ -40,7 +41,7 @@ tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_
   return fake().calls->fill(stream, &region);
 }
 
-// Whether new instances log one line of each level.
+// Whether each new instance logs one line of each level.
 bool logs_lines = false;
 
 tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
@@ -62,7 +63,8 @@ tenon_error* query(const tenon_host*, const tenon_plugin** out_plugin) {
   return nullptr;
 }
 
-// `blocking`: whether the device has `wait`. Without it the guard uses `notify`.
+// The faults that the guard found. `blocking`: whether the device has the slot `wait`; without it
+// the guard uses `notify`.
 struct Seen {
   std::vector<std::string> faults;
   uint64_t n_watched = 0;

@@ -12,14 +12,15 @@ int64_t along_axis(const Problem& p, int64_t) {
 }
 int64_t class_of(const Problem& p, int64_t) { return p.inputs[0].shape[1]; }
 
-// A tuple has an index for each axis from `first` on. If it is too long, no index is valid.
+// The bound of an index in a tuple that indexes the axes from `first` on. 0 (no index is valid) if
+// the tuple has more indices than there are axes.
 int64_t of_tuple(const Problem& p, int64_t at, int64_t first) {
   const Sizes& shape = p.inputs[0].shape;
   const auto axis = static_cast<size_t>(first + at % p.inputs[1].shape.back());
   return axis < shape.size() ? shape[axis] : 0;
 }
 
-// A circular cache has no bound, and without updates any position is valid.
+// The bound of a cache position. None if the cache is circular or there are no updates.
 int64_t of_cache(const Problem& p, int64_t at) {
   const bool any = p.attr("mode").text() == "circular" || count_of(p.inputs[1].shape) == 0;
   return any ? kAny : along_axis(p, at);
@@ -34,14 +35,14 @@ const IndexRule kIndexRules[] = {
     {"scatter_nd", 1, [](const Problem& p, int64_t at) { return of_tuple(p, at, 0); }},
     {"embedding", 1, [](const Problem& p, int64_t) { return p.inputs[0].shape[0]; }},
     {"segment_reduce", 1, [](const Problem& p, int64_t) { return p.attr("num_segments").whole(); }},
-    // Without a length, the values determine the length.
+    // If the attribute `length` is -1, the values determine the length.
     {"bincount", 0, [](const Problem& p, int64_t) { return p.attr("length").whole(); },
      /*from_end=*/false, [](int64_t) { return int64_t{0}; }},
-    // The position of each of several rows is clamped separately, so counting from the end differs.
+    // No index counts from the end: the position of each row is clamped separately.
     {"kv_cache_update", 2, of_cache, /*from_end=*/false},
     {"nll", 1, class_of},
     {"sparse_softmax_cross_entropy", 1, class_of},
-    // Sequence lengths: the full length is valid, and no length is too small.
+    // These are sequence lengths: the full length is valid, and no length is too small.
     {"reverse_sequence", 1,
      [](const Problem& p, int64_t) {
        return size_along(p.inputs[0].shape, p.attr("time_axis").whole()) + 1;

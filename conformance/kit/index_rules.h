@@ -1,5 +1,5 @@
-// Which inputs of ops are indices, and which values are in range. Generators respect these rules,
-// and the checks of indices violate them.
+// Defines which inputs of ops are indices, and which index values are in range. Generators respect
+// these rules; the checks of indices violate them.
 
 #pragma once
 
@@ -10,23 +10,23 @@ namespace tenon_kit {
 struct IndexRule {
   const char* op;
   size_t input;  // The input that holds indices.
-  // The exclusive upper bound of the index at a position; negative if there is none.
+  // The exclusive upper bound of the index at element `at`; negative if there is none.
   int64_t (*bound)(const Problem&, int64_t at);
-  bool from_end = true;  // Negative indices count from the end.
+  bool from_end = true;  // Whether negative indices count from the end.
   // The smallest valid index; nullptr if none is too small.
   int64_t (*least)(int64_t bound) = [](int64_t n) { return -n; };
 };
 
-// nullptr if the op takes no indices.
+// The index rule of an op; nullptr if the op takes no indices.
 const IndexRule* index_rule_of(const OpFacts& op);
 
-// Whether the input holds positions rather than data: indices, or starts that are clamped.
+// Whether the input holds positions rather than data: indices, or start positions that are clamped.
 bool is_index(const OpFacts& op, size_t input);
 
 // Whether the op ignores this index value.
 bool is_ignored(const Problem& problem, Real value);
 
-// Whether `value` is a valid index at a position.
+// Whether `value` is a valid index at element `at`.
 bool is_in_range(const Problem& problem, const IndexRule& rule, int64_t at, Real value);
 
 }  // namespace tenon_kit

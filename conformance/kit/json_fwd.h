@@ -1,4 +1,4 @@
-// Forward declares the kit's JSON type, since the library takes seconds to compile (json.h).
+// Forward declaration of the kit's JSON type. The full type (json.h) takes seconds to compile.
 
 #pragma once
 

@@ -8,7 +8,7 @@
 namespace tenon_kit {
 namespace {
 
-// Infinity if the oracle's value overflows in the dtype, else the value itself.
+// Returns infinity if the oracle's value overflows in the dtype, else the value itself.
 Real in_range(Real x, tenon_dtype dtype) {
   const Real whole = rounded(x, dtype);
   return real_is_inf(whole) ? whole : x;
@@ -22,8 +22,8 @@ bool is_between(Real got, Real one, Real other) {
 
 struct Judgement {
   bool passed = false;
-  double ulps = 0;  // The error, if it and the tolerance are finite,
-  double used = 0;  // and its ratio to the tolerance.
+  double ulps = 0;  // The error in ulp, if both it and the tolerance are finite.
+  double used = 0;  // The ratio of the error to the tolerance.
 };
 
 Judgement judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound& bound) {
@@ -34,7 +34,7 @@ Judgement judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bo
   }
   const bool rounds_once = bound.ulp <= 0.5 && bound.rtol == 0 && bound.atol == 0 && slack == 0;
   if (real_is_inf(want) || real_is_inf(got)) {
-    // Near the end of the range, an infinity and a large number may be equally good.
+    // Near the largest finite value, an infinity and a large number may both be within the bound.
     const Real most = greatest(dtype);
     const Real edge = most - std::max(Real(bound.ulp) * ulp(most, dtype), Real(bound.rtol) * most) -
                       (real_is_finite(slack) ? slack : Real(0));
@@ -52,7 +52,7 @@ Judgement judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bo
         !bound.bits || !is_float(dtype) || want != 0 || real_sign(want) == real_sign(got);
     return judged;
   }
-  // The exact result may have been subnormal, and flushed.
+  // Accepts zero if the exact result may have been subnormal and the device flushes.
   const Real least = real_abs(want) - (rounds_once ? Real(0) : allowed);
   if (bound.flushes && got == 0 && least < smallest_normal(dtype)) {
     judged.passed = true;
@@ -64,7 +64,8 @@ Judgement judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bo
   return judged;
 }
 
-// Judges by the first answer that accepts the element, or else by the first answer.
+// Judges an element by the first answer that accepts it. If none does, reports the fault relative
+// to the first answer.
 Judgement judge_element(std::span<const Real> got, size_t i, tenon_dtype dtype,
                         std::span<const Answer> answers, const Bound& bound) {
   Judgement first;

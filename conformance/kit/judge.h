@@ -1,4 +1,4 @@
-// Whether a result is right, and if not, where it is wrong and by how much.
+// Judges whether a result is right. If not, reports where it is wrong and by how much.
 
 #pragma once
 
@@ -18,15 +18,16 @@ struct Verdict {
   double used = 0;         // The largest ratio of an error to its tolerance.
 };
 
-// The largest error near an input, and the error allowed there, in ulp.
+// A point of an error curve: the largest error near the input x, and the error allowed there, in
+// ulp.
 struct CurvePoint {
   double x = 0;
   double ulp = 0;
   double allowed = 0;
 };
 
-// A valid result for each element: the oracle's value within the bound plus `slack`, or any value
-// between the oracle's and `to`. `slack` and `to` may be empty.
+// The valid results of each element: the oracle's value within the bound plus `slack`, and any
+// value between the oracle's and `to`. `slack` and `to` may be empty.
 struct Answer {
   std::span<const Real> oracle;
   std::span<const Real> slack = {};
@@ -44,15 +45,15 @@ Verdict compare(const Reals& got, tenon_dtype dtype, const Reals& oracle, const 
 // of the dtype's range. False without values.
 bool is_telling(std::span<const Real> oracle, tenon_dtype dtype);
 
-// Like is_telling(), for ops with mostly zero results: at least 10 % of the results are nonzero,
-// and at least 10 % differ from each input with the same number of values.
+// Like is_telling(), for ops whose results are mostly zero. At least 10 % of the results must be
+// nonzero, and for each input with as many values, at least 10 % must differ from it.
 bool is_telling_sparse(std::span<const Real> oracle, std::span<const Reals> inputs);
 
 // A message such as "the type is f32[2,3], not f32[3,2]"; empty if the types match.
 std::string compare_types(const Result& got, tenon_dtype dtype, const Sizes& shape);
 
-// The first element in which two results of one type differ; the number of elements if none does.
-// All NaNs are equal.
+// The index of the first element in which two results of the same type differ, or the number of
+// elements if none does. All NaNs are equal.
 size_t first_difference(const Result& a, const Result& b);
 
 // Describes where two results differ in bits; empty if they are equal. All NaNs are equal.

@@ -12,7 +12,7 @@ namespace {
 bool is_letter(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_word(char c) { return is_letter(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-// The dtypes that a word in a class stands for; empty if the word is invalid.
+// The dtypes that a word of a dtype class stands for; empty if the word is invalid.
 std::vector<tenon_dtype> members(std::string_view word) {
   std::vector<tenon_dtype> found;
   for (const DTypeFacts& f : all_dtypes()) {
@@ -113,7 +113,7 @@ class Parser {
     return all;
   }
 
-  // Reports an error at the beginning of a word.
+  // Throws an error at the beginning of `word`.
   [[noreturn]] void stop_at(std::string_view word, std::string_view expected) {
     at_ = static_cast<size_t>(word.data() - text_.data());
     stop(expected);

@@ -1,4 +1,5 @@
-// Parses the signature of a kernel line. The grammar is at tenon_kernel in tenon/plugin.h.
+// Parses the signature of a kernel line. The comment at tenon_kernel in tenon/plugin.h defines the
+// grammar.
 
 #pragma once
 
@@ -26,7 +27,8 @@ struct LineSignature {
   bool loop = false, anchor = false;
 };
 
-// Throws std::invalid_argument with the expected syntax and the position.
+// Parses a signature. On a syntax error, throws std::invalid_argument with the expected syntax and
+// the position.
 LineSignature parse_line_signature(std::string_view text);
 
 }  // namespace tenon_kit

@@ -1,4 +1,5 @@
-// The ops, read from the files that ./dev gen writes into conformance/cases and the build embeds.
+// The registry of ops, read from the files in conformance/cases, which ./dev gen writes and the
+// build embeds.
 
 #pragma once
 
@@ -13,7 +14,7 @@ namespace tenon_kit {
 
 struct AttrFacts {
   std::string name;
-  std::string type;                 // int, float, bool, dtype, enum, ints, string.
+  std::string type;                 // One of: int, float, bool, dtype, enum, ints, string.
   AttrValue initial;                // The default value.
   std::vector<std::string> values;  // The names of an enum's values.
 };
@@ -32,7 +33,7 @@ struct OpFacts {
   bool composite = false;
   bool differentiable = false;
   bool sparse_output = false;
-  std::string numeric;  // Numeric class of NUMERICS.
+  std::string numeric;  // Numeric class, which determines the error bound (docs/numerics.md).
   // The rule that an index out of range violates; empty if the op takes no indices.
   std::string index_rule;
   std::vector<InputFacts> inputs;

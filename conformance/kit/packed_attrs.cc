@@ -15,7 +15,7 @@ PackedAttrs::PackedAttrs(const OpFacts& op, const AttrValues& values) {
     if (!op.attr(name)) throw std::invalid_argument(op.name + " has no attribute " + name);
   }
   if (op.attrs.empty()) return;
-  bytes_.reserve(512);  // Avoids reallocation, which would change `data`.
+  bytes_.reserve(512);  // Avoids reallocation, which would move the data that `data` points to.
   const uint32_t unknown_yet = 0;
   append(&unknown_yet, sizeof unknown_yet);
   for (const AttrFacts& attr : op.attrs) {
@@ -27,7 +27,7 @@ PackedAttrs::PackedAttrs(const OpFacts& op, const AttrValues& values) {
   std::memcpy(bytes_.data(), &size, sizeof size);
 }
 
-// Each member is aligned to its own size, as the C ABI has it; none is larger than a pointer.
+// Aligns each member to its own size, as the C ABI does. No member is larger than a pointer.
 void PackedAttrs::append(const void* value, size_t size) {
   align_ = std::max(align_, size);
   bytes_.resize((bytes_.size() + size - 1) / size * size);
@@ -50,7 +50,8 @@ void PackedAttrs::append_attr(const AttrFacts& attr, const AttrValue& value) {
   }
   if (attr.type == "ints") {
     lists_.push_back(value.list());
-    lists_.back().reserve(1);  // An empty list must not be NULL, which stands for the default.
+    // Ensures that an empty list is not NULL, because NULL stands for the default.
+    lists_.back().reserve(1);
     add(static_cast<const int64_t*>(lists_.back().data()));
     return add(lists_.back().size());
   }

@@ -1,4 +1,4 @@
-// Packs attributes by name into the C struct that the op takes.
+// Packs attributes by name into the C struct of the op.
 
 #pragma once
 
@@ -13,7 +13,8 @@ namespace tenon_kit {
 
 class PackedAttrs {
  public:
-  // Attributes missing in `values` have their defaults. Throws if the op does not have one.
+  // Attributes that are missing in `values` have their defaults. Throws if `values` has an
+  // attribute that the op lacks.
   PackedAttrs(const OpFacts& op, const AttrValues& values);
   PackedAttrs(const PackedAttrs&) = delete;
   PackedAttrs& operator=(const PackedAttrs&) = delete;

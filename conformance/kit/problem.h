@@ -24,15 +24,15 @@ struct Fill {
   enum class Kind { kValues, kUniform, kWhole, kSpecial, kBits, kMagnitudes };
   Kind kind = Kind::kValues;
   Reals values;  // kValues, row-major.
-  // kUniform: drawn from [low, high); integers for integer dtypes.
-  // kWhole: integers in every dtype, which a large tensor computes quickly (whole.h).
+  // kUniform draws from [low, high), integers for integer dtypes. kWhole draws integers for every
+  // dtype, in a way that is quick for large tensors (whole.h).
   double low = -1;
   double high = 1;
   uint64_t seed = 0;
 };
 
-// The memory layout of an operand. Values do not depend on it, except that kRepeated repeats the
-// first element of an axis by a zero stride.
+// The memory layout of an operand. Only kRepeated affects the values: it repeats the first element
+// of an axis with stride zero.
 enum class Layout { kDense, kTransposed, kStepped, kReversed, kOffset, kRepeated };
 inline constexpr Layout kLayouts[] = {Layout::kDense,    Layout::kTransposed, Layout::kStepped,
                                       Layout::kReversed, Layout::kOffset,     Layout::kRepeated};
@@ -52,18 +52,18 @@ struct Operand {
 
 inline bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
 
-// An operand with these values, row-major.
+// An operand with these values, in row-major order.
 Operand listed(tenon_dtype dtype, Sizes shape, Reals values);
-// The same values, listed explicitly and in a dense layout.
+// The operand with its values listed explicitly, in a dense layout.
 Operand listed(const Operand& x);
-// The operand with the same number of other values.
+// The operand with its values replaced by as many others.
 Operand with_values(Operand x, Reals values);
 // Changes the operand's shape. Listed values repeat from the beginning if the shape is larger.
 void repeat_to(Operand& x, const Sizes& shape);
 
 struct Problem {
-  // Not inline, since most of what checks and generators do with problems is to create and destroy
-  // them.
+  // Defined in problem.cc rather than inline, because checks and generators create and destroy
+  // problems in many places.
   Problem();
   Problem(const Problem&);
   Problem(Problem&&) noexcept;
@@ -75,7 +75,7 @@ struct Problem {
   AttrValues attrs;
   std::vector<Operand> inputs;
   std::string name;        // Name of a case of the registry; else empty.
-  bool was_whole = false;  // A case of integers that is retargeted to a floating dtype.
+  bool was_whole = false;  // Whether a case of integers was converted to a floating-point dtype.
 
   // Expected outputs, if the case lists them.
   std::vector<Operand> expected;
@@ -84,15 +84,15 @@ struct Problem {
   double atol = -1;
   bool check_gradient = true;
 
-  // The given value or the default. Throws if the op does not have the attribute.
+  // The value of an attribute, or its default. Throws if the op does not have the attribute.
   const AttrValue& attr(std::string_view name) const;
 };
 
-// The unmodified cases of an op; read once.
+// The unmodified cases of an op. Parsed once.
 const std::vector<Problem>& registry_cases(const OpFacts& op);
 
-// An operand in the format of cases and lines. Without a seed, values are drawn with a seed from
-// the operand's position.
+// Converts an operand to and from JSON, in the format of cases and problem lines. Without a seed in
+// the JSON, values are drawn with a seed from `place`, the operand's position.
 Json to_json(const Operand& x);
 Operand operand_from_json(const Json& json, const std::string& place);
 

@@ -1,5 +1,5 @@
-// The kit's number type: wide enough for every value of every dtype, and to measure the error of
-// float64 results.
+// The kit's number type. It represents every value of every dtype, and the error of float64
+// results.
 
 #pragma once
 
@@ -20,8 +20,9 @@ namespace tenon_kit {
 using Real = __float128;
 inline constexpr bool kRealIsQuad = true;
 
-// The bits of a binary128: one for the sign, 15 for the exponent and 112 for the fraction. Checks
-// spend most of their time on a few functions of these bits, which are calls in libquadmath.
+// The bits of a binary128: 1 sign bit, 15 for the exponent and 112 for the fraction. Checks spend
+// most of their time on a few functions of these bits, which would otherwise be calls into
+// libquadmath.
 struct RealBits {
   uint64_t low, high;
 };

@@ -40,7 +40,7 @@ tenon::Context make_context(const SessionOptions& options) {
   return owner;
 }
 
-// The id of an op by its name, for the ops that create layouts.
+// The id of the op with this name.
 uint32_t op_id(const char* name) { return op_named(name).id; }
 
 // Elements of `size` bytes each, row-major.
@@ -80,7 +80,7 @@ Elements permuted(const Elements& values, const Sizes& shape, const std::vector<
   return result;
 }
 
-// An element that no kernel may read.
+// An element in memory that no kernel may read: NaN for floats, else 1.
 Elements unread(tenon_dtype dtype) {
   return {encode({is_float(dtype) ? Real(NAN) : Real(1)}, dtype), facts(dtype).size};
 }
@@ -132,8 +132,8 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
       return view("transpose", {}, dense(permuted(values, x.shape, perm), shape));
     }
     case Layout::kStepped: {
-      // Unused elements before the first and after each element of the last axis; they must not be
-      // read.
+      // Adds unused elements before the first and after each element of the last axis. Kernels must
+      // not read these.
       const int64_t row = x.shape.back(), apart = 2 * row + 1;
       Sizes shape = x.shape;
       shape.back() = apart;
@@ -158,7 +158,7 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
       return view("flip", {{"axes", axes}}, dense(backwards, x.shape));
     }
     case Layout::kOffset: {
-      // Offset by one element, so that vector loads are unaligned.
+      // Starts one element after the beginning of the buffer, so that vector loads are unaligned.
       Elements shifted = unread(x.dtype);
       shifted.bytes.insert(shifted.bytes.end(), values.bytes.begin(), values.bytes.end());
       const auto end = static_cast<int64_t>(n) + 1;
@@ -256,7 +256,8 @@ Problem widened(const Problem& problem, tenon_dtype to) {
     x.layout = Layout::kDense;
     x.scalar = false;
   }
-  // The dtype of a created tensor.
+  // Rounds float attributes to the problem's dtype, and widens attributes that name a dtype (of a
+  // created tensor).
   for (const AttrFacts& attr : problem.op->attrs) {
     if (attr.type == "float" && problem.op->numeric != "composite") {
       const double value = problem.attr(attr.name).number();

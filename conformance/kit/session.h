@@ -13,9 +13,10 @@
 namespace tenon_kit {
 
 struct SessionOptions {
-  std::string device;                  // Name, once the plugin is loaded.
-  std::string plugin_path;             // A file; if empty, Tenon searches its plugin folders.
-  tenon_plugin_query query = nullptr;  // Used instead of a file.
+  std::string device;  // Name of the device in the loaded plugin.
+  // Path of the plugin's file. If empty, Tenon searches its plugin folders.
+  std::string plugin_path;
+  tenon_plugin_query query = nullptr;  // Query function to use instead of a file.
   uint32_t threads = 0;
   uint64_t memory_limit_bytes = 0;
   bool strict = true;
@@ -43,14 +44,14 @@ class Session {
   const tenon::Context& context() const { return context_; }
   const std::string& device_name() const { return device_; }
 
-  // Creates an operand in its layout.
+  // Creates tensors of operands, in the operands' layouts.
   tenon::Tensor make(const Operand& x) const;
   tenon::Tensor make(const Operand& x, const Reals& values) const;
-  // Creates an operand from its elements as bytes, row-major.
+  // Creates a tensor of an operand from its elements as bytes, in row-major order.
   tenon::Tensor make_of_bytes(const Operand& x, std::vector<std::byte> bytes) const;
   std::vector<tenon::Tensor> make(const std::vector<Operand>& inputs) const;
 
-  // Calls the op, with as many outputs as inference gives.
+  // Calls the op. The number of outputs is that of infer().
   std::vector<tenon::Tensor> call(const Problem& problem,
                                   const std::vector<tenon::Tensor>& inputs) const;
   std::vector<tenon::Tensor> call(uint32_t op, const void* attrs,
@@ -59,10 +60,10 @@ class Session {
   Result read(const tenon::Tensor& x) const;
   std::vector<Result> run(const Problem& problem) const;
   std::vector<Result> run(const Problem& problem, const std::vector<tenon::Tensor>& inputs) const;
-  // Waits for all work and drops its errors, which a later read would report.
+  // Waits for all work and discards its errors, which a later read would otherwise report.
   void drop_errors() const;
 
-  // The inferred types of the outputs. Throws the errors of inference.
+  // The inferred types of the outputs. Throws the error if type inference rejects the call.
   std::vector<std::pair<tenon_dtype, Sizes>> infer(const Problem& problem) const;
 
  private:
@@ -74,8 +75,8 @@ class Session {
   std::string device_;
 };
 
-// The problem as the oracle computes it: with values rounded to their dtype, but in a wider dtype
-// or in `to`.
+// The problem as the oracle computes it: values are rounded to their dtype, but the op computes in
+// a wider dtype (or in `to`).
 Problem widened(const Problem& problem, tenon_dtype to = TENON_DTYPE_NONE);
 
 }  // namespace tenon_kit

@@ -1,5 +1,5 @@
-// Threads of checks. Where there are none, as in WebAssembly without shared memory, a Thread runs
-// its function at once.
+// Threads for checks. On platforms without threads, such as WebAssembly without shared memory, a
+// Thread runs its function immediately.
 
 #pragma once
 

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kZone = 256;  // Guard bytes at each end.
 constexpr unsigned char kGuardByte = 0xc3;
 
-// The bytes that a view covers: of a buffer, or of the host's memory at `host` if `buffer` is NULL.
+// The bytes that a view covers: in a buffer or, if `buffer` is NULL, in host memory at `host`.
 struct Extent {
   tenon_place from = {};
   uint64_t size = 0;
@@ -86,14 +86,14 @@ tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features f
   return refused ? refused : answer->failure;
 }
 
-// Replaces an output or the workspace: a buffer of its size between two guard zones.
+// A buffer that replaces an output or the workspace, with a guard zone before and after it.
 struct Watched::StandIn {
   const tenon_plugin_calls& calls;
   std::string name;
   tenon_buffer_p* buffer;
   uint64_t size;
-  Extent real = {};                     // Where an output belongs.
-  unsigned char guards[2][kZone] = {};  // The guard bytes as they are after the launch.
+  Extent real = {};                     // The memory of the original output.
+  unsigned char guards[2][kZone] = {};  // The guard bytes, read after the launch.
 
   StandIn(const tenon_plugin_calls& own_calls, std::string own_name, tenon_buffer_p* own_buffer,
           uint64_t bytes)
@@ -158,7 +158,8 @@ Watched::Watched(const Inner& inner, tenon_device_p* device, tenon_stream_p* str
 
 Watched::~Watched() = default;
 
-// Changes `view` to refer to a new stand-in. Leaves it as it is if the device has no memory.
+// Makes `view` refer to a new stand-in. Returns false and leaves it unchanged if the device has no
+// memory left.
 bool Watched::replace(tenon_view& view, uint64_t bytes, bool is_visible, std::string name) {
   tenon_buffer_p* buffer = nullptr;
   if (tenon_error* error = inner_.calls.allocate(device_, bytes + 2 * kZone, &buffer)) {
@@ -180,7 +181,8 @@ tenon_error* Watched::copy(const tenon_place& from, const tenon_place& to, uint6
   return inner_.calls.copy(stream_, &region);
 }
 
-// A value is in the host's memory, and valid during the call only.
+// Reads an input into `to`. An input passed by value is in host memory, which is valid only during
+// the call, so it is copied immediately.
 tenon_error* Watched::read(const Input& x, std::vector<unsigned char>& to) const {
   if (x.extent.from.buffer) return copy(x.extent.from, host_place(to.data()), x.extent.size);
   std::memcpy(to.data(), x.extent.from.host, x.extent.size);

@@ -1,6 +1,6 @@
 // A launch that the guard observes (guard.h). Outputs and the workspace are replaced by poisoned
 // memory between guard bytes, and inputs are compared before and after. Device memory is accessed
-// through the stream's own copies and fills only, so that the host need not see it.
+// only by copies and fills on the launch's stream, so the host need not be able to map it.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct Inner {
 // Waits for all work of the stream, and returns the error that no call has reported yet.
 tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features features);
 
-// The stream must have finished before an object is destroyed.
+// An observed launch. Its stream must have finished before it is destroyed.
 class Watched {
  public:
   Watched(const Inner& inner, tenon_device_p* device, tenon_stream_p* stream, bool is_visible,
@@ -35,7 +35,7 @@ class Watched {
   bool looks() const { return looks_; }
   // Enqueues the work before the launch: fills of the replacements, and copies of inputs.
   tenon_error* prepare(Poison poison);
-  // The launch with replaced operands, to run instead of the original one.
+  // The launch with replaced operands, to run in place of the original.
   tenon_launch handed() const;
   // Enqueues the work after the launch: copies of outputs to their real memory, of guard bytes and
   // of inputs.

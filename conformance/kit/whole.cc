@@ -6,7 +6,7 @@
 namespace tenon_kit {
 
 int32_t whole_value(const Fill& fill, size_t i) {
-  // SplitMix64: an element depends on the seed and its index only.
+  // Hashes the seed and the index with SplitMix64. An element depends on nothing else.
   uint64_t bits = (fill.seed << 32) + (i + 1) * 0x9e3779b97f4a7c15ull;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;

@@ -19,16 +19,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr size_t kReachedFileBytes =
-    16384;  // Size of a file of reached points; the same as in point.cc.
+    16384;  // Size in bytes of a file of reached points; the same as in point.cc.
 constexpr uint64_t kMemory = 4ull << 30;
 
-struct Enough {};  // Thrown to leave run_cells; its destructors end the children.
+struct Enough {};  // Thrown to stop run_cells early; destructors then end the child processes.
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The mutation points that a process mapping the same file has reached.
+// Reads which mutation points a child process has reached, through a file that both map.
 class ReachedFile {
  public:
   explicit ReachedFile(const std::string& path) {
@@ -63,7 +63,7 @@ bool shows_a_fault(Status status) {
          status == Status::kLeak;
 }
 
-// Orders the claims of one op, those with the most revealing dtypes first.
+// The rank of a claim among those of its op: claims with the most revealing dtypes come first.
 int rank_of(const Claim& claim) {
   const std::vector<std::string> telling = {"f32",     "i32",      "u8",       "f64",
                                             "i8",      "f16",      "i64",      "f32->i32",
@@ -91,7 +91,7 @@ void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all) {
     }
     if (turn > 400) break;
   }
-  // Faults show in claimed signatures; unclaimed ones (decompositions) come last.
+  // Puts unclaimed signatures (decompositions) last, because faults show in claimed ones.
   std::stable_partition(claims.begin(), claims.end(),
                         [&](size_t claim) { return all[claim].claimed; });
 }
@@ -192,7 +192,8 @@ void Hunt::find_reach(const std::vector<size_t>& claims, const std::string& file
       });
 }
 
-// A check that fails without the mutation does not count as catching it.
+// Whether the cell passes without the mutation. A check that also fails then does not catch the
+// mutant.
 bool Hunt::passes_unmutated(const Mutant& mutant, const Cell& cell) const {
   Mutant none = mutant;
   none.number = 0;

@@ -27,15 +27,16 @@ struct Reach {
   std::map<int, std::vector<size_t>> claims;
 };
 
-// Orders claims: a few of each op first, beginning with the most revealing dtypes, then a few more.
+// Orders claims for a run: first the two of each op with the most revealing dtypes, then the next
+// two of each op, and so on.
 void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all);
 
 class Hunt {
  public:
   Hunt(const HuntOptions& options, const Runner& runner);
 
-  // Runs these claims without a mutation and records the points that they reach. To use several
-  // threads, the caller gives each a part and merges the results.
+  // Runs these claims without a mutation and records which mutation points they reach. To use
+  // several threads, the caller calls this for parts of the claims and merges the results.
   void find_reach(const std::vector<size_t>& claims, const std::string& file, Reach& reach) const;
 
   Outcome run(const Mutant& mutant, const Reach& reach) const;

@@ -49,7 +49,8 @@ void in_parallel(int jobs, size_t n, const Work& work) {
   if (error) std::rethrow_exception(error);
 }
 
-// The claims to run generated mutants on: all, except most of the casts, which share their loops.
+// Selects the claims to run generated mutants on: all claims except most casts, because casts share
+// their loops.
 std::vector<size_t> telling_claims(const Runner& runner) {
   std::vector<size_t> claims;
   for (size_t i = 0; i < runner.claims().size(); ++i) {
@@ -171,7 +172,7 @@ int run(Options& options) {
       outcome.mutant = &mutant;
       outcome.reached = false;
     } else {
-      // A named mutant runs the claims of the ops that its table names.
+      // A named mutant runs the claims of the ops that its table lists.
       outcome = hunt.run(mutant, mutant.generated ? reach : Reach());
     }
     std::lock_guard lock(mutex);

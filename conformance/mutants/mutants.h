@@ -1,5 +1,5 @@
-// Mutants: copies of `ref`, `fake`, and of derivatives and passes in the core, each with one fault,
-// to test whether the kit catches them. mutate.py generates them.
+// Mutants: copies of `ref`, of `fake`, and of derivatives and passes in the core, each with one
+// fault. They test whether the kit catches faults. mutate.py generates them.
 
 #pragma once
 
@@ -13,12 +13,12 @@ namespace tenon_kit {
 
 struct Mutant {
   int number = 0;    // Unique, from 1.
-  std::string name;  // For a generated mutant, its number.
-  std::string what;  // Description; for a generated mutant, its change.
+  std::string name;  // Name from the table; for a generated mutant, its number.
+  std::string what;  // Description of the fault; for a generated mutant, the changed code.
   std::string file;
   int line = 0;
   std::string original, changed;
-  std::string key, why;          // Of a generated mutant: its key, and why it may survive.
+  std::string key, why;  // For a generated mutant: its key, and the reason why it may survive.
   std::vector<std::string> ops;  // Ops whose claims are run first.
   std::vector<std::string> checks;
   std::vector<std::string> options;  // Plugin options.

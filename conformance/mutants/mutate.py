@@ -4,15 +4,17 @@
     mutate.py --named FOLDER --out FOLDER          writes the copies and mutant_list.cc
     mutate.py --named FOLDER --out FOLDER --list   prints what it would write
 
-Named mutants come from tables, generated ones from patterns. All of them are in one copy; point.h
-says how one becomes active. What clang-format has laid out is easy to read: an operator with a
-space on both sides takes two operands, and a `<` without one opens template arguments.
+Named mutants come from tables (named/*.toml), generated mutants from patterns. One copy of a source
+contains all of its mutants; point.h describes how one of them becomes active. The script relies on
+the layout by clang-format: an operator with a space on both sides is binary, and a `<` without
+spaces opens template arguments.
 
-A named mutant is what a plugin's author gets wrong. `from` stands once in `file`; what lies between
-« and », or all of it, is replaced by `to` (`how` is "statement", the default, or "expression"), or
-`to` is done before or after it. The kit runs the claims of `ops`, or of a few plain ones; at `level`
-"smoke" unless `checks` names those that it takes. Mutants of `core` are built into a libtenon of
-their own, and spoil derivatives and functions.
+A named mutant is a typical mistake of a plugin's author. The text `from` must occur exactly once in
+`file`. The text between « and », or all of `from`, is replaced by `to` if `how` is "statement" (the
+default) or "expression"; if `how` is "before" or "after", `to` is inserted there. The kit runs the
+claims of `ops`, or a few simple claims if `ops` is missing, at level "smoke" unless `checks` lists
+the checks to run. Mutants of `core` have faults in derivatives and functions, and are built into a
+separate libtenon.
 """
 
 import argparse
@@ -24,7 +26,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Files that get generated mutants.
 GENERATED = ["plugins/ref/*.cc", "plugins/ref/*.h", "plugins/sdk/view.h"]
-# Each operator's mutations: the kinds of point.h and their text.
+# The mutations of each operator: the Kind in point.h, and a description.
 OPERATORS = {
     "<": [("kLessEqual", "<=")],
     "<=": [("kLess", "<")],
@@ -50,7 +52,7 @@ def blank(text, start, end):
 
 
 def closing(text, at):
-    """The index of the bracket that closes the one at `at`."""
+    """Returns the index of the bracket that closes the bracket at `at`."""
     depth = 0
     for i in range(at, len(text)):
         depth += (text[i] in "([{") - (text[i] in ")]}")
@@ -60,7 +62,7 @@ def closing(text, at):
 
 
 def masked(text):
-    """The text with protected characters masked, so that indices stay the same."""
+    """Masks the characters of `text` that must not be mutated. Indices stay the same."""
     for pattern in (
         r"//[^\n]*",
         r'"(?:\\.|[^"\\\n])*"',
@@ -74,7 +76,8 @@ def masked(text):
     for m in reversed(list(re.finditer(r"if constexpr \(", text))):
         text = blank(text, m.start(), closing(text, m.end() - 1) + 1)
     for m in reversed(list(re.finditer(r"\bconstexpr\b[^;{]*[;{]", text))):
-        # Up to its end: a function's body may be mutated, an initial value may not.
+        # Masks only the initial value of a variable: the body of a constexpr function may be
+        # mutated.
         end = m.end() if text[m.end() - 1] == "{" and ")" in m.group() else text.find(";", m.start())
         text = blank(text, m.start(), end)
     while m := re.search(r"\w<[^<>;{}]*>", text):
@@ -83,13 +86,13 @@ def masked(text):
 
 
 class Copy:
-    """One source with its mutations."""
+    """A copy of one source file with its mutations."""
 
     def __init__(self, path, mutants):
         self.path = path
         self.text = (ROOT / path).read_text()
         self.mutants = mutants
-        self.edits = []  # (place, order, text, characters that it replaces)
+        self.edits = []  # (index, order, text, number of characters to replace)
 
     def line(self, at):
         return self.text.count("\n", 0, at) + 1
@@ -112,7 +115,7 @@ class Copy:
         self.edits.append((at, order, text, replaced))
 
     def wrap(self, start, end, before, after, outermost=0):
-        """At one index, ends precede beginnings; the inner end and the outer beginning are first."""
+        """Wraps a range. At equal indices: ends before starts, inner ends, outer starts first."""
         size = end - start
         self.insert(start, before, (2, -size, -outermost))
         self.insert(end, after, (0, size, outermost))
@@ -156,7 +159,8 @@ class Copy:
             declared = re.findall(rf"(\S+) {accumulator.group()} = ", before)
             if declared and declared[-1] not in ("int64_t", "uint64_t"):
                 kinds.append(NARROW)
-        # The selection between two equal values proves nothing.
+        # In `a < b ? ...`, `<=` differs only for equal operands, which proves nothing. Mutates to the
+        # opposite comparison.
         opposite = {"<": ("kGreater", ">"), ">": ("kLess", "<")}.get(op)
         if opposite and re.match(r"[^;{}]* \? ", text[m.end() :]):
             kinds = [opposite]
@@ -167,7 +171,7 @@ class Copy:
         self.insert(m.end(1), f" TM_POINT({ids[0]}, {names}) {op}")
 
     def logic(self, text, start):
-        """A condition's first || between its parts, or else its first &&."""
+        """Mutates the first top-level || of a condition or, if it has none, the first &&."""
         found = {}
         depth, end = 0, start
         while end < len(text):
@@ -193,7 +197,7 @@ class Copy:
         self.insert(at, "), (", replaced=2)
 
     def name(self, mutant):
-        """A row of the table: `from` occurs once in the file; the part between « and » is replaced."""
+        """Adds a named mutant. `from` must occur once; the text between « and » is replaced."""
         row = dict(mutant)
         anchor, to = row.pop("from"), row.pop("to")
         inner = re.search("«(.*)»", anchor, re.S)
@@ -233,7 +237,7 @@ class Copy:
 
 
 def explain(mutants, path):
-    """Gives a generated mutant its key, which does not move with lines, and why it may survive."""
+    """Sets the key of generated mutants, independent of line numbers, and why they may survive."""
     reasons = {}
     if path:
         rows = tomllib.loads(path.read_text())["survivor"]

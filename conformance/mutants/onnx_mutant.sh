@@ -10,8 +10,8 @@ kit=$2
 plugin=$3
 data=$4
 
-# Prints the last line of the summary for the mutant with that number; 0 is the unmutated plugin. A
-# mutant that reads out of bounds may crash.
+# Prints the last line of the summary for the mutant with the given number; 0 is the unmutated
+# plugin. A mutant that reads out of bounds may crash.
 summary() {
   output=$(TENON_MUTANT=$1 "$kit" onnx --device mutant --plugin "$plugin" --data "$data") || status=$?
   if [ "${status:-0}" -gt 128 ]; then
@@ -21,7 +21,7 @@ summary() {
   fi
 }
 
-# Whether a summary, "onnx node tests: PASSED of TOTAL on DEVICE", says that all passed.
+# Succeeds if a summary, "onnx node tests: PASSED of TOTAL on DEVICE", has PASSED equal to TOTAL.
 all_passed() {
   case $1 in
     crashed) return 1 ;;

@@ -1,4 +1,4 @@
-// The page that shows which check caught which mutant.
+// Writes the HTML page that shows which check caught which mutant.
 
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ std::string table(const std::vector<Outcome>& outcomes, bool generated) {
          rows + "</table>\n";
 }
 
-// The number of mutants that each check caught, and that it alone caught.
+// A table of how many mutants each check caught, and how many no other check caught.
 std::string counts(const std::vector<Outcome>& outcomes) {
   std::map<std::string, std::pair<size_t, size_t>> found;
   for (const Outcome& outcome : outcomes) {

@@ -1,5 +1,5 @@
-// The plugin with the mutants: the mutated `fake` around the mutated `ref`. In synchronous mode
-// with visible memory it behaves like `ref`.
+// The plugin that contains the mutants: the mutated `fake`, which wraps the mutated `ref`. In
+// synchronous mode with host-visible memory it behaves like `ref`.
 
 #include <tenon/plugin.h>
 

@@ -72,7 +72,7 @@ R mutated(const A& a, const B& b) {
   if constexpr (kind == kNarrow && !std::is_floating_point_v<R>) return static_cast<R>(a + b);
 }
 
-// The mutations of one operator have consecutive numbers.
+// A mutation point. The mutations of one operator have consecutive numbers, from `id` on.
 template <int id, Kind... kinds>
 struct Point {};
 
@@ -115,7 +115,7 @@ TM_OPERATOR(/)
 TM_OPERATOR(%)
 #undef TM_OPERATOR
 
-// a += Point() += b
+// Mutates a compound assignment, written as `a += Point() += b`.
 template <class B, int id, Kind... kinds>
 struct Right {
   B b;
@@ -136,7 +136,7 @@ TM_ASSIGNMENT(-=)
 TM_ASSIGNMENT(*=)
 #undef TM_ASSIGNMENT
 
-// x->*Point(): mutates a value.
+// Mutates a value, written as `x->*Point()`.
 template <class A, int id>
 A operator->*(const A& a, Point<id, kOne>) {
   return on(id) ? static_cast<A>(1) : a;

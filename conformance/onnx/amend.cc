@@ -37,7 +37,7 @@ uint64_t read_varint(const std::string& message, size_t& at) {
   throw std::runtime_error("an ONNX model is truncated");
 }
 
-// The message with each embedded message of this field replaced.
+// Returns `message` with each embedded message of the given field replaced.
 std::string replaced(const std::string& message, uint64_t field,
                      const std::function<std::string(const std::string&)>& replace) {
   std::string result;

@@ -1,4 +1,4 @@
-// Repairs models of ONNX tests that omit an attribute with which their data were made.
+// Repairs models of ONNX tests that omit an attribute with which the test data were made.
 
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace tenon::conformance {
 
-// Adds a float attribute to each node of the model's graph. Throws if the model is invalid.
+// Returns the model with a float attribute added to each node of its graph. Throws if the model is
+// invalid.
 std::string with_attribute(const std::string& model, const std::string& name, float value);
 
 }  // namespace tenon::conformance

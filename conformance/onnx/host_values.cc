@@ -11,7 +11,7 @@
 namespace tenon::conformance {
 namespace {
 
-// Decodes a half type: a sign, a biased exponent and a fraction.
+// Decodes a 16-bit float: a sign, a biased exponent and a fraction.
 double small_float(uint16_t bits, int exponent_bits) {
   const int fraction_bits = 15 - exponent_bits;
   const int bias = (1 << (exponent_bits - 1)) - 1;
@@ -36,7 +36,7 @@ double floating(DType dtype, const std::byte* at) {
   return small_float(load<uint16_t>(at), dtype == kFloat16 ? 5 : 8);
 }
 
-// An element as text, for messages.
+// Formats an element, for messages.
 std::string text(DType dtype, const std::byte* at) {
   if (dtype.is_floating()) return fmt::format("{:.9g}", floating(dtype, at));
   uint64_t bits = 0;
@@ -57,8 +57,8 @@ std::string type_of(const Tensor& x) {
   return fmt::format("{}[{}]", x.dtype().str(), fmt::join(x.shape(), ","));
 }
 
-// The distance of two floating elements: 0 if they count as equal, infinity if only one is finite
-// or both are different infinities.
+// The distance of two floating-point elements. 0 if they are equal or both NaN; infinity if only
+// one is finite or they are different infinities.
 double distance(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   if (std::isfinite(got) && std::isfinite(want)) return std::abs(got - want);
@@ -76,7 +76,7 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
   const std::vector<std::byte> a = elements_of(got), b = elements_of(want);
   const size_t n = a.size() / size;
   size_t wrong = 0, worst = 0;
-  double most = -1;  // The largest error beyond the tolerance.
+  double most = -1;  // The largest excess of an error over its tolerance.
   for (size_t i = 0; i < n; ++i) {
     const std::byte *x = &a[i * size], *y = &b[i * size];
     double beyond = 0;

@@ -41,15 +41,16 @@ const std::map<std::string, std::string>& excluded() {
   return tests;
 }
 
-// Tests whose data deviate from ONNX's specification, by name, with the adjustment for each.
+// The adjustment for a test whose data deviate from ONNX's specification; allowances() lists these
+// tests by name.
 struct Allowance {
   const char* why;
   double rtol = 0;    // Minimum relative tolerance.
   double atol = 0;    // Minimum absolute tolerance.
-  float epsilon = 0;  // Added to the model's nodes, which omit it.
+  float epsilon = 0;  // Value to add to the model's nodes, which omit the attribute `epsilon`.
 };
 const std::map<std::string, Allowance>& allowances() {
-  // One ulp of bfloat16, the largest difference between truncation and rounding.
+  // The tolerance is one ulp of bfloat16, the largest difference between truncation and rounding.
   static const Allowance cut = {
       .why = "its data are truncated to bfloat16, but a cast rounds: compared within one ulp",
       .rtol = 0x1p-7};
@@ -68,8 +69,9 @@ const std::map<std::string, Allowance>& allowances() {
   return tests;
 }
 
-// Tests with an input `like`, of which only the dtype matters, that has one element where the model
-// declares more. Functions require the declared shape, so the element is repeated.
+// For tests whose model declares more elements of an input `like` than the data have. Only the
+// dtype of `like` matters, but functions require the declared shape, so its single element is
+// repeated.
 constexpr const char* kRepeatedWhy =
     "an input has other sizes than its model declares: repeated to these";
 bool has_other_sizes(const std::string& name) {
@@ -77,8 +79,8 @@ bool has_other_sizes(const std::string& name) {
          name.starts_with("test_castlike_BFLOAT16_to_FLOAT");
 }
 
-// Ops that are not in the first table of ops, by ONNX's names: the second table, and ops
-// that are composed of others. A test without any of them counts for the first table.
+// Whether the model uses only ops of the first table of ops. Lists the ONNX names of the others:
+// those of the second table, and those that are composed of other ops.
 bool is_in_first_table(const std::vector<std::string>& ops) {
   static const std::set<std::string> beyond = {"BlackmanWindow",
                                                "Celu",
@@ -127,8 +129,8 @@ Json describe(const std::string& model) {
   return described;
 }
 
-// Why a model is left out: unknown ops, values that are not numeric tensors, or a dtype that the
-// device lacks.
+// The reason to leave a model out: unknown ops, values that are not numeric tensors, or a dtype
+// that the device lacks. Empty if there is none.
 std::string reason_to_leave_out(const std::string& name, const Json& model) {
   const auto excluded_test = excluded().find(name);
   if (excluded_test != excluded().end()) return excluded_test->second;
@@ -147,13 +149,14 @@ std::string reason_to_leave_out(const std::string& name, const Json& model) {
   return fmt::format("{}", fmt::join(reasons, ", "));
 }
 
-// The files store bfloat16 as uint16, because NumPy lacks bfloat16; the model declares the dtype.
+// Restores bfloat16 from uint16. The files store it so, because NumPy lacks bfloat16; the model
+// declares the real dtype.
 Tensor as_declared(const Tensor& x, const Json& value) {
   const bool is_bfloat16 = value["type"].get<std::string>().starts_with("bf16");
   return is_bfloat16 && x.dtype() == kUint16 ? bitcast(x, {.dtype = kBfloat16}) : x;
 }
 
-// The tensors of files NAME_0.pb, NAME_1.pb and so on, one for each of the model's `values`.
+// Reads the tensors of files NAME_0.pb, NAME_1.pb and so on, one for each of the model's `values`.
 std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& name,
                                  const Json& values) {
   std::vector<Tensor> tensors;
@@ -166,7 +169,7 @@ std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& name
   return tensors;
 }
 
-// Runs a test on its inputs and returns `n_outputs` outputs.
+// Runs a model on inputs and returns `n_outputs` outputs.
 using RunModel = std::function<std::vector<Tensor>(std::vector<Tensor> inputs, size_t n_outputs)>;
 
 std::vector<Tensor> call_by_call(const std::string& model, const std::vector<Tensor>& inputs,
@@ -180,7 +183,7 @@ std::vector<Tensor> call_by_call(const std::string& model, const std::vector<Ten
   return outputs;
 }
 
-// A model as a function, loaded from a temporary file.
+// A model run as a function, loaded from a temporary file.
 class ModelFunction {
  public:
   ModelFunction(const OnnxResult& test, const std::string& model) {
@@ -221,10 +224,11 @@ class ModelFunction {
  private:
   std::optional<Program> program_;
   std::optional<Function> function_;
-  std::vector<InputSpec> declared_;  // Shapes to broadcast inputs to, if needed.
+  // Declared inputs; inputs are broadcast to their shapes if needed.
+  std::vector<InputSpec> declared_;
 };
 
-// Describes the first failure of a data set; empty if all outputs are right.
+// Describes the first failure in a folder of test data; empty if all outputs are right.
 std::string failure_of(const RunModel& run, const Json& described, const fs::path& data,
                        Tolerance tolerance) {
   const std::vector<Tensor> inputs = read_tensors(data, "input", described["inputs"]);
@@ -257,7 +261,7 @@ OnnxResult run_test(const fs::path& folder, const OnnxOptions& options) {
         if (model.find("epsilon") == std::string::npos) {
           model = with_attribute(model, "epsilon", found->second.epsilon);
         } else {
-          result.allowance.clear();  // Newer data have it.
+          result.allowance.clear();  // Newer models contain the attribute.
         }
       }
     }
@@ -295,7 +299,7 @@ OnnxResult run_test(const fs::path& folder, const OnnxOptions& options) {
   return result;
 }
 
-// Collects the log of a context. Any message in it is a fault.
+// Collects the log messages of a context. Any message counts as a fault.
 struct Log {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -316,7 +320,7 @@ Context make_context(const OnnxOptions& options, Log& log) {
     plugin_options.push_back({detail::c_text(plugin), detail::c_text(key), detail::c_text(value)});
   }
   tenon_context_options c_options = TENON_CONTEXT_OPTIONS_DEFAULT;
-  // Untraceable functions log a warning; they are counted instead.
+  // Functions that cannot be traced log a warning. They are counted instead.
   c_options.log_level = options.functions ? TENON_LOG_ERROR : TENON_LOG_WARNING;
   c_options.log = {Log::hear, &log, nullptr};
   c_options.plugin_paths = paths.data();

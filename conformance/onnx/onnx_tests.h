@@ -1,7 +1,8 @@
-// The node tests of ONNX: models with one node or a few, with inputs and outputs from ONNX's own
-// reference implementation, so they are independent of Tenon.
+// Runs the node tests of ONNX. Each is a model of one or a few nodes, with inputs and outputs from
+// ONNX's own reference implementation, so the tests are independent of Tenon.
 //
-// Each test is a folder with model.onnx, and test_data_set_N with input_I.pb and output_O.pb.
+// Each test is a folder with model.onnx, and folders test_data_set_N with files input_I.pb and
+// output_O.pb.
 
 #pragma once
 
@@ -22,9 +23,9 @@ struct OnnxOptions {
   std::string filter;      // Only tests whose name this regular expression finds; empty for all.
   unsigned jobs = 1;       // Number of threads, each with its own scope.
   bool functions = false;  // Runs models as functions instead of call by call.
-  std::string title = "onnx node tests";  // Of the line with the totals.
-  // Whether tests that Tenon refuses as UNIMPLEMENTED are left out rather than failed. The totals
-  // then count all tests, and each test left out is listed.
+  std::string title = "onnx node tests";  // Title of the line with the totals.
+  // Whether tests that Tenon refuses with UNIMPLEMENTED are left out instead of counted as
+  // failures. The totals then count all tests, and each test left out is listed.
   bool may_refuse = false;
   double rtol = 1e-3;
   double atol = 1e-7;
@@ -37,9 +38,9 @@ struct OnnxResult {
   std::string name;
   OnnxVerdict verdict = OnnxVerdict::kFailed;
   std::string reason;            // Why it failed or was left out.
-  std::string allowance;         // If the test is adjusted: how and why.
-  bool in_first_table = false;   // All its ops are in the first table of ops.
-  bool is_untraceable = false;   // Run as a function, it falls back to calls.
+  std::string allowance;         // How and why the test is adjusted; empty if it is not.
+  bool in_first_table = false;   // Whether all ops of the test are in the first table of ops.
+  bool is_untraceable = false;   // Whether the model as a function falls back to single calls.
   std::vector<std::string> ops;  // Ops of the model.
 };
 
@@ -51,7 +52,7 @@ struct OnnxSummary {
   std::vector<std::string> logged;  // Warnings and errors of the plugin and others; any is a fault.
 
   size_t passed() const { return count(OnnxVerdict::kPassed); }
-  // Without those left out.
+  // Number of tests that ran, without those left out.
   size_t total() const { return passed() + count(OnnxVerdict::kFailed); }
   size_t count(OnnxVerdict verdict) const;
 };
@@ -59,8 +60,8 @@ struct OnnxSummary {
 // Runs the tests on the device without fallback. Shows progress if stderr is a terminal.
 OnnxSummary run_onnx_tests(const OnnxOptions& options);
 
-// One line for each failure and the first log messages; tests left out and why; and the totals at
-// the end.
+// Formats a summary: one line for each failure, the first log messages, the tests left out with
+// reasons, and the totals at the end.
 std::string text_of(const OnnxSummary& summary);
 
 // A table of the passed, failed and left-out tests for each op.

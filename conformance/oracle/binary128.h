@@ -1,5 +1,5 @@
-// Overloads of <cmath> functions for __float128, implemented by libquadmath, for the loops of
-// plugins/ref. Included before each of these files, so that they compile unchanged.
+// Overloads of <cmath> functions for __float128, implemented by libquadmath. Included before each
+// source file of plugins/ref, so that its loops compile unchanged for __float128.
 
 #pragma once
 

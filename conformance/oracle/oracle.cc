@@ -8,7 +8,7 @@ TENON_PLUGIN_ENTRY(ref)(const tenon_host* host, const tenon_plugin** out_plugin)
 namespace tenon_kit {
 namespace {
 
-// Adds binary128 to each class of dtypes in the signature that has all floats.
+// Returns the signature with binary128 added to each class of dtypes that contains all floats.
 std::string with_binary128(tenon_string signature) {
   std::string text(signature.data, signature.size);
   for (const std::string word : {":float", ":any", ":f32,f64"}) {

@@ -1,4 +1,5 @@
-// The oracle: the loops of plugins/ref, linked in, which here also support binary128.
+// The oracle: the kernels of plugins/ref, linked into the kit and compiled with support for
+// binary128.
 
 #pragma once
 

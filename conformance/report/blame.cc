@@ -18,24 +18,25 @@ constexpr size_t kMaxListed = 8;
 
 bool is_op(const std::string& name) { return find_op(std::string_view(name)) != nullptr; }
 
-// The op that a message begins with: "gather: ..." or, of a kernel line, `abs "f32->f32"...`.
+// The op at the beginning of a message: "gather: ..." or, for a kernel line, `abs "f32->f32"...`.
+// Empty if there is none.
 std::string first_op(const std::string& message) {
   const std::string name = message.substr(0, message.find_first_of(" :"));
   return is_op(name) ? name : "";
 }
 
-// Every op that a failing row may be due to. The row's own op is among them if it is one.
+// All ops whose fault may explain a failing row, including the row's own op.
 std::set<std::string> suspects(const Row& row) {
   std::set<std::string> ops;
   for (const std::string& op : kernels_of(row)) ops.insert(op);
-  // A program names its ops, and so does a problem.
+  // Adds the ops that the row's program or problem contains.
   const std::string key = "\"op\":\"";
   for (size_t at = row.line.find(key); at != std::string::npos; at = row.line.find(key, at)) {
     at += key.size();
     const std::string op = row.line.substr(at, row.line.find('"', at) - at);
     if (is_op(op)) ops.insert(op);
   }
-  // Also after a prefix such as "the call failed: ".
+  // Adds the op at the beginning of the message, or after a prefix such as "the call failed: ".
   const size_t colon = row.message.find(": ");
   const std::string rest = colon == std::string::npos ? "" : row.message.substr(colon + 2);
   for (const std::string& text : {row.message, rest}) {
@@ -45,7 +46,8 @@ std::set<std::string> suspects(const Row& row) {
   return ops;
 }
 
-// Rows with fewer suspects, of lower levels, and with small problems are more specific.
+// Sort key of a row, smallest for the most specific one: with few suspects, of a low level, with a
+// small problem.
 std::tuple<size_t, int, size_t> breadth(const Row& row) {
   return {suspects(row).size(), row.level, row.line.size()};
 }
@@ -95,7 +97,8 @@ std::string fault_summary(const std::vector<Row>& rows) {
   if (faults.size() < 2) return "";
   std::stable_sort(faults.begin(), faults.end(),
                    [](const Row* a, const Row* b) { return breadth(*a) < breadth(*b); });
-  // From the most specific row on: a row is a consequence if an op that it uses fails by itself.
+  // Processes the most specific rows first. A row is a consequence if an op that it uses fails by
+  // itself.
   std::vector<std::string> order;
   std::map<std::string, Group> groups;
   for (const Row* row : faults) {

@@ -1,5 +1,5 @@
-// Attributes failing cells to ops: an op that fails by itself explains the failures of those that
-// launch its kernels.
+// Attributes failing cells to ops: if an op fails by itself, it explains the failures of other
+// cells that launch its kernels.
 
 #pragma once
 
@@ -10,13 +10,14 @@
 
 namespace tenon_kit {
 
-// Appends the names of other ops whose kernels a failing case launches, and reads them back.
+// with_kernels() appends to a message the names of the other ops whose kernels a failing case
+// launches; kernels_of() parses them.
 std::string with_kernels(const std::string& message, const std::vector<std::string>& ops);
 std::vector<std::string> kernels_of(const Row& row);
 
-// The failing rows as a summary: for each op that fails by itself its most specific failure, with
-// the others of the op and the consequences in other ops folded below. Empty with fewer than two
-// failing rows.
+// Summarises the failing rows. For each op that fails by itself, lists its most specific failure
+// first, then the op's other failures and the consequences in other ops. Empty if fewer than two
+// rows fail.
 std::string fault_summary(const std::vector<Row>& rows);
 
 }  // namespace tenon_kit

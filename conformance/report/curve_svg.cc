@@ -10,7 +10,8 @@
 namespace tenon_kit {
 namespace {
 
-// In drawing units. Zero is in a gap between negative and positive inputs.
+// Positions in drawing units. Negative and positive inputs are separated by a gap, and zero is in
+// its middle.
 constexpr double kLeft = 34, kRight = 316, kTop = 8, kBottom = 104, kGap = 5;
 constexpr double kMiddle = (kLeft + kRight) / 2;
 
@@ -81,7 +82,7 @@ std::string scales(const Axes& axes, bool negative) {
                    ulp < 1e4 ? fmt::format("{:g}", ulp) : raised("10", std::log10(ulp)));
   }
   const double low = axes.low(), high = axes.high();
-  // Label 1, or the middle if 1 is too near one of the ends.
+  // Labels the input 1, or the middle of the axis if 1 is too near one of its ends.
   const double share = -low / (high - low);
   const double unit = share > 0.3 && share < 0.7 ? 0 : std::round((low + high) / 2);
   svg += text_at(kMiddle, kBottom + 13, "middle", "0");

@@ -1,4 +1,4 @@
-// The parts of the page about the device itself, and about functions on it.
+// Writes the sections of the HTML page about the device itself and about functions on it.
 
 #include "conformance/device/device_check.h"
 #include "conformance/functions/function_check.h"

@@ -1,5 +1,5 @@
-// The page for a person: which ops hold in which dtypes, how far each is from the truth, and a line
-// for every fault. One file, without a network, light or dark as the reader's machine is.
+// Writes the HTML report: which ops pass in which dtypes, how large the errors are, and how to
+// reproduce every fault. It is one file that needs no network, with a light and a dark theme.
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ details{margin:.5rem 0}summary{cursor:pointer;padding:.3rem 0}
 .errors td:last-child{width:100%;min-width:6rem;vertical-align:middle}
 )css";
 
-// How a cell of the map looks, as a class and as a sign.
+// How a cell of the map looks: its CSS class, sign and description.
 struct Mark {
   char kind;
   const char* sign;
@@ -77,7 +77,8 @@ constexpr Mark kMarks[] = {{'p', "✓", "passed"},
                            {'w', "!", "passed, with known faults or unclaimed"},
                            {'n', "·", "nothing was run"}};
 
-// What is tried of any op says nothing of a claim.
+// Whether the row tests a claim. Checks that also run for unclaimed signatures do not show that a
+// claim holds.
 bool is_of_claim(const Row& row) {
   const Check* check = find_check(row.check);
   return !check || !check->of_unclaimed;
@@ -105,7 +106,7 @@ std::vector<std::string> ops_of(const std::vector<Row>& rows) {
   return ops;
 }
 
-// A claim belongs to the dtype that its name begins with.
+// The dtype column to which a claim belongs: the first dtype in its text.
 std::string first_dtype(const std::string& dtypes) {
   return dtypes.substr(0, dtypes.find_first_of(",-"));
 }
@@ -178,7 +179,7 @@ std::string error_bars(const std::vector<Row>& rows) {
   return html;
 }
 
-// A figure for each function, by dtype; float32 is open.
+// The error curves of all functions, grouped by dtype; the group of float32 is open.
 std::string curves(const std::vector<Row>& rows) {
   std::string html;
   for (const DTypeFacts& d : all_dtypes()) {
@@ -196,7 +197,7 @@ std::string curves(const std::vector<Row>& rows) {
   return html;
 }
 
-// The rows of which `wanted` holds, each with what makes it happen again.
+// Lists the rows for which `wanted` returns true, each with the command that reproduces it.
 template <class Wanted>
 std::string list_of(const Heading& heading, const std::vector<Row>& rows, const char* kind,
                     const Wanted& wanted) {
@@ -222,7 +223,7 @@ std::string faults(const Heading& heading, const std::vector<Row>& rows) {
          (known.empty() ? "" : "<h2>Known faults</h2>" + known);
 }
 
-// What the plugin does not claim, and what comes of it.
+// Lists the unclaimed signatures by the reason in the row's message.
 std::string unclaimed(const std::vector<Row>& rows) {
   std::map<std::string, std::map<std::string, std::string>> by_reason;
   size_t n = 0;

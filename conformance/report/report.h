@@ -1,4 +1,4 @@
-// The results of a run: shows progress, prints a summary, and writes files for machines and people.
+// The report of a run: shows progress, prints a summary, and writes JSON, JUnit and HTML files.
 
 #pragma once
 
@@ -21,10 +21,10 @@ struct Heading {
   std::string profile;
   std::string level;
   uint64_t seed = 0;
-  std::vector<std::string> notes;  // Notes on what relaxes or limits the checks.
+  std::vector<std::string> notes;  // Settings that relax or limit the checks.
   size_t n_claims = 0;
   size_t n_executed = 0;  // Claims that were run.
-  size_t n_whole = 0;     // Including what is not claimed.
+  size_t n_whole = 0;     // Number of claims, including unclaimed signatures of the registry.
 };
 
 Heading heading_of(const Runner& runner, const std::string& profile, const std::string& level,
@@ -34,27 +34,29 @@ class Report {
  public:
   Report(const Runner& runner, const std::string& profile, const std::string& level, uint64_t seed);
 
-  // `claims` are texts "op dtypes". It is empty if no device could be opened, so that only device
-  // checks run.
+  // `claims` are texts "op dtypes". Empty if no device could be opened, so that only device checks
+  // run.
   Report(Heading heading, std::vector<std::string> claims);
 
-  // Reads known faults, one line of JSON each. They do not fail a run, but passing does. A line
-  // with `driver` applies only to devices whose driver has this text in its name.
+  // Reads known faults, one JSON object per line. A known fault does not fail the run; if its cell
+  // passes, the run fails. A line with `driver` applies only to devices whose driver name contains
+  // that text.
   void expect(const std::string& path);
-  // Takes over the rows of an earlier run with the same settings; returns "op dtypes check" of
-  // each.
+  // Reads the rows of an earlier run with the same settings and adds them to this report. Returns
+  // "op dtypes check" of each.
   std::set<std::string> read(const std::string& path);
 
-  // Writes intermediate results to this file from time to time.
+  // Sets the file to which intermediate results are written periodically.
   void keep_json(const std::string& path) { kept_ = path; }
 
-  // `whole`: no option excludes cells, so every claim must be executed.
+  // Starts a run of `n_cells` cells. `whole`: no option excludes cells, so every claim must be
+  // executed.
   void begin(size_t n_cells, bool whole);
   void add(Row row);
   void end();
 
   bool passed() const;
-  // Cells are left, and those that ran have no fault.
+  // Whether cells are left to run and none of the completed ones has a fault.
   bool is_unfinished() const;
 
   void write_json(const std::string& path) const;
@@ -69,12 +71,12 @@ class Report {
 
   void show_progress(bool force);
   Json heading_json() const;
-  std::vector<std::string> unexecuted() const;  // Claims for which nothing ran.
+  std::vector<std::string> unexecuted() const;  // Claims for which no check ran.
   std::map<Status, size_t> counts() const;
   bool has_fault() const;
 
   Heading heading_;
-  std::vector<std::string> claims_;  // "op dtypes".
+  std::vector<std::string> claims_;  // One text "op dtypes" for each claim.
   std::vector<Row> rows_;
   std::vector<Expected> expected_;
   size_t n_cells_ = 0;
@@ -87,7 +89,7 @@ class Report {
   bool terminal_ = false;
 };
 
-// The page (report/page.cc).
+// Formats the report as an HTML page (report/page.cc).
 std::string html_page(const Heading& heading, const std::vector<Row>& rows);
 
 }  // namespace tenon_kit

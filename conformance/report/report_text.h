@@ -1,4 +1,4 @@
-// Functions that the report's files share.
+// Text functions that the report's source files share.
 
 #pragma once
 

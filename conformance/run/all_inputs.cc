@@ -17,8 +17,9 @@ namespace {
 
 using tenon::Tensor;
 
-constexpr uint32_t kPart = 1u << 22;   // Half of the inputs with one exponent.
-constexpr uint32_t kBlock = 1u << 16;  // Runs in one call and stays in the cache.
+// Number of inputs in a part of a 32-bit dtype: half of the inputs with one exponent.
+constexpr uint32_t kPart = 1u << 22;
+constexpr uint32_t kBlock = 1u << 16;  // Number of inputs per call; small enough for the cache.
 
 Tensor tensor_of(const Session& session, tenon_dtype dtype, const void* data, size_t n) {
   const auto size = static_cast<int64_t>(n);
@@ -37,7 +38,8 @@ void widen(const std::byte* bytes, std::vector<double>& values) {
   }
 }
 
-// float64 represents all values of 16-bit and 32-bit floats and of bool.
+// Converts elements to float64, which represents all values of 16-bit and 32-bit floats and of
+// bool.
 std::vector<double> doubles_of(const std::byte* bytes, size_t n, tenon_dtype dtype) {
   std::vector<double> values(n);
   const auto widen_halves = [&](auto value_of) {
@@ -77,7 +79,7 @@ double unit_of(double x, const DTypeFacts& f) {
 }
 
 Json to_json(const InputError& error) {
-  // As bits, because JSON has neither NaN nor infinities.
+  // Written as bits, because JSON has neither NaN nor infinities.
   return {error.bits, bit_cast<uint64_t>(error.got), bit_cast<uint64_t>(error.want)};
 }
 
@@ -216,7 +218,7 @@ class PartRun {
     return doubles_of(y.bytes.data(), bits.size(), y.dtype);
   }
 
-  // The tolerances of relaxed functions that depend on inputs.
+  // The input-dependent tolerances of functions in relaxed.
   std::vector<double> slack(const std::vector<uint32_t>& bits,
                             const std::vector<double>& want) const {
     std::vector<double> result;

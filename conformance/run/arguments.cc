@@ -11,7 +11,7 @@
 namespace tenon_kit {
 namespace {
 
-// Parses the whole text as a number; false if it is not one.
+// Parses the whole text as a number. Returns false if it is not a number.
 template <class Number>
 bool whole(const std::string& text, Number (*parse)(const char*, char**), Number& value) {
   char* end = nullptr;
@@ -79,7 +79,8 @@ void check_profile(Profile profile, tenon_features features, const std::string& 
 }
 
 void check_writable(const std::string& path) {
-  const tenon_files::AtomicFile file(path);  // Does not change an existing file.
+  // Opens the file for writing without changing an existing file.
+  const tenon_files::AtomicFile file(path);
   if (file.error() == 0) return;
   throw std::runtime_error("cannot write " + path + ": " + std::strerror(file.error()));
 }

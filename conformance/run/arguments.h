@@ -1,4 +1,4 @@
-// Parses the program's structured arguments.
+// Parses the program's structured command-line arguments.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace tenon_kit {
 
-// Parses "I/N", the I-th of N shards, and returns the indices below `n` that it contains, in order.
-// An empty text gives all. Throws if the text is invalid.
+// Parses "I/N", the I-th of N shards, and returns the indices below `n` in that shard, in order. An
+// empty text selects all. Throws if the text is invalid.
 std::vector<size_t> in_shard(const std::string& shard, size_t n);
 
 // Parses "A:B", two numbers, which may be infinite or hexadecimal. Throws unless A <= B.
@@ -30,7 +30,7 @@ bool names_dtype(const std::string& dtypes, const std::string& name);
 // Throws if the profile is relaxed and the device does not declare FAST_MATH.
 void check_profile(Profile profile, tenon_features features, const std::string& device);
 
-// Throws if the file cannot be written, to report this before a long run.
+// Throws if the file cannot be written, so that a long run does not fail at its end.
 void check_writable(const std::string& path);
 
 // Whether `text` equals `pattern`, or starts with the part before a final "*". An empty pattern

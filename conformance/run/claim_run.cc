@@ -23,8 +23,8 @@ extern "C" tenon_error* tenon_plugin_query_v1_wasm(const tenon_host*, const teno
 namespace tenon_kit {
 namespace {
 
-// Sessions with different numbers of threads, created on demand. Like the guard, they are one set
-// for the process.
+// Sessions with different numbers of threads, created on demand. There is one set in a process,
+// like the guard.
 SessionOptions device_options;
 
 std::shared_ptr<Session> with_threads(uint32_t threads) {
@@ -38,10 +38,11 @@ std::shared_ptr<Session> with_threads(uint32_t threads) {
   return session;
 }
 
-// Checks of this level run other ops as well as the claim's.
+// Level of the gradient checks, which also run ops other than the claim's.
 constexpr int kGradientLevel = 4;
 
-// Whether the claimed kernel was used: if there is a decomposition, results are right without it.
+// Whether the claimed kernel was prepared. Correct results do not show this, because a
+// decomposition may have run.
 bool has_kernel(const Claim& claim) {
   const auto first = [](const std::vector<tenon_dtype>& dtypes) {
     return dtypes.empty() ? TENON_DTYPE_NONE : dtypes[0];
@@ -52,7 +53,7 @@ bool has_kernel(const Claim& claim) {
 // Whether the plugin refused the call.
 bool is_refusal(const tenon::Error& error) { return error.code() == tenon::Code::kUnimplemented; }
 
-// Whether a case has drawn values. False for isnan and isinf, whose results on these are constant.
+// Whether a case has random values. False for isnan and isinf, whose results are constant on these.
 bool is_drawn(const Problem& problem) {
   if (!problem.name.empty() || problem.op->name == "isnan" || problem.op->name == "isinf") {
     return false;
@@ -62,8 +63,8 @@ bool is_drawn(const Problem& problem) {
   });
 }
 
-// Whether a cell's cases could have revealed a fault. A case of the registry may show a single
-// fact, such as a zero. If there are drawn cases, one of them must be telling.
+// Whether the cases of a cell could have revealed a fault. A registry case may test a single fact,
+// such as a zero, so if there are cases with random values, one of these must be telling.
 struct Trust {
   bool any = false, drawn = false, any_drawn = false;
 
@@ -73,7 +74,7 @@ struct Trust {
     any = any || finding.trusted;
     any_drawn = any_drawn || (own && finding.trusted);
   }
-  // The smoke test draws too few cases to require that.
+  // Not required of the smoke test, which draws too few cases.
   bool is_enough(bool thorough) const { return any && (any_drawn || !drawn || !thorough); }
 
   std::string message(const Claim& claim) const {
@@ -104,8 +105,8 @@ bool is_of_any(const std::vector<Claim>& claims, const Problem& problem,
   });
 }
 
-// The minimum rank of each input over the problems of a check. Shrinking keeps it, since the check
-// may rely on it.
+// The minimum rank of each input over the problems of a check. Shrinking keeps these ranks, because
+// the check may rely on them.
 std::vector<size_t> min_ranks(const std::vector<Problem>& problems) {
   std::vector<size_t> ranks;
   for (const Problem& problem : problems) {
@@ -142,14 +143,14 @@ std::vector<std::string> kernels_beside(const Check& check, const Environment& e
   try {
     check.test(env, problem);
   } catch (const std::exception&) {
-    // Launches before the failure count.
+    // Launches before the failure are noted as well.
   }
   std::vector<std::string> ops = guard::take_launched();
   std::erase(ops, problem.op->name);
   return ops;
 }
 
-// How many smaller problems to try: fewer if each takes long, none if they take gigabytes.
+// Maximum number of smaller problems to try: fewer if each is large, none from 2^21 elements on.
 int tries(const Problem& problem, int most) {
   int64_t n = 0;
   for (const Operand& x : problem.inputs) n += x.absent || x.scalar ? 1 : count_of(x.shape);
@@ -263,9 +264,9 @@ Row Runner::run(const Claim& claim, const Check& check,
     try {
       finding = test_one(check, env, problem);
     } catch (const tenon::Error& error) {
-      refusal = error.message();  // Other attributes may still work.
-      env.device.drop_errors();   // Parts of a refused decomposition may have been launched.
-      // If the claimed op works alone, another op was refused.
+      refusal = error.message();  // Problems with other attributes may still run.
+      env.device.drop_errors();   // A part of a refused decomposition may have been launched.
+      // If the claimed op runs alone, the plugin refused another op.
       is_of_parts = is_of_parts && runs(env.device, problem);
       continue;
     }
@@ -282,7 +283,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     const std::vector<Claim> alike = claims_for(check, claim);
     const std::vector<size_t> ranks = min_ranks(problems);
     const bool threw = finding.threw;
-    // Do not shrink an unexpected failure to a call that must fail.
+    // If a valid call failed, shrinking must not lead to a call that is invalid.
     const bool is_sound = threw && runs(env.oracle, problem);
     const auto fails = [&](const Problem& candidate) {
       try {
@@ -294,7 +295,7 @@ Row Runner::run(const Claim& claim, const Check& check,
         row.message = finding.message;
         return true;
       } catch (const std::exception&) {
-        return false;  // A different problem.
+        return false;  // The candidate fails in another way.
       }
     };
     row.status = finding.leaked ? Status::kLeak : Status::kFail;
@@ -328,7 +329,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     row.message = refusal.empty() ? "claimed, but no valid case could be generated"
                                   : "claimed, but refused: " + refusal;
   } else if (row.status == Status::kPass && check.of_kernel && !has_kernel(claim)) {
-    // Without elements, the decomposition works even if the device lacks the dtype.
+    // On empty tensors, the decomposition works even if the device lacks the dtype.
     const bool is_absent = needs_absent_dtype(claim, env.features);
     row.status = is_absent ? Status::kUnsupported : Status::kFail;
     row.message = is_absent ? "the device declares no FLOAT64, and its kernel never runs"

@@ -10,21 +10,21 @@
 namespace tenon_kit {
 
 struct RunOptions {
-  std::string plugin;  // A file, or the name of a plugin that Tenon finds.
-  std::string device;  // NAME:0 if empty.
+  std::string plugin;  // Path of a file, or name of a plugin that Tenon finds.
+  std::string device;  // Device name; NAME:0 if empty.
   Profile profile = Profile::kStrict;
   bool thorough = true;
   bool large = false;  // Also runs one op of each family on more than 2^31 elements.
   int level = 6;       // The highest level to run.
   uint64_t seed = 1;
-  std::string op;     // A pattern; empty for all.
-  std::string dtype;  // A name among the claim's dtypes; empty for all.
-  std::string check;  // A name; empty for all.
-  int shrink = 300;   // Maximum number of smaller problems that are tried for a failing one.
+  std::string op;     // Pattern of op names; empty for all.
+  std::string dtype;  // Name of a dtype that the claim must contain; empty for all.
+  std::string check;  // Name of a check; empty for all.
+  int shrink = 300;   // Maximum number of smaller problems to try for a failing one.
   std::vector<std::pair<std::string, std::string>> plugin_options;
 };
 
-// Holds the guarded plugin and the oracle. One in a process.
+// Holds the guarded plugin and the oracle. A process has at most one Runner.
 class Runner {
  public:
   explicit Runner(const RunOptions& options);
@@ -36,7 +36,7 @@ class Runner {
   // The indices in all_checks() of the checks that apply to a claim.
   std::vector<size_t> checks_of(const Claim& claim) const;
 
-  // Runs one cell. Calls `at` with each problem before it is tested.
+  // Runs one cell. Calls `at` with each problem before it runs.
   Row run(const Claim& claim, const Check& check,
           const std::function<void(const Problem&)>& at) const;
 

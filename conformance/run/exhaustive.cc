@@ -31,7 +31,7 @@ std::string time_text(double seconds) {
   return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
 }
 
-// Whether a part has an input within the range. NaNs count as infinities.
+// Whether a part contains an input within the range. NaNs are treated as infinities.
 bool holds(const InputPart& part, tenon_dtype dtype, const Range& range) {
   double a = input_value(part.first, dtype);
   double b = input_value(part.first + (part.count - 1), dtype);
@@ -41,7 +41,7 @@ bool holds(const InputPart& part, tenon_dtype dtype, const Range& range) {
   return std::min(a, b) <= range.high && std::max(a, b) >= range.low;
 }
 
-// Shows progress: in place on a terminal, otherwise a line for each 10 %.
+// Shows progress: updates a line on a terminal, or prints a line for each 10 %.
 class Progress {
  public:
   explicit Progress(size_t n) : n_(n), terminal_(isatty(STDERR_FILENO) != 0) {}
@@ -151,7 +151,7 @@ PartResult sum_of(const Parts& parts) {
   return sum;
 }
 
-// A point for each part, in ascending order of inputs.
+// Returns a curve with one point for each part, in ascending order of inputs.
 std::vector<CurvePoint> curve_of(const Parts& parts, const std::vector<InputPart>& places,
                                  tenon_dtype dtype) {
   std::vector<CurvePoint> curve;
@@ -170,7 +170,8 @@ std::string input_text(const InputError& e, tenon_dtype dtype) {
                      e.want);
 }
 
-// The claim's dtypes as in the report, if the op is claimed for the dtype; else empty.
+// The dtypes of the op's claim for this dtype, as in the report; empty if the op is not claimed for
+// it.
 std::string claimed_dtypes(const Runner& runner, const OpFacts& op, tenon_dtype dtype) {
   for (const Claim& claim : runner.claims()) {
     if (claim.op == &op && !claim.inputs.empty() && claim.inputs[0] == dtype) return claim.dtypes;

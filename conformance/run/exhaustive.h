@@ -13,18 +13,18 @@ struct ExhaustiveOptions {
   std::string op;
   std::string dtype = "f32";
   std::string profile;
-  std::string range;   // A:B selects the parts with inputs from A to B; empty for all.
+  std::string range;   // A:B selects the parts that contain inputs from A to B; empty for all.
   std::string shard;   // I/N selects a shard of these parts; empty for all.
-  std::string json;    // Stores the results so far in this file, for `resume`.
-  std::string resume;  // Skips parts whose results are in this file.
-  std::string html;    // Writes a page with the errors over the inputs.
+  std::string json;    // File in which to store the results so far, for `resume`.
+  std::string resume;  // File with results of an earlier run; its parts are skipped.
+  std::string html;    // File for a page with the errors over the inputs.
 };
 
-// Runs it, shows progress, and prints the largest error and its input. Returns the exit status: 1
-// if a result is beyond its bound.
+// Runs the test, shows progress, and prints the largest error and its input. Returns the exit
+// status: 1 if a result is beyond its bound.
 int run_exhaustive(const Runner& runner, const ExhaustiveOptions& options, WorkerOptions workers);
 
-// Runs as a worker that answers requests for parts.
+// Runs as a worker process that answers requests for parts.
 int serve_exhaustive(const Runner& runner, const ExhaustiveOptions& options);
 
 }  // namespace tenon_kit

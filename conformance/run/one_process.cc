@@ -1,5 +1,5 @@
-// run_cells where there are no child processes, as in WebAssembly: in this one, which ends if a
-// plugin crashes. --shard divides the cells among several runs.
+// Implements run_cells() for platforms without child processes, such as WebAssembly. The cells run
+// in this process, which ends if a plugin crashes. --shard divides the cells among several runs.
 
 #include <chrono>
 #include <stdexcept>

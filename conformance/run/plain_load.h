@@ -1,4 +1,4 @@
-// Loads a plugin without the guard, to run the core's own checks.
+// Loads a plugin without the guard, so that the core's own checks of plugins run.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 namespace tenon_kit {
 
 // Loads the file and opens its devices like an application. Throws tenon::Error if the core refuses
-// it: for a damaged file, a missing slot, or an invalid signature.
+// the plugin, for example for a damaged file, a missing slot, or an invalid signature.
 void load_plainly(const std::string& path);
 
 // Whether the plugin itself returns UNAVAILABLE when it is queried or its device is opened. False
-// if a host refuses it for another reason, whatever the code of that error is.
+// if a host refuses the plugin for any other reason, whatever that error's code.
 bool is_unavailable(const device::Subject& subject);
 
 }  // namespace tenon_kit

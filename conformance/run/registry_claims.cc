@@ -23,7 +23,8 @@ std::vector<Claim> claims_of_ref() {
   return rows;
 }
 
-// The claim for a case with its floats replaced by `to`; false if the op does not support it.
+// Computes the claim for a case with its floats replaced by `to`. Returns false if the op does not
+// support it.
 bool claim_of(const Session& oracle, Problem problem, tenon_dtype to, Claim& claim) {
   bool has_float = false;
   for (Operand& x : problem.inputs) {
@@ -43,7 +44,7 @@ bool claim_of(const Session& oracle, Problem problem, tenon_dtype to, Claim& cla
   return true;
 }
 
-// Claims of an op that `ref` does not implement, from its cases.
+// Derives the claims of an op that `ref` does not implement from the op's cases.
 std::vector<Claim> claims_of_cases(const Session& oracle, const OpFacts& op) {
   std::vector<Claim> rows;
   for (const Problem& problem : registry_cases(op)) {

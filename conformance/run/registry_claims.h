@@ -1,5 +1,5 @@
-// What a plugin could claim: every op of the registry, in the dtypes that `ref` or its own cases
-// support.
+// Lists what a plugin could claim: every op of the registry, in the dtypes that `ref` or the op's
+// own cases support.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon_kit {
 
-// Adds to `claims` everything else in the registry, marked as not claimed.
+// Adds all other signatures of the registry to `claims`, marked as not claimed.
 void add_unclaimed(const Session& oracle, Claims& claims);
 
 }  // namespace tenon_kit

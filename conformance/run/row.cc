@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kNames[] = {"PASS",       "FAIL",        "CRASH", "TIMEOUT", "LEAK",
                                   "MISTRUSTED", "UNSUPPORTED", "XFAIL", "XPASS"};
 
-// In units of the smallest float64 an error may overflow, and JSON has no infinity.
+// Bounds an error, which may overflow in units of the smallest float64. JSON has no infinity.
 double finite(double ulp) { return std::min(ulp, 1e300); }
 
 }  // namespace

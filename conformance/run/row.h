@@ -13,11 +13,11 @@ namespace tenon_kit {
 enum class Status {
   kPass,
   kFail,
-  kCrash,        // The process died.
-  kTimeout,      // The process did not answer in time.
-  kLeak,         // Something was not released.
+  kCrash,        // The worker process crashed.
+  kTimeout,      // The worker process did not answer in time.
+  kLeak,         // Memory or another object was not released.
   kMistrusted,   // No oracle value could have revealed a fault.
-  kUnsupported,  // Not claimed; the message says what runs instead, if anything.
+  kUnsupported,  // Not claimed; the message tells what runs instead, if anything.
   kExpectedFail,
   kUnexpectedPass
 };
@@ -29,7 +29,7 @@ bool is_fault(Status status);
 Json to_json(const std::vector<CurvePoint>& curve);
 std::vector<CurvePoint> curve_from_json(const Json& json);
 
-// The dtypes of a row that is not about an op.
+// The dtypes of a row that does not test an op.
 inline constexpr const char* kNoDTypes = "-";
 
 struct Row {
@@ -39,16 +39,16 @@ struct Row {
   int level = 0;
   Status status = Status::kPass;
   uint64_t cases = 0;
-  uint64_t mistrusted = 0;  // Cases whose oracle could not have revealed a fault.
+  uint64_t mistrusted = 0;  // Number of cases whose oracle values could not have revealed a fault.
   double ulp = 0;           // The largest error, in ulp.
   double seconds = 0;
   std::string message;
-  std::string line;  // Reproduces a fault: tenon-conformance --check CHECK --case LINE.
+  std::string line;  // The problem that fails, for tenon-conformance --check CHECK --case LINE.
   std::vector<CurvePoint> curve;  // Errors of a unary function, sorted by x.
 };
 
-// Fails a row during which the plugin logged `said`; does nothing if that is empty. A row that is a
-// fault already keeps its own message.
+// Marks the row as failed if the plugin logged `said` while it ran; does nothing if `said` is
+// empty. A row that has failed already keeps its message.
 void add_plugin_log(Row& row, const std::string& said);
 
 Json to_json(const Row& row);

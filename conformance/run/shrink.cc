@@ -8,9 +8,9 @@ namespace {
 
 using Problems = std::vector<Problem>;
 
-// Crops `x` to `shape`, keeping the first elements of every axis, or the last ones.
+// Crops `x` to `shape`. Keeps the first elements of every axis, or the last ones if `last` is true.
 Operand cropped(const Operand& x, const Sizes& shape, bool last) {
-  if (x.fill.kind == Fill::Kind::kWhole) {  // Other values do as well, in a shorter line.
+  if (x.fill.kind == Fill::Kind::kWhole) {  // New values have the same effect and a shorter text.
     Operand y = x;
     y.shape = shape;
     return y;
@@ -36,7 +36,8 @@ Operand cropped(const Operand& x, const Sizes& shape, bool last) {
   return y;
 }
 
-// Crops all inputs with size `before` at this axis, counted from the last, to `size`.
+// Crops all inputs that have size `before` at the axis `from_back`, counted from the last axis, to
+// `size`.
 Problem with_size(const Problem& problem, size_t from_back, int64_t before, int64_t size,
                   bool last) {
   Problem smaller = problem;
@@ -76,7 +77,7 @@ Problems smaller(const Problem& problem) {
   return candidates;
 }
 
-// ---- removing parts
+// ---- removing inputs, axes and attributes
 
 // Removes optional and variadic inputs.
 Problems fewer_inputs(const Problem& problem) {
@@ -100,7 +101,8 @@ Problems fewer_inputs(const Problem& problem) {
   return candidates;
 }
 
-// Adjusts an attribute to the removal of axis `axis` of `rank`; false if it refers to that axis.
+// Adjusts an attribute to the removal of axis `axis` of `rank`. Returns false if the attribute
+// refers to that axis.
 bool leave_axis_out(AttrValue& value, std::string_view name, int64_t axis, int64_t rank) {
   const auto is_it = [&](int64_t own) { return (own < 0 ? own + rank : own) == axis; };
   const auto moved = [&](int64_t own) {  // Axes may count from either end.
@@ -129,7 +131,8 @@ bool has_axis_of_one(const Operand& x, size_t from_back) {
   return is_tensor(x) && x.shape.size() > from_back && x.shape[x.shape.size() - 1 - from_back] == 1;
 }
 
-// Removes the axis from some inputs; as a second candidate, also adjusts the attributes.
+// Adds candidates with an axis removed from some inputs: one with the same attributes, and one with
+// attributes adjusted.
 void add_without_axis(const Problem& problem, std::span<const size_t> inputs, size_t from_back,
                       Problems& candidates) {
   Problem candidate = problem;
@@ -152,8 +155,8 @@ void add_without_axis(const Problem& problem, std::span<const size_t> inputs, si
   candidates.push_back(std::move(candidate));
 }
 
-// Removes axes of size 1: from all inputs that have one at this position from the last, or from one
-// input.
+// Removes an axis of size 1 from all inputs that have one at that position, counted from the last
+// axis, or from a single input.
 Problems fewer_axes(const Problem& problem) {
   Problems candidates;
   size_t rank = 0;
@@ -171,7 +174,7 @@ Problems fewer_axes(const Problem& problem) {
   return candidates;
 }
 
-// Resets attributes to their defaults, except dtypes, which identify the claim.
+// Resets attributes to their defaults, except dtypes, which are part of the claim.
 Problems plainer_attrs(const Problem& problem) {
   Problems candidates;
   for (const auto& [plain, initial] : problem.attrs) {
@@ -186,7 +189,7 @@ Problems plainer_attrs(const Problem& problem) {
   return candidates;
 }
 
-// ---- simplifying parts
+// ---- simplifying layouts and values
 
 Problems denser(const Problem& problem) {
   Problems candidates;
@@ -208,7 +211,7 @@ Problems simpler_values(const Problem& problem) {
     const Reals values = x.values();
     for (size_t k = 0; k < values.size(); ++k) {
       for (const Real simple : {Real(0), Real(1), real_rint(values[k])}) {
-        // The following values are no simpler.
+        // The following candidates are no simpler.
         if (simple == values[k] || real_is_nan(simple)) break;
         Problem candidate = problem;
         candidate.inputs[i] = with_values(x, values);
@@ -281,7 +284,7 @@ Problem shrink(const Problem& problem, std::span<const Claim> simpler,
     for (const Claim& claim : simpler) others.push_back(in_dtypes(best, claim));
     if (!improve(std::move(others))) continue;
     progress = true;
-    simpler = {};  // The simplest claim that fails is found.
+    simpler = {};  // Stops: the simplest claim that fails has been found.
   }
   return best;
 }

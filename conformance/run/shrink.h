@@ -10,8 +10,9 @@
 
 namespace tenon_kit {
 
-// `fails` is called for at most `budget` candidates, and must reject invalid ones. `simpler` lists
-// claims of the same op whose dtypes may replace the problem's, simplest first.
+// Returns the smallest failing problem found. `fails` is called for at most `budget` candidates,
+// and must return false for invalid ones. `simpler` lists claims of the same op whose dtypes may
+// replace the problem's, simplest first.
 Problem shrink(const Problem& problem, std::span<const Claim> simpler,
                const std::function<bool(const Problem&)>& fails, int budget);
 

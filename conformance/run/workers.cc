@@ -1,6 +1,6 @@
-// The parent writes "CLAIM CHECK
-// " to the child's standard input. The child answers on descriptor 3, because a plugin may print. A
-// line that starts with "@" is the problem about to run, and one that starts with "=" is the row.
+// The parent writes lines "CLAIM CHECK" to the child's standard input. The child answers on file
+// descriptor 3, because a plugin may print to standard output. An answer that starts with "@" is
+// the problem about to run; one that starts with "=" is the resulting row.
 
 #include "conformance/run/workers.h"
 
@@ -84,7 +84,8 @@ class Child {
     answers_ = from[0];
     buffer_.clear();
     if (options.memory_bytes && kLimitsMemory) {
-      // Limits data rather than address space, of which drivers reserve far more than they use.
+      // Limits the data segment instead of the address space, because drivers reserve far more
+      // address space than they use.
       const rlimit limit = {options.memory_bytes, options.memory_bytes};
       prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
     }
@@ -96,11 +97,11 @@ class Child {
     problem_.clear();
     begun_ = Clock::now();
     const std::string line = fmt::format("{} {}\n", cell.claim, cell.check);
-    // If the child has died, reading its answers detects that.
+    // A failed write is ignored: if the child has died, reading its answers detects that.
     [[maybe_unused]] const ssize_t written = write(requests_, line.data(), line.size());
   }
 
-  // Reads available output. Returns true when it contains the row. `ended`: the child closed its
+  // Reads available output. Returns true if it completes a row. `ended`: the child has closed its
   // pipe.
   bool read_answer(std::string& row, bool& ended) {
     char chunk[65536];
@@ -140,7 +141,7 @@ class Child {
     return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // Ends the child and returns the signal that killed it, or its negated exit status.
+  // Ends the child. Returns the signal that killed it, or its negated exit status.
   int stop(bool force = true) {
     if (pid_ <= 0) return 0;
     close(requests_);
@@ -171,7 +172,8 @@ Row ended_row(const Child& child, Row row, Status status, std::string message) {
   if (child.cell().claim != kDevice) {
     row.line = child.problem();
   } else if (!child.problem().empty()) {
-    row.message = child.problem() + ": " + row.message;  // A step rather than a problem.
+    // For device checks, problem() is the name of a step.
+    row.message = child.problem() + ": " + row.message;
   }
   return row;
 }

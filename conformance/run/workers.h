@@ -20,26 +20,28 @@ struct Cell {
   size_t check;
 };
 
-// The default memory limit of a child: twice what the check of 2^31 elements needs
-// (checks/large_tensors.cc), which also stops runaway allocations. 0 means no limit; used under
-// sanitizers, which map far more than they use.
+// The default memory limit of a child: twice the memory of the check of 2^31 elements
+// (checks/large_tensors.cc). It stops runaway allocations. 0 means no limit, as under sanitizers,
+// which map far more memory than they use.
 uint64_t default_memory_mib();
 
-// Runs a cell and returns its row. Calls `Tell` with each problem before it is tried.
+// Runs a cell and returns its row. Calls `Tell` with each problem before it runs.
 using Tell = std::function<void(const std::string& line)>;
 using RunCell = std::function<Row(const Cell&, const Tell&)>;
 
 struct WorkerOptions {
-  std::vector<std::string> command;  // The command of a worker: this program with its arguments.
+  // Command line of a worker process: this program with its arguments.
+  std::vector<std::string> command;
   int jobs = 1;
   double problem_seconds = 120;  // Timeout for each problem of a cell.
   double seconds = 1e9;          // No cell starts after this time.
   uint64_t memory_bytes = 0;     // Limit of a child's private writable memory; 0: no limit.
-  RunCell run;                   // Instead of `command`, where there are no child processes.
+  // Runs a cell in this process, where there are no child processes; used instead of `command`.
+  RunCell run;
 };
 
-// Calls `done` for each cell, in order of completion. `blank` gives the row of a cell whose process
-// died before it answered.
+// Runs cells and calls `done` for each, in order of completion. `blank` returns the row for a cell
+// whose process died before it answered.
 void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
                const std::function<Row(const Cell&)>& blank,
                const std::function<void(const Cell&, const Row&)>& done);
@@ -48,7 +50,7 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
 // end in time.
 int run_silently(const std::vector<std::string>& command, double seconds);
 
-// The worker's side: answers requests on standard input until it ends.
+// Runs the worker's side: answers requests until standard input ends.
 int serve_cells(const RunCell& run);
 
 }  // namespace tenon_kit

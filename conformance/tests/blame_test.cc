@@ -1,4 +1,5 @@
-// Attribution of failures to ops, in the summary of a report and for cells that end a process.
+// Tests how failures are attributed to ops, in the summary of a report and for cells that end a
+// process.
 
 #include "conformance/report/blame.h"
 
@@ -32,7 +33,7 @@ TEST(Blame, OneFaultNeedsNoSummary) {
   EXPECT_EQ(fault_summary({failing("exp", "f32", "value", 2, "no")}), "");
 }
 
-// The composite failed first, and the program names both ops.
+// The failure of the composite comes first in the report, and its program names both ops.
 TEST(Blame, ConsequencesAreFoldedBelowTheOpThatFailsByItself) {
   const std::string summary = fault_summary({
       failing("embedding", "f32,i32->f32", "unclaimed", 3,
@@ -65,7 +66,7 @@ TEST(Blame, MessageThatBeginsWithAnOpNamesIt) {
             "    in consequence (1): guards sub f32\n");
 }
 
-// A check of the device has no problem that could be run again, but it names its step.
+// A check of the device has no reproducible problem, but it names its step.
 TEST(Blame, CrashOfADeviceCheckNamesItsStep) {
   Row found;
   run_cells(

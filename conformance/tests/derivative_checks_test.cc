@@ -1,4 +1,4 @@
-// Tests the checks of derivatives with ops whose derivatives are wrong on purpose, and which ops
+// Tests the checks of derivatives: with ops whose derivatives are wrong on purpose, and which ops
 // the checks cover.
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ tenon_error* run_backward(void* payload, tenon_scope* scope, const void*,
 
 class DerivativeChecks : public ::testing::Test {
  protected:
-  // A problem of the op with these values. The checks know the op by the name `as`.
+  // A problem of the planted op with these values. To the checks, the op has the name `as`.
   Problem problem_of(const PlantedOp& op, Reals values, const char* as = "planted") {
     const tenon_custom_op custom = {.struct_size = sizeof custom,
                                     .n_inputs = 1,
@@ -191,7 +191,8 @@ class Reach : public DerivativeChecks {
 };
 
 TEST_F(Reach, DifferencesCoverEveryDifferentiableOp) {
-  // Their declared derivative is not that of their values; `kinks` covers them.
+  // The declared derivative of these ops is not that of their values; the check `kinks` covers
+  // them.
   const std::set<std::string> declared = {"stop_gradient", "fake_quantize"};
   const std::set<std::string> reached = ops_of("differences");
   for (const OpFacts& op : all_ops()) {
@@ -200,7 +201,7 @@ TEST_F(Reach, DifferencesCoverEveryDifferentiableOp) {
   }
 }
 
-// As many ops as the table of kinks names.
+// 52 is the number of ops in the table of kinks (checks/kinks.cc).
 TEST_F(Reach, KinksCoverEveryOpThatDeclaresOne) { EXPECT_EQ(ops_of("kinks").size(), 52u); }
 
 TEST_F(Reach, AdjointsCoverLinearOpsOnly) {

@@ -1,4 +1,5 @@
-// Level 5: serialising and shrinking programs, and the results of checks with injected faults.
+// Tests level 5: serialising and shrinking programs, and the results of checks with injected
+// faults.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@
 namespace tenon_kit::functions {
 namespace {
 
-// There is one guard in a process, so there is one runner.
+// A process has one guard, so it has one runner.
 const Runner& runner() {
   static const Runner runner({.plugin = TENON_TEST_REF, .thorough = false});
   return runner;

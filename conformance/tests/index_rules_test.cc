@@ -61,8 +61,8 @@ TEST(IndexRules, HoldForEachRequestedSize) {
   }
 }
 
-// Resized cases keep their indices in range even before problems are filtered, so that small sizes
-// are covered.
+// Resized cases keep their indices in range even before generated problems are filtered. Otherwise
+// filtering would remove the small sizes.
 TEST(IndexRules, HoldForResizedCases) {
   for (const char* op : {"embedding", "nll", "reverse_sequence", "segment_reduce",
                          "sparse_softmax_cross_entropy", "rotary_embedding"}) {

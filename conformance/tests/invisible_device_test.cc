@@ -1,5 +1,6 @@
-// The kit finds the same faults on a device whose work is asynchronous and whose memory the host
-// cannot access as on one in host memory. The device is `fake`, with one fault in one op.
+// Tests that on a device with asynchronous work and memory that the host cannot access, the kit
+// finds the same faults as on a device in host memory. The device is `fake`, with one fault in one
+// op.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 namespace tenon_kit {
 namespace {
 
-// Runs one property of one op, whose launches have the fault that the option names.
+// Runs one check of one op on `fake`; `option` injects a fault into its launches.
 ProcessResult run_with_fault(const char* option, const char* op, const char* check,
                              const std::string& more) {
   return run("--plugin " TENON_TEST_FAKE " --dtype f32 --jobs 1 --op " + std::string(op) +

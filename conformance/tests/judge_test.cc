@@ -117,7 +117,7 @@ TEST(Judge, CountsAFlushedSubnormalAsNoError) {
 
   EXPECT_TRUE(verdict.passed);
   EXPECT_EQ(verdict.largest_ulp, 0);
-  // Three ulp below this value is subnormal.
+  // Three ulp below the first value is subnormal; three ulp below the second is normal.
   EXPECT_TRUE(passes(0, 0x1.000002p-126, kFlushes));
   EXPECT_FALSE(passes(0, 0x1.00001p-126, kFlushes));
   EXPECT_FALSE(passes(0, 0x1p-126, {.ulp = 0.5, .flushes = true}));

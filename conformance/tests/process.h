@@ -1,4 +1,4 @@
-// Runs the program tenon-conformance as a user does.
+// Runs the program tenon-conformance in a child process.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tenon_kit {
 
 struct ProcessResult {
   int status = -1;
-  std::string text;  // What it printed, errors included.
+  std::string text;  // Its output, including stderr.
 };
 
 inline ProcessResult run(const std::string& arguments) {

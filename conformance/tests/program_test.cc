@@ -1,4 +1,4 @@
-// Runs the program tenon-conformance as a user does.
+// Tests the program tenon-conformance in child processes.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,8 @@ TEST(Program, ReportsInvalidArguments) {
   }
 }
 
-// A device that is absent is skipped; a plugin that a host refuses fails.
+// If the plugin returns UNAVAILABLE, the run is skipped. If a host refuses the plugin, the run
+// fails.
 TEST(Program, SkipsOnlyPluginsThatReturnUnavailable) {
   const struct {
     const char* fault;
@@ -83,7 +84,7 @@ TEST(Program, ListsClaims) {
   const ProcessResult claims = run("--plugin ref --claims");
   EXPECT_EQ(claims.status, 0);
   EXPECT_TRUE(has(claims, "\nexp f16 bf16 f32 f64\n"));
-  EXPECT_FALSE(has(claims, "relu6"));  // It is not claimed.
+  EXPECT_FALSE(has(claims, "relu6"));  // The plugin does not claim relu6.
 }
 
 TEST(Program, ReproducesTheLineOfAReport) {

@@ -1,4 +1,4 @@
-// The kit's own binary128 functions agree with libquadmath and with the definitions.
+// Tests that the kit's own binary128 functions agree with libquadmath and with their definitions.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace tenon_kit {
 namespace {
 
-// Special values, and random bits with every exponent near those of the dtype.
+// Special values, and random values with every exponent in or next to the range of the dtype.
 Reals samples(tenon_dtype dtype) {
   Reals all = specials(dtype);
   const Reals powers = around_powers(dtype), edges = thresholds(dtype);
@@ -20,7 +20,7 @@ Reals samples(tenon_dtype dtype) {
   std::mt19937_64 engine(1);
   for (int e = f.least_exponent - f.precision - 2; e <= f.greatest_exponent + 2; ++e) {
     const Real drawn = 1 + real_scale(static_cast<Real>(engine()), -64);
-    // Also half way between two values of the dtype.
+    // The last one is half way between two values of the dtype.
     for (const Real x : {drawn, Real(1), Real(1.5), 1 + real_scale(1, -f.precision)}) {
       all.push_back(real_scale(x, e));
       all.push_back(-all.back());
@@ -29,7 +29,7 @@ Reals samples(tenon_dtype dtype) {
   return all;
 }
 
-// As IEEE 754 defines it: the multiple of the unit that is nearest, ties to even.
+// Rounds as IEEE 754 defines: to the nearest multiple of the unit in the last place, ties to even.
 Real by_definition(Real x, tenon_dtype dtype) {
   if (!real_is_finite(x) || x == 0) return x;
   const DTypeFacts& f = facts(dtype);

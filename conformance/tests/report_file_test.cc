@@ -1,4 +1,4 @@
-// Reports under concurrent writers, full disks and killed processes.
+// Tests report files with concurrent writers, full disks and killed processes.
 
 #include <fstream>
 #include <sstream>
@@ -30,7 +30,7 @@ struct ReportWriter {
 
 TENON_WRITER_TESTS(ReportFile, ReportWriter)
 
-// A long run first checks whether its report can be written.
+// A long run checks first whether its report can be written.
 TEST(ReportFile, CheckWritableDoesNotChangeFiles) {
   const tenon_files::WriterFolder folder;
   check_writable(folder.file("new.json"));

@@ -145,7 +145,7 @@ TEST(Report, ResumesFromAnEarlierRun) {
   Report second = report();
   EXPECT_EQ(second.read("first.json"), (std::set<std::string>{"exp f32 value"}));
   second.add(row("add"));
-  EXPECT_FALSE(second.passed());  // A fault of the earlier run counts.
+  EXPECT_FALSE(second.passed());  // A fault of the earlier run counts as well.
   second.write_json("second.json");
   const Json rows = Json::parse(read("second.json"))["rows"];
   EXPECT_EQ(rows.size(), 2u);
@@ -232,14 +232,15 @@ TEST(Page, ContainsResultsFaultsAndCurves) {
            "✗ 1 faults",
            "2 / 2 / 5",
            "fma may round twice",
-           "exp f32 passed: 1 properties, 3 cases, at most 0.98 ulp",  // Cell of the map.
+           // Description of a cell of the map.
+           "exp f32 passed: 1 properties, 3 cases, at most 0.98 ulp",
            "add f32 has a fault",
            "element 1 is &lt;5&gt;, not 2",
            "--check value --case '{&quot;op&quot;:&quot;add&quot;}'",
            "since 2026-11-01: a driver",
            "relu6",
            "not claimed, and works",
-           "at most 4 ulp, near 8; bound 3",  // A curve.
+           "at most 4 ulp, near 8; bound 3",  // Caption of a curve.
            "beyond it at 1 places",
            "class=bound",
        }) {
@@ -265,7 +266,7 @@ TEST(Page, SupportsDarkThemeAndPhones) {
   EXPECT_NE(html.find("width=device-width"), std::string::npos);
 }
 
-// Each state has a sign as well as a colour, and each figure has a label.
+// Each status has a sign as well as a colour, and each figure has a label.
 TEST(Page, ConveysNothingByColourAlone) {
   const std::string html = page();
   for (const char* text : {"\">✓", "\">✗", "\">!", "role=img aria-label=\"exp f32"}) {

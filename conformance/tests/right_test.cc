@@ -35,7 +35,7 @@ Problem problem_of(const char* op, const std::vector<Reals>& inputs,
   return problem;
 }
 
-// Whether a result with these values passes.
+// Whether the kit accepts these values as the problem's result.
 bool passes(const Environment& env, const Problem& problem, const Reals& got) {
   const tenon_dtype dtype = oracle().infer(problem).at(0).first;
   const Result result = {dtype, {static_cast<int64_t>(got.size())}, encode(got, dtype)};
@@ -44,7 +44,7 @@ bool passes(const Environment& env, const Problem& problem, const Reals& got) {
 
 // ---- fma
 
-constexpr double kTiny = 0x1p-24;  // The rounding error of the product.
+constexpr double kTiny = 0x1p-24;  // Rounding error of the product in cancelling().
 
 Problem cancelling() { return problem_of("fma", {{1 + 0x1p-12}, {1 + 0x1p-12}, {-1 - 0x1p-11}}); }
 
@@ -180,14 +180,15 @@ TEST(Relaxed, ErrorOfExpMayGrowWithItsInput) {
   EXPECT_FALSE(off_by(0.25, 5, Profile::kRelaxed));
 }
 
-// pow is exp2(y log2 x) with a logarithm that is 8 ulp off, so the error relative to 2^100 is about
-// 2^-17.
+// Computes pow as exp2(y log2 x) with a logarithm that is 8 ulp off, so the relative error at 2^100
+// is about 2^-17.
 TEST(Relaxed, BoundsPowByTheErrorsOfItsParts) {
   const auto off_by = [](double part, Profile profile) {
     const double got = static_cast<float>(std::ldexp(1 + part, 100));
     return passes(environment(0, profile), problem_of("pow", {{4}, {50}}), {got});
   };
-  // 50 * 8 ulp(2), plus half an ulp of 100, times ln 2.
+  // The largest permitted error: 8 ulp of the logarithm (near 2) times 50, plus half an ulp of the
+  // product 100, times ln 2.
   const double most = 0.6931 * (50 * 8 * 0x1p-22 + 0x1p-18);
   EXPECT_TRUE(off_by(0.95 * most, Profile::kRelaxed));
   EXPECT_FALSE(off_by(1.05 * most, Profile::kRelaxed));
@@ -212,7 +213,7 @@ TEST(Relaxed, BoundsSineAndCosineAbsolutely) {
 
 // ---- layouts
 
-// A wrong result if the first factor is dense and the second is not.
+// Corrupts the result if the first factor is dense and the second is not.
 void spoil_second_factor(const tenon_launch& launch) {
   if (launch.n_inputs != 2 || launch.outputs[0].dtype != TENON_FLOAT32) return;
   const tenon_view &a = launch.inputs[0], &b = launch.inputs[1];

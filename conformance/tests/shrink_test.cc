@@ -65,7 +65,7 @@ TEST(Shrink, KeepsTheRequiredRank) {
   EXPECT_EQ(least.inputs[0].shape, (Sizes{1, 1, 1}));
 }
 
-// The summed axis is the only one left, so its index changes.
+// After shrinking, the summed axis is the only one left, so its index changes.
 TEST(Shrink, AdjustsAttributesToRemovedAxes) {
   Problem problem = problem_with(numbers({3, 5, 4}));
   problem.op = &op_named("sum");

@@ -1,5 +1,5 @@
-// Tests what the checks of special values, casts, indices, ranks and aliasing cover, and that the
-// reference passes them.
+// Tests which cases the checks of special values, casts, indices, ranks and aliasing cover, and
+// that the reference passes these checks.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace tenon_kit {
 namespace {
 
-// There is one guard in a process, so there is one runner.
+// A process has one guard, so it has one runner.
 const Runner& runner() {
   static const Runner runner({.plugin = TENON_TEST_REF});
   return runner;
@@ -43,7 +43,7 @@ bool holds(const Reals& values, Real x) {
 
 TEST(Fill, ContainsBothSidesOfThresholds) {
   const Reals values = thresholds(TENON_FLOAT32);
-  const Real step = real_scale(1, -21);  // The spacing between 4 and 8.
+  const Real step = real_scale(1, -21);  // The spacing of float32 between 4 and 8.
 
   for (const Real x : {Real(6), Real(6) + step, Real(6) - step, Real(-3), Real(0.5)}) {
     EXPECT_TRUE(holds(values, x)) << text(x);
@@ -155,7 +155,7 @@ TEST(Specials, CoverRowsProductsAndMoves) {
   }
 }
 
-// ---- the reference passes; mutants/named/reach.toml lists faults that these checks catch
+// ---- the reference passes these checks; mutants/named/reach.toml lists faults that they catch
 
 Row row_of(const char* check, const Claim& claim) {
   return runner().run(claim, *find_check(check), [](const Problem&) {});
@@ -217,7 +217,8 @@ TEST(Indices, AreTriedBelowTheSmallestValidIndex) {
     const std::string& op = problem.op->name;
     const Reals at = problem.inputs[index_rule_of(*problem.op)->input].values();
     if (op == "bincount" && holds(at, -1)) below.insert(op);
-    if (op == "kv_cache_update" && holds(at, -4)) below.insert(op);  // With three positions.
+    // The operand has three positions.
+    if (op == "kv_cache_update" && holds(at, -4)) below.insert(op);
     if (op == "reverse_sequence" && std::any_of(at.begin(), at.end(), [](Real x) { return x < 0; }))
       below.insert(op);
   }

@@ -10,10 +10,11 @@ namespace tenon_kit {
 
 using Spoil = void (*)(const tenon_launch& launch);
 
-// A session with such a device. There is one fault at a time; NULL for none.
+// A session with the reference whose outputs `spoil` corrupts; NULL for no fault. There is one
+// fault at a time in a process.
 Session session_of_spoiled_ref(Spoil spoil);
 
-// The same oracle as in every check.
+// A session with the oracle that every check uses.
 Session session_of_oracle();
 
 const tenon_plugin& plain_ref();

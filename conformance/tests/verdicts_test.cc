@@ -1,4 +1,4 @@
-// Tests each verdict with an injected fault.
+// Tests each verdict of the kit with an injected fault.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace tenon_kit {
 namespace {
 
-// There is one guard in a process, so there is one runner.
+// A process has one guard, so it has one runner.
 const Runner& runner() {
   static const Runner runner({.plugin = TENON_TEST_REF});
   return runner;
@@ -50,7 +50,8 @@ TEST(Verdicts, PassIfTheCheckHolds) {
   EXPECT_EQ(row.cases, 1u);
 }
 
-// Changes one element of the device's result, identified by the only input value above 0.99.
+// The injected fault changes one element of the result: the one whose input is the only value above
+// 0.99.
 TEST(Verdicts, FailWithTheSmallestFailingProblem) {
   const Row row = verdict_on([](const Environment& env, const Problem& problem) {
     std::vector<Result> got = env.device.run(problem);
@@ -67,7 +68,7 @@ TEST(Verdicts, FailWithTheSmallestFailingProblem) {
   EXPECT_EQ(least.inputs[0].shape, (Sizes{1}));
 }
 
-// Gathers the last three of 64 elements, so that cropping the data puts the indices out of range.
+// Gathers the last three of 64 elements, so cropping the data puts the indices out of range.
 std::vector<Problem> gather_of_the_last(const Environment&, const Claim& claim) {
   Problem problem;
   problem.op = claim.op;
@@ -132,7 +133,8 @@ TEST(Verdicts, CountMistrustedCasesSeparately) {
   EXPECT_EQ(row.mistrusted, 1u);
 }
 
-// Cases of the registry may have plain results; if there are drawn cases, one must be telling.
+// Registry cases may have results that reveal nothing. If there are cases with random values, one
+// of them must be telling.
 TEST(Verdicts, AreMistrustedIfAllDrawnCasesArePlain) {
   const auto status_with = [](std::vector<Problem> (*problems)(const Environment&, const Claim&)) {
     const Check check = {
@@ -192,7 +194,7 @@ TEST(Verdicts, FailInTheSimplestClaimedDType) {
     return is_integer(claim.inputs[0]);
   };
   EXPECT_EQ(least_of("i64", of_integers).dtype, TENON_INT8);
-  // All problems of the check have an axis, so it is kept.
+  // All problems of the check have an axis, so shrinking keeps one.
   EXPECT_EQ(least_of("bf16", always).shape, Sizes{1});
 }
 
@@ -219,7 +221,7 @@ TEST(Verdicts, AreUnsupportedIfNotClaimedAndSayThatItWorks) {
   EXPECT_EQ(row.message, "not claimed, and works: its decomposition runs");
 }
 
-// The derivative of an unclaimed op is checked as well.
+// The derivative of an unclaimed op is checked as well, through its decomposition.
 TEST(Verdicts, UnclaimedOpsAreCheckedByDefinition) {
   const Claim& claim = claim_of("gemm", "f64");
   EXPECT_FALSE(claim.claimed);
@@ -268,7 +270,7 @@ TEST(Verdicts, ReportATimeout) {
 const std::string answer = R"(={"op":"exp","dtypes":"f32","check":"value","level":2,)"
                            R"("status":"PASS","cases":1,"ulp":0,"seconds":0})";
 
-// The shell stores 64 MiB in a variable.
+// The shell script stores 64 MiB in a variable.
 TEST(Verdicts, AreCrashIfAProcessExceedsItsMemory) {
   const std::string script =
       "read c; x=$(head -c 67108864 /dev/zero | tr '\\0' x) 2>/dev/null; echo '" + answer + "' >&3";
@@ -315,7 +317,7 @@ TEST(Exhaustive, AcceptsUnaryElementwiseOpsOnly) {
 
 // ---- coverage of an ordinary run
 
-// `all_halves` or `unclaimed` runs each unary op on all 16-bit floats.
+// Every unary op runs on all 16-bit floats, in the check `all_halves` or `unclaimed`.
 TEST(Coverage, IncludesAllHalvesForUnaryOps) {
   for (const Claim& claim : runner().claims()) {
     const bool unary = claim.op->elementwise && claim.inputs.size() == 1;

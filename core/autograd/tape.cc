@@ -1,4 +1,4 @@
-// Recording. tape_gradient.cc computes gradients.
+// Records calls on a tape. tape_gradient.cc computes gradients from the records.
 
 #include "core/autograd/tape.h"
 
@@ -79,7 +79,7 @@ void Tape::reset() {
   require_code(n_gradients_running_ == 0, Code::kFailedPrecondition,
                "the tape is computing gradients: reset it after that call returns");
   forget();
-  serial_ = scope_->context().next_serial();  // Makes all earlier nodes unknown to this tape.
+  serial_ = scope_->context().next_serial();  // Invalidates the nodes that tensors store.
   is_consumed_ = false;
   if (!is_on_scope()) scope_->push(*this);
   recording_ = true;
@@ -102,7 +102,8 @@ bool Tape::watches_any(Inputs inputs) const {
   return false;
 }
 
-// A tensor that no other code has yet stores its node itself. Other tensors use a table.
+// Assigns `node` to `x`. A fresh tensor, which no other code can access yet, stores its first node
+// in TensorImpl. All other nodes are stored in the table by_identity_.
 void Tape::bind(TensorImpl& x, Node node, bool fresh) {
   if (fresh && x.tape_serial == 0) {
     x.tape_serial = serial_;
@@ -207,8 +208,9 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   }
   const OpDef& op = call.op;
   if (op.linearize) return tape.linearize(call);
-  // A decomposition is normally recorded op by op. If the device has a kernel for the op, or its
-  // cached launches cost little, one record recomputes the decomposition instead.
+  // Normally, the tape records the ops of a decomposition one by one. If the device has a kernel
+  // for the composite op, or its cached launches cost little, the tape adds a single record
+  // instead. The backward pass then recomputes the decomposition.
   const bool in_parts = !op.vjp && op.decompose && op.differentiable;
   const bool accumulates = in_parts && !has_kernel(scope, call);
   if (accumulates && !tape.may_recompute(call)) return composites(scope).call(call);
@@ -222,7 +224,7 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   }
   bool any_floating = false;
   for (const Tensor& y : outputs) any_floating = any_floating || is_floating(y->type.dtype);
-  if (!any_floating) return outputs;  // Nothing can be differentiated with respect to these.
+  if (!any_floating) return outputs;  // Other outputs carry no gradients.
   make_outputs_distinct(call.inputs, outputs);
 
   OwnedAttrs attrs(call.attrs);
@@ -234,8 +236,8 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   return outputs;
 }
 
-// Replaces outputs that are the same tensor as an input or another output, which user code may
-// return, by aliases.
+// User code may return one of its inputs, or the same tensor twice. Replaces these outputs by
+// aliases, so that all inputs and outputs of a record are distinct tensors.
 void Tape::make_outputs_distinct(Inputs inputs, Tensors& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]->owners() == 1) continue;
@@ -260,8 +262,8 @@ Tensors Tape::donated(Inputs inputs, uint64_t saved) {
   return all;
 }
 
-// Whether one record that recomputes the decomposition gives the same gradients. The inputs must be
-// distinct values.
+// Whether the call can be one record that recomputes the decomposition, with the same gradients as
+// recording op by op. This requires that no two inputs have the same node.
 bool Tape::may_recompute(const Call& call) const {
   std::vector<Node> nodes;
   for (const TensorImpl* x : call.inputs) {

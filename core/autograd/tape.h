@@ -2,7 +2,7 @@
 //
 // A tape assigns a node to each tensor that depends on a watched tensor, and adds a record for each
 // call that produced one. A record holds the nodes and types of its operands, and the residuals
-// that the op's derivative declares. Nothing else is kept alive.
+// that the op's derivative declares. A tape keeps no other tensors alive.
 
 #pragma once
 
@@ -21,16 +21,18 @@
 namespace tenon {
 
 struct TapeOptions {
-  bool persistent = false;  // Whether several gradient calls are allowed; they are recorded, too.
+  // Whether gradient() may be called repeatedly. The tape records these calls, too, which allows
+  // higher-order gradients.
+  bool persistent = false;
   bool watch_trainable = true;  // Whether to watch trainable variables when they are read.
 };
 
 struct GradientOptions {
-  bool unreached_as_null =
-      false;  // Whether to return NULL instead of zeros for a source that no target depends on.
+  // Whether to return NULL instead of zeros for a source on which no target depends.
+  bool unreached_as_null = false;
 };
 
-// What gradients can be taken with respect to: a tensor or a variable.
+// A tensor or a variable with respect to which a gradient is computed.
 using Source = std::variant<Tensor, Ref<Variable>>;
 
 class Tape final : public Interpreter, public Pooled<Tape> {
@@ -41,9 +43,10 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   Scope& scope() const { return *scope_; }
   const TapeOptions& options() const { return options_; }
 
-  // Records what depends on `source` from now on. Floating-point tensors only.
+  // Starts recording the calls that depend on `source`, which must be floating point.
   void watch(const Source& source);
-  // Every tensor that was watched explicitly, then every variable that was read or watched.
+  // Returns the tensors that were watched explicitly, followed by the variables that were read or
+  // watched.
   std::vector<Source> watched() const;
 
   bool is_recording() const { return recording_ && is_on_scope(); }
@@ -53,7 +56,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   // Clears all records and watched sources. A consumed tape can be used again afterwards. Fails
   // during a gradient computation.
   void reset();
-  // Removes the tape from its scope. Its records stay.
+  // Removes the tape from its scope. Keeps its records.
   void stop();
 
   // Computes the gradients of the sum of the targets, weighted by the cotangents, with respect to
@@ -62,18 +65,20 @@ class Tape final : public Interpreter, public Pooled<Tape> {
                    std::span<const Source> sources, GradientOptions options = {});
   Tensor gradient(const Tensor& target, const Tensor& source);
 
-  // d target / d source, of shape target.shape + source.shape, for each source.
+  // Computes d target / d source for each source. The result has shape target.shape + source.shape.
   Tensors jacobian(const Tensor& target, std::span<const Source> sources,
                    GradientOptions options = {});
 
-  // Whether a call with this input would be recorded.
+  // Whether the tape would record a call with input `x`.
   bool watches(const TensorImpl& x) const { return recording_ && node_of(x) != 0; }
 
-  // Called for tensors that are created outside apply().
+  // Called when `variable` is read and returns `value`. Adds `value` to the sources of the
+  // variable's gradient.
   void on_read(Variable& variable, TensorImpl& value);
-  // Gives `to`, a tensor that no other code has yet, the node of `from`.
+  // Assigns the node of `from` to `to`, a new tensor that no other code can access yet.
   void follow(const TensorImpl& from, TensorImpl& to);
-  // Records a call that is not an op. The derivative of record_custom() may use inputs and outputs.
+  // Records a call that has the derivative `vjp` instead of an op. Bit i of `kept` saves input i
+  // and output i for the derivative. record_custom() saves all inputs and outputs.
   void record_call(Inputs inputs, const Tensors& outputs,
                    const std::shared_ptr<const CustomVjp>& vjp, uint64_t kept = 0);
   void record_custom(Inputs inputs, const Tensors& outputs,
@@ -82,7 +87,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   }
 
  private:
-  using Node = uint32_t;  // 0 for no node.
+  using Node = uint32_t;  // 0: no node.
   class Args;
 
   // One recorded call. Variable-length data is in the vectors below.
@@ -98,9 +103,10 @@ class Tape final : public Interpreter, public Pooled<Tape> {
     uint32_t saved_at = 0;  // Index into saved_: the saved inputs, then the saved outputs.
     uint64_t kept_inputs = 0;
     uint64_t kept_outputs = 0;
-    bool recompute = false;  // The decomposition is recomputed and differentiated.
-    // Accumulates into the cotangents of the inputs op by op. The order is the same as if the ops
-    // of the decomposition had been recorded.
+    bool recompute = false;  // Whether the backward pass recomputes the decomposition.
+    // Whether the derivative adds to the cotangents of the inputs after each op of the
+    // decomposition. Cotangents are then summed in the same order as if the tape had recorded the
+    // ops one by one.
     bool accumulates = false;
   };
 
@@ -125,7 +131,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
 
   std::vector<Node> nodes_of(const Source& source) const;
   std::vector<bool> mark_dependents(const std::vector<std::vector<Node>>& sources) const;
-  // Runs `ask`, which computes gradients. Consumes the tape afterwards, unless it is persistent.
+  // Calls `ask`, which computes gradients. Afterwards, a tape that is not persistent is consumed.
   template <class Ask>
   Tensors ask(const Ask& ask);
   // `before`: cotangents already accumulated for the sources.
@@ -153,11 +159,11 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   int n_gradients_running_ = 0;  // Gradient computations in progress.
 
   std::vector<Record> records_;
-  std::vector<uint32_t> node_record_;  // The record of node i + 1.
+  std::vector<uint32_t> node_record_;  // Index of the record that defines node i + 1.
   std::vector<Node> input_nodes_;
   std::vector<int64_t> type_words_;
   std::vector<Tensor> saved_;
-  // Nodes of tensors that another tape recorded first.
+  // Nodes by tensor identity, for tensors that do not store this tape's node themselves.
   std::unordered_map<uint64_t, Node> by_identity_;
   std::vector<Tensor> watched_tensors_;
   struct WatchedVariable {

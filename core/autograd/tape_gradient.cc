@@ -14,12 +14,13 @@
 namespace tenon {
 namespace {
 
-// The device of a value. Inline scalars have none; their gradients use the scope's device.
+// Returns the device of a value. For an inline scalar, which has no device, returns the scope's
+// device.
 Device& device_of(Scope& scope, const Tensor& x) {
   return x->is_scalar_value() ? scope.device() : *x->storage->device;
 }
 
-// The current value of a source, for its type and device.
+// Returns the current value of a source. Callers use its type and device.
 Tensor value_of(const Source& source) {
   const auto* variable = std::get_if<Ref<Variable>>(&source);
   return variable ? (*variable)->held() : std::get<Tensor>(source);
@@ -34,8 +35,8 @@ void check_sources(std::span<const Source> sources) {
 
 }  // namespace
 
-// The arguments of a derivative. They are copied out of the tape, which may grow while the
-// derivative runs.
+// The arguments of a derivative. They are copies, because the tape's vectors may be reallocated
+// while the derivative runs.
 class Tape::Args final : public VjpArgs {
  public:
   Args(const Tape& tape, const Record& record, const std::vector<Tensor>& cotangents,
@@ -80,7 +81,8 @@ class Tape::Args final : public VjpArgs {
   const Tensors& inputs() const { return inputs_; }
   std::span<const TensorType> types() const { return {types_.data(), types_.size()}; }
 
-  // All tensors that the derivative may read; with() replaces them by others.
+  // Returns all tensors that the derivative may read: inputs, outputs and cotangents. with()
+  // returns a copy in which they are replaced by `tensors`.
   Tensors tensors() const {
     Tensors all(inputs_);
     for (const Tensor& y : outputs_) all.push_back(y);
@@ -95,7 +97,8 @@ class Tape::Args final : public VjpArgs {
     }
     return other;
   }
-  // A number that encodes which inputs need a gradient; nothing for ops with more than 60 inputs.
+  // Encodes the inputs that need a gradient as a bit mask with a leading 1. Returns nullopt for ops
+  // with more than 60 inputs.
   std::optional<uint64_t> derivative_id() const {
     if (needs_.size() > 60) return std::nullopt;
     uint64_t number = 1;
@@ -127,7 +130,7 @@ std::vector<Tape::Node> Tape::nodes_of(const Source& source) const {
   return node ? std::vector<Node>{node} : std::vector<Node>();
 }
 
-// Marks the nodes that depend on some source. Other nodes need no cotangent.
+// Marks the nodes that depend on at least one source. Other nodes need no cotangent.
 std::vector<bool> Tape::mark_dependents(const std::vector<std::vector<Node>>& sources) const {
   std::vector<bool> reached(node_record_.size() + 1, false);
   for (const auto& nodes : sources) {
@@ -145,7 +148,8 @@ std::vector<bool> Tape::mark_dependents(const std::vector<std::vector<Node>>& so
   return reached;
 }
 
-// Derivatives of composite ops are cached as launch plans, too.
+// Computes the gradients of a record's inputs. For composite ops, the launches are cached as a
+// launch plan.
 Tensors Tape::derivative(const Record& record, const Args& args,
                          const std::vector<Tensor>& before) {
   if (record.custom) return (*record.custom)(args);
@@ -177,8 +181,8 @@ Tensors Tape::derivative(const Record& record, const Args& args,
                                           given, code);
 }
 
-// Recomputes the decomposition under a new tape and differentiates it. Outer tapes record all of
-// it.
+// Recomputes the decomposition under a new tape and differentiates it. Outer tapes record both,
+// which allows higher-order gradients.
 Tensors Tape::differentiate_decomposition(const Record& record, const Args& args,
                                           TensorSpan before) {
   const OpDef& op = *record.op;
@@ -186,7 +190,8 @@ Tensors Tape::differentiate_decomposition(const Record& record, const Args& args
   for (size_t i = 0; i < args.n_inputs(); ++i) {
     Tensor x = args.inputs()[i];
     if (x && x->type.weak) x = fill(x, Dims{}, args.input_type(i).dtype);
-    // Aliases keep inputs distinct if the decomposition has a tensor twice or also captures it.
+    // The same tensor may be passed twice, or the decomposition may also capture it. Aliases keep
+    // the inputs distinct.
     inputs.push_back(x ? another(*scope_, x) : x);
   }
   auto inner = Ref<Tape>::adopt(new Tape(scope_, {.persistent = false, .watch_trainable = false}));
@@ -366,8 +371,8 @@ Tensors Tape::compute_jacobian(const Tensor& target, std::span<const Source> sou
     type.weak = false;
     Dims shape = target->shape();
     for (const int64_t size : type.shape) shape.push_back(size);
-    if (n > 0 &&
-        !rows[0][i]) {  // The source is unreached, and the tape returns NULL for such sources.
+    // No target depends on the source, and the caller requested NULL for such sources.
+    if (n > 0 && !rows[0][i]) {
       results.emplace_back();
       continue;
     }

@@ -237,7 +237,7 @@ TEST_F(TapeTest, DerivativesRunOnTheDeviceOfTheirInputs) {
   const Ref<Tape> t = tape();
   t->watch(x);
   const Tensor y = call1(OpId::k_logsumexp, Along{}, {x}) * 2.0;
-  scope().set_device(context().device("null"));  // It has almost no kernels.
+  scope().set_device(context().device("null"));  // The device `null` has almost no kernels.
 
   const Tensor dx = t->gradient(y, x);
 
@@ -265,8 +265,8 @@ TEST_F(TapeTest, AddSavesNothingAndReluSavesItsOutput) {
   const uint64_t with_sum = live_bytes();
   y = relu(y);
 
-  EXPECT_EQ(with_sum, before + 8);      // y itself.
-  EXPECT_EQ(live_bytes(), before + 8);  // relu's output is y; the sum is gone.
+  EXPECT_EQ(with_sum, before + 8);      // Only y itself; add saves nothing.
+  EXPECT_EQ(live_bytes(), before + 8);  // Only y, the output of relu, is still alive.
   EXPECT_TENSOR(t->gradient(y, x), f32({0, 2}));
 }
 

@@ -10,13 +10,14 @@ template class SmallVector<int64_t, 6>;
 
 namespace {
 
-// A list at the C ABI.
+// The C representation of a list attribute.
 struct CInts {
   const int64_t* data;
   size_t size;
 };
 
-// The storage of any enumeration: it has the size of an int32_t but may not be accessed as one.
+// Accesses an enumeration attribute of any type by memcpy. Access through an int32_t pointer would
+// violate strict aliasing.
 class EnumWord {
  public:
   int32_t get() const {
@@ -90,7 +91,8 @@ void copy(const AttrsType& type, void* attrs, const void* from) {
 
 void destroy(const AttrsType& type, void* attrs) { destroy_first(type.n_fields, type, attrs); }
 
-// Bitwise for floats, so that a NaN equals itself and -0 differs from 0.
+// Compares field by field. Floats are compared bitwise, so that a NaN equals itself and -0 differs
+// from 0.
 bool equal(const AttrsType& type, const void* a, const void* b) {
   for (const AttrField& field : type.all()) {
     const bool same = with_types(field.kind, [&]<class T, class C>(T*, C*) {
@@ -233,7 +235,8 @@ void AttrsType::add(const char* name, AttrKind kind, size_t offset, EnumInfo (*i
   require_code(n_fields < kMaxFields, Code::kInternal,
                "attribute {} exceeds the maximum number of attributes", name);
   with_types(kind, [&]<class T, class C>(T*, C*) {
-    // The field follows struct_size; trailing padding is not counted.
+    // The new field follows the last one or, if there is none, struct_size. The trailing padding of
+    // the struct so far may hold the field.
     const AttrField* last = n_fields ? &fields[n_fields - 1] : nullptr;
     const size_t end =
         last ? with_types(last->kind,

@@ -1,6 +1,6 @@
 // Attributes of ops. An op declares a plain struct and lists its fields. This file adds equality, a
-// hash and the layout at the C ABI: `struct_size`, then the same fields, with lists as pointer and
-// count and text as tenon_string.
+// hash and the layout of the corresponding C struct. The C struct begins with `struct_size`,
+// followed by the same fields. A list is a pointer and a count; text is a tenon_string.
 //
 //   struct Attrs {
 //     int64_t axis = -1;  // The axis to normalise.
@@ -38,7 +38,7 @@
 
 #define TENON_ATTRS_VISIT(field) visit(#field, self.field);
 
-// Lists the fields in their order at the C ABI. New fields go to the end.
+// Lists the fields in the order of the C struct. New fields must be added at the end.
 #define TENON_ATTRS(...)                                                          \
   template <class Self, class Visit>                                              \
   static void each([[maybe_unused]] Self& self, [[maybe_unused]] Visit&& visit) { \
@@ -47,17 +47,19 @@
 
 namespace tenon {
 
-// The values of an enumeration that is an attribute's type. Declare, beside the enumeration:
+// Describes an enumeration that is the type of an attribute. Declare this function beside the
+// enumeration:
 //   EnumInfo enum_info(Reduction);
 struct EnumInfo {
-  const char* name;                     // In lower case: reduction.
-  std::span<const char* const> values;  // The name of value i.
+  const char* name;                     // In lower case, such as "reduction".
+  std::span<const char* const> values;  // values[i] is the name of value i.
 };
 
 class Region;
 // Graphs that an op runs (core/trace/graph/region.h). They cannot be passed through the C ABI.
 using Regions = SmallVector<std::shared_ptr<const Region>, 2>;
-// A host object that an op uses and that has no textual form: a callback, a variable.
+// A host object that an op uses, such as a callback or a variable. It cannot be written in the text
+// form of a graph.
 using HostObject = std::shared_ptr<const void>;
 
 // Visits every field of an attribute struct, for documentation and generators.
@@ -71,7 +73,8 @@ class AttrVisitor {
   virtual void on_enum(std::string_view name, int32_t value, const EnumInfo& info) = 0;
   virtual void on_ints(std::string_view name, std::span<const int64_t> value) = 0;
   virtual void on_string(std::string_view name, std::string_view value) = 0;
-  // Sizes are numbers, except in a trace.
+  // By default, on_size() and on_sizes() convert sizes to numbers. Visitors that must support the
+  // symbolic sizes of a trace override them.
   virtual void on_size(std::string_view name, Size value) { on_int(name, value); }
   virtual void on_sizes(std::string_view name, std::span<const Size> value) {
     Ints numbers;
@@ -101,7 +104,7 @@ struct AttrField {
   AttrKind kind = AttrKind::kInt;
   uint32_t offset = 0;
   uint32_t c_offset = 0;
-  EnumInfo (*info)() = nullptr;  // For enumerations.
+  EnumInfo (*info)() = nullptr;  // Only for enumerations.
 
   // Accesses the field as the type of its kind. For an enumeration, use get_enum and set_enum.
   template <class T>
@@ -124,7 +127,8 @@ struct AttrField {
 
 struct AttrsType;
 
-// Operations on attributes whose C++ struct is unknown: field by field, except for custom ops.
+// Type-erased operations on an attribute struct. Most ops use kByField, which handles one field at
+// a time. Custom ops define their own.
 struct AttrsMethods {
   void (*copy)(const AttrsType& type, void* attrs, const void* from);
   void (*destroy)(const AttrsType& type, void* attrs);
@@ -142,9 +146,10 @@ struct AttrsType {
   void destroy(void* attrs) const { methods->destroy(*this, attrs); }
   bool equal(const void* a, const void* b) const { return methods->equal(*this, a, b); }
   uint64_t hash(const void* attrs) const { return methods->hash(*this, attrs); }
-  // `attrs` holds the defaults; `c` may be shorter.
+  // Copies the fields of the C struct `c` to `attrs`. `c` may come from an older version and be
+  // shorter; the remaining fields keep their defaults.
   void from_c(void* attrs, const void* c) const { methods->from_c(*this, attrs, c); }
-  // Lists and text point into `attrs`.
+  // Fills the C struct `c`. Its lists and text point into `attrs`.
   void to_c(const void* attrs, void* c) const { methods->to_c(*this, attrs, c); }
   void visit(const void* attrs, AttrVisitor& visitor) const;
 
@@ -162,7 +167,7 @@ struct AttrsType {
   AttrField fields[kMaxFields];
 };
 
-// Attributes of some op, borrowed.
+// A non-owning view of an op's attributes.
 struct AnyAttrs {
   const AttrsType* type = nullptr;
   const void* data = nullptr;
@@ -174,7 +179,8 @@ struct AnyAttrs {
   uint64_t hash() const { return empty() ? 0 : type->hash(data); }
 };
 
-// The C struct for some attributes. It points into them, so they must outlive it.
+// Converts attributes to their C struct. Its pointers refer to the attributes, which must outlive
+// it.
 class CAttrs {
  public:
   explicit CAttrs(AnyAttrs own) {
@@ -182,14 +188,14 @@ class CAttrs {
     words_.resize(own.type->c_size / sizeof(std::max_align_t) + 1);
     own.type->to_c(own.data, words_.data());
   }
-  // NULL if there are no attributes.
+  // Returns NULL if there are no attributes.
   const void* get() const { return words_.empty() ? nullptr : words_.data(); }
 
  private:
   std::vector<std::max_align_t> words_;
 };
 
-// Attributes of some op, owned.
+// Owns a copy of an op's attributes.
 class OwnedAttrs {
  public:
   OwnedAttrs() = default;
@@ -283,7 +289,7 @@ constexpr auto info_of() -> EnumInfo (*)() {
 
 }  // namespace detail
 
-// The description of attribute struct A; a single object for each A.
+// Returns the description of attribute struct A. All calls return the same object.
 template <class A>
 const AttrsType& attrs_type() {
   static const AttrsType type = [] {

@@ -12,7 +12,7 @@ struct Attrs {
   TENON_ATTRS(axis, equation, exact)
 };
 
-// The same struct at the C ABI.
+// The C struct that corresponds to Attrs.
 struct CAttrs {
   uint32_t struct_size;
   int64_t axis;

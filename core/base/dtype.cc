@@ -26,7 +26,7 @@ DType dtype_from_name(std::string_view name) {
 DType promote(DType a, DType b) {
   if (a == b) return a;
   if (is_floating(a) && is_floating(b)) {
-    if (size_of(a) == size_of(b)) return DType::kF32;  // float16 with bfloat16.
+    if (size_of(a) == size_of(b)) return DType::kF32;  // float16 and bfloat16 promote to float32.
     return size_of(a) > size_of(b) ? a : b;
   }
   if (!is_integer(a) || !is_integer(b)) return DType::kNone;

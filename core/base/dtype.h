@@ -1,4 +1,4 @@
-// Element types: a small index inside the core, {code, bits, lanes} at the C ABI.
+// Element types. The core represents a dtype by a small index, the C ABI by {code, bits, lanes}.
 
 #pragma once
 
@@ -36,7 +36,7 @@ struct DTypeInfo {
   const char* name;
   const char* numpy_name;
   tenon_dtype c;
-  uint8_t size;  // Bytes.
+  uint8_t size;  // Size in bytes.
 };
 
 inline constexpr DTypeInfo kDTypes[kDTypeCount] = {
@@ -80,8 +80,8 @@ inline bool is_unsigned_integer(DType d) { return d >= DType::kU8 && d <= DType:
 inline bool is_integer(DType d) { return d >= DType::kI8 && d <= DType::kU64; }
 inline bool is_numeric(DType d) { return d >= DType::kI8; }
 
-// Promotes as the array API standard does. kNone where it defines no promotion: different kinds, or
-// uint64 with a signed type.
+// Returns the dtype to which the array API standard promotes `a` and `b`. Returns kNone if the
+// standard defines none: for different kinds of dtypes, and for uint64 with a signed integer.
 DType promote(DType a, DType b);
 
 }  // namespace tenon

@@ -55,12 +55,12 @@ class Error final : public std::exception {
 
   const char* what() const noexcept override { return info_.message.c_str(); }
   Code code() const { return info_.code; }
-  // Whether the same call may succeed later: out of memory, or cancelled. Such an error says
-  // nothing about the call itself, so it must not be cached or trigger a fallback.
+  // Whether the same call may succeed later: out of memory, or cancelled. Such an error does not
+  // depend on the call itself. It must not be cached and must not trigger a fallback.
   bool is_transient() const { return code() == Code::kOutOfMemory || code() == Code::kCancelled; }
   const ErrorInfo& info() const { return info_; }
 
-  // Adds the op's name to the fields and the message, unless an inner op already did.
+  // Adds the op's name to the fields and the message, unless they already name an inner op.
   void set_op(std::string_view name);
   void set_argument(std::string_view name);
   void set_device(std::string_view name);
@@ -122,7 +122,7 @@ inline void require(bool ok, std::string_view pattern, const Args&... args) {
     fail(Code::kInvalidArgument, pattern, {FormatArg(args)...});
 }
 
-// For sizes: makes the test hold by a guard, if possible; see size.h.
+// The overload for sizes. If the test can be true but is not proved, adds a guard (size.h).
 template <class... Args>
 inline void require(const SizeTest& test, std::string_view pattern, const Args&... args) {
   if (!test.hold()) [[unlikely]]

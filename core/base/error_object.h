@@ -10,10 +10,10 @@
 
 struct tenon_error {
   tenon::ErrorInfo info;
-  // Never freed, and has no message of its own (see message_of). Used to report out of memory,
-  // which must not allocate.
+  // True only for out_of_memory_error(), which is never freed and whose message is a constant (see
+  // message_of). Reporting that memory ran out must not allocate.
   bool is_static = false;
-  tenon_error* cause = nullptr;  // The handle of info.cause.
+  tenon_error* cause = nullptr;  // An error object for info.cause.
   std::atomic<uint32_t> owners{1};
 };
 

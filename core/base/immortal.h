@@ -1,6 +1,6 @@
 // A value that is constructed on first use and never destroyed. Destructors of a program's static
 // and thread-local objects may call Tenon after Tenon's own statics would have been destroyed.
-// Therefore each function-local static with a destructor is an Immortal.
+// Therefore each function-local static whose type has a destructor is an Immortal.
 
 #pragma once
 

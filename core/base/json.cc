@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// The length in bytes of the UTF-8 sequence at the start of a text; 0 if it is invalid.
+// Returns the length in bytes of the UTF-8 sequence at the start of `text`, or 0 if it is invalid.
 size_t sequence_at(std::string_view text) {
   const auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

@@ -1,5 +1,5 @@
-// JSON values, as used in the files of programs. Destroying a value does not allocate, so that code
-// that runs out of memory can unwind.
+// JSON values, as used in the files of saved programs. Destroying a value does not allocate, so
+// that code can unwind after memory ran out.
 
 #pragma once
 
@@ -39,8 +39,7 @@ class Json {
   Json(const std::vector<T>& list) : value_(Array(list.begin(), list.end())) {}
   template <class T>
   Json(const std::map<std::string, T>& members) : value_(Object(members.begin(), members.end())) {}
-  // Creates an object if every element is a list of two whose first element is a string, else a
-  // list.
+  // Creates an object if every element is a pair [string, value]. Otherwise creates a list.
   Json(std::initializer_list<Json> elements);
 
   static Json array(std::initializer_list<Json> elements = {}) { return Json(Array(elements)); }
@@ -50,12 +49,13 @@ class Json {
   bool is_boolean() const { return is<bool>(); }
   bool is_array() const { return is<Array>(); }
   bool is_object() const { return is<Object>(); }
-  // True for every number read without a sign.
+  // Whether the value is an unsigned integer, as the parser returns for every integer without a
+  // sign.
   bool is_number_unsigned() const { return is<uint64_t>(); }
   bool is_number_integer() const { return is<int64_t>() || is<uint64_t>(); }
   bool is_number() const { return is_number_integer() || is<double>(); }
 
-  // Converts a number or a boolean; other kinds give 0.
+  // Converts a number or a boolean to T. Returns T() for values of another kind.
   template <class T>
   requires(std::is_arithmetic_v<T>) T get()
   const {
@@ -69,7 +69,8 @@ class Json {
         },
         value_);
   }
-  // These throw INTERNAL for a value of another kind.
+  // text(), elements() and items() throw INTERNAL if the value is not a string, a list or an
+  // object.
   const std::string& text() const;
   const Array& elements() const;
   const Object& items() const;
@@ -80,14 +81,14 @@ class Json {
   Array::const_iterator begin() const { return elements().begin(); }
   Array::const_iterator end() const { return elements().end(); }
   const Json& at(size_t i) const { return elements()[i]; }
-  // The member of that name; NULL if there is none or this is not an object.
+  // Returns the member of that name. Returns NULL if there is none or this is not an object.
   const Json* find(std::string_view name) const;
   bool contains(std::string_view name) const { return find(name) != nullptr; }
   // Throws INTERNAL if there is no such member.
   const Json& operator[](std::string_view name) const;
   const Json& operator[](const char* name) const { return (*this)[std::string_view(name)]; }
 
-  // Converts null to an object, or to a list.
+  // operator[] first converts null to an empty object, push_back() to an empty list.
   Json& operator[](std::string_view name);
   Json& operator[](const char* name) { return (*this)[std::string_view(name)]; }
   void push_back(Json value);

@@ -15,10 +15,10 @@ namespace tenon {
 template <class Entry>
 class LruTable {
  public:
-  // `max_size` is at least 1.
+  // `max_size` must be at least 1.
   explicit LruTable(size_t max_size) : max_size_(max_size) {}
 
-  // Finds the entry with this hash for which `is_it(entry)` is true; NULL if there is none.
+  // Returns the entry with this hash for which `is_it(entry)` is true; NULL if there is none.
   template <class IsIt>
   Entry* find(uint64_t hash, const IsIt& is_it) {
     const auto [first, last] = by_hash_.equal_range(hash);

@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-// The code for an errno of a call that opens, reads or writes a file.
+// Converts the errno of a failed system call that opens, reads or writes a file.
 inline Code code_of_errno(int error) {
   switch (error) {
     case ENOENT:

@@ -16,7 +16,7 @@ int64_t checked(__int128 value) {
 
 namespace {
 
-// Sums terms with the same atoms and removes those with coefficient 0.
+// Sums terms with the same atoms and removes terms with coefficient 0.
 void normalise(Polynomial& polynomial) {
   std::sort(polynomial.begin(), polynomial.end());
   Polynomial sum;

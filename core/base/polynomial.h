@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// A product of atoms (identified by number, sorted) and its coefficient.
+// A coefficient times a product of atoms. Atoms are identified by number and sorted.
 struct Term {
   std::vector<uint32_t> atoms;
   int64_t coefficient;

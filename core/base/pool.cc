@@ -45,7 +45,7 @@ struct SweepKey {
   SweepKey() { is_made = pthread_key_create(&key, sweep) == 0; }
 };
 
-// Registers `blocks` to be emptied at the end of the thread. False if that is not possible.
+// Registers `blocks`, whose blocks are freed at the end of the thread. Returns false on failure.
 bool register_list(FreeBlocks& blocks) {
   static const SweepKey sweep_key;
   Lists& own = own_lists;
@@ -58,8 +58,9 @@ bool register_list(FreeBlocks& blocks) {
 }  // namespace
 
 void* pool_refill(FreeBlocks& blocks, size_t size) {
-  // malloc joins a freed block of hundreds of bytes with its neighbours and splits it again, which
-  // costs several cache misses. So release builds keep up to 32 MiB of blocks (61,000 tensors).
+  // malloc merges a freed block of hundreds of bytes with its neighbours and splits it again later.
+  // This costs several cache misses. Therefore release builds keep up to 32 MiB of blocks (61,000
+  // tensors).
   constexpr size_t kKeptBytes = size_t{32} << 20;
   if (blocks.block_size == 0 && register_list(blocks)) {
     blocks.block_size = size;

@@ -1,9 +1,10 @@
-// Fixed-size allocation for objects with C handles. Each thread has its own free lists, so that a
-// handle needs neither a lock nor a call of the allocator.
+// Fixed-size allocation for objects with C handles. Each thread has its own free lists, so that
+// creating a handle needs neither a lock nor a call of malloc.
 //
 // Release builds reuse the most recently freed block first, while it is in the cache. Debug builds
-// reuse the oldest block first and hold some blocks back. A released handle is then recognised by
-// the mark that ~Object left (see ref.h).
+// reuse the oldest block first and keep the most recently freed ones in quarantine. While a block
+// is not reused, it holds Kind::kDead (see ref.h), by which the use of a released handle is
+// detected.
 
 #pragma once
 
@@ -28,7 +29,7 @@ inline constexpr bool kPoolObjects = true;
 namespace detail {
 
 struct FreeBlock {
-  uint64_t untouched;  // Holds the mark of ~Object.
+  uint64_t untouched;  // Holds Kind::kDead, which ~Object wrote.
   FreeBlock* next;
 };
 
@@ -37,15 +38,18 @@ inline constexpr bool kQuarantineFreed = false;
 #else
 inline constexpr bool kQuarantineFreed = true;
 #endif
-inline constexpr int kMaxFreeBlocks = 4096;  // Maximum of freed blocks kept, by type and thread.
-inline constexpr int kMinFreeBlocks = 256;   // Of these, blocks that debug builds do not reuse.
+// Maximum number of freed blocks kept per type and thread.
+inline constexpr int kMaxFreeBlocks = 4096;
+// Number of freed blocks that debug builds keep in quarantine.
+inline constexpr int kMinFreeBlocks = 256;
 
-// One for each thread and type. Constant-initialised and trivially destructible, so that access is
-// one load. `pool_refill` registers the cleanup at the end of the thread.
+// The free list of one type in one thread. Constant-initialised and trivially destructible, so that
+// access is one load. pool_refill() registers the cleanup at the end of the thread.
 struct FreeBlocks {
   FreeBlock* head = nullptr;
-  FreeBlock* tail = nullptr;  // In debug builds only.
-  int room = 0;  // How many more blocks fit; 0 before the thread's first refill and after its end.
+  FreeBlock* tail = nullptr;  // Used in debug builds only.
+  // Number of blocks that may be added; 0 before the first refill and after the thread's end.
+  int room = 0;
   size_t block_size = 0;
 };
 
@@ -68,8 +72,8 @@ inline void keep(FreeBlocks& blocks, FreeBlock* block) {
 
 }  // namespace detail
 
-// Gives T a pooled operator new and delete. T must be final, or all derived classes must have its
-// size.
+// Base class that provides a pooled operator new and delete. T must be final, or all classes
+// derived from T must have the size of T.
 template <class T>
 class Pooled {
  public:

@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// The type tag of an object with a C handle. Checking it detects a wrong cast always, and a
-// released handle in debug builds (see pool.h).
+// The type tag of an object with a C handle. A check of the tag detects a handle of the wrong type
+// and, in debug builds, a released handle (see pool.h).
 enum class Kind : uint32_t {
   kDead = 0xdeadbeef,
   kTensor = 0x7e500001,

@@ -45,7 +45,7 @@ void check_size(const TensorType& type) {
   }
   for (const Size size : type.shape) {
     if (!size.known()) continue;  // Symbolic sizes are checked in each call.
-    // The sizes of empty tensors are multiplied, too, when strides are computed.
+    // The other sizes of an empty tensor are checked too, because dense_strides() multiplies them.
     if (identical(size, 0)) continue;
     require(size <= kLimit / bytes, "{} has a size in bytes that exceeds int64", type);
     bytes *= size;

@@ -1,4 +1,4 @@
-// Sizes, strides, and the type of a tensor. Copying one copies only as many words as it has axes.
+// Sizes, strides, and the type of a tensor. Copying Dims copies only rank() words.
 
 #pragma once
 
@@ -21,7 +21,7 @@ class Dims;
 // A comparison of two shapes that is not evaluated yet; see SizeTest.
 struct ShapeTest {
   inline operator bool() const;
-  // Makes it hold, by guards if necessary. Returns false if it cannot hold.
+  // Makes the comparison true, by guards if necessary. Returns false if it cannot be true.
   bool hold() const;
 
   const Dims &a, &b;
@@ -33,7 +33,7 @@ class Dims {
   Dims(std::initializer_list<Size> values) { assign(values.begin(), values.size()); }
   explicit Dims(std::span<const Size> values) { assign(values.data(), values.size()); }
   explicit Dims(
-      std::span<const int64_t> values);  // Fails where one is no number that a size can be.
+      std::span<const int64_t> values);  // Fails if a value is near the reserved range of Size.
   Dims(const Dims& other) { assign(other.data_, other.rank_); }
   Dims& operator=(const Dims& other) {
     if (this != &other) assign(other.data_, other.rank_);
@@ -48,7 +48,7 @@ class Dims {
   const Size* begin() const { return data_; }
   const Size* end() const { return data_ + rank_; }
   operator std::span<const Size>() const { return {data_, rank_}; }
-  // For kernels and the C ABI: every size of a tensor with storage is a number.
+  // For kernels and the C ABI. Requires that every size is a number, as for any tensor with memory.
   const int64_t* data() const { return reinterpret_cast<const int64_t*>(data_); }
   int64_t* data() { return reinterpret_cast<int64_t*>(data_); }
 
@@ -91,7 +91,7 @@ inline void Dims::assign(const Size* values, size_t n) {
   for (size_t i = 0; i < n; ++i) data_[i] = values[i];
 }
 
-// True if all sizes are the same numbers or formulas. Does not add a guard.
+// Whether all sizes are equal numbers or identical formulas. Does not add a guard.
 inline bool identical(const Dims& a, const Dims& b) {
   if (a.rank() != b.rank()) return false;
   for (size_t i = 0; i < a.rank(); ++i) {
@@ -108,7 +108,8 @@ inline bool known(const Dims& shape) {
   return true;
 }
 
-// The number of elements; 1 for rank 0. Cannot overflow, because types are checked on creation.
+// Returns the number of elements, which is 1 for rank 0. The product cannot overflow, because types
+// are checked when they are created.
 inline Size count(const Dims& shape) {
   Size n = 1;
   for (const Size size : shape) n *= size;
@@ -118,7 +119,7 @@ inline Size count(const Dims& shape) {
 // The properties of a value that are known without reading it.
 struct TensorType {
   DType dtype = DType::kNone;
-  bool weak = false;  // Inline scalar: adopts the dtype of other operands.
+  bool weak = false;  // Whether it is an inline scalar, which adopts the dtype of other operands.
   uint8_t lists = 0;  // 1: a list of tensors (core/trace/control/lists.h); 2: a list of such lists.
   Dims shape;
 
@@ -142,7 +143,7 @@ Dims dense_strides(const Dims& shape);
 
 bool is_dense(const Dims& shape, const Dims& strides);
 
-// True if one element represents all: each stride is 0 or its size is 1.
+// Whether all indices refer to the same element: each axis has stride 0 or size 1.
 bool is_uniform(const Dims& shape, const Dims& strides);
 
 }  // namespace tenon

@@ -1,10 +1,10 @@
-// The size of an axis: a number or, while a function is traced, a formula of sizes that are only
-// known in a call.
+// The size of an axis: a number or, while a function is traced, a formula of sizes that are unknown
+// until the function is called.
 //
-// Formulas support the same arithmetic as numbers. If code has to decide something about a formula,
-// known facts decide. If they are not enough, the sizes of the traced call decide, and a guard
-// restricts the trace to calls with the same outcome (size_table.h). Converting a formula to
-// int64_t is such a decision: it restricts the trace to that one size.
+// Formulas support the same arithmetic as numbers. A comparison of formulas is decided by known
+// facts if possible. Otherwise the sizes of the traced call decide, and a guard restricts the trace
+// to calls with the same outcome (size_table.h). Converting a formula to int64_t adds a guard that
+// restricts the trace to that one size.
 
 #pragma once
 
@@ -17,12 +17,12 @@ namespace tenon {
 
 class Size;
 
-// A comparison that is not evaluated yet. `if` evaluates it; require() makes it hold.
+// A comparison of two sizes that is not evaluated yet. `if` evaluates it. require() makes it true.
 struct SizeTest {
   enum class Kind : uint8_t { kEqual, kNotEqual, kLess, kLessEqual };
 
   inline operator bool() const;
-  // Makes it hold, by a guard if necessary. Returns false if it cannot hold.
+  // Makes the comparison true, by a guard if necessary. Returns false if it cannot be true.
   inline bool hold() const;
 
   Kind kind;
@@ -35,13 +35,13 @@ class Size {
   template <std::integral T>
   constexpr Size(T number) : word_(static_cast<int64_t>(number)) {}
 
-  // Words in a reserved range stand for the formulas of the current trace; all other words are
-  // numbers. No size, and no bound of one, comes near the reserved range.
+  // Words in a reserved range represent the formulas of the current trace. All other words are
+  // numbers. No size and no bound of a size is near the reserved range.
   static constexpr int64_t kFirstFormula = -(int64_t{3} << 61);
   static constexpr Size formula(uint32_t id) { return Size(kFirstFormula + int64_t{id}); }
   static constexpr Size from_word(int64_t word) { return Size(word); }
-  // Accepts a number from outside. Fails if it is so near the reserved range that adding sizes
-  // could reach it.
+  // Converts a number from a caller or a file. Fails if the number is so close to the reserved
+  // range that adding sizes could produce a reserved word.
   static Size number(int64_t value) {
     constexpr int64_t kMargin = int64_t{1} << 60;
     if (value > kFirstFormula - kMargin && value < kFirstFormula + kMargin) [[unlikely]]
@@ -77,7 +77,7 @@ bool size_hold(const SizeTest& test);
 
 }  // namespace detail
 
-// The operators, for two sizes and for a size and a number on either side.
+// Operators for two sizes, and for a size and a number in either order.
 #define TENON_SIZE_MIXED(result, name) \
   template <std::integral T>           \
   inline result name(Size a, T b) {    \
@@ -98,7 +98,7 @@ bool size_hold(const SizeTest& test);
 TENON_SIZE_ARITHMETIC(+, kAdd, add)
 TENON_SIZE_ARITHMETIC(-, kSub, sub)
 TENON_SIZE_ARITHMETIC(*, kMul, mul)
-TENON_SIZE_ARITHMETIC(/, kDiv, div)  // Towards zero, as for numbers.
+TENON_SIZE_ARITHMETIC(/, kDiv, div)  // Rounds towards zero.
 TENON_SIZE_ARITHMETIC(%, kMod, mod)
 
 #define TENON_SIZE_COMPARISON(sign, kind, first, second)        \
@@ -151,7 +151,7 @@ SizeTest::operator bool() const {
   }
 }
 
-// True for equal numbers, and for a formula and itself. Does not add a guard.
+// Whether both are the same number or the same formula. Does not add a guard.
 constexpr bool identical(Size a, Size b) { return a.word() == b.word(); }
 
 }  // namespace tenon

@@ -21,7 +21,7 @@ std::string cause_now() {
   return (gradient_decides ? "the gradient of " : "") + std::string(deciding_op);
 }
 
-// Bounds at these limits carry no information. Sizes and their products stay within.
+// Bounds equal to kMinBound or kMaxBound mean "unbounded".
 constexpr int64_t kMaxBound = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMinBound = -kMaxBound;
 constexpr int64_t kLargestSize = int64_t{1} << 48;
@@ -155,7 +155,7 @@ Size SizeTable::size_of(Polynomial polynomial) {
   return Size::formula(at->second);
 }
 
-// The polynomial with every atom that an equality replaced substituted.
+// Returns the polynomial of `size` after substituting the atoms that learn_equal() replaced.
 Polynomial SizeTable::resolved_polynomial(Size size) {
   const Polynomial given = polynomial(size);
   Polynomial result;
@@ -307,8 +307,8 @@ std::optional<bool> SizeTable::prove(const SizeTest& test) {
       break;
     }
   }
-  // An earlier decision may imply the answer in another form. Resolving a guard may call prove()
-  // again; the flag stops that recursion.
+  // An earlier decision, written differently, may imply the answer. Resolving a guard may call
+  // prove() again. The flag stops that recursion.
   if (is_querying_guards_) return std::nullopt;
   is_querying_guards_ = true;
   const std::optional<bool> answer = answer_from_guards(test, difference);
@@ -341,7 +341,7 @@ std::optional<bool> SizeTable::answer_from_guard(const SizeTest& guard, const Si
   return std::nullopt;
 }
 
-// A polynomial of one atom with coefficient 1 or -1, and a constant.
+// Matches polynomials of the form `sign * atom + number`, where `sign` is 1 or -1.
 namespace {
 struct Alone {
   explicit Alone(const Polynomial& p) {
@@ -372,7 +372,8 @@ void SizeTable::learn_at_least(const Polynomial& difference, int64_t least) {
   }
 }
 
-// Learns from an equality: replaces the latest possible atom by a formula of the others.
+// Uses the equality `difference == 0` to replace one atom, the newest possible, by a formula of the
+// others.
 void SizeTable::learn_equal(const Polynomial& difference) {
   std::optional<size_t> best;
   for (size_t i = 0; i < difference.size(); ++i) {
@@ -381,7 +382,8 @@ void SizeTable::learn_equal(const Polynomial& difference) {
     const auto holds_it = [&](const Term& other) {
       return &other != &term && contains(other.atoms, term.atoms[0]);
     };
-    // Compound atoms that contain the replaced one would then refer to themselves.
+    // Another atom may be compound (a quotient, for example) and contain this one. Its replacement
+    // would then refer to itself.
     const bool composite = any_of(difference, [&](const Term& other) {
       return any_of(other.atoms, [&](AtomId id) {
         return atoms_[id].kind != Atom::Kind::kSymbol && id != term.atoms[0];
@@ -430,7 +432,7 @@ void SizeTable::record(const SizeTest& test) {
     case Test::kNotEqual:
       break;
   }
-  // Inequality to the end of a range narrows the range.
+  // The difference is not 0. If 0 is its lower or upper bound, the bound can be tightened by 1.
   const auto [least, greatest] = range(difference);
   if (least == 0) learn_at_least(difference, 1);
   if (greatest == 0) learn_at_least(plus(Polynomial{}, difference, -1), 1);

@@ -1,9 +1,11 @@
-// The dynamic sizes of a trace: the symbols that calls bind, the formulas of them, and the
-// decisions made about them.
+// The dynamic sizes of a trace: symbols, whose values are bound in each call, formulas of symbols,
+// and the decisions that tracing has made about them.
 //
 // A formula has a canonical form: a polynomial with integer coefficients over symbols, quotients,
-// remainders, minima and maxima. So n + n and 2 * n are the same Size. Facts are bounds on these
-// atoms; they follow from what sizes are and from earlier decisions.
+// remainders, minima and maxima. For example, n + n and 2 * n are the same Size. Symbols,
+// quotients, remainders, minima and maxima are called atoms. Known facts are lower and upper bounds
+// of atoms. They follow from the definition of the atom (sizes are not negative) and from earlier
+// decisions.
 
 #pragma once
 
@@ -27,7 +29,7 @@ class SizeTable {
   SizeTable(const SizeTable&) = delete;
   SizeTable& operator=(const SizeTable&) = delete;
 
-  // For its lifetime, formulas of this thread belong to `table`.
+  // While a Use exists, the formulas of this thread belong to `table`.
   class Use {
    public:
     explicit Use(SizeTable& table);
@@ -37,15 +39,14 @@ class SizeTable {
    private:
     SizeTable* outer_;
   };
-  // The table in use by this thread; an error if there is none.
+  // Returns the table that this thread uses. Fails if there is none.
   static SizeTable& current();
   static bool is_current(const SizeTable& table);
 
-  // Returns the symbol of that name, which each call binds to a size. `example`: its value in the
-  // traced call, if there is one.
+  // Returns the symbol of that name. Each call of the function binds the symbol to a size.
+  // `example` is its size in the traced call, if there is such a call.
   Size symbol(const std::string& name, std::optional<int64_t> example = std::nullopt);
-  // Creates a data-dependent size, with a unique name. Its value is known once part of the graph
-  // has run.
+  // Creates a data-dependent size, with a unique name. Its value becomes known when the graph runs.
   Size new_data_dependent();
   // Imports the symbols of another table, in the same order, and its guards. Data-dependent symbols
   // of the other table are replaced by new ones of this table.
@@ -55,42 +56,47 @@ class SizeTable {
   // Records an upper bound of a data-dependent size.
   void bound(Size size, Size most);
   // Replaces data-dependent sizes by their upper bounds, or by 0 if there is no bound. Used to
-  // estimate what a graph needs without running it.
+  // estimate the memory of a graph without running it.
   Sizes with_upper_bounds(Sizes sizes) const;
-  // Marks a size that is a single symbol as data-dependent, when a graph that computes it is read.
+  // Marks a size as data-dependent if it is a single symbol. Used when the graph that computes the
+  // size is parsed.
   void mark_data_dependent(Size size);
-  // The data-dependent symbols that occur in a size.
+  // Returns the data-dependent symbols that occur in a size.
   std::vector<size_t> data_dependent_symbols_of(Size size) const;
 
   Size make(detail::SizeOp op, Size a, Size b);
 
-  // Evaluates a test. If it cannot be proved, the example decides. Without an example, sizes are
-  // assumed to be large and unrelated. The answer becomes a guard.
+  // Evaluates a test. A test that known facts do not decide is evaluated for the sizes of the
+  // traced call. Without a traced call, sizes are assumed to be large and unrelated. The result
+  // becomes a guard.
   bool decide(const SizeTest& test);
-  // Makes a test hold, by a guard if necessary. False if a proof or the example contradicts it.
+  // Makes a test true, by a guard if necessary. Returns false if known facts or the sizes of the
+  // traced call contradict it.
   bool hold(const SizeTest& test);
-  // Fixes a size to a number by a guard. Fails if no example gives the number.
+  // Fixes a size to its number in the traced call, by a guard. Fails if there is no such number.
   int64_t pin(Size size);
   // Returns the number of a size that the host reads during tracing. A guard restricts the trace to
-  // that number. Fails if a signature declares the size unknown, or if no example gives the number.
+  // that number. Fails if a signature declares the size unknown, or if there is no traced call.
   int64_t read_on_host(Size size, std::string_view tensor, size_t axis);
-  // Does not fail: returns the size in the traced call, or 0 if there is none, and records the
-  // first failure for raise_failed_read().
+  // The variant of read_on_host() for callers that cannot handle errors. Returns the size in the
+  // traced call, or 0 if there is none. Stores the first failure, which raise_failed_read() throws
+  // later.
   int64_t read_or_record_failure(Size size, std::string_view tensor, size_t axis) noexcept;
   void raise_failed_read() const {
     if (failed_read_) std::rethrow_exception(failed_read_);
   }
-  // A signature declares the sizes of inputs as unknown, so the host may not read them.
+  // Makes read_on_host() fail. Used if a signature declares sizes of inputs as unknown.
   void forbid_host_reads() { host_may_read_ = false; }
-  // Rewrites the size with all decisions applied; the result may be a number.
+  // Rewrites a size by the equalities learned so far. The result may be a number.
   Size resolved(Size size);
 
   // The conditions that calls must satisfy, in the order of the decisions.
   std::span<const SizeTest> guards() const { return guards_; }
-  // What caused the guard: "conv", "the gradient of conv", "a read by the host".
+  // Returns the source of a guard, for messages: "conv", "the gradient of conv", "a read by the
+  // host".
   std::string_view cause(size_t guard) const { return causes_[guard]; }
 
-  // For its lifetime, decisions of this thread are attributed to an op or its gradient.
+  // While a Cause exists, guards that this thread adds are attributed to an op or its gradient.
   class Cause {
    public:
     explicit Cause(std::string_view op, bool is_gradient = false);
@@ -102,8 +108,8 @@ class SizeTable {
     std::string_view outer_op_;
     bool outer_is_gradient_;
   };
-  // Fails if the decisions about a data-dependent symbol do not hold, now that it and all earlier
-  // ones have values.
+  // Fails if a guard on a data-dependent symbol does not hold. Called when the symbol and all
+  // earlier ones have values.
   void check_data_dependent(size_t symbol, std::span<const Size> values) const;
 
   size_t n_formulas() const { return formulas_.size(); }
@@ -113,19 +119,21 @@ class SizeTable {
 
   size_t n_symbols() const { return symbols_.size(); }
   const std::string& symbol_name(size_t i) const { return atoms_[symbols_[i]].name; }
-  // The structure of a size: a sum of terms, each the product of a coefficient and of parts.
+  // terms() and part() expose the structure of a size. A size is a sum of terms. A term is an
+  // integer coefficient times a product of parts: symbols, quotients, remainders, minima and
+  // maxima.
   enum class PartKind : uint8_t { kSymbol, kQuotient, kRemainder, kMinimum, kMaximum };
   struct Part {
     PartKind kind;
-    size_t symbol;  // Index of the symbol, if it is one.
-    Size a, b;      // Operands, if it is not a symbol.
+    size_t symbol;  // Index of the symbol if kind is kSymbol.
+    Size a, b;      // Operands if kind is not kSymbol.
   };
   Polynomial terms(Size size) { return resolved_polynomial(size); }
   Part part(uint32_t atom) const {
     const Atom& x = atoms_[atom];
     return {x.kind, x.index, x.a, x.b};
   }
-  // The symbol, if the size is a single symbol.
+  // Returns the index of the symbol if the size is a single symbol.
   std::optional<size_t> symbol_of(Size size) const;
 
   // Substitutes values[i] for symbol i in a size or a test. Values are numbers or formulas of the
@@ -141,12 +149,12 @@ class SizeTable {
     Kind kind = Kind::kSymbol;
     std::string name;  // Name of a symbol; `index` is its number.
     size_t index = 0;
-    Size a = 0, b = 0;  // Operands of the other kinds.
+    Size a = 0, b = 0;  // Operands of a quotient, remainder, minimum or maximum.
     std::optional<int64_t> example;
     bool is_data_dependent = false;
     Size most = 0;                // Upper bound if data-dependent; 0: unknown.
     int64_t least, greatest;      // Known bounds.
-    std::optional<Size> instead;  // Its replacement by a learned equality.
+    std::optional<Size> instead;  // The formula by which learn_equal() replaced it.
   };
 
   Polynomial polynomial(Size size) const;
@@ -170,7 +178,8 @@ class SizeTable {
   void learn_at_least(const Polynomial& difference, int64_t least);
 
   friend std::optional<int64_t> example_of(Size size);
-  // The value under the example. If `invent`, symbols without an example get a made-up size.
+  // Returns the value of a size or test in the traced call. If `invent` is true, symbols without a
+  // size in the traced call get an arbitrary large one.
   std::optional<int64_t> example(Size size, bool invent);
   std::optional<bool> example(const SizeTest& test, bool invent);
   template <class ValueOf>
@@ -180,11 +189,11 @@ class SizeTable {
   std::vector<AtomId> symbols_;
   std::vector<Polynomial> formulas_;  // Indexed by Size::id().
   std::map<Polynomial, uint32_t> ids_;
-  std::vector<SizeTest> guards_;     // Conditions on sizes that are known at the call.
+  std::vector<SizeTest> guards_;     // Conditions that are checked before a call runs.
   std::vector<std::string> causes_;  // One for each guard.
   struct LateGuard {
     SizeTest test;
-    size_t symbol;  // The latest data-dependent symbol in it.
+    size_t symbol;  // The data-dependent symbol of the test that gets its value last.
   };
   std::vector<LateGuard> late_guards_;
   bool has_data_dependent_ = false;
@@ -198,7 +207,8 @@ inline bool is_data_dependent(Size size) {
   return !size.known() && !SizeTable::current().data_dependent_symbols_of(size).empty();
 }
 
-// The value of a size in the traced call, if there is one that determines it.
+// Returns the value of a size in the traced call; nullopt if no call is being traced or it does not
+// determine the size.
 std::optional<int64_t> example_of(Size size);
 
 }  // namespace tenon

@@ -38,7 +38,7 @@ std::optional<int64_t> SizeTable::value(Size size, const ValueOf& value_of) cons
           case Atom::Kind::kMaximum:
             factor = std::max(*a, *b);
             break;
-          // The division already required a nonzero divisor, by a guard or a rule.
+          // A guard or a rule of the op has already required a nonzero divisor.
           case Atom::Kind::kQuotient:
             factor = *b == 0 ? 0 : checked_math::div(*a, *b);
             break;

@@ -1,5 +1,4 @@
-// A vector that stores its first N elements inline, so that the data of one eager call is on the
-// stack.
+// A vector that stores up to N elements inline. Eager calls use it to keep their data on the stack.
 
 #pragma once
 

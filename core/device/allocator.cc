@@ -13,13 +13,14 @@
 namespace tenon {
 namespace {
 
-// Size classes: multiples of 64 bytes up to 1024, then four per doubling, which wastes at most a
-// quarter.
+// Size classes: multiples of 64 bytes up to 1024 bytes, then four classes per power of two. Above
+// 1024 bytes, rounding up to a class wastes less than a quarter of the memory.
 constexpr uint64_t kStep = 64;
 constexpr size_t kSmallClasses = 16;
 constexpr int kSmallBits = 10;  // 1024 = 2^10.
 
-// Wraps the buffer in a storage. Releases the buffer if there is no memory for the storage.
+// Wraps a plugin's buffer in a Storage. If host memory for the Storage is exhausted, releases the
+// buffer and throws.
 Storage* storage_of(Device& device, tenon_buffer_p* buffer, Storage::Recycle recycle) {
   Storage* storage;
   try {
@@ -70,8 +71,8 @@ Ref<Storage> Allocator::allocate(uint64_t bytes) {
   return Ref<Storage>::adopt(storage);
 }
 
-// Counts one more live storage. The caller holds the lock. The context stays alive while any
-// storage is live, because tensors may outlive the program's handle to it.
+// Counts one more live storage. The caller holds lock_. The first live storage retains the context,
+// because tensors may outlive the user's handle to the context.
 void Allocator::count_allocation(uint64_t bytes) {
   if (statistics_.live_count++ == 0) device_.retain();
   statistics_.live_bytes += bytes;
@@ -80,7 +81,8 @@ void Allocator::count_allocation(uint64_t bytes) {
 
 Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   const uint64_t capacity = class_bytes(size_class);
-  // On a system that overcommits memory, writing to memory that does not exist kills the process.
+  // Requests above the device's memory are refused here. A system that overcommits memory would
+  // grant them and kill the process on the first write to a missing page.
   const uint64_t all = device_.properties().memory_bytes;
   if (all != 0 && capacity > all) {
     fail_out_of_memory(bytes, format("the device has {}", {all}).c_str());
@@ -164,7 +166,8 @@ Ref<Storage> Allocator::import(void* data, uint64_t bytes, const tenon_deleter& 
   return Ref<Storage>::adopt(storage);
 }
 
-// Defers the release on an asynchronous device, because work in progress may still read the memory.
+// On an asynchronous device, releases the imported memory only after the enqueued work, which may
+// still read it.
 void Allocator::release_import(Storage* storage) {
   Device& device = *storage->device;
   if (device.synchronous()) {
@@ -210,7 +213,7 @@ uint64_t Allocator::trim() {
     }
     statistics_.reserved_bytes -= bytes;
   }
-  if (bytes > 0) device_.wait();  // Work in progress may still use the freed buffers.
+  if (bytes > 0) device_.wait();  // Enqueued work may still use the freed buffers.
   for (Storage* head : taken) {
     while (head) {
       Storage* next = head->next_free;

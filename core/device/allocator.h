@@ -1,8 +1,8 @@
-// The caching allocator of a device. It keeps freed buffers in size classes for reuse. Raw memory
-// comes from the plugin; reuse, limits and statistics are here.
+// The caching allocator of a device. It takes memory from the plugin, and keeps freed buffers in
+// size classes for reuse. It also enforces the memory limit and maintains statistics.
 //
-// On a synchronous device a freed buffer can be reused immediately. The same holds on an
-// asynchronous device, because all its work runs in order on one stream.
+// A freed buffer can be reused immediately, also on an asynchronous device: all its work runs in
+// order on one stream, so the new owner's work follows the old owner's.
 
 #pragma once
 
@@ -33,10 +33,11 @@ class Allocator {
  public:
   Allocator(Device& device, uint64_t limit_bytes) : device_(device), limit_(limit_bytes) {}
 
-  // Allocates at least one byte, so that an empty tensor has an address, too.
+  // Allocates at least one byte, so that an empty tensor also has an address.
   Ref<Storage> allocate(uint64_t bytes);
 
-  // Marks memory as owned by the context: it no longer keeps the context alive.
+  // Transfers a storage to the context (the constants of a launch plan, for example), so that it no
+  // longer keeps the context alive.
   void make_context_owned(Storage& storage);
 
   // Wraps host memory, which `deleter` releases. Returns NULL if the device cannot import it; the
@@ -62,7 +63,7 @@ class Allocator {
 
   Storage* make(uint64_t bytes, size_t size_class);
   void count_allocation(uint64_t bytes);
-  // True if this was the last live storage, so that the context may be released.
+  // Returns true if this was the last live storage. The caller then releases the context.
   bool count_release(const Storage& storage);
   [[noreturn]] void fail_out_of_memory(uint64_t bytes, const char* why);
 
@@ -71,7 +72,7 @@ class Allocator {
   mutable SpinLock lock_;
   std::array<Storage*, kClasses> free_{};
   MemoryStatistics statistics_;
-  // Live storages by class, for the message when memory runs out.
+  // Number of live storages in each size class, for the out-of-memory message.
   std::array<uint32_t, kClasses> live_of_class_{};
 };
 

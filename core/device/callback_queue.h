@@ -11,14 +11,14 @@ namespace tenon {
 class CallbackQueue {
  public:
   CallbackQueue();
-  ~CallbackQueue();  // Runs the waiting callbacks, then ends.
+  ~CallbackQueue();  // Runs the callbacks that are still queued, then ends the thread.
   CallbackQueue(const CallbackQueue&) = delete;
 
   void push(std::function<void()> callback);
 
  private:
-  // Shared with the thread. The thread itself may end the queue, because a callback can hold the
-  // last handle of a context.
+  // Shared with the thread, which may destroy the queue itself: a callback can release the last
+  // handle of the context.
   struct State;
   std::shared_ptr<State> state_;
 };

@@ -17,8 +17,8 @@
 
 namespace tenon {
 
-// The context owns the devices but lies above this layer, which needs only these functions. They
-// are defined in core/dispatch/context.cc.
+// A context owns its devices, but core/device must not depend on core/dispatch. It needs only these
+// functions, which core/dispatch/context.cc defines.
 class Context;
 void retain_context(const Context& context);
 void release_context(const Context& context);
@@ -40,9 +40,10 @@ class Device final : public Object {
   const tenon_plugin& plugin() const { return plugin_; }
   const tenon_plugin_calls& calls() const { return calls_; }
   tenon_device_p* handle() const { return handle_; }
-  // As of the opening of the device.
+  // Properties as the plugin described them when the device was opened.
   const tenon_device_properties& properties() const { return properties_; }
-  // Asks the plugin again. `driver` may be more exact now.
+  // Queries the plugin for the properties again. Their field `driver` may have changed since the
+  // device was opened.
   tenon_device_properties describe() const;
   bool has(tenon_features feature) const { return (features_ & feature) == feature; }
   tenon_features features() const { return features_; }
@@ -53,11 +54,11 @@ class Device final : public Object {
   LoopTable& loops() { return loops_; }
 
   tenon_stream_p* open_stream();
-  // The work in progress on an asynchronous device.
+  // The queue of an asynchronous device. Must not be called on a synchronous one.
   WorkQueue& queue() { return *queue_; }
-  // Whether the host may block until work is done.
+  // Whether the host may block until enqueued work has finished.
   bool can_wait() const { return !queue_ || queue_->can_wait(); }
-  // Blocks until no work is in progress.
+  // Blocks until all enqueued work has finished. Does nothing on a synchronous device.
   void wait() {
     if (queue_) queue_->wait();
   }
@@ -75,7 +76,7 @@ class Device final : public Object {
     }
   }
 
-  // Copies bytes, or enqueues the copy.
+  // Copies bytes between host memory and buffers. On an asynchronous device, enqueues the copy.
   void copy(tenon_stream_p* stream, const tenon_place& from, const tenon_place& to,
             uint64_t bytes) {
     if (bytes == 0) return;
@@ -83,7 +84,8 @@ class Device final : public Object {
     check(calls_.copy(stream, &region));
   }
 
-  // Writes a few bytes, or enqueues the write. Reads `bytes` before returning.
+  // Writes `bytes`, or enqueues the write on an asynchronous device. `bytes` need not outlive the
+  // call.
   void write(tenon_stream_p* stream, tenon_buffer_p* buffer, uint64_t offset,
              std::span<const std::byte> bytes);
 

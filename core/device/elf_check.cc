@@ -35,7 +35,8 @@ constexpr int kMachine = EM_ARM;
 #elif defined(__riscv)
 constexpr int kMachine = EM_RISCV;
 #else
-constexpr int kMachine = -1;  // The machine is not checked here, but by the loader.
+// Unknown architecture: leaves the check of the machine type to the loader.
+constexpr int kMachine = -1;
 #endif
 
 const char* machine_name(int machine) {
@@ -57,7 +58,7 @@ const char* machine_name(int machine) {
 
 class File {
  public:
-  // Non-blocking, so that opening a pipe in place of a plugin does not hang.
+  // O_NONBLOCK: opening a named pipe in place of a plugin file does not hang.
   explicit File(const std::string& path)
       : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~File() {
@@ -95,7 +96,7 @@ FileVerdict truncated(const char* what, size_t index, uint64_t end, uint64_t siz
           format("is truncated: {} {} ends at byte {} of {}", {what, index, end, size})};
 }
 
-// Adds without overflow: saturates at the largest number.
+// Returns offset + size, or UINT64_MAX if the sum overflows.
 uint64_t end_of(uint64_t offset, uint64_t size) {
   return size > UINT64_MAX - offset ? UINT64_MAX : offset + size;
 }
@@ -143,8 +144,8 @@ FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t
                                  : not_a_library("it has no loadable or no dynamic segment");
 }
 
-// The loader does not read the section headers. But they are at the end of the file, so a truncated
-// file lacks them first.
+// Checks that the section headers are inside the file. The loader does not need them, but linkers
+// write them at the end of the file, so that a truncated file lacks them.
 FileVerdict check_sections(const File& file, const ElfW(Ehdr) & header, uint64_t size) {
   if (header.e_shoff == 0 || header.e_shnum == 0) return {};
   if (header.e_shentsize != sizeof(ElfW(Shdr))) {
@@ -193,7 +194,7 @@ FileVerdict check_shared_object(const std::string& path) {
 
 namespace tenon {
 
-// On other systems the loader checks the file itself.
+// Systems without ELF: the loader checks the file itself.
 FileVerdict check_shared_object(const std::string&) { return {}; }
 
 }  // namespace tenon

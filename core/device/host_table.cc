@@ -1,4 +1,5 @@
-// The functions that the host offers to plugins. Any thread may call them, and none throws.
+// The functions that the host provides to plugins (tenon_host). Any thread may call them, and none
+// throws.
 
 #include "core/base/error_object.h"
 #include "core/device/plugin_library.h"
@@ -32,7 +33,7 @@ void host_log(void* log_context, int32_t level, tenon_string message) {
   try {
     log_to_context(*static_cast<const Context*>(log_context), level, view_of(message));
   } catch (...) {
-    // A failed log message does not fail the call that it reports on.
+    // Failing to log a message must not fail the call that logs it.
   }
 }
 
@@ -41,7 +42,8 @@ void host_launch_failed(void* work, uint64_t ticket, tenon_error* error) {
   try {
     static_cast<WorkQueue*>(work)->fail(ticket, take_error(error).info());
   } catch (...) {
-    // Out of memory: `notify` still reports that something failed.
+    // The host is out of memory and cannot store the error. The plugin's `notify` still reports a
+    // failure.
   }
 }
 

@@ -9,7 +9,8 @@
 namespace tenon {
 namespace {
 
-// Parses the signature of a line. Errors name its index in the plugin's list.
+// Parses the signature of a kernel entry. `place` is the entry's index in the plugin's list, for
+// error messages.
 Signature signature_of(const tenon_kernel& line, size_t place) {
   require(line.prepare != nullptr, "its kernels[{}] has no `prepare`", place);
   require(line.signature.data != nullptr, "its kernels[{}] has a signature that is NULL", place);
@@ -66,8 +67,9 @@ void KernelTable::load(const tenon_plugin& plugin) {
       custom_lines_[name].push_back(std::move(parsed));
       continue;
     }
-    // Lines for ops of newer versions of Tenon are never used here. Each context assigns its own
-    // ids to custom ops, so no plugin can refer to one.
+    // Op numbers up to kMaxOp may belong to ops of newer versions of Tenon; no call here uses them.
+    // Numbers of custom ops are an error: each context assigns them itself, so a plugin must refer
+    // to a custom op by name.
     if (is_custom(line->op)) {
       fail(Code::kInvalidArgument, "its kernels[{}] is for op {}: custom ops have a name and op 0",
            {i, line->op});

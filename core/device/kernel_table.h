@@ -1,5 +1,5 @@
-// The kernels of a device: selects the plugin's kernel line for a call and caches the prepared
-// kernels.
+// The kernels of a device: selects the plugin's kernel entry for a call, prepares the kernel and
+// caches it.
 
 #pragma once
 
@@ -25,8 +25,8 @@ namespace tenon {
 
 class Device;
 
-// Part of the cache key of a prepared kernel: a word for each input (dtype, rank, stride class),
-// and the input sizes if an entry of the op in kernels.def is marked SHAPED.
+// Part of the cache key of a prepared kernel. Each input contributes a word (dtype, rank, stride
+// class). If any kernel entry of the op is marked SHAPED, input sizes are included.
 using KernelWords = SmallVector<int64_t, 8>;
 
 struct KernelKey {
@@ -58,12 +58,12 @@ struct OperandInfo {
 // A kernel that is ready to launch, or the reason why there is none.
 class PreparedKernel {
  public:
-  // Takes ownership of the handle, even if it throws. `loop_line` and `anchor_line`: the line that
-  // prepared the kernel, if it is marked LOOP or ANCHOR.
+  // Takes ownership of the handle, even if this function throws. `loop_line` and `anchor_line` are
+  // the kernel entry that prepared the kernel if it is marked LOOP or ANCHOR, and NULL otherwise.
   static Ref<const PreparedKernel> made(Device& device, tenon_kernel_p* handle, uint32_t traits,
                                         const tenon_kernel* loop_line,
                                         const tenon_kernel* anchor_line, std::string reason = {});
-  ~PreparedKernel();  // Releases the handle once no work uses it.
+  ~PreparedKernel();  // Releases the handle after the work that uses it.
   PreparedKernel(const PreparedKernel&) = delete;
 
   bool exists() const { return handle_ != nullptr; }
@@ -101,40 +101,40 @@ class PreparedKernel {
   uint32_t traits_;
 };
 
-// Converts a plugin's reason for not preparing a kernel. Throws std::bad_alloc if it is "out of
-// memory". That refusal is not cached, because a later call may find memory.
+// Converts a plugin's refusal to a string. Throws std::bad_alloc if the refusal is "out of memory",
+// so that it is not cached: a later call may succeed.
 std::string reason_of(const tenon_string& why);
 
 class KernelTable {
  public:
   explicit KernelTable(Device& device) : device_(device) {}
 
-  // Reads the plugin's lines. Throws if a signature cannot be parsed.
+  // Reads the plugin's kernel entries. Throws if a signature cannot be parsed.
   void load(const tenon_plugin& plugin);
 
-  // True if any line of the op is SHAPED, so that its cache keys include sizes. The name identifies
-  // a custom op and is ignored for other ops.
+  // Whether any kernel entry of the op is marked SHAPED, so that its cache keys include the input
+  // sizes. A custom op is identified by `name`; other ops ignore it.
   bool is_shaped(uint32_t op, std::string_view name) const {
     if (is_custom(op)) [[unlikely]]
       return custom_shaped_.contains(name);
     return op < shaped_.size() && shaped_[op];
   }
 
-  // Finds or prepares a kernel. Callable from any thread.
+  // Returns the cached kernel for `key`, or prepares and caches it. Callable from any thread.
   Ref<const PreparedKernel> find(const KernelKey& key, std::string_view custom_name,
                                  std::span<const OperandInfo> inputs,
                                  std::span<const TensorType> outputs);
 
-  // Maximum numbers of cached kernels. Attributes and sizes are user values, so their number is
-  // unbounded. The least recently used kernel is evicted, and prepared again when needed.
-  // kMaxShaped limits kernels of SHAPED lines, which have their own cache.
+  // Maximum numbers of cached kernels; users can pass any number of different attributes and sizes.
+  // The least recently used kernel is evicted, and prepared again when needed. SHAPED kernels have
+  // a separate cache, limited to kMaxShaped.
   static constexpr size_t kMaxKernels = 4096, kMaxShaped = 1024;
   size_t size();
 
-  // How many times the plugin's `prepare` was called.
+  // Number of calls of the plugin's `prepare`, for tests and statistics.
   uint64_t n_prepared() const { return n_prepared_.load(std::memory_order_relaxed); }
 
-  // Releases every kernel, before the device is closed.
+  // Releases all kernels. Called before the device is closed.
   void clear();
 
  private:

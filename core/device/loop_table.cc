@@ -97,7 +97,7 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
     if (!handle) reason = reason_of(why);
   } catch (const Error& error) {
     if (error.is_transient()) throw;
-    // A refusal is not an error: the calls are launched one by one.
+    // A refusal is not an error: the executor launches the instructions one by one.
     reason = error.what();
     log_to_context(device_.context(), TENON_LOG_WARNING,
                    format("{} cannot prepare a loop: {}", {device_.name(), reason}));

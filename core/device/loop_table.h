@@ -1,5 +1,5 @@
-// The fused loops of a device: several calls over the same elements or rows as one kernel
-// (tenon_loop_request in tenon/plugin.h). Prepared once and cached.
+// The fused loops of a device: each is one kernel for several calls over the same elements or rows
+// (tenon_loop_request in tenon/plugin.h). Loops are prepared once and cached.
 
 #pragma once
 
@@ -20,8 +20,9 @@ namespace tenon {
 class Device;
 class PreparedKernel;
 
-// Describes a loop. Values are numbered: the inputs, then the anchor's result if there is an
-// anchor, then the results of the instructions. Sizes are not part of the description.
+// Describes a fused loop; also its cache key. Values have consecutive indices: the inputs, then the
+// anchor's result if there is an anchor, then the results of the instructions. Sizes are not part
+// of the description, so that one kernel serves all sizes.
 struct LoopSpec {
   struct Input {
     DType dtype;
@@ -39,7 +40,7 @@ struct LoopSpec {
              a.dtype == b.dtype && a.flags == b.flags;
     }
   };
-  // The anchor kernel that the loop is the epilogue of.
+  // The anchor: the kernel whose epilogue this loop is, such as a matmul.
   struct Anchor {
     struct Input {
       DType dtype;
@@ -59,8 +60,9 @@ struct LoopSpec {
   uint32_t flags = 0;  // TENON_REQUEST_*.
   Anchor anchor;
   uint32_t rank = 0;
-  uint32_t row_axes = 0;      // A mask; 0: no rows.
-  uint32_t n_row_inputs = 0;  // The last inputs, which have one element per row.
+  // Bit i is set if rows extend along axis i; 0 if the loop has no rows.
+  uint32_t row_axes = 0;
+  uint32_t n_row_inputs = 0;  // Number of inputs with one element per row; they come last.
   std::vector<Input> inputs;
   std::vector<Instruction> instructions;
   std::vector<uint32_t> outputs;
@@ -73,18 +75,18 @@ class LoopTable {
  public:
   explicit LoopTable(Device& device) : device_(device) {}
 
-  // Finds or prepares a loop. If the plugin refused it, exists() is false. Callable from any
-  // thread.
+  // Returns the cached loop, or prepares and caches it. If the plugin refused the loop, exists() of
+  // the result is false. Callable from any thread.
   Ref<const PreparedKernel> find(const LoopSpec& loop);
 
   // Maximum number of cached loops. The least recently used is evicted.
   static constexpr size_t kMaxLoops = 1024;
   size_t size();
 
-  // How many times the plugin was called to prepare a loop.
+  // Number of calls of the plugin's `prepare_loop`, for tests and statistics.
   uint64_t n_prepared() const { return n_prepared_.load(std::memory_order_relaxed); }
 
-  // Releases every kernel, before the device is closed.
+  // Releases all loops. Called before the device is closed.
   void clear();
 
  private:

@@ -43,7 +43,9 @@ constexpr std::string_view kSuffix = ".dylib";
 #else
 constexpr std::string_view kSuffix = ".so";
 #endif
-constexpr int kMaxEpoch = 64;  // Epochs below this number are named in the error.
+
+// An entry point of another epoch below this number is named in the error.
+constexpr int kMaxEpoch = 64;
 
 bool is_privileged() {
 #if defined(__linux__)
@@ -53,7 +55,7 @@ bool is_privileged() {
 #endif
 }
 
-// The files found so far, without duplicates of the same file under another path.
+// Collects plugin files. Skips a file that was already found under another path.
 class Files {
  public:
   void add(const std::string& path) {
@@ -65,7 +67,8 @@ class Files {
       if (std::find(seen_.begin(), seen_.end(), identity) != seen_.end()) return;
       seen_.push_back(identity);
     }
-    paths_.push_back(path);  // Missing files, too: the report of candidates lists them.
+    // Missing files are kept, too, because the list of candidates reports them.
+    paths_.push_back(path);
   }
 
   void add_folder(const std::string& folder) {
@@ -102,7 +105,8 @@ class Files {
   std::vector<std::pair<dev_t, ino_t> > seen_;
 };
 
-// The folder tenon/plugins beside libtenon, the file that contains this function.
+// Returns the folder tenon/plugins beside libtenon. dladdr finds libtenon, because this function is
+// part of it.
 std::string install_folder() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&install_folder), &info) == 0 || !info.dli_fname) return {};
@@ -146,7 +150,7 @@ tenon_plugin_query map_plugin_file(const std::string& path) {
   const FileVerdict verdict = check_shared_object(path);
   require_code(verdict.code == Code::kOk, verdict.code, "{}", verdict.reason);
 
-  // dlopen would search the library path for a name without a slash.
+  // dlopen searches the library path if the name has no slash.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   errno = 0;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -1,5 +1,5 @@
-// The system calls of plugin_library: folders, environment variables, dlopen. Without dynamic
-// loading, as in WebAssembly, no files are found.
+// System calls for plugin_library: listing folders, environment variables, dlopen. On platforms
+// without dynamic loading, such as WebAssembly, no files are found.
 
 #pragma once
 
@@ -15,10 +15,12 @@ namespace tenon {
 // "cpu" for ".../libtenon_cpu.so"; empty if the file name does not match the pattern.
 std::string name_in_file_name(std::string_view path);
 
-// The plugin files of discover_plugins(), without duplicates.
+// Returns the plugin files that discover_plugins() lists, in its search order and without
+// duplicates.
 std::vector<std::string> find_plugin_files(std::span<const std::string> paths);
 
-// Loads a file, which stays mapped, and returns its query function. Throws the reason on failure.
+// Loads a plugin file and returns its query function. The file is never unloaded. Throws an error
+// with the reason if loading fails.
 tenon_plugin_query map_plugin_file(const std::string& path);
 
 }  // namespace tenon

@@ -44,7 +44,7 @@ tenon_error* unimplemented(const char* call) {
   return make_error(Code::kUnimplemented, format("the plugin has no `{}`", {call}));
 }
 
-// Requires that a plugin that provides a feature also provides its call.
+// Throws if a plugin claims a feature whose functions it does not provide.
 void check_claims(const tenon_plugin& plugin) {
   constexpr size_t kFirst = offsetof(tenon_plugin_calls, destroy);
   require(plugin.calls->struct_size > kFirst,
@@ -62,7 +62,7 @@ void check_claims(const tenon_plugin& plugin) {
           "it provides IMPORT_HOST but has no `import_host`");
 }
 
-// Throws if the description of `plugin` is invalid, with the reason.
+// Throws, with the reason, if the plugin's description (tenon_plugin) is invalid.
 void check_plugin(const tenon_plugin& plugin) {
   constexpr size_t kMinSize = offsetof(tenon_plugin, kernel_size) + sizeof(size_t);
   require(plugin.struct_size >= kMinSize, "its struct_size is {}, but must be at least {}",
@@ -76,7 +76,7 @@ void check_plugin(const tenon_plugin& plugin) {
               plugin.kernel_size >= offsetof(tenon_kernel, prepare) + sizeof(void*),
           "its kernels have {} bytes each, which is too few", plugin.kernel_size);
 
-  // Real plugins have far fewer kernels. A larger count indicates an uninitialised field.
+  // Bounds far above those of real plugins. A larger value indicates an uninitialised field.
   constexpr size_t kMaxKernels = size_t{1} << 20, kMaxKernelSize = 4096;
   require(plugin.n_kernels <= kMaxKernels, "its list has {} kernels, more than the {} allowed",
           plugin.n_kernels, kMaxKernels);

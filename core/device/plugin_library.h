@@ -1,8 +1,9 @@
-// Plugins as files: where to search, whether a file is a complete shared object for this machine,
-// and what its query function returns. Nothing here opens a device.
+// Plugin files: where they are searched, whether a file is a complete shared object for this
+// machine, and what its query function returns. Nothing here opens a device.
 //
-// A candidate is a file or a linked-in plugin. It is loaded when a device of its name is requested,
-// so that a program on the CPU does not wait for a driver.
+// A candidate is a plugin that is found but not loaded: a file, or a plugin linked into the binary.
+// It is loaded when a device with its name is requested. A program that uses only the CPU therefore
+// does not wait for a GPU driver.
 
 #pragma once
 
@@ -23,10 +24,14 @@ struct PluginCandidate {
   enum class State : int32_t { kNotTried, kLoaded, kRefused };
 
   std::string path;  // Empty for a plugin that is linked in.
-  std::string name;  // Prefix of its devices' names: from the file name, then from the plugin.
-  bool is_discovered = false;  // Found by its file name, which must match the plugin's name.
+  // Prefix of its device names: from the file name until the plugin is loaded, then from the
+  // plugin.
+  std::string name;
+  // Found in a searched folder: its file name must match the plugin's name.
+  bool is_discovered = false;
   State state = State::kNotTried;
-  ErrorInfo refusal = {.code = Code::kOk};  // Why it was refused, without the path.
+  // Why the plugin could not be used, without the path; kOk if it was not refused.
+  ErrorInfo refusal = {.code = Code::kOk};
   std::string version;
   const tenon_plugin* plugin = nullptr;  // Set once the plugin is loaded.
   tenon_plugin_query query = nullptr;    // Set for a linked-in plugin.
@@ -40,26 +45,28 @@ PluginCandidate plugin_file(const std::string& path);
 // privileged, then the install folder beside libtenon. Never searches the working directory.
 std::vector<PluginCandidate> discover_plugins(std::span<const std::string> paths);
 
-// Checks, maps and queries a candidate that was not tried yet. Stores a failure as its refusal.
+// Checks, loads and queries a candidate, unless that was already tried. Stores a failure in
+// `refusal`.
 void load_plugin(PluginCandidate& candidate);
 
-// Throws if either side needs a feature that the other lacks.
+// Throws if the plugin requires a host feature that the host lacks, or the host requires a plugin
+// feature that the plugin lacks.
 void match_features(const tenon_host& host, const tenon_plugin& plugin);
 
 // Copies a plugin's call table and fills missing optional calls with stubs that return
 // UNIMPLEMENTED. Throws if a required call is missing.
 tenon_plugin_calls complete_calls(const tenon_plugin_calls& given);
 
-// The default for a plugin's `run_tasks`.
+// The default implementation of a plugin's `run_tasks`: runs the tasks one after another.
 void run_sequentially(tenon_stream_p* stream, const tenon_tasks* tasks);
 
-// The functions that the host offers to plugins; one table for all.
+// Returns the table of functions that the host provides to plugins. All plugins share one table.
 const tenon_host& host_table();
 
-// Implements the host's `log`; defined in core/dispatch/context.cc.
+// Implements the host's `log` function. Defined in core/dispatch/context.cc.
 void log_to_context(const Context& context, int32_t level, std::string_view message);
 
-// The names of the set bits for messages: "HOST_VISIBLE, bit 40".
+// Return the names of the set bits, for messages: "HOST_VISIBLE, bit 40".
 std::string plugin_feature_names(tenon_features features);
 std::string host_feature_names(tenon_features features);
 

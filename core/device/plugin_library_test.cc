@@ -1,5 +1,5 @@
-// Feature negotiation between host and plugin, and descriptions that are refused before any call to
-// the plugin.
+// Tests feature negotiation between host and plugin, and invalid descriptions that the host refuses
+// before it calls the plugin.
 
 #include "core/device/plugin_library.h"
 
@@ -26,7 +26,7 @@ tenon_error* query(const tenon_host*, const tenon_plugin** out_plugin) {
   return nullptr;
 }
 
-// Each test breaks a valid description.
+// Starts from a valid description (tenon_plugin). Each test makes one field invalid.
 class PluginLibrary : public ::testing::Test {
  protected:
   PluginLibrary() {
@@ -61,7 +61,7 @@ class PluginLibrary : public ::testing::Test {
 
 TEST_F(PluginLibrary, LoadsAValidPlugin) {
   plugin.requires_of_host = host_table().provides;
-  plugin.provides = kOfTheFuture;  // The host need not know provided features.
+  plugin.provides = kOfTheFuture;  // A plugin may provide features that the host does not know.
 
   const PluginCandidate candidate = loaded();
 

@@ -16,7 +16,7 @@ uint16_t set_of(bool (*predicate)(DType)) {
   return set;
 }
 
-// The set of dtypes that a word of a class names; 0 if it names none.
+// The dtypes in the class that `word` names, as a bit mask; 0 if there is no such class.
 uint16_t member(std::string_view word) {
   if (word == "any") return set_of([](DType d) { return d != DType::kF128; });
   if (word == "float") return set_of([](DType d) { return is_floating(d) && d != DType::kF128; });
@@ -130,7 +130,7 @@ class SignatureParser {
     return set;
   }
 
-  // Reports an error at the start of `word`.
+  // Throws an error that reports the position of `word`.
   [[noreturn]] void stop_at(std::string_view word, std::string_view expected) {
     at_ = static_cast<size_t>(word.data() - text_.data());
     stop(expected);

@@ -1,5 +1,5 @@
-// The signatures of kernel lines (the grammar is in tenon/plugin.h), parsed once when a device is
-// opened and matched when a call misses the cache.
+// Signatures of kernel entries (grammar: tenon/plugin.h). They are parsed when a device is opened,
+// and matched when a call finds no cached kernel.
 
 #pragma once
 
@@ -14,10 +14,10 @@ namespace tenon {
 
 class Signature {
  public:
-  // Throws INVALID_ARGUMENT with the error and its position.
+  // Throws INVALID_ARGUMENT with what is wrong and its position.
   static Signature parse(std::string_view text);
 
-  // kNone stands for an absent operand.
+  // Whether the signature allows these dtypes. kNone stands for an absent operand.
   bool matches(std::span<const DType> inputs, std::span<const DType> outputs) const;
   bool shaped() const { return shaped_; }
   bool loop() const { return loop_; }

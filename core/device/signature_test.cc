@@ -48,7 +48,7 @@ TEST(Signature, ReportsTheErrorAndItsPosition) {
        {"", "f32", "f32->", "f99->f32", "T->T", "f32->f32 SHAPEDX", "f32->f32 T:", "f32,->f32",
         "T->T T:f32,what", "f32->f32 SHAPED LOOP", "->f32 LOOP", "f32->f32,f32 LOOP",
         "f32,f32?->f32 LOOP", "f32*->f32 LOOP"}) {
-    if (std::string_view(text) == "f32->") continue;  // An op without outputs.
+    if (std::string_view(text) == "f32->") continue;  // A valid signature: an op without outputs.
     EXPECT_THROW(Signature::parse(text), Error) << text;
   }
 }

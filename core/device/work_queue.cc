@@ -9,12 +9,12 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kNotifyEvery = 256;  // Number of launches between two notifications, which
-                                        // bounds the bookkeeping of finished work.
-constexpr uint64_t kRecords = 64;       // Number of error records per block of memory.
-constexpr uint64_t kRecordStep = 64;    // Each record has its own cache line.
-constexpr size_t kMaxInFlight =
-    2048;  // Maximum number of launches in flight; more would only hold memory.
+// Number of launches between two notifications. Each notification retires finished launches.
+constexpr uint64_t kNotifyEvery = 256;
+constexpr uint64_t kRecords = 64;     // Number of error records per block of memory.
+constexpr uint64_t kRecordStep = 64;  // Each record has its own cache line.
+// Maximum number of launches in flight. More would hold memory without keeping the device busier.
+constexpr size_t kMaxInFlight = 2048;
 
 }  // namespace
 
@@ -31,13 +31,13 @@ void WorkQueue::drain() noexcept {
   try {
     wait();
   } catch (const Error&) {
-    // The device was lost; there is nothing left to report.
+    // The device is lost; there is no caller to report the error to.
   }
   std::unique_lock lock(state_mutex_);
   changed_.wait(lock, [&] { return n_pending_notifications_ == 0; });
 }
 
-// The first failure among the tickets. The caller holds state_mutex_.
+// Returns the failure of the first of `tickets` that failed. The caller holds state_mutex_.
 WorkQueue::Failure WorkQueue::find_failure(std::span<const uint64_t> tickets) const {
   if (failed_.empty()) [[likely]]
     return nullptr;
@@ -61,7 +61,8 @@ void WorkQueue::require_sound(std::span<const uint64_t> tickets) {
 uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
                              OnFailedInput if_failed, uint32_t site) {
   if (if_failed == OnFailedInput::kThrow) require_sound(inputs);
-  // Must precede the new ticket: its work is not enqueued yet and would count as finished.
+  // Notify before the new ticket is assigned: a later notification would include the ticket, whose
+  // work is not enqueued yet, and report it as finished.
   if (since_notify_ >= kNotifyEvery) notify({});
   std::lock_guard guard(state_mutex_);
   Flight flight = {last_ + 1, owner, {}, std::move(held), site};
@@ -128,7 +129,8 @@ std::optional<uint64_t> WorkQueue::read_time(uint64_t mark) {
   return std::nullopt;
 }
 
-// If the device has no `wait`, waiting needs a thread of the plugin.
+// A device without `wait` reports completion by a callback on its own thread, so a build without
+// threads cannot wait for it.
 bool WorkQueue::can_wait() const {
 #if defined(TENON_NO_THREADS)
   return device_.has(TENON_FEATURE_HOST_BLOCKING);
@@ -141,14 +143,15 @@ void WorkQueue::wait() {
   if (device_.has(TENON_FEATURE_HOST_BLOCKING)) {
     uint64_t upto;
     {
-      std::lock_guard turn(mutex_);  // No work is announced but not yet enqueued.
+      // Ensures that the work of every assigned ticket is enqueued.
+      std::lock_guard turn(mutex_);
       std::lock_guard guard(state_mutex_);
       upto = last_;
     }
     tenon_error* error = device_.calls().wait(stream_);
     Reached reached = Reached::kYes;
     if (error) {
-      // The first wait may have failed before it waited; wait again.
+      // The first wait may have returned its error without waiting. Wait again.
       if (tenon_error* again = device_.calls().wait(stream_)) {
         device_.discard(again);
         reached = Reached::kPerhaps;
@@ -190,7 +193,8 @@ void WorkQueue::retire(std::function<void()> end) noexcept {
   retired_.push_back({last_, std::move(end)});
 }
 
-// Called without locks, on a thread of the caller.
+// Runs the release functions whose work has finished. The caller is a user thread and holds no
+// lock.
 void WorkQueue::end_retired() {
   std::vector<Retired> ended;
   {
@@ -211,7 +215,7 @@ void WorkQueue::throttle() {
   std::unique_lock lock(state_mutex_);
   if (flights_.size() < kMaxInFlight) [[likely]]
     return;
-  // Notifications are pending for all but the last few launches.
+  // This wait ends: all but the last kNotifyEvery launches have a pending notification.
   changed_.wait(lock, [&] { return flights_.size() < kMaxInFlight / 2; });
 #endif
 }
@@ -221,16 +225,17 @@ uint64_t WorkQueue::held_bytes() const {
   return held_bytes_;
 }
 
-// Records that all work up to `ticket` has finished, with the stream's first failure, if any. A
-// failed wait may not have waited, so the memory that the work holds is kept longer.
+// Records that all work up to `ticket` has finished. `error` is the stream's first failure, or
+// NULL. If the wait failed (Reached::kPerhaps), the work may still be running, so its memory is
+// kept until a later wait succeeds.
 void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reached) {
   std::deque<Flight> finished;  // Destroyed outside the lock.
   std::lock_guard guard(state_mutex_);
   if (error) {
     const Failure why = explain(error->info, sites_under_way(ticket));
     if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
-    // If the plugin did not report which launch failed, any of them may have. A copy can fail only
-    // this way.
+    // If the plugin did not report which launch failed (host.launch_failed), every launch up to
+    // `ticket` may have. Copies have no such report, so any of them may have failed.
     const bool is_known =
         why->code != Code::kDeviceLost && any_of(flights_, [&](const Flight& flight) {
           return flight.ticket <= ticket && failed_.contains(flight.ticket);
@@ -254,7 +259,7 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
   changed_.notify_all();
 }
 
-// The origins of unfinished launches, one site for each op.
+// Returns the sites (origins) of unfinished launches, one for each op.
 WorkQueue::Sites WorkQueue::sites_under_way(uint64_t upto) const {
   Sites sites;
   for (const Flight& flight : flights_) {
@@ -273,7 +278,7 @@ WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error) const {
   return explain(error, sites_under_way(last_));
 }
 
-// Adds the op whose launch failed to the plugin's error; all candidates if there are several.
+// Adds the op whose launch failed to the plugin's error, or all ops that may have failed.
 WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error,
                                       std::span<const uint32_t> sites) const {
   auto why = std::make_shared<ErrorInfo>(error);
@@ -306,8 +311,8 @@ void WorkQueue::fail(uint64_t ticket, ErrorInfo error) {
   spread(ticket);
 }
 
-// Propagates failures to work after `first` that reads failed outputs. Such failures have the same
-// reason and are not reported again.
+// Propagates failures to launches from ticket `first` on that read failed outputs. They fail for
+// the same reason, which is not reported to the user again.
 void WorkQueue::spread(uint64_t first) {
   for (const Flight& flight : flights_) {
     if (flight.ticket <= first) continue;
@@ -373,8 +378,8 @@ void WorkQueue::give_back(const Record& record) {
 
 uint32_t WorkQueue::site_of(std::string_view op, std::string_view rule,
                             const std::string& location) {
-  // Locations are user values, so their number is unbounded. Beyond this many sites, errors name
-  // only the op.
+  // Source locations are user values of unbounded number. After this many sites, errors name the op
+  // without its location.
   constexpr size_t kMaxSites = 65536;
   std::string key(op);
   key += '\n';

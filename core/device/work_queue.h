@@ -1,9 +1,9 @@
-// The work of an asynchronous device: what is in progress, and its outcome.
+// The queue of an asynchronous device: tracks enqueued launches and their failures.
 //
-// All work goes to one stream, in order. Each launch has a ticket, an increasing number. Each
-// storage keeps the ticket of the launch that wrote it last. So a launch that fails after it was
-// enqueued poisons its outputs and nothing else. A later use of such a storage fails with the same
-// error. A launch that used one before the failure was known propagates the error to its outputs.
+// All work runs in order on one stream. Each launch has a ticket, an increasing number, and each
+// storage keeps the ticket of its last writer. A failed launch therefore invalidates only its
+// outputs. A call that reads such an output fails with the same error. If the call was enqueued
+// before the failure was known, its own outputs fail with that error, too.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace tenon {
 
 class Device;
 
-// Host memory that is kept alive until the work that uses it has finished.
+// Host memory that enqueued work uses, kept alive until the work has finished.
 struct HeldMemory {
   std::shared_ptr<void> memory;
   uint64_t bytes = 0;
@@ -43,30 +43,32 @@ class WorkQueue {
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
 
-  // ---- enqueuing: the caller holds the lock, but never while a kernel or a wait runs ----
+  // ---- enqueuing: the caller holds mutex(), but not while it runs a kernel or waits ----
   std::mutex& mutex() { return mutex_; }
   tenon_stream_p* stream() const { return stream_; }
 
-  // What happens to work whose input is known to have failed. kThrow: the caller fails. kPropagate:
-  // the work fails with the same error, as if it had been enqueued before the failure was known.
+  // What to do with work whose input has already failed. kThrow: announce() throws. kPropagate: the
+  // work fails with the input's error, as it would if it had been enqueued earlier.
   enum class OnFailedInput : uint8_t { kThrow, kPropagate };
 
-  static constexpr uint32_t kNoSite = ~uint32_t{0};  // For work that is not a launch of an op.
+  // The site of work that is not a launch of an op, such as a copy.
+  static constexpr uint32_t kNoSite = ~uint32_t{0};
 
-  // Assigns a ticket to the next work. `inputs`: tickets of the work that wrote its inputs.
-  // `owner`: identifies the scope. `site`: names the op in the error if the work fails.
+  // Assigns a ticket to the work that is enqueued next. `inputs`: tickets of the launches that
+  // wrote its inputs. `owner`: the scope, for take_failure(). `site`: the origin that an error
+  // names.
   uint64_t announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held = {},
                     OnFailedInput if_failed = OnFailedInput::kThrow, uint32_t site = kNoSite);
 
-  // Calls `done` on a plugin's thread when all work enqueued so far has finished.
+  // Calls `done` on a thread of the plugin after all work enqueued so far has finished.
   void notify(std::function<void()> done);
 
-  // Enqueues a time mark by the device's clock; nothing if the device has no clock.
+  // Enqueues a time mark and returns its number; nothing if the device has no clock.
   std::optional<uint64_t> mark_time();
 
-  // ---- waiting: without the lock ----
+  // ---- waiting: the caller does not hold mutex() ----
   bool can_wait() const;
-  // Blocks until all work enqueued so far has finished. Its failures are then known.
+  // Blocks until all work enqueued so far has finished, and records its failures.
   void wait();
   // Like wait(), and also waits until every `notify` callback has returned.
   void drain() noexcept;
@@ -74,11 +76,12 @@ class WorkQueue {
   void throttle();
   uint64_t held_bytes() const;
 
-  // The time of a mark that was passed; nothing on failure. Must not be called from `done`.
+  // Returns the time in nanoseconds of a mark that the device has reached; nothing on failure. Must
+  // not be called from a `done` callback of notify().
   std::optional<uint64_t> read_time(uint64_t mark);
 
-  // Calls `end` after all work enqueued so far has finished: during a later call, or when the queue
-  // is destroyed.
+  // Calls `end` after all work enqueued so far has finished. The call of `end` happens during a
+  // later call on the queue, or in its destructor.
   void retire(std::function<void()> end) noexcept;
 
   // ---- outcomes ----
@@ -86,27 +89,30 @@ class WorkQueue {
   void require_sound(std::span<const uint64_t> tickets);
   // Records the plugin's report that an enqueued launch failed. Callable from any thread.
   [[gnu::cold]] void fail(uint64_t ticket, ErrorInfo error);
-  // Adds to an error the ops of the work in progress that may have caused it.
+  // Adds the ops in progress that may have caused an error to its message.
   [[gnu::cold]] Failure explain(const ErrorInfo& error) const;
-  // Why the work of this ticket failed, and marks it as reported; NULL if it did not fail.
+  // Returns why the work of this ticket failed, and marks the failure as reported; NULL if the work
+  // did not fail.
   Failure take_failure_of(uint64_t ticket);
-  // The first unreported failure of an owner's work; NULL if there is none.
+  // Returns the first unreported failure of work of `owner`; NULL if there is none.
   Failure take_failure(uint64_t owner);
 
   // ---- error records ----
-  // The location of an error record in device memory. Its content is left from the previous owner.
+  // An error record in device memory. It is not cleared: it may still hold its previous owner's
+  // error.
   struct Record {
     tenon_buffer_p* buffer = nullptr;
     uint64_t offset = 0;
-    tenon_error_record* data = nullptr;  // The host's pointer to it; NULL if not host-visible.
+    // Host pointer to the record; NULL if the memory is not host-visible.
+    tenon_error_record* data = nullptr;
   };
   [[gnu::cold]] Record take_record();
   void give_back(const Record& record);
 
-  // The origin of a launch.
+  // The origin of a launch, for error messages.
   struct Site {
     std::string op;
-    std::string rule;  // The op's rule, for the error about an index out of range.
+    std::string rule;  // The label of the op's rule that an index out of range violates.
     std::string location;
   };
   uint32_t site_of(std::string_view op, std::string_view rule, const std::string& location);
@@ -147,14 +153,16 @@ class WorkQueue {
   uint64_t since_notify_ = 0;
   bool has_clock_ = true;  // False once the device has reported that it has no clock.
 
-  mutable std::mutex
-      state_mutex_;  // Guards all members below. Locked last, and never held across a call.
+  // Guards all members below. Locked after mutex_, and not held while a plugin function or a
+  // callback runs.
+  mutable std::mutex state_mutex_;
   std::condition_variable changed_;
   uint64_t last_ = 0;
   size_t n_pending_notifications_ = 0;  // Pending notify callbacks.
   uint64_t held_bytes_ = 0;
-  std::deque<Flight> flights_;  // Announced and not known to have finished.
-  std::deque<Flight> kept_;     // Finished, unless the wait for them failed early.
+  std::deque<Flight> flights_;  // Launches whose work is not known to have finished.
+  // Launches that probably finished: a wait for them failed and may have returned early.
+  std::deque<Flight> kept_;
   std::deque<Retired> retired_;
   std::map<uint64_t, Failed> failed_;  // An entry for each ticket that failed.
   std::vector<tenon_buffer_p*> record_blocks_;

@@ -12,7 +12,8 @@ Cell::Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value)
       device_(*value->storage->device),
       id_(scope.context().next_serial()),
       value_(std::move(value)) {
-  // Under trace, the initial value may have unknown sizes. The cell gets the sizes of this call.
+  // While tracing, the initial value may have symbolic sizes. The conversions to int64_t fix them
+  // to the sizes of the traced call.
   for (size_t i = 0; i < type_.rank(); ++i) type_.shape[i] = int64_t{type_.shape[i]};
   if (scope.traced_cells()) scope.traced_cells()->add(*this);
 }
@@ -23,7 +24,7 @@ Tensor Cell::held() const {
 }
 
 void Cell::hold(const Tensor& value) {
-  // Declared before the guard: the old value is released after the lock.
+  // Declared before `guard`, so that the old value is released after the mutex is unlocked.
   Tensor stored = alias_of(*value);
   std::lock_guard guard(*this);
   std::swap(value_, stored);

@@ -1,5 +1,5 @@
-// A cell holds a tensor that is replaced, never modified. Variables and generators are cells. Cells
-// are the state of a function.
+// A cell holds a tensor, which can be replaced by another one. Variables and generators are cells.
+// The cells that a traced function reads or assigns are its states.
 
 #pragma once
 
@@ -21,11 +21,11 @@ class Cell : public Object {
   // Unique; never reused.
   uint64_t id() const { return id_; }
 
-  // Returns the current value under a new identity, without a copy. Under trace, returns what the
-  // traced code stored last.
+  // Returns the current value under a new identity, without a copy. While tracing, returns the
+  // value that the traced code stored last.
   Tensor load(Scope& scope) const;
-  // Replaces the value, which must have the cell's type. Under trace, the store happens when the
-  // traced graph runs.
+  // Replaces the value, which must have the cell's type. While tracing, the value is stored when
+  // the traced graph runs.
   void store(Scope& scope, const Tensor& value);
 
   // Reads and replaces the value directly, ignoring any trace.
@@ -52,18 +52,18 @@ class Cell : public Object {
   Tensor value_;
 };
 
-// Throws an error: a tensor of a trace has no value. Defined by the tracer.
+// Throws the error that a tensor of a trace has no value. Defined in core/trace/tracer.cc.
 [[noreturn]] void fail_traced(const TensorImpl& x);
 
-// The contents of cells as the code under trace sees them.
+// The values of cells while code is traced. Implemented by Tracer.
 class TracedCells {
  public:
   virtual Tensor load(const Cell& cell) = 0;
   virtual void store(Cell& cell, const Tensor& value) = 0;
   // Registers a cell that the traced code creates.
   virtual void add(Cell& cell) = 0;
-  // Returns `x`, a tensor from outside or of this trace, as a tensor of this trace with a new
-  // identity.
+  // Returns an alias of `x` that belongs to this trace. If `x` is from outside the trace, it
+  // becomes a capture.
   virtual Tensor inside(const Tensor& x) = 0;
   // Fails if `x` belongs to a trace that does not enclose the current code.
   virtual void require_same_trace(const TensorImpl& x) const = 0;

@@ -8,7 +8,8 @@
 namespace tenon {
 namespace {
 
-// Whether an output type agrees with inference, which reports the maximum of a data-dependent size.
+// Whether an output type matches the inferred type. For a data-dependent size, inference returns
+// the maximum.
 [[maybe_unused]] bool is_within(const TensorType& type, const TensorType& inferred) {
   bool within = type.dtype == inferred.dtype && type.rank() == inferred.rank();
   for (size_t i = 0; within && i < type.rank(); ++i) within = type.shape[i] <= inferred.shape[i];

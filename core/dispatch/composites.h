@@ -1,4 +1,4 @@
-// Runs composite ops by their decomposition, where the device has no kernel for them.
+// Runs the decompositions of composite ops for which the device has no kernel.
 
 #pragma once
 
@@ -37,8 +37,9 @@ class CompositePlans {
     const OpDef& op;
     AnyAttrs attrs;
     uint64_t part = 0;  // 0 for the call itself; other values for its derivatives.
-    std::span<const TensorType> types =
-        {};  // Types that a derivative depends on, of values that it does not receive.
+    // Types of the op's inputs and outputs, for a derivative. It depends on them, but does not
+    // receive all of these tensors as inputs.
+    std::span<const TensorType> types = {};
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
 

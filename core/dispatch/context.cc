@@ -129,7 +129,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
       if (tenon_error* error = plugin->calls.count_devices(plugin->instance, &n)) {
         throw take_error(error);
       }
-      // A larger count indicates an uninitialised variable.
+      // A larger count indicates that the plugin left the variable uninitialised.
       constexpr size_t kMaxDevices = 4096;
       require(n <= kMaxDevices, "it has {} devices, more than the {} allowed", n, kMaxDevices);
       for (size_t i = 0; i < n; ++i) {
@@ -144,7 +144,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
   };
   try {
     Plugin* const plugin = try_to_open();
-    // Out of memory is transient, so a later call tries again.
+    // A lack of memory may be temporary, so a later call tries again.
     if (!plugin && candidate.refusal.code == Code::kOutOfMemory) {
       candidate.state = PluginCandidate::State::kNotTried;
     }

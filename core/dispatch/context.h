@@ -37,8 +37,8 @@ struct PluginOption {
 };
 
 struct ContextOptions {
-  std::function<void(int32_t level, std::string_view message)>
-      log;  // Receives log messages. Empty: they are written to stderr.
+  // Receives log messages. If it is empty, they are written to stderr.
+  std::function<void(int32_t level, std::string_view message)> log;
   int32_t log_level = TENON_LOG_WARNING;  // Messages below this level are dropped.
   std::vector<std::string> plugin_paths;  // Files, or folders that hold plugins.
   std::vector<PluginOption> plugin_options;
@@ -73,10 +73,10 @@ class Context final : public Object, public Pooled<Context> {
 
   // Loads one more plugin and opens its devices.
   void load_plugin(const std::string& path);
-  void add_plugin(std::string_view name,
-                  tenon_plugin_query query);  // Adds a plugin that is linked into the program.
+  // Adds a plugin that is linked into the program.
+  void add_plugin(std::string_view name, tenon_plugin_query query);
 
-  // Every plugin file that was considered, with the outcome.
+  // Returns every plugin file that was found, and whether it was loaded or why not.
   std::vector<PluginCandidate> candidates();
 
   // Interns the text: returns a copy that lives as long as the context, the same for equal texts.
@@ -84,11 +84,11 @@ class Context final : public Object, public Pooled<Context> {
 
   CallbackQueue& callbacks() { return callbacks_; }
 
-  // Makes calls in progress fail with CANCELLED at their next check. Later calls run.
+  // Makes calls in progress fail with CANCELLED at their next check. Later calls are not affected.
   void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t cancels() const { return cancels_.load(std::memory_order_relaxed); }
 
-  // Whether functions run their callback eagerly instead of a trace, for debugging.
+  // Whether a call of a function runs its body eagerly instead of a trace. Used for debugging.
   bool runs_functions_eagerly() const { return eager_functions_.load(std::memory_order_relaxed); }
   void run_functions_eagerly(bool eagerly) {
     eager_functions_.store(eagerly, std::memory_order_relaxed);
@@ -124,7 +124,7 @@ class Context final : public Object, public Pooled<Context> {
   // The TENON_REQUEST_* flags that follow from the policies.
   uint32_t request_flags() const { return request_flags_; }
 
-  // True on the first call for `what`; for warnings that are given once.
+  // Returns true on the first call with this text. Used to log a warning only once.
   bool is_first_time(const std::string& what);
 
  private:
@@ -142,7 +142,8 @@ class Context final : public Object, public Pooled<Context> {
   mutable std::recursive_mutex mutex_;
   bool discovered_ = false;
   std::vector<PluginCandidate> candidates_;
-  // Declared before plugins_: their kernels keep attributes of these ops.
+  // Declared before plugins_ and therefore destroyed after them, because kernels hold attributes of
+  // these ops.
   std::vector<std::unique_ptr<OpDef>> custom_ops_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::shared_ptr<const Print> print_;

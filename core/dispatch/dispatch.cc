@@ -42,7 +42,7 @@ void consume_donations(Inputs inputs) {
 Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
   Tensor base = Tensor::share(call.inputs[0]);
   if (base->is_scalar_value()) {
-    // The result keeps the inline value, which still adopts its dtype from the other operands.
+    // identity() of an inline scalar is an inline scalar: later ops determine its dtype.
     if (&call.op == &op_def(OpId::k_identity)) return {alias_of(*base)};
     base = with_dtype(scope, *base, call.types[0].dtype);
   }
@@ -96,7 +96,7 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
   }
   Tensors outputs;
   {
-    // A call without tensor inputs runs on the scope's device.
+    // Makes calls without tensor inputs run on the CPU, too.
     const Scope::OnDevice on(scope, cpu);
     outputs = eager(scope, {call.op, call.attrs, inputs, call.types});
   }
@@ -106,7 +106,7 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
 
 Tensors eager_full_path(Scope& scope, const Call& call);
 
-// Inlined into both callers: the profiled path, and the path that all other calls take.
+// Inlined into apply_profiled() and into the path without profiling.
 [[gnu::always_inline]] inline Tensors apply_now(Scope& scope, const OpDef& op, AnyAttrs attrs,
                                                 Inputs inputs) {
   Interpreter* top = scope.innermost();
@@ -150,7 +150,7 @@ Tensors eager(Scope& scope, const Call& call) {
 
 namespace {
 
-// The full path, for a call that is not recognised as repeated.
+// Executes a call that RepeatedCalls does not recognise.
 Tensors eager_full_path(Scope& scope, const Call& call) {
   if (call.op.run) return call.op.run(scope, call);
   for (const TensorImpl* x : call.inputs) {
@@ -189,7 +189,7 @@ bool has_kernel(Scope& scope, const Call& call) {
 
 namespace {
 
-// Whether only order tokens are on `device`.
+// Whether all inputs on `device` are order tokens.
 bool is_only_tokens(Inputs inputs, const Device* device) {
   return std::all_of(inputs.begin(), inputs.end(), [&](const TensorImpl* x) {
     return !x || x->is_scalar_value() || x->storage->device != device || x->type.is_token();

@@ -17,33 +17,32 @@ Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs);
 // Executes a call now, bypassing all interpreters.
 Tensors eager(Scope& scope, const Call& call);
 
-// The device of the tensors in `inputs`, or the scope's if there are none. If tensors are on two
-// devices, the error names both.
+// Returns the device of the tensors in `inputs`, or the scope's device if there are none. If the
+// tensors are on different devices, the error names two of them.
 Device& common_device(Scope& scope, Inputs inputs);
 
-// A new dense tensor on a device, with unspecified content.
+// Creates a dense tensor with unspecified contents.
 Tensor allocate(Device& device, DType dtype, const Dims& shape);
 inline Tensor allocate(Device& device, const TensorType& type) {
   return allocate(device, type.dtype, type.shape);
 }
 
-// Notifies the recorder that host code gets access to memory without a call. The launches recorded
-// at this point cannot be replayed.
+// Notifies the recorder that host code accesses memory outside a call. The launches that are being
+// recorded then cannot be replayed.
 void note_host_read();
 
-// Returns `x` in row-major layout without gaps; `x` itself if it has that layout.
+// Returns `x` if it is row-major without gaps, otherwise a copy with that layout.
 Tensor dense(Scope& scope, const Tensor& x);
 // Returns a dense copy in its own memory.
 Tensor copied(Scope& scope, const Tensor& x);
 
-// Returns `x` on `device`; copies unless it is already there. Tapes do not record this.
+// Returns `x` if it is on `device`, otherwise a copy on `device`. Tapes do not record the copy.
 Tensor to_device(Scope& scope, const Tensor& x, Device& device);
 
 // Converts an inline scalar to an ordinary 0-d tensor on the scope's device.
 Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype);
 
-// Throws FAILED_PRECONDITION for a tensor of a trace, which has no value to compute with or to
-// read.
+// Throws FAILED_PRECONDITION if `x` is a tensor of a trace and therefore has no value.
 void require_value(const TensorImpl& x);
 // Throws FAILED_PRECONDITION if `x` belongs to a trace that does not enclose the scope's code.
 void require_same_trace(const Scope& scope, const TensorImpl& x);
@@ -61,7 +60,8 @@ Size read_traced_size(Scope& scope, const Tensor& x);
 Tensor another(Scope& scope, const Tensor& x);
 // Returns an alias if `x` is donated, so that the first of several ops does not consume it.
 Tensor without_donation(Scope& scope, const Tensor& x);
-void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to);  // Defined with the tape.
+// Defined in core/autograd/tape.cc.
+void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to);
 
 // Copies tensors from and to host memory, row-major. `bytes` must match the size of the type.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);

@@ -17,7 +17,8 @@ using testing::make;
 
 class DispatchTest : public CoreTest {
  protected:
-  // Calls the op as a user does: the handle is borrowed, not shared as in a formula.
+  // Calls the op with a borrowed handle, like the C API. The C++ function neg() would retain the
+  // handle.
   Tensor call_neg(const Tensor& x) {
     TensorImpl* input = x.get();
     return std::move(apply(scope(), op_def(OpId::k_neg), {}, {&input, 1})[0]);

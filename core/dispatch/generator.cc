@@ -33,7 +33,8 @@ void Generator::seed(Scope& scope, uint64_t seed) { store(scope, seeded(scope, s
 
 Tensors Generator::draw(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs,
                         size_t state_input) {
-  // Locked throughout, so that two scopes never draw the same numbers.
+  // The generator is locked until the new state is stored, so that two scopes never draw the same
+  // numbers.
   std::lock_guard guard(*this);
   const Tensor state = load(scope);
   SmallVector<TensorImpl*, 6> all;

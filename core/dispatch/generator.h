@@ -1,5 +1,5 @@
-// A random generator: a cell that holds the state of Philox4x32-10, six words: the key and the
-// counter.
+// A random number generator: a cell that holds the state of Philox4x32-10. The state has six words,
+// the key and the counter.
 
 #pragma once
 
@@ -13,7 +13,7 @@ class Generator final : public Cell, public Pooled<Generator> {
 
   // u32[6]: the key, low word first, then the 128-bit counter, low word first.
   static const TensorType& state_type();
-  // `state` must have that type.
+  // Fails unless `state` has the type state_type().
   void set_state(Scope& scope, const Tensor& state);
   void seed(Scope& scope, uint64_t seed);
 

@@ -10,7 +10,8 @@ namespace tenon {
 
 class Scope;
 
-// One application of an op, checked and promoted. Passed from interpreter to interpreter.
+// One call of an op, whose inputs are checked and promoted. Each interpreter passes it on to the
+// next outer one.
 struct Call {
   const OpDef& op;
   AnyAttrs attrs;
@@ -33,7 +34,8 @@ class Interpreter : public Object {
   bool is_on_scope() const { return is_on_scope_; }
 
  protected:
-  // Function pointers instead of virtual functions: handle checks read the start of the object.
+  // The class has function pointers instead of virtual functions, because handle checks read
+  // Object's members at the start of the object, where a vtable pointer would be.
   Interpreter(Kind kind, Apply apply, Destroy destroy)
       : Object(kind), apply_(apply), destroy_(destroy) {}
   ~Interpreter() = default;
@@ -43,7 +45,8 @@ class Interpreter : public Object {
   Apply apply_;
   Destroy destroy_;
   Interpreter* outer_ = nullptr;  // The next outer interpreter on the scope's stack.
-  // Links interpreters that wait to be unlinked from the stack.
+  // The next interpreter in Scope::removed_, the list of interpreters to be unlinked from the
+  // stack.
   Interpreter* next_removed_ = nullptr;
   bool is_on_scope_ = false;
 };

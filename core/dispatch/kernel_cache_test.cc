@@ -11,7 +11,7 @@ using testing::f32;
 
 class KernelCacheTest : public testing::CoreTest {
  protected:
-  // Each count of zeros before and after needs its own kernel.
+  // Each pair of paddings requires a kernel of its own.
   Tensor padded(int64_t i) { return pad(f32({1}), {i % 100, i / 100}); }
   KernelTable& kernels() { return device().kernels(); }
 };
@@ -31,7 +31,8 @@ TEST_F(KernelCacheTest, KeepsAKernelThatIsInUse) {
   padded(0);
   for (int64_t i = 1; i < kMax + 500; ++i) {
     padded(i);
-    // Other kernels evict it from the scope's small table, so this call queries the device's table.
+    // Other kernels evict this one from the scope's small cache, so this call queries the device's
+    // table.
     if (i % 512 == 0) padded(0);
   }
   const uint64_t n_prepared = kernels().n_prepared();

@@ -34,8 +34,8 @@ Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorT
     : scope_(scope), device_(device), call_(call), types_(types) {
   const size_t n = call.inputs.size();
   for (size_t i = 0; i < n; ++i) lay_out(i);
-  for (size_t i = 0; i < n;
-       ++i) {  // From here on, layouts_ is not resized, so pointers into it stay valid.
+  // From here on, layouts_ is not resized, so that pointers to its elements stay valid.
+  for (size_t i = 0; i < n; ++i) {
     if (layouts_[i].own) infos_[i].sizes = layouts_[i].shape.sizes.data();
   }
   if (call.op.arrange) arrange_outputs();
@@ -112,12 +112,13 @@ void Launcher::arrange_outputs() {
   }
 }
 
-// For a kernel that takes no strides: copies strided operands to dense, fully broadcast tensors.
+// Copies strided operands to dense tensors of the broadcast shape, for kernels that do not support
+// strides.
 void Launcher::make_dense() {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (infos_[i].strides != TENON_STRIDES_STRIDED) continue;
     held_kernel_ = Ref<const PreparedKernel>::share(
-        kernel_);  // Retains the kernel, because preparing the copies may evict it.
+        kernel_);  // Retains the kernel, because preparing the copies may evict it from the cache.
     const TensorImpl& x = *tensors_[i];
     Layout& layout = layouts_[i];
     const TensorType type(x.type.dtype, layout.own ? layout.shape.sizes : x.shape());

@@ -1,4 +1,5 @@
-// One kernel launch: finds the prepared kernel, builds the views and runs it.
+// One kernel launch: finds the prepared kernel, builds the views of the operands and runs the
+// kernel.
 
 #pragma once
 
@@ -22,8 +23,8 @@ class Launcher {
   Tensors run();
 
  private:
-  // How the kernel sees an operand if that differs from the tensor: broadcast, or rearranged by the
-  // op.
+  // Sizes and strides of an operand in the kernel's view, if they differ from the tensor's. The
+  // operand is broadcast, or OpDef::arrange changes its shape.
   struct Layout {
     bool own = false;
     StridedShape shape;
@@ -45,7 +46,7 @@ class Launcher {
   const TensorTypes& types_;
   SmallVector<OperandInfo, 4> infos_;
   SmallVector<Layout, 3> layouts_;
-  TensorTypes arranged_;  // Outputs as the kernel sees them; empty if unchanged.
+  TensorTypes arranged_;  // Output types in the kernel's view; empty if equal to types_.
   SmallVector<StridedShape, 1> arranged_outputs_;
   SmallVector<const TensorImpl*, 4> tensors_;
   SmallVector<Tensor, 1> held_;  // Keeps dense copies alive.

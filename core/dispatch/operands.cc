@@ -67,7 +67,8 @@ void Operands::promote(const OpDef& op, Inputs inputs) {
   const size_t from = op.promotes == Promotes::kAllButFirst ? 1 : 0;
   const bool all = op.promotes == Promotes::kAll || op.promotes == Promotes::kAllButFirst;
 
-  // The common dtype of the tensors, and that of the scalars if there are none.
+  // `common` is the promoted dtype of the tensors. `scalars` is the dtype of the inline scalars,
+  // which is used if there are no tensors.
   DType common = DType::kNone, scalars = DType::kNone, first_floating = DType::kNone;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;

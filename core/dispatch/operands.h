@@ -1,5 +1,5 @@
-// Prepares the inputs of a call before any interpreter receives it: checks arity, donation and the
-// context of handles; scalars adopt a dtype; other inputs are promoted.
+// Prepares the inputs of a call before an interpreter receives it. Checks the number of inputs,
+// their donation state and their context. Inline scalars adopt a dtype. Other inputs are promoted.
 
 #pragma once
 
@@ -31,7 +31,7 @@ class Operands {
   std::vector<std::unique_ptr<TensorType>> more_adopted_;
 };
 
-// The dtype of an inline scalar if no tensor determines one.
+// Returns the dtype of an inline scalar if no other operand determines it.
 DType default_dtype(const TensorImpl& scalar);
 
 }  // namespace tenon

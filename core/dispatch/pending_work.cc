@@ -7,18 +7,20 @@
 namespace tenon {
 namespace {
 
-// Host memory up to this size is copied to a staging buffer, so that a write does not block.
+// A write of at most kMaxStagedCopy bytes copies the host memory to a staging buffer and does not
+// block, as long as all staging buffers together have at most kMaxStagedTotal bytes.
 constexpr uint64_t kMaxStagedCopy = uint64_t{1} << 20;
 constexpr uint64_t kMaxStagedTotal = uint64_t{16} << 20;
 
 }  // namespace
 
-// The copies that a wait enqueues on the device, and the memory that receives them.
+// The state of a wait or a read: the ticket of the enqueued copy, and the host's copy of the error
+// record.
 struct PendingWork::Check {
   WorkQueue& queue;
   Device& device;
   uint64_t owner;
-  uint64_t read_ticket = 0;  // Ticket of the copy of a value; 0: waits for all work.
+  uint64_t read_ticket = 0;  // Ticket of the copy of a value; 0 for a wait for all work.
   tenon_error_record record = {};
 
   std::shared_ptr<const ErrorInfo> failure() {
@@ -107,8 +109,8 @@ void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
   if (!held) queue_.wait();
 }
 
-// Enqueues the read, if any, and then the copy of the error record. If this fails, the device does
-// not write to `data` any more.
+// Enqueues the read, if any, and then the copy of the error record. If this function throws, the
+// device no longer writes to `data`.
 std::shared_ptr<PendingWork::Check> PendingWork::enqueue_check(const Storage* from, uint64_t offset,
                                                                void* data, uint64_t bytes) {
   try {

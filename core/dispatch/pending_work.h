@@ -1,4 +1,4 @@
-// The work of a scope in progress on an asynchronous device, and its outcome.
+// The unfinished work of a scope on an asynchronous device, and the errors of this work.
 //
 // The scope has one error record in the device's memory, shared by its launches. Each wait copies
 // the record to the host and clears it, in stream order.
@@ -20,7 +20,7 @@ namespace tenon {
 class LaunchWatch {
  public:
   virtual ~LaunchWatch() = default;
-  // The launch has finished. Called on any thread, possibly one of the plugin's.
+  // Called when the launch has finished, on any thread, possibly one of the plugin's.
   virtual void finish() = 0;
 
   // Time marks before and after the launch, if the device has a clock.
@@ -44,7 +44,8 @@ class PendingWork {
     bool may_report = false;            // Whether the work may write to the error record.
     WorkQueue::OnFailedInput if_failed = WorkQueue::OnFailedInput::kThrow;
   };
-  // Enqueue a launch (from `site` of site_of) or a replay, and return its ticket.
+  // Enqueue a launch or a replay, and return its ticket. site_of() returns the value for
+  // launch.site, by which error reports find the op and its source line.
   uint64_t launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
                   std::shared_ptr<LaunchWatch> watch = {});
   uint64_t replay(tenon_recording_p* recording, tenon_replay& replay, const Reads& reads);
@@ -53,7 +54,7 @@ class PendingWork {
   void require_sound(std::span<const uint64_t> tickets) { queue_.require_sound(tickets); }
   // Enqueues a write of a few bytes.
   void write(tenon_buffer_p* buffer, uint64_t offset, std::span<const std::byte> bytes);
-  // Sets the memory where a launch or a replay records errors.
+  // Sets the error record of a launch or a replay.
   template <class Work>
   void set_record(Work& work) const {
     work.record_buffer = record_.buffer;
@@ -64,8 +65,8 @@ class PendingWork {
   // Copies from host memory, which the caller may reuse when this returns.
   void write(Storage& to, const void* data, uint64_t bytes, std::function<void()> finished);
 
-  // Reads into host memory and waits. Throws if the value was never computed. Returns a value error
-  // of the scope's launches that was not reported before; NULL if there is none.
+  // Reads into host memory and waits. Throws if the work that computes the value failed. Returns a
+  // value error of the scope's launches that was not reported before; NULL if there is none.
   std::shared_ptr<const ErrorInfo> read(const Storage& from, uint64_t offset, void* data,
                                         uint64_t bytes);
   // Does not wait: `data` must stay valid until `done` is called, on any thread.
@@ -96,10 +97,11 @@ class PendingWork {
   bool may_have_written_record_ = false;
 };
 
-// Whether a kernel of the op may write into the error record.
+// Whether a kernel of the op may write to the error record.
 inline bool may_report(const OpDef& op) { return *op.index_rule != '\0' || op.id >> 31 != 0; }
 
-// Converts an error record to an error. `rule` is the op's rule.
+// Converts an error record to an error. `rule` is the label of the op's rule for indices, such as
+// C3.
 Error value_error(const Device& device, const tenon_error_record& record, std::string_view rule);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Trace files of profiles: concurrent writers, a full disk, and killed processes.
+// Tests of writing profiles to files: concurrent writers, a full disk, and killed processes.
 
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -33,7 +33,8 @@ void add_words(SpanWords& words, const TensorType& type) {
   for (const Size size : type.shape) words.push_back(size.word());
 }
 
-// The sizes that a kernel reads: a broadcast axis counts as 1.
+// Encodes the dtype and the sizes of a view. A broadcast axis has size 1, because the kernel reads
+// one element of it.
 void add_words(SpanWords& words, const tenon_view& view) {
   if (view.strides_class == TENON_STRIDES_ABSENT) {
     words.push_back(kNoTensor);
@@ -95,7 +96,8 @@ uint64_t count_all(const tenon_view& view) {
   return n;
 }
 
-// The first op of a fused launch: its inputs come first.
+// Returns the name of a launch's op. For a fused launch, returns its first op, whose inputs are the
+// first inputs of the launch.
 std::string_view first_op_of(std::string_view name) {
   constexpr std::string_view kFused = "fused(";
   if (!name.starts_with(kFused)) return name;
@@ -107,10 +109,11 @@ uint64_t count_flops(std::string_view name, const tenon_launch& launch) {
   const std::string_view op = first_op_of(name);
   const tenon_view* in = launch.inputs;
   const tenon_view& out = launch.outputs[0];
-  if (op == "matmul" && out.rank >= 2) {  // Each element of a times each output column.
+  // 2 flops for each element of the first input and each output column.
+  if (op == "matmul" && out.rank >= 2) {
     return 2 * count_all(in[0]) * static_cast<uint64_t>(out.sizes[out.rank - 1]);
   }
-  // Each output element times the filter size.
+  // 2 flops for each output element and each element of its filter.
   if (op == "conv" && in[1].rank >= 1 && in[1].sizes[0] > 0) {
     return 2 * count_all(out) * (count_all(in[1]) / static_cast<uint64_t>(in[1].sizes[0]));
   }
@@ -210,7 +213,8 @@ tenon_error* ProfileTrack::launch(Device& device, tenon_stream_p* stream,
   return nullptr;
 }
 
-// Reports a launch to its track. Marks are read later, on a thread of the caller, not the plugin's.
+// Reports a finished launch to its track. The times of its marks are read later, because finish()
+// may run on a thread of the plugin, where the marks must not be read.
 class ProfileTrack::Watch final : public LaunchWatch {
  public:
   Watch(std::shared_ptr<ProfileTrack> track, uint32_t lane, uint32_t row)
@@ -315,7 +319,7 @@ class ProfileLog::Merger {
     try {
       const tenon_string driver = device.describe().driver;
       if (driver.size > 0) profile_.drivers[device.name()] = {driver.data, driver.size};
-    } catch (const Error&) {  // A profile is useful without it, also of a lost device.
+    } catch (const Error&) {  // A lost device cannot report its driver. The profile omits it.
     }
   }
 
@@ -336,7 +340,7 @@ class ProfileLog::Merger {
       event.row = places[event.row];
       event.start -= std::min(event.start, profile_.start);
     }
-    // Inner spans were recorded before the outer ones, which end later.
+    // A span is recorded when it ends, so inner spans precede outer ones. Reverses this order.
     std::reverse(profile_.events.begin(), profile_.events.end());
     std::stable_sort(profile_.events.begin(), profile_.events.end(),
                      [](const Profile::Event& a, const Profile::Event& b) {
@@ -349,7 +353,7 @@ class ProfileLog::Merger {
   Profile& profile_;
   const std::vector<int64_t> shifts_;
   std::unordered_map<std::string, uint32_t> numbers_;
-  std::set<const Device*> devices_;  // Whose drivers are known.
+  std::set<const Device*> devices_;  // Devices whose drivers were recorded.
 };
 
 void ProfileTrack::close(ProfileLog::Merger& merger) {

@@ -1,8 +1,8 @@
-// What a profiler records while it runs; see profiler.h.
+// The spans and events that a profiler records while it runs (profiler.h).
 //
-// Times by a device's clock are kept unconverted until the end. Then one offset for each device
-// maps them to the host's clock. The offset satisfies two bounds: no launch began before it was
-// enqueued, and none ended after the host was notified.
+// Times of a device's clock are stored unconverted while profiling. When profiling ends, one offset
+// per device maps them to the host's clock. The offset satisfies two bounds: no launch began before
+// it was enqueued, and none ended after the host was notified.
 
 #pragma once
 
@@ -33,25 +33,25 @@ class ProfileLog {
   // Unique; never reused.
   uint64_t number() const { return number_; }
   static std::shared_ptr<ProfileTrack> new_track(const std::shared_ptr<ProfileLog>& self);
-  // Reserves room for one more event. False if there is none.
+  // Reserves space for one more event. Returns false if the maximum number of events is reached.
   bool take_event();
 
   // A finished launch between two marks of its device's clock.
   struct Marked {
     std::shared_ptr<ProfileTrack> track;
     uint32_t row;
-    uint64_t enqueued, finished;  // By the host's clock.
-    uint64_t begin, end;          // The marks.
+    uint64_t enqueued, finished;  // Times of the host's clock.
+    uint64_t begin, end;          // Times of the marks, by the device's clock.
   };
 
   // Returns the lane that shows the work of an asynchronous device.
   uint32_t lane_of(Device& device);
-  // Returns the interval in which the device can have been busy with this work.
+  // Returns the interval in which the device can have executed this work.
   std::pair<uint64_t, uint64_t> occupy(uint32_t lane, uint64_t enqueued, uint64_t finished);
   // Stores a launch until its marks are read, which must not happen on a plugin's thread.
   void add_marked(uint32_t lane, Marked launch);
   void read_marks(uint32_t lane);
-  // Waits until all these devices have finished their work.
+  // Waits until all devices that have a lane have finished their work.
   void drain();
 
   // Closes all tracks and returns their contents.
@@ -62,7 +62,7 @@ class ProfileLog {
     Device* device;
     uint64_t busy_until = 0;
     std::vector<Marked> marked = {};
-    // Bounds on the offset from the device's clock to the host's, once it is known.
+    // Bounds of the offset from the device's clock to the host's. Valid if is_told is true.
     bool is_told = false;
     int64_t min_offset = std::numeric_limits<int64_t>::min();
     int64_t max_offset = std::numeric_limits<int64_t>::max();
@@ -79,18 +79,19 @@ class ProfileLog {
   const uint64_t start_;
   std::atomic<int64_t> left_;
   std::atomic<uint64_t> n_dropped_{0};
-  std::mutex mutex_;  // Taken last.
+  std::mutex mutex_;  // Last in the lock order.
   bool is_closed_ = false;
   std::vector<std::shared_ptr<ProfileTrack>> tracks_;
   std::vector<Lane> lanes_;
 };
 
-// The track of one scope. The thread inside the scope uses its open spans. Meanwhile a device's
-// thread may report launches.
+// The spans of one scope. The thread that uses the scope opens and ends spans. At the same time,
+// threads of devices may report launches.
 class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
  public:
   static constexpr uint32_t kNoRow = ~uint32_t{0};
-  // Set with Profile::kLane for an event whose start is by the device's clock.
+  // Set together with Profile::kLane in Event::thread. The event's start is a time of the device's
+  // clock.
   static constexpr uint32_t kByDevice = uint32_t{1} << 30;
 
   struct Open {
@@ -103,7 +104,7 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
     SpanTimes times;
     uint32_t row = kNoRow;
 
-    // Adds one more input, or all those of a launch.
+    // Adds the type of an input, or the types of all inputs of a launch.
     void takes(const TensorType& type);
     void takes(const TensorImpl* x);
     void takes(const tenon_launch& launch);
@@ -131,8 +132,8 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
   std::shared_ptr<LaunchWatch> watch(Device& device, const tenon_launch& launch);
   std::function<void()> when_finished(Device& device);
 
-  // Adds a launch (with kNoRow, other work) that has finished: with times of the host's clock, or
-  // of the device's.
+  // Adds a finished launch or, if `row` is kNoRow, other finished work. The times are of the host's
+  // clock in add_finished(), and of the device's clock in add_timed().
   void add_finished(uint32_t lane, uint32_t row, uint64_t enqueued, uint64_t finished);
   void add_timed(uint32_t lane, uint32_t row, uint64_t begin, uint64_t end);
 
@@ -150,7 +151,7 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
 
   const std::shared_ptr<ProfileLog> log_;
   std::vector<Open> open_;
-  std::mutex mutex_;  // Of all below.
+  std::mutex mutex_;  // Guards the members below.
   bool is_closed_ = false;
   std::deque<Row> rows_;
   std::unordered_multimap<uint64_t, uint32_t> numbers_;  // Row numbers by the rows' hashes.

@@ -1,4 +1,4 @@
-// A profile as a table, and as a file that Perfetto opens.
+// Prints a profile as a table, and writes it to a file that Perfetto opens.
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ std::string rate_text(const Profile::Row& row) {
 
 constexpr size_t kColumns = 11;
 using Line = std::array<std::string, kColumns>;
-constexpr size_t kTexts = 3;  // Columns from the left; the others hold numbers.
+constexpr size_t kTexts = 3;  // Number of text columns, which precede the columns of numbers.
 
 Line line_of(const Profile::Row& row, uint64_t whole) {
   const Times& time = row.time();
@@ -93,7 +93,7 @@ std::string json(const std::string& text) { return Json(text).dump(-1, Json::Not
 // Microseconds with full precision.
 std::string micros(uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
-constexpr int kHost = 1, kDevices = 2;  // The processes of the trace.
+constexpr int kHost = 1, kDevices = 2;  // Process ids in the trace file.
 
 std::string name_event(const char* what, int process, uint32_t thread, const std::string& name) {
   return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what,

@@ -1,15 +1,16 @@
 // Measures where a context spends its time. While a profiler runs, every op, launch of a launch
 // plan, function call and copy between host and device is a span. Spans with the same name, input
-// types and device share one row of a table. Each span is also an event, as long as there is room.
+// types and device share one row of a table. Each span is also stored as an event, up to a maximum
+// number of events.
 //
-// Spans of a scope nest as its calls do. They are recorded in a track of that scope, which one
-// thread at a time uses. If nothing is profiled, a call reads one word of its context and nothing
-// else.
+// The spans of a scope are nested like its calls. They are recorded in a track of the scope, which
+// is used by one thread at a time. Without a profiler, a call only reads one word of its context.
 //
 // A launch on a synchronous device returns when its work is done, so its duration is its device
-// time. On an asynchronous device with a clock, each launch is put between two marks whose times
-// the device reports. Without a clock, the host is notified when a launch has finished. Its device
-// time then starts when the launch was enqueued and all earlier work had finished.
+// time. On an asynchronous device with a clock, a time mark is enqueued before and after each
+// launch, and the device reports the times of both. Without a clock, the host is notified when a
+// launch has finished. Its device time then starts when the launch was enqueued and all earlier
+// work had finished.
 
 #pragma once
 
@@ -36,16 +37,17 @@ enum class SpanKind : int32_t {
   kFused,     // Ops that a launch plan runs as one fused launch.
   kFunction,  // A call of a function.
   kTracing,   // Tracing a function.
-  kCopy       // Between host and device, or two devices.
+  kCopy       // A copy between host and device, or between two devices.
 };
 std::string_view name_of(SpanKind kind);
 
-// How device times were measured: around the call, by the notification, or by the device's clock.
+// How device times were measured. kLaunch: by the host, around a synchronous launch. kCompletion:
+// by the host, when it was notified. kDevice: by the device's clock.
 enum class DeviceClock : int32_t { kNone, kLaunch, kCompletion, kDevice };
-// The clock of summed times: the least exact of both.
+// Returns the less exact of two clocks. Used for the sum of their times.
 DeviceClock common(DeviceClock a, DeviceClock b);
 
-// In nanoseconds.
+// Statistics of durations, in nanoseconds.
 struct Times {
   uint64_t count = 0, total = 0, least = 0, most = 0;
 
@@ -55,11 +57,11 @@ struct Times {
 
 // Accumulated times of the spans in one row.
 struct SpanTimes {
-  Times host;          // From the span's begin to its end.
-  Times own;           // The part of that outside nested spans.
-  Times device;        // Of launches.
-  uint64_t bytes = 0;  // Operands that launches read and wrote, or data copied.
-  uint64_t flops = 0;  // Of ops for which the count is known.
+  Times host;          // Durations of the spans.
+  Times own;           // Durations without nested spans.
+  Times device;        // Device times of launches.
+  uint64_t bytes = 0;  // Bytes of the operands of launches, or of copied data.
+  uint64_t flops = 0;  // Floating-point operations of matmul and conv; other ops add 0.
   DeviceClock clock = DeviceClock::kNone;
 
   void add(const SpanTimes& other);
@@ -72,27 +74,28 @@ struct Profile {
     std::string name, inputs, device;
     SpanTimes times;
 
-    // The time that counts each moment once: device time if something was launched, else the host's
-    // own time.
+    // Times that do not include nested spans twice: the device times if the row has launches,
+    // otherwise the host times outside nested spans.
     const Times& time() const { return times.device.count ? times.device : times.own; }
   };
   struct Event {
     uint64_t start = 0, length = 0;
-    uint64_t device_time = 0;  // Of the launches of a synchronous device.
+    uint64_t device_time = 0;  // Device time of the launches of a synchronous device.
     uint32_t row = 0;
-    uint32_t thread = 0;    // From 1; kLane + n: lane n of an asynchronous device.
+    // Thread number from 1, or kLane + n for lane n of an asynchronous device.
+    uint32_t thread = 0;
     uint32_t location = 0;  // 0: unknown.
   };
   static constexpr uint32_t kLane = uint32_t{1} << 31;
 
-  std::vector<Row> rows;      // By total time, descending.
-  std::vector<Event> events;  // By thread, then by time; outer events first.
+  std::vector<Row> rows;      // Sorted by total time, descending.
+  std::vector<Event> events;  // Sorted by thread, then by time; outer events first.
   std::vector<std::string> locations = {""};
   std::vector<std::string> lanes;  // The names of asynchronous devices.
-  // The drivers or libraries of the devices in the rows, by the devices' names.
+  // Drivers or libraries of the devices in the rows, keyed by device name.
   std::map<std::string, std::string> drivers;
-  uint64_t start = 0, length = 0;  // While it ran.
-  uint64_t n_dropped = 0;          // Events that did not fit.
+  uint64_t start = 0, length = 0;  // Start and duration of profiling.
+  uint64_t n_dropped = 0;          // Number of events beyond the maximum.
 
   // A table as readable text.
   std::string table() const;
@@ -102,7 +105,7 @@ struct Profile {
 
 class ProfileLog;
 
-// A handle. Releasing it ends the profiling.
+// The handle of a profiler. Releasing it ends profiling.
 class Profiler final : public Object, public Pooled<Profiler> {
  public:
   static constexpr uint64_t kMaxEvents = 1'000'000;
@@ -114,8 +117,9 @@ class Profiler final : public Object, public Pooled<Profiler> {
     if (drop()) delete this;
   }
 
-  // Waits for launches on asynchronous devices that are still in progress. Open spans, on other
-  // threads or around this call, are left out. Fails if the profiler was already stopped.
+  // Waits for launches on asynchronous devices that are still in progress. The profile omits spans
+  // that are still open, on other threads or around this call. Fails if the profiler was already
+  // stopped.
   void stop();
   // Fails while the profiler runs.
   const Profile& profile() const;
@@ -131,7 +135,7 @@ class Profiler final : public Object, public Pooled<Profiler> {
   std::unique_ptr<const Profile> profile_;
 };
 
-// Describes a launch that is a span of its own.
+// Describes a launch that is recorded as a span of its own.
 struct LaunchSpan {
   SpanKind kind;
   std::string_view name;
@@ -139,10 +143,11 @@ struct LaunchSpan {
   std::span<const int64_t> inputs;  // From input_words(); empty: take them from the launch.
 };
 
-// A span of a scope's calls. It counts only if end() is called, so failed calls do not count.
+// Records the execution of one call as a span. A span without end() is dropped, so failed calls are
+// not recorded.
 class ProfileSpan {
  public:
-  // A call of an op. Not recorded while code is traced.
+  // The span of an op call. Not recorded while code is traced.
   ProfileSpan(Scope& scope, std::string_view op, Inputs inputs) {
     if (scope.is_profiled()) [[unlikely]]
       begin_op(scope, op, inputs);
@@ -151,22 +156,22 @@ class ProfileSpan {
     if (scope.is_profiled()) [[unlikely]]
       begin(scope, kind, name, inputs);
   }
-  // A copy of `bytes` to or from a device.
+  // The span of a copy of a tensor to or from a device.
   ProfileSpan(Scope& scope, std::string_view copy, const TensorType& type, Device& device) {
     if (scope.is_profiled()) [[unlikely]]
       begin_copy(scope, copy, type, device);
   }
-  // Reading a tensor from a device.
+  // The span of a read of a tensor from a device.
   ProfileSpan(Scope& scope, const TensorImpl& x) {
     if (scope.is_profiled()) [[unlikely]]
       begin_read(scope, x);
   }
-  // A launch of a launch plan. The location must outlive the span.
+  // The span of a launch in a launch plan. The location must outlive the span.
   ProfileSpan(Scope& scope, const LaunchSpan& as, const tenon_launch& launch) {
     if (scope.is_profiled()) [[unlikely]]
       begin_launch(scope, as, launch);
   }
-  // Names must outlive the span.
+  // Names that were passed to the constructor must live until here.
   ~ProfileSpan() {
     if (track_) [[unlikely]]
       drop();
@@ -192,7 +197,7 @@ class ProfileSpan {
   std::shared_ptr<ProfileTrack> track_;
 };
 
-// Launches on a synchronous device in a profiled scope, as part of the open span.
+// Launches on a synchronous device and adds the device time to the open span.
 tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel& kernel,
                              const tenon_launch& launch);
 // Encodes the types of inputs, for a span that is recorded later.

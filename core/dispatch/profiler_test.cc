@@ -53,7 +53,8 @@ uint64_t ns(const Json& micros) {
   return static_cast<uint64_t>(std::llround(micros.get<double>() * 1000));
 }
 
-// Spans of a track are sorted by their begin, and each ends before the span that encloses it.
+// Expects that the spans of a track are sorted by start, and that each ends before the span that
+// encloses it.
 void expect_nested(const Json& trace) {
   struct Track {
     uint64_t last = 0;           // When the last span began.
@@ -98,7 +99,7 @@ TEST_F(Profiles, CountEagerOpsByTheirInputs) {
 TEST_F(Profiles, ExcludeNestedSpansFromOwnTime) {
   const Tensor x = f32(Dims{2, 2}, {1, 2, 3, 4});
   start();
-  const Tensor y = softmax(x, 1);  // Decomposed, on a device without a kernel for it.
+  const Tensor y = softmax(x, 1);  // Decomposed, because the device has no kernel for softmax.
   add(reshape(x, Dims{4}), number(2));
   const Profile& profile = stop();
 
@@ -131,7 +132,8 @@ TEST_F(Profiles, CountEachLaunchOfALaunchPlan) {
   const Tensor a = f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6}), b = f32(Dims{3, 2}, {1, 2, 3, 4, 5, 6});
   const auto f = layer();
   const Tensors in = {a, b};
-  for (int i = 0; i < 3; ++i) f->call(scope(), in, {});  // Traced, run, recorded.
+  // The calls trace f, run it, and record a plan.
+  for (int i = 0; i < 3; ++i) f->call(scope(), in, {});
   start();
   for (int i = 0; i < 5; ++i) f->call(scope(), in, {});
   const Profile& profile = stop();
@@ -228,7 +230,7 @@ TEST_F(Profiles, WriteFilesWhoseSpansNest) {
     EXPECT_LE(ns(event["args"]["device_us"]), ns(event["dur"]));
     EXPECT_EQ(event["args"]["location"], "a \"file\"\n.c:1");
   }
-  EXPECT_EQ(n_products, 2u);  // Later it is the anchor of a fused loop.
+  EXPECT_EQ(n_products, 2u);  // In later calls, the matmul is the anchor of a fused launch.
   EXPECT_EQ(n_spans, profile.events.size());
 }
 
@@ -293,7 +295,7 @@ TEST_F(Profiles, MayFollowEachOtherInsideACall) {
   f->call(scope(), {&x, 1}, {});
   stop();
   EXPECT_EQ(count("neg"), 1u);
-  EXPECT_EQ(count("f", SpanKind::kFunction), 0u);  // It began under the other profiler.
+  EXPECT_EQ(count("f", SpanKind::kFunction), 0u);  // The call of f began under the other profiler.
 }
 
 TEST_F(Profiles, RunOneAtATimeAndStopOnce) {
@@ -387,7 +389,7 @@ TEST_P(ProfilesOfAsynchronousDevices, UseTheDevicesClockIfThereIsOne) {
   EXPECT_FALSE(says("host was told"));
 }
 
-// A clock faster than the host's is reported as it is.
+// Times of a device clock that runs faster than the host's are not rescaled.
 TEST_P(ProfilesOfAsynchronousDevices, DoNotRescaleTheDevicesClock) {
   profile_additions("1000");
   const SpanTimes& times = profile().rows[0].times;

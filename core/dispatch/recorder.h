@@ -19,17 +19,19 @@ class LaunchRecorder {
     const OpDef& op;
     AnyAttrs attrs;
     const tenon_launch& launch;
-    std::span<const TensorImpl* const> inputs;  // The tensors that the launch's input views show.
+    // The tensors to which the input views of the launch refer.
+    std::span<const TensorImpl* const> inputs;
     TensorSpan outputs;
     const Storage* workspace;  // NULL if the launch has no workspace.
     int64_t duration_ns;       // Duration of the launch alone.
   };
   // Called after a launch succeeded or was enqueued.
   virtual void launched(const Launched& launched) = 0;
-  // The host wrote the memory of `x`: with the value of the inline `scalar`, or with data from no
-  // other source.
+  // Called when the host wrote the memory of `x`. `scalar` is the inline scalar whose value was
+  // written, or NULL if other data was written.
   virtual void written(const TensorImpl& x, const TensorImpl* scalar) = 0;
-  // The host read a value, or something else happened that launches do not show.
+  // Called when the host read a value, or did anything else that a replay of the launches would
+  // miss.
   virtual void interrupted() = 0;
 
  protected:

@@ -40,7 +40,7 @@ void RepeatedCalls::learn(const Call& call, Device& device, const TensorTypes& t
   Key key;
   if (!device.synchronous() || types.size() != 1 || !read_key(call.op, call.inputs, key)) return;
   if (kernel.needs_workspace()) return;
-  // A kernel prepared for specific sizes does not serve other sizes.
+  // A kernel that was prepared for specific sizes cannot run with other sizes.
   if (device.kernels().is_shaped(call.op.id, call.op.name)) return;
   Entry& entry = entry_of(key);
   entry.key = key;

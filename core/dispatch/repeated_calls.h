@@ -1,6 +1,6 @@
-// Fast path for repeated elementwise calls: the same op on dense tensors of one shape and on inline
-// scalars. Dtypes determine everything about such a call except its sizes. So the results of
-// inference, promotion and kernel preparation hold for every later call.
+// Fast path for repeated elementwise calls: the same op on dense tensors of equal shape and on
+// inline scalars. The output sizes of such a call equal the input sizes. Everything else depends
+// only on dtypes. The results of inference, promotion and kernel preparation are therefore reused.
 //
 // This makes an eager add of a few elements cost little more than its kernel. All other calls take
 // the full path; see eager().
@@ -16,10 +16,12 @@ namespace tenon {
 
 class RepeatedCalls {
  public:
-  // Runs the call if an equal one was learned. Otherwise returns false and does nothing.
+  // Runs the call if a call with the same key was learned. Otherwise returns false and does
+  // nothing.
   bool run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& outputs);
 
-  // Remembers the result of the full path, if dtypes are enough to recognise later calls.
+  // Stores the kernel and the dtypes of a call that took the full path, if dtypes and rank suffice
+  // to recognise such calls.
   void learn(const Call& call, Device& device, const TensorTypes& types,
              const PreparedKernel& kernel);
 

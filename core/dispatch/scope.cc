@@ -56,7 +56,8 @@ void Scope::push(Interpreter& interpreter) {
   interpreter.is_on_scope_ = true;
   interpreter.outer_ = innermost_;
   innermost_ = &interpreter;
-  // Inside a Below, the interpreter exists only for the calls in progress.
+  // While a Below exists, only its calls in progress reach the new interpreter. The stack that
+  // begins at top_ does not change.
   if (below_ == 0) top_ = innermost_;
 }
 

@@ -46,8 +46,8 @@ class Scope final : public Object, public Pooled<Scope> {
   Device& device();
   void set_device(Device& device) { device_ = &device; }
 
-  // Sets the current device for its lifetime, so that constants of a formula are placed on the
-  // device of its inputs.
+  // While an OnDevice exists, `device` is the current device. Decompositions and derivatives use it
+  // to create constants on the device of their inputs.
   class OnDevice {
    public:
     OnDevice(Scope& scope, Device& device)
@@ -64,7 +64,7 @@ class Scope final : public Object, public Pooled<Scope> {
   void set_location(std::string location) { location_ = std::move(location); }
   const std::string& location() const { return location_; }
 
-  // Sets the source line for its lifetime, unless `location` is empty.
+  // While an AtLine exists, `location` is the source line of the scope, unless `location` is empty.
   class AtLine {
    public:
     AtLine(Scope& scope, const std::string& location) : scope_(scope), other_(!location.empty()) {
@@ -83,17 +83,18 @@ class Scope final : public Object, public Pooled<Scope> {
 
   // ---- interpreters ----
   Interpreter* innermost() const { return innermost_; }
-  // The contents of cells for code under trace; NULL if the scope is not tracing.
+  // The values of cells while tracing; NULL if the scope is not tracing.
   TracedCells* traced_cells() const { return traced_cells_; }
   void push(Interpreter& interpreter);
-  // Removes an interpreter anywhere on the stack. True if the removal is deferred until the calls
-  // in progress end.
+  // Removes an interpreter from any position of the stack. Returns true if the removal is deferred
+  // until the calls in progress end.
   bool remove(Interpreter& interpreter);
-  // Removes an interpreter whose last handle is gone. True if calls are in progress below it; it is
-  // then destroyed when they end.
+  // Removes an interpreter whose last handle was released. Returns true if the removal is deferred
+  // because calls are in progress inside the interpreter. It is destroyed when these calls end.
   bool remove_last(Interpreter& interpreter);
 
-  // For its lifetime, calls go to the interpreters outside `interpreter` and to those pushed later.
+  // While a Below exists, calls bypass `interpreter` and the interpreters inside it. They reach
+  // outer interpreters and those that are pushed later.
   class Below {
    public:
     Below(Scope& scope, const Interpreter& interpreter) : Below(scope, interpreter.outer_) {}
@@ -116,15 +117,15 @@ class Scope final : public Object, public Pooled<Scope> {
     Interpreter *saved_, *from_;
   };
 
-  // For its lifetime, only tapes that are pushed later record.
+  // While an Unrecorded exists, only tapes that are pushed later record calls.
   class Unrecorded : private Below {
    public:
     explicit Unrecorded(Scope& scope) : Below(scope, scope.tracer_) {}
   };
 
-  // Defers value errors, such as an index out of range. For its lifetime, they do not stop the
-  // calls of the scope. A function runs to its end and stores its states before the error is
-  // thrown.
+  // Defers value errors, such as an index out of range. While a ValueErrors exists, a value error
+  // does not stop the calls of the scope. A function runs to its end and stores its states before
+  // the error is thrown.
   class ValueErrors {
    public:
     explicit ValueErrors(Scope& scope)
@@ -144,12 +145,13 @@ class Scope final : public Object, public Pooled<Scope> {
   };
   // Throws a value error of a launch, or defers it if a function is in progress.
   void report_value_error(Error error);
-  // Whether value errors are deferred, and whether there is one.
+  // keeps_value_errors() returns whether value errors are deferred. has_value_error() returns
+  // whether there is a deferred one.
   bool keeps_value_errors() const { return value_errors_ != nullptr; }
   bool has_value_error() const { return value_errors_ && value_errors_->any(); }
 
-  // For its lifetime, calls reach only interpreters that are pushed later. Host code runs as if no
-  // function, tape or trace were active.
+  // While an Apart exists, calls reach only interpreters that are pushed later. Host code thus runs
+  // as if no function, tape or trace were active.
   class Apart {
    public:
     explicit Apart(Scope& scope);
@@ -164,8 +166,8 @@ class Scope final : public Object, public Pooled<Scope> {
     int below_;
   };
 
-  // For its lifetime, code is under trace: calls go to `tracer` and to interpreters that are pushed
-  // later, but not to outer ones.
+  // While a Traced exists, calls are traced: they go to `tracer` and to interpreters that are
+  // pushed later, but not to outer ones.
   class Traced {
    public:
     Traced(Scope& scope, Interpreter& tracer, TracedCells& cells);
@@ -175,10 +177,11 @@ class Scope final : public Object, public Pooled<Scope> {
     Apart apart_;
   };
 
-  // Records the launches of the scope; NULL for none.
+  // The recorder of the scope's launches; NULL if none is active.
   LaunchRecorder* recorder() const { return recorder_; }
 
-  // For its lifetime, `recorder` records the launches, and the cache of repeated calls is empty.
+  // While a Recorded exists, `recorder` records the launches of the scope. The cache of repeated
+  // calls is replaced by an empty one.
   class Recorded {
    public:
     Recorded(Scope& scope, LaunchRecorder& recorder);
@@ -196,8 +199,8 @@ class Scope final : public Object, public Pooled<Scope> {
   std::shared_ptr<ProfileTrack> profile_track();
 
   // ---- entry ----
-  // Held by every C ABI call that computes. Makes the scope current on this thread, and rejects a
-  // second thread.
+  // Every C ABI call that computes holds an Enter. It makes the scope current on this thread, and
+  // rejects a second thread.
   class Enter {
    public:
     explicit Enter(Scope& scope);
@@ -239,7 +242,7 @@ class Scope final : public Object, public Pooled<Scope> {
                                     std::span<const TensorType> outputs);
 
   RepeatedCalls& repeated() { return *repeated_; }
-  // Cached launches of composite ops that ran in this scope.
+  // The cached launches of composite ops that ran in this scope.
   CompositePlans& composite_programs();
 
  private:
@@ -259,25 +262,26 @@ class Scope final : public Object, public Pooled<Scope> {
 
   friend class Context;
   struct Default {};
-  Scope(Context& context,
-        Default);  // For the default scope: does not retain the context, which owns the scope.
+  // Creates the default scope, which does not retain the context, because the context owns it.
+  Scope(Context& context, Default);
 
   Context& context_;
   bool is_default_;
   Device* device_;
   std::string location_;
   Interpreter* top_ = nullptr;  // The stack, innermost first.
-  Interpreter* innermost_ =
-      nullptr;  // The interpreter that receives calls: top_, or an outer one inside a Below.
-  Interpreter* tracer_ =
-      nullptr;  // While tracing, the outermost interpreter that calls reach; otherwise NULL.
+  // The interpreter that receives calls: top_ or, while a Below exists, an outer one.
+  Interpreter* innermost_ = nullptr;
+  // While tracing, the outermost interpreter that calls reach; otherwise NULL.
+  Interpreter* tracer_ = nullptr;
   TracedCells* traced_cells_ = nullptr;
   ValueErrors* value_errors_ = nullptr;
   LaunchRecorder* recorder_ = nullptr;
   std::shared_ptr<ProfileTrack> profile_track_;
   int below_ = 0;
   int traces_ = 0;
-  Interpreter* removed_ = nullptr;          // A list, so that releasing a tape allocates nothing.
+  // An intrusive list, so that releasing a tape does not allocate.
+  Interpreter* removed_ = nullptr;
   std::atomic<const void*> user_{nullptr};  // The thread inside the scope, if any.
   std::atomic<uint64_t> cancels_{0};
   uint64_t seen_cancels_ = 0;
@@ -289,9 +293,9 @@ class Scope final : public Object, public Pooled<Scope> {
   std::unique_ptr<CompositePlans> composite_programs_;  // Created on first use.
 };
 
-// The scope of the call in progress on this thread. There always is one while the core computes.
+// Returns the scope of the call in progress on this thread. Requires that there is one.
 Scope& current_scope();
-// Returns NULL if there is none.
+// Returns the scope of the call in progress on this thread, or NULL.
 Scope* find_current_scope();
 
 }  // namespace tenon

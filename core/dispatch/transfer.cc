@@ -1,4 +1,4 @@
-// Moves bytes: allocation of outputs, dense copies, host memory, copies between devices.
+// Allocates outputs, makes dense copies, and copies data between host memory and devices.
 
 #include <cstring>
 #include <vector>
@@ -23,7 +23,7 @@ uint64_t byte_offset(const TensorImpl& x) {
   return static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
 }
 
-// `scalar`: the inline scalar that `data` holds the value of; NULL if there is none.
+// `scalar`: the inline scalar whose value `data` holds; NULL if there is none.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data,
                  const TensorImpl* scalar) {
   check_size(type);
@@ -101,8 +101,9 @@ Tensor from_host(Scope& scope, Device& device, const TensorType& type, const voi
 
 namespace {
 
-// Reads a value that is available without waiting, and returns true. Otherwise returns false;
-// `source` is then a dense tensor to be read from its device.
+// Copies the value of `x` to `data` and returns true if the value is available without waiting.
+// Otherwise sets `source` to a dense tensor, which the caller reads from its device, and returns
+// false.
 bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tensor& source) {
   require_value(*x);
   if (scope.recorder()) scope.recorder()->interrupted();
@@ -163,7 +164,7 @@ void wait_for(Scope& scope, const TensorImpl& x) {
 int64_t read_integer(const Tensor& x) {
   Scope& scope = current_scope();
   require_value(*x);
-  // This calls no op, so it works under trace, too.
+  // An inline scalar is read without calling an op. This is possible while tracing, too.
   if (x->is_scalar_value() && !is_floating(x->type.dtype)) return x->int_value;
   if (x->storage && !x->storage->device->can_wait()) {
     fail(Code::kUnimplemented,

@@ -1,4 +1,4 @@
-// A variable is a cell that tapes watch. Reading returns its value under a new identity. Assigning
+// A variable is a cell whose reads tapes record. Reading returns an alias of the value. Assigning
 // stores a value without its gradient history.
 
 #pragma once
@@ -27,7 +27,7 @@ class Variable final : public Cell, public Pooled<Variable> {
   std::atomic<bool> trainable_;
 };
 
-// Notifies the scope's tapes of a read. Defined with the tape.
+// Notifies the scope's tapes of a read. Defined in core/autograd/tape.cc.
 void tapes_on_read(Scope& scope, Variable& variable, TensorImpl& value);
 
 }  // namespace tenon

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOld = ".tenon-old";
 
-// The path of the file of that name, after following a symbolic link.
+// Returns the path of the file `name` in the folder. If it is a symbolic link, returns the link's
+// target.
 std::string target_of(const std::string& folder, const std::string& name) {
   return tenon_files::link_target((fs::path(folder) / name).string());
 }

@@ -1,7 +1,7 @@
-// An advisory lock on a folder whose files change together. Readers share the lock; a writer holds
-// it exclusively while it renames files. It is the operating system's lock on the folder itself
-// (flock), so it leaves no file and ends with the process. On a file system without locks, nothing
-// is locked.
+// An advisory lock on a folder whose files change together. Readers share the lock. A writer holds
+// it exclusively while it renames files. The lock is flock() on the folder itself, which creates no
+// lock file and ends with the process. On a file system that does not support locks, the lock has
+// no effect.
 
 #pragma once
 
@@ -13,18 +13,18 @@ class FolderLock {
  public:
   enum class Kind { kShared, kExclusive };
 
-  // Waits for at most 30 seconds, then throws UNAVAILABLE. Does not lock a folder that cannot be
-  // opened.
+  // Waits for the lock for at most 30 seconds, then throws UNAVAILABLE. If the folder cannot be
+  // opened, takes no lock and does not fail.
   FolderLock(const std::string& folder, Kind kind);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
-  // Rolls back an update that a killed process left half done. If the file `last` is missing and
-  // `last`.tenon-old exists, renames all files NAME.tenon-old back to NAME. The caller holds the
-  // exclusive lock.
+  // Rolls back an update whose process was killed before it finished. If the file `last` is missing
+  // and `last`.tenon-old exists, renames all files NAME.tenon-old back to NAME. The caller must
+  // hold the exclusive lock.
   static void restore(const std::string& folder, const std::string& last);
-  // Whether restore() would do anything.
+  // Returns whether such an interrupted update exists, so that restore() would rename files.
   static bool is_half_done(const std::string& folder, const std::string& last);
 
  private:

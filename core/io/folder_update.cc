@@ -39,7 +39,7 @@ FolderUpdate::FolderUpdate(const std::string& folder) : folder_(folder) {
 
 FolderUpdate::~FolderUpdate() {
   if (is_done_) return;
-  // Does not allocate, because the update may end when memory runs out.
+  // The destructor allocates no memory, because it may run after an allocation has failed.
   for (const std::string& path : new_paths_) unlink(path.c_str());
   if (made_folder_) rmdir(folder_.c_str());
 }
@@ -83,13 +83,13 @@ void FolderUpdate::rename_to_old(const std::string& path) {
 
 void FolderUpdate::finish() {
   FolderLock::restore(folder_.string(), names_.empty() ? "" : names_.back());
-  // Earlier files that a finished save left when it was killed must not be restored after this
-  // save.
+  // Deletes .tenon-old files of an earlier save that was killed after its new files were complete.
+  // A later restore() must not bring them back.
   for (const std::string& target : targets_) unlink((target + kOld).c_str());
   for (const std::string& name : removed_) unlink((folder_ / (name + kOld)).c_str());
   try {
     for (size_t i = names_.size(); i > 0; --i) {
-      std::error_code ignored;  // Some file systems have no permissions to keep.
+      std::error_code ignored;  // Some file systems have no permissions to copy.
       const fs::file_status status = fs::status(targets_[i - 1], ignored);
       if (fs::is_regular_file(status)) {
         fs::permissions(new_paths_[i - 1], status.permissions(), ignored);

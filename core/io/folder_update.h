@@ -1,13 +1,13 @@
-// Updates files of a folder together: writes new files under temporary names, and renames them when
-// all are complete.
+// Replaces several files of a folder together: writes the new files under temporary names, and
+// renames all of them when all are complete.
 //
-// No file system renames several files in one step. So finish() is called under a FolderLock, which
-// excludes readers and other writers. It first renames the earlier files to NAME.tenon-old,
-// starting with the file that was added last. If anything fails, it renames them back. If a process
-// is killed during this, no file of the last name exists. The next process that locks the folder
-// then restores the earlier files (FolderLock::restore). A new file has the permissions of the file
-// that it replaces. If the folder has a symbolic link of that name, the file that the link names is
-// replaced, and the link stays.
+// No file system renames several files in one step. Therefore finish() is called under a
+// FolderLock, which excludes readers and other writers. finish() first renames the earlier files to
+// NAME.tenon-old, starting with the file that was added last. If anything fails, it renames them
+// back. If the process is killed before it has finished, the file that was added last is missing.
+// The next process that locks the folder then restores the earlier files (FolderLock::restore).
+// A new file gets the permissions of the file that it replaces. If the name is a symbolic link, the
+// target of the link is replaced and the link is kept.
 
 #pragma once
 
@@ -24,14 +24,14 @@ class FolderUpdate {
   ~FolderUpdate();
   FolderUpdate(const FolderUpdate&) = delete;
 
-  // Returns the path where to write a file. Throws UNAVAILABLE if an existing file of that name is
-  // not a regular file.
+  // Adds a new file and returns the temporary path to write it to. Throws UNAVAILABLE if an
+  // existing file of that name is not a regular file.
   std::string add(const std::string& name);
   void write(const std::string& name, const std::string& bytes);
-  // Marks a file for removal, unless a new file has its name.
+  // Marks a file for removal. It is kept if a new file with the same name is added.
   void remove(const std::string& name);
-  // Throws UNAVAILABLE and leaves the folder unchanged on failure. The caller holds an exclusive
-  // FolderLock.
+  // Moves the new files to their final names and removes the marked files. If that fails, leaves
+  // the folder unchanged and throws UNAVAILABLE. The caller must hold an exclusive FolderLock.
   void finish();
 
  private:
@@ -44,7 +44,7 @@ class FolderUpdate {
   std::vector<std::string> targets_;    // Final paths of the new files.
   std::vector<std::string> new_paths_;  // Temporary paths of the new files.
   std::vector<std::string> removed_;    // Names of files to remove.
-  // Earlier files that finish() has renamed so far.
+  // A file from before the update that finish() has renamed from `path` to `old`.
   struct RenamedFile {
     std::string path, old;
   };

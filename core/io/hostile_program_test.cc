@@ -1,5 +1,5 @@
-// Malicious and malformed program descriptions. Each is rejected when it is read, or when the
-// program is called.
+// Malicious and malformed program descriptions (tenon.json). Each must be rejected with an error,
+// either when the program is read or when it is called.
 
 #include <nlohmann/json.hpp>
 
@@ -13,8 +13,8 @@ namespace {
 
 class HostileDescriptions : public testing::CoreTest {
  protected:
-  // Saves a program with a function f for inputs of two and of three floats, and reads its
-  // description.
+  // Saves a program whose function f has two signatures, for inputs of two and of three floats.
+  // Keeps its description for the tests to modify.
   HostileDescriptions() : CoreTest({.log = [](int32_t, std::string_view) {}}) {
     const auto body = [](Scope&, TensorSpan in, const Statics&) { return Tensors{in[0]}; };
     const auto f = Ref<Function>::adopt(new Function(context(), "f", body, {}));
@@ -26,7 +26,8 @@ class HostileDescriptions : public testing::CoreTest {
     json_ = nlohmann::json::parse(folder_.read("p/tenon.json"));
   }
 
-  // Returns the error when the value at JSON pointer `path` is replaced by `part`.
+  // Replaces the value at the JSON pointer `path` by `part`, reads and calls the program, and
+  // returns the error message.
   std::string refused_with(const char* path, const nlohmann::json& part) {
     nlohmann::json json = json_;
     json[nlohmann::json::json_pointer(path)] = part;
@@ -54,7 +55,7 @@ TEST_F(HostileDescriptions, AreRefused) {
   std::filesystem::copy_file(folder_.file("p/f.onnx"), folder_.file("p/twin.onnx"));
   Json twin = of_two;
   twin["file"] = "twin.onnx";
-  for (const char* name : {"a", "b"}) {  // A cycle of symbolic links.
+  for (const char* name : {"a", "b"}) {  // Two links that refer to each other.
     std::filesystem::create_symlink(*name == 'a' ? "b.onnx" : "a.onnx",
                                     folder_.path() / "p" / (name + std::string(".onnx")));
   }

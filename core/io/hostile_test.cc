@@ -1,5 +1,6 @@
-// Malicious and malformed ONNX files. Each is rejected with an error that says why, when it is read
-// or when the model is called. None takes memory or time out of proportion to its size.
+// Malicious and malformed ONNX files. Each must be rejected with an error that states the reason,
+// either when it is read or when the model is called. None may take memory or time out of
+// proportion to its size.
 
 #include <sys/stat.h>
 
@@ -11,22 +12,22 @@
 namespace tenon {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
 constexpr uint64_t kHuge = uint64_t{1} << 62;
 
 struct Bad {
   const char* what;
   std::string file;
-  const char* says;  // Part of the expected message.
+  const char* says;  // A substring of the expected error message.
 };
 
-// ---- parts of files
+// ---- builders of files
 
 WireWriter x_info() { return value_info("x"); }
 WireWriter y_info() { return value_info("y"); }
 
-// A model of `nodes` with an input x of two floats and an output y.
+// Returns a model of `nodes` with an input x of two floats and an output y.
 std::string model_of(std::vector<WireWriter> nodes, std::vector<WireWriter> initializers = {},
                      uint64_t version = 17) {
   return model(graph({.nodes = std::move(nodes),
@@ -38,7 +39,7 @@ std::string model_of(std::vector<WireWriter> nodes, std::vector<WireWriter> init
 std::string with(const WireWriter& tensor) {
   return model_of({node("Add", {"x", "w"}, {"y"})}, {tensor});
 }
-// A model of one node whose inputs are x and a constant.
+// Returns a model of one node whose inputs are x and the int64 constant `ints`.
 std::string with_ints(const std::string& op, const std::vector<int64_t>& ints,
                       std::vector<WireWriter> attributes = {}) {
   return model_of({node(op, {"x", "i"}, {"y"}, attributes)}, {int_tensor("i", ints)});
@@ -280,7 +281,8 @@ class HostileFiles : public CoreTest {
       : CoreTest(
             {.log = [](int32_t, std::string_view) {}, .memory_limit_bytes = uint64_t{1} << 26}) {}
 
-  // Reads the file and calls its function. Returns the error; empty if there is none.
+  // Reads the file and calls its function with two floats. Returns the error, or an empty string if
+  // the call succeeds.
   std::string refusal(const std::string& path) {
     try {
       const Ref<SavedProgram> program = read_program(scope(), path);
@@ -309,7 +311,8 @@ TEST_F(HostileFiles, AreRefused) {
   EXPECT_GE(n, 60u);
 }
 
-// A valid file that is truncated at any byte is rejected, or has the same meaning.
+// Truncates a valid file after each byte. Every truncated file must be rejected, except one that
+// lacks only the operator set version.
 TEST_F(HostileFiles, MayBeTruncatedAnywhere) {
   const std::string file =
       model(graph({.nodes = {node("If", {"c"}, {"z"},
@@ -328,7 +331,7 @@ TEST_F(HostileFiles, MayBeTruncatedAnywhere) {
   EXPECT_LE(read, 1u);  // Only the operator set version follows the graph.
 }
 
-// With any byte changed, the file is rejected or is another valid model.
+// Replaces each byte of a valid file. The file must be rejected or be another valid model.
 TEST_F(HostileFiles, MayHaveAnyByteAtAnyPosition) {
   const std::string file =
       model_of({node("Reshape", {"x", "i"}, {"r"}), node("Add", {"r", "w"}, {"y"})},

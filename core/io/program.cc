@@ -17,10 +17,10 @@
 namespace tenon {
 namespace {
 
-// The maximum size of a protocol buffer message.
+// Maximum size of a model file in bytes, which is also the limit of protocol buffers.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 31;
 
-// ---- a folder
+// ---- reading a saved folder
 
 class Folder {
  public:
@@ -37,7 +37,7 @@ class Folder {
   }
 
  private:
-  // Reads the values of variables and generators.
+  // Reads the values of all variables and generators from the weights file.
   void read_cells() {
     const std::string weights = json_["weights"].text();
     const auto read = [&](uint64_t offset, void* to, uint64_t size) {
@@ -151,7 +151,7 @@ class Folder {
   const Json json_;
   onnx::Variables variables_;
   std::map<std::string, Ref<Cell>> cells_;
-  std::set<std::string> models_;  // The model files that were read.
+  std::set<std::string> models_;  // Names of the model files that were read.
 };
 
 }  // namespace

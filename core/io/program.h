@@ -1,5 +1,5 @@
-// A program read from files: its functions, which can be called, differentiated and trained like
-// any other, and the variables that they share.
+// A program that was read from files: functions that can be called, differentiated and trained, and
+// the variables that they share.
 //
 // onnx/model_program.h describes how an ONNX graph becomes a function.
 
@@ -15,24 +15,24 @@
 
 namespace tenon {
 
-// The inputs and outputs of a function, as declared in a file.
+// One signature of a function, as declared in a file.
 struct ProgramSignature {
   std::shared_ptr<const OwnedStatics> statics;  // Static arguments; never NULL.
   std::vector<InputSpec> inputs;                // In the order of the function's arguments.
   std::vector<std::string> outputs;
-  std::vector<InputSpec> output_specs;  // The dtype is kNone if the file does not declare it.
-  std::string description;              // The part of describe() about this signature.
+  std::vector<InputSpec> output_specs;  // The dtype is kNone if undeclared.
+  std::string description;              // JSON: the entry of this signature in describe().
 };
 
 struct ProgramFunction {
-  std::string name;  // For a single file: the graph's name, or the file's if the graph has none.
+  std::string name;  // Of a single file: the graph's name, or the file's name if that is empty.
   Ref<Function> function;
-  std::vector<ProgramSignature> signatures;  // At least one; each has its own model.
+  std::vector<ProgramSignature> signatures;  // At least one; each has its own ONNX model.
 };
 
 class SavedProgram final : public Object, public Pooled<SavedProgram> {
  public:
-  // `description` is what describe() returns.
+  // `description` is the JSON that describe() returns.
   SavedProgram(std::vector<ProgramFunction> functions, std::vector<Ref<Variable>> variables,
                std::string description);
   void release() const {
@@ -40,11 +40,11 @@ class SavedProgram final : public Object, public Pooled<SavedProgram> {
   }
 
   std::span<const ProgramFunction> functions() const { return functions_; }
-  // Finds a function. Throws NOT_FOUND with the existing names. An empty name finds the only
-  // function.
+  // Finds a function by name. An empty name selects the only function. If there is no such
+  // function, throws NOT_FOUND with the names of the existing functions.
   const ProgramFunction& find(std::string_view name) const;
-  // The tensors of the files, under their names there. Floating-point variables can be trained. The
-  // functions of one folder share variables by name.
+  // All variables, named as in the files. Floating-point variables are trainable. The functions of
+  // a program share variables by name.
   std::span<const Ref<Variable>> variables() const { return variables_; }
   // Describes the program as JSON, for tools: {"functions": [{"name": "f", "defaults": {"training":
   // false}, "signatures": [
@@ -59,9 +59,10 @@ class SavedProgram final : public Object, public Pooled<SavedProgram> {
   std::string description_;
 };
 
-// Reads an ONNX file, or a folder that save_program() wrote. Throws NOT_FOUND if there is none, and
-// DATA_LOSS with the position if it is malformed. Throws UNIMPLEMENTED with everything that it
-// requires and this version does not support.
+// Reads a program from an ONNX file, or from a folder that save_program() wrote. Throws NOT_FOUND
+// if the path does not exist, and DATA_LOSS with the position if a file is malformed. Throws
+// UNIMPLEMENTED with a list of everything that the program requires and this version of Tenon does
+// not support.
 Ref<SavedProgram> read_program(Scope& scope, const std::string& path);
 
 }  // namespace tenon

@@ -9,7 +9,7 @@ namespace tenon {
 namespace {
 
 constexpr uint64_t kMaxBytes = uint64_t{1} << 26;
-// The depth at which the static arguments of a signature are nested.
+// Maximum nesting depth of tenon.json. Static arguments begin at level 5.
 constexpr int kMaxDepth = 5 + kMaxStaticDepth;
 
 bool is_of(const Json& value, JsonForm form) {

@@ -1,5 +1,5 @@
-// tenon.json, the description of a saved program. Every key has exactly one meaning and none is
-// ignored. 0030 in docs/design shows one.
+// Reads tenon.json, the description of a saved program. Unknown keys are errors, not ignored. An
+// example is in docs/design/0030.
 
 #pragma once
 
@@ -14,11 +14,12 @@ namespace tenon {
 
 constexpr const char* kProgramJson = "tenon.json";
 
-// Reads the folder's tenon.json, without its "version", which must be the supported one. Throws
-// NOT_FOUND, DATA_LOSS or UNIMPLEMENTED.
+// Reads the folder's tenon.json and returns it without the key "version". Throws NOT_FOUND if there
+// is no such file, DATA_LOSS if it is malformed, and UNIMPLEMENTED for another version of the
+// format.
 Json read_program_json(onnx::ModelFolder& files);
 
-// ---- parts of it; these functions throw DATA_LOSS
+// ---- checks of single values; these functions throw DATA_LOSS
 
 enum class JsonForm { kText, kBool, kList, kObject };
 
@@ -27,15 +28,15 @@ struct JsonKey {
   JsonForm form;
 };
 
-// Throws unless the object has exactly these keys.
+// Throws DATA_LOSS unless the object has exactly these keys, with values of these kinds.
 void require_keys(const Json& object, std::string_view what, std::initializer_list<JsonKey> keys);
 
 std::vector<std::string> texts_in(const Json& list, std::string_view what);
 
-// ---- the files beside it
+// ---- other files of the program
 
-// The files that the folder's program lists and that a save may have written. Empty if no program
-// can be read. Omits names that a save does not use.
+// Returns the names of the files that the folder's program lists. Names that no save could have
+// written are omitted. Returns an empty list if the folder has no readable program.
 std::vector<std::string> listed_files(const std::string& folder);
 
 }  // namespace tenon

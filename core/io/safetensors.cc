@@ -50,7 +50,7 @@ Ref<Safetensors> Safetensors::open_memory(std::string bytes) {
 const StoredTensor& Safetensors::find(std::string_view name) const {
   const auto at = header_.by_name.find(name);
   if (at != header_.by_name.end()) return header_.tensors[at->second];
-  constexpr size_t kMaxNames = 50;  // Keeps the message readable.
+  constexpr size_t kMaxNames = 50;  // The message lists at most this many names.
   std::string names;
   for (size_t i = 0; i < std::min(kMaxNames, header_.tensors.size()); ++i) {
     names += (names.empty() ? "" : ", ") + header_.tensors[i].name;

@@ -1,8 +1,8 @@
-// Named tensors in the safetensors file format: the size of the header, the header in JSON, then
-// the elements of all tensors consecutively.
+// Reads and writes named tensors in the safetensors file format. A file consists of the size of the
+// header, the header in JSON, and the elements of all tensors.
 //
-// Files are not trusted: everything in the header is checked against the size of the file and
-// against the rest of the header before it is used.
+// Files are untrusted: all offsets, sizes and shapes in the header are checked against each other
+// and against the size of the file before they are used.
 
 #pragma once
 
@@ -25,18 +25,19 @@ namespace tenon {
 
 using Metadata = std::map<std::string, std::string>;
 
-// A tensor in a file: its type and the location of its elements.
+// Describes one tensor of a file: its name, its type, and the location of its elements.
 struct StoredTensor {
   std::string name;
   TensorType type;
-  uint64_t begin = 0;  // Range of bytes, from the start of the file.
+  uint64_t begin = 0;  // Offset from the start of the file, in bytes.
   uint64_t size = 0;
 };
 
-// The header of a file of `size` bytes. `read` reads any range of the file.
+// The parsed header of a file. `size` is the size of the file in bytes, and `read` reads any byte
+// range of it.
 using ReadBytes = std::function<void(uint64_t offset, void* to, uint64_t size)>;
 struct SafetensorsHeader {
-  std::vector<StoredTensor> tensors;  // Sorted by the position of their elements.
+  std::vector<StoredTensor> tensors;  // In the order of their elements in the file.
   Metadata metadata;
   std::unordered_map<std::string_view, size_t> by_name;  // Indices into `tensors`.
 
@@ -47,7 +48,7 @@ struct SafetensorsHeader {
   static SafetensorsHeader parse(uint64_t size, const ReadBytes& read);
 };
 
-// An open file.
+// An open file. It is immutable, and any thread may read from it.
 class Safetensors final : public Object, public Pooled<Safetensors> {
  public:
   static Ref<Safetensors> open(const std::string& path);
@@ -59,9 +60,10 @@ class Safetensors final : public Object, public Pooled<Safetensors> {
 
   std::span<const StoredTensor> tensors() const { return header_.tensors; }
   const Metadata& metadata() const { return header_.metadata; }
-  // Throws NOT_FOUND with the existing names.
+  // Finds a tensor by name. If there is none, throws NOT_FOUND with the names of the existing
+  // tensors.
   const StoredTensor& find(std::string_view name) const;
-  // Copies the elements of a tensor. Callable from any thread.
+  // Copies the elements of a tensor to host memory. May be called from any thread.
   void read(const StoredTensor& tensor, void* to) const;
 
  private:
@@ -69,27 +71,28 @@ class Safetensors final : public Object, public Pooled<Safetensors> {
 
   void read_bytes(uint64_t offset, void* to, uint64_t size) const;
 
-  std::string path_;   // Empty for a file in memory.
-  std::string bytes_;  // The file in memory.
+  std::string path_;   // Empty if the file is in memory.
+  std::string bytes_;  // The content, if the file is in memory.
   mutable std::mutex mutex_;
   mutable std::ifstream file_;
   SafetensorsHeader header_;
 };
 
-// A tensor to be written: `read` copies its elements, row-major, to host memory.
+// Describes a tensor to write. `read` copies its row-major elements to host memory.
 struct TensorToStore {
   std::string name;
   TensorType type;
   std::function<void(void* to, uint64_t size)> read;
 };
 
-// Writes a file in its canonical form: tensors by the size of their elements, larger first, then by
-// name; the elements aligned to 8 bytes. `write` receives the file's bytes in order.
+// Writes a file in canonical form: tensors are sorted by the size of their elements, larger first,
+// then by name, and the elements are aligned to 8 bytes. Calls `write` with consecutive chunks of
+// the file.
 using WriteBytes = std::function<void(const void* data, uint64_t size)>;
 void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metadata,
                        const WriteBytes& write);
 
-// Writes a file atomically.
+// Writes a file under a temporary name and renames it when it is complete.
 void save_safetensors(const std::string& path, std::vector<TensorToStore> tensors,
                       const Metadata& metadata);
 

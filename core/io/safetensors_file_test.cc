@@ -1,4 +1,4 @@
-// Safetensors files: concurrent writers, a full disk, and killed processes.
+// Safetensors files with concurrent writers, a full disk, or killed processes.
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Parses and checks the header.
+// Parses and validates the header of a safetensors file.
 
 #include <algorithm>
 
@@ -11,9 +11,9 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kPrefix = 8;  // Size of the header's length, a little-endian u64.
+constexpr uint64_t kPrefix = 8;  // The first field: the size of the header, a little-endian u64.
 constexpr uint64_t kMaxHeader = 100'000'000;
-constexpr int kMaxDepth = 3;  // Nesting depth: the header, a tensor, its shape.
+constexpr int kMaxDepth = 3;  // Nesting depth of the JSON: the header, a tensor, its shape.
 constexpr const char* kMetadata = "__metadata__";
 
 template <class... Args>
@@ -93,7 +93,7 @@ Metadata read_metadata(const Json& entries) {
   return metadata;
 }
 
-// Checks that tensors cover every byte exactly once.
+// Checks that the tensors cover every byte of the data section exactly once.
 void check_offsets(const std::vector<StoredTensor>& tensors, uint64_t data_size) {
   uint64_t end = 0;
   for (const StoredTensor& tensor : tensors) {

@@ -29,7 +29,7 @@ std::string file_with(const std::string& header, const std::string& data) {
   return file + header + data;
 }
 
-// The error message when the file is rejected.
+// Opens `file` and returns the error message, or "accepted" if there is no error.
 std::string refusal(const std::string& file) {
   try {
     Safetensors::open_memory(file);
@@ -81,8 +81,8 @@ TEST(Safetensors, ErrorsListTheExistingTensors) {
       Error);
 }
 
-// With ten times as many tensors, linear code takes ten times as long (plus cache misses and a
-// logarithmic factor). Quadratic code takes a hundred times as long.
+// Compares the times for N and 10 N tensors. Linear code takes ten times as long (plus cache misses
+// and a logarithmic factor). Quadratic code would take a hundred times as long.
 TEST(Safetensors, OpensAndFindsInTimeLinearInTheNumberOfTensors) {
   const auto seconds = [](size_t n) {
     std::string header = "{";

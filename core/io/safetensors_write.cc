@@ -1,4 +1,4 @@
-// Writes the header, then the elements.
+// Writes safetensors files: first the JSON header, then the elements of all tensors.
 
 #include <algorithm>
 #include <cstring>

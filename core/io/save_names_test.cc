@@ -1,5 +1,5 @@
-// Inputs and outputs keep the names of a file if an ONNX model is saved as a program, or if a
-// program is saved again.
+// The names of inputs and outputs do not change when an ONNX model is saved as a program, or when a
+// program is read and saved again.
 
 #include "core/io/save_program.h"
 #include "core/testing/folder.h"
@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 using Names = std::vector<std::string>;
 
 class SavedNames : public ModelProgram {
@@ -24,7 +24,7 @@ class SavedNames : public ModelProgram {
     return program.find(function).signatures[0].outputs;
   }
 
-  // Saves the program and reads it back.
+  // Traces and saves all functions of a program, and returns the program as read back.
   Ref<SavedProgram> again(const SavedProgram& program) {
     std::vector<FunctionToSave> all;
     for (const ProgramFunction& function : program.functions()) {
@@ -38,8 +38,8 @@ class SavedNames : public ModelProgram {
     return read_program(scope(), path);
   }
 
-  // Expects that the names survive two saves, and that the second program computes what the model
-  // does.
+  // Saves the model of `bytes` as a program, and that program again. Expects that the names of
+  // inputs and outputs stay the same, and that each saved program computes the model's results.
   void expect_kept(const std::string& bytes, const Names& inputs, const Names& outputs,
                    const Tensors& given) {
     const Ref<SavedProgram> model = read(bytes);
@@ -68,7 +68,7 @@ TEST_F(SavedNames, OfAnOnnxModelSurvive) {
               {"image", "bias"}, {"shifted", "probabilities"}, {f32({1, 2}), f32({3, 4})});
 }
 
-// Exporters use dots, slashes and digits; users use letters beyond ASCII.
+// Exporters write names with dots, slashes and digits. Users also write letters beyond ASCII.
 TEST_F(SavedNames, ThatAreNotIdentifiersSurvive) {
   expect_kept(
       model(graph({.nodes = {node("Add", {"input.1", "0"}, {"/model/Add_output_0"}),
@@ -78,7 +78,8 @@ TEST_F(SavedNames, ThatAreNotIdentifiersSurvive) {
       {"input.1", "0"}, {"/model/Add_output_0", "größe"}, {f32({1, 2}), f32({3, 4})});
 }
 
-// Names that the export generates for its own values, and that graphs assign to unnamed inputs.
+// Models may use names such as "output", "x0" and "v0", which the export generates for its own
+// values and which traces assign to unnamed inputs.
 TEST_F(SavedNames, ThatTheExportUsesItselfSurvive) {
   expect_kept(
       model(graph({.nodes = {node("Add", {"output", "add"}, {"x0"}),
@@ -115,7 +116,7 @@ TEST_F(SavedNames, OfAModelWithoutDeclaredShapesSurvive) {
   const Ref<SavedProgram> program = read(model(graph({.nodes = {node("Exp", {"my.x"}, {"my.y"})},
                                                       .inputs = {value_info("my.x")},
                                                       .outputs = {value_info("my.y")}})));
-  // The first call traces it.
+  // The first call traces the function.
   const Ref<Function> f = program->find("").function;
   f->call(scope(), Tensors{f32({1, 2})}, {});
 

@@ -1,5 +1,5 @@
-// Saves every case of every op as a program. If TENON_SAVED_OPS names a folder, keeps the programs
-// there with Tenon's results, for tools/onnxruntime/compare.py.
+// Saves every test case of every op as a program. If TENON_SAVED_OPS names a folder, the programs
+// and Tenon's results stay there for tools/onnxruntime/compare.py.
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,10 +16,10 @@ namespace {
 
 using testing::OpProblem;
 
-// Ops that neither ONNX nor a decomposition into ONNX's ops can express.
+// Ops that are neither ONNX ops nor decomposed into ONNX ops.
 constexpr std::string_view kInexpressible[] = {
     "nextafter", "cholesky", "triangular_solve", "qr", "svd", "eigh", "solve", "inv", "slogdet"};
-// Ops on the bit representation, which only float32 supports.
+// Ops on bit representations, which can be exported for float32 and integers only.
 constexpr std::string_view kOfSomeDTypes[] = {"bitcast", "erfinv", "truncated_normal"};
 
 template <size_t N>
@@ -37,7 +37,8 @@ class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface
   }
   const OpDef& op() const { return *GetParam().op; }
 
-  // Returns false if ONNX cannot express the case.
+  // Saves a case as a program. Returns false, and stores the reason in `why_`, if ONNX cannot
+  // express it.
   bool save(const AnyCase& c, bool sizes_unknown) {
     const OpProblem problem(op(), c);
     const Tensors inputs = problem.inputs();
@@ -103,7 +104,7 @@ class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface
 
   bool is_kept_;
   testing::Folder own_folder_;
-  std::string folder_;  // own_folder_, or the folder to keep.
+  std::string folder_;  // own_folder_, or the folder that TENON_SAVED_OPS names.
 };
 
 TEST_P(OpsAsOnnx, AreExportedOrReportedAsInexpressible) {

@@ -37,7 +37,7 @@ void check_name(const std::string& name) {
       name);
 }
 
-// ---- signatures
+// ---- checks of signatures
 
 const OwnedStatics& or_none(const std::shared_ptr<const OwnedStatics>& statics) {
   static const Immortal<OwnedStatics> none{std::in_place};
@@ -46,7 +46,8 @@ const OwnedStatics& or_none(const std::shared_ptr<const OwnedStatics>& statics) 
 const OwnedStatics& statics_of(const Trace& trace) { return or_none(trace.statics().all); }
 const OwnedStatics& defaults_of(const Trace& trace) { return or_none(trace.statics().defaults); }
 
-// Fails if two traces cannot be distinguished as signatures of one function.
+// Throws if two traces cannot be signatures of one function: if calls could not distinguish them,
+// or if their defaults of static arguments differ.
 void check_pair(const std::string& name, const Trace& a, const Trace& b) {
   const std::vector<InputSpec> specs = specs_of(a);
   const bool are_one =
@@ -69,8 +70,8 @@ void check_functions(std::span<const FunctionToSave> functions) {
   }
 }
 
-// The file names of the models. The first signature of a function has the function's name; further
-// ones add the next unused number.
+// Returns the file name of each model. The first signature of a function NAME is NAME.onnx. Further
+// ones are NAME.2.onnx and so on, skipping names that are taken.
 std::vector<std::string> file_names(std::span<const FunctionToSave> functions) {
   std::set<std::string> taken, begun;
   for (const FunctionToSave& f : functions) taken.insert(f.name + ".onnx");
@@ -99,10 +100,10 @@ void check_statics(const FunctionToSave& f, onnx::Inexpressible& unsayable) {
   }
 }
 
-// ---- what is stored
+// ---- captured tensors and states
 
-// Names every captured tensor and state of all traces. The names differ from those of arguments and
-// outputs.
+// Assigns a unique name to every captured tensor and state of all traces. The names also differ
+// from the names of arguments and outputs.
 onnx::StoredNames names_of_stored(std::span<const FunctionToSave> functions) {
   onnx::StoredNames stored;
   onnx::Names names;
@@ -162,7 +163,7 @@ std::string description(std::span<const onnx::ExportedModel> models,
     Json states = Json::array(), captures = Json::array();
     std::unordered_set<std::string> captured;
     for (const auto& state : model.states) {
-      if (state.input.empty()) continue;  // Read-only: an initialiser.
+      if (state.input.empty()) continue;  // A state that is only read is an initialiser.
       states.push_back({{"input", state.input},
                         {"output", state.output},
                         {"variable", stored.cells.at(state.cell)},

@@ -45,7 +45,7 @@ class SaveProgram : public testing::FunctionTest {
   void save(const std::vector<FunctionToSave>& functions) {
     save_program(scope(), path(), functions);
   }
-  // Saves a function with one input x, and reads its model.
+  // Saves a function with one input x, and returns its parsed ONNX model.
   template <class Body>
   const onnx::Model& saved(const std::vector<InputSpec>& inputs, Body body) {
     save({{"f", traced(function(body), inputs)}});
@@ -58,7 +58,7 @@ class SaveProgram : public testing::FunctionTest {
     for (const onnx::Node& node : graph.nodes) all.push_back(node.op);
     return all;
   }
-  // The code and the message of the error when saving fails.
+  // Saves the functions. Returns the code and the message of the error, or kOk if there is none.
   std::pair<Code, std::string> refusal(const std::vector<FunctionToSave>& functions) {
     try {
       save(functions);
@@ -83,7 +83,7 @@ const InputSpec kRows = {.name = "x",
 
 using Names = std::vector<std::string>;
 
-// ---- the files
+// ---- written files
 
 TEST_F(SaveProgram, IsAFolderOfModelsWeightsAndADescription) {
   const auto w = variable(f32({1, 2, 3}), "w");
@@ -143,7 +143,7 @@ TEST_F(SaveProgram, DuplicateNamesAreMadeUnique) {
   EXPECT_EQ(json["functions"]["f"]["signatures"][0]["captures"], Json(Names{"capture"}));
 }
 
-// ---- the models
+// ---- ONNX models
 
 TEST_F(SaveProgram, UnknownSizesHaveNames) {
   const onnx::Model& model = saved({kRows}, [](TensorSpan in) {
@@ -203,7 +203,7 @@ TEST_F(SaveProgram, AStackedListBecomesAScanOutputOfALoop) {
   const auto at = std::find_if(model.graph.nodes.begin(), model.graph.nodes.end(), is_loop);
   ASSERT_NE(at, model.graph.nodes.end());
   const onnx::Graph& body = *at->attributes[0].graph;
-  // Two counters and the sum are carried; the stacked value is a scan output.
+  // The loop carries two counters and the sum. The stacked value is a scan output.
   EXPECT_EQ(body.inputs.size(), 5u);
   EXPECT_EQ(body.outputs.size(), 5u);
   EXPECT_EQ(to_string(body.outputs[4]), "f32[3]");
@@ -220,7 +220,7 @@ TEST_F(SaveProgram, ABranchBecomesIf) {
   EXPECT_EQ(ops(model.graph), (Names{"If", "Identity"}));
 }
 
-// ---- what cannot be expressed
+// ---- what ONNX cannot express
 
 TEST_F(SaveProgram, EverythingInexpressibleIsReportedAtOnceAndNothingIsWritten) {
   const auto f = function([&](TensorSpan in) {
@@ -299,14 +299,14 @@ TEST_F(SaveProgram, AFolderThatCannotBeCreatedIsAnError) {
   EXPECT_EQ(bytes_of(path()), "a file");
 }
 
-// ---- replacing an earlier program
+// ---- saving over an earlier program
 
 class SaveAgain : public SaveProgram {
  protected:
   Ref<Trace> times(double factor) {
     return traced(function([=](TensorSpan in) { return Tensors{in[0] * number(factor)}; }), {kX});
   }
-  // The contents of all files, by name.
+  // Returns the contents of all files of the folder, keyed by name.
   std::map<std::string, std::string> all() {
     std::map<std::string, std::string> held;
     for (const std::string& name : files()) {
@@ -342,7 +342,7 @@ TEST_F(SaveAgain, RemovesOnlyFilesThatASaveCouldHaveWritten) {
   }
   std::ofstream(file("tenon.json")) << "no program";
   save({{"f", times(4)}});
-  EXPECT_TRUE(fs::exists(file("g.onnx")));  // No longer listed by any program.
+  EXPECT_TRUE(fs::exists(file("g.onnx")));  // A leftover, since no readable program lists it.
 }
 
 TEST_F(SaveAgain, KeepsTheEarlierProgramIfAFileCannotBeWritten) {
@@ -377,7 +377,7 @@ TEST_F(SaveAgain, KeepsTheEarlierProgramIfAnEarlierFileCannotBeRenamed) {
   EXPECT_EQ(all(), before);
 }
 
-// Simulates a process that ended while it renamed files.
+// Simulates a save whose process was killed while it renamed files.
 TEST_F(SaveAgain, SucceedsAfterAnInterruptedSave) {
   save({{"f", times(2)}});
   fs::rename(file("tenon.json"), file("tenon.json.tenon-old"));

@@ -1,5 +1,5 @@
-// Saved functions that are read back give the same results and gradients, and can be trained
-// further.
+// A saved function that is read back returns the same results and gradients as the original, and
+// can be trained further.
 
 #include "core/dispatch/generator.h"
 #include "core/io/onnx/named_call.h"
@@ -32,7 +32,7 @@ class SaveAndRead : public testing::FunctionTest {
     save_program(scope(), folder_.file("program"), {&one, 1});
     return read_program(scope(), folder_.file("program"));
   }
-  // Expects the same results from both functions, up to the effect of reordered sums.
+  // Expects equal results of both functions. `tolerance` allows for sums in another order.
   void expect_same(const Ref<Function>& a, const Ref<Function>& b, const Tensors& inputs,
                    double tolerance = 0) {
     const Tensors want = a->call(scope(), inputs, {}), got = b->call(scope(), inputs, {});
@@ -68,7 +68,7 @@ TEST_F(SaveAndRead, ANetworkWithAnyBatchSize) {
   EXPECT_EQ(read.signatures[0].outputs, std::vector<std::string>{"output"});
   ASSERT_EQ(program->variables().size(), 2u);
   for (const int64_t rows : {1, 2, 5}) expect_same(f, read.function, {numbers({rows, 4})});
-  // Its ops are Tenon's own again, not decompositions.
+  // The program calls Tenon's op silu again, not its decomposition.
   EXPECT_NE(text(read.function).find("silu("), std::string::npos) << text(read.function);
   EXPECT_NE(text(read.function).find("dense("), std::string::npos) << text(read.function);
 }
@@ -157,7 +157,7 @@ TEST_F(SaveAndRead, RowsSelectedByData) {
   const Ref<Function> read = again(f, {kRows})->find("f").function;
 
   for (const int64_t rows : {1, 4, 9}) expect_same(f, read, {numbers({rows, 4})});
-  expect_same(f, read, {numbers({3, 4}) - number(2)});  // No row is selected.
+  expect_same(f, read, {numbers({3, 4}) - number(2)});  // Selects no row.
 }
 
 TEST_F(SaveAndRead, RandomNumbersContinueTheirSequence) {
@@ -173,7 +173,7 @@ TEST_F(SaveAndRead, RandomNumbersContinueTheirSequence) {
   for (int draw = 0; draw < 2; ++draw) expect_same(f, read, {numbers({4, 4})});
 }
 
-// ---- effects: exported as functions that return their first operand
+// ---- effects, which are exported as functions that return their first operand
 
 TEST_F(SaveAndRead, PrintsAndChecksInTheirOrder) {
   const auto f = function([&](TensorSpan in) {

@@ -1,4 +1,4 @@
-// Saved functions with several signatures: each call selects its own.
+// Saved functions with several signatures: each call selects the signature that matches its inputs.
 
 #include <fstream>
 
@@ -39,13 +39,14 @@ class SaveSignatures : public testing::FunctionTest {
     save_program(scope(), folder_.file("program"), functions);
     return read_program(scope(), folder_.file("program"));
   }
-  // Saves a function "f" with these signatures and reads it back.
+  // Saves a function "f" with a signature for each of `inputs`, and reads it back.
   Ref<SavedProgram> again(const Ref<Function>& f, const std::vector<InputSpec>& inputs) {
     std::vector<FunctionToSave> all;
     for (const InputSpec& each : inputs) all.push_back({"f", f->trace(scope(), {each}, {})});
     return saved(all);
   }
-  // A function whose traces each return a different number.
+  // Returns a function that returns a different number in each trace. A test can thus identify the
+  // trace that ran.
   Ref<Function> numbered() {
     return function([this](TensorSpan in) {
       return Tensors{fill(number(bodies_run), Dims{}, DType::kF32), in[0]};
@@ -73,7 +74,7 @@ TEST_F(SaveSignatures, AreReadAsOneFunctionThatSelectsByTypes) {
   EXPECT_EQ(which(f.function, of(DType::kU8, {2, 3})), 2);
   EXPECT_EQ(which(f.function, of(DType::kF32, {7})), 3);
   EXPECT_EQ(which(f.function, of(DType::kF32, {5, 4})), 4);
-  // There is one trace for each signature that was called, whatever its unknown sizes are.
+  // A call with other values of the unknown sizes uses the same trace.
   which(f.function, of(DType::kF32, {9, 3}));
   EXPECT_EQ(f.function->traces().size(), 4u);
   for (const char* name : {"f.onnx", "f.2.onnx", "f.3.onnx", "f.4.onnx"}) {
@@ -93,7 +94,7 @@ TEST_F(SaveSignatures, TheMostSpecificOneIsSelected) {
   EXPECT_EQ(which(f, of(DType::kF32, {3, 3})), 2);
   EXPECT_EQ(which(f, of(DType::kF32, {1, 4})), 3);
   EXPECT_EQ(which(f, of(DType::kF32, {1, 2})), 4);
-  EXPECT_EQ(which(f, of(DType::kF32, {1, 1})), 2);  // Of two with one unknown size, the first.
+  EXPECT_EQ(which(f, of(DType::kF32, {1, 1})), 2);  // Two match with one unknown size each.
 }
 
 TEST_F(SaveSignatures, AFailedSelectionListsAllSignatures) {
@@ -119,7 +120,7 @@ TEST_F(SaveSignatures, AreSelectedUnderTraceToo) {
           .function;
   const auto outer = function([&](TensorSpan in) { return f->call(scope(), in, {}); });
 
-  // For an unknown size, the signature that serves every size is selected.
+  // The inner call has an unknown size. Only a signature that serves every size may be selected.
   const Ref<Trace> trace = outer->trace(scope(), {x_of(DType::kF32, {kUnknown, 3})}, {});
 
   for (const int64_t n : {1, 4}) {
@@ -187,7 +188,8 @@ TEST_F(SaveSignatures, AreEachDifferentiable) {
 
 class SaveStatics : public SaveSignatures {
  protected:
-  // Multiplies by the first static argument, whose default is 2.
+  // Returns a function that multiplies its input by its first static argument, which is 2 by
+  // default.
   Ref<Function> times() {
     const tenon_static two = number_named("by", 2);
     FunctionOptions options;
@@ -223,7 +225,7 @@ TEST_F(SaveStatics, SelectAmongSignatures) {
                "  (x: f32[x_0]) with by=2\n  (x: f32[x_0]) with by=3");
   EXPECT_ERROR(call_with(read, {number_named("others", 4)}), Code::kInvalidArgument,
                "with by=2, others=4");
-  // A function that was read keeps its defaults when it is saved again.
+  // If a program is read and saved again, the defaults of its static arguments stay the same.
   const auto once_more = saved({{"g", traced(read, {})}})->find("g").function;
   EXPECT_TENSOR(call_with(once_more, {}), f32({2, 20}));
 }
@@ -299,7 +301,7 @@ TEST_F(SaveStatics, AmbiguousSignaturesAreRefused) {
                     x_of(DType::kF32, {kUnknown, 3}, {"m", ""})),
                Code::kInvalidArgument, "two signatures of f are equal: (x: f32[n,3])");
   InputSpec scalar = x_of(DType::kF32, {});
-  scalar.weak = true;  // In the file: an ordinary tensor without axes.
+  scalar.weak = true;  // In the file it is an ordinary tensor without axes.
   EXPECT_ERROR(pair(scalar, x_of(DType::kF32, {})), Code::kInvalidArgument, "are equal");
   EXPECT_ERROR(
       saved({{"f", traced(times(), {})}, {"f", traced(numbered(), {number_named("by", 3)})}}),

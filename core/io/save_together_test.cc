@@ -1,4 +1,4 @@
-// Several processes save programs into one folder, and some of them are killed.
+// Several processes save programs in the same folder at the same time, and some of them are killed.
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -27,7 +27,8 @@ class SaveTogether : public testing::FunctionTest {
   std::string path() const { return folder_.file("program"); }
   std::string file(const char* name) const { return path() + "/" + name; }
 
-  // x * factor + a captured tensor that holds `factor`. A mixture of two saves has two factors.
+  // Returns a trace of x * factor + c, where the captured tensor c holds `factor`. If the files
+  // came from two saves, the two factors would differ.
   Ref<Trace> program_of(double factor) {
     const auto f = static_cast<float>(factor);
     const Tensor held = f32({f, f});
@@ -38,7 +39,7 @@ class SaveTogether : public testing::FunctionTest {
     const FunctionToSave one = {"f", trace};
     save_program(scope(), path(), {&one, 1});
   }
-  // The factor of the saved program; -1 if its files come from different saves.
+  // Returns the factor of the saved program, or -1 if its files come from different saves.
   float factor_saved() {
     const Ref<SavedProgram> program = read_program(scope(), path());
     const Tensors y = program->find("f").function->call(scope(), Tensors{f32({1, 1})}, {});
@@ -47,7 +48,7 @@ class SaveTogether : public testing::FunctionTest {
     const float value = values[0];
     return value == 2.0f * 3 || value == 2.0f * 5 || value == 2.0f * 7 ? value / 2 : -1;
   }
-  // Starts a process that saves the program repeatedly.
+  // Starts a process that saves the program repeatedly until it is killed.
   pid_t saver(const Ref<Trace>& trace) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -71,7 +72,7 @@ TEST_F(SaveTogether, ReadersReadTheFilesOfOneSave) {
     EXPECT_EQ(kill(child, SIGKILL), 0);
     int status = 0;
     waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status));  // It was still saving.
+    EXPECT_TRUE(WIFSIGNALED(status));  // It did not end before it was killed.
   }
 }
 
@@ -89,7 +90,7 @@ TEST_F(SaveTogether, KilledSaversLeaveACompleteProgram) {
   EXPECT_EQ(factor_saved(), 3);
 }
 
-// Simulates a process that was killed while it renamed files.
+// Simulates a save whose process was killed while it renamed files.
 TEST_F(SaveTogether, ReadersRestoreTheProgramBeforeAnInterruptedSave) {
   save(program_of(3));
   fs::rename(file("tenon.json"), file("tenon.json.tenon-old"));
@@ -101,7 +102,7 @@ TEST_F(SaveTogether, ReadersRestoreTheProgramBeforeAnInterruptedSave) {
   EXPECT_FALSE(fs::exists(file("tenon.json.tenon-old")));
 }
 
-// A save that is killed after it renamed its files leaves the earlier files as .tenon-old.
+// A save that is killed after all its new files were renamed leaves earlier files as .tenon-old.
 TEST_F(SaveTogether, FilesLeftByAKilledSaveAreNotRestored) {
   save(program_of(3));
   fs::copy(file("f.onnx"), file("f.onnx.tenon-old"));
@@ -130,7 +131,8 @@ TEST_F(SaveTogether, WritesToTheTargetsOfSymbolicLinks) {
     fs::create_symlink(std::string("../elsewhere/") + name, file(name));
   }
   save(program_of(5));
-  // A folder with symbolic links is not read, because a link may refer to any file of the machine.
+  // Program folders with symbolic links are rejected, because a link may refer to any file of the
+  // machine.
   EXPECT_ERROR(factor_saved(), Code::kDataLoss, "that is not a link");
   for (const char* name : {"tenon.json", "weights.safetensors"}) {
     EXPECT_TRUE(fs::is_symlink(file(name))) << name;
@@ -143,7 +145,7 @@ TEST_F(SaveTogether, WritesToTheTargetsOfSymbolicLinks) {
   EXPECT_EQ(n, 2u);
 }
 
-// Like the tests of killed savers above, with symbolic links to the files.
+// The targets of symbolic links are restored after an interrupted save, as ordinary files are.
 TEST_F(SaveTogether, RestoresTheTargetsOfSymbolicLinks) {
   save(program_of(3));
   const std::string target = path() + "/../the.json";

@@ -1,5 +1,5 @@
-// Static arguments of functions as JSON, as in tenon.json: an object that maps their names to JSON
-// values of the same kind. A value without a JSON equivalent is an object with one key: {"float":
+// Converts the static arguments of functions to JSON and back, as in tenon.json: an object that
+// maps names to values. A value without a JSON equivalent is an object with one key: {"float":
 // "inf"}, {"enum": ["color", 3]}, {"map": {"a": 1}}.
 
 #pragma once
@@ -13,13 +13,14 @@
 
 namespace tenon {
 
-// Maximum nesting depth of one argument.
+// Maximum nesting depth of one static argument.
 constexpr int kMaxStaticDepth = 32;
 
-// Throws UNIMPLEMENTED for arguments that files cannot hold: objects, and arguments without names.
+// Throws UNIMPLEMENTED for arguments that a file cannot store: handles of objects, and arguments
+// without a name.
 Json json_of_statics(std::span<const tenon_static> all);
 
-// Throws DATA_LOSS with a message that begins with `what`.
+// `what` names the arguments at the start of error messages. Throws DATA_LOSS for malformed JSON.
 std::shared_ptr<const OwnedStatics> statics_of_json(const Json& json, std::string_view what);
 
 }  // namespace tenon

@@ -10,8 +10,8 @@ namespace {
 
 using Parser = nlohmann::json;
 
-// Builds a document from the parser's events, in constant time for each event, however large the
-// enclosing object or array is.
+// Builds a document from the events of nlohmann's SAX parser. Each event takes constant or
+// logarithmic time, regardless of the size of the enclosing object or array.
 class StrictBuilder final : public nlohmann::json_sax<Parser> {
  public:
   StrictBuilder(size_t deepest, std::string_view what) : deepest_(deepest), what_(what) {}
@@ -54,7 +54,8 @@ class StrictBuilder final : public nlohmann::json_sax<Parser> {
     return true;
   }
 
-  // An array does not grow while a value inside it is open, so the pointer stays valid.
+  // Appends an object or array and makes it the innermost open one. The pointer stays valid,
+  // because an enclosing array does not grow before the value is closed.
   bool open(Json value) {
     require_code(open_.size() < deepest_, Code::kDataLoss, "{} is nested too deeply", what_);
     open_.push_back(&place(std::move(value)));
@@ -70,7 +71,7 @@ class StrictBuilder final : public nlohmann::json_sax<Parser> {
   const std::string_view what_;
   Json root_;
   std::vector<Json*> open_;  // The enclosing objects and arrays, outermost first.
-  Json* member_ = nullptr;   // The value of the last key.
+  Json* member_ = nullptr;   // Where the value of the last key is stored.
 };
 
 }  // namespace
@@ -79,7 +80,7 @@ Json parse_strict_json(std::string_view text, int deepest, std::string_view what
   StrictBuilder builder(static_cast<size_t>(deepest), what);
   try {
     Parser::sax_parse(text, &builder);
-  } catch (const Parser::exception& error) {  // Includes numbers out of range.
+  } catch (const Parser::exception& error) {  // Also thrown for numbers that are out of range.
     fail(Code::kDataLoss, "{} is not valid JSON: {}", {what, error.what()});
   }
   return builder.take();

@@ -1,5 +1,5 @@
-// Parses JSON from untrusted files: limits the depth and rejects duplicate keys, which parsers
-// interpret differently.
+// Parses JSON from untrusted files. Limits the nesting depth, and rejects duplicate keys, because
+// parsers disagree on which of the values they use.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// Throws DATA_LOSS with a message that begins with `what`, such as "its header". Takes O(n log n)
-// time for n bytes.
+// Parses `text`, with at most `deepest` nested levels. `what` names the text in error messages,
+// such as "its header". Throws DATA_LOSS if the text is invalid. Takes O(n log n) time for n bytes.
 Json parse_strict_json(std::string_view text, int deepest, std::string_view what);
 
 }  // namespace tenon

@@ -1,4 +1,5 @@
-// Derivatives that finite differences cannot check: at kinks, ties and zeros, by convention.
+// Tests derivatives at kinks, ties and zeros, where they are a convention that finite differences
+// cannot check.
 
 #include <limits>
 
@@ -16,7 +17,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 class Derivatives : public CoreTest {
  protected:
-  // The gradients of sum(f(inputs)) with respect to each input.
+  // Returns the gradients of sum(f(inputs)) with respect to each input.
   template <class F>
   Tensors of(const F& f, const Tensors& inputs) {
     const Ref<Tape> t = tape({.persistent = true});
@@ -171,7 +172,7 @@ TEST_F(Derivatives, AreFiniteWhereXlogyAndDivideNoNanAreDefinedAsZero) {
 TEST_F(Derivatives, OfTrigammaAreThoseOfItsExpansion) {
   const auto trigamma_of = [](const Tensors& in) { return trigamma(in[0]); };
 
-  // -2 zeta(3) at 1; the recurrence adds 2 at 2.
+  // The derivative of trigamma at 1 is -2 zeta(3). At 2 it is greater by 2, by the recurrence.
   const Tensor d = of(trigamma_of, {f32({1, 2})})[0];
 
   EXPECT_TENSOR_NEAR(d, f32({-2.4041138, -0.4041138}), 2e-5, 0);
@@ -196,7 +197,7 @@ TEST_F(Derivatives, OfL2NormAreZeroAtZero) {
                      1e-6, 0);
 }
 
-// Two updates write to index 1; the second one wins.
+// Two updates write to index 1; the last one determines the result.
 TEST_F(Derivatives, OfScatterGoToTheLastUpdateOfAnIndex) {
   const Tensor indices = i64({1, 3, 1});
 

@@ -1,6 +1,6 @@
-// Runs the expansions as a device does that has only arithmetic: op by op, over tensors, on `ref`.
-// Tests a million inputs in float32 and the special values; in float64 fewer, as in
-// expansions_test.cc.
+// Runs the expansions op by op over tensors on `ref`, as a device without kernels for
+// transcendental ops does. Tests the special values and as many samples as expansions_test.cc (a
+// million in float32, fewer in float64).
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +21,11 @@ using expansions::testing::special_inputs;
 using expansions::testing::Worst;
 using ops::ExpansionValue;
 
-constexpr size_t kBlock = 1 << 16;  // Elements per block; keeps an op's intermediates in cache.
+// Elements per block; small enough for intermediates to stay in cache.
+constexpr size_t kBlock = 1 << 16;
 
-// The decomposition of an op. For ops composed of other ops, the expansion that plugins use.
+// Runs the op's decomposition. softplus, silu and gelu decompose into other ops, so their
+// expansions are called directly.
 template <class T>
 Tensor expanded(const std::string& name, const Tensors& in) {
   if (name == "softplus") return expansions::softplus(ExpansionValue<T>(in[0])).tensor();
@@ -34,7 +36,7 @@ Tensor expanded(const std::string& name, const Tensors& in) {
   return op->decompose(*op, &attrs, in)[0];
 }
 
-// The inputs of one run, special values first; for two inputs, all pairs of special values.
+// The inputs of one test: first the special values (all pairs for two inputs), then random samples.
 template <class T>
 struct Drawn {
   std::vector<T> x, y;
@@ -64,7 +66,7 @@ class ExpansionsOnRef : public testing::CoreTest, public ::testing::WithParamInt
  protected:
   template <class T>
   void check(const Expansion<T>& e) {
-    // Two entries of the list may be one op, with another bound below zero.
+    // An op may have a second entry in the list, with another bound for inputs below zero.
     const std::string name = e.name.substr(0, e.name.find("_below_zero"));
     const bool takes_magnitudes = e.name == "lgamma" || e.name == "digamma";
     const Drawn<T> drawn(e);

@@ -1,4 +1,4 @@
-// Derivatives of ops that use squares, at inputs whose squares would leave the range of the dtype.
+// Tests derivatives of ops that compute squares, at inputs whose squares overflow or underflow.
 
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::f32;
 
-// Copies of the attributes in the ops' files.
+// Copies of the attribute structs, which are local to the ops' files.
 struct L2NormalizeAttrs {
   int64_t axis = -1;
   double epsilon = 1e-36;
@@ -47,7 +47,7 @@ struct GlobalLpPoolAttrs {
 
 class ExtremeDerivatives : public testing::CoreTest {
  protected:
-  // The gradient of the sum of f(x).
+  // Returns the gradient of sum(f(x)).
   template <class F>
   Tensor of(const F& f, const Tensor& x) {
     const Ref<Tape> t = tape();
@@ -55,7 +55,7 @@ class ExtremeDerivatives : public testing::CoreTest {
     return t->gradient(f(x), x);
   }
 
-  // Expects the gradient of f at scale * x to be `want` times scale^power.
+  // Expects the gradient of f at scale * x to be `want` * scale^power.
   template <class F>
   void expect_scaled(const F& f, const std::vector<double>& x, const std::vector<double>& want,
                      int power, const Dims& shape = {}) {
@@ -121,7 +121,7 @@ TEST_F(ExtremeDerivatives, OfGroupNormShrinkWithTheDeviation) {
   expect_scaled(norm, {1, 1, 4}, {0.35355339, -0.35355339, 0}, -1, {1, 3});
 }
 
-// The variance itself overflows or underflows, but its derivative does not.
+// The variance overflows or underflows at these inputs, but its derivative does not.
 TEST_F(ExtremeDerivatives, OfVarAreProportionalToTheDistancesFromTheMean) {
   const auto var = [](const Tensor& x) { return call1(OpId::k_var, VarAttrs{}, {x}); };
   const auto moments = [](const Tensor& x) {

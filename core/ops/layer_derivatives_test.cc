@@ -1,5 +1,5 @@
-// Derivatives of activations, pooling and losses that finite differences cannot check: at kinks and
-// ties, and where one value is used twice.
+// Tests derivatives of activations, pooling and losses that finite differences cannot check: at
+// kinks, at ties, and where a value is used twice.
 
 #include <cmath>
 
@@ -15,19 +15,19 @@ namespace {
 using testing::f32;
 using testing::i64;
 
-// A copy of the attributes in leaky_relu.cc.
+// Copy of the attribute struct in leaky_relu.cc.
 struct LeakyReluAttrs {
   double alpha = 0.25;
   TENON_ATTRS(alpha)
 };
 
-// A copy of the attributes in fake_quantize.cc, with other bounds.
+// Copy of the attribute struct in fake_quantize.cc, with other bounds.
 struct FakeQuantizeAttrs {
   int64_t quant_min = -2, quant_max = 2, axis = 1;
   TENON_ATTRS(quant_min, quant_max, axis)
 };
 
-// A copy of the attributes in l2_normalize.cc.
+// Copy of the attribute struct in l2_normalize.cc.
 struct L2NormalizeAttrs {
   int64_t axis = -1;
   double epsilon = 0.5;
@@ -36,7 +36,7 @@ struct L2NormalizeAttrs {
 
 class LayerDerivatives : public testing::CoreTest {
  protected:
-  // The gradient of the sum of f(x).
+  // Returns the gradient of sum(f(x)).
   template <class F>
   Tensor of(const F& f, const Tensor& x) {
     const Ref<Tape> t = tape();
@@ -124,7 +124,7 @@ TEST_F(LayerDerivatives, BceWithLogitsIsSmoothAtZero) {
   const Tensor dx = of(loss, x);
 
   EXPECT_TENSOR(dx, f32({-0.5}));
-  EXPECT_TENSOR(outer->gradient(dx, x), f32({0.25}));  // sigmoid'(0)
+  EXPECT_TENSOR(outer->gradient(dx, x), f32({0.25}));  // The derivative of sigmoid at 0.
 }
 
 TEST_F(LayerDerivatives, EmbeddingAddsUpForRepeatedRows) {

@@ -90,8 +90,10 @@ double quad_to_double(ElementBits quad) {
   const auto exponent = static_cast<int>(high >> 48 & 0x7fff);
   const uint64_t fraction = high & ((uint64_t{1} << 48) - 1);
   if (exponent == 0x7fff) return fraction | low ? NAN : sign * INFINITY;
-  if (exponent == 0) return sign * 0.0;  // Far below the smallest double.
-  // The leading 64 bits. The last bit is set if any following bit is; these only break ties.
+  // Zero or subnormal, which is far below the smallest double.
+  if (exponent == 0) return sign * 0.0;
+  // The leading 64 bits of the significand. The last bit is also set if any later bit is set,
+  // because later bits only determine whether there is a tie.
   const uint64_t lead = uint64_t{1} << 63 | fraction << 15 | low >> 49;
   const bool rest = (low & ((uint64_t{1} << 49) - 1)) != 0;
   return sign * std::ldexp(static_cast<double>(lead | (rest ? 1 : 0)), exponent - 16383 - 63);

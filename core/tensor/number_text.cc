@@ -49,7 +49,8 @@ void trim_zeros(std::string& digits) {
   while (!digits.empty() && digits.back() == '0') digits.pop_back();
 }
 
-// Not strtod, which depends on the locale. The rounding error is far below the precision of a half.
+// Does not use strtod, which depends on the locale. The rounding error is far below the precision
+// of a half.
 double value_of(const Decimal& decimal) {
   double value = 0;
   for (const char digit : decimal.digits) value = value * 10 + (digit - '0');
@@ -62,8 +63,9 @@ bool is_same_half(DType dtype, double a, double b) {
                               : double_to_bfloat16(a) == double_to_bfloat16(b);
 }
 
-// Below a power of two, the neighbours are nearer than above. Of two equally near decimals, only
-// the upper one may convert back to the value. Starting slightly away from zero selects it.
+// Values just below a power of two are closer together than values just above it. If two decimals
+// are equally near to x, only the one farther from zero may convert back to x. Starting at a double
+// slightly farther from zero than x selects this one.
 Decimal shortest_half(Element x) {
   constexpr int kEnough = 8;  // Digits after the first: more than any half type needs.
   const double above = std::nextafter(x.value, x.value < 0 ? -INFINITY : INFINITY);
@@ -76,7 +78,7 @@ Decimal shortest_half(Element x) {
   return rounded(x.value, kEnough);
 }
 
-// The shortest digits that convert back to the same value of the dtype.
+// Returns the shortest digits that convert back to the same value of the dtype.
 Decimal shortest(Element x) {
   Decimal decimal;
   if (size_of(x.dtype) >= 8) {
@@ -120,7 +122,9 @@ NumberText to_positional(const Decimal& decimal) {
 NumberText positional(Element x, int precision) {
   const Decimal decimal = shortest(x);
   if (static_cast<int>(decimal.digits.size()) < decimal.point) {
-    return {fmt::format("{:.0f}", x.value), "", ""};  // In an array, integral values are exact.
+    // The shortest digits end before the decimal point. Like NumPy, prints all digits of the
+    // integer.
+    return {fmt::format("{:.0f}", x.value), "", ""};
   }
   NumberText text = to_positional(decimal);
   if (text.fraction.size() <= static_cast<size_t>(precision)) return text;

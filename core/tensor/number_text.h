@@ -19,7 +19,7 @@ struct Element {
 struct NumberText {
   std::string whole;
   std::string fraction;
-  std::string exponent;  // With its sign; empty for none.
+  std::string exponent;  // Exponent with its sign; empty if there is none.
 };
 
 // Formats with at most `precision` digits after the point, without trailing zeros.

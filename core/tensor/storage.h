@@ -44,7 +44,7 @@ class Storage : public Pooled<Storage> {
   bool list = false;     // Belongs to a tensor list and has no memory (core/trace/control/lists.h).
   uint64_t written = 0;  // On an asynchronous device: ticket of the last writer.
   Storage* next_free = nullptr;
-  void* import_payload = nullptr;  // Of imported memory: argument of import_release.
+  void* import_payload = nullptr;  // For imported memory: the argument of import_release.
   void (*import_release)(void*) = nullptr;
 
  private:
@@ -52,12 +52,12 @@ class Storage : public Pooled<Storage> {
   Recycle recycle_;
 };
 
-// A storage that does not hold memory of an allocator. `Self` defines what it stands for.
+// Base class of storages without memory of their own, such as those of traced tensors and of lists.
 template <class Self>
 class NonMemoryStorage : public Storage {
  public:
   NonMemoryStorage() : Storage([](Storage* self) { delete static_cast<Self*>(self); }) {}
-  // Not pooled: larger than its base, whose pool has blocks of the base's size.
+  // Not pooled, because Self is larger than Storage, whose pool has blocks of the size of Storage.
   static void* operator new(size_t size) { return ::operator new(size); }
   static void operator delete(void* self) { ::operator delete(self); }
 };

@@ -30,7 +30,7 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   const Dims& shape() const { return type.shape; }
   size_t rank() const { return type.shape.rank(); }
   bool is_scalar_value() const { return !storage; }
-  std::byte* data() const {  // The first element, if the storage is host-visible.
+  std::byte* data() const {  // The first element; the storage must be host-visible.
     return storage->data + offset * static_cast<int64_t>(size_of(type.dtype));
   }
 
@@ -47,10 +47,10 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   // only before other code can see the tensor.
   uint64_t tape_serial = 0;
   uint32_t tape_node = 0;
-  // For an inline scalar passed to a launch plan (core/trace/plans/launch_plan.h): its input number
-  // there, from 1.
+  // For an inline scalar that is an input of a launch plan (core/trace/plans/launch_plan.h): the
+  // number of the input, from 1.
   uint32_t program_input = 0;
-  // Identifies the tensor to further tapes; 0 until one needs it. Never reused.
+  // Identifies the tensor in the tables of tapes. 0 until give_identity() assigns it. Never reused.
   uint64_t identity() const { return identity_.load(std::memory_order_acquire); }
   uint64_t give_identity() const;
   Donation donation = Donation::kNone;
@@ -67,7 +67,7 @@ extern template class SmallVector<Tensor, 3>;
 // The inputs of an op, borrowed. An omitted optional input is NULL.
 using Inputs = std::span<TensorImpl* const>;
 
-// Inputs as C++ code in the core passes them.
+// Tensors passed between C++ functions of the core.
 using TensorSpan = std::span<const Tensor>;
 
 // Creates 0-d tensors with an inline value and a weak dtype.
@@ -85,7 +85,7 @@ void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to);
 // Creates a view of the same storage with other sizes and strides.
 Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& strides,
                  int64_t offset);
-// Creates an alias: the same value under a new identity, which tapes distinguish from `x`.
+// Creates an alias: a tensor with the same value, which tapes distinguish from `x`.
 Tensor alias_of(const TensorImpl& x);
 
 // Converts between half types and float, rounding ties to even.

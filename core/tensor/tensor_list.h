@@ -18,7 +18,7 @@ class TensorList {
  public:
   // Returns an empty tensor for an entry that is not set.
   Tensor get(uint64_t index) const;
-  // One more than the index of the last entry that is set.
+  // Returns one more than the index of the last entry that is set.
   uint64_t length() const;
   // Returns a copy with one entry replaced. An empty tensor removes the entry.
   TensorList set(uint64_t index, const Tensor& x) const;
@@ -47,7 +47,7 @@ class TensorList {
   static constexpr int kMaxLevels = 21;  // Covers every index below 2^63.
 
   Link root_;
-  int levels_ = 0;  // Levels above 0.
+  int levels_ = 0;  // Number of levels above level 0.
 };
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Formats as NumPy does. The visible elements first determine a common format, then they are laid
-// out in brackets. Read to_text() at the end first.
+// Formats tensors like NumPy. The visible elements determine a common number format. Then they are
+// printed in nested brackets. Read to_text() at the end first.
 
 #include "core/tensor/tensor_text.h"
 
@@ -65,7 +65,8 @@ std::string pad_left(std::string text, size_t width) {
   return text;
 }
 
-// Divides in the precision of the dtype, which matters for values at the threshold.
+// Divides in the precision of the dtype. The caller compares the quotient with a threshold, so
+// rounding matters.
 double divide(DType dtype, double a, double b) {
   if (size_of(dtype) >= 8) return a / b;
   const float quotient = static_cast<float>(a) / static_cast<float>(b);
@@ -213,7 +214,7 @@ class Printer {
     return text + "]";
   }
 
-  // Breaks the words of the last axis into lines; the closing bracket has to fit, too.
+  // Formats the last axis and breaks it into lines, each with space for the closing bracket.
   std::string row(const std::string& indent, int width) {
     std::string text;
     std::string line = indent;
@@ -232,7 +233,8 @@ class Printer {
     return "[" + text.substr(indent.size()) + "]";
   }
 
-  // Visits the visible elements along an axis, and the gap of a summary.
+  // Calls `visit(is_first, is_gap)` for each visible element along an axis, and for the gap "..."
+  // of a summary.
   template <class Visit>
   void each_part(size_t axis, Visit&& visit) const {
     int64_t seen = 0;

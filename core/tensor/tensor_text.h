@@ -14,7 +14,8 @@ namespace tenon {
 struct TextOptions {
   int precision = 8;         // Maximum number of digits after the point.
   int64_t threshold = 1000;  // Larger tensors are summarised.
-  int64_t edge_items = 3;    // Shown at each end of a summarised axis; at least 1.
+  // Number of elements shown at each end of a summarised axis; at least 1.
+  int64_t edge_items = 3;
   int line_width = 75;
 };
 

@@ -38,7 +38,8 @@ class ControlTest : public CoreTest {
     return Ref<Variable>::adopt(new Variable(scope(), value, "w", true));
   }
 
-  // Derivatives of a function of one number, in float64.
+  // Derivatives of a function of one float64 number: slope() by finite differences, derivative() by
+  // nested tapes.
   static double slope(const std::function<double(double)>& f, double x) {
     const double h = 1e-4;
     return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
@@ -54,9 +55,9 @@ class ControlTest : public CoreTest {
     for (; !tapes.empty(); tapes.pop_back()) y = tapes.back()->gradient(y, x);
     return values_of(y)[0];
   }
-  // Checks a function at several points. Eager and traced values must agree in every bit. Their
-  // derivatives may add terms in different orders, so they agree within rounding errors. Both must
-  // agree with finite differences of the next lower order, within the accuracy of those.
+  // Checks a function at several points. Eager and traced values must be bitwise equal. Their
+  // derivatives may add terms in different orders, so they must agree within rounding errors. Each
+  // derivative must also agree with finite differences of the derivative one order lower.
   void check(const Code1& code, std::initializer_list<double> points, int orders = 3) {
     const auto f = function(code);
     const Code1 call = [&](const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; };
@@ -75,7 +76,7 @@ class ControlTest : public CoreTest {
     EXPECT_EQ(f->traces().size(), 1u);
   }
 
-  // The value of x after n iterations.
+  // Applies `trip` to x n times, in a while loop.
   Tensor times(const Tensor& n, const Tensor& x,
                const std::function<Tensor(const Tensor& i, const Tensor& x)>& trip) {
     return while_loop(

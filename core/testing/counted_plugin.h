@@ -1,4 +1,4 @@
-// A plugin that counts its calls, for tests of what the host requests from a device.
+// A plugin that counts its calls. Tests use it to check which calls the host makes to a device.
 
 #pragma once
 
@@ -14,7 +14,8 @@ struct CallCounts {
   std::atomic<uint64_t> recordings{0};  // Created and not yet released.
 };
 
-// Wraps the plugin in a file, under the same name. A process can wrap one plugin.
+// Wraps the plugin in the file `path`. The wrapper has the same name as the plugin. A process can
+// wrap only one plugin.
 tenon_plugin_query counted_plugin(const std::string& path);
 CallCounts& counted();
 

@@ -1,4 +1,4 @@
-// The expansions under every policy, compiled once for all their tests.
+// Instantiates the expansions for every policy, in one file for all tests of expansions.
 
 #include "core/ops/expansions/expansion_cases.h"
 
@@ -19,7 +19,7 @@ Expansion<T> binary(const char* name, double bound, std::vector<Range> ranges, F
   return {name, bound, 0, std::move(ranges), true, formula, formula, formula, oracle};
 }
 
-// An expansion that is tested only at positive numbers.
+// An expansion that is tested at the absolute values of the test points.
 template <class T, class Formula, class Oracle>
 Expansion<T> of_magnitude(const char* name, double bound, std::vector<Range> ranges,
                           Formula formula, Oracle oracle) {
@@ -30,7 +30,8 @@ Expansion<T> of_magnitude(const char* name, double bound, std::vector<Range> ran
 
 }  // namespace
 
-// The bounds are those of the strict profile. Where float32 has 2 or 3 ulp, float64 has 4.
+// The error bounds are those of the strict profile, in ulp. For `two` and `three`, the bound is 2
+// or 3 ulp in float32 and 4 ulp in float64.
 template <class T>
 std::vector<Expansion<T>> all_expansions() {
   const bool narrow = sizeof(T) == 4;

@@ -25,7 +25,7 @@ class Folder {
 
   const std::filesystem::path& path() const { return path_; }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
-  // Writes a file, replacing an existing one, and creates the folders that it lies in.
+  // Writes a file, replacing an existing one. Creates its parent folders if necessary.
   std::string write(const std::string& name, const std::string& bytes) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::filesystem::remove(path_ / name);

@@ -13,7 +13,7 @@ namespace tenon::testing {
 
 class FunctionTest : public CoreTest {
  protected:
-  // Also loads these plugins.
+  // `plugins`: paths of additional plugins to load.
   explicit FunctionTest(std::vector<std::string> plugins = {})
       : CoreTest(options(log_, std::move(plugins))) {}
 

@@ -11,7 +11,7 @@ inline std::string reprinted_text(std::string_view text) {
   return to_text(*parse_graph(current_scope(), text));
 }
 
-// The text of a graph, independent of the names of its values.
+// Returns the text of a graph with its values renamed to %0, %1 and so on.
 inline std::string text_without_names(std::string_view text) {
   const std::unique_ptr<Graph> graph = parse_graph(current_scope(), text);
   size_t n = 0;

@@ -33,8 +33,8 @@ class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<con
     return LaunchPlan::record(scope(), device(), inputs, code).program;
   }
 
-  // Records a launch plan with the first inputs and runs it with all of them. The results must
-  // match those of the code in every bit. Returns the number of launches.
+  // Records a launch plan with the first inputs and runs it with all of them. The results must be
+  // bitwise equal to those of `code`. Returns the number of launches.
   size_t expect_same(const LaunchPlan::Code& code, const std::vector<Tensors>& inputs) {
     const auto program = record(code, inputs[0]);
     for (const Tensors& in : inputs) {

@@ -52,7 +52,7 @@ inline WireWriter int_tensor(const std::string& name, const std::vector<int64_t>
   return tensor.text(8, name);
 }
 
-// A value of any shape.
+// A ValueInfoProto with an element type but no shape.
 inline WireWriter value_info(const std::string& name, uint64_t element = kOnnxFloat) {
   const WireWriter type = WireWriter().message(1, WireWriter().number(1, element));
   return WireWriter().text(1, name).message(2, type);

@@ -18,7 +18,7 @@ class ModelProgram : public FunctionTest {
   }
   Ref<Function> function(const std::string& bytes) { return read(bytes)->functions()[0].function; }
 
-  // A value with sizes, which are numbers, names, or "?".
+  // A ValueInfoProto with a shape. Each size is a number, a name, or "?" if it is unknown.
   static WireWriter value(const std::string& name, const std::vector<std::string>& sizes,
                           uint64_t element = kOnnxFloat) {
     WireWriter shape;
@@ -31,7 +31,7 @@ class ModelProgram : public FunctionTest {
     const WireWriter tensor = WireWriter().number(1, element).message(2, shape);
     return WireWriter().text(1, name).message(2, WireWriter().message(1, tensor));
   }
-  // The first call in the text of a function's first trace.
+  // Returns the line of the first call in the text of a function's first trace.
   std::string text_of_first(const Ref<Function>& f) {
     const std::string all = text(f);
     const size_t begin = all.find("  ") + 2;

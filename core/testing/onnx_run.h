@@ -10,14 +10,14 @@ namespace tenon::testing {
 
 class OnnxRun : public CoreTest {
  protected:
-  // The first output of a model; an empty tensor if it has none.
+  // Runs a model. Returns its first output, or an empty tensor if it has none.
   Tensor run(const std::string& bytes, std::initializer_list<Tensor> inputs) {
     const onnx::Model model = onnx::parse_model(bytes);
     const Tensors outputs = onnx::run_onnx(model, {inputs.begin(), inputs.size()});
     return outputs.empty() ? Tensor() : outputs[0];
   }
 
-  // The output y of a model of one node.
+  // Runs a model that consists of one node. Returns its output y.
   Tensor run_node(const WireWriter& node, std::initializer_list<Tensor> inputs,
                   uint64_t version = 17, std::vector<WireWriter> initializers = {}) {
     std::vector<WireWriter> values;

@@ -128,7 +128,8 @@ Tensors OpProblem::inputs_with_gaps() const {
     }
     Input apart = input;
     apart.type.shape[rank - 1] = 2 * input.type.shape[rank - 1] + 1;
-    apart.values.assign(static_cast<size_t>(count(apart.type.shape)), 1);  // Legal, wrong if read.
+    // 1 is valid, but a kernel must not read gaps.
+    apart.values.assign(static_cast<size_t>(count(apart.type.shape)), 1);
     const auto row = static_cast<size_t>(input.type.shape[rank - 1]);
     for (size_t i = 0; i < input.values.size(); ++i) {
       apart.values[i / row * (2 * row + 1) + 2 * (i % row) + 1] = input.values[i];
@@ -212,7 +213,8 @@ std::string OpProblem::check_second_order() const {
   for (const Input& input : inputs_) {
     weights.push_back(draw(input.values.size(), -1, 1, false, name_ + ".weight"));
   }
-  // The weighted sum of the gradients of all inputs, as a function of inputs and cotangents.
+  // Computes the weighted sum of the gradients of all inputs, as a function of inputs and
+  // cotangents.
   const auto weighted = [&](const Tensors& xs, const Tensors& seeds) -> Tensor {
     auto tape = Ref<Tape>::adopt(new Tape(Ref<Scope>::share(&current_scope()), {}));
     std::vector<Source> sources;

@@ -1,5 +1,5 @@
-// A case of an op in a form that tests can run: its tensors on a device, as written, widened to
-// float64 or with gaps, and its derivatives compared with finite differences.
+// A test case of an op that tests can run. Its inputs are created on a device: as declared, widened
+// to float64, or strided with gaps. Its derivatives are compared with finite differences.
 
 #pragma once
 
@@ -20,22 +20,22 @@ std::vector<OpParam> ops_with_cases();
 
 class OpProblem {
  public:
-  // Draws the values that the case leaves open, the same in every run.
+  // Values that the case does not specify are drawn at random, from a fixed seed.
   OpProblem(const OpDef& op, const AnyCase& c);
 
-  // The same problem with every floating input in another dtype.
+  // Returns the same problem with all floating inputs in another dtype.
   OpProblem with_floats(DType dtype) const;
   OpProblem widened() const { return with_floats(DType::kF64); }
-  // True if some input is a float32 tensor and none is of another floating dtype.
+  // Whether at least one input is a float32 tensor and none has another floating dtype.
   bool is_float32() const;
 
   const OpDef& op() const { return *op_; }
   size_t n_elements() const;
   bool is_finite() const;
 
-  // Created in the current scope. Absent inputs are empty.
+  // Creates the inputs in the current scope. Absent inputs are empty tensors.
   Tensors inputs() const;
-  // Views with a gap after each element of the last axis, and one before the first.
+  // Creates the inputs as strided views, with a gap before and after each element of the last axis.
   Tensors inputs_with_gaps() const;
   Tensors call(const Tensors& inputs) const;
   Tensors call() const { return call(inputs()); }
@@ -44,7 +44,7 @@ class OpProblem {
   // Returns an empty string if they agree, else the mismatch. Requires float64: call it on a
   // widened problem.
   std::string check_gradient() const;
-  // The same for the derivatives of the derivative.
+  // Like check_gradient(), but differentiates the derivative once more.
   std::string check_second_order() const;
 
  private:
@@ -57,10 +57,10 @@ class OpProblem {
   };
 
   Tensor make_input(const Input& input) const;
-  // The problem with input i moved by `step` times `direction`.
+  // Returns the problem with `step * direction` added to input i.
   OpProblem moved(size_t i, const Values& direction, double step) const;
   bool is_differentiable_input(size_t i) const;
-  // Random numbers for each output in float64; empty for the other outputs.
+  // Returns a random cotangent for each float64 output. The entries of other outputs are empty.
   std::vector<Values> random_cotangents() const;
 
   const OpDef* op_;

@@ -1,5 +1,5 @@
-// Shared by the core's tests: a scope on a device of the built plugins, tensors from literals,
-// comparison, expected errors.
+// Helpers for the core's tests: a scope on a device of the built plugins, tensors from literals,
+// comparison of tensors, and checks of errors.
 
 #pragma once
 
@@ -35,11 +35,12 @@ class CoreTest : public ::testing::Test {
   std::unique_ptr<Scope::Enter> enter_;
 };
 
-// The folder of the built plugins, and whether one of them is there.
+// plugin_folder() returns the folder of the built plugins. has_plugin() returns whether it contains
+// the plugin `name`.
 std::string plugin_folder();
 bool has_plugin(const std::string& name);
 
-// Tensors in the current scope, row-major.
+// Functions that create row-major tensors in the current scope.
 Tensor make(DType dtype, const Dims& shape, const std::vector<double>& values);
 inline Tensor f32(std::initializer_list<double> v) {
   return make(DType::kF32, Dims{static_cast<int64_t>(v.size())}, v);
@@ -57,7 +58,7 @@ inline Tensor i64(std::initializer_list<double> v) {
   return make(DType::kI64, Dims{static_cast<int64_t>(v.size())}, v);
 }
 
-// The elements, row-major; int64 values beyond 2^53 round.
+// Returns the elements in row-major order. int64 values beyond 2^53 are rounded.
 std::vector<double> values_of(const Tensor& x);
 
 ::testing::AssertionResult tensors_equal(const Tensor& got, const Tensor& want, double rtol,

@@ -55,7 +55,8 @@ TEST_F(DataDependentSizes, CanBeUsedAsTensors) {
   const auto f = of_vector(mean_of_positive);
   for (const Tensor& x : vectors_) {
     if (x->shape()[0] == 2)
-      continue;  // It has no positive element, and 0 / 0 is NaN, which equals nothing.
+      // The input has no positive element. Both results are 0 / 0, and NaN does not compare equal.
+      continue;
     EXPECT_EQ(values_of(call(f, x)), values_of(mean_of_positive(x)));
   }
 }

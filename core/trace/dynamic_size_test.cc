@@ -44,7 +44,7 @@ class DynamicSizes : public testing::ControlTest {
         Tensors{zero(), zero()}, Tensors{xs});
     return {found[2]};
   }
-  // The same as a loop that gathers into a list.
+  // The same computation as by_scan(), as a loop that gathers into a list.
   Tensors by_list(const Tensor& xs) {
     const Size length = xs->shape()[0];
     const Tensor n = reshape(shape_tensor(Dims{length}), Dims{}), rows = list_unstack(xs);

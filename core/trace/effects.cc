@@ -35,7 +35,8 @@ void each_part(std::string_view format, const Text& text, const Value& value) {
   text(format.substr(from));
 }
 
-// The format with a placeholder for each value; fails if the numbers differ.
+// Returns `format` or, if it is empty, one placeholder per value. Fails if the number of
+// placeholders is not the number of values.
 std::string checked_format(std::string_view format, size_t n_values) {
   std::string result(format);
   for (size_t i = 0; format.empty() && i < n_values; ++i) result += i > 0 ? " {}" : "{}";

@@ -27,14 +27,14 @@ void print(Scope& scope, std::string_view format, TensorSpan values,
 void assert_all(Scope& scope, const Tensor& condition, std::string_view message,
                 TensorSpan values = {});
 
-// Host code. It runs eagerly, in the given scope.
+// A function on the host. It runs eagerly, in the given scope.
 struct HostCode {
   std::function<Tensors(Scope& scope, TensorSpan inputs)> run;
 };
 
 // Runs `code` on the inputs and returns its outputs, which have the types of `like`. The code may
-// read and assign variables, branch on values, and call anything. An outer tape records it as one
-// call. If a gradient is needed, inner tapes record the code's calls and differentiate them.
+// read and assign variables, branch on values, and call any function. An outer tape records it as
+// one call. If a gradient is needed, inner tapes record the code's calls and differentiate them.
 Tensors host_call(Scope& scope, const std::shared_ptr<const HostCode>& code, TensorSpan inputs,
                   TensorSpan like);
 

@@ -28,7 +28,7 @@ class Effects : public testing::FunctionTest {
   void show(std::string_view format, std::initializer_list<Tensor> values) {
     print(scope(), format, Tensors(values));
   }
-  // The text that the calls print.
+  // Returns the text that `calls` prints.
   std::string printed_by(const std::function<void()>& calls) {
     printed.clear();
     calls();
@@ -245,7 +245,7 @@ TEST_F(Effects, OccurOnceUnderTapes) {
                 }),
                 want);
     }
-    // Second order, and a persistent tape that computes two gradients.
+    // A second-order gradient, and a persistent tape that computes two gradients.
     const auto outer = tape(), inner = tape();
     outer->watch(x);
     inner->watch(x);
@@ -262,7 +262,7 @@ TEST_F(Effects, OccurOnceUnderTapes) {
                 EXPECT_EQ(values_of(lasting->gradient(y, x)), Doubles{18 * std::pow(2, 17)});
               }),
               want);
-    // No trip, or one.
+    // One loop runs no trip, the other runs one.
     const auto none = function([&, policy](TensorSpan in) {
       return Tensors{times(
           in[1], in[0],
@@ -281,7 +281,7 @@ TEST_F(Effects, OccurOnceUnderTapes) {
                 }),
                 trips > 0 ? "trip 0\n" : "");
     }
-    // A tape inside the function.
+    // The function itself contains a tape.
     const auto g = function([&](TensorSpan in) {
       const auto own = tape();
       own->watch(in[0]);
@@ -393,7 +393,8 @@ TEST_F(Effects, KeepAssignmentsOfFinishedTripsWhenACheckFails) {
   }
 }
 
-// The token is on no device, although every value of a trace has one.
+// Every value of a trace has a device, but a token has no data. The token's device must not
+// determine where calls run.
 #ifdef TENON_FAKE_PLUGIN
 class EffectsElsewhere : public Effects {
  protected:

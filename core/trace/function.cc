@@ -69,7 +69,7 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
     bound = bind(scope, inputs, statics);
   } catch (const Error& error) {
     if (!options_.may_run_eagerly || error.is_transient()) throw;
-    // Errors of the call itself occur here too, with numbers in their messages.
+    // An error of the body occurs here again, with numbers instead of symbols in its message.
     Tensors outputs = run_body(scope, inputs, statics, wanted);
     fall_back_to_eager(scope, error);
     return outputs;
@@ -330,7 +330,8 @@ Ref<Function> Function::gradient() {
     const auto tape = Ref<Tape>::adopt(
         new Tape(Ref<Scope>::share(&scope), {.persistent = false, .watch_trainable = false}));
     for (const Tensor& x : given) {
-      // One tensor may be passed for two inputs. Outer tapes record where each comes from.
+      // The same tensor may be passed for two inputs. Calls of identity() distinguish them, and
+      // outer tapes record these calls.
       inputs.push_back(x->type.weak ? x : x->type.lists ? another(scope, x) : identity(x));
       if (x->type.weak || !is_floating(x->type.dtype)) continue;
       tape->watch(inputs.back());

@@ -1,7 +1,8 @@
-// A function: user code that is traced once per cache key and then runs as its traces.
+// A function: user code that is traced once per cache key. Later calls run the trace.
 //
-// The key consists of the static arguments and, for each input, dtype, rank, sizes and device.
-// Sizes that the signature leaves unknown, or that have differed twice already, are not part of it.
+// The key consists of the static arguments and, for each input, dtype, rank, sizes and device. The
+// key does not include sizes that the signature leaves unknown, or that have differed twice
+// already.
 
 #pragma once
 
@@ -24,10 +25,9 @@ struct InputSpec {
   DType dtype = DType::kNone;
   bool weak = false;  // Whether the input is an inline scalar.
   std::vector<int64_t> sizes;
-  // One name per size, or none at all. Sizes with the same name are equal; empty names mean
-  // nothing.
+  // One name per size, or none at all. Sizes with the same nonempty name must be equal.
   std::vector<std::string> dim_names;
-  uint8_t lists = 0;  // As of a TensorType.
+  uint8_t lists = 0;  // As TensorType::lists.
 
   bool operator==(const InputSpec&) const = default;
 };
@@ -44,8 +44,7 @@ struct FunctionOptions {
   // rest is recomputed. 0: saves nothing.
   uint64_t memory_budget = kSaveAll;
   size_t max_traces = 64;  // Maximum number of traces; the least recently used one is evicted.
-  // Calls that cannot be traced with unknown sizes are traced with exact sizes. If that fails too,
-  // they run op by op.
+  // Whether calls run op by op if tracing fails, both with unknown and with exact sizes.
   bool may_run_eagerly = false;
 };
 
@@ -56,13 +55,13 @@ class Function final : public Object, public Pooled<Function> {
   using Body = std::function<Tensors(Scope& scope, TensorSpan inputs, const Statics& statics)>;
 
   Function(Context& context, std::string name, Body body, FunctionOptions options);
-  // Creates a function with several signatures, each with a function of its own. A call selects the
-  // signature that it fits: among several, the one with the fewest unknown sizes, then the first.
-  // The functions share these defaults.
+  // Creates a function with several signatures, each with a function of its own. A call uses the
+  // signature that accepts it. If several do, it uses the one with the fewest unknown sizes, and
+  // among these the first. `defaults` are the default static arguments of all signatures.
   struct Signature {
     Ref<Function> function;
-    std::shared_ptr<const OwnedStatics>
-        statics;  // All static arguments that a call passes or omits.
+    // The static arguments of a call with this signature, with defaults for those it omits.
+    std::shared_ptr<const OwnedStatics> statics;
   };
   Function(Context& context, std::string name, std::vector<Signature> signatures,
            std::shared_ptr<const OwnedStatics> defaults);
@@ -74,7 +73,7 @@ class Function final : public Object, public Pooled<Function> {
   const std::string& name() const { return name_; }
   // Unique; never reused.
   uint64_t id() const { return id_; }
-  // The default static arguments.
+  // Returns the default static arguments.
   const std::vector<tenon_static>& defaults() const;
 
   // While another function is traced, the body becomes part of that trace. Fails if the body
@@ -88,21 +87,22 @@ class Function final : public Object, public Pooled<Function> {
     return call(scope, inputs, statics, Wanted());
   }
 
-  // The trace that serves a call; traces the body if there is none.
+  // Returns the trace for a call, and the values of its symbols. Traces the body if there is none.
   struct Bound {
     Ref<Trace> trace;
     Sizes sizes;
   };
   Bound bind(Scope& scope, TensorSpan inputs, const Statics& statics);
-  // The trace for inputs of these types; needs no tensors.
+  // Returns the trace for inputs of these types. Traces the body if there is none.
   Ref<Trace> trace(Scope& scope, const std::vector<InputSpec>& inputs, const Statics& statics);
 
-  // A function of the same inputs. It returns the gradients of the sum of this one's floating
-  // outputs by each floating input, except inline scalars.
+  // Returns a function of the same inputs that computes gradients of this function. It
+  // differentiates the sum of all floating outputs with respect to each floating input, except
+  // inline scalars.
   Ref<Function> gradient();
 
   std::vector<Ref<Trace>> traces() const;
-  // Lists every trace with its signature and the reason why it was made.
+  // Lists every trace, with its signature and the reason why it was created.
   std::string explain() const;
 
  private:
@@ -117,7 +117,7 @@ class Function final : public Object, public Pooled<Function> {
     uint64_t used = 0;  // Value of calls_ at the last use.
   };
 
-  // The function whose signature a call fits; see signatures.h.
+  // Returns the function whose signature accepts a call; see signatures.h.
   Function& function_for(std::span<const InputType> inputs, const Statics& statics) const;
   Function& function_for(TensorSpan inputs, const Statics& statics) const;
 
@@ -144,12 +144,12 @@ class Function final : public Object, public Pooled<Function> {
   std::string name_;
   Body body_;
   FunctionOptions options_;
-  std::vector<Signature>
-      signatures_;  // Signatures with their functions, for a function without a body of its own.
+  // The signatures and their functions. Empty if this function has a body of its own.
+  std::vector<Signature> signatures_;
   mutable std::recursive_mutex mutex_;
   std::vector<Entry> entries_;
   uint64_t calls_ = 0;
-  std::vector<uint64_t> misses_;  // The values of calls_ at which traces were made.
+  std::vector<uint64_t> misses_;  // The values of calls_ when traces were created.
   bool warned_ = false;
   std::string tracing_error_;  // Why the function runs eagerly; empty if it does not.
 };

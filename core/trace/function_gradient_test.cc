@@ -56,7 +56,7 @@ TEST_F(FunctionGradients, OfLoopsAndBranchesReachOuterTapes) {
     const auto second = function([&](const Tensor& x) {
       return slope([&](const Tensor& y) { return slope(squared, y); }, x);
     });
-    // A loss recorded by both tapes; the outer one differentiates all of it.
+    // Both tapes record `y`. The outer tape also records the gradient `g`, and differentiates both.
     const auto both = function([&](const Tensor& x) {
       const auto outer = tape(), inner = tape();
       outer->watch(x);
@@ -75,8 +75,8 @@ TEST_F(FunctionGradients, OfLoopsAndBranchesReachOuterTapes) {
 
 // ---- variables
 
-// No gradient flows through an assigned value to its origin: reads of the variable are sources of
-// their own.
+// No gradient flows from a read of a variable to the computation of the assigned value, because
+// each read is a source of its own.
 TEST_F(FunctionGradients, DoNotPassThroughAssignments) {
   const auto w = variable(f32({1, 2}));
   const Code1 plain = [&](const Tensor& x) {
@@ -146,7 +146,7 @@ TEST_F(FunctionGradients, AllowInlineScalarOutputs) {
             (Doubles{6, 6}));
 }
 
-// The guard of at least two rows implies that the slice of `twice` has one row.
+// The guard that `a` has at least two rows implies that the slice of `twice` has one row.
 TEST_F(FunctionGradients, UseTheGuardsOfTheFunction) {
   const auto f = function([](const Tensor& a) {
     const Tensor twice = concat(Tensors{a, a * number(2)}, 0);

@@ -159,7 +159,7 @@ TEST_F(FunctionStates, LockTheirStatesWhileTheyRun) {
   EXPECT_EQ(values_of(w->read(scope())), Doubles{2 * kCalls + 1});
 }
 
-// An invalid index does not stop the call; it fails after the states are stored.
+// An invalid index does not stop the call immediately. The call fails after its states are stored.
 TEST_F(FunctionStates, KeepAssignmentsBeforeAndAfterAValueError) {
   const auto before = variable(f32({1})), after = variable(f32({1}));
   const auto f = function([&](TensorSpan in) {

@@ -24,7 +24,7 @@ TEST_F(Functions, RejectTracedTensors) {
   }
 }
 
-// The slice broadcasts only if its size is 1, which is not known of an unknown size.
+// The slice broadcasts only if its size is 1, which cannot be proved for an unknown size.
 TEST_F(Functions, FallBackToExactSizes) {
   const auto f = function([](TensorSpan in) {
     return Tensors{in[0] + slice(in[1], {.starts = {-1}, .ends = {1000}, .axes = {0}})};
@@ -247,7 +247,7 @@ TEST_F(Functions, SaveOnlyResiduals) {
   const auto f = function([](TensorSpan in) {
     Tensor y = in[0];
     for (int i = 0; i < 50; ++i) y = y + 1.0;  // Needs no residual.
-    return Tensors{exp(y)};                    // Needs its output.
+    return Tensors{exp(y)};                    // exp saves its output.
   });
   const Tensor x = zeros({DType::kF32, {n}});
   const Ref<Tape> recording = tape();
@@ -331,7 +331,7 @@ TEST_F(Functions, ReturnTensorsWithNewIdentity) {
   }
 }
 
-// A scalar has no dtype of its own. One output returns it unchanged, others compute with it.
+// An inline scalar adopts its dtype. One output is the scalar itself, others are computed from it.
 TEST_F(Functions, AreDifferentiatedByReturnedScalars) {
   const auto f = function([](TensorSpan in) {
     return Tensors{sum(in[0] * in[1]), in[1], in[1] * in[1]};

@@ -1,8 +1,9 @@
 // host_call: calls host code, with gradients.
 //
-// If a tape watches the call, the call is repeated with `levels` incremented. The code then runs in
-// a scope of its own, under that many tapes, and leaves a record with them. The backward pass
-// uses the tape of its level. Outer tapes record it, which provides higher-order gradients.
+// If a tape watches the call, linearize() replaces it by a call with `levels` incremented. The code
+// then runs in a scope of its own, under that many tapes, which the call returns in a record. The
+// backward pass computes gradients with the tape of its level. Outer tapes record the backward
+// pass, which provides higher-order gradients.
 
 #include "core/autograd/tape.h"
 #include "core/base/error.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct HostAttrs {
   int64_t levels = 0;  // Number of tapes that the code runs under.
-  Ints dtypes, ranks;  // By output.
+  Ints dtypes, ranks;  // One entry for each output.
   Sizes sizes;         // Shapes of the outputs, concatenated.
   HostObject code;
   TENON_ATTRS(levels, dtypes, ranks, sizes, code)
@@ -50,8 +51,8 @@ TensorTypes infer(const HostAttrs& attrs, TypeSpan in) {
   return types;
 }
 
-// The residual of a call: the tapes of the code's scope, innermost last, with the tensors that they
-// can differentiate by (sources) and from (targets).
+// The residual of a call: the tapes of the code's scope, innermost last. They can differentiate the
+// targets with respect to the sources.
 struct HostRecord {
   Ref<Scope> scope;
   std::vector<Ref<Tape>> tapes;
@@ -132,7 +133,7 @@ struct GradientAttrs {
   Ints wanted;            // Sources whose gradients are returned.
   Ints targets;           // Outputs that have cotangents.
   int64_t level = 1;      // 1: the innermost tape.
-  int64_t records = 0;    // Number of outer tapes that record the gradient.
+  int64_t records = 0;    // Number of outer tapes that record the computation of the gradient.
   TENON_ATTRS(n_sources, wanted, targets, level, records)
 };
 
@@ -187,8 +188,8 @@ Tensors run_gradient(Scope&, const Call& call) {
   return results;
 }
 
-// The derivative of a call that returned `record` after its outputs. Gradients are by `inputs`
-// except the first.
+// Returns the derivative of a call that returned `record` after its outputs. It computes gradients
+// with respect to all `inputs` except the first.
 std::shared_ptr<const CustomVjp> backward_of(const Tensor& record, Inputs inputs, int64_t level) {
   Tensors sources = {record};
   std::vector<size_t> places;  // Indices of the sources among the inputs.
@@ -220,7 +221,7 @@ std::shared_ptr<const CustomVjp> backward_of(const Tensor& record, Inputs inputs
   });
 }
 
-// Removes the record from the outputs, unless the original call returns one.
+// Removes the record from the outputs, unless the original call returns a record, too.
 Tensors without_record(Tensors outputs, size_t place, bool keeps) {
   if (keeps) return outputs;
   Tensors rest;

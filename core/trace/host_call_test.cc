@@ -1,5 +1,5 @@
-// Host code called from functions: it reads and changes states, and tapes of its own differentiate
-// it.
+// Tests of host code that functions call. The code reads and changes states, and is differentiated
+// by tapes of its own scope.
 
 #include <cmath>
 
@@ -211,8 +211,8 @@ TEST_F(HostCalls, AreDifferentiatedInLoopsAndBranches) {
   }
 }
 
-// Under nested tapes, the calls of a function with effects are recorded one by one. So are its
-// loops and branches, which return lists.
+// Under nested tapes, the calls of a function with effects are recorded one by one. Its loops and
+// branches, which return lists, are recorded in the same manner.
 TEST_F(HostCalls, AllowGradientsOfLoopsAndBranchesAroundThem) {
   const auto below = [&](const Tensor& i, int64_t n) {
     assert_all(scope(), less(i, integer(9)), "");

@@ -13,12 +13,12 @@
 namespace tenon {
 namespace {
 
-// Bytes that values hold: now, and at most so far.
+// The bytes that live values hold: the current number and the maximum so far.
 struct HostObject {
   uint64_t now = 0, most = 0;
 };
 
-// A storage without memory. Its size counts until all values that share it are released.
+// A storage without memory. Adds its size to `counted` until all values that share it are released.
 class UncountedStorage final : public NonMemoryStorage<UncountedStorage> {
  public:
   UncountedStorage(Device& of, uint64_t bytes, HostObject* counted) : counted_(counted) {
@@ -40,7 +40,7 @@ uint64_t bytes_of(const TensorType& type) {
   return type.weak ? 0 : static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
 }
 
-// A placeholder of a type. An inline scalar has no particular value.
+// Returns a placeholder tensor of this type. The value of an inline scalar is arbitrary.
 Tensor value_of(const TensorType& type, Device& device, HostObject* counted) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
@@ -172,8 +172,8 @@ void Inspector::views(const Call& call, const TensorTypes& types, std::vector<Te
   }
 }
 
-// Inputs of a region are not counted, because the enclosing graph holds them. Only the op knows
-// which operand each of them is.
+// Inputs of a region are not counted, because the enclosing graph holds them. The mapping from
+// operands to these inputs depends on the op.
 void Inspector::regions(AnyAttrs attrs, int level) {
   const RegionAttrs& all = region_attrs(attrs);
   for (const auto& region : all.regions) {
@@ -218,7 +218,7 @@ std::string inspect(Scope& scope, const Trace& trace, std::span<const TensorType
   }
   std::vector<Tensor> inputs;
   std::vector<Value> own;
-  uint64_t bytes[3] = {0, 0, 0};  // By InputRole.
+  uint64_t bytes[3] = {0, 0, 0};  // Bytes of the inputs, by InputRole.
   size_t argument = 0;
   for (Node* node : graph.inputs()) {
     const TensorType type = evaluated(graph, node->types[0], *sizes);

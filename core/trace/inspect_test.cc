@@ -36,7 +36,7 @@ TEST_F(Inspect, ReportsHowEachCallWouldRun) {
 }
 
 TEST_F(Inspect, CountsPeakMemory) {
-  // 40 bytes each: the first is dead when the third is made, and a view needs no memory.
+  // Each value has 40 bytes. `a` is dead when `c` is computed, and the view needs no memory.
   const auto f = function([](TensorSpan in) -> Tensors {
     const Tensor a = neg(in[0]), b = exp(reshape(a, {5, 2})), c = neg(b);
     return {c, b};

@@ -16,7 +16,7 @@ using testing::f32;
 using testing::i64;
 using testing::values_of;
 
-// The device is the parameter.
+// The test parameter is the name of the device.
 class LinearTime : public testing::FunctionTest, public ::testing::WithParamInterface<const char*> {
  protected:
   using Run = std::function<void(size_t n)>;
@@ -217,8 +217,8 @@ TEST_P(LinearTime, AssignmentsBetweenEffects) {
   });
 }
 
-// Steps are counted only where the code counts them; processor time covers everything. The bound
-// leaves room for effects of caches and other processes.
+// Steps are counted only where the code calls count_steps(). Processor time covers all code. The
+// bound leaves room for effects of caches and other processes.
 TEST_P(LinearTime, ChainOfCallsInProcessorTime) {
   const auto seconds = [&](size_t n) {
     const std::clock_t begin = std::clock();

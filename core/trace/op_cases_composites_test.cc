@@ -1,5 +1,5 @@
-// Repeated composites replay a launch plan. Values and gradients must be bitwise equal to the first
-// call's.
+// Repeated calls of a composite op replay a launch plan. Values and gradients must be bitwise equal
+// to those of the first call.
 
 #include "core/testing/op_problem.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using testing::OpProblem;
 
-// Runs composites op by op while it lives.
+// While it exists, composite ops run op by op.
 class InParts {
  public:
   explicit InParts(Context& context) : context_(context) { context_.run_functions_eagerly(true); }
@@ -40,8 +40,8 @@ class RepeatedComposites : public testing::CoreTest,
     }
   }
 
-  // Gradients by the floating inputs, of the floating outputs and of a further use of the inputs.
-  // This makes the order in which gradients are summed matter.
+  // Returns gradients with respect to the floating inputs. The targets are the floating outputs and
+  // another use of the inputs, so that the order in which gradients are summed matters.
   Tensors gradients(const OpProblem& problem, const Tensors& inputs, bool persistent) {
     auto recording = Ref<Tape>::adopt(new Tape(
         Ref<Scope>::share(&scope()), {.persistent = persistent, .watch_trainable = false}));

@@ -1,5 +1,5 @@
-// Every case of every op inside a function: values and gradients must be bitwise equal to eager
-// code, for the sizes of the case and for unknown sizes.
+// Runs every case of every op inside a function. Values and gradients must be bitwise equal to
+// those of eager code, for the sizes of the case and for unknown sizes.
 
 #include "core/testing/op_problem.h"
 #include "core/trace/function.h"
@@ -23,7 +23,7 @@ class OpsInFunctions : public testing::CoreTest,
       spec.dtype = x->type.dtype;
       spec.weak = x->type.weak;
       for (const Size size : x->shape()) {
-        // An unknown size never broadcasts as 1, which a case may require.
+        // A case may require that a size of 1 broadcasts. An unknown size never does.
         spec.sizes.push_back(identical(size, 1) ? 1 : InputSpec::kUnknown);
       }
       options.signature.push_back(std::move(spec));
@@ -39,8 +39,8 @@ class OpsInFunctions : public testing::CoreTest,
         std::move(options)));
   }
 
-  // Gradients of the floating outputs by the floating inputs. On failure, sets `error` to the
-  // message.
+  // Returns the gradients of the floating outputs with respect to the floating inputs. On failure,
+  // sets `error` to the message.
   template <class Run>
   Tensors gradients(const Tensors& inputs, const Run& run, std::string& error) {
     const Ref<Tape> recording = tape();
@@ -133,7 +133,7 @@ TEST_P(OpsInFunctions, FailWhereEagerCodeFails) {
         scope().wait();
         ADD_FAILURE() << "did not fail with " << c.error;
       } catch (const Error& error) {
-        // A data-dependent size is rejected without the op's rule.
+        // An error about a data-dependent size does not name a rule of the op.
         const std::string message = error.what();
         const bool is_size =
             message.find("a size in bytes that exceeds int64") != std::string::npos;

@@ -154,7 +154,7 @@ Function::Function(Context& context, std::string name, std::vector<Signature> si
 
 Function& Function::function_for(TensorSpan inputs, const Statics& statics) const {
   const Signature& first = signatures_[0];
-  // A single function reports mismatched inputs itself.
+  // If there is only one function, it reports mismatched inputs itself.
   const bool is_alone = signatures_.size() == 1 && first.statics->key() == statics.key;
   return is_alone ? *first.function : function_for(input_types_of(inputs), statics);
 }

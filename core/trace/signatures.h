@@ -1,5 +1,4 @@
-// Selects the signature of a function that a call or a trace belongs to, by input types and static
-// arguments.
+// Selects the signature of a function for a call or a trace, by input types and static arguments.
 
 #pragma once
 
@@ -21,18 +20,19 @@ struct InputType {
 };
 std::vector<InputType> input_types_of(std::span<const InputSpec> inputs);
 
-// Whether a signature accepts such inputs, whatever their unknown sizes are.
+// Whether a signature accepts inputs of these types, for any values of their unknown sizes.
 bool serves(std::span<const InputSpec> signature, std::span<const InputType> inputs);
 // Whether two signatures accept the same inputs.
 bool have_equal_inputs(std::span<const InputSpec> a, std::span<const InputSpec> b);
 // Number of unknown sizes in a signature; equal names count once.
 size_t n_unknown_sizes(std::span<const InputSpec> signature);
 
-// The inputs of a trace as a saved file declares them: inline scalars become tensors of rank 0.
+// Returns the inputs of a trace as declared in a saved file. Inline scalars become tensors of rank
+// 0.
 std::vector<InputSpec> specs_of(const Trace& trace);
 
-// text_of() returns "f32[n,3]"; signature_text() returns "(x: f32[n,3], y: i64 scalar) with
-// training=true".
+// text_of() returns "f32[n,3]"; signature_text() returns, for example, "(x: f32[n,3], y: i64
+// scalar) with training=true".
 std::string text_of(const InputSpec& spec);
 std::string signature_text(std::span<const InputSpec> inputs, const OwnedStatics* statics);
 

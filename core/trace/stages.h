@@ -8,9 +8,9 @@
 
 namespace tenon {
 
-// The graph as traced, the graph after the passes, its segments, and the launch plan of each
-// segment for each set of sizes that has been executed twice. Later stages are missing until
-// executions have made them.
+// Returns, as text: the graph as traced, the graph after the passes, its segments, and the launch
+// plans of each segment. A plan exists for each set of sizes that was executed at least twice.
+// Stages that no call has reached yet are missing.
 std::string stages(const Trace& trace);
 
 }  // namespace tenon

@@ -53,7 +53,7 @@ uint64_t identity_of(const void* handle) {
   }
 }
 
-// Positional arguments in order, then named ones by name.
+// Returns positional arguments in their order, followed by named arguments sorted by name.
 std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bool by_name) {
   require_list(items, n);
   std::vector<const tenon_static*> all;

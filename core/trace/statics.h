@@ -22,7 +22,7 @@ class StaticArguments {
  public:
   StaticArguments(const tenon_static* given, size_t n, const std::vector<tenon_static>& defaults);
 
-  // Valid as long as this object.
+  // The view is valid as long as this object.
   Statics view() const { return {key_, text_, &all_}; }
 
  private:
@@ -30,8 +30,8 @@ class StaticArguments {
   std::string key_, text_;
 };
 
-// A copy of static arguments that owns its data. Handles are copied without keeping their objects
-// alive.
+// A copy of static arguments that owns its data. Handles are copied, but their objects are not
+// retained.
 class OwnedStatics {
  public:
   OwnedStatics() = default;

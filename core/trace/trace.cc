@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// Which of these tensors some tape watches; empty if there is no tape.
+// Marks the tensors that at least one tape watches. Empty if no tape is active.
 std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
   if (!scope.innermost()) return {};
   std::vector<bool> result(tensors.size(), false);
@@ -71,7 +71,8 @@ Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
 
 namespace {
 
-// The values of the symbols; nullopt if the arguments differ in more than unknown sizes.
+// Returns the values of the graph's symbols for these arguments; nullopt if the arguments and the
+// graph's inputs differ in more than unknown sizes.
 std::optional<Sizes> bound_symbols(const Graph& graph, TensorSpan arguments) {
   const SizeTable& table = graph.sizes();
   constexpr int64_t kOpen = -1;
@@ -166,9 +167,9 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   return all;
 }
 
-// For each input, the number of owners at which its memory may be reused, or 0 for never. Donated
-// arguments and states have two: the list of inputs, and the caller's handle or the cell, which
-// gets a new value. A donated argument counts only if nobody but the caller and this call owns it.
+// Returns, for each input, the number of owners of its memory with which the memory may be reused;
+// 0 for never. The memory of a donated argument or a state has two owners: the list of inputs, and
+// the caller's handle or the cell. A donated argument with further owners is not reused.
 SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
   SmallVector<uint8_t, 16> result;
   size_t argument = 0;
@@ -191,7 +192,7 @@ Tensors Trace::call(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
 }
 
 Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
-  // No other call sees the states between this one's reads and stores.
+  // Locks the states, so that no other call reads or stores them until this call has stored them.
   std::vector<std::unique_lock<const Cell>> locks;
   if (!scope.traced_cells()) {
     for (const Tensor& x : arguments) {
@@ -212,8 +213,8 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   if (scope.traced_cells()) {
     outputs = all_.apply(scope, sizes, given);
   } else if (const std::vector<bool> by = watched(scope, given); contains(by, true)) {
-    // Effects must not be repeated by a rerun from the inputs. Tapes record each call separately
-    // instead.
+    // A backward pass that is itself differentiated reruns the function, which would repeat
+    // effects. In this case, the tapes record the calls of the graph one by one instead.
     outputs = has_effects_ && is_differentiated_again(scope)
                   ? all_.apply(scope, sizes, given)
                   : recorded(scope, Tensors(given), sizes, by);
@@ -276,7 +277,7 @@ Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   std::lock_guard guard(mutex_);
   auto known = std::find_if(derivatives_.begin(), derivatives_.end(),
                             [&](const Known& each) { return each.derivative == derivative; });
-  if (known == derivatives_.end()) {  // Another thread has evicted the derivative meanwhile.
+  if (known == derivatives_.end()) {  // Another thread has evicted it.
     remember({derivative, nullptr});
     known = std::prev(derivatives_.end());
   }

@@ -1,5 +1,5 @@
-// One trace of a function: its graph and the captures and states that the graph takes besides the
-// arguments. Tapes record and differentiate a call of it as one op.
+// One trace of a function: its graph, and the captures and states that the graph takes in addition
+// to the arguments. Tapes record and differentiate a call of a trace as one op.
 
 #pragma once
 
@@ -17,10 +17,11 @@
 
 namespace tenon {
 
-// The values of the graph's symbols for these arguments; nullopt if the graph does not serve them.
+// Returns the values of the graph's symbols for these arguments; nullopt if the graph does not
+// serve them.
 std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments);
-// The first guard that the arguments break, with its cause and the sizes. Empty if there is none,
-// or if the arguments differ in more than unknown sizes.
+// Describes the first guard that does not hold for the arguments, with its cause and the sizes.
+// Empty if there is none, or if the arguments differ in more than unknown sizes.
 std::string broken_guard(const Graph& graph, TensorSpan arguments);
 
 class Trace final : public Object, public Pooled<Trace> {
@@ -47,12 +48,13 @@ class Trace final : public Object, public Pooled<Trace> {
   const Executable& executable() const { return all_; }
   size_t n_arguments() const { return arguments_.size(); }
   const TensorType& argument_type(size_t i) const { return arguments_[i]->types[0]; }
-  // The user's name or, without one, the graph's, in which names are words.
+  // Returns the name that the user chose or, if there is none, the name in the graph, which
+  // consists of letters, digits and underscores.
   const std::string& argument_name(size_t i) const {
     const bool is_given = i < input_names_.size() && !input_names_[i].empty();
     return is_given ? input_names_[i] : arguments_[i]->names[0];
   }
-  // Empty if the user gave none.
+  // Returns an empty string if the user chose no name.
   std::string output_name(size_t i) const {
     return i < output_names_.size() ? output_names_[i] : std::string();
   }
@@ -69,7 +71,7 @@ class Trace final : public Object, public Pooled<Trace> {
   const std::vector<Ref<Cell>>& states() const { return states_; }
   const std::vector<Variable*>& variables() const { return variables_; }
   const Arguments& statics() const { return statics_; }
-  // The ops of calls with effects, in program order; those of a loop body once.
+  // Returns the ops of calls with effects in program order. A call in a loop body is listed once.
   std::vector<const OpDef*> effects() const;
 
   std::optional<Sizes> sizes_for(TensorSpan arguments) const {
@@ -84,12 +86,13 @@ class Trace final : public Object, public Pooled<Trace> {
   Tensors call(Scope& scope, TensorSpan arguments, const Sizes& sizes);
 
  private:
-  // Maximum number of cached derivatives: users control which inputs, outputs and sizes occur.
+  // Maximum number of cached derivatives. There is one for each combination of inputs, outputs and
+  // sizes, and callers determine which combinations occur.
   static constexpr size_t kMaxDerivatives = 64;
   struct Known {
     std::shared_ptr<const Derivative> derivative;
-    Ref<Trace>
-        whole;  // The derivative as a trace; made when the derivative itself is differentiated.
+    // The derivative as a trace. Created when the derivative itself is differentiated.
+    Ref<Trace> whole;
   };
   Tensors run(Scope& scope, TensorSpan arguments, const Sizes& sizes);
   Tensors inputs(Scope& scope, TensorSpan arguments) const;

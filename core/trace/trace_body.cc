@@ -36,7 +36,8 @@ TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpe
       if (!examples.empty()) example = examples[i]->shape()[axis];
       const Size size = graph.sizes().symbol(
           named ? spec.dim_names[axis] : input + "_" + std::to_string(axis), example);
-      // The size was not declared unknown. Sizes that broadcast (below 2) get a trace of their own.
+      // The signature did not declare the size unknown. A size of 0 or 1 gets a trace of its own,
+      // because 1 may broadcast.
       if (is_relaxed) (size >= 2).hold();
       type.shape.push_back(size);
     }
@@ -48,7 +49,7 @@ TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpe
     try {
       return body(scope, inputs, statics);
     } catch (const Error&) {
-      graph.sizes().raise_failed_read();  // It caused the later failure.
+      graph.sizes().raise_failed_read();  // The failed read caused this error.
       throw;
     }
   }();
@@ -83,7 +84,8 @@ void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan ex
   }
   if (wanted.empty()) return;
   try {
-    // Random draws for these initial values take effect; variable assignments wait for the call.
+    // Random draws for these initial values take effect now. Variables are assigned only by the
+    // call.
     const Subgraph draws(*written.graph, given, wanted);
     std::map<const Cell*, Value> drawn;
     for (const Tracer::Stored& stored : written.stored) {

@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-// The name of an input in messages and graphs.
+// Returns the name of an input for messages and graphs.
 std::string name_of_input(std::span<const InputSpec> specs, size_t i);
 
 struct TracedBody {

@@ -25,7 +25,8 @@ struct TracedStorage final : NonMemoryStorage<TracedStorage> {
 
   uint64_t trace;
   Value value;
-  std::string name;                             // Name in the graph, which may be destroyed by now.
+  // Name of the value in the graph. Stored here because the graph may be destroyed earlier.
+  std::string name;
   std::shared_ptr<SizeTable> table;             // Table of the symbolic sizes.
   mutable Ints shape, strides;                  // The sizes and strides that the host has read.
   std::shared_ptr<const std::string> function;  // The name of the traced function, or NULL.
@@ -51,8 +52,8 @@ std::string of_function(const TensorImpl& x) {
   return name && !name->empty() ? " of function " + *name : "";
 }
 
-// Whether a call leaves its output size to the data. Ops with data-dependent output sizes take the
-// size as an attribute, where -1 means unspecified.
+// Whether the data determine the output size of a call. Ops with data-dependent output sizes have
+// an attribute for the size; -1 means that it is not specified.
 bool has_unspecified_size(AnyAttrs attrs) {
   if (attrs.empty()) return false;
   return any_of(attrs.type->all(), [&](const AttrField& field) {
@@ -83,7 +84,7 @@ int64_t read_size_of(const TensorImpl& x, size_t axis) {
 const int64_t* read_shape(const TensorImpl& x) {
   const TracedStorage* traced = traced_storage(x);
   if (!traced || known(x.shape())) return x.shape().data();
-  // An array returned earlier must stay valid.
+  // An array that was returned earlier must remain valid, so it is not replaced.
   Ints all;
   for (size_t axis = 0; axis < x.rank(); ++axis) all.push_back(read_size_of(x, axis));
   if (traced->shape.empty()) traced->shape = std::move(all);
@@ -207,7 +208,7 @@ void Tracer::finish(std::span<const Tensor> outputs) {
     HostObject& held = now(*states_[i]);
     if (is_stale(*states_[i], held)) reload_state(*states_[i], held);
   }
-  // A region may run again and then expects the cells to hold what it stored.
+  // A region may run again. Its next run then reads the stored values from the cells.
   if (commits_ && outer_trace_) commit();
   std::vector<Value> values;
   for (const Ref<Cell>& cell : states_) values.push_back(value_of(*now(*cell).value));

@@ -19,36 +19,39 @@
 
 namespace tenon {
 
-// A traced tensor as text, without adding guards: x : f32[?,4].
+// Formats a traced tensor without adding guards: x : f32[?,4].
 std::string traced_text(const TensorImpl& x);
 
-// Sizes of a tensor, for the host. A symbolic size of a traced tensor is fixed to a number by a
-// guard, or the read fails (SizeTable::read_on_host). The array lives as long as the tensor.
+// Return sizes of a tensor to the host. A symbolic size of a traced tensor is fixed to a number by
+// a guard, or the read fails (SizeTable::read_on_host). The array lives as long as the tensor.
 int64_t read_size_of(const TensorImpl& x, size_t axis);
 const int64_t* read_shape(const TensorImpl& x);
-// For readers that cannot fail. An unreadable size yields its value in the traced call, or 0, and
-// tracing fails when the code has returned.
+// The variants for callers that cannot handle errors. If a size cannot be read, they return its
+// value in the traced call, or 0. Tracing fails later, when the traced code has returned.
 const int64_t* shape_or_recorded_failure(const TensorImpl& x);
 const int64_t* strides_or_recorded_failure(const TensorImpl& x);
 
-// The value of a cell, for a graph with this state. Tapes record reads of variables.
+// Returns the current value of a cell, for a call of a graph that has the cell as a state. Tapes
+// record reads of variables.
 Tensor read_state(Scope& scope, Cell& cell);
 
 class Tracer final : public Interpreter, public TracedCells {
  public:
-  // Starts tracing into `graph`. Until this object is destroyed, the scope's calls and this
-  // thread's size table are the graph's. In a scope that is already tracing, the trace is nested.
-  // Messages use the function's name or, without one, the outer trace's.
+  // Starts tracing into `graph`. Until this object is destroyed, calls in the scope are added to
+  // the graph, and this thread uses the graph's size table. In a scope that is already tracing, the
+  // trace is nested. Messages contain the name of the function or, if it is empty, that of the
+  // outer trace.
   Tracer(Scope& scope, Graph& graph, std::string_view function = {});
   // Suppresses warnings about unrolled loops, for code that was traced before.
   void disable_warnings() { is_silent_ = true; }
 
   // Adds an input and returns it as a traced tensor.
   Tensor input(const TensorType& type, InputRole role, std::string name, Device& device);
-  // The graph value of a tensor: its node output, a constant, or a capture, possibly of an
-  // enclosing trace. Fails for a tensor of an unrelated trace.
+  // Returns the graph value of a tensor. An inline scalar becomes a constant. A tensor from outside
+  // this trace becomes a capture; it may belong to an enclosing trace. Fails for a tensor of an
+  // unrelated trace.
   Value value_of(TensorImpl& x);
-  // The tensor's value in this graph; none if it belongs to another trace.
+  // Returns the tensor's value in this graph; empty if it belongs to another trace or to none.
   Value place_of(const TensorImpl& x) const;
   // The enclosing trace; NULL if there is none.
   const Tracer* around() const { return outer_trace_; }
@@ -65,7 +68,7 @@ class Tracer final : public Interpreter, public TracedCells {
     Ref<Cell> cell;
     Value initial;
 
-    // False for a generator that was destroyed again: it was used for a single draw.
+    // False for a temporary generator, which the code created and released again.
     bool is_permanent() const { return cell->kind() == Kind::kVariable || cell->owners() > 1; }
   };
   const std::vector<Made>& made() const { return made_; }
@@ -84,7 +87,8 @@ class Tracer final : public Interpreter, public TracedCells {
   void commit();
   // Marks that cells may have changed at this point.
   void reload();
-  // Whether the code has calls that require states to be committed before, or reloaded after them.
+  // Whether the traced code contains calls before which states are committed, or after which they
+  // are reloaded.
   bool commits() const { return commits_; }
   bool reloads() const { return reloads_; }
 

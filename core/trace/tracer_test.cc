@@ -9,7 +9,7 @@ using testing::f32;
 
 class Tracing : public testing::CoreTest {
  protected:
-  // The graph that tracing `body` makes, with an input of each type.
+  // Traces `body` with an input of each type, and returns the text of the graph.
   template <class Body>
   std::string trace(std::initializer_list<TensorType> types, const Body& body) {
     Tracer tracer(scope(), graph_);
@@ -102,7 +102,8 @@ TEST_F(Tracing, IsNotRecordedByOuterTapes) {
   kept->watch(x);
   const Tensor before = x * x;
   trace({f32_of({2})}, [&](const Tensors& in) {
-    released.reset();  // While it is on the stack of interpreters that the trace hides.
+    // Releases the tape while it is on the interpreter stack that the trace hides.
+    released.reset();
     return Tensors{in[0] * x};
   });
   const Tensor y = before * x;

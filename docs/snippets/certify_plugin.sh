@@ -2,8 +2,8 @@
 #
 #   sh certify_plugin.sh SOURCE BUILD WORK
 #
-# SOURCE is the repository, BUILD a built tree, WORK a folder to do it in. Fails unless the kit finds
-# what is planted, and nothing else.
+# SOURCE is the repository, BUILD a build folder, WORK a folder for the plugin. Fails unless the kit
+# finds exactly the injected faults.
 
 set -eu
 export CMAKE_GENERATOR=Ninja # What ./dev setup installs; a vendor has make, perhaps.
@@ -15,17 +15,17 @@ prefix=$work/tenon
 rm -rf "$work"
 mkdir -p "$work"
 
-# Runs the rest, which has to fail with status 1: the kit found something.
+# Runs the command, which must exit with status 1 because the kit found a fault.
 finds() {
   status=0
   "$@" >"$work/printed" || status=$?
   cat "$work/printed"
   [ "$status" = 1 ] || exit 1
 }
-# The last output contains this.
+# Fails unless the last output contains the text $1.
 printed() { grep -q -e "$1" "$work/printed" || { echo "certify: nothing says: $1" && exit 1; }; }
 
-# ---- install, start, build
+# ---- install Tenon, copy the template, build it
 
 cd "$source"
 cmake --install "$build" --prefix "$prefix" >"$work/installed"
@@ -47,7 +47,7 @@ printed '^PASSED$'
 "$kit" --plugin "$plugin" --check work_sizes | tee "$work/printed"
 printed '^PASSED$'
 
-# ---- a kernel, which is wrong at first
+# ---- a first kernel, with a fault
 
 cp "$source/docs/snippets/vendor/abs.cc" .
 sed -i 's/std::fabs(value)/value < 0 ? -value : value/' abs.cc
@@ -73,7 +73,7 @@ cmake --build build
 finds "$kit" --plugin "$plugin" --op abs --expected expected.jsonl
 printed '^XPASS value abs f32'
 
-# ---- words that are wrong
+# ---- errors in the plugin's description
 
 sed -i 's/"f32->f32"/"f32->f23"/' kernels.def
 cmake --build build
@@ -82,7 +82,7 @@ grep 'its kernels\[3\]: signature .* expected a dtype or a letter at position 5'
 sed -i 's/"f32->f23"/"f32->f32"/' kernels.def
 cmake --build build
 
-# ---- certified
+# ---- the certificate
 
 "$kit" --plugin "$plugin" --json acme.json --junit acme.xml --html acme.html
 [ -s acme.json ] && [ -s acme.xml ] && [ -s acme.html ]

@@ -1,5 +1,5 @@
-/* docs/adding_an_op.md: an op that a program brings along, made of ops and differentiated by
- * itself. gate(x) = x * tanh(softplus(x)). */
+/* docs/adding_an_op.md: a custom op that a program defines by a decomposition and that is
+ * differentiated automatically. gate(x) = x * tanh(softplus(x)). */
 
 #include "docs/snippets/snippet.h"
 

@@ -1,11 +1,11 @@
-// docs/errors.md: the line of the program that an error of the C++ binding names.
+// docs/errors.md: an error of the C++ binding names the source line of the call.
 
 #include <iostream>
 #include <tenon/tenon.hpp>
 
 using namespace tenon;
 
-// Without the folders of this file, which differ from machine to machine.
+// Prints the error without folder names, which differ from machine to machine.
 static void show(const Error& error) {
   std::string text = error.what();
   const size_t path = text.find("(called at ") + std::string_view("(called at ").size();
@@ -36,7 +36,7 @@ static void a_recorded_call() {
   }
 }
 
-// A function of one's own hands the line of its caller on.
+// Passes the source line of its caller on.
 static Tensor normalised(const Tensor& x, SourceLocation at = here()) {
   return softmax({x, at}, {.axis = 1});
 }

@@ -28,7 +28,7 @@ int main(void) {
     tenon_error_release(error);
   }
 
-  /* A getter cannot fail: what is not a tensor has no dtype and no axes. */
+  /* Getters cannot fail: a handle that is not a tensor has no dtype and no axes. */
   printf("axes of NULL: %d\n", (int)tenon_tensor_rank(NULL));
 
   tenon_tensor_release(x);

@@ -1,4 +1,5 @@
-// docs/from_eager_to_functions.md: what happens when code is traced, and what when it runs.
+// docs/from_eager_to_functions.md: which code runs when a function is traced, and which at each
+// call.
 
 #include <iostream>
 #include <optional>

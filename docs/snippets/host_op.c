@@ -1,4 +1,4 @@
-/* docs/adding_an_op.md: an op that a program computes itself, in host memory, with an attribute. */
+/* docs/adding_an_op.md: a custom op with an attribute that the program computes in host memory. */
 
 #include "docs/snippets/snippet.h"
 

@@ -1,10 +1,10 @@
-# docs/adding_a_plugin.md: starts a plugin in the tree itself, builds it and its tests, and loads it.
+# docs/adding_a_plugin.md: creates a plugin inside the tree, builds it and its tests, and loads it.
 #
 #   sh inside_the_tree.sh SOURCE BUILD WORK
 #
-# SOURCE is the repository, BUILD a built tree with the commands and libtenon, WORK a folder for the
-# copy of SOURCE that gets the plugin. Fails unless its own tests pass, the device is listed, and the
-# kit finds nothing wrong with it.
+# SOURCE is the repository, BUILD a build folder with the commands and libtenon, WORK a folder for
+# the copy of SOURCE in which the plugin is created. Fails unless the plugin's own tests pass, the
+# device is listed, and the kit finds no fault.
 
 set -eu
 export CMAKE_GENERATOR=Ninja # What ./dev setup installs.
@@ -24,7 +24,7 @@ grep -qx 'wrote plugins/zed' "$work/printed"
 [ -f plugins/zed/zed_test.cc ] && [ ! -e plugins/zed/null_test.cc ]
 if grep -rnw null plugins/zed; then exit 1; fi
 
-# Found by its folder alone: no file of the tree names it.
+# The build finds the plugin by its folder; no other file of the tree names it.
 cmake -S . -B build -DTENON_PLUGINS=zed -DTENON_CONFORMANCE=OFF -DTENON_EXAMPLES=OFF \
   -DTENON_TOOLS=OFF
 cmake --build build --target tenon_plugin_zed zed_test
@@ -36,6 +36,6 @@ grep -q '^zed:0 ' "$work/printed"
   tee "$work/printed"
 grep -qx 'PASSED' "$work/printed"
 
-# A second one of that name is refused, and the first is left alone.
+# A second plugin with the same name is refused, and the first one stays unchanged.
 if ./dev new plugin zed 2>"$work/printed"; then exit 1; fi
 grep -q 'plugins/zed is there already' "$work/printed"

@@ -1,9 +1,10 @@
-# Builds the installed examples of plugins outside this tree, and certifies them.
+# Builds the installed example plugins outside this tree, and certifies them.
 #
 #   sh installed_examples.sh SOURCE BUILD WORK
 #
-# SOURCE is the repository, BUILD a built tree, WORK a folder to do it in. Fails if the installation
-# refers to SOURCE, or if the kit finds a fault in a claim of an example.
+# SOURCE is the repository, BUILD a build folder, WORK a folder for the installation and the
+# plugins. Fails if the installation refers to SOURCE, or if the kit finds a fault in a claim of an
+# example.
 
 set -eu
 export CMAKE_GENERATOR=Ninja # What ./dev setup installs; a vendor has make, perhaps.
@@ -29,6 +30,6 @@ for name in plain_c async_c; do
   cmake --build "built/$name"
   "$prefix/bin/tenon-conformance" --plugin "built/$name/plugins/libtenon_$name.so" | tee printed
   grep -qx PASSED printed
-  # "claims executed / claimed / whole: N / N / ...": all of them were executed.
+  # In "claims executed / claimed / whole: N / M / ...", N must equal M: every claim was executed.
   grep -q '^claims executed / claimed / whole: \([0-9]*\) / \1 / ' printed
 done

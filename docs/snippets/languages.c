@@ -1,6 +1,6 @@
 /* docs/languages.md: twenty tasks in C. languages.cc,
- * bindings/rust/tenon-runtime/tests/languages.rs and LanguagesTest.java are the same in C++, Rust
- * and Java. A task stands between [its name] and [end]. */
+ * bindings/rust/tenon-runtime/tests/languages.rs and LanguagesTest.java have the same tasks in C++,
+ * Rust and Java. The code of a task is between the comments [its name] and [end]. */
 
 #include "docs/snippets/snippet.h"
 

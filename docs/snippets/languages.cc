@@ -1,5 +1,5 @@
-// docs/languages.md: twenty tasks in C++. languages.c is the same in C. A task stands between [its
-// name] and [end].
+// docs/languages.md: twenty tasks in C++; languages.c has the same tasks in C. The code of a task
+// is between the comments [its name] and [end].
 
 #include <array>
 #include <cstdio>

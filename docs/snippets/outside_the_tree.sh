@@ -1,9 +1,10 @@
-# docs/adding_a_plugin.md: installs Tenon, then builds a plugin and a program against it elsewhere.
+# docs/adding_a_plugin.md: installs Tenon, then builds a plugin and a program against the installation.
 #
 #   sh outside_the_tree.sh SOURCE BUILD WORK WHICH_DEVICES
 #
-# SOURCE is the repository, BUILD a built tree, WORK a folder to do it in, WHICH_DEVICES the program
-# which_devices.c. Fails unless all of it builds and the new device is listed.
+# SOURCE is the repository, BUILD a build folder, WORK a folder for the installation, WHICH_DEVICES
+# the program built from which_devices.c. Fails unless everything builds and the new device is
+# listed.
 
 set -eu
 export CMAKE_GENERATOR=Ninja # What ./dev setup installs; a user has make, perhaps.
@@ -29,7 +30,7 @@ TENON_PLUGIN_PATH="$work/acme/build/plugins" "$which_devices" | tee "$work/devic
 grep -qx 'device acme:0' "$work/devices"
 grep -qx 'plugin acme, loaded' "$work/devices"
 
-# A user's program finds the plugins of the installation without being told where they are.
+# A user's program finds the installed plugins without being given their location.
 mkdir "$work/consumer"
 cp docs/snippets/consumer/CMakeLists.txt examples/c/hello.c docs/snippets/hello.cc "$work/consumer"
 unset TENON_PLUGIN_PATH

@@ -1,4 +1,4 @@
-// docs/profiling.md: what takes time.
+// docs/profiling.md: profiles a few calls and writes a trace.
 
 #include <iostream>
 #include <map>

@@ -1,4 +1,4 @@
-// docs/programs.md: functions that are saved, opened, called and trained on.
+// docs/programs.md: saves, opens, calls and trains functions.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

@@ -1,4 +1,4 @@
-/* snippet.h - shared by the programs of the pages. */
+/* snippet.h - functions that the example programs of the documentation share. */
 
 #ifndef DOCS_SNIPPETS_SNIPPET_H_
 #define DOCS_SNIPPETS_SNIPPET_H_
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <tenon/tenon.h>
 
-/* Ends the program with the error's message, if there is one. */
+/* Exits with the error's message, if there is an error. */
 static inline void must(tenon_error* error) {
   if (!error) return;
   fprintf(stderr, "%s\n", tenon_error_message(error).data);

@@ -1,4 +1,4 @@
-/* docs/plugins.md: the devices that there are, and what became of every plugin that was found. */
+/* docs/plugins.md: lists the available devices, and the state of every plugin that was found. */
 
 #include "docs/snippets/snippet.h"
 

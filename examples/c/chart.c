@@ -8,7 +8,8 @@ typedef struct axis {
   double low, high, step;
 } axis;
 
-/* A step of 1, 2 or 5 times a power of ten that cuts a range into about five. */
+/* Returns an axis step of 1, 2 or 5 times a power of ten, so that the range has about five
+ * steps. */
 static double nice_step(double range) {
   const double power = pow(10, floor(log10(range / 5)));
   const double factor = range / 5 / power;

@@ -1,4 +1,4 @@
-/* chart.h - curves as SVG inside an HTML page, in the page's colours. */
+/* chart.h - draws curves as SVG inside an HTML page, in the colours of the page. */
 
 #ifndef EXAMPLES_CHART_H_
 #define EXAMPLES_CHART_H_

@@ -1,5 +1,5 @@
-/* An identity with a clipped gradient: a longer cotangent is scaled down to a maximum norm,
- * which keeps training from diverging. */
+/* An identity with a clipped gradient: a cotangent whose norm exceeds a maximum is scaled down to
+ * it, which keeps training from diverging. */
 
 #include "examples/c/must.h"
 
@@ -9,7 +9,7 @@ static tenon_error* identity(void* payload, tenon_scope* scope, tenon_tensor* co
   return tenon_identity(scope, inputs[0], &out_outputs[0]);
 }
 
-/* Multiplies the cotangent by min(1, most / its norm). */
+/* Multiplies the cotangent by min(1, most / norm), where `norm` is its norm. */
 static tenon_error* clip_by_norm(void* payload, tenon_scope* scope, const tenon_backward_args* args,
                                  tenon_tensor** out_grads, size_t n_grads) {
   tenon_tensor* most = payload;
@@ -25,7 +25,8 @@ static tenon_error* clip_by_norm(void* payload, tenon_scope* scope, const tenon_
   return error;
 }
 
-/* The gradient of sum(weights * clip(x)) by x. Without clipping it would equal the weights. */
+/* The gradient of sum(weights * clip(x)) with respect to x. Without clipping it would equal the
+ * weights. */
 static tenon_tensor* gradient(tenon_scope* scope, const float* weights, tenon_tensor* most) {
   const float values[] = {1, 2};
   const tenon_tensor_function forward = {identity, NULL, NULL};

@@ -3,7 +3,7 @@
 
 #include "examples/c/must.h"
 
-/* Whether the result of a comparison is true. */
+/* Whether the result of a comparison op is true. */
 static bool holds(tenon_scope* scope, tenon_tensor* comparison) {
   const bool result = number(scope, comparison) != 0;
   tenon_tensor_release(comparison);

@@ -1,5 +1,5 @@
-/* A recurrent network over a sequence of any length: a loop over the steps, which collects its
- * outputs in a list of tensors. One trace serves every length. */
+/* A recurrent network over a sequence of any length. A loop over the steps collects its outputs in
+ * a list of tensors. One trace serves every length. */
 
 #include "examples/c/eager_and_traced.h"
 
@@ -15,7 +15,8 @@ BLOCK(is_inside) {
   return tenon_less(scope, in[0], ((network*)payload)->n_steps, &out[0]);
 }
 
-/* Carries the number of the step, the state, and the list of all states. */
+/* The loop body. The carried values are the number of the step, the state, and the list of all
+ * states. */
 BLOCK(take_step) {
   const network* net = payload;
   tenon_tensor *one = tenon_scalar_i64(1), *x = NULL, *from_x = NULL, *from_h = NULL, *sum = NULL;
@@ -32,7 +33,7 @@ BLOCK(take_step) {
   return NULL;
 }
 
-/* From [batch, time, input] to [batch, time, state]. */
+/* Maps [batch, time, input] to [batch, time, state]. */
 CODE(run_network) {
   const int64_t swapped[] = {1, 0, 2};
   const int64_t first = 0, second = 1;
@@ -54,7 +55,7 @@ CODE(run_network) {
   must(tenon_slice(scope, shape, &leading, &size));
   must(tenon_squeeze(scope, size, NULL, &net->n_steps));
 
-  /* The initial state: zeros, one row for each row of a step. */
+  /* The initial state: zeros, with one row for each row of the input at step 0. */
   initial[0] = tenon_scalar_i64(0);
   must(tenon_list_get(scope, net->steps, initial[0], &x0));
   zero = tenon_scalar_f64(0);

@@ -1,4 +1,4 @@
-/* A loop over the elements of a random matrix. Reading an element does not add to any graph. */
+/* A loop over the elements of a random matrix. Reads are eager, so they do not add to any graph. */
 
 #include "examples/c/must.h"
 

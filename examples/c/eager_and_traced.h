@@ -6,7 +6,8 @@
 
 #include "examples/c/must.h"
 
-/* The signature of all code in these examples: it maps tensors to tensors. */
+/* Declares a function with the signature that all code in these examples has: it maps tensors to
+ * tensors. */
 #define CODE(name)                                                                     \
   static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in, \
                            size_t n_in, const tenon_static* statics, size_t n_statics, \
@@ -15,7 +16,7 @@
   static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in, \
                            size_t n_in, tenon_tensor** out, size_t max_out)
 
-/* Makes a function of that code; `options` may be NULL. */
+/* Makes a Tenon function of a body that CODE declares; `options` may be NULL. */
 static inline tenon_function* function_of(tenon_scope* scope, tenon_function_body body,
                                           const tenon_function_options* options) {
   tenon_function* function = NULL;

@@ -1,8 +1,8 @@
 /* The demo: trains a convolutional network on Fashion-MNIST, using only the C ABI.
  *
- * Read fashion_network.c for the network and its gradients, and fashion_training.c for the data
- * and its order. This file tests the network and checks that saved weights give the same
- * outputs. */
+ * Read fashion_network.c for the network and its gradients, and fashion_training.c for the data and
+ * the order of the images. This file runs the training, tests the network, and checks that saved
+ * weights give the same outputs. */
 
 #include <errno.h>
 #include <math.h>
@@ -74,7 +74,7 @@ static double peak_memory_mib(tenon_scope* scope) {
   return bytes / (1 << 20);
 }
 
-/* Curves of the training; a loss is the mean over a group of consecutive steps. */
+/* The curves of a training. Each loss is the mean over a group of consecutive steps. */
 typedef struct history {
   double* losses;
   size_t n_losses;
@@ -112,7 +112,7 @@ static history train(network* net, const fashion_options* options, const device_
   return h;
 }
 
-/* ---- afterwards --------------------------------------------------------- */
+/* ---- after the training -------------------------------------------------- */
 
 /* Saves the weights, loads them into another network, and compares the outputs of both bit by
  * bit. */
@@ -158,7 +158,8 @@ static void write_images(const char* path, const image_set* set) {
   printf("wrote %s\n", path);
 }
 
-/* Fails before the training, instead of after it, if a file cannot be written. */
+/* Exits if the file cannot be written, so that this is found before the training and not after
+ * it. */
 static void must_be_writable(const char* path) {
   FILE* file = fopen(path, "ab");
   if (!file) {

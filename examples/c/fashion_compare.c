@@ -7,8 +7,9 @@
 
 enum { kMaxSteps = 100, kRunners = 3 };
 
-/* Each step of a device has its own rounding errors, but perturbed weights differ only once. So
- * devices may differ by this many times the effect of the perturbation. */
+/* Allowed ratio between the difference of two devices and the effect of one perturbation of the
+ * weights. It is large because each step on a device adds rounding errors, but the weights are
+ * perturbed only once. */
 static const double kAllowance = 32;
 
 typedef struct runner {

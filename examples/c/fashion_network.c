@@ -64,7 +64,7 @@ network* network_create(tenon_scope* scope, uint64_t seed) {
     const parameter* p = &kParameter[i];
     tenon_tensor* initial = NULL;
     if (p->inputs) {
-      /* Keeps the variance constant from layer to layer with relu. */
+      /* With relu, this scale keeps the variance constant from layer to layer. */
       const double scale = sqrt(2.0 / (double)p->inputs);
       must(tenon_generator_normal(scope, generator, TENON_FLOAT32, p->shape, p->rank, 0, scale,
                                   &initial));
@@ -196,7 +196,7 @@ static void adam(network* net, size_t i, tenon_tensor* gradient, tenon_tensor* s
   tenon_tensor_release(p);
 }
 
-/* Forward pass, backward pass, and adam for each parameter. */
+/* Runs the forward pass, the backward pass, and adam for each parameter. */
 static tenon_error* train_step(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                                size_t n_inputs, const tenon_static* statics, size_t n_statics,
                                tenon_tensor** out_outputs, size_t max_outputs) {
@@ -264,7 +264,7 @@ static tenon_error* classify(void* payload, tenon_scope* scope, tenon_tensor* co
   return NULL;
 }
 
-/* The function's trace for any number of images. */
+/* Returns the function's trace for any number of images. */
 static tenon_trace* trace_for(network* net, tenon_function* function, tenon_dtype dtype) {
   const int64_t shape[] = {TENON_SIZE_UNKNOWN, 1, 28, 28};
   const tenon_string size_names[] = {TENON_STR("n"), TENON_STR(""), TENON_STR(""), TENON_STR("")};
@@ -274,8 +274,8 @@ static tenon_trace* trace_for(network* net, tenon_function* function, tenon_dtyp
   return trace;
 }
 
-/* Saves one function with two signatures: for images from files (u8), and for floats, by which
- * its logits can be differentiated. */
+/* Saves one function with two signatures: for u8 images from files, and for float images, so that
+ * the logits can be differentiated with respect to them. */
 void network_save_program(network* net, const char* path) {
   const tenon_function_body body = {classify, net, NULL};
   const tenon_string names[] = {TENON_STR("classify"), TENON_STR("classify")};

@@ -16,7 +16,7 @@ typedef struct network {
   int64_t steps; /* Training steps so far. */
 } network;
 
-/* The same seed gives the same weights. */
+/* Creates the network. The same seed gives the same weights. */
 network* network_create(tenon_scope* scope, uint64_t seed);
 void network_free(network* net);
 
@@ -27,7 +27,7 @@ tenon_tensor* network_logits(network* net, tenon_tensor* images);
  * function, which is traced at its first call, unless the context runs functions eagerly. */
 double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, double rate);
 
-/* Multiplies each weight by a random number near 1. */
+/* Multiplies each weight by a random number near 1 with the given standard deviation. */
 void network_disturb(network* net, uint64_t seed, double deviation);
 
 /* Saves or loads only the weights. */

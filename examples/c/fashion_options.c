@@ -82,7 +82,7 @@ fashion_options fashion_options_parse(int argc, char** argv) {
                              false};
   for (int i = 1; i < argc; ++i) {
     char option[32];
-    /* Both "--epochs 3" and "--epochs=3". */
+    /* Accepts both "--epochs 3" and "--epochs=3". */
     const char* equals = strchr(argv[i], '=');
     const size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
     snprintf(option, sizeof option, "%.*s", (int)(length < 31 ? length : 31), argv[i]);

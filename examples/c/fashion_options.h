@@ -22,7 +22,8 @@ typedef struct fashion_options {
   bool eager;       /* Whether steps run call by call instead of as a function. */
 } fashion_options;
 
-/* Exits after --help, and with status 2 and a message for invalid arguments. */
+/* Parses the command line. Exits after --help, and with status 2 and a message if an argument is
+ * invalid. */
 fashion_options fashion_options_parse(int argc, char** argv);
 
 #endif /* EXAMPLES_FASHION_OPTIONS_H_ */

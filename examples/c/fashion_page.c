@@ -132,7 +132,7 @@ static void write_picture(FILE* out, const fashion_report* r, size_t i) {
   fputs("</div>\n", out);
 }
 
-/* The most confident wrong answer, among those with less confidence than a bound. */
+/* Returns the index of the most confident wrong answer whose confidence is below a bound. */
 static size_t most_confident_error(const fashion_report* r, float bound, size_t after) {
   size_t best = r->test->count;
   for (size_t i = 0; i < r->test->count; ++i) {

@@ -1,4 +1,4 @@
-/* fashion_page.h - the report of a training: a self-contained HTML file. */
+/* fashion_page.h - writes the report of a training as a self-contained HTML file. */
 
 #ifndef EXAMPLES_FASHION_PAGE_H_
 #define EXAMPLES_FASHION_PAGE_H_
@@ -22,7 +22,7 @@ typedef struct fashion_report {
   const float* confidence;  /* and the probability that the network gives it. */
 } fashion_report;
 
-/* Returns false, with errno set, if the file cannot be written. */
+/* Writes the report. Returns false and sets errno if the file cannot be written. */
 bool fashion_page_write(const char* path, const fashion_report* report);
 
 #endif /* EXAMPLES_FASHION_PAGE_H_ */

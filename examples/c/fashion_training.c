@@ -34,7 +34,7 @@ void device_set_release(device_set* set) {
 
 /* ---- the order of images ------------------------------------------------ */
 
-/* SplitMix64: the next number of a sequence that is determined by its state. */
+/* Returns the next number of the SplitMix64 sequence and updates its state. */
 static uint64_t next_random(uint64_t* state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15u);
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -66,7 +66,8 @@ static double train_on(network* net, const device_set* set, const int64_t* indic
   return loss;
 }
 
-/* Decays from its peak to 0 along half a cosine, so that the last steps converge. */
+/* Returns the learning rate of a step. It decays from its peak to 0 along half a cosine, so that
+ * the last steps converge. */
 static double rate_at(size_t step, size_t steps) {
   const double pi = 3.14159265358979323846;
   return 0.002 * 0.5 * (1 + cos(pi * (double)step / (double)steps));

@@ -20,7 +20,7 @@ typedef struct device_set {
 device_set device_set_upload(tenon_scope* scope, const image_set* set);
 void device_set_release(device_set* set);
 
-/* The steps of a training, determined by its options and the number of images. */
+/* The sequence of training steps, determined by the options and the number of images. */
 typedef struct course {
   size_t count, batch;
   size_t steps; /* Per epoch. */
@@ -35,7 +35,7 @@ course course_start(const fashion_options* options, size_t count);
 double course_step(course* c, network* net, const device_set* set);
 void course_free(course* c);
 
-/* Exits if there is no memory. */
+/* Allocates memory; exits if there is none. */
 void* allocate(size_t size);
 
 #endif /* EXAMPLES_FASHION_TRAINING_H_ */

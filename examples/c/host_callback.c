@@ -23,7 +23,8 @@ static tenon_error* halve(void* payload, tenon_scope* scope, tenon_tensor* const
   return NULL;
 }
 
-/* The square, halved until it is below one, then multiplied by three. */
+/* Computes the square, halves it until it is below one (in the host callback), and multiplies it by
+ * three. */
 static tenon_error* code(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, const tenon_static* statics, size_t n_statics,
                          tenon_tensor** out_outputs, size_t max_outputs) {

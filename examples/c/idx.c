@@ -32,7 +32,7 @@ static void read_exactly(gzFile file, const char* path, void* data, size_t size)
   }
 }
 
-/* A header of {0, 0, type, rank}, `rank` big-endian sizes, and the elements. */
+/* Reads a file: a header of {0, 0, type, rank}, then `rank` big-endian sizes, then the elements. */
 static idx idx_read(const char* path) {
   uint8_t head[4];
   idx result = {0, {0, 0, 0}, NULL};

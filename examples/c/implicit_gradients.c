@@ -1,4 +1,5 @@
-/* The gradients of a loss by every variable that it reads, without listing them. */
+/* Computes the gradients of a loss with respect to every variable that it reads, without listing
+ * the variables. */
 
 #include "examples/c/must.h"
 
@@ -7,7 +8,7 @@ typedef struct model {
   tenon_variable* b;
 } model;
 
-/* mean((y - (w x + b))^2) for the inputs x and y. */
+/* The loss mean((y - (w x + b))^2) for the inputs x and y. */
 static tenon_error* loss(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   const model* m = payload;

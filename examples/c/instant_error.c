@@ -1,4 +1,5 @@
-/* An index out of range is an error of the call itself, and the message names the index. */
+/* An index out of range is reported by the call itself, with an error message that names the
+ * index. */
 
 #include "examples/c/must.h"
 

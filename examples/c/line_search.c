@@ -1,12 +1,12 @@
-/* Modifies the pixels of a small image until a classifier assigns it another class. Each step is
- * halved until the objective decreases by as much as the gradient promises (Armijo's rule), so
- * the number of iterations depends on the values of tensors. */
+/* Modifies the pixels of a small image until a classifier assigns it another class. The length of
+ * each step is halved until the objective decreases by at least the amount that the gradient
+ * predicts (Armijo's rule). The number of iterations therefore depends on the values of tensors. */
 
 #include "examples/c/must.h"
 
 enum { kPixels = 4, kClasses = 3, kWanted = 2 };
 
-/* -log p(target class | image). */
+/* The objective, -log p(target class | image). */
 static tenon_error* objective(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                               size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   tenon_tensor* weights = payload;
@@ -30,7 +30,7 @@ static tenon_error* objective(void* payload, tenon_scope* scope, tenon_tensor* c
   return error;
 }
 
-/* The objective and, unless NULL is passed, its gradient. */
+/* Returns the objective and, if `out_gradient` is not NULL, its gradient. */
 static double evaluate(tenon_scope* scope, tenon_tensor* weights, tenon_tensor* image,
                        tenon_tensor** out_gradient) {
   const tenon_tensor_function function = {objective, weights, NULL};
@@ -55,7 +55,7 @@ static double squared_norm(tenon_scope* scope, tenon_tensor* x) {
   return result;
 }
 
-/* image - rate * gradient */
+/* Computes image - rate * gradient. */
 static tenon_tensor* moved(tenon_scope* scope, tenon_tensor* image, tenon_tensor* gradient,
                            double rate) {
   tenon_tensor* scale = tenon_scalar_f64(rate);

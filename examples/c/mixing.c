@@ -1,9 +1,9 @@
-/* Mixes eager code and functions. An eager loop, which C ends depending on a value, calls a
- * function and its gradient. That function calls another one, which is traced into it. */
+/* Mixes eager code and functions. An eager C loop, which ends depending on a value, calls a
+ * function and its gradient. That function calls another function, which is traced into it. */
 
 #include "examples/c/eager_and_traced.h"
 
-/* The distances of points from a line: w x - y. */
+/* Computes the distances of points from a line: w x - y. */
 CODE(distances) {
   const float xs[] = {1, 2, 3}, ys[] = {2, 4, 6};
   tenon_tensor *x = f32_vector(scope, xs, 3), *y = f32_vector(scope, ys, 3), *wx = NULL;
@@ -16,7 +16,7 @@ CODE(distances) {
   return error;
 }
 
-/* The sum of their squares, computed by a call of that function. */
+/* Computes the sum of the squared distances by a call of the function `distances`. */
 CODE(loss) {
   tenon_tensor *distance = call(scope, payload, in, 1), *squares = NULL;
   (void)n_in, (void)statics, (void)n_statics, (void)max_out;

@@ -1,5 +1,5 @@
-/* must.h - shared by the examples: a failed call exits the program, and tensors are made and
- * printed in one line. */
+/* must.h - helpers that the examples share: must() exits if a call fails, and other functions make
+ * and print tensors. */
 
 #ifndef EXAMPLES_MUST_H_
 #define EXAMPLES_MUST_H_

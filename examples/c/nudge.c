@@ -1,8 +1,8 @@
-/* Modifies a picture of a boot until a classifier, loaded from a file, takes it for a sneaker:
- * ten line searches against the gradient of the loss by the pixels, eager and traced. Writes the
- * picture before and after.
+/* Modifies a picture of a boot until a classifier, loaded from a file, classifies it as a sneaker.
+ * Makes ten line searches along the gradient of the loss with respect to the pixels, eagerly and
+ * traced. Writes the picture before and after.
  *
- *   nudge PROGRAM DATA    what ./dev demo saved, and the folder with its images */
+ *   nudge PROGRAM DATA    the program that ./dev demo saved, and the folder with its images */
 
 #include "examples/c/idx.h"
 #include "examples/c/must.h"
@@ -10,7 +10,7 @@
 
 enum { kSneaker = 7, kBoot = 9 };
 
-/* The loss of the scores that a function computes. */
+/* Computes the loss of the scores that a function returns. */
 static tenon_error* loss(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   const int64_t wanted = kSneaker, one = 1;
@@ -46,7 +46,7 @@ static double squared_norm(tenon_scope* scope, tenon_tensor* x) {
   return result;
 }
 
-/* image - rate * gradient, clipped to the range of pixels. */
+/* Computes image - rate * gradient, clipped to the range of pixels. */
 static tenon_tensor* moved(tenon_scope* scope, tenon_tensor* image, tenon_tensor* gradient,
                            double rate) {
   tenon_tensor *scale = tenon_scalar_f64(rate), *black = tenon_scalar_f64(0);
@@ -58,7 +58,8 @@ static tenon_tensor* moved(tenon_scope* scope, tenon_tensor* image, tenon_tensor
   return result;
 }
 
-/* One step, halved until the loss decreases by as much as the gradient promises (Armijo). */
+/* Makes one step: halves its length until the loss decreases by at least the amount that the
+ * gradient predicts (Armijo's rule). */
 static tenon_tensor* search(tenon_scope* scope, tenon_function* scores, tenon_tensor* image) {
   tenon_tensor *gradient = NULL, *next = NULL;
   const double before = evaluate(scope, scores, image, &gradient);

@@ -1,5 +1,5 @@
-/* A function may create variables in its first call only. Creating one in every call is an error
- * in the first call, because each trace would contain another variable. */
+/* A function may create variables only in its first call. Code that creates a variable in every
+ * call fails in the first call, because each trace would contain another variable. */
 
 #include "examples/c/eager_and_traced.h"
 

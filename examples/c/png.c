@@ -24,7 +24,7 @@ static void append_u32(buffer* b, uint32_t value) {
   append(b, bytes, sizeof bytes);
 }
 
-/* Length, type, data, and the checksum of type and data. */
+/* Appends a chunk: length, type, data, and the checksum of type and data. */
 static void append_chunk(buffer* png, const char* type, const uint8_t* data, size_t size) {
   append_u32(png, (uint32_t)size);
   const size_t checked = png->size;

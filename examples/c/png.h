@@ -1,4 +1,4 @@
-/* png.h - grey pictures, embedded in a page or as files. */
+/* png.h - writes greyscale pictures, embedded in a page or as files. */
 
 #ifndef EXAMPLES_PNG_H_
 #define EXAMPLES_PNG_H_

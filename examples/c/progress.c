@@ -26,7 +26,7 @@ progress progress_start(size_t epochs, size_t steps, size_t images_per_step) {
   return p;
 }
 
-/* Draws the whole bar over the previous one. */
+/* Draws the whole progress bar over the previous one. */
 static void draw(const progress* p, size_t epoch, size_t step, double loss, double rate,
                  double left) {
   char bar[kBarWidth + 1];

@@ -16,13 +16,13 @@ typedef struct progress {
   size_t lines;   /* Plain lines printed in this epoch. */
 } progress;
 
-/* Seconds of a monotonic clock. */
+/* Returns the time of a monotonic clock in seconds. */
 double seconds(void);
 
 progress progress_start(size_t epochs, size_t steps, size_t images_per_step);
-/* Call after `step` steps of an epoch; both are counted from 1. */
+/* Reports progress after step number `step` of an epoch; steps and epochs are counted from 1. */
 void progress_step(progress* p, size_t epoch, size_t step, double loss);
-/* Call after an epoch and its test. */
+/* Reports the end of an epoch and the result of its test. */
 void progress_epoch(progress* p, size_t epoch, double loss, double accuracy);
 
 #endif /* EXAMPLES_PROGRESS_H_ */

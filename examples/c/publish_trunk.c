@@ -46,7 +46,7 @@ CODE(both) {
 
 static const int64_t kShape[] = {TENON_SIZE_UNKNOWN, 2};
 
-/* The function's trace for any number of rows. */
+/* Returns the function's trace for any number of rows. */
 static tenon_trace* trace_of(tenon_scope* scope, tenon_function* f) {
   tenon_input_spec x = {0};
   tenon_trace* trace = NULL;

@@ -1,9 +1,9 @@
-/* When a function is traced: for each dtype and each value of a static argument, but not for
- * each value of a tensor or scalar. If functions run eagerly, the code runs in every call. */
+/* Shows when a function is traced: once for each dtype and each value of a static argument, but not
+ * for each value of a tensor or scalar. If functions run eagerly, the code runs in every call. */
 
 #include "examples/c/eager_and_traced.h"
 
-/* in[0], multiplied by the static argument if there is one. */
+/* Multiplies in[0] by the static argument, if there is one. */
 CODE(scaled) {
   tenon_string text = {NULL, 0};
   tenon_tensor* factor = tenon_scalar_i64(n_statics > 0 ? statics[0].int_value : 1);
@@ -16,7 +16,7 @@ CODE(scaled) {
   return error;
 }
 
-/* Consumes the tensor. */
+/* Calls the function, and releases the tensor x. */
 static void call_with(tenon_scope* scope, tenon_function* f, tenon_tensor* x, int64_t factor) {
   tenon_static value = {0};
   tenon_tensor* y = NULL;

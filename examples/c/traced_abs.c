@@ -1,5 +1,5 @@
-/* The absolute value, with a branch on a value. tenon_cond() makes the branch part of the trace,
- * which then serves both calls; a C `if` would select one side for all calls. */
+/* Computes the absolute value with a branch on a value. tenon_cond() makes the branch part of the
+ * trace, which then serves both calls. A C `if` would select one side for all calls. */
 
 #include "examples/c/eager_and_traced.h"
 

@@ -40,7 +40,7 @@ static void descend(tenon_scope* scope, tenon_variable* v, tenon_tensor* gradien
   tenon_tensor_release(rate);
 }
 
-/* Returns the loss for x and y before the step. */
+/* Makes one step for x and y. Returns the loss before the step. */
 CODE(step) {
   const model* m = payload;
   tenon_value* sources[] = {tenon_variable_as_value(m->w), tenon_variable_as_value(m->b)};

@@ -1,6 +1,6 @@
-/* Minimises a function with a curved valley by steepest descent. The length of each step is
- * searched until the value has decreased and the slope has flattened sufficiently (Wolfe's
- * conditions, which depend on the values of tensors). */
+/* Minimises a function with a curved valley by steepest descent. Each step searches a length for
+ * which the value has decreased and the slope has flattened sufficiently (Wolfe's conditions, which
+ * depend on the values of tensors). */
 
 #include <math.h>
 
@@ -47,7 +47,7 @@ static double dot(tenon_scope* scope, tenon_tensor* a, tenon_tensor* b) {
   return result;
 }
 
-/* x - length * gradient */
+/* Computes x - length * gradient. */
 static tenon_tensor* moved(tenon_scope* scope, tenon_tensor* x, tenon_tensor* gradient,
                            double length) {
   tenon_tensor* scale = tenon_scalar_f64(length);
@@ -57,7 +57,7 @@ static tenon_tensor* moved(tenon_scope* scope, tenon_tensor* x, tenon_tensor* gr
   return result;
 }
 
-/* The length of the step from x against its gradient. */
+/* Searches the length of a step from x along the negative gradient. */
 static double search(tenon_scope* scope, tenon_tensor* x, double value, tenon_tensor* gradient) {
   const double slope = -dot(scope, gradient, gradient);
   double low = 0, high = INFINITY, length = 1;

@@ -27,7 +27,8 @@ struct Network {
     const auto normal = [&](const Shape& shape, double scale, const char* name) {
       return Variable(generator.normal(shape, 0, scale), {.name = name});
     };
-    // Braces fix the order in which the weights are drawn.
+    // Initializer lists are evaluated from left to right, which fixes the order in which the
+    // weights are drawn.
     return {normal({8, 1, 3, 3}, 0.3, "conv1"), normal({16, 8, 3, 3}, 0.15, "conv2"),
             normal({784, 10}, 0.05, "dense")};
   }
@@ -49,7 +50,7 @@ Tensor loss_of(const Tensor& logits, const Tensor& labels) {
   return sparse_softmax_cross_entropy(logits, labels).loss;
 }
 
-// Halved after every ten steps.
+// The learning rate of a step: halved after every ten steps.
 Tensor rate_at(const Tensor& step) {
   return while_loop([](const Tensor&, const Tensor& left) { return greater_equal(left, 10); },
                     [](const Tensor& rate, const Tensor& left) {

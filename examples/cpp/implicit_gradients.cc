@@ -10,7 +10,7 @@ int main() {
   const Tensor y = vector<float>({3, 5, 7, 9});
   const Variable w(scalar(1.f), {.name = "w"});
   const Variable b(scalar(0.f), {.name = "b"});
-  // Two statements, since C++ does not specify which side of a sum is evaluated first.
+  // Two statements, because C++ does not specify which operand of + is evaluated first.
   const auto loss = [&](const Tensor& x, const Tensor& y) {
     const Tensor slope = w * x;
     return mse(slope + b, y);

@@ -1,5 +1,5 @@
-// Mixes eager code and functions. An eager loop, which C++ ends depending on a value, calls a
-// function and its gradient. That function calls another one, which is traced into it.
+// Mixes eager code and functions. An eager C++ loop, which ends depending on a value, calls a
+// function and its gradient. That function calls another function, which is traced into it.
 
 #include <cstdio>
 

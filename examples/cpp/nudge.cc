@@ -40,7 +40,8 @@ static void nudge(const char* path, Tensor image) {
   write_picture(image, "before.png");
   report("");
   for (int i = 0; i < 10; ++i) {
-    // One step, halved until the loss decreases by as much as the gradient promises (Armijo).
+    // Makes one step: halves its length until the loss decreases by at least the amount that the
+    // gradient predicts (Armijo's rule).
     const Gradients found = gradients(loss, image);
     const Tensor& slopes = found.by_argument[0];
     const double before = found.value.item<double>(), slope = sum_square(slopes).item<double>();

@@ -1,5 +1,5 @@
-// When a function is traced: for each dtype and each value of a static argument, but not for each
-// value of a tensor or scalar. If functions run eagerly, the code runs in every call.
+// Shows when a function is traced: once for each dtype and each value of a static argument, but not
+// for each value of a tensor or scalar. If functions run eagerly, the code runs in every call.
 
 #include "examples/cpp/eager_and_traced.hpp"
 

@@ -16,7 +16,7 @@ int main() {
       const std::vector<Tensor> gradients = tape.gradients(loss, {w, b});
       w.assign(sgd(w, gradients[0], 0.01));
       b.assign(sgd(b, gradients[1], 0.01));
-      return loss;  // Before the step.
+      return loss;  // The loss before the step.
     });
     const Tensor x = vector<float>({1, 2, 3, 4}), y = vector<float>({0, -1, -2, -3});
     std::cout << std::fixed << std::setprecision(5);

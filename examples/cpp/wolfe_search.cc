@@ -15,7 +15,7 @@ static Tensor valley(const Tensor& at) {
   return square(1 - x) + 5 * square(y - square(x));
 }
 
-// The length of the step from x against its gradient.
+// Searches the length of a step from x along the negative gradient.
 static double search(const Tensor& x, double value, const Tensor& gradient) {
   const double slope = -matmul(gradient, gradient).item<double>();
   double low = 0;

@@ -1,4 +1,5 @@
-// A function that is wrong for all lengths but the first, to test that lengths.cc detects it.
+// A function that returns wrong results for all lengths except the first, to test that lengths.cc
+// detects this.
 
 #include <tenon/tenon.hpp>
 

@@ -1,10 +1,11 @@
-// Preloaded into an example (LD_PRELOAD), this checks each function that the example calls at other
-// lengths. After the first call with inputs of some dtypes and ranks, it repeats the call with five
-// lengths of each of the first two axes, as a trace and eagerly. Results and variables must be
-// equal to the bit, or both calls must fail. The example does not notice: variables keep their
-// values, and what the calls print is discarded.
+// Checks each function that an example calls with other lengths of its inputs. Preload this library
+// into the example (LD_PRELOAD). After the first call with inputs of given dtypes and ranks, it
+// repeats the call with five lengths of each of the first two axes, as a trace and eagerly. Results
+// and variables must be equal to the bit, or both calls must fail. The example is not affected:
+// variables keep their values, and output of the repeated calls is discarded.
 //
-// Exits with 1 if a length gives another result, and with 77 if no function takes a batch.
+// Exits with 1 if a trace and eager code differ for some length, and with 77 if no function can be
+// called with other lengths.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ constexpr int kSkipped = 77;
 
 std::set<std::string> seen;  // Functions with the dtypes and ranks of their inputs.
 int n_compared = 0, n_faults = 0;
-bool runs_eagerly = false;  // The example's setting.
+bool runs_eagerly = false;  // Whether the example runs functions eagerly.
 thread_local bool is_checking = false;
 
 template <class Function>
@@ -112,8 +113,8 @@ struct Call {
   }
 };
 
-// The inputs with another length along the axis: those that are as long as the first input are
-// resized, and their contents repeat. Empty if there is none.
+// The inputs with another length along the axis. All inputs that have the same length there as the
+// first input are resized; their contents repeat. Empty if no input has the axis.
 std::vector<Tensor> of_length(std::span<const Tensor> inputs, size_t axis, int64_t length) {
   int64_t own = -1;
   std::vector<Tensor> result;
@@ -164,7 +165,7 @@ void check_call(tenon_scope* scope, Call call, tenon_tensor* const* handles, siz
   const std::vector<Tensor> inputs = detail::share_all(handles, n_inputs);
   if (!seen.insert(key_of(call.function, inputs, call.n_statics)).second) return;
   const Silence silence;
-  // Uses a separate scope, so that no tape of the example records.
+  // Uses a separate scope, so that no tape of the example records the repeated calls.
   const Scope outer = Scope::share(scope);
   tenon_scope* own = nullptr;
   check(

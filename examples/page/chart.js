@@ -20,7 +20,7 @@ export class Chart {
 
   add(x, y) {
     this.points.push([x, y]);
-    // Twice as many points as pixels show nothing more.
+    // More points than pixels show no additional detail, so drops every other point from 2000 on.
     if (this.points.length > 2000) this.points = this.points.filter((_, i) => i % 2 === 0);
     this.waiting ??= requestAnimationFrame(() => {
       this.waiting = null;

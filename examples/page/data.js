@@ -1,4 +1,4 @@
-// Fashion-MNIST: gzipped IDX files.
+// Loads Fashion-MNIST from gzipped IDX files.
 
 async function readIdx(address, header) {
   const response = await fetch(address);

@@ -2,7 +2,7 @@
 
 import * as tenon from './tenon/src/index.js';
 
-// name, shape, and the number of inputs of each unit; 0 for a bias.
+// Each parameter: name, shape, and the number of inputs of each unit (0 for a bias).
 const PARAMETERS = {
   dense: [['dense1.weight', [784, 64], 784], ['dense1.bias', [64], 0], ['dense2.weight', [64, 10], 64], ['dense2.bias', [10], 0]],
   conv: [

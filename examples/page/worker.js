@@ -1,4 +1,5 @@
-// Trains and classifies in a worker, so that the page stays responsive. Between steps it lets messages in.
+// Trains and classifies in a worker, so that the page stays responsive. Handles messages between
+// training steps.
 
 import * as tenon from './tenon/src/index.js';
 import { Network } from './network.js';

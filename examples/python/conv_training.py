@@ -57,7 +57,7 @@ def clip_gradient(x):
 
 
 def rate_at(step):
-    """Halved after every ten steps."""
+    """Returns the learning rate of a step: halved after every ten steps."""
     rate = tn.tensor(0.1)
     while step >= 10:
         rate = rate * 0.5
@@ -77,7 +77,7 @@ def train(net, images, labels, step):
 
 
 def read_idx(path, header):
-    """The elements of a gzipped IDX file with a header of `header` bytes."""
+    """Reads the elements of a gzipped IDX file whose header has `header` bytes."""
     with gzip.open(path) as file:
         return numpy.frombuffer(file.read(), numpy.uint8, offset=header)
 
@@ -88,7 +88,7 @@ class Data:
         self.labels = read_idx(f"{folder}/train-labels-idx1-ubyte.gz", 8)
 
     def batch(self, step):
-        """The images of one step as numbers from 0 to 1, and their labels."""
+        """Returns the images of one step as numbers from 0 to 1, and their labels."""
         rows = slice(step * BATCH, (step + 1) * BATCH)
         return (tn.tensor(self.images[rows], "float32") * (1.0 / 255.0),
                 tn.tensor(self.labels[rows], "int32"))

@@ -90,7 +90,7 @@ impl CustomGradient for ClipGradient {
     }
 }
 
-/// Halved after every ten steps.
+/// The learning rate of a step: halved after every ten steps.
 fn rate_at(step: Tensor) -> Result<Tensor> {
     let (rate, _) = while_loop(
         (0.1, step),
@@ -118,7 +118,7 @@ fn print_loss(what: &str, loss: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// The elements of a gzipped IDX file with a header of `header` bytes.
+/// Reads the elements of a gzipped IDX file whose header has `header` bytes.
 fn read_idx(path: &str, header: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     GzDecoder::new(File::open(path)?).read_to_end(&mut bytes)?;

@@ -1,5 +1,5 @@
-// Compares convolutions, pooling and losses with ref or literals. Checks that layouts and threads
-// do not change bits.
+// Compares convolutions, pooling and losses with the plugin ref or with literals. Checks that
+// memory layouts and the number of threads do not change the bits of results.
 
 #include <gtest/gtest.h>
 
@@ -29,18 +29,18 @@ const ConvCase kConvCases[] = {
     {{1, 2, 4, 5, 6}, {3, 2, 2, 3, 2}, {}, {0, 1, 0, 1, 1, 1}, {}, {}, 1},
     {{1, 8, 7, 7}, {8, 1, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 8},
     {{1, 40, 6, 40}, {20, 40, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 1},
-    // More than one chain of terms: rows, panels and channels.
+    // More than one chain of terms, for the algorithms `rows`, `panels` and `channels`.
     {{1, 460, 2, 32}, {3, 460, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 1},
     {{1, 460, 7, 7}, {9, 460, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 1},
     {{1, 460, 7, 7}, {45, 460, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 1},
-    // One tap: a plain product, channels, steps.
+    // One tap: for the algorithms `plain` and `channels`, and with strides.
     {{1, 20, 33, 33}, {40, 20, 1, 1}, {}, {0, 0, 0, 0}, {}, {}, 1},
     {{3, 20, 7, 6}, {40, 20, 1, 1}, {}, {0, 0, 0, 0}, {}, {}, 1},
     {{2, 20, 15, 14}, {40, 20, 1, 1}, {2, 2}, {0, 0, 0, 0}, {}, {}, 1},
-    // Depthwise rows of more than four vectors, and with steps.
+    // Depthwise, with rows of more than four vectors, and with strides.
     {{2, 4, 9, 70}, {4, 1, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 4},
     {{1, 4, 11, 31}, {4, 1, 5, 3}, {2, 2}, {2, 2, 1, 1}, {}, {}, 4},
-    // Phases: all taps of one element, overlapping taps, and phases without a tap.
+    // Input dilation: disjoint taps, overlapping taps, and phases without a tap.
     {{1, 5, 6, 7}, {4, 5, 2, 2}, {}, {1, 1, 1, 1}, {}, {2, 2}, 1},
     {{2, 6, 6, 7}, {4, 3, 4, 3}, {}, {3, 1, 2, 2}, {}, {2, 3}, 2},
     {{1, 2, 5, 5}, {3, 2, 1, 1}, {}, {0, 2, 1, 0}, {}, {3, 2}, 1},
@@ -151,7 +151,7 @@ TEST(CpuPool, AgreesWithRef) {
       const Launched got = cpu().run(TENON_OP_max_pool, &attrs, {x}, {y, i});
       EXPECT_TRUE(same_values(got[0], want[0]));
       EXPECT_TRUE(same_values(got[1], want[1]));
-      if (dtype == TENON_INT16) continue;  // Only floats are summed.
+      if (dtype == TENON_INT16) continue;  // window_sum is compared for floats only.
       const Launched want_sum = ref().run(TENON_OP_window_sum, &attrs, {x}, {y});
       const Launched got_sum = cpu().run(TENON_OP_window_sum, &attrs, {x}, {y});
       EXPECT_TRUE(close(got_sum[0], want_sum[0], tenon_sdk::size_of(dtype) == 2 ? 1e-2 : 1e-6));
@@ -165,7 +165,7 @@ TEST(CpuPool, MaximaOfSpecialValuesAgreeWithRef) {
         sizeof attrs,  c.kernel.data(), c.kernel.size(),    c.steps.data(),     c.steps.size(),
         c.pads.data(), c.pads.size(),   c.dilations.data(), c.dilations.size(), false};
     const auto n = static_cast<size_t>(tenon_sdk::count(c.x.size(), c.x.data()));
-    std::vector<float> elements(n, -INFINITY);  // Windows of -inf alone are among them.
+    std::vector<float> elements(n, -INFINITY);  // Some windows contain only -inf.
     const std::vector<float> specials = with_specials(random_elements<float>(n, -3, 3));
     std::copy_n(specials.begin(), n / 2, elements.begin());
     const Tensor x = tensor_of(elements, c.x);
@@ -357,7 +357,7 @@ TEST(CpuBits, DoNotDependOnThreads) {
   }
 }
 
-// Four tasks that wait for each other end only on four threads, whatever the number of cores.
+// Four tasks that wait for each other can end only on four threads, even if there are fewer cores.
 TEST(CpuThreads, RunAsManyAsRequested) {
   if (cpu().calls().run_tasks == nullptr) GTEST_SKIP() << "built without threads";
   const Plugin several(TENON_PLUGIN_FILE, 4);

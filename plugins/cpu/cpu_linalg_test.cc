@@ -1,5 +1,5 @@
-// Compares linear algebra with ref, and checks that layouts and threads do not change bits, both
-// with OpenBLAS where it is installed and without it.
+// Compares linear algebra with the plugin ref. Checks that memory layouts and the number of threads
+// do not change the bits of results. Runs with OpenBLAS, if it is installed, and without it.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using namespace tenon_sdk::testing;
 
 const tenon_dtype kDtypes[] = {TENON_FLOAT32, TENON_FLOAT64};
-// OpenBLAS serves eigenvalues and singular values from 64 on.
+// OpenBLAS computes eigenvalues and singular values of matrices with sides of at least 64.
 const int64_t kSides[] = {0, 1, 2, 3, 7, 16, 33, 65, 130};
 
 // The parameter is the value of the option `openblas`.
@@ -46,7 +46,8 @@ double bound_of(tenon_dtype dtype, int64_t n) {
   return (dtype == TENON_FLOAT32 ? 0x1p-23 : 0x1p-52) * 8 * static_cast<double>(n + 1);
 }
 
-// Three random matrices with `shift` added to their diagonals, which makes them well conditioned.
+// Returns three random matrices. `shift` is added to their diagonals, which makes them well
+// conditioned.
 Tensor matrices(tenon_dtype dtype, int64_t m, int64_t n, double shift = 0, bool symmetric = false) {
   return tenon_sdk::dispatch<tenon_sdk::Types<float, double>>(
       dtype, [&]<class T>(tenon_sdk::Type<T>) {
@@ -74,7 +75,7 @@ TEST_P(CpuLinalg, TriangularSystemsAgreeWithRef) {
         tenon_triangular_solve_attrs attrs = TENON_TRIANGULAR_SOLVE_ATTRS_DEFAULT;
         attrs.lower = (flags & 1) != 0;
         attrs.transpose = (flags & 2) != 0;
-        // Otherwise the solutions grow without bound.
+        // For larger n, solutions with a unit diagonal would become very large.
         attrs.unit_diagonal = (flags & 4) != 0 && n <= 7;
         attrs.left = left;
         expect_like_ref(TENON_OP_triangular_solve, &attrs, {a, b}, {zeros_of(dtype, b.sizes)},
@@ -102,7 +103,7 @@ TEST_P(CpuLinalg, CholeskyAndEliminationAgreeWithRef) {
   }
 }
 
-// OpenBLAS serves factors from 256 on.
+// OpenBLAS computes Cholesky factors of matrices with sides of at least 256.
 TEST_P(CpuLinalg, LargeCholeskyFactorsAndSystemsAgreeWithRef) {
   for (const tenon_dtype dtype : kDtypes) {
     for (const int64_t n : {256, 301}) {
@@ -120,7 +121,7 @@ TEST_P(CpuLinalg, LargeCholeskyFactorsAndSystemsAgreeWithRef) {
 TEST_P(CpuLinalg, DecompositionsAgreeWithRef) {
   for (const tenon_dtype dtype : kDtypes) {
     for (const int64_t n : kSides) {
-      // The diagonal separates the eigenvalues, so that vectors keep their order.
+      // The diagonal separates the eigenvalues, so that eigenvectors have a unique order.
       Tensor x = matrices(dtype, n, n, 0, true);
       tenon_sdk::dispatch<tenon_sdk::Types<float, double>>(dtype, [&]<class T>(tenon_sdk::Type<T>) {
         std::vector<T> elements = x.elements<T>();
@@ -133,7 +134,8 @@ TEST_P(CpuLinalg, DecompositionsAgreeWithRef) {
         return 0;
       });
       const Tensor square = zeros_of(dtype, {3, n, n}), values = zeros_of(dtype, {3, n});
-      // The error of vectors is the size of the matrix over the distance of values, which is n.
+      // The error bound of vectors grows with the norm of the matrix divided by the distance of
+      // eigenvalues, a ratio of about n.
       const double bound = bound_of(dtype, n) * static_cast<double>(n + 1);
       expect_like_ref(TENON_OP_eigh, nullptr, {x}, {values, square}, bound);
       expect_like_ref(TENON_OP_svd, nullptr, {x}, {square, values, square}, bound);
@@ -160,7 +162,7 @@ TEST_P(CpuLinalg, ExtremeSizesNeitherOverflowNorVanish) {
   }
 }
 
-// The bits of all outputs, concatenated.
+// Returns the bits of all outputs, concatenated.
 std::vector<std::byte> bits_of(const Plugin& plugin, uint32_t op, const std::vector<Tensor>& inputs,
                                const std::vector<Tensor>& outputs) {
   std::vector<std::byte> bits;
@@ -170,7 +172,7 @@ std::vector<std::byte> bits_of(const Plugin& plugin, uint32_t op, const std::vec
   return bits;
 }
 
-// OpenBLAS takes its buffers from one global table.
+// OpenBLAS takes work buffers from one global table, which concurrent calls must not corrupt.
 TEST_P(CpuLinalg, ConcurrentSmallMatricesDoNotInterfere) {
   const Plugin one = with_threads(1), four = with_threads(4);
   constexpr int64_t kMany = 20000, kSide = 10;
@@ -196,7 +198,7 @@ TEST_P(CpuLinalg, BitsDependNeitherOnLayoutNorOnThreads) {
     const int64_t batch = i / (kSide * kSide), row = i / kSide % kSide, column = i % kSide;
     to[static_cast<size_t>(i)] = from[static_cast<size_t>((batch * kSide + column) * kSide + row)];
   }
-  const Tensor packed = tensor_of(to, x.sizes);  // The elements of `swapped`, dense.
+  const Tensor packed = tensor_of(to, x.sizes);  // A dense tensor with the elements of `swapped`.
   const Tensor square = zeros_of(TENON_FLOAT32, x.sizes),
                values = zeros_of(TENON_FLOAT32, {20, kSide});
   const auto expect_same = [&](uint32_t op, bool two, const std::vector<Tensor>& outputs) {
@@ -214,7 +216,8 @@ TEST_P(CpuLinalg, BitsDependNeitherOnLayoutNorOnThreads) {
   expect_same(TENON_OP_triangular_solve, true, {square});
 }
 
-// Matrices whose singular values repeat, vanish or differ by powers of ten, and a random one.
+// Returns a matrix whose singular values are repeated, zero or of very different magnitudes, or a
+// random matrix, depending on `kind`.
 std::vector<double> degenerate(int kind, int64_t m, int64_t n) {
   if (kind == 6) return random_elements<double>(static_cast<size_t>(m * n), -1, 1);
   std::vector<double> x;
@@ -272,7 +275,8 @@ TEST_P(CpuLinalg, SingularValuesOfDegenerateMatricesAreAccurate) {
   }
 }
 
-// The text about OpenBLAS in the device's description, which may change after the first product.
+// Returns the text about OpenBLAS in the device's description. Queries the description twice,
+// because the first one, which is for the host, does not load OpenBLAS.
 std::string driver_of(const Plugin& plugin) {
   tenon_device_properties properties = {};
   properties.struct_size = sizeof properties;
@@ -287,7 +291,7 @@ bool starts_with(const std::string& text, const char* start) { return text.rfind
 TEST(CpuOpenBlas, DeviceNamesTheLibraryThatServes) {
   const std::string text = driver_of(cpu());
   if (dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL) != nullptr) {
-    // It may not know this processor.
+    // OpenBLAS may not support this processor.
     EXPECT_TRUE(starts_with(text, "OpenBLAS ") || starts_with(text, "without OpenBLAS: OpenBLAS "))
         << text;
   } else {
@@ -309,7 +313,8 @@ TEST(CpuOpenBlas, OptionAllowsTwoValues) {
   EXPECT_EQ(made, nullptr);
 }
 
-// A plugin without the library beside it stands for an absent OpenBLAS.
+// Copies the plugin to a folder without tenon_cpu_openblas.so, which has the same effect as a
+// missing OpenBLAS.
 TEST(CpuOpenBlas, AbsentLibraryIsNamedAndOwnCodeServes) {
   namespace fs = std::filesystem;
   const fs::path folder =

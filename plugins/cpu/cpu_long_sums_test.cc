@@ -1,5 +1,5 @@
-// Sums of a million equal terms. Their rounding errors all have the same sign for a while, so a
-// serial sum in float32 is off by 1 %. No op may be that inaccurate.
+// Tests sums of a million equal terms. In a serial float32 sum, many consecutive rounding errors
+// have the same sign, so its error is 1 %. Ops must be more accurate.
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(CpuLongSums, ScansStayWithinTheBound) {
   }
 }
 
-// As a row, as columns, in tiles, and with 512 rows by BLAS.
+// Products of one row, of few columns, in tiles, and a large product that a BLAS may compute.
 TEST(CpuLongSums, ProductsStayWithinTheBound) {
   const tenon_matmul_attrs attrs{sizeof attrs, false, false};
   const int64_t sizes[][2] = {{1, 1}, {1, 5}, {5, 1}, {13, 33}};
@@ -92,7 +92,7 @@ TEST(CpuLongSums, WindowSumsStayWithinTheBound) {
   }
 }
 
-// A million updates of one element, while others get few.
+// One element gets a million updates; the others get few.
 TEST(CpuLongSums, ScattersStayWithinTheBound) {
   const auto indices = [](List sizes) {
     std::vector<int64_t> at(kMillion, 1);

@@ -1,4 +1,4 @@
-// Loops must give the same bits as their instructions run one by one.
+// Tests that a fused loop returns the same bits as separate kernels for its instructions.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using Instruction = Plugin::Instruction;
 // A random loop over inputs of many layouts.
 class RandomLoop {
  public:
-  // `plugin` determines which ops are available.
+  // `plugin`: the loop uses only ops and attributes that this plugin supports.
   RandomLoop(const Plugin& plugin, uint64_t seed, List sizes)
       : generator_(seed),
         sizes_(std::move(sizes)),
@@ -29,7 +29,7 @@ class RandomLoop {
     }
   }
 
-  // The values computed one by one.
+  // Returns the outputs, computed by separate kernels.
   std::vector<Tensor> expected(const Plugin& plugin) const {
     std::vector<Tensor> values = inputs, wanted;
     for (const Instruction& each : instructions) {
@@ -59,10 +59,10 @@ class RandomLoop {
       case 0:  // A uniform input.
         std::fill(strides.begin(), strides.end(), 0);
         break;
-      case 1:  // One row for all.
+      case 1:  // An input that is broadcast along the first axis.
         strides[0] = 0;
         break;
-      case 2:  // Reversed.
+      case 2:  // An input with reversed elements.
         inputs.push_back(reversed(whole));
         dtypes_.push_back(dtype);
         return;
@@ -84,7 +84,7 @@ class RandomLoop {
     return x.as(x.sizes, strides, offset);
   }
 
-  // A random value of this dtype, preferring recent ones. If there is none, adds a cast.
+  // Returns a random value of this dtype, preferring recent values. If there is none, adds a cast.
   uint32_t value_of(tenon_dtype dtype) {
     for (size_t tries = 0; tries < 4 * dtypes_.size(); ++tries) {
       const size_t back = draw(1 + draw(dtypes_.size()));
@@ -145,8 +145,8 @@ void expect_equal(const Launched& got, const std::vector<Tensor>& want) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(got[i].bytes, want[i].bytes) << "output " << i;
 }
 
-// Also runs with the first output in place of each input that it may alias, and returns their
-// number.
+// Compares the loop's outputs with those of separate kernels. Also runs the loop with the first
+// output in the memory of each input that it may alias. Returns the number of these inputs.
 size_t expect_equal(const Plugin& plugin, const RandomLoop& loop) {
   const std::vector<Tensor> want = loop.expected(plugin);
   const auto run = [&](std::optional<size_t> in_place) {
@@ -203,7 +203,7 @@ TEST(CpuLoop, RefusesTooManyValues) {
 }
 
 TEST(CpuLoop, RefusesValuesThatDoNotFitATile) {
-  // Fifty-five live values of eight bytes.
+  // 55 values of eight bytes are live at the same time.
   std::vector<Instruction> instructions;
   for (uint32_t i = 0; i < 55; ++i) {
     instructions.push_back({TENON_OP_neg, nullptr, {0}, TENON_FLOAT64});
@@ -215,7 +215,7 @@ TEST(CpuLoop, RefusesValuesThatDoNotFitATile) {
   const Tensor x = tenon_sdk::testing::f64({1, 2});
   EXPECT_EQ(cpu().run_loop(instructions, {x}, {82}, {x}).refusal,
             "has no room for so many values at once");
-  // Forty live values fit.
+  // 40 live values fit into a tile.
   instructions.erase(instructions.begin() + 40, instructions.begin() + 55);
   for (size_t i = 40; i < instructions.size(); ++i) instructions[i].inputs = {0, 1, 2};
   EXPECT_EQ(cpu().run_loop(instructions, {x}, {67}, {x}).refusal, "");

@@ -1,5 +1,5 @@
-// Sorting and searching must give ref's bits, in every dtype and layout and with any number of
-// threads.
+// Tests that sorting and searching return the same bits as the plugin ref, for every dtype and
+// memory layout and with any number of threads.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,8 @@ constexpr tenon_dtype kDTypes[] = {TENON_BOOL,   TENON_INT8,    TENON_INT16,    
                                    TENON_UINT64, TENON_FLOAT16, TENON_BFLOAT16, TENON_FLOAT32,
                                    TENON_FLOAT64};
 
-// Signed zeros, NaN and infinities first, then many small integers, which tie.
+// Returns a tensor that begins with signed zeros, NaN and infinities, followed by small integers,
+// many of which are equal.
 Tensor with_ties(tenon_dtype dtype, const List& sizes) {
   Tensor made = random_tensor(dtype, sizes, -1000, 1000);
   tenon_sdk::dispatch<tenon_sdk::Floats>(dtype, [&]<class T>(tenon_sdk::Type<T>) {

@@ -1,4 +1,4 @@
-// Loops over rows must give the same bits as their instructions run one by one.
+// Tests that a loop over rows returns the same bits as separate kernels for its instructions.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using Instruction = Plugin::Instruction;
 
 constexpr uint32_t kReduces = TENON_LOOP_PER_ROW | TENON_LOOP_REDUCES;
 
-// A loop over rows; tracks the dtype of each of its values and whether it is per row.
+// A loop over rows. Stores the dtype of each value, and whether the value is per row.
 class RowLoop {
  public:
   RowLoop(List sizes, uint32_t row_axes) : sizes_(std::move(sizes)), row_sizes_(sizes_) {
@@ -35,7 +35,7 @@ class RowLoop {
   const List& row_sizes() const { return row_sizes_; }
 
   uint32_t input(const Tensor& x) { return add_input(x, false); }
-  // Must be added after all inputs per element.
+  // Adds an input per row. Must be called after all inputs per element are added.
   uint32_t row_input(const Tensor& x) {
     ++rows_.n_inputs;
     return add_input(x, true);
@@ -43,7 +43,7 @@ class RowLoop {
   uint32_t reduce(uint32_t op, uint32_t x) {
     return add({op, &attrs_, {x}, values_[x].dtype, kReduces});
   }
-  // Reduces the only axis of a row.
+  // Adds argmax or argmin. A row must have only one axis.
   uint32_t find(uint32_t op, uint32_t x) {
     return add({op, &arg_attrs_, {x}, TENON_INT64, kReduces});
   }
@@ -61,7 +61,7 @@ class RowLoop {
   bool is_per_row(uint32_t value) const { return values_[value].per_row; }
   uint32_t n_values() const { return static_cast<uint32_t>(values_.size()); }
 
-  // The values computed one by one.
+  // Returns the outputs, computed by separate kernels.
   std::vector<Tensor> expected(const Plugin& plugin) const {
     std::vector<Tensor> values = inputs_, wanted;
     for (const Instruction& each : instructions_) {
@@ -88,8 +88,8 @@ class RowLoop {
     return plugin.run_loop(instructions_, inputs_, given_, outputs, in_place, rows_);
   }
 
-  // Also runs with the first output in place of each input that it may alias, and returns their
-  // number.
+  // Compares the loop's outputs with those of separate kernels. Also runs the loop with the first
+  // output in the memory of each input that it may alias. Returns the number of these inputs.
   size_t expect_equal(const Plugin& plugin) const {
     const std::vector<Tensor> want = expected(plugin);
     const Launched got = run(plugin);
@@ -147,7 +147,7 @@ class RowLoop {
   std::vector<Value> values_;
 };
 
-// Draws random inputs of many layouts, and instructions for them.
+// A random loop: inputs with various memory layouts, and random instructions.
 class Drawn {
  public:
   Drawn(uint64_t seed, const List& sizes, uint32_t row_axes)
@@ -191,7 +191,7 @@ class Drawn {
     return loop.dtype(v) == TENON_FLOAT32 || loop.dtype(v) == TENON_FLOAT64 ||
            loop.dtype(v) == TENON_FLOAT16;
   }
-  // A random value, preferring recent ones.
+  // Returns a random value for which is(value) is true, preferring recent values.
   template <class Is>
   std::optional<uint32_t> some(const Is& is) {
     for (size_t tries = 0; tries < 4 * loop.n_values(); ++tries) {
@@ -212,7 +212,7 @@ class Drawn {
     const auto floating = [&](uint32_t v) { return is_floating(v); };
     const auto floating_row = [&](uint32_t v) { return per_row(v) && is_floating(v); };
     switch (draw(6)) {
-      case 0:  // Also of integers.
+      case 0:  // A reduction, also of integers.
         if (const auto x = some([&](uint32_t v) { return !per_row(v); })) {
           const bool can_find = std::has_single_bit(loop.row_axes()) && loop.has_elements();
           can_find&& draw(4) == 0 ? loop.find(draw(2) != 0 ? TENON_OP_argmax : TENON_OP_argmin, *x)

@@ -1,4 +1,4 @@
-// The CPU plugin against the reference plugin and against the C library in long double.
+// Compares the CPU plugin with the reference plugin, and with the C library in long double.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using namespace tenon_sdk::testing;
 using tenon_sdk::List;
 
-// The distance from the exact result in ulp.
+// Returns the distance from the exact result in ulp.
 template <class T>
 double ulps(T got, long double exact) {
   if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
@@ -30,9 +30,10 @@ struct Function {
   const char* name;
   uint32_t op;
   long double (*exact)(long double);
-  double low, high;  // The interesting range of arguments.
+  double low, high;  // Range of half of the arguments.
   double bound_f32, bound_f64;
-  double absolute_f32 = 0, absolute_f64 = 0;  // Absolute error near zeros where terms cancel.
+  // Allowed absolute errors near zeros of the function where terms cancel.
+  double absolute_f32 = 0, absolute_f64 = 0;
 };
 
 long double exact_sigmoid(long double x) {
@@ -43,8 +44,8 @@ long double exact_softplus(long double x) {
   return std::fmax(x, 0.0L) + std::log1p(std::exp(-std::fabs(x)));
 }
 
-// Accurate to long double also near its positive zero: each term is divided by the distance from
-// it.
+// Accurate in long double also near its positive zero: computes the result divided by the distance
+// from the zero, term by term.
 long double exact_digamma(long double x) {
   constexpr long double kPi = 3.14159265358979323846264338327950288L;
   constexpr long double kRoot = 1.46163214496836234126265954232572133L;
@@ -58,7 +59,8 @@ long double exact_digamma(long double x) {
   constexpr int kSteps = 64;
   long double sum = 0;
   for (int k = 0; k < kSteps; ++k) sum += 1 / ((x + k) * (kRoot + k));
-  // log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4) - ..., at both ends.
+  // Adds the difference of the asymptotic series log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4)
+  // - ... at `to` and at `from`.
   const long double from = kRoot + kSteps, to = x + kSteps;
   const auto tail = [](long double y) {
     const long double u = 1 / (y * y);
@@ -120,9 +122,8 @@ constexpr Function kFunctions[] = {
 
 class Transcendental : public ::testing::TestWithParam<Function> {};
 
-// Half of the inputs are in the interesting range, and half are random bits; special values come
-// first. For negative inputs an error of `absolute` is allowed.
-// ones come first. Negative ones may be off by `absolute`.
+// Special values are the first inputs. Of the others, half are in the function's range and half are
+// random bits. For negative inputs, an absolute error of `absolute` is allowed.
 template <class T>
 void expect_within(const Function& function, double bound, double absolute, size_t n) {
   const T limits[] = {0,
@@ -342,7 +343,7 @@ TEST(Cpu, GathersZeroForAnIndexOutOfRangeAndReportsIt) {
 }
 
 TEST(Cpu, LargeDynamicSlicesEqualRef) {
-  const List sizes = {3, 200, 150};  // Large enough for several tasks.
+  const List sizes = {3, 200, 150};  // The sizes are large enough for several tasks.
   const tenon_dynamic_slice_attrs attrs{sizeof attrs, sizes.data(), sizes.size()};
   const Tensor start = i64({3}, {1, -170, 90});
   for (const tenon_dtype dtype : {TENON_BOOL, TENON_FLOAT16, TENON_INT32, TENON_FLOAT64}) {

@@ -1,4 +1,4 @@
-// Shared by the tests of the CPU plugin: the two plugins, random tensors, comparisons.
+// Shared helpers of the CPU plugin's tests: the plugins cpu and ref, random tensors, comparisons.
 
 #pragma once
 
@@ -74,7 +74,8 @@ inline Tensor random_tensor(tenon_dtype dtype, const List& sizes, double low, do
   });
 }
 
-// Places signed zeros, infinities, NaN and extremes first, in an order that depends on the seed.
+// Replaces the first elements by signed zeros, infinities, NaN and extreme values. The order
+// depends on `step`.
 template <class T>
 std::vector<T> with_specials(std::vector<T> elements, size_t step = 1) {
   const double specials[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 2, 0.5, -2.5, 3e38, 1e-40};
@@ -123,7 +124,7 @@ inline bool offers(const Plugin& plugin, uint32_t op, tenon_dtype dtype) {
   return false;
 }
 
-// Equal numbers; all NaNs are equal.
+// Whether all elements are equal, including the sign of zeros. All NaNs are equal.
 inline bool same_values(const Tensor& got, const Tensor& want) {
   return tenon_sdk::dispatch<tenon_sdk::Any>(got.dtype, [&]<class T>(tenon_sdk::Type<T>) {
     const std::vector<T> a = got.elements<T>(), b = want.elements<T>();
@@ -144,7 +145,8 @@ inline bool same_values(const Tensor& got, const Tensor& want) {
   });
 }
 
-// Equal within `bound` times the largest magnitude in `want`; integers exactly.
+// Whether elements differ by at most `bound` times the largest magnitude in `want`. Integers must
+// be equal.
 inline bool close(const Tensor& got, const Tensor& want, double bound) {
   return tenon_sdk::dispatch<tenon_sdk::Any>(got.dtype, [&]<class T>(tenon_sdk::Type<T>) {
     if constexpr (!tenon_sdk::kIsFloat<T>) {
@@ -165,7 +167,8 @@ inline bool close(const Tensor& got, const Tensor& want, double bound) {
   });
 }
 
-// The same elements with the axes reversed in memory, and with a gap after each element.
+// Returns a tensor with the same elements, whose axes are in reverse order in memory and which has
+// a gap after each element.
 inline Tensor scattered(const Tensor& dense) {
   const size_t size = tenon_sdk::size_of(dense.dtype), rank = dense.sizes.size();
   Tensor made = dense;

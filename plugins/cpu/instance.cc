@@ -1,4 +1,4 @@
-// Makes instances of the plugin and describes the device.
+// Creates instances of the plugin and describes the device.
 
 #include <sys/sysinfo.h>
 
@@ -17,7 +17,7 @@
 namespace tenon_simd {
 namespace {
 
-// A field of /proc/cpuinfo, or `otherwise`.
+// Returns a field of /proc/cpuinfo, or `otherwise` if there is none.
 std::string processor(const char* field, const char* otherwise) {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -33,8 +33,9 @@ constexpr const char* kArchitecture = "arm64";
 constexpr const char* kArchitecture = "x86-64";
 #endif
 
-// The first description is the host's, which opens the device. It does not load OpenBLAS, which
-// takes some milliseconds; later ones answer a program.
+// An instance whose device description names the loaded OpenBLAS. The host requests the first
+// description when it opens the device. This description does not load OpenBLAS, which takes some
+// milliseconds. Later descriptions, which programs request, load it.
 class CpuInstance final : public Instance {
  public:
   using Instance::Instance;

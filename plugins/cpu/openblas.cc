@@ -21,7 +21,7 @@ struct OpenBlas {
   std::string text;
 };
 
-// The folder of the plugin, which is the file that contains this function.
+// Returns the folder of the plugin, which is the shared library that contains this function.
 std::string plugin_folder() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&plugin_folder), &info) == 0 || info.dli_fname == nullptr) {
@@ -31,7 +31,7 @@ std::string plugin_folder() {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-// Also finds functions of the libraries that `library` needs.
+// Looks up a function in `library` and in the libraries that it depends on.
 template <class F>
 bool find(void* library, const std::string& name, F*& out_function) {
   out_function = reinterpret_cast<F*>(dlsym(library, name.c_str()));
@@ -50,23 +50,24 @@ bool find_functions(void* library, char prefix, BlasFunctions<T>& out) {
          lapack("gesdd", out.gesdd);
 }
 
-// On an unknown processor, OpenBLAS falls back to a much older one, which makes it several times
-// slower than our own code.
+// Whether OpenBLAS has code for this processor. On an unknown processor it uses code for a much
+// older one, which is several times slower than Tenon's own code.
 bool knows_processor(const std::string& core) {
 #if defined(__x86_64__)
   return core == "Haswell" || core == "Zen" || core == "SkylakeX" || core == "Cooperlake" ||
          core == "SapphireRapids";
 #else
-  return core != "ARMV8";  // The generic core.
+  return core != "ARMV8";  // ARMV8 is the generic code.
 #endif
 }
 
-// Whether its products use the vectors of this processor.
+// Whether OpenBLAS uses the widest vectors of this processor.
 bool uses_all_vectors(const std::string& core) {
   return !has_avx512() || (core != "Haswell" && core != "Zen");
 }
 
-// Makes a call that takes a buffer, which products of small matrices do not always do.
+// Calls a function that always takes a work buffer; products of small matrices may not. Returns
+// false if memory is exhausted.
 bool use_buffer(const Blas& blas) {
   const BlasCalls calls(blas);
   if (!calls) return false;
@@ -77,8 +78,8 @@ bool use_buffer(const Blas& blas) {
   return true;
 }
 
-// Whether OpenBLAS and a buffer for it fit the address space. dlopen does not say that it failed
-// for want of memory, and that passes, unlike a missing library.
+// Whether the address space has room for OpenBLAS and a buffer. dlopen() does not report whether it
+// failed because memory was exhausted, in which case a later call may succeed.
 bool has_room() {
   constexpr size_t kRoom = size_t{400} << 20;
   void* const memory =
@@ -131,7 +132,8 @@ OpenBlas load() {
   if (!buffers->has_served()) {
     return refuse("another library of this process has loaded OpenBLAS with its own work memory");
   }
-  // So that results do not depend on the number of threads, and one pool has all threads.
+  // OpenBLAS uses one thread, so that results do not depend on the number of threads and all
+  // threads belong to one pool.
   if (parallel() != 0) set_threads(1);
   made.blas.multiplies = uses_all_vectors(core);
   made.is_usable = true;

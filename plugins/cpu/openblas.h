@@ -1,4 +1,4 @@
-// OpenBLAS, which is loaded when a kernel needs it first.
+// Access to OpenBLAS, which is loaded when a kernel needs it for the first time.
 
 #pragma once
 
@@ -8,12 +8,13 @@
 
 namespace tenon_simd {
 
-// Loads OpenBLAS at the first call. NULL if it is not installed or does not know this processor.
-// Throws std::bad_alloc if there is no memory to load it; a later call tries again.
+// Returns OpenBLAS, which the first call loads. Returns NULL if it is not installed or does not
+// support this processor. Throws std::bad_alloc if memory for loading it is exhausted; a later call
+// tries again.
 const Blas* find_openblas();
 
-// Names the loaded OpenBLAS, or says why there is none: "OpenBLAS 0.3.21 (Cooperlake)". Loads it,
-// too.
+// Returns the name of OpenBLAS, such as "OpenBLAS 0.3.21 (Cooperlake)", or the reason why it is not
+// used. Also loads it.
 std::string_view describe_openblas();
 
 }  // namespace tenon_simd

@@ -1,4 +1,5 @@
-// Compiled without the thread sanitizer, which cannot see into oneTBB; see parallel.cc.
+// Implements parallel_raw.h with oneTBB. This file is compiled without ThreadSanitizer, which
+// cannot detect oneTBB's synchronisation; parallel.cc declares it.
 
 #include "plugins/simd/parallel_raw.h"
 
@@ -23,7 +24,7 @@ struct Arena {
     more_than_cores.emplace(tbb::global_control::max_allowed_parallelism,
                             static_cast<size_t>(threads));
   }
-  // oneTBB starts one thread per core unless more are allowed.
+  // Permits more threads than cores. By default, oneTBB starts at most one thread per core.
   std::optional<tbb::global_control> more_than_cores;
   tbb::task_arena arena;
   unsigned threads;
@@ -32,8 +33,9 @@ struct Arena {
 
 namespace {
 
-// Starts the threads of an arena with a loop that does nothing. oneTBB may leave tasks queued when
-// the system refuses a thread; these tasks refer to nothing on the stack.
+// Starts the threads of an arena by a loop that does nothing. If the system cannot start a thread,
+// oneTBB may leave tasks queued. The tasks of this loop do not refer to the stack, so they may run
+// later.
 void start_threads(Arena& self) {
   try {
     self.arena.execute([&] {
@@ -58,8 +60,8 @@ void release_arena(Arena* arena) { delete arena; }
 
 unsigned arena_threads(const Arena* arena) { return arena == nullptr ? 1 : arena->threads; }
 
-// Isolated, so that a thread that waits for its loop does not start another caller's task, whose
-// scratch memory and locks it may already hold.
+// The loop is isolated: a thread that waits for its loop does not run tasks of other callers. Such
+// a task could use scratch memory or locks that the waiting thread already uses.
 void raw_parallel_for(Arena* arena, int64_t n, void (*function)(void*, int64_t), void* data) {
   if (!arena->has_threads.load(std::memory_order_acquire)) start_threads(*arena);
   arena->arena.execute([&] {

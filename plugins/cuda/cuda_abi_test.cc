@@ -1,12 +1,12 @@
-// Compares the declarations of driver/cuda_abi.h with a toolkit's headers, where the build found
-// them: the sizes and kinds of all parameters and results, and the constants.
+// Compares the declarations of driver/cuda_abi.h with the headers of a CUDA toolkit, if the build
+// found them: sizes and kinds of all parameters and results, and constants.
 
 #include <gtest/gtest.h>
 
 #if defined(TENON_HAS_CUDA_HEADERS)
 #include <cuda.h>
 #include <nvrtc.h>
-// cublasLt.h includes types of the runtime, whose headers come in other wheels.
+// cublasLt.h includes headers of the CUDA runtime, which other wheels contain.
 #if __has_include(<cublasLt.h>) && __has_include(<crt/host_defines.h>) && __has_include(<nv/target>)
 #define TENON_HAS_CUBLASLT_HEADER 1
 #include <cublasLt.h>
@@ -26,8 +26,8 @@ namespace {
 template <class T>
 constexpr bool is_number = std::is_integral_v<T> || std::is_enum_v<T>;
 
-// Whether `Ours` and `Theirs` are passed to functions in the same way. Handles are pointers to
-// types that have other names here.
+// Whether arguments of types `Ours` and `Theirs` are passed in the same way. Handles are pointers
+// to types with different names.
 template <class Ours, class Theirs>
 constexpr bool agrees() {
   if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {

@@ -1,4 +1,4 @@
-// Tests of the cache of compiled kernels on disk.
+// Tests of the disk cache of compiled kernels.
 
 #include <filesystem>
 #include <fstream>
@@ -50,7 +50,7 @@ TEST_F(CudaCache, IncompleteFileIsRecompiledAndReplaced) {
   fs::resize_file(file, fs::file_size(file) / 2);
   EXPECT_EQ(add().failure.message, "");
   const Fault fault("nvrtcCompileProgram:1+");
-  EXPECT_EQ(add().failure.message, "");  // The file was replaced by a valid one.
+  EXPECT_EQ(add().failure.message, "");  // The previous call replaced the file by a valid one.
 }
 
 TEST_F(CudaCache, FileWithForeignBytesIsRecompiled) {

@@ -1,4 +1,4 @@
-// Failing driver calls: the plugin returns an error, and neither crashes nor leaks.
+// Tests of failing driver calls: the plugin must return an error, and must neither crash nor leak.
 
 #include <atomic>
 #include <condition_variable>
@@ -26,7 +26,7 @@ void use_everything() {
   const Bench bench;
   if (!bench.is_open()) return;
   bench.run(TENON_OP_add, nullptr, {f32({1, 2}), f32({3, 4})}, {f32({2}, {})});
-  // A product that cuBLASLt computes.
+  // cuBLASLt computes this matrix product.
   const Tensor one = by_value(f32({}, {1})).as({64, 64}, {0, 0});
   bench.run(TENON_OP_matmul, nullptr, {one, one}, {f32({64, 64}, {})});
   const tenon_plugin_calls& calls = bench.calls();

@@ -77,8 +77,8 @@ TEST(CudaKernel, SortsLinesLongerThanABlock) {
   EXPECT_EQ(result[0].numbers(), expected);
 }
 
-// A line of 10000 elements takes three tiles of a block; lines of 2 elements are scanned by a
-// thread each.
+// A block scans the line of 10000 elements in three tiles. One thread each scans the lines of 2
+// elements.
 TEST(CudaKernel, ScansLongLinesByTilesAndShortOnesByThreads) {
   using namespace tenon_sdk::testing;
   const Bench bench;
@@ -96,7 +96,7 @@ TEST(CudaKernel, ScansLongLinesByTilesAndShortOnesByThreads) {
   }
 }
 
-// Summed one after another in float16, the total would stop at 2048.
+// A serial sum of ones in float16 would stop growing at 2048.
 TEST(CudaKernel, SumsHalvesOfAScatterInFloat32) {
   using namespace tenon_sdk::testing;
   const Bench bench;

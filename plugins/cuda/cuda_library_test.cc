@@ -1,13 +1,14 @@
-// Products through cuBLASLt, which the emulated library computes.
+// Tests of matrix products through cuBLASLt, which an emulated library replaces.
 
 #include "plugins/cuda/testing/operands.h"
 
 namespace tenon_cuda::testing {
 namespace {
 
-constexpr int64_t kSide = 64;  // The smallest size for which the plugin uses cuBLASLt.
+constexpr int64_t kSide = 64;  // The minimum size for which the plugin uses cuBLASLt.
 
-// The product of [n, m, k] and [n, k, columns], whose elements the functions `a` and `b` return.
+// Returns the product of matrices [n, m, k] and [n, k, columns], whose elements are a(...) and
+// b(...).
 Numbers product(int64_t n, int64_t m, int64_t columns, int64_t k,
                 const std::function<int64_t(int64_t, int64_t, int64_t)>& a,
                 const std::function<int64_t(int64_t, int64_t, int64_t)>& b) {
@@ -21,14 +22,15 @@ Numbers product(int64_t n, int64_t m, int64_t columns, int64_t k,
   return result;
 }
 
-// Expects that the call uses cuBLASLt if `is_used`: it then fails when cuBLASLt is made to fail.
-// Returns its result.
+// Runs an op twice: first with a failing cuBLASLt, which must make the op fail exactly if
+// `is_used`, then without the fault. Returns the second result.
 Result expect_library(const Bench& bench, bool is_used, uint32_t op, const void* attrs,
                       const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
   {
     const Fault fault("cublasLtMatmul:1");
     const Result failed = bench.run(op, attrs, inputs, outputs);
-    // If a part of the launch was enqueued before, the failure is reported to the host instead.
+    // If a part of the launch was already enqueued, the failure is reported to the host and not
+    // returned.
     std::string message = failed.failure.message;
     std::lock_guard guard(reported_failures().mutex);
     for (const auto& [ticket, each] : reported_failures().failed) message += each.message;

@@ -1,4 +1,4 @@
-// Loading errors: libraries that are missing, are other libraries, or find no device.
+// Tests of loading errors: a library is missing, is a different library, or finds no device.
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-// Elementwise kernels, reductions and loops, on the emulated driver.
+// Tests of elementwise kernels, reductions and fused loops on the emulated driver.
 
 #include "plugins/cuda/testing/cuda_testing.h"
 
@@ -57,8 +57,8 @@ TEST(CudaLoop, SumsShortRowsAndLongOnes) {
   }
 }
 
-// Rows that one thread processes and rows that a block processes. Both use the row's sum in a later
-// stage.
+// One thread processes a short row, and a block processes a long one. A later stage uses the row's
+// sum.
 TEST(CudaLoop, ComputesValuesPerRowFromTheSumOfTheRow) {
   const Bench bench;
   const int64_t last[] = {1};

@@ -14,8 +14,8 @@
 namespace tenon_cuda::testing {
 namespace {
 
-// Path of NVRTC in the Python environment of ./dev setup --cuda, or where the plugin searches.
-// Empty if there is none.
+// Returns the path of NVRTC in the Python environment of `./dev setup --cuda`, or where the plugin
+// finds it. Empty if NVRTC is not installed.
 std::string find_nvrtc() {
   std::error_code failure;
   for (const auto& entry :
@@ -28,7 +28,7 @@ std::string find_nvrtc() {
   return {};
 }
 
-// Sources in the cache of the emulated NVRTC, sorted by name.
+// Returns the paths of the sources in the cache of the emulated NVRTC, sorted by name.
 std::vector<std::filesystem::path> cached_sources() {
   std::vector<std::filesystem::path> files;
   const char* const folder = std::getenv("TENON_EMULATED_CUDA_CACHE");
@@ -74,7 +74,7 @@ TEST_P(CudaNvrtc, CompilesEveryKernel) {
   }
 }
 
-// TENON_NVRTC_STRIDE=10 compiles every tenth source.
+// If TENON_NVRTC_STRIDE is set, to 10 for example, compiles only every tenth source.
 TEST_P(CudaNvrtc, CompilesEverySourceOfEarlierTests) {
   const std::vector<std::filesystem::path> files = cached_sources();
   if (files.empty()) GTEST_SKIP() << "no test has left sources in TENON_EMULATED_CUDA_CACHE";

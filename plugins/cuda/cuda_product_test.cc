@@ -1,5 +1,5 @@
-// Matrix products of more than one tile. Their elements are small integers, so that the order of a
-// sum does not affect its result.
+// Tests of matrix products, convolutions and attention of more than one tile. Elements are small
+// integers, so that the order of a sum does not affect its result.
 
 #include <cmath>
 
@@ -12,7 +12,8 @@ using namespace tenon_sdk::testing;
 
 class CudaProduct : public ::testing::TestWithParam<tenon_dtype> {};
 
-// Three tiles of rows, the last with few rows. k is split into three chunks, the last one short.
+// The product has three tiles of rows, the last one with few rows, and k is split into three
+// chunks, the last one shorter.
 TEST_P(CudaProduct, SeveralTilesAndSplitsGiveTheExactSums) {
   const Bench bench;
   const int64_t m = 130, n = 9, k = 2100;

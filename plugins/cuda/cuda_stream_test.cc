@@ -1,4 +1,4 @@
-// Tests of streams, with and without a driver that delays all work.
+// Tests of streams. The emulated driver runs all work immediately or with a delay.
 
 #include <condition_variable>
 #include <numeric>
@@ -48,7 +48,7 @@ Bytes counting(size_t n) {
 }
 
 TEST_P(CudaStream, DownloadsTheUploadedBytes) {
-  // Sizes that fit into pinned memory, fill it, and exceed it.
+  // The sizes are less than, equal to and greater than the maximum size of a staged copy.
   for (const size_t size : {size_t{3}, size_t{1} << 20, (size_t{1} << 20) + 5}) {
     const Bytes sent = counting(size);
     Bytes read(size);
@@ -172,7 +172,7 @@ TEST_P(CudaStream, ClockIncreases) {
   uint64_t first = 0, second = 0, first_ns = 0, second_ns = 0;
   EXPECT_SUCCESS(calls().mark_time(stream(), &first));
   EXPECT_SUCCESS(
-      calls().wait(stream()));  // The stream's thread may be later than the requested delay.
+      calls().wait(stream()));  // The stream's thread may run later than after the requested delay.
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   EXPECT_SUCCESS(calls().mark_time(stream(), &second));
   EXPECT_SUCCESS(calls().wait(stream()));

@@ -1,4 +1,5 @@
-# Writes a C++ file with the text of the files of device/: cmake -DOUTPUT=... -DFILES=... -P embed.cmake
+# Writes a C++ file that embeds the files of device/ as strings: cmake -DOUTPUT=... -DFILES=... -P
+# embed.cmake
 
 set(rows "")
 foreach(file IN LISTS FILES)

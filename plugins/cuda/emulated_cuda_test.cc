@@ -1,4 +1,5 @@
-// Tests of the emulated driver itself: cooperation of the threads of a block, and error reports.
+// Tests of the emulated driver: barriers, shuffles and atomics of the threads of a block, and error
+// reports.
 
 #include "plugins/cuda/driver/stream.h"
 #include "plugins/cuda/kernels/device_code.h"
@@ -78,7 +79,7 @@ TEST_F(EmulatedCuda, ShufflesExchangeWithinAWarp) {
           .message,
       "");
   EXPECT_EQ(values[0], 1003);
-  EXPECT_EQ(values[31], 31028);  // There is no lane after the last one.
+  EXPECT_EQ(values[31], 31028);  // The last lane has no next lane and keeps its own value.
   EXPECT_EQ(values[32], 33035);
 }
 

@@ -1,5 +1,5 @@
-// The interface between kernels and streams: dispatches of compiled functions, and the queries that
-// kernels make about a device when they are prepared. kernels/ uses it, and driver/ implements it.
+// The interface between kernels and streams: dispatches of compiled functions, and queries about a
+// device for the preparation of kernels. kernels/ uses this interface, and driver/ implements it.
 
 #pragma once
 
@@ -18,17 +18,18 @@ namespace tenon_cuda {
 // A compiled and loaded device function.
 using Function = struct CUfunc_st*;
 
-// ---- when a kernel is prepared
+// ---- preparation of kernels
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message);
 
-// Compiles CUDA C++ source, or finds it in a cache, and returns its functions of these names.
-// `name` names the source in error messages.
+// Compiles CUDA C++ source, or finds the compiled code in a cache, and returns the functions with
+// these names. `name`: name of the source in error messages.
 tenon_error* make_functions(tenon_device_p* device, const std::string& name,
                             const std::string& source, std::span<const char* const> names,
                             Function* functions);
 
-// Number of multiprocessors of the device. Results must not depend on it.
+// Returns the number of multiprocessors of the device. Results of kernels must not depend on the
+// number.
 uint32_t multiprocessors(tenon_device_p* device);
 
 // A matrix product [matrices, rows, depth] times [matrices, depth, columns]. A transposed factor
@@ -40,37 +41,37 @@ struct LibraryShape {
 
   auto operator<=>(const LibraryShape&) const = default;
 };
-// Finds the product in cuBLASLt. `product` becomes NULL, without an error, if there is no library
-// or it does not support the shape.
+// Returns a product of cuBLASLt in `product`. Sets it to NULL, without an error, if the library is
+// not installed or does not support the shape.
 class LibraryProduct;
 tenon_error* find_library_product(tenon_device_p* device, const LibraryShape& shape,
                                   const LibraryProduct** product);
 uint64_t workspace_bytes(const LibraryProduct& product);
 void release_error(tenon_device_p* device, tenon_error* error);
 
-// Addresses of the operands, which are contiguous.
+// Device addresses of the operands. All operands are contiguous and aligned to kAlignment.
 struct LibraryCall {
   static constexpr uint32_t kAlignment = 16;
   uint64_t a, b, d, workspace;
-  bool shares_a, shares_b;  // The factor is one matrix for the whole batch.
+  bool shares_a, shares_b;  // Whether `a`, or `b`, is one matrix for the whole batch.
 };
 
-// ---- when it is launched
+// ---- launches
 
-// Device address of a view's first element; 0: the operand is passed by value.
+// Returns the device address of a view's first element; 0 if the operand is passed by value.
 uint64_t address_of(const tenon_view& view);
-// Device address of the launch's error record; 0: it has none.
+// Returns the device address of the launch's error record; 0 if it has none.
 uint64_t record_of(const tenon_launch& launch);
 
 struct Dispatch {
   Function function;
-  uint32_t n_blocks;    // 0: nothing is dispatched.
+  uint32_t n_blocks;    // If 0, nothing is dispatched.
   uint32_t block_size;  // Threads per block.
   // The function's only parameter, a struct, as words of 8 bytes.
   std::span<const uint64_t> parameters;
 };
 
-// Receives dispatches in order. Each sees the writes of those before it.
+// Receives dispatches in order. The writes of earlier dispatches are visible to later ones.
 class Encoder {
  public:
   virtual ~Encoder() = default;

@@ -1,7 +1,7 @@
-// The plugin for NVIDIA GPUs. driver/ contains everything that calls libcuda and NVRTC: memory,
-// streams, compiled kernels. kernels/ prepare kernels, as CUDA C++ source that they generate or
-// that is in device/. encoder.h is the interface between the two. testing/ has libraries that
-// emulate the driver on machines without a GPU.
+// The plugin for NVIDIA GPUs. driver/ contains all code that calls libcuda and NVRTC: memory,
+// streams, compiled kernels. kernels/ prepares kernels from CUDA C++ source, which it generates or
+// reads from device/. encoder.h is the interface between driver/ and kernels/. testing/ contains
+// libraries that emulate the driver on machines without a GPU.
 
 #include <tenon/plugin.h>
 

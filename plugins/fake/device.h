@@ -1,5 +1,5 @@
-// A device that wraps another: memory and kernels are those of `ref`, which is linked in and driven
-// through the plugin ABI. This layer injects faults.
+// A device that wraps a device of plugin `ref` and injects faults. Memory and kernels are those of
+// `ref`, which is linked in and called through the plugin ABI.
 
 #pragma once
 
@@ -38,7 +38,7 @@ struct Device {
   const Options& options() const { return instance.options; }
   const tenon_sdk::Host& host() const { return instance.host; }
   tenon_features features() const;
-  // The current time of the device's clock, which starts at one hour.
+  // The current time in nanoseconds of the device's clock, which starts at one hour.
   uint64_t clock_ns() const;
   tenon_error* error(tenon_code code, const std::string& message) const {
     return instance.host.error(code, message);

@@ -11,7 +11,7 @@
 namespace tenon_fake {
 namespace {
 
-// Wraps a kernel of the inner plugin, if there is one.
+// Wraps a kernel of plugin `ref`; NULL stays NULL.
 tenon_error* wrap(Device& device, uint32_t op, tenon_kernel_p* kernel,
                   tenon_kernel_p** out_kernel) {
   if (!kernel) return nullptr;
@@ -28,7 +28,8 @@ const tenon_kernel* inner_line(const tenon_kernel* line) {
   return inner_plugin().kernels + (line - kernels());
 }
 
-// The kernel table is the inner plugin's, with `prepare` replaced.
+// Implements `prepare` of every kernel entry: forwards to the entry of plugin `ref` and wraps its
+// kernel.
 tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                      tenon_string* out_reason) {
@@ -86,7 +87,7 @@ tenon_error* prepare_loop(tenon_device_p* self, const tenon_loop_request* reques
 
 namespace {
 
-// Writes one element after the end of an output, if it has any.
+// Writes one element after the end of an output, unless the output is empty.
 void overrun(const tenon_view& output) {
   size_t bytes = TENON_DTYPE_BITS(output.dtype) / 8;
   const size_t element = bytes;
@@ -94,11 +95,11 @@ void overrun(const tenon_view& output) {
   if (bytes > 0) std::memset(static_cast<std::byte*>(output.data) + bytes, 0x11, element);
 }
 
-// Runs one launch on the inner plugin, with the faults that its op has.
+// Runs one launch on plugin `ref`, with the faults that the options inject into this op.
 tenon_error* run(const Options& options, uint32_t op, tenon_kernel_p* kernel,
                  tenon_stream_p* stream, const tenon_launch& launch) {
   const auto has_fault = [op](uint64_t faulty) { return op != 0 && op == faulty; };
-  // Volatile, so that the compiler keeps the allocations.
+  // Volatile, so that the compiler does not remove malloc and free.
   static void* volatile block;
   if (has_fault(options.leak_op)) block = std::malloc(24);
   if (has_fault(options.swallow_op)) {

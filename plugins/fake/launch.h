@@ -1,4 +1,5 @@
-// Launches that may outlive the call that enqueues them.
+// Launches on the fake device. On an asynchronous device, a launch runs after the call that
+// enqueued it.
 
 #pragma once
 
@@ -6,19 +7,19 @@
 
 namespace tenon_fake {
 
-// Determines which launches of a group, which is enqueued together, fail. Launches are numbered
-// from the opening of the device.
+// Determines which launches fail in a group of `n` that is enqueued together. Launches are numbered
+// from 1, beginning when the device is opened.
 class Faults {
  public:
   Faults(Device& device, uint64_t n);
 
-  // The error of a launch that is refused immediately; NULL if none is.
+  // Returns the error if option `fail_enqueue` refuses a launch of the group; NULL otherwise.
   tenon_error* at_enqueue() const;
-  // The error of launch `i` of the group, to report when that launch runs; NULL if it does not
-  // fail.
+  // Returns the error of launch `i` of the group, for the time when it runs; NULL if that launch
+  // does not fail.
   tenon_error* at(uint64_t i) const;
-  // Reports the error to the host as the failure of a launch, and returns NULL. With option
-  // `silent`, returns the error instead.
+  // Reports a launch's error to the host by launch_failed, and returns NULL. Returns the error
+  // instead if option `silent` is set, the device is synchronous, or the device is lost.
   tenon_error* tell(tenon_error* error, void* work, uint64_t ticket) const;
 
  private:
@@ -29,7 +30,7 @@ class Faults {
 
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch);
 
-// The kernels of `ref`, with this plugin's `prepare`.
+// The kernel entries of plugin `ref`, with `prepare` replaced by the one of this plugin.
 const tenon_kernel* kernels();
 size_t count_kernels();
 tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,

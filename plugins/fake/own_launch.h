@@ -1,4 +1,4 @@
-// A deep copy of a launch.
+// A deep copy of a tenon_launch, which remains valid after the call that passed the launch.
 
 #pragma once
 
@@ -17,7 +17,7 @@ class OwnLaunch {
     views_.reserve(given.n_inputs + given.n_outputs);
     for (size_t i = 0; i < given.n_inputs; ++i) add(given.inputs[i]);
     for (size_t i = 0; i < given.n_outputs; ++i) add(given.outputs[i]);
-    // The lists no longer reallocate, so pointers to them stay valid.
+    // The vectors have their final sizes, so pointers to their elements stay valid.
     size_t at = 0;
     for (size_t i = 0; i < views_.size(); ++i) {
       tenon_view& view = views_[i];
@@ -34,7 +34,7 @@ class OwnLaunch {
 
   const tenon_launch& get() const { return launch_; }
 
-  // ---- changes before `locate`
+  // ---- changes for a replay, before locate() is called
   size_t n_operands() const { return views_.size() + (launch_.workspace_size ? 1 : 0); }
   void set_slot(size_t i, const tenon_slot& slot, uint64_t offset) {
     tenon_view& view = i < views_.size() ? views_[i] : launch_.workspace;
@@ -48,8 +48,8 @@ class OwnLaunch {
     launch_.record = replay.record;
   }
 
-  // Translates buffers to those of the inner plugin, and sets the addresses, which the host may not
-  // know.
+  // Replaces the fake device's buffers by those of plugin `ref`, and sets the data pointers. The
+  // host may not have them, because the fake device's memory need not be host-visible.
   void locate() {
     for (tenon_view& view : views_) locate(view);
     locate(launch_.workspace);

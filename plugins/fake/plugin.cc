@@ -1,5 +1,6 @@
-// A device with injectable faults, for tests of hosts. It computes like `ref`; options make it
-// asynchronous, invisible, slow, short of memory, failing or lost (options.h).
+// A device with injectable faults, for tests of hosts. It computes like `ref`. Options make it
+// asynchronous, slow or short of memory, hide its memory from the host, or make calls fail
+// (options.h).
 
 #include <tenon/plugin.h>
 
@@ -11,7 +12,7 @@
 #include "plugins/fake/recording.h"
 #include "plugins/fake/stream.h"
 
-// The entry of the inner plugin.
+// The entry point of plugin `ref`.
 TENON_EXTERN_C tenon_error* tenon_plugin_query_v1_ref(const tenon_host* host,
                                                       const tenon_plugin** out_plugin);
 
@@ -250,7 +251,7 @@ void release_kernel(tenon_kernel_p* kernel) {
 
 namespace {
 
-// ---- the table: every call checks for an injected failure first
+// ---- the table of functions: every function first checks for an injected failure
 
 const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).host; }
 const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
@@ -275,7 +276,7 @@ tenon_error* injected_failure(tenon_recording_p* recording) {
   return injected_failure(device_of(recording));
 }
 
-// Destroys a callback if the call that received it fails.
+// A callback argument of a call that failed is destroyed. Other arguments need nothing.
 template <class Argument>
 void end(const Argument&) {}
 void end(const tenon_done_callback& done) {
@@ -322,8 +323,9 @@ TENON_PLUGIN_ENTRY(fake)(const tenon_host*, const tenon_plugin** out_plugin) {
       .name = TENON_STR("fake"),
       .version = TENON_STR("0.1.0"),
       .provides =
-          tenon_fake::inner_plugin().provides,  // The plugin may provide these features; a device
-                                                // reports those that its options enable.
+          // The plugin may provide these features; a device reports only those that its options
+          // enable.
+      tenon_fake::inner_plugin().provides,
       .requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS,
       .create = tenon_fake::calls::create,
       .calls = &tenon_fake::kCalls,

@@ -13,7 +13,7 @@ namespace {
 
 struct Recording {
   struct Launch {
-    tenon_kernel_p* kernel;  // The kernel of the inner plugin.
+    tenon_kernel_p* kernel;  // The kernel of plugin `ref`.
     OwnLaunch launch;
     std::vector<tenon_recorded_operand> operands;
   };
@@ -23,7 +23,7 @@ struct Recording {
 
 Recording& from_c(tenon_recording_p* recording) { return *reinterpret_cast<Recording*>(recording); }
 
-// The recorded launch with the operands of a replay.
+// Returns a copy of the recorded launch with the operands of a replay.
 OwnLaunch launch_of(const Recording::Launch& recorded, const tenon_replay& replay) {
   OwnLaunch launch = recorded.launch;
   for (size_t i = 0; i < recorded.operands.size(); ++i) {

@@ -1,4 +1,4 @@
-// Recordings: copies of launches, which a replay updates with its operands and runs as one job.
+// Recordings: copies of launches. A replay sets their operands and runs them as one job.
 
 #pragma once
 

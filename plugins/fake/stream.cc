@@ -100,7 +100,7 @@ tenon_error* Stream::notify(tenon_done_callback done) {
     if (failure) device_.host().release(failure);
     return nullptr;
   };
-  // Notifies also if the device is lost, since none of its work is in flight any more.
+  // Calls the callback also if the device is lost, because then no work is in flight.
   if (!thread_.joinable()) return job();
   append(std::move(job));
   return nullptr;

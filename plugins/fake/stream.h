@@ -14,7 +14,7 @@
 
 namespace tenon_fake {
 
-// An event, which is recorded on one stream and for which other streams wait.
+// An event: one stream records it, and other streams wait for it.
 class Event {
  public:
   void signal();
@@ -28,7 +28,7 @@ class Event {
 
 class Stream {
  public:
-  // A unit of work that runs on any thread. Its error is the stream's failure.
+  // A unit of work; may run on any thread. An error that it returns becomes the stream's failure.
   using Job = std::function<tenon_error*()>;
 
   Stream(Device& device, tenon_stream_p* inner);
@@ -38,7 +38,8 @@ class Stream {
   tenon_stream_p* inner() const { return inner_; }
   uint64_t number() const { return number_; }  // Identifies the stream in Turns.
 
-  // On a synchronous device, runs the job and returns its error.
+  // On a synchronous device, runs the job and returns its error. Otherwise appends the job to the
+  // stream.
   tenon_error* enqueue(Job job);
   tenon_error* notify(tenon_done_callback done);
   tenon_error* wait();
@@ -48,7 +49,7 @@ class Stream {
  private:
   struct Step {
     Job job;
-    bool is_slow;  // Whether to wait for the device's delay before the job.
+    bool is_slow;  // Whether the option delay_us applies to this job.
   };
 
   void run();
@@ -64,9 +65,9 @@ class Stream {
   std::deque<Step> steps_;
   bool busy_ = false;
   bool ending_ = false;
-  tenon_error* failure_ = nullptr;  // The first error that is not reported yet.
+  tenon_error* failure_ = nullptr;  // The first error that was not reported yet.
   uint64_t last_mark_ = 0;
-  std::map<uint64_t, uint64_t> marks_;  // Times of the marks; 0: not reached yet.
+  std::map<uint64_t, uint64_t> marks_;  // Time in nanoseconds of each mark; 0 until it is reached.
   std::thread thread_;
 };
 

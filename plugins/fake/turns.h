@@ -1,5 +1,5 @@
-// Orders the streams of a device that works out of order: of the streams that can make progress,
-// the latest opened runs first.
+// Orders the streams of a fake device with option out_of_order. Of the streams that have work and
+// wait for no event, the one that was opened last runs first.
 
 #pragma once
 
@@ -12,13 +12,13 @@ namespace tenon_fake {
 
 class Turns {
  public:
-  uint64_t open();  // Registers a stream and returns its number. No other call allocates.
+  uint64_t open();  // Registers a stream and returns its number. Only this function allocates.
   void close(uint64_t stream);
 
   void set_working(uint64_t stream, bool has_work);
   void set_blocked(uint64_t stream, bool waits_for_event);
 
-  // Waits until no later stream can make progress.
+  // Blocks until no stream that was opened after `stream` can run.
   void wait_for_later(uint64_t stream);
 
  private:

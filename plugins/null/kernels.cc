@@ -1,8 +1,8 @@
-// Three kernels, each written in a different way.
+// Three kernels, each written in a different style.
 //
-// A prepare function gets the dtypes, ranks, stride classes and attributes, but no sizes. It
-// selects or compiles code. The kernel that it returns is kept and launched many times, on a
-// SYNCHRONOUS device also by several threads at once.
+// A prepare function receives dtypes, ranks, stride classes and attributes, but no sizes. It
+// selects or compiles code and returns a kernel. The host caches the kernel and launches it many
+// times. On a SYNCHRONOUS device, several threads may launch it at once.
 
 #include "kernels.h"
 
@@ -15,8 +15,9 @@ using tenon_sdk::Prepared;
 using tenon_sdk::Request;
 using tenon_sdk::Type;
 
-// copy accepts inputs of any strides, since the host uses it to make tensors dense, so it declares
-// STRIDED_INPUTS. Elements are only moved, so four types serve all dtypes.
+// Supports inputs with any strides and therefore declares STRIDED_INPUTS: the host uses copy to
+// make tensors dense. The code depends only on the element size, so one instance per size serves
+// all dtypes.
 Prepared prepare_copy(const Request& request) {
   constexpr uint32_t traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
   return tenon_sdk::dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
@@ -31,8 +32,8 @@ Prepared prepare_copy(const Request& request) {
   });
 }
 
-// The value is a tensor with one element, or is passed by value. On this HOST_VISIBLE device `data`
-// points to it in both cases. On other devices, a view without a buffer is passed by value.
+// The fill value is a tensor with one element, or is passed by value (a view without a buffer).
+// This device is HOST_VISIBLE, so `data` points to the value in both cases.
 Prepared prepare_fill(const Request& request) {
   return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(TENON_KERNEL_DETERMINISTIC, [](const tenon_launch& launch) {
@@ -46,7 +47,7 @@ Prepared prepare_fill(const Request& request) {
 
 namespace {
 
-// A more complex kernel is a class, whose members hold what prepare determined.
+// Kernels that need state are classes. Members hold what the prepare function determined.
 class Add final : public tenon_sdk::Kernel {
  public:
   Add(int64_t step_a, int64_t step_b) : step_a_(step_a), step_b_(step_b) {}
@@ -66,9 +67,9 @@ class Add final : public tenon_sdk::Kernel {
 
 }  // namespace
 
-// Does not declare STRIDED_INPUTS, so the host copies STRIDED operands. The remaining classes are
-// DENSE and UNIFORM: a scalar, or one element that is broadcast. If a kernel refused UNIFORM
-// operands, the host would use another line or the op's decomposition.
+// Does not declare STRIDED_INPUTS, so the host makes STRIDED operands dense first. The kernel
+// therefore supports DENSE and UNIFORM operands (one element that is broadcast). If it refused
+// UNIFORM, the host would try the next kernel entry, then the op's decomposition.
 Prepared prepare_add(const Request& request) {
   const auto step = [&](size_t i) {
     return request.input(i).strides == TENON_STRIDES_UNIFORM ? 0 : 1;

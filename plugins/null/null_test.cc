@@ -1,4 +1,4 @@
-// Tests that the plugin opens and that its kernels are right.
+// Tests that the plugin opens and that its kernels compute correct results.
 
 #include <gtest/gtest.h>
 

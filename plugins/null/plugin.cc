@@ -1,15 +1,14 @@
 // The smallest complete plugin: a device in host memory with three kernels. `./dev new plugin`
-// copies it as a starting point. Change it in this order:
+// copies it as a starting point. Change the copy in this order:
 //
 //   1. This file: describe the device, and report when it is unavailable.
 //   2. The calls: memory and streams come from plugins/sdk/host_device.h, which has one function
-//      for each slot of tenon/plugin_slots.def. Replace them one by one by your driver's.
+//      for each slot of tenon/plugin_slots.def. Replace them one by one with calls of your driver.
 //   3. kernels.def and kernels.cc: the kernels. Begin with copy, fill and cast, which the host
-// needs
-//      most, then add the primitives of docs/ops. Missing ops are composed from these.
+//      uses most. Then add the primitives of docs/ops. The host composes all other ops from them.
 //   4. Run the conformance kit, which reports what is wrong: ./dev conformance null
 //
-// The contract is tenon/plugin.h. Nothing here may throw, exit, or call a symbol of the host.
+// tenon/plugin.h is the contract. No function here may throw, exit, or call a symbol of the host.
 
 #include <tenon/plugin.h>
 
@@ -21,8 +20,9 @@
 
 namespace tenon_null {
 
-// One for each context that uses the plugin. Holds what would otherwise be global, such as a
-// driver's handle or a thread pool. The constructor may throw; the context then reports the error.
+// The instance that a context creates when it uses the plugin. It holds what would otherwise be
+// global, such as a driver's handle or a thread pool. The constructor may throw; the context then
+// reports the error.
 class Instance final : public tenon_sdk::Instance {
  public:
   using tenon_sdk::Instance::Instance;
@@ -40,7 +40,7 @@ class Instance final : public tenon_sdk::Instance {
 namespace calls {
 using namespace tenon_sdk::host_device;
 
-// Number of devices on this machine; open_device receives an index below that number.
+// Returns the number of devices on this machine. The host passes an index below it to open_device.
 tenon_error* count_devices(tenon_instance_p*, size_t* out_count) {
   *out_count = 1;
   return nullptr;
@@ -56,16 +56,16 @@ constexpr tenon_plugin_calls kCalls = {
 #include <tenon/plugin_slots.def>
 };
 
-// One for each line of kernels.def. New kernels need no change here.
+// The kernel table: one element for each entry of kernels.def.
 constexpr tenon_kernel kKernels[] = {
 #define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, prepare),
 #include "kernels.def"
 #undef TENON_KERNEL
 };
 
-// Declare in `provides` only what is true for every device: the host relies on it and the kit
-// checks it. An asynchronous device is not SYNCHRONOUS, and a device whose memory the host cannot
-// access is not HOST_VISIBLE.
+// `provides` must hold only features that are true for every device: the host relies on them, and
+// the conformance kit checks them. Remove SYNCHRONOUS if the device is asynchronous, and
+// HOST_VISIBLE if the host cannot access its memory.
 constexpr tenon_plugin kPlugin = {
     .struct_size = sizeof(tenon_plugin),
     .name = TENON_STR("null"),
@@ -82,12 +82,12 @@ constexpr tenon_plugin kPlugin = {
 }  // namespace
 }  // namespace tenon_null
 
-// The only symbol that the library exports. If the device cannot work, return
+// The only symbol that the library exports. If the device cannot work, return an error instead:
 //
 //   return tenon_sdk::Host(host).error(TENON_UNAVAILABLE, "null: no driver is installed");
 //
-// instead, which the host records as the reason why the plugin is unavailable. Load the driver at
-// run time, so that the plugin opens without it.
+// The host then reports this reason. Load the driver at run time, so that the plugin can be opened
+// on a machine without it.
 TENON_PLUGIN_ENTRY(null)(const tenon_host*, const tenon_plugin** out_plugin) {
   *out_plugin = &tenon_null::kPlugin;
   return nullptr;

@@ -1,4 +1,5 @@
-// Functions of two elements of the same dtype, broadcast to the shape of the output.
+// Functions of two elements of the same dtype. Both operands are broadcast to the shape of the
+// output.
 
 #include <cmath>
 #include <cstring>
@@ -14,12 +15,12 @@ using tenon_sdk::dispatch;
 template <class W>
 using Function = W (*)(W, W);
 
-// ---- integers: W is int64 or uint64, and results wrap when they are narrowed
+// ---- integers: W is int64_t or uint64_t; results wrap when they are converted to a narrower dtype
 
 template <class W>
 W divide(W a, W b) {
   if (b == 0) return 0;
-  // The only quotient that overflows: the negative of the most negative number is itself.
+  // The only quotient that overflows is INT64_MIN / -1. It wraps to INT64_MIN.
   if constexpr (std::is_signed_v<W>) {
     if (b == -1) return static_cast<W>(0 - static_cast<uint64_t>(a));
   }
@@ -35,13 +36,15 @@ W remainder(W a, W b) {
   return a % b;
 }
 
-// Whether the exact quotient is negative and not an integer, so that floor and truncation differ.
+// Whether the exact quotient is negative and not an integer: floor division is then one less than
+// truncating division.
 template <class W>
 bool floor_is_below(W a, W b) {
   return remainder(a, b) != 0 && (a < 0) != (b < 0);
 }
 
-// Negative powers of bases other than 1 and -1 are not integers.
+// Negative exponents: the exact result is an integer only for the bases 1 and -1. It is 0
+// otherwise.
 template <class W>
 W power(W base, W exponent) {
   if constexpr (std::is_signed_v<W>) {
@@ -96,7 +99,7 @@ Function<W> int_function(uint32_t op) {
       return [](W a, W b) { return a | b; };
     case TENON_OP_bitwise_xor:
       return [](W a, W b) { return a ^ b; };
-    // A negative shift count is treated like one that exceeds the width.
+    // A negative shift count acts like one that is at least the bit width.
     case TENON_OP_shift_left:
       return [](W a, W b) {
         const bool beyond = static_cast<uint64_t>(b) > 63;
@@ -114,7 +117,7 @@ Function<W> int_function(uint32_t op) {
 
 // ---- floats
 
-// The remainder with the divisor's sign.
+// The remainder, with the sign of the divisor.
 template <class W>
 W floor_mod(W a, W b) {
   const W truncated = std::fmod(a, b);
@@ -122,8 +125,8 @@ W floor_mod(W a, W b) {
   return (truncated < 0) != (b < 0) ? truncated + b : truncated;
 }
 
-// The floor of the exact quotient. The integer next to a / b is off by at most one; the sign of the
-// exact remainder gives the direction. An infinity has no remainder, so its quotient is NaN.
+// The floor of the exact quotient. Rounding a / b to an integer may be off by one; the sign of the
+// exact remainder shows in which direction. If `a` is infinite, the result is NaN.
 template <class W>
 W floor_divide(W a, W b) {
   const W quotient = a / b;
@@ -172,7 +175,8 @@ Function<W> wide_function(uint32_t op) {
   switch (op) {
     case TENON_OP_pow:
       return [](W a, W b) {
-        // glibc's x87 code cannot negate -2^63, and returns the result for the other sign.
+        // glibc's pow for long double cannot negate the exponent -2^63, and returns a^(2^63) for
+        // it.
         if constexpr (std::is_same_v<W, long double>) {
           if (b == -0x1p63L) return 1 / std::pow(a, -b);
         }
@@ -191,7 +195,8 @@ Prepared float_kernel(uint32_t op) {
   return map_kernel<T, T>(wide_function<Wide<T>>(op));
 }
 
-// The bits of a float without its sign increase with its magnitude.
+// The next float after `a` towards `b`. The bits of a float without its sign, read as an integer,
+// increase with its magnitude.
 template <class T>
 T next_after(T a, T b) {
   using Bits = std::conditional_t<sizeof(T) == 2, uint16_t,
@@ -199,7 +204,7 @@ T next_after(T a, T b) {
   const double from = widen<double>(a), to = widen<double>(b);
   if (std::isnan(from) || std::isnan(to)) return narrow<T>(from + to);
   if (from == to) return b;
-  Bits bits = 1;  // The successor of zero is the smallest magnitude.
+  Bits bits = 1;  // The successor of zero: the smallest subnormal.
   if (from != 0) {
     const bool is_outwards = (to > from) == (from > 0);
     std::memcpy(&bits, &a, sizeof bits);

@@ -26,7 +26,7 @@ Prepared prepare_conv(const Request& request) {
 
       for (int64_t n = 0; n < y.batch; ++n) {
         for (int64_t out = 0; out < y.channels; ++out) {
-          // First channel of x in its group.
+          // The first input channel of the group of output channel `out`.
           const int64_t first = out / out_of_group * w.channels;
           for_each_position(y.sizes, [&](const Spatial& p) {
             Wide<T> sum = 0;
@@ -50,7 +50,8 @@ Prepared prepare_conv(const Request& request) {
   });
 }
 
-// dw[out, c, k]: the sum of dy times the element of x under tap k.
+// dw[out, c, k] is the sum, over batch and output positions, of dy times the element of x under
+// filter tap k.
 Prepared prepare_conv_backward_filter(const Request& request) {
   const auto attrs = request.attrs<tenon_conv_backward_filter_attrs>({.group = 1});
   const Window window(attrs, request.input(0).rank);

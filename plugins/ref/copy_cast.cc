@@ -1,4 +1,4 @@
-// copy and cast: from any strides to dense.
+// copy and cast: inputs with any strides, dense outputs.
 
 #include <cmath>
 #include <limits>
@@ -10,15 +10,16 @@
 namespace tenon_ref {
 namespace {
 
-// To integers, floats are truncated and then saturate; NaN becomes 0. Integers wrap. To bool,
-// everything but zero is true, also NaN. To floats, values are rounded once, ties to even.
+// Converts an element. Float to integer: truncates, then saturates; NaN becomes 0. Integer to
+// integer: wraps. To bool: everything but zero is true, including NaN. To float: rounds once, ties
+// to even.
 template <class To, class From>
 To convert(From x) {
   if constexpr (std::is_floating_point_v<From> && tenon_sdk::kIsInt<To>) {
     using Limits = std::numeric_limits<To>;
     if (std::isnan(x)) return 0;
     const From whole = std::trunc(x);
-    // The limits may not be representable as From, but the adjacent powers of two are.
+    // From may not represent Limits::max(), but it represents the next power of two.
     if (whole < static_cast<From>(Limits::min())) return Limits::min();
     if (whole >= std::ldexp(static_cast<From>(1), Limits::digits)) return Limits::max();
     return static_cast<To>(whole);
@@ -27,8 +28,8 @@ To convert(From x) {
   }
 }
 
-// One load function and one store function for each dtype, combined through one of three types that
-// represent every value exactly.
+// Each dtype has one load and one store function. They exchange elements as W, which is int64_t,
+// uint64_t or double and represents every value of the source dtype exactly.
 template <class W>
 using Load = W (*)(const void* x, int64_t at);
 template <class W>

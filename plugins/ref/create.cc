@@ -6,7 +6,7 @@
 
 namespace tenon_ref {
 
-// The value has the dtype of the output and is in memory or passed by value.
+// The fill value has the dtype of the output. It is in memory, or passed by value.
 Prepared prepare_fill(const Request& request) {
   return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [](const tenon_launch& launch) {
@@ -18,7 +18,7 @@ Prepared prepare_fill(const Request& request) {
   });
 }
 
-// Each element is its index along the axis; integers that are too narrow wrap.
+// Each element is its index along the axis. An index that exceeds the dtype wraps.
 Prepared prepare_iota(const Request& request) {
   const auto rank = request.output(0).rank;
   const size_t axis = tenon_sdk::from_front(request.attrs<tenon_iota_attrs>().axis, rank);

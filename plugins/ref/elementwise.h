@@ -11,8 +11,9 @@
 
 namespace tenon_ref {
 
-// y[i] = f(x0[i], x1[i], ...): inputs of type In, each widened to W, and outputs of type Out. The
-// function is a value, so that the functions of a family share one loop per dtype.
+// Computes y[i] = f(x0[i], x1[i], ...). Inputs have type In and are widened to W; outputs have type
+// Out. `f` is a function pointer rather than a template argument, so that all ops with the same
+// signature share one loop per dtype.
 template <class Out, class In, class Result, class... W>
 void map(const tenon_launch& launch, Result (*f)(W...)) {
   constexpr size_t n_inputs = sizeof...(W);
@@ -35,7 +36,8 @@ void map(const tenon_launch& launch, Result (*f)(W...)) {
   });
 }
 
-// A kernel that maps `f`, or a refusal if the op has no function for this dtype.
+// Returns a kernel that maps `f`; a refusal if `f` is NULL because the op does not support this
+// dtype.
 template <class Out, class In, class Result, class... W>
 Prepared map_kernel(Result (*f)(W...)) {
   if (f == nullptr) return tenon_sdk::refuse("does not support this op for this dtype");

@@ -1,5 +1,5 @@
-// Gathers, scatters and nonzero. An index out of range gathers zero or scatters nothing, and is
-// reported; a negative index counts from the end.
+// Gathers, scatters and nonzero. Negative indices count from the end. An index out of range is
+// reported; a gather then returns zero, and a scatter skips the element.
 
 #include <algorithm>
 #include <vector>
@@ -16,7 +16,8 @@ using tenon_sdk::IndexReader;
 using tenon_sdk::strides_of;
 using tenon_sdk::Walk;
 
-// The index counted from the front; if it is out of range, reports it and returns -1.
+// Converts a possibly negative index to one in [0, bound). If it is out of range, reports it and
+// returns -1.
 int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
   const int64_t found = tenon_sdk::wrap(index, bound);
   if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
@@ -32,19 +33,20 @@ struct Strides {
   }
 };
 
-// The index tuples of the *_nd ops. The last axis of `indices` holds one tuple, for the axes of `x`
-// from `first` on.
+// The index tuples of gather_nd and scatter_nd. The last axis of `indices` holds one tuple. Its
+// elements index the axes of `x` from axis `first` on.
 struct Tuples {
   const tenon_launch& launch;
   const tenon_view& x;
   size_t first;
   IndexReader index{launch.inputs[1]};
-  size_t rank = launch.inputs[1].rank - size_t{1};  // Number of axes before the last.
+  size_t rank = launch.inputs[1].rank - size_t{1};  // Number of axes of `indices` before the last.
   size_t size = static_cast<size_t>(launch.inputs[1].sizes[rank]);
-  size_t rest = x.rank - first - size;  // Axes of x that are copied whole.
+  size_t rest = x.rank - first - size;  // Number of trailing axes of x that are copied whole.
 
-  // Adds the offset of the tuple at `at`, in a view with x's sizes and these strides. Returns false
-  // if the tuple is out of range; only its first invalid index is reported.
+  // Adds to `offset` the offset that the tuple at `at` selects in a view with the sizes of x and
+  // these strides. Returns false if an index of the tuple is out of range; only the first such
+  // index is reported.
   bool add_offset(int64_t at, const int64_t* strides, int64_t& offset) const {
     for (size_t j = 0; j < size; ++j) {
       const int64_t step = launch.inputs[1].strides[rank] * static_cast<int64_t>(j);
@@ -56,7 +58,7 @@ struct Tuples {
   }
 };
 
-// y = x, before updates are applied.
+// Copies x to the output, before updates are applied.
 template <class T>
 void copy_first(const tenon_launch& launch) {
   const tenon_view& in = launch.inputs[0];
@@ -67,7 +69,8 @@ void copy_first(const tenon_launch& launch) {
   walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
 }
 
-// Sums of float updates: float32 and half types are summed in float64 and rounded once at the end.
+// Accumulates float updates for scatter with reduction ADD. Sums have the next wider type (double
+// for float32 and half types) and are rounded once at the end.
 template <class T>
 class Sums {
  public:
@@ -87,10 +90,11 @@ class Sums {
 template <class T>
 using Update = T (*)(T old, T update);
 
-// Combines an update with the old value; NULL if bool does not support the reduction.
+// Returns the function that combines an update with the old value; NULL if the dtype is bool and
+// the reduction is not NONE.
 template <class T>
 Update<T> update_function(int32_t reduction) {
-  // Integers wrap, but are compared in their own type.
+  // Integer sums and products wrap. Minima and maxima compare in the integer's own signedness.
   using W = std::conditional_t<kIsFloat<T>, Exact<T>, Wide<T>>;
   using C = Exact<T>;
   if (reduction == TENON_SCATTER_REDUCTION_NONE) return [](T, T update) { return update; };
@@ -100,7 +104,7 @@ Update<T> update_function(int32_t reduction) {
         return [](T old, T update) { return narrow<T>(widen<W>(old) + widen<W>(update)); };
       case TENON_SCATTER_REDUCTION_MUL:
         return [](T old, T update) { return narrow<T>(widen<W>(old) * widen<W>(update)); };
-      // NaN is propagated.
+      // MIN and MAX propagate NaN.
       case TENON_SCATTER_REDUCTION_MIN:
         return [](T old, T update) {
           const C a = widen<C>(old), b = widen<C>(update);
@@ -116,14 +120,16 @@ Update<T> update_function(int32_t reduction) {
   return nullptr;
 }
 
-// Calls `make` with the C++ type of `dtype`.
+// Makes a scatter kernel. `make` receives the C++ type of `dtype` and returns the loop over
+// updates.
 template <class Make>
 Prepared scatter_kernel(tenon_dtype dtype, int32_t reduction, Make&& make) {
   return tenon_sdk::dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Prepared {
     const Update<T> update = update_function<T>(reduction);
     if (update == nullptr)
       return tenon_sdk::refuse("does not support this reduction for this dtype");
-    const auto scatter = make(Type<T>());  // scatter(launch, put) calls put(place, update).
+    // scatter(launch, put) calls put(offset, update) for each update.
+    const auto scatter = make(Type<T>());
     return tenon_sdk::kernel(kTraits, [=](const tenon_launch& launch) {
       const tenon_view& out = launch.outputs[0];
       copy_first<T>(launch);
@@ -150,7 +156,7 @@ Prepared prepare_gather(const Request& request) {
       const tenon_view& in = launch.inputs[0];
       const tenon_view& indices = launch.inputs[1];
       const T* x = data<const T>(in);
-      T* y = data<T>(launch.outputs[0]);  // The output is dense and is written in order.
+      T* y = data<T>(launch.outputs[0]);  // The output is dense, so it is written sequentially.
       const IndexReader index(indices);
       const size_t behind = axis + 1;
       const Walk<1> outer(axis, in.sizes, {in.strides});
@@ -180,7 +186,7 @@ Prepared prepare_gather_elements(const Request& request) {
       const T* x = data<const T>(in);
       T* y = data<T>(launch.outputs[0]);
       const IndexReader index(indices);
-      Strides others(in);  // Strides of x along all axes but the indexed one.
+      Strides others(in);  // Strides of x, with 0 for the indexed axis.
       others.values[axis] = 0;
       const Walk<2> walk(indices.rank, indices.sizes, {strides_of(indices), others.values});
       walk.elements([&](const auto& at) {

@@ -1,4 +1,4 @@
-// Declares the functions that kernels.def names, grouped by file, and the traits of all kernels.
+// Declares the functions named in kernels.def, by file, and the traits of all kernels.
 
 #pragma once
 
@@ -10,10 +10,11 @@ using tenon_sdk::Prepared;
 using tenon_sdk::Request;
 
 inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
-// For loops that read one element of each input before they write the element at the same index.
+// Traits of kernels that read element i of each input before they write element i of the output.
+// The output may therefore share memory with an input.
 inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
 
-// For ops with data-dependent output sizes, if no size is given.
+// Refuses an op whose output sizes depend on data and are not given by the attribute `size`.
 inline Prepared refuse_unsized() {
   return tenon_sdk::refuse("finds out how large its outputs are: the host waits for a count");
 }

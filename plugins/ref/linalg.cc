@@ -1,4 +1,4 @@
-// Linear algebra, one matrix at a time. The loops are in plugins/sdk/factorize.h; they compute in
+// Linear algebra ops, one matrix at a time. The loops are in plugins/sdk/factorize.h and compute in
 // the next wider type.
 
 #include "plugins/ref/kernels.h"

@@ -1,5 +1,5 @@
-// matmul: [..., m, k] times [..., k, n]. The batch axes of both operands are broadcast to those of
-// the output.
+// matmul: multiplies [..., m, k] by [..., k, n]. The batch axes of both operands are broadcast to
+// those of the output.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"
@@ -8,7 +8,7 @@
 namespace tenon_ref {
 namespace {
 
-// The last two axes of an operand, exchanged if the operand is transposed by an attribute.
+// The last two axes of an operand, swapped if transpose_a or transpose_b is set for it.
 struct Matrix {
   int64_t columns;
   int64_t row_stride;
@@ -41,7 +41,7 @@ Prepared prepare_matmul(const Request& request) {
       const size_t batch = out.rank - size_t{2};
       const int64_t rows = out.sizes[batch], columns = out.sizes[batch + 1];
       if (tenon_sdk::count(out) == 0) return;
-      T* y = tenon_sdk::data<T>(out);  // The output is dense and is written in order.
+      T* y = tenon_sdk::data<T>(out);  // The output is dense, so it is written sequentially.
       const tenon_sdk::Walk<2> matrices(batch, out.sizes,
                                         {launch.inputs[0].strides, launch.inputs[1].strides});
       matrices.elements([&](const auto& at) {
@@ -62,8 +62,8 @@ Prepared prepare_matmul(const Request& request) {
   });
 }
 
-// The zero points of a are a column, one per row; those of b are a row, one per column. Both have
-// the batch axes of the output.
+// The zero points of a have shape [..., m, 1], one per row. Those of b have shape [..., 1, n], one
+// per column. Both have the batch axes of the output.
 Prepared prepare_int8_matmul(const Request&) {
   return tenon_sdk::kernel(kTraits, [](const tenon_launch& launch) {
     const tenon_view& out = launch.outputs[0];

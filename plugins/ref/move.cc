@@ -1,4 +1,4 @@
-// concat, pad, dynamic_slice and dynamic_update_slice: elements are only moved.
+// concat, pad, dynamic_slice and dynamic_update_slice: ops that move elements without computing.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/sdk/view.h"
@@ -11,7 +11,7 @@ using tenon_sdk::is_present;
 using tenon_sdk::Type;
 using tenon_sdk::Walk;
 
-// The offset of the slice with these sizes in `view`, in elements.
+// Returns the offset, in elements, of the slice of `view` with these starts and sizes.
 int64_t slice_offset(const tenon_view& view, const tenon_view& starts, const int64_t* sizes) {
   const tenon_sdk::IndexReader start(starts);
   int64_t offset = 0;
@@ -42,7 +42,7 @@ Prepared prepare_concat(const Request& request) {
   });
 }
 
-// A negative pad removes elements. Without a value, the padding is zero.
+// Constant padding; zero if no value is given. A negative pad removes elements.
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
   if (attrs.mode != TENON_PAD_MODE_CONSTANT || attrs.n_axes > 0) {
@@ -59,8 +59,8 @@ Prepared prepare_pad(const Request& request) {
       const int64_t n = tenon_sdk::count(out);
       for (int64_t i = 0; i < n; ++i) y[i] = value;
 
-      // Copy the part of x that remains: along each axis, elements from `first` on go to first +
-      // before.
+      // Copy the elements of x that are not removed. Along each axis, these begin at index `first`
+      // of x and at index first + before of y.
       int64_t sizes[TENON_MAX_RANK];
       int64_t from = 0, to = 0;
       for (size_t axis = 0; axis < in.rank; ++axis) {

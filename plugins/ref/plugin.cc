@@ -1,8 +1,9 @@
-// The entry of the reference plugin: its description and its table of calls.
+// The entry point of the reference plugin, with its description and its table of functions.
 //
-// It is the oracle that other devices are compared with, so it must be verifiable by reading: one
-// thread, one loop for each primitive, wide accumulators. Its device and memory come from
-// plugins/sdk/host_device.h. The loops are in one file for each family, and listed in kernels.def.
+// This device is the oracle that other devices are compared with, so its code must be verifiable by
+// reading. It uses one thread, one loop for each primitive, and wide accumulators. The device and
+// its memory come from plugins/sdk/host_device.h. kernels.def lists the loops, which have one file
+// per family of ops.
 
 #include <tenon/plugin.h>
 

@@ -29,8 +29,9 @@ void for_each_output(const Planes& y, Each&& each) {
 
 }  // namespace
 
-// Also returns the index of each maximum in x, in row-major order over all axes. The first NaN
-// wins, else the first of the largest. Padding never wins, and every window contains an element.
+// Returns the maxima and, if requested, their row-major indices in x. In each window, the first NaN
+// wins, or else the first of the largest elements. Padding is ignored; every window contains at
+// least one element of x.
 Prepared prepare_max_pool(const Request& request) {
   const auto attrs = request.attrs<tenon_max_pool_attrs>();
   const auto rank = request.input(0).rank;
@@ -70,7 +71,7 @@ Prepared prepare_max_pool(const Request& request) {
   });
 }
 
-// Padding counts as zeros.
+// Padding elements are zero.
 Prepared prepare_window_sum(const Request& request) {
   const auto attrs = request.attrs<tenon_window_sum_attrs>();
   const auto rank = request.input(0).rank;

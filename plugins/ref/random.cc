@@ -28,7 +28,7 @@ Words philox(Words counter, uint32_t key0, uint32_t key1) {
   return counter;
 }
 
-// 128-bit addition that wraps.
+// Adds `blocks` to a 128-bit counter, with wraparound.
 Words advance(Words counter, uint64_t blocks) {
   uint64_t carry = blocks;
   for (uint32_t& word : counter) {
@@ -41,8 +41,8 @@ Words advance(Words counter, uint64_t blocks) {
 
 }  // namespace
 
-// Word w of a draw is lane w % 4 of block w / 4 after the counter. A u64 takes two words, the low
-// one first.
+// Draws 32-bit words. Word w is lane w % 4 of the Philox block at counter + w / 4. A uint64 element
+// consists of two words, the low one first.
 Prepared prepare_rng_bits(const Request& request) {
   const tenon_dtype dtype = request.output(0).dtype;
   if (dtype != TENON_UINT32 && dtype != TENON_UINT64) return {};

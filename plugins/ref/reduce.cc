@@ -1,4 +1,4 @@
-// Reductions over any set of axes, and argmax and argmin along one.
+// Reductions over any set of axes; argmax and argmin along one axis.
 
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 using tenon_sdk::data;
 using tenon_sdk::Walk;
 
-// A view's axes, divided into kept and reduced ones.
+// The axes of a view, divided into kept and reduced axes.
 struct Parts {
   struct Axes {
     size_t rank = 0;
@@ -46,7 +46,7 @@ struct Reduction {
   W (*join)(W, W);
 };
 
-// The result is NaN if any element is.
+// max or min. The result is NaN if any element is NaN.
 template <class T>
 Reduction<Exact<T>> extreme(bool is_max) {
   using W = Exact<T>;
@@ -63,7 +63,7 @@ Prepared reduce_kernel(uint32_t mask, Reduction<W> reduction) {
   return tenon_sdk::kernel(kTraits, [mask, reduction](const tenon_launch& launch) {
     const tenon_view& in = launch.inputs[0];
     const T* x = data<const T>(in);
-    T* y = data<T>(launch.outputs[0]);  // The output is dense, with the kept axes in order.
+    T* y = data<T>(launch.outputs[0]);  // The output is dense with the kept axes in order.
     const Parts parts(in, mask);
     const Walk<1> reduced = parts.reduced.walk();
     parts.kept.walk().elements([&](const auto& kept) {
@@ -75,7 +75,7 @@ Prepared reduce_kernel(uint32_t mask, Reduction<W> reduction) {
   });
 }
 
-// The index of the best element: the first NaN, else the first of equal elements.
+// argmax or argmin: the index of the first NaN, or else of the first extreme element.
 template <class T>
 Prepared arg_kernel(size_t axis, bool is_max) {
   using W = Exact<T>;
@@ -99,7 +99,7 @@ Prepared arg_kernel(size_t axis, bool is_max) {
 
 }  // namespace
 
-// sum, prod, max and min have the same attribute struct.
+// sum, prod, max and min use one attribute struct.
 Prepared prepare_reduce(const Request& request) {
   const uint32_t op = request.op();
   const auto attrs = request.attrs<tenon_sum_attrs>();

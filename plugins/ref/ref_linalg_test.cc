@@ -1,5 +1,6 @@
-// Tests the oracle's linear algebra by the defining properties of results: products of factors,
-// orthonormal vectors, solved equations. The cases of the ops compare values.
+// Tests the oracle's linear algebra by the properties that define its results: products of the
+// factors equal the input, vectors are orthonormal, solutions satisfy the equations. Values are
+// compared by the cases of each op (core/ops/linalg).
 
 #include <algorithm>
 #include <random>
@@ -51,7 +52,7 @@ Matrix operator*(const Matrix& a, const Matrix& b) {
   return result;
 }
 
-// The largest difference of two matrices, relative to the largest element.
+// The largest difference between elements of two matrices, relative to the largest element.
 double distance(const Matrix& a, const Matrix& b) {
   double most = 0;
   for (int64_t i = 0; i < a.rows() * a.columns(); ++i) {
@@ -108,7 +109,7 @@ TEST(RefLinalg, SvdVectorsAreOrthonormalForZeroOrEqualSingularValues) {
   }
 }
 
-TEST(RefLinalg, SvdNeitherOverflowsNorUnderflows) {
+TEST(RefLinalg, SvdOfVeryLargeAndSmallMatricesIsAccurate) {
   for (const double size : {1e-300, 1e-160, 1e160, 1e300}) expect_svd(random_matrix(4, 3, size));
 }
 
@@ -160,7 +161,7 @@ TEST(RefLinalg, CholeskyRecoversTheTriangularFactor) {
   }
 }
 
-TEST(RefLinalg, SolveAndDeterminantAgreeWithTheirDefinition) {
+TEST(RefLinalg, SolutionsSatisfyTheEquationAndDeterminantsMatch) {
   for (const int64_t n : {1, 2, 5, 17}) {
     const Matrix a = random_matrix(n, n), x = random_matrix(n, 3);
     const Tensor y = call(TENON_OP_solve, {tensor_of(a), tensor_of(a * x)}, f64({n, 3}, {}));

@@ -1,4 +1,4 @@
-// Tests the oracle's indexing, matrix products, convolutions and pooling with literals.
+// Tests the oracle's indexing, matmul, convolution and pooling against literal values.
 
 #include <vector>
 
@@ -21,7 +21,7 @@ TEST(RefIndex, GatherAcceptsIndicesOfAnyShape) {
   EXPECT_NUMBERS(call(TENON_OP_gather, {transposed, i64({}, {1})}, f32({3}, {}), &attrs), 4, 5, 6);
 }
 
-TEST(RefIndex, GatherGivesZeroOutOfRangeAndReportsTheFirst) {
+TEST(RefIndex, GatherReturnsZeroForInvalidIndicesAndReportsTheFirst) {
   auto attrs = make_attrs<tenon_gather_attrs>();
   const Tensor x = f32({3, 2}, {1, 2, 3, 4, 5, 6}), indices = i64({1, 7, -4});
   const Launched y = run(TENON_OP_gather, {x, indices}, {f32({3, 2}, {})}, &attrs);
@@ -42,7 +42,7 @@ TEST(RefIndex, GatherSupportsEmptyDataAndEmptyIndices) {
   EXPECT_EQ(empty.record.bound, 0);
 }
 
-TEST(RefIndex, GatherElementsIndexesAtEachPosition) {
+TEST(RefIndex, GatherElementsReadsOneElementPerIndex) {
   auto attrs = make_attrs<tenon_gather_elements_attrs>();
   attrs.axis = -2;
   const Tensor x = i8({3, 2}, {1, 2, 3, 4, 5, 6}), indices = i64({2, 2}, {2, 0, -2, 5});
@@ -87,7 +87,7 @@ TEST(RefIndex, ScatterElementsReducesDuplicates) {
   EXPECT_NUMBERS(reduced(TENON_SCATTER_REDUCTION_MAX), 100, 2);
 }
 
-TEST(RefIndex, ScatterPropagatesNanThroughMaxAndRefusesSumsOfBool) {
+TEST(RefIndex, ScatterMaxPropagatesNanAndScatterAddRefusesBool) {
   auto attrs = make_attrs<tenon_scatter_elements_attrs>();
   attrs.reduction = TENON_SCATTER_REDUCTION_MAX;
   const Tensor x = f32({kNaN, 1}), updates = f32({5, kNaN});
@@ -163,7 +163,7 @@ TEST(RefConv, SupportsStridesPadsAndDilationsOfOneAxis) {
   EXPECT_NUMBERS(call(TENON_OP_conv, {x, w, none()}, f32({1, 1, 3}, {}), &attrs), 20, 42, 4);
 }
 
-TEST(RefConv, LhsDilationSpreadsTheInput) {
+TEST(RefConv, LhsDilationInsertsZerosIntoTheInput) {
   auto attrs = make_attrs<tenon_conv_attrs>();
   attrs.group = 1;
   const List two = {2}, pads = {1, 1};
@@ -176,13 +176,14 @@ TEST(RefConv, LhsDilationSpreadsTheInput) {
 TEST(RefConv, SupportsTwoAxesTwoChannelsAndStridedInput) {
   auto attrs = make_attrs<tenon_conv_attrs>();
   attrs.group = 1;
-  // Channels last in memory: 1, 2, 3, 4 in the first channel, and ten times that in the second.
+  // NHWC memory, read through NCHW strides. The first channel is 1, 2, 3, 4; the second is 10, 20,
+  // 30, 40.
   const Tensor x = f32({1, 10, 2, 20, 3, 30, 4, 40}).as({1, 2, 2, 2}, {8, 1, 4, 2});
   const Tensor w = f32({1, 2, 2, 1}, {1, 2, 0.5f, 0});
   EXPECT_NUMBERS(call(TENON_OP_conv, {x, w, none()}, f32({1, 1, 1, 2}, {}), &attrs), 12, 20);
 }
 
-TEST(RefConv, GroupsUseTheirOwnChannels) {
+TEST(RefConv, EachGroupReadsOnlyItsOwnChannels) {
   auto attrs = make_attrs<tenon_conv_attrs>();
   attrs.group = 2;
   const Tensor x = f32({1, 2, 2}, {1, 2, 3, 4}), w = f32({4, 1, 1}, {1, 10, 100, 1000});
@@ -217,7 +218,7 @@ TEST(RefPool, MaxPoolReturnsTheIndexOfTheMaximum) {
   EXPECT_NUMBERS(y[1], 0, 1, 9, 10);
 }
 
-TEST(RefPool, MaxPoolSelectsTheFirstOfTiesAndNansAndSupportsTheLimits) {
+TEST(RefPool, MaxPoolSelectsTheFirstOfTiesOrNansAndSupportsExtremeValues) {
   auto attrs = make_attrs<tenon_max_pool_attrs>();
   const List kernel = {2}, pads = {1, 1};
   SET_LIST(attrs, kernel_shape, kernel);
@@ -231,7 +232,7 @@ TEST(RefPool, MaxPoolSelectsTheFirstOfTiesAndNansAndSupportsTheLimits) {
   EXPECT_NUMBERS(nan[1], 0, 0, 1);
 }
 
-TEST(RefPool, WindowSumCountsPaddingAsZero) {
+TEST(RefPool, WindowSumTreatsPaddingAsZero) {
   auto attrs = make_attrs<tenon_window_sum_attrs>();
   const List kernel = {2}, pads = {1, 0}, dilations = {2};
   SET_LIST(attrs, kernel_shape, kernel);
@@ -252,7 +253,7 @@ TEST(RefPool, EmptyBatchesGiveEmptyResults) {
 
 // ---- the device
 
-TEST(RefDevice, FillsOnlyTheCallersStruct) {
+TEST(RefDevice, WritesNoMoreBytesThanTheCallersStructSize) {
   tenon_device_properties properties = {};
   properties.struct_size = sizeof properties;
   EXPECT_EQ(ref().calls().describe_device(ref().device(), &properties), nullptr);
@@ -266,7 +267,7 @@ TEST(RefDevice, FillsOnlyTheCallersStruct) {
   EXPECT_EQ(shorter.features, 0u);
 }
 
-TEST(RefDevice, CopiesFillsAndCountsMemory) {
+TEST(RefDevice, CopiesAndFillsBuffersAndReportsMemoryStatistics) {
   const tenon_plugin_calls& calls = ref().calls();
   tenon_memory_statistics before = {}, during = {};
   before.struct_size = during.struct_size = sizeof before;

@@ -30,7 +30,8 @@ TEST(RefOrder, SortPutsNanLastInEitherDirection) {
 TEST(RefOrder, SortSupportsAnyAxisAndLayout) {
   auto attrs = make_attrs<tenon_sort_attrs>();
   attrs.axis = 0;
-  const Tensor transposed = i32({3, 2}, {6, 1, 2, 5, 4, 3}).as({2, 3}, {1, 2});  // 6 2 4, 1 5 3
+  // [[6, 2, 4], [1, 5, 3]]
+  const Tensor transposed = i32({3, 2}, {6, 1, 2, 5, 4, 3}).as({2, 3}, {1, 2});
   EXPECT_NUMBERS(call(TENON_OP_sort, {transposed}, i32({2, 3}, {}), &attrs), 1, 2, 3, 6, 5, 4);
   attrs.axis = 1;
   EXPECT_NUMBERS(call(TENON_OP_sort, {transposed}, i32({2, 3}, {}), &attrs), 2, 4, 6, 1, 3, 5);
@@ -61,7 +62,7 @@ TEST(RefOrder, SearchsortedCountsPrecedingElements) {
   EXPECT_NUMBERS(call(TENON_OP_searchsorted, {sequence, x}, i64({4}, {}), &attrs), 0, 1, 3, 3);
 }
 
-TEST(RefOrder, UniqueKeepsTheFirstZeroAndEveryNan) {
+TEST(RefOrder, UniqueMergesSignedZerosAndKeepsEveryNan) {
   auto attrs = make_attrs<tenon_unique_attrs>();
   attrs.sorted = true;
   attrs.size = 4;
@@ -76,11 +77,11 @@ TEST(RefOrder, UniqueKeepsTheFirstZeroAndEveryNan) {
   EXPECT_NUMBERS(y[4], 3);
 }
 
-TEST(RefOrder, NonzeroRequiresASizeAndPadsToIt) {
+TEST(RefOrder, NonzeroRequiresASizeAndFillsTheUnusedCapacity) {
   auto attrs = make_attrs<tenon_nonzero_attrs>();
   attrs.size = 3;
   attrs.fill = -1;
-  const Tensor x = i32({3, 2}, {0, 5, 0, 6, 0, 7}).as({2, 2}, {1, 2});  // 0 0, 5 6
+  const Tensor x = i32({3, 2}, {0, 5, 0, 6, 0, 7}).as({2, 2}, {1, 2});  // [[0, 0], [5, 6]]
   const Launched y = run(TENON_OP_nonzero, {x}, {i64({2, 3}, {}), i64({}, {})}, &attrs);
   EXPECT_NUMBERS(y[0], 1, 1, -1, 0, 1, -1);
   EXPECT_NUMBERS(y[1], 2);

@@ -1,6 +1,5 @@
-// Tests the oracle with literals that can be verified by hand. The conformance kit tests the
-// properties of every plugin, with the oracle's results as the expected ones, so the oracle is
-// tested here.
+// Tests the oracle against literals that can be verified by hand. The conformance kit takes its
+// expected values from the oracle, so it cannot test the oracle itself.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +13,7 @@ using namespace tenon_ref_testing;
 
 // ---- unary
 
-TEST(RefUnary, IntegersWrapAtTheMostNegative) {
+TEST(RefUnary, NegAndAbsOfTheMostNegativeIntegerWrap) {
   const Tensor x = i8({-128, -5, 0, 7});
   EXPECT_NUMBERS(call(TENON_OP_neg, {x}, i8({4}, {})), -128, 5, 0, -7);
   EXPECT_NUMBERS(call(TENON_OP_abs, {x}, i8({4}, {})), -128, 5, 0, 7);
@@ -51,7 +50,7 @@ TEST(RefUnary, SigmoidSaturatesWithoutOverflow) {
   EXPECT_NUMBERS(call(TENON_OP_sigmoid, {x}, f64({3}, {})), 0, 0.5, 1);
 }
 
-TEST(RefUnary, DigammaAndTrigammaSatisfyPolesAndRecurrence) {
+TEST(RefUnary, DigammaAndTrigammaHaveTheirPolesAndSatisfyTheRecurrence) {
   const Tensor x = f64({0, -0.0, -3, kInf, 1, -0.5}), out = f64({6}, {});
   EXPECT_NUMBERS(call(TENON_OP_digamma, {x}, out), -kInf, kInf, kNaN, kInf, -0.57721566490153287,
                  0.036489973978576520);
@@ -86,7 +85,7 @@ TEST(RefBinary, IntegerDivisionTruncatesAndModFloors) {
   EXPECT_NUMBERS(call(TENON_OP_fmod, {a, b}, out), 1, -1, 1, -1, 0);
 }
 
-TEST(RefBinary, TheOneQuotientThatOverflowsWraps) {
+TEST(RefBinary, TheMostNegativeIntegerDividedByMinusOneWraps) {
   const int64_t least = std::numeric_limits<int64_t>::min();
   const Tensor a = i64({least}), b = i64({-1}), out = i64({1}, {});
   EXPECT_EQ(call(TENON_OP_div, {a, b}, out).elements<int64_t>(), std::vector<int64_t>{least});
@@ -100,7 +99,7 @@ TEST(RefBinary, IntegersWrap) {
   EXPECT_NUMBERS(call(TENON_OP_mul, {i32({1 << 30}), i32({4})}, i32({1}, {})), 0);
 }
 
-TEST(RefBinary, IntegerPowersWrapAndNegativeOnesAreZero) {
+TEST(RefBinary, IntegerPowersWrapAndNegativeExponentsGiveZero) {
   const Tensor a = i8({2, -2, 3, 1, -1, 5, 0, 0}), b = i8({7, 7, 0, -3, -3, -1, 0, -1});
   EXPECT_NUMBERS(call(TENON_OP_pow, {a, b}, i8({8}, {})), -128, -128, 1, 1, -1, 0, 1, 0);
 }
@@ -144,7 +143,8 @@ TEST(RefBinary, OperandsMayHaveAnyStrides) {
 }
 
 TEST(RefBinary, DoubleOperationsRoundOnce) {
-  // The sum is 2^-64 below a tie; an extended format would round it to the tie first.
+  // The exact sum is 2^-64 below a tie. An 80-bit sum would be rounded to the tie first, and then
+  // up.
   const Tensor a = f64({1 + 0x1p-52}), b = f64({0x1p-53 - 0x1p-64});
   EXPECT_NUMBERS(call(TENON_OP_add, {a, b}, f64({1}, {})), 1 + 0x1p-52);
 }
@@ -159,10 +159,11 @@ TEST(RefBinary, NextafterStepsInTheOperandsDType) {
 // ---- ternary
 
 TEST(RefTernary, FmaRoundsOnce) {
-  // 4097 * 4097 is 16785409, which float32 cannot represent.
+  // 4097 * 4097 is 16785409, which float32 cannot represent. fma must not round it before adding.
   EXPECT_NUMBERS(call(TENON_OP_fma, {f32({4097}), f32({4097}), f32({-16785408})}, f32({1}, {})), 1);
-  // The product is a tie in the half type whose even neighbour is above. The sum is below the tie,
-  // in the second case by too little for a double.
+  // The exact product is a tie, which rounds up to even. The addend makes the sum lie just below
+  // the tie, so that it rounds down. In the bfloat16 case, a double cannot represent the
+  // difference.
   const Tensor f = f16({1 + 0x1p-10f}), b = bf16({1 + 0x1p-7f});
   EXPECT_NUMBERS(call(TENON_OP_fma, {f16({1.5f}), f, f16({0})}, f16({1}, {})), 1.5 + 0x1p-9);
   EXPECT_NUMBERS(call(TENON_OP_fma, {f16({1.5f}), f, f16({-0x1p-24f})}, f16({1}, {})),
@@ -177,7 +178,7 @@ TEST(RefTernary, ClipAppliesTheLowerBoundFirstAndPropagatesNan) {
                  kNaN, kNaN, 2);
 }
 
-TEST(RefTernary, WhereSelectsWithoutComputing) {
+TEST(RefTernary, WherePropagatesNoNanFromTheOtherOperand) {
   const Tensor condition = boolean({true, false}), x = f64({1, kNaN}), y = f64({kNaN, 2});
   EXPECT_NUMBERS(call(TENON_OP_where, {condition, x, y}, f64({2}, {})), 1, 2);
 }
@@ -226,18 +227,20 @@ TEST(RefCast, IntegersWrapAndBoolIsOneOrZero) {
 }
 
 TEST(RefCast, NarrowingRoundsOnceTiesToEven) {
-  // 2049 and 2051 are halfway between halves; 65519 is the last value that does not become
-  // infinite.
+  // 2049 and 2051 are halfway between float16 values and round to even. 65519 rounds to the largest
+  // float16 value, 65504; 65520 rounds to infinity.
   EXPECT_NUMBERS(call(TENON_OP_cast, {f64({2049, 2051, 65519, 65520, 0x1p-25})}, f16({5}, {})),
                  2048, 2052, 65504, kInf, 0);
-  // Rounding to float32 first would give a tie, and then round down.
+  // 2049 + 2^-20 rounds up to 2050. Rounding it to float32 first would give the tie 2049, which
+  // rounds down to 2048.
   EXPECT_NUMBERS(call(TENON_OP_cast, {f64({2049 + 0x1p-20})}, f16({1}, {})), 2050);
-  // Rounding this integer to double first would also give a tie, and then round down.
+  // This integer is just above a tie and rounds up. Rounding it to double first would give the tie,
+  // which rounds down.
   const Tensor wide = i64({(int64_t{1} << 62) + (int64_t{1} << 54) + 1});
   EXPECT_NUMBERS(call(TENON_OP_cast, {wide}, bf16({1}, {})), 0x1p62 + 0x1p55);
 }
 
-TEST(RefCast, AllHalvesRoundTripThroughAWiderType) {
+TEST(RefCast, EveryHalfValueIsUnchangedByWideningAndNarrowing) {
   int wrong = 0;
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     const float half = tenon_sdk::half_value(static_cast<uint16_t>(bits));
@@ -264,19 +267,20 @@ TEST(RefRandom, MatchesPublishedPhiloxVectors) {
             (std::vector<uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(RefRandom, AdvancesByWholeBlocksAndCarries) {
+TEST(RefRandom, ADrawAdvancesTheCounterByWholeBlocksWithCarry) {
   const Tensor from = u32({1, 2, 0xffffffff, 0xffffffff, 5, 0});
   const Launched five = run(TENON_OP_rng_bits, {from}, {u32({5}, {}), u32({6}, {})});
   EXPECT_NUMBERS(five[1], 1, 2, 1, 0, 6, 0);
   const Launched none = run(TENON_OP_rng_bits, {from}, {u32({0}, {}), u32({6}, {})});
   EXPECT_EQ(none[1].bytes, from.bytes);
-  // The fifth word is the first of the next block.
+  // The fifth word drawn from `from` is the first word of the following block, whose counter is (0,
+  // 0, 6, 0).
   const Launched next =
       run(TENON_OP_rng_bits, {u32({1, 2, 0, 0, 6, 0})}, {u32({1}, {}), u32({6}, {})});
   EXPECT_EQ(five[0].elements<uint32_t>()[4], next[0].elements<uint32_t>()[0]);
 }
 
-TEST(RefRandom, WideDrawsTakeTwoWordsLowFirst) {
+TEST(RefRandom, Uint64DrawsTakeTwoWordsLowWordFirst) {
   const Tensor from = u32({0, 0, 0, 0, 0, 0});
   const Launched wide = run(TENON_OP_rng_bits, {from}, {u64({3}, {}), u32({6}, {})});
   EXPECT_EQ(wide[0].elements<uint64_t>()[0], 0xe169c58d6627e8d5u);
@@ -319,7 +323,7 @@ TEST(RefMove, DynamicSlicesAreClamped) {
   EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {x, i64({0, 1})}, out, &attrs), 2, 3);
   EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {x, i32({9, 9})}, out, &attrs), 5, 6);
   EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {x, i64({-1, -9})}, out, &attrs), 4, 5);
-  const Tensor turned = x.as({3, 2}, {1, 3});  // 1 4, 2 5, 3 6.
+  const Tensor turned = x.as({3, 2}, {1, 3});  // [[1, 4], [2, 5], [3, 6]]
   EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {turned, i64({1, 0})}, out, &attrs), 2, 5);
 }
 
@@ -345,7 +349,7 @@ TEST(RefReduce, SumsOverAnyAxes) {
   EXPECT_NUMBERS(call(TENON_OP_prod, {x}, f32({}, {})), 720);
 }
 
-TEST(RefReduce, IntegersWrapAndHalvesAccumulateWide) {
+TEST(RefReduce, IntegersWrapAndHalfTypesAccumulateInFloat64) {
   EXPECT_NUMBERS(call(TENON_OP_sum, {i8({100, 100})}, i8({}, {})), -56);
   EXPECT_NUMBERS(call(TENON_OP_prod, {i8({64, 4})}, i8({}, {})), 0);
   EXPECT_NUMBERS(call(TENON_OP_sum, {f16({2048, 1, 1})}, f16({}, {})), 2050);
@@ -356,7 +360,7 @@ TEST(RefReduce, EmptyReductionsGiveTheIdentity) {
   EXPECT_NUMBERS(call(TENON_OP_prod, {i32({0}, {})}, i32({}, {})), 1);
 }
 
-TEST(RefReduce, MaxAndMinPropagateNanAndSupportTheLimits) {
+TEST(RefReduce, MaxAndMinPropagateNanAndSupportExtremeValues) {
   EXPECT_NUMBERS(call(TENON_OP_max, {f32({1, kNaN, 3})}, f32({}, {})), kNaN);
   EXPECT_NUMBERS(call(TENON_OP_min, {f32({kInf})}, f32({}, {})), kInf);
   EXPECT_NUMBERS(call(TENON_OP_max, {i8({-128, -128})}, i8({}, {})), -128);

@@ -1,4 +1,4 @@
-// Shared by the tests of the oracle: one plugin, calls, and comparison with literals.
+// Shared by the tests of the oracle: one loaded plugin, calls of ops, and comparison with literals.
 
 #pragma once
 
@@ -32,13 +32,13 @@ inline Launched run(uint32_t op, const std::vector<Tensor>& inputs,
   return launched;
 }
 
-// Runs an op with one output.
+// Runs an op with one output and returns the output.
 inline Tensor call(uint32_t op, const std::vector<Tensor>& inputs, const Tensor& output,
                    const void* attrs = nullptr) {
   return run(op, inputs, {output}, attrs)[0];
 }
 
-// Formats numbers, so that NaN equals NaN and -0 differs from 0.
+// Formats numbers for comparison: equal texts for NaN and NaN, different texts for -0 and 0.
 inline std::string text(const Numbers& numbers) {
   std::string result;
   for (const double number : numbers) {
@@ -57,7 +57,7 @@ Attrs make_attrs() {
   return attrs;
 }
 
-// Sets a list attribute to a vector, which must outlive the call.
+// Sets a list attribute to the elements of a vector, which must outlive the call.
 #define SET_LIST(attrs, field, list)   \
   do {                                 \
     (attrs).field = (list).data();     \

@@ -1,6 +1,6 @@
-// The types that the loops compute in, and conversions to and from them.
+// The C++ types in which the loops compute, and conversions to and from them.
 //
-// In the conformance kit the loops also support binary128 (TENON_SDK_BINARY128).
+// In the conformance kit (TENON_SDK_BINARY128), the loops also support binary128.
 
 #pragma once
 
@@ -20,9 +20,9 @@ using tenon_sdk::Type;
 namespace detail {
 
 template <class T>
-struct Computing {  // Unspecialised: integers and bool.
+struct Computing {  // The primary template: integers and bool.
   using Exact = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
-  using Wide = uint64_t;  // Wraps, without the undefined overflow of a signed type.
+  using Wide = uint64_t;  // Unsigned, so that overflow wraps and is not undefined.
 };
 template <>
 struct Computing<Half> {
@@ -54,17 +54,19 @@ struct Computing<__float128> {
 
 }  // namespace detail
 
-// For ops that NUMERICS calls exact or rounded. Addition, subtraction, multiplication, division and
-// square root of float32 and half types are correctly rounded, since double has more than twice
-// their bits. For float64 any wider type would round twice.
+// The type for ops that NUMERICS.md calls exact or rounded. For float32 and half types it is
+// double, which has more than twice their significand bits. Rounding a double result therefore
+// gives the correctly rounded sum, difference, product, quotient or square root. For float64 it is
+// double itself: long double is too narrow for that.
 template <class T>
 using Exact = typename detail::Computing<T>::Exact;
 
-// For sums, products and transcendental functions: the next wider type.
+// The type for sums, products and transcendental functions: the next wider float, or uint64_t for
+// integers.
 template <class T>
 using Wide = typename detail::Computing<T>::Wide;
 
-// Exact, except that signed integers are sign-extended if W is unsigned.
+// Converts to W without loss. A signed integer is sign-extended if W is unsigned.
 template <class W, class T>
 W widen(T x) {
   if constexpr (std::is_same_v<T, Bool>) {
@@ -78,7 +80,7 @@ W widen(T x) {
   }
 }
 
-// Rounds once to a float, and wraps to an integer.
+// Converts to T: rounds once if T is a float, and wraps if T is an integer.
 template <class T, class W>
 T narrow(W x) {
   if constexpr (std::is_same_v<T, Bool>) {

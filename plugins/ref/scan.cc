@@ -1,4 +1,4 @@
-// Loops along one axis with a result at each step: cumsum, cumprod, cummax and cummin.
+// Cumulative ops along one axis: cumsum, cumprod, cummax and cummin.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"
@@ -7,20 +7,22 @@
 namespace tenon_ref {
 namespace {
 
-// Calls line(offsets) for each line along the axis, with its offset in each of N operands.
+// Calls line(offsets) for each line along the axis. `offsets` holds the offset of the line's first
+// element in each of N operands.
 template <size_t N, class Line>
 void for_each_line(const tenon_view& in, size_t axis, const std::array<const int64_t*, N>& strides,
                    const Line& line) {
   if (in.sizes[axis] == 0) return;
-  int64_t starts[TENON_MAX_RANK];  // Size 1 along the axis: one element per line.
+  int64_t starts[TENON_MAX_RANK];  // Sizes with 1 for the axis: one index per line.
   for (size_t i = 0; i < in.rank; ++i) starts[i] = i == axis ? 1 : in.sizes[i];
   tenon_sdk::Walk<N>(in.rank, starts, strides).elements(line);
 }
 
 }  // namespace
 
-// Each element becomes the sum or product of all before it along the axis (in reverse, after it),
-// and includes itself unless `exclusive` is set. The two attribute structs are the same.
+// Each output is the sum or product of all elements up to its index along the axis (from its index
+// on if `reverse`). If `exclusive`, the element at the index is not included. cumsum and cumprod
+// have the same attributes.
 Prepared prepare_scan(const Request& request) {
   const bool is_sum = request.op() == TENON_OP_cumsum;
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
@@ -47,8 +49,8 @@ Prepared prepare_scan(const Request& request) {
   });
 }
 
-// Each element becomes the extreme so far and its index: that of the first of equal elements, or of
-// the first NaN.
+// The outputs are the extreme of all elements so far along the axis, and its index. Among equal
+// elements, the first one decides. The first NaN wins over all other elements.
 Prepared prepare_extreme_scan(const Request& request) {
   const bool is_max = request.op() == TENON_OP_cummax;
   const auto attrs = request.attrs<tenon_cummax_attrs>();

@@ -15,8 +15,8 @@ using tenon_sdk::data;
 using tenon_sdk::strides_of;
 using tenon_sdk::Walk;
 
-// Whether `a` comes before `b`. NaN comes last in either direction, and equal elements do not
-// precede each other.
+// Whether `a` comes before `b` in sorted order. NaN comes last, also in descending order. Equal
+// elements do not precede each other.
 template <class T>
 bool precedes(T a, T b, bool descending) {
   const auto x = widen<Exact<T>>(a), y = widen<Exact<T>>(b);
@@ -24,7 +24,7 @@ bool precedes(T a, T b, bool descending) {
   return descending ? y < x : x < y;  // False if x is NaN.
 }
 
-// The indices of n elements in sorted order; equal elements keep their order.
+// Returns the indices of n elements in sorted order. The sort is stable.
 template <class T>
 std::vector<int64_t> sorted_indices(const T* x, int64_t n, int64_t stride, bool descending) {
   std::vector<int64_t> places(static_cast<size_t>(n));
@@ -38,18 +38,18 @@ std::vector<int64_t> sorted_indices(const T* x, int64_t n, int64_t stride, bool 
 struct Order {
   size_t axis;
   bool descending;
-  bool sorted = true;  // Whether the result stays sorted, or is put back in index order.
+  bool sorted = true;  // Whether results are in sorted order; false: in index order.
 };
 
-// Keeps as many of the first elements of each line as the output holds: their values, their
-// indices, or both. A pointer is NULL if that output is not needed.
+// Sorts each line along the axis and stores as many of its first elements as the output has: their
+// values, their indices, or both. `values` or `indices` is NULL if it is not an output.
 template <class T>
 void keep_first(const tenon_launch& launch, Order order, T* values, int64_t* indices) {
   const tenon_view& in = launch.inputs[0];
   const tenon_view& out = launch.outputs[0];
   if (tenon_sdk::count(out) == 0) return;
   const int64_t stride = in.strides[order.axis], step = out.strides[order.axis];
-  int64_t starts[TENON_MAX_RANK];  // Size 1 along the axis: one element per line.
+  int64_t starts[TENON_MAX_RANK];  // Sizes with 1 for the axis: one index per line.
   for (size_t i = 0; i < in.rank; ++i) starts[i] = i == order.axis ? 1 : in.sizes[i];
   const Walk<2> lines(in.rank, starts, {in.strides, out.strides});
   lines.elements([&](const auto& at) {
@@ -99,8 +99,8 @@ Prepared prepare_top_k(const Request& request) {
   });
 }
 
-// The insertion position of a value: after all elements that precede it and, on the right side,
-// after those that equal it.
+// Returns where each value would be inserted: after all elements that precede it and, if the side
+// is RIGHT, also after those that equal it.
 Prepared prepare_searchsorted(const Request& request) {
   const bool right =
       request.attrs<tenon_searchsorted_attrs>().side == TENON_SEARCHSORTED_SIDE_RIGHT;
@@ -110,7 +110,8 @@ Prepared prepare_searchsorted(const Request& request) {
       const tenon_view& in = launch.inputs[1];
       const T* s = data<const T>(sequence);
       const T* x = data<const T>(in);
-      int64_t* y = data<int64_t>(launch.outputs[0]);  // Dense, and written in order.
+      // The output is dense, so it is written sequentially.
+      int64_t* y = data<int64_t>(launch.outputs[0]);
       const Walk<1> walk(in.rank, in.sizes, {strides_of(in)});
       walk.elements([&](const auto& at) {
         const T value = x[at[0]];
@@ -141,7 +142,7 @@ Prepared prepare_unique(const Request& request) {
         return widen<Exact<T>>(x[static_cast<size_t>(place)]);
       };
 
-      // The indices of each value, first occurrence first. NaN differs from itself.
+      // The indices of each distinct value, in order of occurrence. Each NaN is a value of its own.
       std::vector<std::vector<int64_t>> groups;
       for (const int64_t place :
            sorted_indices(x.data(), static_cast<int64_t>(x.size()), 1, false)) {

@@ -7,13 +7,13 @@
 namespace tenon_ref {
 namespace {
 
-// x * y is exact in double for float32 and half types. The sum with z is rounded to odd, so that
-// narrowing it gives the same result as rounding once.
+// Computes x * y + z for float32 and half types. The product is exact in double. The sum is rounded
+// to odd, so that narrowing it gives the same result as a single rounding.
 double fused(double x, double y, double z) {
   const double product = x * y;
   const double sum = product + z;
   if (!std::isfinite(sum)) return sum;
-  // The exact rounding error of the addition.
+  // The exact rounding error of the sum (2Sum algorithm).
   const double part = sum - product;
   const double lost = (product - (sum - part)) + (z - part);
   if (lost == 0) return sum;
@@ -25,7 +25,7 @@ double fused(double x, double y, double z) {
 
 }  // namespace
 
-// Applies the lower bound first. NaN in any operand gives NaN.
+// Computes min(max(x, low), high). The result is NaN if any operand is NaN.
 Prepared prepare_clip(const Request& request) {
   return tenon_sdk::dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
     using W = Exact<T>;

@@ -12,7 +12,7 @@ using tenon_sdk::dispatch;
 template <class W>
 using Function = W (*)(W);
 
-// neg, abs and sign of integers; the most negative number is its own negative.
+// neg, abs and sign of integers. neg and abs of the most negative value wrap to that value.
 template <class W>
 Function<W> int_function(uint32_t op) {
   switch (op) {
@@ -58,15 +58,15 @@ Function<W> exact_function(uint32_t op) {
 
 template <class W>
 W sigmoid(W x) {
-  // The argument is not positive, so the exponential does not overflow.
+  // The argument of exp is at most 0, so that it does not overflow.
   const W e = std::exp(-std::fabs(x));
   return x < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
-// ---- the derivatives of lgamma
+// ---- digamma and trigamma
 
-// The Bernoulli numbers B2, B4, ... as fractions. From x = 32 on, the asymptotic series with these
-// terms is accurate to binary128.
+// The Bernoulli numbers B2, B4, ... as fractions. The asymptotic series with these terms is
+// accurate to binary128 for x >= 32.
 constexpr double kBernoulli[][2] = {
     {1, 6}, {-1, 30},     {1, 42},      {-1, 30},       {5, 66},       {-691, 2730},
     {7, 6}, {-3617, 510}, {43867, 798}, {-174611, 330}, {854513, 138}, {-236364091, 2730}};
@@ -74,7 +74,7 @@ constexpr double kBernoulli[][2] = {
 template <class W>
 W digamma(W x) {
   const W pi = std::acos(W(-1));
-  if (x < 0) {  // Reflection; x minus the nearest integer is exact.
+  if (x < 0) {  // Reflection formula. x minus the nearest integer is exact.
     const W offset = x - std::nearbyint(x);
     return offset == 0 ? W(NAN) : digamma(1 - x) - pi / std::tan(pi * offset);
   }
@@ -174,7 +174,7 @@ Function<W> wide_function(uint32_t op) {
 
 }  // namespace
 
-// neg, abs, sign and bitwise_not, of floats and integers; bitwise_not also of bool.
+// neg, abs, sign and bitwise_not of floats and integers; bitwise_not also of bool.
 Prepared prepare_unary(const Request& request) {
   const uint32_t op = request.op();
   return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {

@@ -1,7 +1,7 @@
-// The sliding window of convolutions and pooling, over up to three spatial axes.
+// The sliding window of convolution and pooling, over up to three spatial axes.
 //
-// A tensor is [n, channels, spatial...]. With fewer than three spatial axes, leading axes of size 1
-// are added, so that every loop handles three.
+// A tensor is [n, channels, spatial...]. If it has fewer than three spatial axes, axes of size 1
+// are inserted before them, so that every loop handles three.
 
 #pragma once
 
@@ -15,7 +15,7 @@ struct Spatial {
   int64_t at[kSpatial];
 };
 
-// A view as [n, channels, three spatial axes].
+// A view with the axes [n, channels] and three spatial axes.
 struct Planes {
   int64_t batch;
   int64_t channels;
@@ -36,14 +36,14 @@ struct Planes {
     }
   }
 
-  // The offset of an element in the view, in elements.
+  // The offset of an element, in elements, from the view's first element.
   int64_t offset(int64_t n, int64_t channel, const Spatial& p) const {
     return n * batch_stride + channel * channel_stride + p.at[0] * strides.at[0] +
            p.at[1] * strides.at[1] + p.at[2] * strides.at[2];
   }
 };
 
-// Calls each(p) for every position in a block of these sizes, last axis fastest.
+// Calls each(p) for every position p in a block with these sizes, in row-major order.
 template <class Each>
 void for_each_position(const Spatial& sizes, Each&& each) {
   for (int64_t i = 0; i < sizes.at[0]; ++i) {
@@ -53,10 +53,11 @@ void for_each_position(const Spatial& sizes, Each&& each) {
   }
 }
 
-// The geometry of the window.
+// Strides, pads and dilations of the window, one for each spatial axis.
 struct Window {
   Spatial steps = {{1, 1, 1}};
-  // Pads before the first element. The pads at the end follow from the output's size.
+  // Number of padding elements before the first element. The padding at the end follows from the
+  // output's size.
   Spatial pads = {{0, 0, 0}};
   Spatial dilations = {{1, 1, 1}};
   Spatial lhs_dilations = {{1, 1, 1}};
@@ -66,15 +67,16 @@ struct Window {
   Window(const Attrs& attrs, size_t rank) {
     set(steps, attrs.strides, attrs.n_strides, rank);
     set(dilations, attrs.dilations, attrs.n_dilations, rank);
-    // The first half of the pads are those at the beginning.
+    // The first half of attrs.pads is at the beginning of the axes, the second half at the end.
     set(pads, attrs.pads, attrs.n_pads / 2, rank);
     if constexpr (requires { attrs.lhs_dilation; }) {
       set(lhs_dilations, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
     }
   }
 
-  // Finds the element of x, which has these spatial sizes, under tap k of the window at output
-  // position p. Returns false for padding, and between the elements of a dilated x.
+  // Finds the element of x under filter tap k, for the window at output position p. `sizes` are the
+  // spatial sizes of x. Returns false if the tap is over padding, or between elements of a dilated
+  // x.
   bool find(const Spatial& p, const Spatial& k, const Spatial& sizes, Spatial& found) const {
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t dilated = p.at[i] * steps.at[i] + k.at[i] * dilations.at[i] - pads.at[i];

@@ -1,5 +1,5 @@
-// The dtypes as C++ types: float16, bfloat16, bool as a byte, and dispatch from a tenon_dtype at
-// run time to a type at compile time.
+// C++ types for the dtypes, among them float16, bfloat16 and a bool that occupies one byte.
+// dispatch() calls a template with the C++ type of a tenon_dtype.
 
 #pragma once
 
@@ -24,8 +24,9 @@ inline float float_of(uint32_t bits) {
   return x;
 }
 
-// Rounds to odd: if inexact, to the adjacent float whose last bit is 1. Rounding the result again,
-// to a type with at least two bits less, then gives the same as rounding `x` once.
+// Rounds to odd: an inexact result is the neighbouring float whose last significand bit is 1.
+// Rounding that result again, to a type with at least two fewer significand bits, gives the same
+// value as rounding `x` once.
 template <class Wide>
 float round_to_odd(Wide x) {
   const float nearest = static_cast<float>(x);
@@ -48,8 +49,8 @@ inline uint16_t half_bits(float x) {
   } else if (magnitude >= 0x477ff000u) {  // 65520 and above round to infinity.
     half = 0x7c00u;
   } else if (magnitude < 0x38800000u) {
-    // Below 2^-14 results are multiples of 2^-24, the spacing of floats at 0.5, so the addition
-    // rounds.
+    // Below 2^-14, half values are multiples of 2^-24. That is the spacing of floats in [0.5, 1),
+    // so adding 0.5 rounds to such a multiple.
     half = detail::bits_of(detail::float_of(magnitude) + 0.5f) - detail::bits_of(0.5f);
   } else {
     magnitude += 0xfffu + ((magnitude >> 13) & 1);
@@ -80,7 +81,7 @@ inline float bfloat16_value(uint16_t bits) {
   return detail::float_of(static_cast<uint32_t>(bits) << 16);
 }
 
-// One of the two 16-bit floats. Conversion from a wider float rounds once.
+// float16 or bfloat16, stored as 16 bits. Conversion from a wider float rounds once.
 template <uint16_t (*to_bits)(float), float (*to_float)(uint16_t)>
 struct SmallFloat {
   uint16_t bits = 0;
@@ -91,7 +92,8 @@ struct SmallFloat {
   requires(std::is_floating_point_v<Wide> &&
            sizeof(Wide) > sizeof(float)) explicit SmallFloat(Wide x)
       : bits(to_bits(detail::round_to_odd(x))) {}
-  // If a long double is wider than a double, it represents every 64-bit integer.
+  // An integer is rounded once if long double is wider than double: it then represents every 64-bit
+  // integer exactly.
   template <class Int>
   requires(std::is_integral_v<Int>) explicit SmallFloat(Int x)
       : SmallFloat(static_cast<long double>(x)) {}
@@ -101,7 +103,8 @@ struct SmallFloat {
 using Half = SmallFloat<half_bits, half_value>;
 using BFloat16 = SmallFloat<bfloat16_bits, bfloat16_value>;
 
-// A byte that is true unless it is zero. Reading other values as `bool` would be undefined.
+// A byte of a bool tensor: 0 is false, every other value true. Reading a byte other than 0 or 1 as
+// C++ `bool` would be undefined behaviour.
 struct Bool {
   uint8_t byte = 0;
 
@@ -143,7 +146,8 @@ inline size_t size_of(tenon_dtype dtype) {
   return static_cast<size_t>(TENON_DTYPE_BITS(dtype)) * TENON_DTYPE_LANES(dtype) / 8;
 }
 
-#if defined(TENON_SDK_BINARY128)  // For the kit's oracle, if the compiler has the type.
+// For the oracle of the conformance kit, if the compiler supports __float128.
+#if defined(TENON_SDK_BINARY128)
 template <>
 inline constexpr tenon_dtype kDTypeOf<__float128> = TENON_FLOAT128;
 #endif
@@ -191,8 +195,8 @@ template <class T, class... Rest>
 Type<T> first_of(Types<T, Rest...>);
 }  // namespace detail
 
-// Calls f(Type<T>{}) for the T in a list that corresponds to `dtype`, and returns its result, or a
-// default result if the list has none.
+// Calls f(Type<T>{}) with the type T of `List` that corresponds to `dtype`, and returns its result.
+// Returns a default-constructed result if the list has no such type.
 //
 //   dispatch<Floats>(dtype, [&]<class T>(Type<T>) { ... });
 template <class List, class F>
@@ -201,13 +205,13 @@ auto dispatch(tenon_dtype dtype, F&& f) {
   return detail::dispatch<Result>(List{}, dtype, f);
 }
 
-// An element that is only moved.
+// An element of `size` bytes that is copied but not interpreted.
 template <size_t size>
 struct Raw {
   unsigned char bytes[size] = {};
 };
 
-// Calls f(Type<Raw<n>>{}) for the size of the dtype's elements.
+// Calls f(Type<Raw<n>>{}), where n is the size in bytes of the dtype's elements.
 template <class F>
 auto dispatch_size(tenon_dtype dtype, F&& f) {
   switch (size_of(dtype)) {

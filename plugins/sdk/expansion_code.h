@@ -1,10 +1,11 @@
-// Expansions as data: a transcendental function of one or two numbers, as a list of instructions
-// without branches. A plugin that generates code emits them in its target language. run_expansion()
-// iterates over an expansion; expansions.h finds that of an op.
+// Expansions as data. An expansion computes a transcendental function of one or two numbers by a
+// list of instructions without branches. A plugin that generates code emits the instructions in its
+// target language with run_expansion(). find_expansion() in expansions.h returns the expansion of
+// an op.
 //
-// A value is a float, an int or a bool. Floats are float or double. Ints have the same width; the
-// opcode determines whether they are signed, where that matters. Emitted code must obey these
-// rules:
+// A value is a float, an int or a bool. Floats are either float or double, and ints have the same
+// width as the floats. The opcode determines whether an int is signed, where that matters. Emitted
+// code must obey these rules:
 //
 //   - Each operation on floats rounds once, to nearest, ties to even. Division and square root may
 //     be off by 2.5 ulp. Nothing is contracted, reassociated, or simplified as if there were no
@@ -12,8 +13,8 @@
 //     TENON_FEATURE_FLUSH_TO_ZERO.
 //   - Ints wrap around. Shift counts are below the width.
 //   - Both sides of a `where` are computed. The one not selected may be anything, including NaN.
-//   - The operand of to_int is an integer in range if the result matters. For other operands, the
-//     result is unspecified, and the instruction must not trap.
+//   - The operand of to_int may be any float. If it is not an integer in range, the result is
+//     unspecified and unused, but the instruction must not trap.
 //   - Half types are widened to float, and the result is rounded to them once, at the end.
 
 #pragma once
@@ -27,9 +28,9 @@
 
 namespace tenon_sdk {
 
-// The opcodes, by number of operands. `round` rounds to the nearest integer, ties to even. `where`
-// returns the bits of its second operand if the first is true, else of the third. int_shift_right
-// is arithmetic and uint_shift_right is logical. int_less and to_float treat ints as signed.
+// The opcodes, by number of operands. `round` rounds to the nearest integer, ties to even.
+// `where(c, a, b)` returns a if c is true, and b otherwise, with unchanged bits. int_shift_right is
+// arithmetic and uint_shift_right is logical. int_less and to_float treat ints as signed.
 // clang-format off
 #define TENON_EXPANSION_OPCODES(UNARY, BINARY, TERNARY)                                           \
   BINARY(add) BINARY(sub) BINARY(mul) BINARY(div)           /* floats -> float */                 \
@@ -54,17 +55,18 @@ enum class ExpansionOpcode : uint8_t {
 #undef TENON_ROW
 };
 
-// Operands are indices of earlier values. Operands that an opcode does not have are 0.
+// One instruction. `a`, `b` and `c` are the indices of its operands among the values; operands that
+// the opcode does not have are 0.
 struct ExpansionInstruction {
   ExpansionOpcode opcode;
   uint16_t a = 0, b = 0, c = 0;
 };
 
-// Values are numbered in the order of these lists: inputs, constants, int constants, then the
-// results of the instructions. The last value is the result.
+// An expansion. Values have consecutive indices in the order of these lists: inputs, constants, int
+// constants, results of the instructions. The last value is the result of the expansion.
 struct Expansion {
   uint32_t op;  // TENON_OP_<name>.
-  // Whether floats are double and ints 64 bits wide; else they are float and 32 bits wide.
+  // true: floats are double and ints have 64 bits. false: floats are float and ints have 32 bits.
   bool is_double;
   uint16_t n_inputs;
   std::span<const uint64_t> constants;      // Bits of floats; 32-bit floats are in the
@@ -72,13 +74,14 @@ struct Expansion {
   std::span<const ExpansionInstruction> instructions;
 };
 
-// Iterates over an expansion with a builder. The builder has a type `Value`, the functions
+// Emits an expansion by calling a builder for each constant and instruction. The builder has a type
+// `Value` and the functions
 //
 //   Value constant(uint64_t bits);       a float, given by its bits
 //   Value int_constant(uint64_t bits);
 //
-// and a function for each opcode with its name and operands: add(a, b), where(c, a, b). Returns the
-// value of the result.
+// It also has a function for each opcode, with the opcode's name and operands, such as add(a, b)
+// and where(c, a, b). run_expansion() returns the value of the expansion's result.
 template <class Builder>
 typename Builder::Value run_expansion(const Expansion& expansion, Builder& builder,
                                       std::initializer_list<typename Builder::Value> inputs) {

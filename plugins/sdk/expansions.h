@@ -1,5 +1,5 @@
-// The expansions of transcendental ops, which core/ops/expansions defines, as data. Contains each
-// op of that class without attributes that has a decomposition, in float and in double.
+// The expansions of transcendental ops, which core/ops/expansions defines, as data. There is one in
+// float and one in double for each op without attributes that core/ops/expansions decomposes.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon_sdk {
 
-// Finds the expansion of an op, TENON_OP_<name>; NULL if it has none.
+// Returns the expansion of an op (TENON_OP_<name>); NULL if the op has none.
 inline const Expansion* find_expansion(uint32_t op, bool is_double) {
   for (const Expansion& expansion : expansion_data::kAll) {
     if (expansion.op == op && expansion.is_double == is_double) return &expansion;

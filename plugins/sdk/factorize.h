@@ -1,5 +1,6 @@
-// Factorisations of dense matrices as plain loops: used by `ref` as the oracle, and by plugins
-// without a library. Some overwrite their operands. All assume finite elements.
+// Factorisations of dense matrices by plain loops. `ref` uses them as the oracle, and plugins
+// without a linear algebra library use them, too. Some functions overwrite their operands. All
+// assume finite elements.
 
 #pragma once
 
@@ -18,8 +19,8 @@ struct Loops {
   using Number = W;
   using Matrix = DenseMatrix<W>;
 
-  // The Cholesky factor of a symmetric matrix, which replaces its lower triangle. Returns false if
-  // the matrix is not positive definite.
+  // Replaces the lower triangle of a symmetric matrix by its Cholesky factor. Returns false if the
+  // matrix is not positive definite.
   static bool cholesky(Matrix& a) {
     for (int64_t i = 0; i < a.rows(); ++i) {
       for (int64_t j = 0; j <= i; ++j) {
@@ -32,7 +33,7 @@ struct Loops {
     return true;
   }
 
-  // Solves a x = b for a triangular a; x replaces b.
+  // Solves a x = b for a triangular matrix a, and replaces b by x.
   static void substitute(const Matrix& a, bool lower, bool unit_diagonal, Matrix& b) {
     const int64_t n = a.rows();
     for (int64_t step = 0; step < n; ++step) {
@@ -46,8 +47,8 @@ struct Loops {
     }
   }
 
-  // Elimination: leaves the pivots on the diagonal of `a`. Returns whether the number of row swaps
-  // is odd.
+  // Gaussian elimination with partial pivoting: leaves the pivots on the diagonal of `a`. Returns
+  // true if the number of row swaps is odd.
   static bool eliminate(Matrix& a) {
     const std::vector<int64_t> swaps = swaps_of_elimination(a);
     bool is_odd = false;
@@ -57,7 +58,7 @@ struct Loops {
     return is_odd;
   }
 
-  // Solves a x = b; x replaces b. Returns false if a is singular.
+  // Solves a x = b, and replaces b by x. Returns false if a is singular.
   static bool solve(Matrix& a, Matrix& b) {
     const std::vector<int64_t> swaps = swaps_of_elimination(a);
     for (int64_t i = 0; i < a.rows(); ++i) {
@@ -69,7 +70,7 @@ struct Loops {
     return true;
   }
 
-  // Factorises by Householder reflections, which make `a` upper triangular.
+  // QR factorisation by Householder reflections, which make `a` upper triangular.
   static void qr(Matrix& a, Matrix& q, Matrix& r) {
     const int64_t m = a.rows(), n = a.columns(), n_reflections = r.rows();
     Matrix mirrors(n_reflections, m);  // Each row is the vector of a reflection.
@@ -78,7 +79,7 @@ struct Loops {
       for (int64_t k = i; k < m; ++k) length += a(k, i) * a(k, i);
       length = std::sqrt(length);
       for (int64_t k = i; k < m; ++k) mirrors(i, k) = a(k, i);
-      mirrors(i, i) += a(i, i) < 0 ? -length : length;  // This sign avoids cancellation.
+      mirrors(i, i) += a(i, i) < 0 ? -length : length;  // Choosing this sign avoids cancellation.
       reflect(mirrors, i, a, i);
       for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? W{0} : a(i, j);
     }
@@ -86,8 +87,8 @@ struct Loops {
     for (int64_t i = n_reflections; i-- > 0;) reflect(mirrors, i, q, 0);
   }
 
-  // One-sided Jacobi: rotates pairs of columns of x, which has no more columns than rows, until all
-  // are orthogonal. Returns false if it does not converge.
+  // SVD by the one-sided Jacobi method: rotates pairs of columns until all columns are orthogonal.
+  // Transposes x first if it has more columns than rows. Returns false if it does not converge.
   static bool svd(const Matrix& x, Matrix& u, std::vector<W>& s, Matrix& vh) {
     if (x.rows() < x.columns()) {
       Matrix v(x.columns(), x.rows()), uh(x.rows(), x.rows());
@@ -118,8 +119,9 @@ struct Loops {
     return true;
   }
 
-  // Jacobi rotations until all elements off the diagonal are negligible. Reads the lower triangle.
-  // Returns false if it does not converge.
+  // Eigenvalues and eigenvectors of a symmetric matrix by the Jacobi method: rotates until all
+  // elements off the diagonal are negligible. Reads only the lower triangle. Returns false if it
+  // does not converge.
   static bool eigh(Matrix& x, std::vector<W>& w, Matrix& v) {
     const int64_t n = x.rows();
     for (int64_t i = 0; i < n; ++i) {
@@ -141,7 +143,8 @@ struct Loops {
  private:
   static constexpr int kMaxSweeps =
       60;  // Maximum number of sweeps. Ten are typically more than enough.
-  // The distance from 1 to the next number; numeric_limits does not support binary128.
+  // Distance from 1 to the next larger number, computed because numeric_limits does not support
+  // binary128.
   static constexpr W kEpsilon = [] {
     W epsilon = 1;
     while (W{1} + epsilon / 2 != W{1}) epsilon /= 2;
@@ -152,8 +155,9 @@ struct Loops {
     for (int64_t j = 0; i != k && j < a.columns(); ++j) std::swap(a(i, j), a(k, j));
   }
 
-  // Replaces `a` by the upper triangle and, below it, the multipliers of the elimination. Row i was
-  // swapped with row swaps[i] >= i, which had the largest element.
+  // Computes the LU factorisation with partial pivoting in place: U is in the upper triangle, and
+  // the multipliers of L are below the diagonal. In step i, row i was swapped with row swaps[i] >=
+  // i, which had the largest element in column i.
   static std::vector<int64_t> swaps_of_elimination(Matrix& a) {
     const int64_t n = a.rows();
     std::vector<int64_t> swaps;
@@ -165,7 +169,7 @@ struct Loops {
       swaps.push_back(pivot);
       swap_rows(a, i, pivot);
       if (a(i, i) == 0)
-        continue;  // The pivot is the largest element, so all elements below are 0, too.
+        continue;  // The pivot has the largest magnitude, so all elements below it are also 0.
       for (int64_t k = i + 1; k < n; ++k) {
         a(k, i) /= a(i, i);
         for (int64_t j = i + 1; j < n; ++j) a(k, j) -= a(k, i) * a(i, j);
@@ -189,7 +193,7 @@ struct Loops {
     return order;
   }
 
-  // Reflects the columns of `a` from `first` on by the Householder vector i.
+  // Applies Householder reflection i to the columns of `a`, from column `first` on.
   static void reflect(const Matrix& mirrors, int64_t i, Matrix& a, int64_t first) {
     const W squared = dot(mirrors, i, i);
     if (squared == 0) return;
@@ -204,7 +208,8 @@ struct Loops {
   struct Rotation {
     W cosine, sine;
 
-    // The rotation that diagonalises [[p, off], [off, q]], by the smaller of the two angles.
+    // Computes the rotation that diagonalises [[p, off], [off, q]]; of the two such rotations, the
+    // one with the smaller angle.
     Rotation(W p, W off, W q) {
       const W ratio = (q - p) / (2 * off);
       const W root = std::hypot(W{1}, ratio);
@@ -222,8 +227,9 @@ struct Loops {
     }
   };
 
-  // If a column is negligible relative to the longest and still not orthogonal to another, it is
-  // only rounding error. It would shrink forever, so it becomes zero.
+  // Rotates pairs of rows until all are orthogonal. A row that is negligible relative to the
+  // longest and still not orthogonal consists of rounding errors. It is set to zero, because
+  // rotations would only shrink it and never converge.
   static bool make_orthogonal(Matrix& columns, Matrix& turns) {
     const W negligible = kEpsilon * std::sqrt(static_cast<W>(columns.columns()));
     W longest = 0;
@@ -272,8 +278,9 @@ struct Loops {
     return false;
   }
 
-  // Makes row i a unit vector orthogonal to all rows before it: the first unit vector with a large
-  // enough remainder after their projections are subtracted.
+  // Replaces row i by a unit vector that is orthogonal to all rows before it. Subtracts from each
+  // standard basis vector its projections on these rows, and takes the first whose remainder is
+  // long enough.
   static void complete(Matrix& rows, int64_t i) {
     const int64_t n = rows.columns();
     for (int64_t unit = 0; unit < n; ++unit) {

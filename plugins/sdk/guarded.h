@@ -1,5 +1,5 @@
-// Wraps the functions of a plugin's table (slots) that are written in C++: an exception becomes a
-// returned error, and a callback passed to a failing call is destroyed.
+// Wraps the functions (slots) of a plugin's table that are written in C++. An exception becomes a
+// returned error. If a call fails, the callback passed to it is destroyed.
 
 #pragma once
 
@@ -13,12 +13,13 @@
 
 namespace tenon_sdk {
 
-// `Plugin` has static overloads host_of(handle), which return the host of an instance, a device or
-// a stream, and a static message `no_memory`, which needs no allocation.
+// `Plugin` must have static overloads host_of(handle), which return the host of an instance, a
+// device or a stream. It must also have a static `no_memory`, an error message that needs no
+// allocation.
 template <class Plugin>
 class Guard {
  public:
-  // The wrapped function for the table; nullptr if the plugin lacks the function.
+  // Returns the wrapped function for the table; nullptr if `slot` is nullptr.
   template <auto slot>
   static constexpr auto of() {
     if constexpr (std::is_same_v<decltype(slot), const std::nullptr_t> ||
@@ -30,7 +31,7 @@ class Guard {
   }
 
  private:
-  // Slots that return no error do not throw.
+  // Functions that do not return an error must not throw, and are not wrapped.
   template <auto slot>
   struct Guarded {
     static constexpr auto call = slot;
@@ -51,7 +52,7 @@ class Guard {
     }
   };
 
-  // The host of the first handle for which host_of is defined.
+  // Returns the host of the first argument for which Plugin::host_of is defined.
   template <class First, class... Rest>
   static const Host& host_among(First first, Rest... rest) {
     if constexpr (requires { Plugin::host_of(first); }) {

@@ -1,4 +1,5 @@
-// The host's table for plugins, and helpers for structs with struct_size.
+// The table of functions that the host provides to plugins, and helpers for structs with a field
+// struct_size.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace tenon_sdk {
 
-// Whether a struct that begins with struct_size is long enough to contain a field.
+// Whether a struct that begins with struct_size is long enough to contain `field`.
 #define TENON_SDK_HAS(object, field) \
   ((object).struct_size >=           \
    (offsetof(std::decay_t<decltype(object)>, field) + sizeof((object).field)))
@@ -19,8 +20,8 @@ namespace tenon_sdk {
 inline tenon_string to_c(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view text(tenon_string string) { return {string.data, string.size}; }
 
-// Copies `filled` to a caller that may know a shorter struct: writes at most out->struct_size
-// bytes, and sets struct_size to the number written.
+// Copies `filled` to a caller whose version of the struct may be shorter. Writes at most
+// out->struct_size bytes, and sets struct_size to the number of bytes written.
 template <class Struct>
 void fill_struct(Struct* out, Struct filled) {
   const size_t size = std::min<size_t>(out->struct_size, sizeof(Struct));
@@ -28,12 +29,14 @@ void fill_struct(Struct* out, Struct filled) {
   std::memcpy(static_cast<void*>(out), &filled, size);
 }
 
-// The host's table. Copies are cheap; the table outlives the plugin's instances.
+// The host's table of functions. Copying a Host is cheap. The table outlives the instances of the
+// plugin.
 class Host {
  public:
   explicit Host(const tenon_host* table) : table_(table) {}
 
-  // Never NULL, so `return host.error(...)` always fails. Every host has make_error.
+  // Creates an error. The result is never NULL, so `return host.error(...)` always reports a
+  // failure. Every host provides make_error.
   tenon_error* error(tenon_code code, std::string_view message) const {
     return table_->make_error(code, to_c(message));
   }

@@ -1,12 +1,13 @@
-// A synchronous device in host memory: an implementation of every slot of plugin_slots.def.
+// A synchronous device in host memory. Implements every function (slot) of plugin_slots.def.
 //
-// A plugin derives its Instance, makes it with `create`, and fills its table from here. Slots that
-// it implements itself go into a namespace of its own:
+// A plugin derives its Instance from the one here, passes it to `create`, and fills its table with
+// the functions in host_device. To replace a function, define one with the same name in another
+// namespace:
 //
 //   namespace my_calls {
 //   using namespace tenon_sdk::host_device;
 //   tenon_error* describe_device(tenon_device_p* device, tenon_device_properties* out) { ... }
-//   }  // `my_calls::name` finds its own slots first.
+//   }  // `my_calls::name` finds a function of my_calls before one of host_device.
 
 #pragma once
 
@@ -29,14 +30,14 @@ inline constexpr tenon_features kHostDeviceFeatures =
     TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_HOST_BLOCKING | TENON_FEATURE_SYNCHRONOUS |
     TENON_FEATURE_IMPORT_HOST;
 
-// A context's instance of the plugin. It has one device.
+// The plugin's instance for one context. It has one device.
 class Instance {
  public:
   Instance(const tenon_host* host, const tenon_instance_options& options)
       : host(host), log_context(options.log_context), threads(options.threads) {}
   virtual ~Instance() = default;
 
-  // Describes the device. Strings live as long as the instance.
+  // Returns the device's properties. Strings in them must live as long as the instance.
   virtual tenon_device_properties describe() const = 0;
 
   const Host host;
@@ -75,8 +76,8 @@ namespace host_device {
 
 inline constexpr std::align_val_t kAlignment{64};
 
-// Makes an instance of a type derived from Instance, whose constructor has the same parameters.
-// There are no options, so every key is refused.
+// Creates an instance of `Derived`, a class derived from Instance with the same constructor
+// parameters. The device has no options, so every option key is an error.
 template <class Derived>
 tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                     tenon_instance_p** out_instance) {
@@ -176,7 +177,7 @@ inline tenon_error* import_host(tenon_device_p* device, void* data, uint64_t siz
   return make_buffer(from_c(device), data, size, true, out_buffer);
 }
 
-// The address of `size` bytes at a place; NULL if they are not all inside the buffer.
+// Returns the address of `size` bytes at a place; NULL if they are not entirely inside the buffer.
 inline std::byte* address(const tenon_place& place, uint64_t size) {
   if (place.buffer == nullptr) return static_cast<std::byte*>(place.host) + place.offset;
   const HostBuffer& buffer = from_c(place.buffer);
@@ -208,7 +209,7 @@ inline tenon_error* fill(tenon_stream_p* stream, const tenon_fill_region* fill) 
   if (!to)
     return device.error(TENON_INVALID_ARGUMENT,
                         "fill: bytes A to B are outside a buffer of N bytes");
-  // The low bytes of the pattern come first, whatever the byte order.
+  // Writes the pattern's low byte first, on hosts of either byte order.
   std::byte pattern[8];
   for (uint32_t i = 0; i < n; ++i) pattern[i] = static_cast<std::byte>(fill->pattern >> (8 * i));
   for (uint64_t at = 0; at < fill->size; at += n) std::memcpy(to + at, pattern, n);
@@ -235,7 +236,7 @@ inline tenon_error* open_stream(tenon_device_p* self, tenon_stream_p** out_strea
 
 inline void close_stream(tenon_stream_p* stream) { delete &from_c(stream); }
 
-// All earlier work has finished, so a single event suffices.
+// Earlier work has always finished when an event is recorded, so all events can be the same object.
 inline tenon_error* record_event(tenon_stream_p*, tenon_event_p** out_event) {
   static char event;
   *out_event = reinterpret_cast<tenon_event_p*>(&event);
@@ -276,14 +277,15 @@ inline tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_reques
 
 inline void release_kernel(tenon_kernel_p* kernel) { delete from_c(kernel); }
 
-// A synchronous device makes no recordings.
+// A synchronous device does not support recordings.
 inline constexpr std::nullptr_t record = nullptr;
 inline constexpr std::nullptr_t replay = nullptr;
 inline constexpr std::nullptr_t release_recording = nullptr;
 
 inline constexpr std::nullptr_t run_tasks = nullptr;
 
-// On a synchronous device, the host's clock measures calls.
+// Time marks are not needed: on a synchronous device, the host measures each call with its own
+// clock.
 inline constexpr std::nullptr_t mark_time = nullptr;
 inline constexpr std::nullptr_t read_time = nullptr;
 

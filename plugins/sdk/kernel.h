@@ -33,10 +33,10 @@ using KernelPtr = std::unique_ptr<Kernel>;
 inline tenon_kernel_p* to_c(Kernel* kernel) { return reinterpret_cast<tenon_kernel_p*>(kernel); }
 inline Kernel* from_c(tenon_kernel_p* kernel) { return reinterpret_cast<Kernel*>(kernel); }
 
-// A copy of a list attribute. The host's list is valid only until `prepare` returns.
+// An owned copy of a list attribute, because the host's list is valid only until `prepare` returns.
 using List = std::vector<int64_t>;
 inline List list(const int64_t* values, size_t n) { return List(values, values + n); }
-// Copies a list attribute. An empty list means `n` times `value`.
+// Copies a list attribute. If it is empty, returns `n` elements equal to `value`.
 inline List list_or(const int64_t* values, size_t n_values, size_t n, int64_t value) {
   return n_values == 0 ? List(n, value) : list(values, n_values);
 }
@@ -55,8 +55,9 @@ class Request {
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
   const tenon_operand& output(size_t i) const { return request_.outputs[i]; }
 
-  // The attributes. A host older than this plugin sends a shorter struct; missing fields have their
-  // defaults. Lists belong to the host: copy them with `list`.
+  // Returns the attributes. A host older than this plugin passes a shorter struct; the missing
+  // fields then keep the values of the parameter `attrs`. Lists belong to the host: copy them with
+  // `list`.
   template <class Attrs>
   Attrs attrs(Attrs attrs = {}) const {
     if (request_.attrs == nullptr) return attrs;
@@ -72,7 +73,7 @@ class Request {
 };
 
 // The result of a prepare function: a kernel, a refusal with its reason, or an error. The default
-// is a refusal, so that `dispatch` refuses dtypes outside its list.
+// is a refusal, so `dispatch` refuses dtypes that its list does not contain.
 struct Prepared {
   KernelPtr kernel;
   uint32_t traits = 0;
@@ -106,7 +107,7 @@ class FunctionKernel final : public Kernel {
 
 }  // namespace detail
 
-// A kernel from a function of the launch; its captures are the kernel's state.
+// Makes a kernel from a function of the launch. What the function captures is the kernel's state.
 template <class Function>
 Prepared kernel(uint32_t traits, Function function) {
   using Made = detail::FunctionKernel<Function>;
@@ -128,8 +129,8 @@ tenon_error* answer(const Make& make, tenon_kernel_p** out_kernel, tenon_kernel_
     fill_struct(out_traits, tenon_kernel_traits{.struct_size = 0, .flags = prepared.traits});
     *out_kernel = to_c(prepared.kernel.release());
     return nullptr;
-  } catch (...) {  // Only std::bad_alloc arrives here: other failures are already errors.
-    *out_reason = TENON_STR("out of memory");  // The host reports this as an error, and may retry.
+  } catch (...) {  // Only std::bad_alloc can arrive here; other failures were returned as errors.
+    *out_reason = TENON_STR("out of memory");  // For the host, this reason is a transient error.
     return nullptr;
   }
 }
@@ -143,7 +144,8 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
                 out_reason);
 }
 
-// The size of an op's attributes; 0 for an op without any, whose struct is not defined.
+// The size in bytes of an op's attribute struct; 0 for an op without attributes, whose struct is
+// declared but not defined.
 template <class Attrs, class = void>
 inline constexpr uint32_t kAttrsSize = 0;
 template <class Attrs>

@@ -1,4 +1,4 @@
-// Requests for loops, and the simplest implementation of them.
+// Requests to prepare a loop program, and StepByStep, the simplest implementation.
 
 #pragma once
 
@@ -26,18 +26,18 @@ class LoopRequest {
   size_t n_outputs() const { return request_.n_outputs; }
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
   const tenon_loop_instruction& instruction(size_t i) const { return request_.instructions[i]; }
-  // The anchor kernel that the loop follows; NULL if none. Its result is the value after the
-  // inputs.
+  // The request of the anchor kernel whose epilogue this loop is; NULL if there is none. Its result
+  // is the value that follows the inputs.
   const tenon_kernel_request* anchor() const {
     return TENON_SDK_HAS(request_, anchor) ? request_.anchor : nullptr;
   }
-  // The index of the first instruction's result.
+  // The index, among the values, of the first instruction's result.
   size_t first_result() const { return n_inputs() + (anchor() != nullptr ? 1 : 0); }
-  // The index of an output's value.
+  // The index, among the values, of output `i`.
   uint32_t output(size_t i) const { return request_.outputs[i]; }
-  // Bit i is set if rows extend along axis i. 0 if there are no rows.
+  // Bit i is set if rows extend along axis i; 0 if the loop has no rows.
   uint32_t row_axes() const { return request_.row_axes; }
-  // The rank of all values per element.
+  // The rank of all values that have one element per element of the loop (not per row).
   uint16_t rank() const {
     if (anchor() != nullptr) return anchor()->outputs[0].rank;
     return n_inputs() > 0 ? input(0).rank : uint16_t{0};
@@ -47,7 +47,8 @@ class LoopRequest {
     return value >= first_result() && (instruction_at(value).flags & TENON_LOOP_PER_ROW) != 0;
   }
   bool reduces(size_t i) const { return (instruction(i).flags & TENON_LOOP_REDUCES) != 0; }
-  // Whether instruction `i` maps values per row to a value per row.
+  // Whether instruction `i` is elementwise over rows: it reads per-row values and UNIFORM inputs,
+  // and its result has one element per row.
   bool is_on_rows(size_t i) const {
     return (instruction(i).flags & (TENON_LOOP_PER_ROW | TENON_LOOP_REDUCES)) == TENON_LOOP_PER_ROW;
   }
@@ -56,8 +57,9 @@ class LoopRequest {
     return value < first_result() ? anchor()->outputs[0].dtype : instruction_at(value).dtype;
   }
 
-  // Prepares the kernel of instruction `i` alone. With `packed`, strided operands will be dense. So
-  // will values per row, after they are repeated for each element of the row.
+  // Prepares a kernel for instruction `i` alone. Per-row operands of an instruction on elements are
+  // strided, because they repeat along the row. If `packed`, the caller copies all strided operands
+  // to dense memory first.
   Prepared step(size_t i, bool packed) const {
     const tenon_loop_instruction& instruction = request_.instructions[i];
     std::vector<tenon_operand> operands;
@@ -78,7 +80,7 @@ class LoopRequest {
                     .inputs = operands.data(),
                     .outputs = &output});
   }
-  // Prepares the anchor kernel alone.
+  // Prepares a kernel for the anchor alone.
   Prepared prepare_anchor() const { return prepare(*anchor()); }
 
  private:
@@ -102,8 +104,8 @@ class LoopRequest {
   const tenon_loop_request& request_;
 };
 
-// Runs one instruction after another over all elements or rows, with memory for every value. Simple
-// enough to be obviously right, but no faster than separate launches.
+// Runs the instructions one after another over all elements or rows, and stores every value in
+// memory. Simple enough to verify by reading, but no faster than separate launches.
 class StepByStep final : public Kernel {
  public:
   static Prepared prepare(const LoopRequest& request) {
@@ -175,7 +177,7 @@ class StepByStep final : public Kernel {
         inputs.push_back(value.view);
         if (value.is_per_row == step.is_on_rows) continue;
         inputs[k].sizes = (step.is_on_rows ? rows : elements).sizes;
-        if (step.is_on_rows) continue;  // A value per row is broadcast along the row.
+        if (step.is_on_rows) continue;  // The input is UNIFORM: its zero strides fit rows, too.
         strides[k] = along_rows(value.view);
         inputs[k].strides = strides[k].data();
         inputs[k].strides_class = TENON_STRIDES_STRIDED;
@@ -199,7 +201,7 @@ class StepByStep final : public Kernel {
     std::vector<uint32_t> inputs;
     tenon_dtype dtype;
     bool is_on_rows = false, is_per_row = false;
-    int output;  // Index of the output; -1 if the value is not an output.
+    int output;  // Index of the loop's output; -1 if the value is internal.
   };
   struct Anchor {
     KernelPtr kernel;
@@ -212,7 +214,8 @@ class StepByStep final : public Kernel {
   };
   using Strides = std::array<int64_t, TENON_MAX_RANK>;
 
-  // Dense strides for values per element, or with size 1 along some axes.
+  // Dense sizes and strides of a value. The axes in the mask `of_one` have size 1, as in per-row
+  // values.
   struct Shape {
     Shape(size_t rank_of_all, const int64_t* sizes_of_all, uint32_t of_one) : rank(rank_of_all) {
       for (size_t axis = 0; axis < rank; ++axis) {
@@ -225,7 +228,7 @@ class StepByStep final : public Kernel {
     int64_t strides[TENON_MAX_RANK];
   };
 
-  // Strides that repeat a value per row for each element of the row.
+  // Strides that broadcast a per-row value along the row: 0 along the row axes.
   Strides along_rows(const tenon_view& value) const {
     Strides strides = {};
     for (size_t axis = 0; axis < value.rank; ++axis) {
@@ -236,11 +239,11 @@ class StepByStep final : public Kernel {
 
   Anchor anchor_;
   uint32_t row_axes_ = 0;
-  std::vector<bool> is_per_row_;  // For each input.
+  std::vector<bool> is_per_row_;  // For each input, whether it is per row.
   std::vector<Step> steps_;
 };
 
-// Adapts `function` to the signature of the slot.
+// Adapts `function` to the signature of tenon_plugin_calls.prepare_loop.
 template <Prepared (*function)(const LoopRequest&)>
 tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,
                           tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,

@@ -1,5 +1,5 @@
-// A copy of a loop request for plugins that compile loops. Values are numbered: inputs first, then
-// the results of instructions.
+// An owned copy of a loop request, for plugins that compile loops. Values have consecutive indices:
+// the inputs, then the results of the instructions.
 
 #pragma once
 
@@ -36,7 +36,7 @@ struct LoopPlan {
   }
 };
 
-// Does not include the anchor kernel, if there is one.
+// Copies a request, without the anchor kernel if there is one.
 inline LoopPlan loop_plan(const LoopRequest& request) {
   LoopPlan plan;
   plan.row_axes = request.row_axes();

@@ -1,4 +1,4 @@
-// Views of the matrices in the last two axes of an operand, and dense copies of them.
+// Views of matrices, which are in the last two axes of an operand, and dense copies of matrices.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace tenon_sdk {
 
-// The number of matrices in an operand.
+// Number of matrices in an operand: the product of all sizes but the last two.
 inline int64_t count_matrices(const tenon_view& view) {
   return count(view.rank - size_t{2}, view.sizes);
 }
 
-// The offset, in elements, of matrix or vector `index` of an operand, which comprises the last
-// `n_axes` axes.
+// Returns the offset, in elements, of matrix or vector number `index` of an operand. Each matrix or
+// vector spans the last `n_axes` axes.
 inline int64_t offset_of_part(const tenon_view& view, size_t n_axes, int64_t index) {
   const int64_t* strides = strides_of(view);
   int64_t at = 0;
@@ -28,7 +28,7 @@ inline int64_t offset_of_part(const tenon_view& view, size_t n_axes, int64_t ind
   return at;
 }
 
-// One matrix of an operand, in place.
+// A view of one matrix of an operand, without a copy.
 template <class T>
 struct MatrixView {
   T* first;
@@ -53,7 +53,7 @@ struct MatrixView {
   T& operator()(int64_t i, int64_t j) const { return first[i * row_stride + j * column_stride]; }
 };
 
-// A matrix with its own memory, row-major.
+// A row-major matrix that owns its memory.
 template <class W>
 class DenseMatrix {
  public:
@@ -90,7 +90,7 @@ class DenseMatrix {
   void multiply(W factor) {
     for (W& element : elements_) element *= factor;
   }
-  // Clears all elements above the diagonal.
+  // Sets all elements above the diagonal to zero.
   void clear_above() {
     for (int64_t i = 0; i < rows_; ++i) {
       for (int64_t j = i + 1; j < columns_; ++j) (*this)(i, j) = 0;

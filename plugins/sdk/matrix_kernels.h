@@ -1,8 +1,9 @@
-// The linear algebra ops on one matrix of a launch: input and output, results if there is no
-// solution, and the choice among equally valid solutions, so that devices agree.
+// The linear algebra ops, each on one matrix of a launch. They load inputs, store outputs, define
+// the results if there is no solution (NaN), and choose among equally valid solutions so that
+// devices agree.
 //
-// `F` provides the factorisations: Loops of factorize.h, or another class with the same functions,
-// which need not be static.
+// `F` provides the factorisations: Loops in factorize.h, or another class with the same functions,
+// static or not.
 
 #pragma once
 
@@ -31,7 +32,7 @@ struct MatrixKernels {
     a.store(y);
   }
 
-  // y a = b is equivalent to a^T y^T = b^T, and the transpose of a lower triangle is an upper one.
+  // y a = b is equivalent to a^T y^T = b^T. Transposing a lower triangle gives an upper one.
   void triangular_solve(const tenon_launch& launch, int64_t index, bool lower, bool transpose,
                         bool unit_diagonal, bool left) const {
     MatrixView<const T> a(launch.inputs[0], index), b(launch.inputs[1], index);
@@ -81,8 +82,8 @@ struct MatrixKernels {
     data<T>(launch.outputs[1])[index] = static_cast<T>(log);
   }
 
-  // The QR factorisation is unique only up to signs; chooses those for which the diagonal of r is
-  // not negative.
+  // The QR factorisation is unique only up to signs. Chooses the signs that make the diagonal of r
+  // nonnegative.
   void qr(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     const int64_t rank = std::min(x.rows(), x.columns());
@@ -147,8 +148,8 @@ struct MatrixKernels {
   }
 
  private:
-  // Scales the matrix by a power of two, so that its largest element is about 1 and squares stay in
-  // range. This is exact. Returns the factor.
+  // Scales the matrix by a power of two so that its largest element is about 1 and squares neither
+  // overflow nor underflow. The scaling is exact. Returns the factor.
   static W scale_to_unit(Matrix& x) {
     const W most = x.largest();
     if (most == 0) return 1;
@@ -158,8 +159,8 @@ struct MatrixKernels {
     return scale;
   }
 
-  // Whether the largest element of a column is negative. Among elements that are equal up to
-  // rounding, the first counts.
+  // Whether the element with the largest magnitude in a column is negative. If several have that
+  // magnitude up to rounding, the first one decides.
   static bool points_down(const Matrix& vectors, int64_t column) {
     W most = 0;
     for (int64_t i = 0; i < vectors.rows(); ++i) {
@@ -172,7 +173,7 @@ struct MatrixKernels {
     return false;
   }
 
-  // 0 - x rather than -x, so that zeros stay positive.
+  // Computes 0 - x instead of -x, so that zeros stay positive.
   static void negate_column(Matrix& a, int64_t column) {
     for (int64_t i = 0; i < a.rows(); ++i) a(i, column) = 0 - a(i, column);
   }

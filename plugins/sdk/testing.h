@@ -1,5 +1,5 @@
-// Drives a plugin like the host, but without the core: opens the library, prepares a kernel, and
-// launches it on tensors given as literals.
+// Tests a plugin without the core: opens its library, prepares a kernel, and launches it on tensors
+// given as literals.
 //
 //   Plugin plugin(TENON_PLUGIN_FILE);
 //   const Launched y =
@@ -28,7 +28,7 @@ namespace tenon_sdk::testing {
 
 using Numbers = std::vector<double>;
 
-// Elements in memory with a view of them, dense by default.
+// A view of elements in memory. Views are dense unless as() changes them.
 struct Tensor {
   tenon_dtype dtype = TENON_DTYPE_NONE;
   List sizes;
@@ -37,7 +37,7 @@ struct Tensor {
   std::vector<std::byte> bytes;
   bool by_value = false;
 
-  // Another view of the same elements.
+  // Returns another view of the same elements.
   Tensor as(List new_sizes, List new_strides, int64_t new_offset = 0) const {
     Tensor view = *this;
     view.sizes = std::move(new_sizes);
@@ -46,7 +46,7 @@ struct Tensor {
     return view;
   }
 
-  // All elements as doubles, which are inexact for large 64-bit integers.
+  // Returns all elements as doubles. Large 64-bit integers are rounded.
   Numbers numbers() const {
     Numbers result;
     dispatch<Any>(dtype, [&]<class T>(Type<T>) {
@@ -64,10 +64,10 @@ struct Tensor {
   }
 };
 
-// An absent operand.
+// Returns an absent operand.
 inline Tensor none() { return {}; }
 
-// A dense tensor; missing values are zero.
+// Returns a dense tensor. Elements without a value are zero.
 template <class T, class Value>
 Tensor tensor(List sizes, std::initializer_list<Value> values) {
   Tensor made;
@@ -103,7 +103,7 @@ TENON_SDK_TENSOR(f32, float, float)
 TENON_SDK_TENSOR(f64, double, double)
 #undef TENON_SDK_TENSOR
 
-// Returns the tensor as an operand by value: one element without a buffer.
+// Returns an operand that is passed by value: a view of one element without a buffer.
 inline Tensor by_value(Tensor scalar) {
   scalar.by_value = true;
   return scalar;
@@ -115,31 +115,31 @@ struct Launched {
   std::string refusal;  // Why no kernel was prepared; `outputs` is empty then.
   uint32_t traits = 0;
   tenon_error_record record = {};
-  bool overran = false;  // Whether bytes outside an output were overwritten.
+  bool overran = false;  // Whether the kernel wrote bytes outside an output.
 
   const Tensor& operator[](size_t i) const { return outputs.at(i); }
 };
 
-// An error made by the host table below.
+// An error that a plugin creates through the host table kHost.
 struct Error {
   tenon_code code;
   std::string message;
 };
 
-// The code of an error, which is released; TENON_OK for NULL.
+// Releases an error and returns its code; TENON_OK for NULL.
 inline tenon_code code_of(tenon_error* error) {
   if (error == nullptr) return TENON_OK;
   const std::unique_ptr<Error> owned(reinterpret_cast<Error*>(error));
   return owned->code;
 }
 
-// The axes of a loop's rows, and the number of inputs per row.
+// The row axes of a loop, as a bit mask, and its number of per-row inputs.
 struct Rows {
   uint32_t axes = 0, n_inputs = 0;
 };
 
-// An instance of a plugin with its first device and a stream. Failures exit the test program, since
-// nothing can be tested without them.
+// An instance of a plugin with its first device and a stream. A failure to open them exits the test
+// program, because no test can run without them.
 class Plugin {
  public:
   using Options = std::vector<std::pair<std::string, std::string>>;  // Keys and values.
@@ -180,8 +180,8 @@ class Plugin {
   tenon_device_p* device() const { return device_; }
   tenon_stream_p* stream() const { return stream_; }
 
-  // Launches the first of the op's kernels that does not refuse. Does not check signatures, so pass
-  // dtypes that they allow. `outputs` gives dtypes and sizes.
+  // Launches the first kernel of the op that does not refuse. Signatures are not checked, so pass
+  // dtypes that the kernel supports. `outputs` specifies dtypes and sizes.
   Launched run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
                const std::vector<Tensor>& outputs) const {
     Launched launched;
@@ -193,8 +193,8 @@ class Plugin {
   }
 
   // Launches a loop. Instructions refer to values by index: first the inputs, then the results of
-  // earlier instructions. `given` has the indices of the values that are outputs. The first output
-  // aliases input `in_place`.
+  // earlier instructions. `given` lists the indices of the values that are outputs. If `in_place`
+  // is set, the first output aliases that input.
   struct Instruction {
     uint32_t op;
     const void* attrs;
@@ -254,7 +254,7 @@ class Plugin {
     const tenon_kernel* line;
     tenon_kernel_p* kernel;
   };
-  // Prepares the first of the op's kernels that does not refuse.
+  // Returns the first kernel of the op that does not refuse.
   Line prepare(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
                const std::vector<Tensor>& outputs, Launched& launched) const {
     const std::vector<tenon_operand> in = operands(inputs), out = operands(outputs);
@@ -338,7 +338,7 @@ class Plugin {
     return result;
   }
 
-  // A view of a tensor whose elements are copied to a buffer between guard bytes.
+  // Returns a view of a new buffer with the tensor's elements (for an input) between guard bytes.
   tenon_view view_of(const Tensor& tensor, bool is_output) const {
     tenon_view view = {};
     view.dtype = tensor.dtype;
@@ -358,7 +358,7 @@ class Plugin {
     std::memset(memory, 0xcd, size + 2 * kGuard);
     if (!is_output && size > 0) std::memcpy(memory + kGuard, tensor.bytes.data(), size);
     view.byte_offset = kGuard + first;
-    // An empty tensor has no first element, so its address must not matter.
+    // An empty tensor has no elements, so kernels must not depend on its address.
     view.data = size > 0 ? memory + view.byte_offset : nullptr;
     return view;
   }

@@ -1,4 +1,4 @@
-// Views: iterating over strided operands, and reporting indices that are out of range.
+// Views: iteration over strided operands, and reports of indices that are out of range.
 
 #pragma once
 
@@ -18,23 +18,23 @@ inline int64_t count(const tenon_view& view) { return count(view.rank, view.size
 
 inline bool is_present(const tenon_view& view) { return view.dtype != TENON_DTYPE_NONE; }
 
-// The view's first element.
+// Pointer to the view's first element.
 template <class T>
 T* data(const tenon_view& view) {
   return static_cast<T*>(view.data);
 }
 
-// The view's strides for Walk; NULL for a uniform view.
+// The view's strides for Walk; NULL (all zero) for a uniform view.
 inline const int64_t* strides_of(const tenon_view& view) {
   return view.strides_class == TENON_STRIDES_UNIFORM ? nullptr : view.strides;
 }
 
-// A negative axis counts from the end.
+// Converts an axis that may be negative (-1 is the last) to one in [0, rank).
 inline size_t from_front(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
-// Row-major strides without gaps.
+// Computes row-major strides without gaps.
 struct DenseStrides {
   int64_t values[TENON_MAX_RANK];
 
@@ -48,14 +48,14 @@ struct DenseStrides {
   explicit DenseStrides(const tenon_view& view) : DenseStrides(view.rank, view.sizes) {}
 };
 
-// Iterates over N operands of one shape in row-major order. Adjacent axes are merged if all
-// operands cross them without a gap, so a dense walk is a single row.
+// Iterates over N operands of the same shape in row-major order. Merges adjacent axes if no operand
+// has a gap between them, so that dense operands are one row.
 template <size_t N>
 class Walk {
  public:
   using Offsets = std::array<int64_t, N>;  // In elements, one for each operand.
 
-  // NULL strides are zeros: the operand's first element is used for all indices.
+  // NULL strides mean strides of 0: the operand's first element is used at all indices.
   Walk(size_t rank, const int64_t* sizes, const std::array<const int64_t*, N>& strides) {
     for (size_t axis = 0; axis < rank; ++axis) {
       if (sizes[axis] == 0) empty_ = true;
@@ -67,7 +67,8 @@ class Walk {
     if (rank_ == 0) push(1, Offsets{});
   }
 
-  // Calls row(n, offsets, steps): element j of operand k is at offsets[k] + j * steps[k].
+  // Calls row(n, offsets, steps) for each row. Element j of operand k in this row is at offset
+  // offsets[k] + j * steps[k].
   template <class Row>
   void rows(Row&& row) const {
     if (empty_) return;
@@ -87,7 +88,7 @@ class Walk {
     }
   }
 
-  // Calls element(offsets) for each element.
+  // Calls element(offsets) for each element, with its offset in each operand.
   template <class Element>
   void elements(Element&& element) const {
     rows([&](int64_t n, Offsets offsets, const Offsets& steps) {
@@ -119,25 +120,26 @@ class Walk {
   Offsets steps_[TENON_MAX_RANK + 1];
 };
 
-// Converts an index to one that counts from the front; returns -1 if it is outside [-bound, bound).
+// Converts a possibly negative index to one in [0, bound). Returns -1 if it is out of range.
 inline int64_t wrap(int64_t index, int64_t bound) {
   if (index < 0) index += bound;
   return index >= 0 && index < bound ? index : -1;
 }
 
-// The start of a slice of `size` elements, clamped so that it is inside `bound`. A negative start
-// counts from the end.
+// Returns the start of a slice of `size` elements, clamped so that the slice is inside an axis of
+// size `bound`. A negative start counts from the end.
 inline int64_t wrap_start(int64_t start, int64_t bound, int64_t size) {
   if (start < 0) start += bound;
   return std::clamp<int64_t>(start, 0, bound - size);
 }
 
-// Writes an index out of range to the launch's error record, unless it already has one.
+// Reports an index out of range in the launch's error record, unless the record already holds an
+// error.
 inline void report_value_error(const tenon_launch& launch, int64_t index, int64_t bound) {
   tenon_error_record* record = launch.record;
   if (record == nullptr) return;
   uint32_t untouched = 0;
-  // A builtin, because Emscripten's C++ library has no std::atomic_ref.
+  // A compiler builtin, because Emscripten's C++ library lacks std::atomic_ref.
   if (!__atomic_compare_exchange_n(&record->state, &untouched, 1u, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED)) {
     return;
@@ -147,7 +149,7 @@ inline void report_value_error(const tenon_launch& launch, int64_t index, int64_
   record->bound = bound;
 }
 
-// Reads indices of either type.
+// Reads int32 or int64 indices.
 class IndexReader {
  public:
   explicit IndexReader(const tenon_view& view)

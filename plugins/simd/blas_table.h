@@ -1,5 +1,5 @@
-// The functions of a BLAS with LAPACK that a plugin finds at run time. No plugin links such a
-// library, and every kernel also works without one.
+// The table of functions of a BLAS library with LAPACK. A plugin may load such a library at run
+// time. No plugin links one, and every kernel also works without it.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace tenon_simd {
 
-// As in cblas.h and lapack.h, with 32-bit sizes. After its arguments, a Fortran function takes the
-// lengths of its strings.
+// Function pointers with the signatures of cblas.h and lapack.h, with 32-bit sizes. The last
+// arguments of a Fortran function are the lengths of its string arguments.
 template <class T>
 struct BlasFunctions {
   void (*gemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, T alpha,
@@ -27,12 +27,12 @@ struct Blas {
   BlasFunctions<float> float32;
   BlasFunctions<double> float64;
 
-  // Every call of the functions above lies between these two, on the same thread; pairs nest.
-  // `enter` reserves work memory and returns false if there is none.
+  // Every call of the functions above must be enclosed by calls of enter() and leave() on the same
+  // thread. Pairs may nest. enter() reserves work memory, and returns false if memory is exhausted.
   bool (*enter)();
   void (*leave)();
 
-  // Whether it is faster than our own product on this processor.
+  // Whether its matrix products are faster than Tenon's own on this processor.
   bool multiplies;
 
   template <class T>
@@ -45,7 +45,7 @@ struct Blas {
   }
 };
 
-// Encloses calls of the functions.
+// Calls enter() when it is constructed and leave() when it is destroyed.
 class BlasCalls {
  public:
   explicit BlasCalls(const Blas& blas) : blas_(blas.enter() ? &blas : nullptr) {}
@@ -55,7 +55,7 @@ class BlasCalls {
   BlasCalls(const BlasCalls&) = delete;
   BlasCalls& operator=(const BlasCalls&) = delete;
 
-  // False if there is no memory. The functions must not be called then.
+  // False if memory is exhausted. The BLAS functions must not be called then.
   explicit operator bool() const { return blas_ != nullptr; }
   void require() const {
     if (blas_ == nullptr) throw std::bad_alloc();

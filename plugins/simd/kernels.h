@@ -1,4 +1,4 @@
-// Shared by all kernels of the plugin. Read next: kernels.def, the list of kernels, and
+// Declarations for all kernels of the plugin. Read next kernels.def, the list of kernels, and
 // kernels/elementwise.h, which runs half of them.
 
 #pragma once
@@ -28,18 +28,18 @@ using tenon_sdk::Request;
 using tenon_sdk::size_of;
 using tenon_sdk::Type;
 
-// A context's instance of the plugin, with its threads.
+// The plugin's instance for one context, with its threads.
 class Instance : public tenon_sdk::Instance {
  public:
   Instance(const tenon_host* host, const tenon_instance_options& options);
   tenon_device_properties describe() const override;
 
-  // The BLAS for large products and decompositions; NULL where our own code computes them. May load
-  // a library at its first call.
+  // Returns the BLAS for large products and decompositions, or NULL if Tenon's own code computes
+  // them. The first call may load a library.
   const Blas* blas() const { return find_blas != nullptr ? find_blas() : nullptr; }
 
   const Pool pool;
-  // Set by plugins that may have a BLAS.
+  // Returns the BLAS or NULL. Set by plugins that can use a BLAS.
   const Blas* (*find_blas)() = nullptr;
 };
 
@@ -52,19 +52,19 @@ inline const Pool& pool_of(const Request& request) { return pool_of(request.devi
 
 // Every kernel accepts any layout and is deterministic.
 inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
-// For kernels that read the inputs at an index before they write the output there.
+// Traits of kernels that read all inputs at an index before they write the output at that index.
 inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
 
 inline bool is_half(tenon_dtype dtype) { return dtype == TENON_FLOAT16 || dtype == TENON_BFLOAT16; }
 inline bool is_float(tenon_dtype dtype) {
   return TENON_DTYPE_CODE(dtype) == TENON_CODE_FLOAT || is_half(dtype);
 }
-// The dtype in which elements are computed.
+// Returns the dtype in which elements of this dtype are computed.
 inline tenon_dtype compute_dtype(tenon_dtype dtype) {
   return is_half(dtype) ? TENON_FLOAT32 : dtype;
 }
 
-// Calls f(Type<U>{}) for the unsigned integer as wide as the dtype's elements.
+// Calls f(Type<U>{}), where U is the unsigned integer type with the size of the dtype's elements.
 template <class F>
 auto dispatch_bits(tenon_dtype dtype, F&& f) {
   switch (size_of(dtype)) {
@@ -86,7 +86,7 @@ inline bool has_input(const tenon_launch& launch, size_t i) {
   return i < launch.n_inputs && is_present(launch.inputs[i]);
 }
 
-// For ops with data-dependent output sizes, if no size is given.
+// Refuses ops with data-dependent output sizes if the call does not specify the size.
 inline Prepared refuse_unsized() {
   return refuse("finds out how large its outputs are: the host waits for a count");
 }

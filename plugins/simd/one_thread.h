@@ -1,4 +1,5 @@
-// Defines parallel_raw.h without threads: for the one file of a plugin that defines it otherwise.
+// Implements parallel_raw.h without threads. A plugin includes it in the file that otherwise
+// implements parallel_raw.h with threads.
 
 #pragma once
 

@@ -11,8 +11,8 @@ namespace tenon_simd {
 
 #if defined(__SANITIZE_THREAD__)
 
-// The thread sanitizer does not see oneTBB's synchronisation, so this annotates it: code before the
-// loop happens before each task, and each task happens before code after the loop.
+// ThreadSanitizer cannot detect oneTBB's synchronisation, so annotations declare it: code before
+// the loop happens before each task, and each task happens before code after the loop.
 void Pool::run(int64_t n, void (*function)(void*, int64_t), void* data) const {
   struct Loop {
     void (*function)(void*, int64_t);

@@ -1,4 +1,4 @@
-// Parallel loops. Results never depend on the threads or their number: kernels split their work by
+// Parallel loops. Results must not depend on the number of threads, so kernels split their work by
 // shape only.
 
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace tenon_simd {
 
-// The threads of an instance. A loop with one task runs on the calling thread without overhead.
+// The thread pool of an instance. A loop with one task runs on the calling thread without overhead.
 class Pool {
  public:
   explicit Pool(unsigned threads) : arena_(make_arena(threads)) {}
@@ -31,15 +31,15 @@ class Pool {
         const_cast<void*>(static_cast<const void*>(&body)));
   }
 
-  // Splits [0, n) into ranges of at least `grain` and calls body(begin, end) for each. Only for
-  // bodies whose results do not depend on the ranges.
+  // Splits [0, n) into ranges of at least `grain` and calls body(begin, end) for each. The results
+  // of `body` must not depend on the ranges.
   template <class Body>
   void parallel_ranges(int64_t n, int64_t grain, const Body& body) const {
     if (n <= grain || arena_ == nullptr) {
       if (n > 0) body(int64_t{0}, n);
       return;
     }
-    // Four ranges per thread balance the load if other processes take time.
+    // Four ranges per thread balance the load if other processes occupy processors.
     const int64_t most = int64_t{4} * threads();
     int64_t step = (n + most - 1) / most;
     if (step < grain) step = grain;
@@ -47,7 +47,8 @@ class Pool {
     run_ranges(n, step, body);
   }
 
-  // The same for tasks that consist of many elements each.
+  // Splits [0, n) tasks into ranges like parallel_ranges(), for tasks that consist of many elements
+  // each.
   template <class Body>
   void parallel_tasks(int64_t n, int64_t grain, const Body& body) const {
     if (n <= grain || arena_ == nullptr) {

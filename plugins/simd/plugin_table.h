@@ -1,5 +1,5 @@
-// The kernels and the calls of a plugin that is made of these sources. Each such plugin defines its
-// own entry, which passes these tables to the host.
+// The kernel table and the call table of a plugin that consists of these sources. Each plugin (cpu,
+// wasm) defines its own entry function, which passes the tables to the host.
 
 #pragma once
 
@@ -15,7 +15,7 @@ inline constexpr tenon_kernel kKernels[] = {
 #undef TENON_KERNEL
 };
 
-// The slots: the SDK's, except those defined here.
+// The functions of the call table: those of the SDK and those that are defined here.
 namespace calls {
 using namespace tenon_sdk::host_device;
 

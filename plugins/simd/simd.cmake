@@ -1,34 +1,34 @@
-# The kernels for processors with vectors, which the plugins that run on a processor compile.
+# Builds the kernels for processors with vector units, which the plugins cpu and wasm contain.
 #
 # A plugin that includes this file also defines what plugins/simd declares: Instance::describe and
 # the threads of parallel_raw.h. It may set Instance::find_blas.
 
 include_guard(GLOBAL)
 
-# tenon_simd_kernels(target): an object library of the kernels, for the plugin in this folder.
-# Sources of the plugin itself with the same options may be added to it. The interface library
-# tenon_simd_options has the compile options, which the plugin's tests need too.
+# tenon_simd_kernels(target) adds an object library of the kernels for the plugin in the current
+# folder. Sources of the plugin that need the same options may be added to it. The interface library
+# tenon_simd_options contains compile options that the plugin's tests also need.
 function(tenon_simd_kernels target)
   set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/kernels/*.cc ${folder}/vectors/*.cc)
   add_library(${target} OBJECT ${sources} ${folder}/parallel.cc)
   target_link_libraries(${target} PRIVATE tenon::sdk tenon_simd_options tenon_compile_options)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    # The plugin checks for these instruction sets when it is loaded.
+    # When the plugin is loaded, it checks whether the processor supports these instruction sets.
     target_compile_options(${target} PRIVATE -march=x86-64-v3)
   endif()
   tenon_precompile(${target} <cmath> <limits> ${folder}/kernels.h
                    ${folder}/kernels/axes.h)
   if(EMSCRIPTEN)
-    # A page downloads the kernels, so only those in which networks spend their time are optimised
-    # for speed.
+    # Web pages download the kernels, so only those in which networks spend most time are optimised
+    # for speed. The others are optimised for size.
     list(FILTER sources EXCLUDE REGEX
          "/(attention|batch_norm|conv[a-z_]*|copy|elementwise|loop|matmul|norm|optimizer|pool|row_loop|softmax|vectors/(arithmetic|bytes|exponentials|halve|multiply|reduce|select|shifted))\\.cc$")
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${tenon_for_size}")
     return()
   endif()
-  # -O3 vectorises the plain loops of these files, and unrolls their loops over registers. Not under
-  # a sanitizer, which also keeps GCC 12 from crashing.
+  # -O3 vectorises the plain loops of these files and unrolls their loops over registers. It is not
+  # used under a sanitizer, under which it makes GCC 12 crash.
   list(FILTER sources INCLUDE REGEX
        "/(attention|batch_norm|blocked|cast|compare|conv|conv_filter|copy|cross_entropy|gru_cell|int8_matmul|int_reduce|integers|loop|lstm_cell|matmul|nextafter|norm|optimizer|reduce|row_loop|search|softmax|sort|unique|vectors/.*)\\.cc$")
   if(NOT TENON_SANITIZE)
@@ -46,15 +46,16 @@ else()
   find_path(TENON_HWY_INCLUDE hwy/highway.h REQUIRED)
   find_library(TENON_HWY_LIBRARY hwy)
   if(TENON_HWY_LIBRARY)
-    # Highway's assertions are in this library; --as-needed drops it where they are disabled.
+    # Highway's assertions are in this library. If they are disabled, --as-needed removes the
+    # dependency.
     target_link_libraries(tenon_simd_options INTERFACE ${TENON_HWY_LIBRARY})
   endif()
   target_include_directories(tenon_simd_options SYSTEM INTERFACE ${TENON_HWY_INCLUDE})
 endif()
-# Without it Highway asks for AES instructions beside AVX2, which no kernel uses.
+# Without this definition, Highway's AVX2 target requires AES instructions, which no kernel uses.
 target_compile_definitions(tenon_simd_options INTERFACE HWY_DISABLE_PCLMUL_AES)
 if(TENON_SANITIZE OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  # One instruction set only: instrumented vector code compiles slowly, and only x86-64 has more
-  # than one that is worth it.
+  # Compiles for one instruction set only, because instrumented vector code compiles slowly, and
+  # only on x86-64 is a second instruction set useful.
   target_compile_definitions(tenon_simd_options INTERFACE HWY_COMPILE_ONLY_STATIC)
 endif()

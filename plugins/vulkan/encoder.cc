@@ -10,7 +10,8 @@ uint64_t bytes_of(tenon_dtype dtype) {
   return uint64_t{TENON_DTYPE_BITS(dtype)} * TENON_DTYPE_LANES(dtype) / 8;
 }
 
-// Offsets of the lowest and highest element of a view in memory, in elements from its first.
+// Offsets of a view's lowest and highest element in memory, relative to its first element, in
+// elements.
 struct Extent {
   int64_t least = 0, most = 0;
   bool is_empty = false;

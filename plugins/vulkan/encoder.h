@@ -1,12 +1,11 @@
-// The interface between kernels and streams: dispatches, whose operands are memory and whose
-// parameters are words, and the queries that kernels make about a device when they are prepared.
+// The interface between kernels and streams. It has dispatches, whose operands are memory and whose
+// parameters are 32-bit words, and queries about a device for the preparation of kernels.
 //
-// A shader sees one storage buffer of parameter words, and each operand as a storage buffer of
-// words, whatever its dtype. In set 0, binding 0 is the parameters and binding 1 + i is operand i.
-// The push constant, one word, is the index of the word of binding 0 where the dispatch's
-// parameters begin. The first parameters are the byte offsets of the operands in their bindings, in
-// order; the kernel's own parameters follow. An operand by value is stored in memory after the
-// parameters.
+// A shader accesses its parameters and each operand as storage buffers of words, independent of the
+// dtype. In set 0, binding 0 is the parameters and binding 1 + i is operand i. The push constant is
+// one word: the index of the dispatch's first parameter in binding 0. The first parameters are the
+// byte offsets of the operands in their bindings, in order. The kernel's own parameters follow. An
+// operand by value is stored after the parameters.
 
 #pragma once
 
@@ -23,7 +22,8 @@
 
 namespace tenon_vulkan {
 
-// A shader with its pipeline. The device keeps a pipeline while it is referenced.
+// A shader and its VkPipeline. The device caches pipelines and keeps each one at least while it is
+// referenced.
 class Pipeline;
 using PipelineRef = std::shared_ptr<const Pipeline>;
 
@@ -36,20 +36,20 @@ bool has_names(tenon_device_p* device);
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message);
 
-// The reason why no shader can have `n` operands, or an empty string.
+// Returns the reason why a shader on this device cannot have `n` operands; empty if it can.
 tenon_string refusal_of_operands(tenon_device_p* device, size_t n);
 
-// Returns an error if an invocation would run more loop iterations than the driver permits, since
-// the result would be wrong.
+// Returns an error if `iterations`, the loop iterations of an invocation, exceeds the driver's
+// limit. Beyond the limit the result would be wrong.
 tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations);
-// Returns an error if there are more elements than a shader can count with 32 bits. Memory holds
-// fewer, but broadcast operands may have more.
+// Returns an error if `n` elements are more than a shader can count with 32 bits. This can happen
+// only for broadcast operands, which may have more elements than fit into memory.
 tenon_error* check_count(tenon_device_p* device, int64_t n);
-// The same check for each axis: a broadcast axis may be long without memory.
+// Like check_count(), for the size of each axis of a launch.
 tenon_error* check_axes(tenon_device_p* device, const tenon_launch& launch);
 
-// Makes a shader with entry point `main` and `n_operands` operands; those in the mask `texels` are
-// bound as texel buffers. The device caches pipelines by SPIR-V.
+// Makes a shader with entry point `main` and `n_operands` operands; the operands in the mask
+// `texels` are bound as texel buffers. The device caches pipelines by SPIR-V.
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
                            uint32_t n_operands, PipelineRef* out_pipeline, uint32_t texels = 0);
 
@@ -57,13 +57,11 @@ tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spi
 
 // An operand of a dispatch.
 struct Operand {
-  // Index among the launch's operands: its inputs, then its outputs, then the workspace and the
-  // error record.
+  // Index among the launch's operands: inputs, outputs, workspace, error record, in this order.
   uint32_t number;
-  tenon_buffer_p* buffer;  // NULL: by value.
-  const void* value;       // By value: one element.
-  // The range that may be accessed, in bytes from the beginning of the buffer, and the offset of
-  // the first element.
+  tenon_buffer_p* buffer;  // NULL if the operand is passed by value.
+  const void* value;       // The element of an operand that is passed by value.
+  // Byte offsets in the buffer: the accessible range [begin, end), and the first element.
   uint64_t begin, end;
   uint64_t first;
   bool is_written;
@@ -73,11 +71,11 @@ struct Operand {
 Operand operand_of(const tenon_launch& launch, uint32_t number);
 // Whether the operand begins at a multiple of four elements.
 bool is_aligned_to_four(const Operand& operand, tenon_dtype dtype);
-// The inputs that are present, and the outputs.
+// Returns the operands of all present inputs, followed by those of all outputs.
 std::vector<Operand> operands_of(const tenon_launch& launch);
 Operand workspace_of(const tenon_launch& launch);
-// The error record as an operand. If the launch has none, the operand is scratch memory that is
-// never read.
+// Returns the launch's error record as an operand. If the launch has none, returns scratch memory
+// that is never read.
 Operand record_of(const tenon_launch& launch);
 
 struct Dispatch {
@@ -86,16 +84,16 @@ struct Dispatch {
   std::span<const uint32_t> words;  // The kernel's own parameters.
   std::array<uint32_t, 3> groups;   // If one of them is 0, nothing is dispatched.
   uint64_t products = 0;            // Number of multiplications, if they dominate the cost.
-  // Loop iterations of an invocation, over all loops, for each index that it processes; 0: unknown.
-  // If known, groups have kLocalSize invocations without shared memory, and several dispatches may
-  // be coalesced.
+  // Number of loop iterations of an invocation, over all loops, per index that it processes; 0:
+  // unknown. Only dispatches with a known number may be coalesced. Their groups must have
+  // kLocalSize invocations and use no shared memory.
   uint64_t iterations = 0;
-  // If `iterations` is known: the number of indices (spirv::Code::for_each), which any number of
-  // groups can process; 0: unknown.
+  // If `iterations` is known: the number of indices of spirv::Code::for_each, which any number of
+  // groups can process; 0: the number of groups is fixed.
   uint64_t n = 0;
 };
 
-// Receives dispatches in order. Each sees the writes of those before it.
+// Receives dispatches in order. The writes of earlier dispatches are visible to later ones.
 class Encoder {
  public:
   virtual ~Encoder() = default;
@@ -105,9 +103,9 @@ class Encoder {
 // A prepared kernel of this plugin.
 class Kernel : public tenon_sdk::Kernel {
  public:
-  // Emits the dispatches of a launch; none if there is no work. Their number and order do not
-  // depend on the addresses of operands or on the contents of operands by value, so a recording can
-  // replace both.
+  // Passes the dispatches of a launch to `encoder`, or none if there is no work. The number and
+  // order of dispatches must not depend on the addresses of operands or on the contents of operands
+  // by value, because a recording replaces both.
   virtual tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const = 0;
 
   // The kernel's name for debugging tools: "matmul", "loop(add,mul)". Empty if no tool is attached.

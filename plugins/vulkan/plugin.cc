@@ -1,6 +1,6 @@
-// The Vulkan plugin, for Vulkan 1.1 or later. driver/ contains everything that calls Vulkan:
-// memory, streams, pipelines. kernels/ generate shaders as SPIR-V with spirv/; encoder.h is the
-// interface between the two.
+// The Vulkan plugin, for Vulkan 1.1 or later. driver/ contains all code that calls Vulkan: memory,
+// streams, pipelines. kernels/ contains the kernels, which generate SPIR-V shaders with spirv/.
+// encoder.h is the interface between driver/ and kernels/.
 
 #include <tenon/plugin.h>
 

@@ -1,5 +1,5 @@
-// The pipeline cache between runs: the next run passes the saved data to the driver, unless the
-// file is torn, corrupt or from another driver.
+// Tests that the next run passes saved pipeline cache data to the driver, unless the file is
+// incomplete, corrupt or from another driver.
 
 #include <filesystem>
 #include <fstream>
@@ -36,7 +36,7 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
 
 constexpr CacheKey kKey = {1, 2, 3, 4, 5, 6, 7, 8};
 
-// Not a multiple of the words over which the checksum is computed.
+// Returns 29 bytes, which is not a multiple of the 8-byte words of the checksum.
 Data some_data() {
   Data data(29);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(3 * i);
@@ -104,7 +104,8 @@ TEST(VulkanCacheFile, IsNotReadIfItIsShorterOrLonger) {
 
 // ---- runs
 
-// The cache data that the driver returned, and the initial data that it received in each run.
+// `given`: the cache data that the driver returned. `handed`: the initial data that the driver
+// received in each run.
 Data given;
 std::vector<Data> handed;
 bool refuses_data;
@@ -139,7 +140,7 @@ void make_one_pipeline(const std::filesystem::path& cache) {
   EXPECT_SUCCESS(from_c(bench.device()).pipelines().makers().require(*pipeline));
 }
 
-// The initial data that a run with this device and its file passes to its driver.
+// Returns the initial data that the driver receives if a run opens this device's cache file.
 std::vector<Data> initial_data_of_a_run(const TestDevice& bench) {
   handed.clear();
   create_of_driver = std::exchange(functions_of(bench).CreatePipelineCache, create);
@@ -181,7 +182,8 @@ TEST_F(VulkanCache, KeepsPipelinesInOneFileAndOutlivesATornOne) {
   for (const uintmax_t torn : {size - 1, uintmax_t{20}, uintmax_t{0}}) {
     std::filesystem::resize_file(file, torn);
     make_one_pipeline(folder() / "new");
-    EXPECT_EQ(read_cache(file, key()), given);  // Some drivers return a different size in each run.
+    // Compares the contents, because some drivers return data of a different size in each run.
+    EXPECT_EQ(read_cache(file, key()), given);
   }
   std::fstream spoiled(file, std::ios::in | std::ios::out | std::ios::binary);
   spoiled.seekp(-1, std::ios::end);
@@ -203,7 +205,7 @@ TEST_F(VulkanCache, PassesSavedDataToTheNextRun) {
   EXPECT_EQ(initial_data_of_a_run(next), std::vector<Data>{given});
 }
 
-// Both the file's name and its header identify the driver.
+// The driver is identified by both the file's name and its header.
 TEST_F(VulkanCache, PassesNoCorruptOrForeignDataToTheDriver) {
   make_one_pipeline(folder());
   const Data whole = data_of(file()), kept = read();

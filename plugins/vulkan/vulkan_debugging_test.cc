@@ -1,5 +1,5 @@
-// Debugging aids: timestamps of the device's clock, names of objects and labels of dispatches. The
-// tests of timestamps use the same settings as those of streams (vulkan_stream_test.cc).
+// Tests of debugging aids: timestamps, names of objects and labels of dispatches. The tests of
+// timestamps run with the same settings as those of streams (vulkan_stream_test.cc).
 
 #include <algorithm>
 #include <chrono>
@@ -59,8 +59,8 @@ TEST_P(VulkanClock, MeasuresTheTimeOfALaunch) {
   EXPECT_EQ(stream.words(b, 2), (Words{5, 5}));
 }
 
-// Marks delay submission, so that the device receives the work between them as a whole; a caller
-// that waits still gets all of it.
+// Marks delay submission, so that the device receives the work between them as a whole. A caller
+// that waits must still get all results.
 TEST_P(VulkanClock, MarksDoNotBlockWaiters) {
   const Queue stream(bench()), other(bench());
   const Memory data(bench(), kBytes);
@@ -88,7 +88,7 @@ TEST_P(VulkanClock, SupportsAnyNumberOfMarks) {
     EXPECT_GE(ns, last);
     last = ns;
   }
-  const uint64_t again = mark(stream);  // A mark that reuses the number of an earlier one.
+  const uint64_t again = mark(stream);  // This mark reuses the number of an earlier mark.
   EXPECT_NE(std::find(marks.begin(), marks.end(), again), marks.end());
 }
 
@@ -140,7 +140,8 @@ TEST(VulkanClocks, ConvertTicksToNanoseconds) {
   Clock clock(64, 83.25f);
   EXPECT_EQ(clock.ns_of(4), 333u);
   EXPECT_EQ(clock.ns_of(uint64_t{1} << 50), (uint64_t{1} << 50) / 4 * 333);
-  EXPECT_EQ(clock.ns_of(8), 666u);  // Long before the last timestamp, so it counts as a wraparound.
+  // This timestamp is much less than the last one, so the counter wrapped around.
+  EXPECT_EQ(clock.ns_of(8), 666u);
 }
 
 TEST(VulkanClocks, ContinueWhenTheCounterWraps) {
@@ -148,14 +149,14 @@ TEST(VulkanClocks, ContinueWhenTheCounterWraps) {
   Clock clock(36, 1.0f);
   EXPECT_EQ(clock.ns_of(kAll - 10), kAll - 10);
   EXPECT_EQ(clock.ns_of(5), kAll + 5);
-  EXPECT_EQ(clock.ns_of(kAll - 1), kAll - 1);  // Read late.
+  EXPECT_EQ(clock.ns_of(kAll - 1), kAll - 1);  // This mark is read after a later one.
   EXPECT_EQ(clock.ns_of(kAll / 2), kAll + kAll / 2);
   EXPECT_EQ(clock.ns_of(1), 2 * kAll + 1);
 }
 
 // ---- names
 
-// What the driver received: the names of objects by type, and the labels in order.
+// Data that the driver received: names of objects by type, and labels in order.
 struct Recorded {
   std::multimap<VkObjectType, std::string> names;
   std::vector<std::string> labels;
@@ -179,7 +180,7 @@ VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer, const VkDebugUtilsLabelE
 }
 VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer) { --told.depth; }
 
-// The plugin's first kernel-table entry for an op.
+// Returns the plugin's first kernel entry for an op.
 const tenon_kernel& line_of(uint32_t op) {
   const tenon_plugin& plugin = TestDevice::plugin();
   return *std::find_if(plugin.kernels, plugin.kernels + plugin.n_kernels,
@@ -195,7 +196,7 @@ class TellsNames : public OnDriver {
     functions().CmdEndDebugUtilsLabelEXT = end_label;
   }
 
-  // Runs add(x, x), or the loop mul(add(x, x), x).
+  // Runs add(x, x) or, if `as_loop`, the loop mul(add(x, x), x).
   void run(bool as_loop) {
     const Queue stream(bench());
     const Memory x(bench(), 4096), y(bench(), 4096);

@@ -1,5 +1,5 @@
-// Instances, devices and memory: selection by options, and the error reports if nothing matches.
-// The tests run on the drivers in VK_DRIVER_FILES.
+// Tests of instances, devices and memory: selection of devices by options, and error messages if no
+// device matches. The tests run on the drivers in VK_DRIVER_FILES.
 
 #include <cstdlib>
 #include <filesystem>
@@ -38,7 +38,8 @@ class Environment {
   std::optional<std::string> before_;
 };
 
-// Makes the loader find only these drivers. Loaders before 1.3.207 use the older variable.
+// Restricts the loader to these drivers by environment variables. Loaders before 1.3.207 use the
+// older variable.
 class Drivers {
  public:
   explicit Drivers(const std::string& files)
@@ -48,7 +49,7 @@ class Drivers {
   const Environment files_, icds_;
 };
 
-// A driver with one device, the discrete "Broken Board", that cannot be opened.
+// Provides a driver whose only device, the discrete GPU "Broken Board", cannot be opened.
 class FailingDriver {
  public:
   FailingDriver() : folder_("icd") {
@@ -61,7 +62,7 @@ class FailingDriver {
   Folder folder_;
 };
 
-// The manifest of the first of these drivers that is installed; empty: none is.
+// Returns the path of the first of these driver manifests that exists, or an empty string.
 std::string installed(std::initializer_list<const char*> files) {
   for (const char* const file : files) {
     if (std::filesystem::exists(file)) return file;
@@ -69,7 +70,7 @@ std::string installed(std::initializer_list<const char*> files) {
   return {};
 }
 
-// The devices that options select: their names, or the error of opening them.
+// Returns the names of the devices that options select, or the error message.
 std::vector<std::string> chosen(const Settings& settings) {
   tenon_instance_p* instance = nullptr;
   const Failure created = take(TestDevice::create(settings, &instance));
@@ -103,7 +104,7 @@ std::string uuid_of(const TestDevice& bench) {
   return uuid;
 }
 
-// Empty: a type without a name.
+// Returns the device type as option `device` names it, or an empty string for other types.
 std::string type_of(const TestDevice& bench) {
   switch (from_c(bench.device()).driver().physical().properties.deviceType) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
@@ -185,8 +186,8 @@ TEST(VulkanInstance, SelectsADeviceByIndexUuidTypeOrPartOfItsName) {
   EXPECT_EQ(TestDevice::try_create(Settings{{"device", "99"}}).code, TENON_INVALID_ARGUMENT);
 }
 
-// The devices of the tested driver come after a discrete one. That one's driver is listed last, and
-// does not open it.
+// The driver of the discrete device is listed last, but its device must come before those of the
+// tested driver. Opening the discrete device fails.
 TEST(VulkanInstance, OrdersDevicesByType) {
   const char* const tested = std::getenv("VK_DRIVER_FILES");
   if (tested == nullptr) GTEST_SKIP() << "VK_DRIVER_FILES names no driver to which one is added";
@@ -283,7 +284,7 @@ TEST(VulkanDevice, RejectsAnIndexBeyondTheLastDevice) {
   TestDevice::calls().destroy(instance);
 }
 
-// Static objects are destroyed after those of the driver if they were created before them.
+// A static object is created before the driver's static objects, so it is destroyed after them.
 TEST(VulkanDevice, CanBeOpenWhenTheProcessExits) {
   if (const TestDevice bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -384,7 +385,7 @@ TEST(VulkanMemory, CountsAllocatedBytes) {
   EXPECT_EQ(statistics.peak_bytes, 4196u);
 }
 
-// Each buffer keeps its own pattern, whatever its neighbours do.
+// Each buffer is filled with its own pattern and must keep it while its neighbours are released.
 TEST(VulkanMemory, BuffersDoNotOverlapForAnyOrderOfReleases) {
   const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
@@ -397,7 +398,7 @@ TEST(VulkanMemory, BuffersDoNotOverlapForAnyOrderOfReleases) {
     const auto made = kept.emplace(i, std::pair(Memory(bench, size), size)).first;
     stream.fill(made->second.first, 0, size, static_cast<uint64_t>(i), 1);
     if (i % 3 == 2) {
-      stream.wait();  // Released memory must not be in use.
+      stream.wait();  // Work in flight must not use released memory.
       const auto goes = std::next(kept.begin(), (random >> 4) % static_cast<long>(kept.size()));
       kept.erase(goes);
     }

@@ -1,5 +1,5 @@
-// Reports of driver failures: a rejected submission, a lost device. The driver's functions are a
-// table whose entries the tests replace.
+// Tests of the reports of driver failures: a rejected submission and a lost device. The tests
+// replace entries of the driver's function table.
 
 #include <condition_variable>
 
@@ -20,7 +20,7 @@ VKAPI_ATTR VkResult VKAPI_CALL is_lost_for_all(VkDevice, const VkSemaphoreWaitIn
   return VK_ERROR_DEVICE_LOST;
 }
 
-// Rejects one of the next submissions.
+// Replaces vkQueueSubmit by a function that rejects the first submission only.
 PFN_vkQueueSubmit submit_really;
 int n_submissions;
 VKAPI_ATTR VkResult VKAPI_CALL has_no_memory_once(VkQueue queue, uint32_t n,
@@ -80,7 +80,7 @@ TEST_P(VulkanFailure, OfASubmissionIsReportedForEachOfItsLaunches) {
     launch.get().ticket = ticket;
     EXPECT_SUCCESS(TestDevice::calls().launch(add.handle(), stream.get(), &launch.get()));
   }
-  EXPECT_EQ(notified(stream).code, TENON_OK);  // All failures are already reported.
+  EXPECT_EQ(notified(stream).code, TENON_OK);  // All failures were reported before.
   {
     std::lock_guard guard(heard().mutex);
     ASSERT_EQ(heard().failed.size(), 3u);
@@ -95,7 +95,7 @@ TEST_P(VulkanFailure, OfASubmissionIsReportedForEachOfItsLaunches) {
   EXPECT_EQ(stream.words(a, 100), Words(100, 1));
 }
 
-// Two dispatches, each in a submission of its own.
+// A kernel with two dispatches, each in a separate submission.
 class AddTwiceKernel final : public Kernel {
  public:
   explicit AddTwiceKernel(tenon_device_p* device) : add_(device, uint64_t{1} << 62) {}
@@ -175,7 +175,7 @@ TEST_P(VulkanFailure, MakesMarksUnreadable) {
   const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
   uint64_t mark = 0, ns = 0;
   EXPECT_SUCCESS(calls.mark_time(stream.get(), &mark));
-  EXPECT_SUCCESS(calls.wait(stream.get()));  // There was no other work.
+  EXPECT_SUCCESS(calls.wait(stream.get()));  // The stream has no other work.
   EXPECT_EQ(take(calls.read_time(stream.get(), mark, &ns)).code, TENON_INTERNAL);
   functions().QueueSubmit = submit;
   EXPECT_SUCCESS(calls.mark_time(stream.get(), &mark));
@@ -184,7 +184,7 @@ TEST_P(VulkanFailure, MakesMarksUnreadable) {
   EXPECT_GT(ns, 0u);
 }
 
-// Each error names the device.
+// Expects that every call fails with an error that names the device.
 void expect_lost(const TestDevice& bench, const Queue& stream, const Memory& memory) {
   const tenon_plugin_calls& calls = TestDevice::calls();
   const std::string lost = "vulkan: " + std::string(bench.properties().description.data) +

@@ -1,5 +1,5 @@
-// Buffers of imported host memory: shaders access it in place, and leave the memory around it
-// alone.
+// Tests of buffers of imported host memory: shaders access it in place and do not change the memory
+// around it.
 
 #include <sys/mman.h>
 
@@ -15,7 +15,7 @@ constexpr size_t kPage = 4096;
 constexpr size_t kBytes = 64 << 10;
 constexpr size_t kWords = kBytes / 4;
 
-// Whole pages from the operating system.
+// Pages of memory from the operating system.
 class Pages {
  public:
   explicit Pages(size_t size)
@@ -78,7 +78,7 @@ TEST_P(VulkanImport, IsReadAndWrittenInPlace) {
     Words want((kBytes + 2 * kPage) / 4, 7);
     std::fill_n(want.begin() + static_cast<ptrdiff_t>(offset / 4), kWords, 80);
     EXPECT_EQ(Words(to.words(), to.words() + want.size()), want) << offset;
-    // Later writes of the host are visible.
+    // The device must read bytes that the host writes later.
     from.words(offset)[100] = 1;
     EXPECT_SUCCESS(calls().launch(add.handle(), stream.get(), &launch.get()));
     stream.wait();
@@ -86,7 +86,7 @@ TEST_P(VulkanImport, IsReadAndWrittenInPlace) {
   }
 }
 
-// As with two tensors of an allocator that are adjacent.
+// An allocator may place two tensors on one page.
 TEST_P(VulkanImport, BuffersMayShareAPage) {
   const Queue stream(bench());
   const Pages pages(3 * kBytes);
@@ -101,8 +101,7 @@ TEST_P(VulkanImport, BuffersMayShareAPage) {
   EXPECT_EQ(pages.words(2 * kBytes + 1024)[0], 0u);
 }
 
-// The device does not count the memory as its own, and allocates no other buffers in it, whatever
-// their size.
+// The device does not count imported memory as allocated, and never allocates buffers in it.
 TEST_P(VulkanImport, IsNotReusedAfterItIsReleased) {
   const Queue stream(bench());
   const uint64_t before = allocated();
@@ -133,14 +132,15 @@ TEST_P(VulkanImport, MayBeOfReadOnlyMemory) {
   tenon_buffer_p* buffer = nullptr;
   const Failure failure = import(pages.words(), kBytes, &buffer);
   if (failure.code != TENON_OK) {
-    EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED) << failure.message;  // A driver may refuse it.
+    // A driver may refuse read-only memory.
+    EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED) << failure.message;
     return;
   }
   const Memory lent(buffer);
   EXPECT_EQ(Queue(bench()).words(lent, kWords), Words(kWords, 3));
 }
 
-// The host then copies the memory.
+// If an import is refused, the host copies the memory.
 TEST_P(VulkanImport, IsRefusedForPartialWordsAndSmallMemory) {
   const Pages pages(2 * kBytes);
   const struct {
@@ -170,7 +170,7 @@ TEST_P(VulkanImport, IsRefusedIfTheDriverRejectsTheMemory) {
   EXPECT_NE(failure.message.find("VK_ERROR_INVALID_EXTERNAL_HANDLE"), std::string::npos)
       << failure.message;
 
-  // No memory type serves both the device and the host.
+  // The driver reports that no memory type can hold imported memory.
   functions().GetMemoryHostPointerPropertiesEXT = [](VkDevice, VkExternalMemoryHandleTypeFlagBits,
                                                      const void*,
                                                      VkMemoryHostPointerPropertiesEXT* properties) {
@@ -187,7 +187,7 @@ TEST_P(VulkanImport, IsRefusedIfTheDriverRejectsTheMemory) {
 INSTANTIATE_TEST_SUITE_P(, VulkanImport, ::testing::Values(Settings{}, Settings{{"validate", "1"}}),
                          name_of_settings);
 
-// On such devices, device memory is not host memory.
+// With this option the device behaves like a discrete GPU, whose memory is not host memory.
 TEST(VulkanImports, AreNotClaimedIfDeviceMemoryIsNotHostVisible) {
   const TestDevice bench(Settings{{"visible", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;

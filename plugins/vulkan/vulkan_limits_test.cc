@@ -1,4 +1,4 @@
-// Limits of shaders: what exceeds them is an error, or is computed in parts.
+// Tests of the limits of shaders: launches that exceed a limit fail or are computed in parts.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ tenon_launch launch_of(std::span<const tenon_view> inputs, const tenon_view& out
   return launch;
 }
 
-// Launches whose inputs are one broadcast element, with axes longer than memory.
+// Launches whose inputs are single broadcast elements. Their axes are longer than fits into memory.
 class VulkanBroadcast : public ::testing::Test {
  protected:
   using Sizes = std::vector<int64_t>;
@@ -33,7 +33,8 @@ class VulkanBroadcast : public ::testing::Test {
     if (!bench_.is_open()) GTEST_SKIP() << bench_.failure().message;
   }
 
-  // Input i is broadcast from word 2 * i; at most one axis of the result is not 1.
+  // Runs an op. Input i is broadcast from word 2 * i. At most one axis of the result may have a
+  // size other than 1.
   Failure run(uint32_t op, const void* attrs, const std::vector<Given>& inputs, const Given& output,
               const Memory& memory, const Memory& result) const {
     static constexpr std::array<int64_t, TENON_MAX_RANK> kZeros = {};
@@ -102,7 +103,7 @@ TEST_F(VulkanBroadcast, SearchesSequencesBeyond31Bits) {
   EXPECT_EQ(queue_.words(result, 2), (Words{static_cast<uint32_t>(kMany), 0}));
 }
 
-// The positions of a window's taps are signed.
+// Positions of taps are signed 32-bit integers.
 TEST_F(VulkanBroadcast, PoolsOfAxesBeyond31BitsAreUnimplemented) {
   const int64_t kernel = 1, stride = 1 << 28;
   tenon_max_pool_attrs attrs = TENON_MAX_POOL_ATTRS_DEFAULT;
@@ -141,7 +142,7 @@ TEST_F(VulkanBroadcast, MoreUpdatesThanShadersCountAreUnimplemented) {
 
 // ---- the minimum limits of Vulkan
 
-// Binding 0 is the parameters, which leaves three operands.
+// Vulkan guarantees four storage buffers. Binding 0 is the parameters, so three operands are left.
 TEST(VulkanLimits, KernelsWithMoreOperandsThanADeviceHasAreRefused) {
   const TestDevice bench(Settings{{"cache", ""}, {"minimum", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -160,7 +161,7 @@ TEST(VulkanLimits, KernelsWithMoreOperandsThanADeviceHasAreRefused) {
 
 // ---- the driver's budget
 
-// A budget of 10 MiB for this process in each heap, of which 7 are used.
+// Reports a budget of 10 MiB in each heap, of which this process has used 7 MiB.
 void VKAPI_CALL leaves_three_mib(VkPhysicalDevice, VkPhysicalDeviceMemoryProperties2* memory) {
   auto& budget = *static_cast<VkPhysicalDeviceMemoryBudgetPropertiesEXT*>(memory->pNext);
   EXPECT_EQ(budget.sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
@@ -175,7 +176,8 @@ TEST(VulkanLimits, AllocationsAreLimitedToTheRemainingBudget) {
   const_cast<OptionalFeatures&>(driver.physical().offers).memory_budget = true;
   const_cast<InstanceFunctions&>(driver.instance().vk()).GetPhysicalDeviceMemoryProperties2 =
       leaves_three_mib;
-  const Memory small(bench, 2 << 20);  // In a block of its own, as a shared block does not fit.
+  // The buffer gets a separate block, because a shared block exceeds the budget.
+  const Memory small(bench, 2 << 20);
   tenon_buffer_p* large = nullptr;
   const Failure failure = take(TestDevice::calls().allocate(bench.device(), 4 << 20, &large));
   EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY);
@@ -202,7 +204,7 @@ class VulkanLargeLoops : public ::testing::Test {
  protected:
   struct Input {
     const Memory& memory;
-    std::vector<int64_t> strides;  // Empty: dense.
+    std::vector<int64_t> strides;  // Empty if the operand is dense.
   };
 
   void SetUp() override {
@@ -212,7 +214,7 @@ class VulkanLargeLoops : public ::testing::Test {
   const TestDevice& bench() const { return bench_; }
   uint64_t seen() const { return capabilities_of(bench_.device()).max_operand_bytes; }
 
-  // Returns memory with the result of an elementwise op on int8.
+  // Computes an elementwise op on int8 operands and returns the memory with its result.
   std::unique_ptr<Memory> computed(uint32_t op, const std::vector<int64_t>& sizes,
                                    const std::vector<Input>& inputs) const {
     std::vector<int64_t> dense(sizes.size());
@@ -275,7 +277,7 @@ TEST_F(VulkanLargeLoops, SplitDenseOperandsIntoChunks) {
   EXPECT_EQ(n_wrong, 0u);
 }
 
-// A single strided row already exceeds a binding.
+// Even a single strided row exceeds a binding.
 TEST_F(VulkanLargeLoops, SplitStridedOperandsIntoChunks) {
   constexpr uint64_t kRows = 3;
   const uint64_t n_columns = seen() / kRows + 50001, n = kRows * n_columns;

@@ -1,5 +1,5 @@
-// Calls fail cleanly when host memory runs out. Only allocations by `new` in this thread fail,
-// because not every driver survives failed allocations.
+// Tests that calls fail without side effects when host memory is exhausted. Only allocations by
+// `new` on this thread fail, because some drivers crash if their allocations fail.
 
 #include <cstdlib>
 #include <new>
@@ -8,7 +8,8 @@
 
 namespace {
 
-thread_local int n_left = 0;  // Allocations up to and including the one that fails; 0: none fails.
+// Number of allocations up to and including the failing one; 0: none fails.
+thread_local int n_left = 0;
 
 }  // namespace
 
@@ -24,8 +25,8 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace tenon_vulkan::testing {
 namespace {
 
-// Repeats the call with the first allocation failing, then the second, until none does. Errors use
-// host memory that does not fail, since the counter has then stopped.
+// Repeats the call: first the first allocation fails, then the second, and so on, until none fails.
+// Allocations for the error itself succeed, because only one allocation fails.
 template <class Call, class End>
 void exhaust(const char* name, const Call& call, const End& end) {
   for (int n = 1; n < 200; ++n) {
@@ -76,7 +77,7 @@ TEST(VulkanHostMemory, AnyCallSurvivesAFailedAllocation) {
       "fill", [&] { return calls.fill(stream.get(), &fill); }, nothing);
   AddKernel add(bench.device());
   AddLaunch launch({&a, 0, 1000}, {&b, 0, 1000}, {&b, 0, 1000});
-  // Creates the pipeline first: the driver's own allocations must not fail.
+  // Creates the pipeline first, because allocations inside the driver must not fail.
   EXPECT_SUCCESS(calls.launch(add.handle(), stream.get(), &launch.get()));
   stream.wait();
   exhaust(

@@ -1,6 +1,6 @@
-// Pipelines that are created by threads: launches do not block, later work waits in order, and a
-// pipeline that the driver fails to create fails the launches that need it. The tests replace the
-// driver's function by one that can block.
+// Tests of the creation of pipelines by threads: launches do not block, later work is held in
+// order, and if the driver fails to create a pipeline, the launches with it fail. The tests replace
+// the driver's function by one that can block.
 
 #include <chrono>
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto kLimit = std::chrono::seconds(20);
 
-// Blocks calls of the driver, and determines their results.
+// Blocks calls of the driver and selects their results.
 class Gate {
  public:
   void close() {
@@ -25,14 +25,14 @@ class Gate {
   void open() {
     set([&] { is_open_ = true; });
   }
-  // It opens by itself once `n` calls wait.
+  // Opens the gate as soon as `n` calls wait.
   void open_for(int n) {
     set([&] {
       is_open_ = false;
       enough_ = n;
     });
   }
-  // Makes the driver report that it is out of memory.
+  // If `fails`, calls return VK_ERROR_OUT_OF_HOST_MEMORY.
   void fail(bool fails) {
     set([&] { fails_ = fails; });
   }
@@ -53,7 +53,7 @@ class Gate {
     --n_inside_;
     return fails_ ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_SUCCESS;
   }
-  // Blocks until a call waits here.
+  // Blocks until a call waits at the gate.
   void wait_for_one() {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(changed_.wait_for(lock, kLimit, [&] { return n_inside_ > 0; }));
@@ -82,8 +82,8 @@ VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache cache, ui
                               : result;
 }
 
-// x[i] = 3 x[i] + number, for words. Each number is a pipeline of its own, and the results reveal
-// the order.
+// Computes x[i] = 3 x[i] + number for words. Each number has a separate pipeline. The results
+// depend on the order of the kernels.
 class StepKernel final : public Kernel {
  public:
   StepKernel(tenon_device_p* device, uint32_t number) {
@@ -147,7 +147,7 @@ TEST_P(VulkanPipelines, DoNotBlockLaunches) {
   StepKernel second(bench().device(), 2);
   step(stream, first, x);
   {
-    // The value is read during the call.
+    // The plugin reads the value during the call only.
     const uint32_t value = 10;
     AddLaunch launch({&x, 0, kCount}, {nullptr, 0, 1, &value}, {&x, 0, kCount});
     EXPECT_SUCCESS(TestDevice::calls().launch(add.handle(), stream.get(), &launch.get()));

@@ -1,6 +1,6 @@
-// Matrix products: every algorithm returns the same bits. An element is the sum of its products in
-// order, rounded at every step; a long sum is the sum of chains. A loop on the host computes the
-// expected bits.
+// Tests that every algorithm for matrix products returns the same bits. An element is the sum of
+// its products in order of k, rounded after every step. A long sum is the sum of chains. A loop on
+// the host computes the expected bits.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-// The validation layer must report nothing.
+// Tests of matrix products. The validation layer must report nothing.
 class VulkanProducts : public ReportsNothingTest {};
 
 void expect_bits(const Product& product) {
@@ -57,12 +57,14 @@ TEST_F(VulkanProducts, AreBitExactTransposed) {
   }
 }
 
-// The packed factors exceed the packing limit: computes several matrices at a time, ...
+// The packed factors of all matrices exceed the packing limit, so a dispatch computes several of
+// them.
 TEST_F(VulkanProducts, AreBitExactForSubmatrices) {
   expect_bits({.matrices = 40, .rows = 128, .deep = 512, .columns = 512});
 }
 
-// ... and of one matrix, several columns at a time.
+// The packed factors of one matrix exceed the packing limit, so a dispatch computes several
+// columns.
 TEST_F(VulkanProducts, AreBitExactForPartialColumns) {
   expect_bits({.matrices = 1, .rows = 16, .deep = 8192, .columns = 1400});
 }
@@ -71,7 +73,7 @@ TEST_F(VulkanProducts, AreBitExactForLongSums) {
   expect_bits({.matrices = 1, .rows = 1, .deep = 100003, .columns = 2});
 }
 
-// Exceeds the iterations of one dispatch: partial sums are kept in the workspace.
+// The sums exceed the loop iterations of one dispatch, so partial sums are stored in the workspace.
 TEST_F(VulkanProducts, AreBitExactForSplitLongSums) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 600011, .columns = 2});
   expect_bits({.matrices = 2, .rows = 17, .deep = 270001, .columns = 33});
@@ -79,13 +81,13 @@ TEST_F(VulkanProducts, AreBitExactForSplitLongSums) {
 
 // ---- the GPU variants
 
-// The product on two devices: one as it is, which packs float factors on software drivers; one with
-// the GPU variants, tiles and panels of 8 steps.
+// Computes a product on two devices. `unmodified` packs float factors on software drivers.
+// `directly` uses the GPU variants, with tiles and panels of 8 values of k.
 struct PackedAndTiled {
   const TestDevice unmodified{Settings{{"validate", "1"}, {"cache", ""}}};
   const TestDevice directly{Settings{{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}}};
 
-  // Returns the bytes of the GPU variant, and checks that the other device returns the same.
+  // Returns the result of the GPU variant, and checks that the other device returns the same bits.
   Bytes multiply(const Product& product, const Bytes& a, const Bytes& b) const {
     const Result one = multiplied(unmodified, product, a, b);
     const Result other = multiplied(directly, product, a, b);
@@ -114,7 +116,7 @@ std::vector<Product> transposed(Product product, tenon_dtype dtype) {
   return all;
 }
 
-// Random 16-bit floats of either sign, with magnitudes of 1/16 to 1.
+// Returns random 16-bit floats of both signs, with magnitudes from 1/16 to 1.
 std::vector<uint16_t> drawn_halves(int64_t n, tenon_dtype dtype, uint32_t seed) {
   std::minstd_rand random(seed);
   const int bits = dtype == TENON_FLOAT16 ? 10 : 7, least = dtype == TENON_FLOAT16 ? 11 : 123;
@@ -149,7 +151,8 @@ TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsPackedAndTiled) {
   }
 }
 
-// Exceeds the work of one dispatch: tiles are split over several.
+// The product exceeds the work limit of one dispatch, so its tiles are split over several
+// dispatches.
 TEST_F(VulkanProducts, SplitOverDispatchesHaveTheSameBitsPackedAndTiled) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
@@ -172,7 +175,7 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsPackedAndTiled) {
                                 b = drawn_halves(kCountB, dtype, 2);
     for (const Product& product : transposed(kTiles, dtype)) {
       const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
-      if (dtype == TENON_FLOAT16) continue;  // The host has no simple rounding for it.
+      if (dtype == TENON_FLOAT16) continue;  // The test has no function that rounds to float16.
       std::vector<std::pair<size_t, uint16_t>> rounded;
       for (const auto& [i, sum] : expected(product, floats_of_bfloat16(a), floats_of_bfloat16(b))) {
         rounded.emplace_back(i, bfloat16_of(sum));
@@ -182,7 +185,7 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsPackedAndTiled) {
   }
 }
 
-// Integers have only the tiled variant, and wrap.
+// Products of integers always use the tiled variant. Their sums wrap.
 TEST_F(VulkanProducts, OfIntegersWrapAround) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
@@ -196,7 +199,7 @@ TEST_F(VulkanProducts, OfIntegersWrapAround) {
   }
 }
 
-// Rows and matrices in reverse: neighbours are still contiguous.
+// Rows and matrices have negative strides; neighbours in a row are still contiguous.
 TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
@@ -229,7 +232,7 @@ TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
   }
 }
 
-// All of its packed rows would exceed a binding on lavapipe.
+// The packed rows of one block would exceed a binding on lavapipe.
 TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
   const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -265,8 +268,8 @@ TEST_F(VulkanProducts, MayHaveNoElements) {
   }
 }
 
-// Long sums with few results are split into parts; the results of several matrices must not be
-// mixed up.
+// If there are few results, long sums are split into chunks. The partial sums of several matrices
+// must be kept apart.
 TEST_F(VulkanProducts, OfLongSumsAreSplitAlongKOnGpus) {
   const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -291,7 +294,7 @@ TEST_F(VulkanProducts, OfLongSumsAreSplitAlongKOnGpus) {
   }
 }
 
-// Partial sums that are too large to be stored all at once are accumulated.
+// The partial sums of all chunks exceed the limit, so several dispatches accumulate them.
 TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirPartialSums) {
   const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
@@ -304,7 +307,7 @@ TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirPartialSums) {
   expect_elements(y.bytes, expected(product, a, b, 4096));
 }
 
-// Enough tiles that large ones are selected.
+// The result is large enough that large tiles are selected.
 TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
@@ -316,7 +319,7 @@ TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
   }
 }
 
-// Rather than a wrong sum.
+// The launch must fail instead of returning a wrong sum.
 TEST_F(VulkanProducts, ReportLoopsBeyondTheDriversLimit) {
   const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;

@@ -1,5 +1,5 @@
-// Recordings: kept commands serve replays whose slots move; all other replays return what the
-// dispatches return one by one.
+// Tests of recordings: cached commands execute replays with moved slots, and all other replays
+// return the same results as separate dispatches.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-// A submission that the driver rejects.
+// Replaces vkQueueSubmit by a function that rejects the submission.
 VKAPI_ATTR VkResult VKAPI_CALL has_no_memory(VkQueue, uint32_t, const VkSubmitInfo*, VkFence) {
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
@@ -32,7 +32,8 @@ struct Slot {
 
 constexpr int64_t kCount = 100;
 
-// Slot 1 = slot 0 + value 0, then slot 2 = slot 1 + slot 0, for `n` words.
+// A recording of two launches over `n` words: slot 1 = slot 0 + value 0, then slot 2 = slot 1 +
+// slot 0.
 class TwoAdds {
  public:
   TwoAdds(const TestDevice& bench, AddKernel& add) {
@@ -77,7 +78,7 @@ class TwoAdds {
 
 class VulkanRecording : public CountsDispatches {
  protected:
-  // Memory with a block of its own.
+  // Returns memory in a separate block.
   Memory apart() const { return Memory(bench(), kBlock); }
 
   static Words words(const Queue& stream, const Slot& slot) {
@@ -106,7 +107,8 @@ TEST_P(VulkanRecording, IsEncodedOnce) {
   EXPECT_EQ(n_dispatches, 2);
 }
 
-// Each is read while others are in flight, so none may have the parameters of another.
+// Results of a replay are read while other replays are in flight. No replay may use the parameters
+// of another one.
 TEST_P(VulkanRecording, ManyReplaysMayBeInFlight) {
   const Queue stream(bench());
   AddKernel add(bench().device());
@@ -123,7 +125,8 @@ TEST_P(VulkanRecording, ManyReplaysMayBeInFlight) {
   for (uint32_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], Words(kCount, 10 + i)) << i;
 }
 
-// A submission ends at a number of products, whichever launches they come from.
+// A batch is submitted as soon as it reaches max_products_per_submission, so each replay is one
+// submission.
 TEST_P(VulkanRecording, LongReplaysAreSubmittedEarly) {
   const Queue stream(bench());
   AddKernel add(bench().device(),
@@ -198,7 +201,7 @@ TEST_P(VulkanRecording, OutlivesTheBlocksOfItsReplays) {
   }
 }
 
-// As if a trained parameter were updated in place.
+// For example, an update of a trained parameter in place.
 TEST_P(VulkanRecording, ServesSlotsThatOverlapAsBefore) {
   const Queue stream(bench());
   AddKernel add(bench().device());
@@ -213,21 +216,21 @@ TEST_P(VulkanRecording, ServesSlotsThatOverlapAsBefore) {
     EXPECT_EQ(words(stream, {c, moved}), Words(kCount, 2 * want));
   }
   EXPECT_EQ(n_dispatches, 2);
-  // Both move, and do not overlap.
+  // Both slots move and do not overlap.
   EXPECT_SUCCESS(two.replay(stream, {a, 4096}, {a, 4096}, {c}, 5));
   EXPECT_EQ(words(stream, {c}), Words(kCount, 12));
   stream.write(a, Words(2048, 1));
   EXPECT_SUCCESS(two.replay(stream, {a}, {a, 4096}, {c}, 5));
   EXPECT_EQ(words(stream, {c}), Words(kCount, 7));
   EXPECT_EQ(n_dispatches, 2);
-  // Overlap in another way.
+  // The slots overlap differently.
   EXPECT_SUCCESS(two.replay(stream, {a}, {a, 4096}, {a}, 5));
   EXPECT_EQ(words(stream, {a}), Words(kCount, 7));
   EXPECT_EQ(n_dispatches, 4);
 }
 
-// Kept commands order the accesses within one slot. If slots overlap that did not before, more may
-// need ordering, so the commands are not executed.
+// Cached commands have barriers for conflicts within one slot. If slots overlap that did not
+// overlap before, more barriers may be needed, so the cached commands must not be executed.
 TEST_P(VulkanRecording, IsReplayedOneByOneIfSlotsOverlapDifferently) {
   const Queue stream(bench());
   AddKernel add(bench().device());

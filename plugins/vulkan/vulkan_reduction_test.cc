@@ -1,5 +1,5 @@
-// Reductions of rows of any length and layout: by an invocation, by a group, in parts; by kernels
-// and by loops, with the same bits.
+// Tests of reductions of rows of any length and layout, which an invocation or a group reduces,
+// whole or in parts. Kernels and fused loops must return the same bits.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-// Lengths around those where the algorithm changes.
+// Row lengths, mainly just below, at and above those where the algorithm changes.
 constexpr int64_t kLengths[] = {1,    2,    31,    32,    33,    63,    64,
                                 65,   1023, 1024,  1025,  2049,  4095,  4096,
                                 4097, 8200, 32767, 32768, 32769, 36865, 65537};
@@ -19,7 +19,8 @@ constexpr int64_t kLengths[] = {1,    2,    31,    32,    33,    63,    64,
 enum class Layout {
   kRows,     // The elements of a row are contiguous.
   kColumns,  // Neighbouring rows are contiguous; the elements of a row are not.
-  kTwoAxes   // A row's elements are along two axes, with the rows between them.
+  kTwoAxes   // The elements of a row are along the first and the last axis; the rows are along the
+             // axis between them.
 };
 
 struct Shape {
@@ -41,7 +42,7 @@ Shape shape_of(Layout lie, int64_t n_rows, int64_t length) {
   return {{outer, n_rows, length / outer}, 5};
 }
 
-// Offset of element `i` of a row.
+// Returns the offset of element `i` of a row.
 size_t place_of(Layout lie, const Shape& shape, int64_t row, int64_t i) {
   const std::vector<int64_t>& sizes = shape.sizes;
   switch (lie) {
@@ -56,7 +57,7 @@ size_t place_of(Layout lie, const Shape& shape, int64_t row, int64_t i) {
 
 class VulkanReduction : public OnDriver {
  protected:
-  // Dense memory, viewed with `sizes`.
+  // A dense view with these sizes.
   struct View {
     View(const Memory& memory, tenon_dtype dtype, std::vector<int64_t> of) : sizes(std::move(of)) {
       strides.resize(sizes.size());
@@ -103,7 +104,7 @@ class VulkanReduction : public OnDriver {
     OnDriver::TearDown();
   }
 
-  // The result of `op` on the rows, as words.
+  // Returns the result of the reduction `op` of each row, as words.
   Words reduced(uint32_t op, const Shape& shape, const std::vector<float>& x, int64_t n_rows) {
     const Attrs attrs(shape);
     const Memory from(bench(), x.size() * sizeof(float)), to(bench(), n_words(n_rows) * 4);
@@ -114,8 +115,8 @@ class VulkanReduction : public OnDriver {
     return stream_->words(to, n_words(n_rows));
   }
 
-  // The sums of a loop over the rows, and the result of `op` on each element and its row's sum.
-  // Empty if the loop is refused.
+  // Runs a fused loop that returns the sum of each row, and the result of `op` on each element and
+  // its row's sum. Returns empty vectors if the plugin refuses the loop.
   std::pair<Words, Words> by_loop(uint32_t op, const Shape& shape, const std::vector<float>& x,
                                   int64_t n_rows) {
     const Attrs attrs(shape);
@@ -196,7 +197,7 @@ class VulkanReduction : public OnDriver {
   std::unique_ptr<Queue> stream_;
 };
 
-// With small integers every order gives the same sum.
+// The elements are small integers, whose sum is exact in any order.
 TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
   for (const Layout lie : {Layout::kRows, Layout::kColumns, Layout::kTwoAxes}) {
     for (const int64_t length : kLengths) {
@@ -230,7 +231,7 @@ TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
 TEST_P(VulkanReduction, HasTheSameBitsWhenFused) {
   for (const Layout lie : {Layout::kRows, Layout::kColumns, Layout::kTwoAxes}) {
     for (const int64_t length : kLengths) {
-      if (length > 32768) continue;  // The host requests no loops for these.
+      if (length > 32768) continue;  // The host does not request loops over longer rows.
       const int64_t n_rows = 3;
       const Shape shape = shape_of(lie, n_rows, length);
       std::vector<float> x(static_cast<size_t>(n_rows * length));
@@ -248,7 +249,7 @@ TEST_P(VulkanReduction, HasTheSameBitsWhenFused) {
       for (int64_t row = 0; row < n_rows; ++row) {
         const auto at = static_cast<size_t>(row);
         const float sum = number(alone[at]);
-        // Runs of 1024, and few of them.
+        // The error bound of runs of 1024 elements.
         EXPECT_NEAR(sum, sums[at], 1024 * 0x1p-24 * std::abs(sums[at]) + 1e-4) << length;
         const int64_t last = length - 1;
         const size_t place = place_of(lie, shape, row, last);
@@ -258,13 +259,13 @@ TEST_P(VulkanReduction, HasTheSameBitsWhenFused) {
   }
 }
 
-// A quotient of floats takes as many iterations as their exponents differ, and a driver may end
-// loops after a limit.
+// floor_div of floats takes as many loop iterations as the difference of their exponents, and a
+// driver may end loops after a limit.
 TEST_P(VulkanReduction, IsNotFusedIntoLoopsThatTheDriverEnds) {
   constexpr int64_t kLength = 4096;
   std::vector<float> x(kLength);
   for (size_t i = 0; i < kLength; ++i) x[i] = i / 64 % 2 == 0 ? 0x1p60f : -0x1p60f;
-  x[kLength - 65] = 0, x[kLength - 1] = 1;  // The sum is 1, too, in either order.
+  x[kLength - 65] = 0, x[kLength - 1] = 1;  // The sum of the row is 1 in any order.
   const auto [sums, found] = by_loop(TENON_OP_floor_div, shape_of(Layout::kRows, 1, kLength), x, 1);
   EXPECT_EQ(sums.empty(), capabilities_of(bench().device()).max_iterations < UINT64_MAX);
   for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(number(found[i]), x[i]) << i;

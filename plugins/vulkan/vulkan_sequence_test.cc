@@ -1,5 +1,5 @@
-// Sequences: recordings that are replayed often have their small dispatches coalesced, with the
-// same results; dispatches that cannot be coalesced stay as they are.
+// Tests of sequences: in recordings that are replayed often, small dispatches are coalesced, with
+// the same results. Dispatches that cannot be coalesced are encoded separately.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 namespace tenon_vulkan::testing {
 namespace {
 
-std::atomic<int> n_refused{0};  // Pipelines that the driver refused.
+std::atomic<int> n_refused{0};  // Number of pipelines that the driver refused to create.
 
 VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint32_t,
                                                  const VkComputePipelineCreateInfo*,
@@ -22,9 +22,9 @@ VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
-// While an instance exists, the driver begins a pipeline only after it received a dispatch, and
-// records that dispatch only after it has created a pipeline. So a pipeline that is requested
-// before that dispatch is created while the dispatch is recorded.
+// During the lifetime of an object of this class, the driver begins to create a pipeline only after
+// it has received a dispatch, and it records that dispatch only after it has created a pipeline. So
+// a pipeline that was requested earlier is created while the dispatch is recorded.
 class MakesWithFirstDispatch {
  public:
   explicit MakesWithFirstDispatch(DeviceFunctions& functions) : functions_(functions) {
@@ -54,7 +54,7 @@ class MakesWithFirstDispatch {
                                              uint32_t z) {
     ++n_dispatched_;
     wait_for(n_made_);
-    // Gives the thread that created the pipeline time to publish it.
+    // Waits until the thread that created the pipeline has probably published it.
     if (n_dispatched_ == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     dispatch_(commands, x, y, z);
   }
@@ -70,7 +70,8 @@ class MakesWithFirstDispatch {
   DeviceFunctions& functions_;
 };
 
-// to[i] = factor * from[n - 1 - i] + value, for words: each invocation reads what another wrote.
+// Computes to[i] = factor * from[n - 1 - i] + value for words. In a chain, each invocation reads a
+// word that another invocation wrote.
 class TurnKernel final : public Kernel {
  public:
   TurnKernel(tenon_device_p* device, uint32_t factor, uint64_t iterations, bool knows_n = true)
@@ -107,8 +108,9 @@ class TurnKernel final : public Kernel {
 
 constexpr uint64_t kBytes = 4096;
 
-// A chain of launches over `n` words: from slot 0 to slot 1, from there to slot 2, back to slot 1,
-// and so on. They add value 0 and a constant in memory.
+// A recording of a chain of launches over `n` words. The first reads slot 0 and writes slot 1; the
+// following ones copy alternately from slot 1 to slot 2 and back. Each adds value 0 or a constant
+// in memory.
 class Chain {
  public:
   Chain(const TestDevice& bench, const std::vector<TurnKernel*>& kernels, int64_t n)
@@ -137,8 +139,8 @@ class Chain {
   Chain(const Chain&) = delete;
   ~Chain() { TestDevice::calls().release_recording(handle_); }
 
-  // Replays with the slots moved by `offset` bytes, in `memory` or in memory of its own, and checks
-  // the result.
+  // Replays with all slots moved by `offset` bytes, in `memory` or in the chain's own memory, and
+  // checks the result.
   void replay(const Queue& stream, uint32_t value, uint64_t offset = 0,
               const Memory* memory = nullptr) {
     const Memory& all = memory == nullptr ? own_ : *memory;
@@ -184,7 +186,7 @@ class Chain {
 
 class VulkanSequence : public CountsDispatches {
  protected:
-  // `n` small launches of two kernels, half of them each.
+  // Returns `n` small launches: the first half of one kernel, the second half of another.
   std::vector<TurnKernel*> many(size_t n) {
     std::vector<TurnKernel*> all(n, &make(3, kFew));
     std::fill(all.begin() + static_cast<ptrdiff_t>(n / 2), all.end(), &make(5, kFew));
@@ -242,8 +244,8 @@ TEST_P(VulkanSequence, IsNotCoalescedIfCommandsCannotBeKept) {
   EXPECT_EQ(none.n_refused(), 1);
 }
 
-// The same sequence occurs before and after large dispatches, and its pipeline is created while
-// they are encoded.
+// The same sequence occurs before and after large dispatches. Its pipeline is created while the
+// large dispatches are encoded.
 TEST_P(VulkanSequence, IsEncodedWholeIfItsPipelineIsCreatedMeanwhile) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels(60, &make(3, kFew));
@@ -255,11 +257,11 @@ TEST_P(VulkanSequence, IsEncodedWholeIfItsPipelineIsCreatedMeanwhile) {
   const MakesWithFirstDispatch makes(functions());
   for (uint32_t i = 0; i < 120; ++i) chain.replay(stream, i);
   EXPECT_EQ(makes.n_made(), 1);
-  // First an attempt without the first sequence, which is discarded, then one with both.
+  // The first encoding lacks the first sequence and is discarded. The second has both sequences.
   EXPECT_GE(n_dispatches, 60 + 20 + 22);
 }
 
-// The option coalesces dispatches from a recording's first replay on.
+// Tests with option `sequences`, which coalesces dispatches from a recording's first replay on.
 class VulkanSequenceAtOnce : public VulkanSequence {};
 
 TEST_P(VulkanSequenceAtOnce, CoalescesLaunchesOfAnySmallSize) {
@@ -281,12 +283,13 @@ TEST_P(VulkanSequenceAtOnce, ExcludesLargeDispatches) {
   Chain chain(bench(), {&small, &small, &unknown, &small, &small, &wide, &deep, &deep, &small}, 70);
   chain.write_constant(stream);
   for (uint32_t i = 0; i < 3; ++i) chain.replay(stream, i);
-  // Two small ones, the unknown one, two small ones, the wide one, the first deep one, and the
-  // second deep one with the last small one.
+  // The dispatches are: a sequence of two small ones, the one with an unknown cost, a sequence of
+  // two small ones, the wide one, the first deep one, and a sequence of the second deep one and the
+  // last small one.
   EXPECT_EQ(n_dispatches, 6);
 }
 
-// More shaders than a driver should compile as one.
+// There are more shaders than may be merged into one.
 TEST_P(VulkanSequenceAtOnce, IsSplitIfTheShaderWouldBeLong) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels;

@@ -1,6 +1,6 @@
-// Streams: copies and fills at unaligned offsets, dispatches, order, replays. Each test runs on an
-// unmodified device, without host-visible memory, without timeline semaphores, and with the
-// validation layer, which must report nothing.
+// Tests of streams: copies and fills at unaligned offsets, dispatches, order, replays. Each test
+// runs with several settings: the defaults, without host-visible memory, without timeline
+// semaphores, and with the validation layer, which must report nothing.
 
 #include <algorithm>
 #include <condition_variable>
@@ -13,7 +13,7 @@ namespace {
 
 class VulkanStream : public OnDriver {
  protected:
-  // The minimum that keeps a stream busy for a while.
+  // Enqueues enough work to keep the stream busy for a while.
   void make_busy(const Queue& stream, const Memory& memory) const {
     for (int i = 0; i < 20; ++i) stream.fill(memory, 0, kBusyBytes, static_cast<uint64_t>(i), 4);
   }
@@ -99,7 +99,7 @@ TEST_P(VulkanStream, CopiesBetweenHostAddressesInOrder) {
   const tenon_copy_region region = {
       {nullptr, read.data(), 1, 0}, {nullptr, moved.data(), 2, 0}, kSize - 2, 0};
   EXPECT_SUCCESS(calls().copy(stream.get(), &region));
-  // The source is written on the device after it was read.
+  // The source is overwritten on the device after the copy has read it.
   stream.write(a, 1, moved.data() + 2, 100);
   Bytes model = first;
   put(model, 1, part(first, 1, 100));
@@ -195,7 +195,7 @@ TEST_P(VulkanStream, DispatchesWithOperandsByValue) {
   uint32_t value = 3;
   AddLaunch launch({&a, 0, 100}, {nullptr, 0, 1, &value}, {&out, 0, 100});
   EXPECT_SUCCESS(calls().launch(add.handle(), stream.get(), &launch.get()));
-  value = 99;  // The plugin may use it only during the call.
+  value = 99;  // The plugin may read the value during the call only.
   EXPECT_EQ(stream.words(out, 100), Words(100, 8));
 }
 
@@ -209,7 +209,8 @@ TEST_P(VulkanStream, DoesNothingForALaunchWithoutElements) {
   EXPECT_EQ(stream.words(a, 100), Words(100, 5));
 }
 
-// Each launch reads the results of the previous one, with copies and fills in between.
+// Each launch reads the results of the previous launch. Copies and fills are enqueued between
+// launches.
 TEST_P(VulkanStream, RunsWorkInOrder) {
   const Queue stream(bench());
   AddKernel add(bench().device());
@@ -254,7 +255,7 @@ TEST_P(VulkanStream, ReportsAnOperandLargerThanABinding) {
   const Failure failure = take(calls().launch(add.handle(), stream.get(), &launch.get()));
   EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
   EXPECT_NE(failure.message.find(std::to_string(most)), std::string::npos) << failure.message;
-  // Parts of it can be bound, at any offset.
+  // Parts of the buffer can be bound at any offset.
   stream.fill(b, 0, 400, 2, 4);
   for (const uint64_t offset : {uint64_t{0}, most / 2 - 100, most - 396}) {
     stream.fill(a, offset, 400, 1, 4);
@@ -374,7 +375,7 @@ TEST_P(VulkanStream, ReadsAreCompleteWhenCallbacksRun) {
   EXPECT_TRUE(read == Bytes(kBusyBytes, 9));
 }
 
-// Work gathered while the device is busy is submitted even if no caller waits for it.
+// The stream submits work that it gathered while the device was busy, even if no caller waits.
 TEST_P(VulkanStream, SubmitsGatheredWorkWithoutAWaiter) {
   const bool is_visible = (bench().properties().features & TENON_FEATURE_HOST_VISIBLE) != 0;
   if (!is_visible) GTEST_SKIP() << "only the address tells";
@@ -436,7 +437,7 @@ TEST_P(VulkanStream, ReplaysWithDifferentMemoryAndValues) {
   stream.write(a, Words(1024, 0));
   uint32_t want_c = 5, want_a = 0;
   for (uint32_t i = 0; i < 200; ++i) {
-    // Both slots may be the same memory, and they move in each replay.
+    // In some replays both slots are the same memory. The slots move in each replay.
     const bool is_one = i % 3 == 2;
     const tenon_slot slots[] = {{is_one ? a.get() : c.get(), is_one ? 128u : 64u, nullptr, 0},
                                 {is_one ? a.get() : d.get(), is_one ? 128u : 192u, nullptr, 0}};

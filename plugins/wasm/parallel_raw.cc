@@ -1,4 +1,5 @@
-// The threads of the variant with shared memory, and none in the other one.
+// Implements parallel_raw.h for WebAssembly: with threads in the variant with shared memory,
+// without threads in the other variant.
 
 #include "plugins/simd/parallel_raw.h"
 
@@ -14,11 +15,12 @@
 namespace tenon_simd {
 namespace {
 
-// One parallel loop at a time. A browser starts a thread only after the page's thread has returned
-// to its event loop, so a loop never waits for a thread that has not joined it.
+// Runs one parallel loop at a time. A browser starts a thread only after the page's main thread has
+// returned to its event loop. Therefore a loop never waits for a thread that has not joined it.
 class Loops {
  public:
-  // Runs function(data, i) for every i of [0, n) on this thread and on those that join.
+  // Runs function(data, i) for every i in [0, n) on the calling thread and on threads that join the
+  // loop.
   void run(int64_t n, void (*function)(void*, int64_t), void* data) {
     {
       const std::lock_guard lock(mutex_);
@@ -35,7 +37,7 @@ class Loops {
     left_.wait(lock, [this] { return joined_ == 0; });
   }
 
-  // Joins loops until `end` is called.
+  // The function of a pool thread: joins loops until end() is called.
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -59,7 +61,7 @@ class Loops {
     opened_.notify_all();
   }
 
-  std::mutex caller;  // Held by the thread that runs a loop.
+  std::mutex caller;  // Locked by the thread that runs a loop.
 
  private:
   void take_tasks() {
@@ -76,7 +78,7 @@ class Loops {
   std::atomic<int64_t> next_{0};
 };
 
-// Whether this thread runs a task of a loop. A loop inside a task runs on the task's thread alone.
+// Whether this thread runs a task of a loop. A loop inside a task runs on the task's thread only.
 thread_local bool is_in_loop = false;
 
 }  // namespace
@@ -85,8 +87,9 @@ struct Arena {
   explicit Arena(unsigned threads) : threads(threads), loops(std::make_shared<Loops>()) {}
 
   const unsigned threads;
-  const std::shared_ptr<Loops> loops;  // Shared with threads that have not started when it ends.
-  bool has_threads = false;            // Guarded by loops->caller.
+  // Threads also hold a reference, because some may start after the arena is destroyed.
+  const std::shared_ptr<Loops> loops;
+  bool has_threads = false;  // Guarded by loops->caller.
 };
 
 namespace {

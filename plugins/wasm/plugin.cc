@@ -1,6 +1,8 @@
-// The entry of the plugin for WebAssembly: the kernels of plugins/simd on vectors of 128 bits.
+// The entry point of the plugin for WebAssembly, which runs the kernels of plugins/simd on 128-bit
+// vectors.
 //
-// WebAssembly has no fused multiply-add, so the plugin does not declare IEEE_FMA: docs/numerics.md.
+// WebAssembly has no fused multiply-add, so the plugin does not declare TENON_FEATURE_IEEE_FMA
+// (docs/numerics.md).
 
 #include <tenon/plugin.h>
 

@@ -1,18 +1,21 @@
-"""The headers of the C ABI state everything that a reader or a binding needs to know.
+"""Checks that the headers of the C ABI are annotated and documented completely.
 
-By default, a single object that is passed by pointer is borrowed and not NULL, and an error that a callback
-returns is owned. Every other meaning of a pointer needs an annotation, for parameters, fields and results:
-  - text, lists and tables: TENON_COUNT, with a parameter, a field or a number; and the owner, unless a
-    function fills them in
-  - a struct that does not begin with struct_size may be an element of a list: TENON_COUNT, of 1 for a single one
-  - an object that is returned, as a result or through an `out_` parameter: TENON_OWNED or TENON_BORROWED
-  - a `void*`: TENON_BORROWED or TENON_OWNED, unless it is the payload of a callback
-  - a scope: TENON_THREADS, unless it is const
+An unannotated pointer to a single object is borrowed and not NULL. An error that a callback returns
+is owned by its caller. In all other cases, parameters, fields and results need annotations:
+  - Arrays and text need TENON_COUNT, which names a parameter, a field or a number. They also need
+    an owner, unless the function fills in the caller's array.
+  - A struct without struct_size may be an element of an array, so it needs TENON_COUNT, which is 1
+    for a single struct.
+  - An object that is returned, as a result or through an `out_` parameter, needs TENON_OWNED or
+    TENON_BORROWED.
+  - A `void*` needs TENON_BORROWED or TENON_OWNED, unless it is the payload of a callback.
+  - A scope needs TENON_THREADS, unless it is const.
 
-Each exported function has a comment with every parameter, its `@since`, the threads that may call it and, if it
-returns an error, the possible errors. A callback has a comment, or its struct has. Statements about all functions
-of a header are in its first comment, in paragraphs "Threads:" and "Errors:". If one of them names
-TENON_FAILED_PRECONDITION, functions that take a scope need not repeat it.
+The comment of an exported function describes every parameter, `@since`, the threads that may call
+it, and the possible errors if it returns an error. A callback or its struct needs a comment. The
+first comment of a header may have paragraphs "Threads:" and "Errors:", which hold for all of its
+functions. If such a paragraph names TENON_FAILED_PRECONDITION, functions that take a scope need not
+repeat it.
 """
 
 import re
@@ -26,7 +29,7 @@ THREADS = ("any", "one_at_a_time")
 
 
 class Types:
-    """The categories of type names."""
+    """Classifies the names of types: handles, structs, callbacks and so on."""
 
     def __init__(self, api):
         self.scalars = SCALARS | {entry["name"] for entry in api["types"]
@@ -50,7 +53,8 @@ def base_of(kind):
 
 
 def faults_of_pointer(item, types):
-    """The annotations that a parameter or field lacks. Output parameters are named out_something."""
+    """Returns the annotations that a parameter or field lacks. The name of an output begins with
+    "out_"."""
     kind, out = item["type"], item["name"].startswith("out_")
     stars, base = kind.count("*"), base_of(kind)
     faults = []
@@ -74,7 +78,8 @@ def faults_of_pointer(item, types):
 
 
 def faults_of_item(item, names, types):
-    """The faults of one parameter or field among those of `names`."""
+    """Returns the faults of one parameter or field. `names` are those of its siblings, which
+    TENON_COUNT may name."""
     if not item["name"]:
         return ["a parameter without a name"]
     faults = []
@@ -92,7 +97,7 @@ def faults_of_item(item, names, types):
 
 
 def faults_of_callback(callback, types):
-    """The faults of a pointer to a function: its parameters, and what it returns."""
+    """Returns the faults of a function pointer: of its parameters and of its result."""
     names = {parameter["name"] for parameter in callback["parameters"]}
     faults = [fault for parameter in callback["parameters"]
               for fault in faults_of_item(parameter, names, types)]
@@ -117,7 +122,8 @@ def faults_of_struct(struct, types):
 
 
 def faults_of_manual(function, head, codes):
-    """The facts that neither the comment of a function nor the comment at the top of its header states."""
+    """Returns what is missing in a function's comment, unless the first comment of its header
+    states it."""
     doc = function.get("doc", "")
     if not doc:
         return ["has no comment"]
@@ -162,12 +168,12 @@ def faults_of_function(function, head, types, codes):
 
 
 def head_of(path):
-    """The comment that a header begins with."""
+    """Returns the first comment of a header."""
     return path.read_text().partition("*/")[0]
 
 
 def faults_in(api, include=gen_api.INCLUDE):
-    """All missing annotations of the headers in `api`."""
+    """Returns all faults of the declarations in `api`."""
     types = Types(api)
     codes = known_words(api, include)
     heads = {}
@@ -191,7 +197,7 @@ def faults_in(api, include=gen_api.INCLUDE):
 
 
 def known_words(api, include):
-    """The constants of the headers: enumerators and macros."""
+    """Returns the names of the headers' constants: enumerators and macros."""
     words = {constant["name"] for enum in api["enums"] for constant in enum["constants"]}
     for path in (include / "tenon").glob("*.h"):
         words.update(re.findall(r"#define (TENON_\w+)", path.read_text()))

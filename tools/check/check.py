@@ -1,7 +1,8 @@
-"""Runs the checks named as arguments, or all of them, and prints one line for each.
+"""Runs the checks that the arguments name, or all of them, and prints one line for each.
 
-A check is a module in this folder with a function `run` that returns (details, faults): a few words
-for a person, and the exact lines at fault. To add one, add its file and its name below.
+A check is a module in this folder. Its function `run` returns (details, faults): a short text about
+what was checked, and a list with the location of each fault. To add a check, add its file, and its
+name below.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""The checks find missing annotations: each test removes one from a complete header."""
+"""Tests the checks. Most tests remove one annotation or comment from a complete header."""
 
 import io
 import pathlib
@@ -69,7 +69,7 @@ TENON_API TENON_OWNED tenon_error* tenon_do(tenon_scope* scope TENON_THREADS(one
 
 
 def faults_of(text):
-    """What the check says of a header with this text."""
+    """Writes a header with this text and returns the faults that the check `annotations` finds."""
     with tempfile.TemporaryDirectory() as folder:
         include = pathlib.Path(folder)
         (include / "tenon").mkdir()
@@ -171,7 +171,7 @@ class Portable(unittest.TestCase):
 
 
 def run():
-    """As a check among the others: its faults are the tests that fail."""
+    """Runs the tests as a check, whose faults are the failed tests."""
     suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
     result = unittest.TextTestRunner(stream=io.StringIO()).run(suite)
     return f"{result.testsRun} tests of the checks", [

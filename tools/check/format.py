@@ -1,4 +1,4 @@
-"""Our C and C++ is formatted by clang-format-14."""
+"""Checks that our C and C++ code is formatted by clang-format 14."""
 
 import repository
 

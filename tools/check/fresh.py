@@ -1,4 +1,4 @@
-"""Every generated file equals the output of ./dev gen."""
+"""Checks that every generated file equals the output of ./dev gen."""
 
 import sys
 

@@ -1,4 +1,5 @@
-"""Each header of the C ABI compiles alone and twice, as C99 and as C++, with gcc and clang."""
+"""Checks that each header of the C ABI compiles alone and when included twice, as C99 and as C++,
+with gcc and clang."""
 
 import repository
 

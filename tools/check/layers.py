@@ -1,4 +1,4 @@
-"""Every #include of our files is permitted by tools/layers.toml."""
+"""Checks that tools/layers.toml permits every #include of our files."""
 
 import fnmatch
 import pathlib
@@ -16,13 +16,15 @@ C_STANDARD = {"assert", "complex", "ctype", "errno", "fenv", "float", "inttypes"
 
 
 def matches(path, pattern):
-    """Whether `path` is in the folder that `pattern` names; * matches one folder."""
+    """Returns whether `path` is inside the folder `pattern`, in which * stands for one folder name.
+    """
     depth = len(pathlib.PurePath(pattern).parts)
     return fnmatch.fnmatchcase("/".join(path.parts[:depth]), pattern)
 
 
 def layer_of(path, layers):
-    """The name of the layer with the most specific path that contains `path`, or None."""
+    """Returns the name of the layer whose path contains `path` and is the most specific one, or
+    None."""
     fitting = [name for name, layer in layers.items() if matches(path, layer["path"])]
 
     def specific(name):
@@ -33,12 +35,12 @@ def layer_of(path, layers):
 
 
 def folder_of(path, pattern):
-    """The folder that matches `pattern` and contains `path`: plugins/cpu for plugins/*."""
+    """Returns the folder that matches `pattern` and contains `path`: plugins/cpu for plugins/*."""
     return path.parts[:len(pathlib.PurePath(pattern).parts)]
 
 
 def resolve(include, includer):
-    """Our file that `include` names, or None for a file of another project."""
+    """Returns our file that an #include refers to, or None for a file of another project."""
     for root in [includer.parent, *map(pathlib.Path, ROOTS)]:
         if (repository.ROOT / root / include).is_file():
             target = (repository.ROOT / root / include).resolve()
@@ -64,7 +66,7 @@ def allows_outside(layer, include):
 
 
 def allows(layer, target, layers):
-    """Whether `may_include` of `layer` has an entry for the file `target`."""
+    """Returns whether `may_include` of `layer` permits the file `target`."""
     for entry in layer["may_include"]:
         name, _, header = entry.partition(":")
         folder = layers[name]["path"] if name in layers else name
@@ -74,7 +76,8 @@ def allows(layer, target, layers):
 
 
 def rank(path, layer):
-    """The position of `path` in its layer's order, or None."""
+    """Returns the position of `path` in the `order` of its layer, or None if the layer has no
+    order."""
     inner = path.parts[len(pathlib.PurePath(layer["path"]).parts)]
     for place, group in enumerate(layer.get("order", [])):
         if inner in group.split():
@@ -83,7 +86,7 @@ def rank(path, layer):
 
 
 def reason_against(path, include, layers):
-    """Why `path` may not include `include`, or None if it may."""
+    """Returns the reason why `path` may not include `include`, or None if it may."""
     name = layer_of(path, layers)
     if name is None:
         return "no layer holds this file"

@@ -1,8 +1,9 @@
-"""No struct has changed incompatibly since a release: compares capi/abi/layouts with capi/abi/releases/VERSION.
+"""Checks that no struct of the C ABI has changed incompatibly since a release.
 
-A struct that begins with struct_size may grow at its end, one that does not is frozen, and the table
-of a plugin's calls is a struct like any other. Before the first release only the headers are read:
-that they are laid out the same as in capi/abi/layouts is what `fresh` and a C test check.
+Compares capi/abi/layouts with capi/abi/releases/VERSION. A struct that begins with struct_size may
+grow at its end; this includes the table of a plugin's functions. All other structs are frozen.
+Before the first release there is nothing to compare with. (The check `fresh` and a C test verify
+that capi/abi/layouts matches the headers.)
 """
 
 import json
@@ -13,7 +14,8 @@ ABI = repository.ROOT / "capi" / "abi"
 
 
 def moved(name, old, new):
-    """The incompatible changes for a program that was built with the layout `old` of a struct."""
+    """Returns the changes from layout `old` to `new` of a struct that break a program compiled with
+    `old`."""
     if new is None:
         return [f"{name}: is gone"]
     faults = []

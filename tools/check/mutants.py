@@ -1,6 +1,7 @@
-"""Every named mutant still applies: the text that it replaces is in its file exactly once.
+"""Checks that every named mutant can be applied: the text that it replaces occurs exactly once in
+its file.
 
-The mutants themselves are built and run in the full tier (conformance/mutants).
+The full tier builds and runs the mutants (conformance/mutants).
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""Code for WebAssembly does not use parts of the standard library that Emscripten's libc++ 14 lacks."""
+"""Checks that code for WebAssembly avoids features that Emscripten's libc++ 14 lacks."""
 
 import re
 
@@ -11,7 +11,7 @@ LACKING = re.compile(r"std::(bit_cast|ranges|views|format|jthread|stop_token|sou
 
 
 def faults_in(lines):
-    """Pairs of a line number and a missing facility that the line uses. Comments are ignored."""
+    """Yields (line number, missing feature) for each use. Comments are ignored."""
     for number, line in enumerate(lines, 1):
         if found := LACKING.search(line.split("//")[0]):
             yield number, found.group()

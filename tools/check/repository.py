@@ -1,4 +1,4 @@
-"""Lists the files of the project, and runs tools on many of them."""
+"""Helpers of the checks: list the files of the repository, and run commands, also in parallel."""
 
 import concurrent.futures
 import os
@@ -12,7 +12,8 @@ C_FAMILY = {".c", ".cc", ".cpp", ".def", ".h", ".hpp", ".inc"}
 
 
 def files(suffixes=None):
-    """The paths of our files below the root, sorted; only those with one of `suffixes`, if given."""
+    """Returns our files as paths relative to the root, sorted. With `suffixes`, only files that
+    have one of them."""
     found = []
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -23,7 +24,8 @@ def files(suffixes=None):
 
 
 def is_generated(path):
-    """Generated files say so in their first line, or are JSON under capi/abi."""
+    """Returns whether a file is generated: its first line states that, or it is JSON under
+    capi/abi."""
     if path.parts[:2] == ("capi", "abi"):
         return True
     with open(ROOT / path, errors="replace") as file:
@@ -31,13 +33,14 @@ def is_generated(path):
 
 
 def command(*arguments, **options):
-    """Runs a command at the root; returns its status, and its output with its errors."""
+    """Runs a command at the root. Returns its exit status, and its stdout and stderr as one text.
+    """
     done = subprocess.run([str(a) for a in arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, **options)
     return done.returncode, done.stdout
 
 
 def in_parallel(function, items):
-    """Applies `function` to each item on every core and returns the results in order."""
+    """Applies `function` to each item, on all processor cores, and returns the results in order."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))

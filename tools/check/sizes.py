@@ -1,4 +1,4 @@
-"""Every handwritten file has fewer than 500 lines. Longer ones should be split."""
+"""Checks that every handwritten file has fewer than 500 lines."""
 
 import repository
 

@@ -1,7 +1,10 @@
-"""libtenon exports tenon_* alone, imports the C and C++ runtimes alone and is small; a plugin exports
-its entry alone and imports no symbol of ours. The plugin cpu is small and does not need OpenBLAS,
-which the library beside it does. libtenon and the plugins of the CPU register no
-destructors. Checks the release build, which users run."""
+"""Checks the symbols and the sizes of the libraries of the release build.
+
+libtenon exports only tenon_*, and depends only on the C and C++ runtimes. A plugin exports only its
+query function, and imports no symbol of Tenon. The plugin cpu does not depend on OpenBLAS; a
+separate library does. libtenon and the plugins for the CPU register no destructors. libtenon and
+cpu do not exceed a maximum size.
+"""
 
 import os
 import tempfile
@@ -12,8 +15,8 @@ BUILD = repository.ROOT / "build" / "release"
 RUNTIMES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2",
             "ld-linux-aarch64.so.1"}
 ENTRY = "tenon_plugin_query_v1"
-# These functions register the destructors of static and of thread_local objects. A program's own
-# destructors may call Tenon after those would have run (core/base/immortal.h).
+# Functions that register destructors of static and of thread_local objects. A program's own
+# destructors may still call Tenon after such destructors have run (core/base/immortal.h).
 AT_EXIT = {"__cxa_atexit", "__cxa_thread_atexit", "__cxa_thread_atexit_impl"}
 LASTING = {"libtenon.so", "libtenon_ref.so", "libtenon_cpu.so"}
 STRIPPED_LIMIT = 4_000_000
@@ -22,7 +25,7 @@ OPENBLAS_EXPORTS = {"blas_memory_alloc", "blas_memory_free", "tenon_blas_buffers
 
 
 def build():
-    """Builds libtenon and the plugins, and nothing else."""
+    """Builds only libtenon and the plugins."""
     steps = [["cmake", "--preset", "release"],
              ["cmake", "--build", "build/release", "--target", "tenon", "tenon_plugins",
               "--parallel", str(os.cpu_count())]]
@@ -34,7 +37,8 @@ def build():
 
 
 def symbols(path, which):
-    """Names in the dynamic symbol table that others can see: `which` is --defined-only or --undefined-only."""
+    """Returns the global names in a library's dynamic symbol table. `which` is --defined-only or
+    --undefined-only."""
     _, output = repository.command("nm", "--dynamic", "--extern-only", "--format=just-symbols",
                                    which, path)
     return [line.split("@")[0] for line in output.split()]

@@ -1,4 +1,5 @@
-"""No file contains a phrase that docs/words.md marks with a star: these are never right."""
+"""Checks that no file contains a phrase with a star in docs/words.md. Such phrases are never right.
+"""
 
 import re
 
@@ -24,16 +25,16 @@ NEVER = {
     r"\b(inside|outside) of\b": "inside, outside",
     r"\brenewed\b": "alias",
 }
-# The page that lists them, this file and its test.
+# docs/words.md lists the phrases; the test and this file contain them, too.
 EXEMPT = {"docs/words.md", "tools/check/check_test.py", "tools/check/words.py"}
-# A phrase may continue in the next line of a comment.
+# A phrase may be split by a line break in a comment.
 GAP = r"(?: |\s*\n\s*(?://[/!]?|\*|#)?\s*)"
 PATTERNS = [(re.compile(pattern.replace(" ", GAP), re.IGNORECASE), instead)
             for pattern, instead in NEVER.items()]
 
 
 def faults_in(text):
-    """Yields pairs of a line number and the wording to use."""
+    """Yields (line number, wording to use instead) for each phrase found."""
     for pattern, instead in PATTERNS:
         for found in pattern.finditer(text):
             phrase = " ".join(found[0].split())

@@ -1,5 +1,5 @@
-"""Each function of the C ABI is called by the handwritten part of a binding or the part generated from the
-registry, or is listed with a reason in the binding's not_wrapped.toml."""
+"""Checks that each binding wraps every function of the C ABI, in handwritten code or in code
+generated from the registry, or lists it with a reason in the binding's not_wrapped.toml."""
 
 import json
 import re
@@ -7,7 +7,8 @@ import tomllib
 
 import repository
 
-# Each binding, and those of its files that users call. The raw declarations do not count.
+# The files of each binding that users call. Raw declarations of C functions do not count as
+# wrappers.
 BINDINGS = {
     "bindings/cpp": "include/tenon/*.hpp",
     "bindings/js": "src/*.js",
@@ -18,7 +19,7 @@ BINDINGS = {
 
 
 def called_in(texts):
-    """The names of C that occur in `texts`, outside comments."""
+    """Returns the names of C functions in `texts`, outside comments."""
     return {name for text in texts for name in re.findall(r"\btenon_\w+", without_comments(text))}
 
 
@@ -27,7 +28,8 @@ def without_comments(text):
 
 
 def faults_in(functions, called, reasons, binding="bindings/cpp"):
-    """Functions that are neither called nor exempted, and unnecessary exemptions."""
+    """Returns a fault for each function that is neither called nor exempted, and for each
+    unnecessary exemption."""
     listed = f"{binding}/not_wrapped.toml"
     faults = [f"{name}: nothing in {binding} calls it, and {listed} does not say why"
               for name in functions if name not in called and name not in reasons]

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Derives the polynomials of core/ops/expansions, and of the plugin cpu, which takes some of them.
+"""Computes the polynomial coefficients of core/ops/expansions, and those that the plugin cpu
+shares.
 
-Each polynomial is the weighted minimax fit of one smooth function, found by Remez' exchange on a
-dense Chebyshev grid in 40 digits and rounded to the dtype at the end. The weight is the share that
-the polynomial has in its function's result, so that the deviation printed beside each row is the
-relative error of the result that the truncated polynomial alone accounts for.
+Each polynomial is the weighted minimax approximation of a smooth function. Remez' exchange
+algorithm finds it on a dense Chebyshev grid with 40 digits, and rounds it to the dtype. The weight
+is the polynomial's relative contribution to the final result. Thus the deviation in the comment of
+each row is the relative error that the approximation causes in the result.
 
-Run it with a Python that has mpmath; it writes both files:
+Requires Python with mpmath. Writes both files:
 
     python3 tools/coefficients/generate.py
 """
@@ -24,7 +25,8 @@ mp.dps = 40
 
 @dataclass
 class Fit:
-    """One polynomial: its function, its interval and its number of coefficients."""
+    """The specification of one polynomial: its function, its interval and its number of
+    coefficients."""
 
     name: str
     doc: str
@@ -32,11 +34,12 @@ class Fit:
     weight: Callable
     interval: tuple
     terms: dict  # dtype -> number of coefficients
-    high: dict = None  # dtype -> upper end, where it depends on the dtype
+    high: dict = None  # dtype -> upper end of the interval, if it depends on the dtype
 
 
 def odd(f):
-    """The tail p of f(x) = x + x z p(z) with z = x^2, and the share x^3 / f(x) that it has."""
+    """For an odd f, returns p in f(x) = x + x z p(z) with z = x^2, and the weight x^3 / f(x) of p.
+    """
 
     def tail(z):
         x = mp.sqrt(z)
@@ -54,22 +57,23 @@ def atanh_series(s):
 
 
 def from_one_to_four(t):
-    """Converts t = (a - 2) / (a + 2) in [-1/3, 1/3] to the argument a of the gamma functions."""
+    """Maps t = (a - 2) / (a + 2) in [-1/3, 1/3] to the argument a of the gamma functions."""
     return 2 * (1 + t) / (1 - t)
 
 
 def from_four(u):
-    """Converts u = 1 / a^2 to the argument a, which is infinite at 0."""
+    """Maps u = 1 / a^2 to the argument a, which is infinite at u = 0."""
     return 1 / mp.sqrt(u)
 
 
 def scaled_erfc(t):
-    """erfc(x) exp(x^2) (x + 4) / 4, which lies between 0.14 and 1, for t = (x - 4) / (x + 4)."""
+    """Returns erfc(x) exp(x^2) (x + 4) / 4, which is between 0.14 and 1, for t = (x - 4) / (x + 4).
+    """
     x = 4 * (1 + t) / (1 - t)
     return mp.erfc(x) * mp.exp(x * x) * (x + 4) / 4
 
 
-# The end points of the fits for the gamma functions, as values of t and u.
+# End points of the intervals for the gamma functions, as values of t and u.
 THIRD = mpf(1) / 3
 SIXTEENTH = mpf(1) / 16
 ROOT_OF_DIGAMMA = mp.findroot(mp.digamma, mpf("1.46"))
@@ -185,9 +189,10 @@ def fits():
 
 
 class Grid:
-    """A function and its weight at the midpoints of a Chebyshev grid.
+    """The values of a function and its weight at the midpoints of a Chebyshev grid.
 
-    Midpoints, because a function may read 0 / 0 at an end of its interval.
+    Midpoints are used because the function may be 0 / 0 at an end of its interval.
+
     """
 
     def __init__(self, fit, dtype, size):
@@ -207,10 +212,12 @@ class Grid:
 
 
 def rounded_minimax(fit, dtype):
-    """Returns the coefficients in the dtype, lowest order first, and the largest weighted deviation.
+    """Returns the coefficients rounded to the dtype, lowest order first, and the largest weighted
+    deviation.
 
-    The lowest coefficients, whose rounding matters most, are rounded one by one; after each, the
-    others are fitted again, which compensates for the rounding.
+    The lowest coefficients are rounded one by one, because their rounding errors matter most. After
+    each one, the remaining coefficients are fitted again, which compensates for its rounding error.
+
     """
     n = fit.terms[dtype]
     grid = Grid(fit, dtype, 40 * n)
@@ -224,7 +231,7 @@ def rounded_minimax(fit, dtype):
 
 
 def minimax(grid, fixed, n):
-    """The n coefficients of the best fit among those that begin with `fixed`."""
+    """Returns the n coefficients of the best approximation whose first coefficients are `fixed`."""
     free = n - len(fixed)
     size = len(grid.x)
     at = [round((size - 1) * (1 - math.cos(math.pi * i / free)) / 2) for i in range(free + 1)]
@@ -252,7 +259,7 @@ def minimax(grid, fixed, n):
 
 
 def alternating_peaks(deviation):
-    """The index of the largest deviation in each run of one sign."""
+    """Returns the index of the largest deviation in each run of deviations with the same sign."""
     peaks = [0]
     for i, d in enumerate(deviation):
         if (d > 0) == (deviation[peaks[-1]] > 0):
@@ -264,7 +271,7 @@ def alternating_peaks(deviation):
 
 
 def choose(peaks, deviation, count):
-    """Drops surplus peaks from the ends, the smaller one first."""
+    """Removes surplus peaks from the two ends, the smaller one first."""
     peaks = list(peaks)
     while len(peaks) > count:
         peaks.pop(0 if abs(deviation[peaks[0]]) < abs(deviation[peaks[-1]]) else -1)
@@ -279,7 +286,7 @@ def to_dtype(value, dtype):
 
 
 def two_over_pi(bits_per_word, words, leading_zeros):
-    """Words of 2/pi written with `leading_zeros` digits in front of the binary point."""
+    """Returns the words of 2/pi, preceded by `leading_zeros` zero bits before the binary point."""
     digits = bits_per_word * words
     with mp.workprec(digits + 64):
         scaled = int(mp.floor(2 / mp.pi * mpf(2) ** (digits - leading_zeros)))
@@ -326,7 +333,7 @@ def digits_of_two_over_pi():
     ]
 
 
-# The polynomials that the plugin's own kernels use with the same formulas as the expansions.
+# Polynomials that the kernels of the plugin cpu use with the same formulas as the expansions.
 IN_CPU = ["kExp", "kExp2", "kLog", "kSin", "kCos", "kAsin", "kAtan", "kSinh", "kErf", "kLogErfc",
           "kErfc", "kCbrt", "kLgamma", "kStirling", "kDigamma", "kDigammaTail", "kTrigamma",
           "kTrigammaTail", "kSinPi"]

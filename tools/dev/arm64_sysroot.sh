@@ -1,8 +1,8 @@
 #!/bin/sh
 # Unpacks the arm64 libraries that the plugins link into build/sysroot-arm64.
 #
-# apt runs with lists, cache and status of its own under build/, so that the system neither gains an
-# architecture nor changes otherwise.
+# apt uses its own lists, cache and status under build/. Thus neither the system's architectures nor
+# its packages change.
 set -eu
 
 packages="libtbb-dev libtbb12 libtbbmalloc2 libhwy-dev libhwy1"

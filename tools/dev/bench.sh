@@ -1,18 +1,22 @@
 #!/bin/sh
-# Measures Tenon's speed beside the alternatives that a user would choose
+# Measures the speed of Tenon and of alternative libraries
 #
 #   ./dev bench [NAME [ARGUMENTS]]
 #
-# Without a name: every bench in turn. `--json FILE` after a name also writes the figures there.
-# `bindings` measures what C++, Rust and Java add to a call of the C ABI.
-# `python` measures what Python adds to it, beside NumPy, PyTorch, JAX and TensorFlow where they are
-# installed in build/python.
-# `models` measures inference of ONNX models beside onnxruntime.
-# `web` measures the npm package in Node, beside TensorFlow.js, jax-js and onnxruntime-web; ./dev wasm builds it.
-# `vulkan` measures the driver that VK_DRIVER_FILES names, or the device that is found first.
+# Without a name, runs all benches, one after the other. `--json FILE` after a name also writes the
+# figures to FILE.
+#
+#   bindings  overhead of C++, Rust and Java over calls of the C ABI
+#   models    inference of ONNX models, compared with onnxruntime
+#   python    overhead of Python, and comparison with NumPy, PyTorch, JAX and TensorFlow, if they
+#             are installed in build/python
+#   vulkan    runs on the driver that VK_DRIVER_FILES names, or on the first device that is found
+#   web       the npm package in Node, which ./dev wasm builds, compared with TensorFlow.js, jax-js
+#             and onnxruntime-web
 . tools/dev/lib.sh
 
-# Some environments export these OpenBLAS settings, which halve the speed of it and of every peer.
+# Some environments export these variables for OpenBLAS. They halve the speed of Tenon and of all
+# peers.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
 
 if [ "${1:-}" = web ]; then
@@ -40,7 +44,7 @@ case ${1:-} in
     status=0
     for bench in build/release/bin/bench_*; do
       [ -x "$bench" ] || continue
-      # A bench whose device is missing exits with 77.
+      # A bench exits with 77 if its device is missing.
       "$bench" "$@" || [ $? -eq 77 ] || status=1
     done
     exit $status

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts playwright-core, which drives Chromium in tests, into build/browser
+# Installs playwright-core, which controls Chromium in tests, in build/browser
 set -eu
 
 folder=build/browser

@@ -3,7 +3,7 @@
 #
 #   ./dev build [PRESET] [ARGUMENTS OF cmake --build]
 #
-# The results lie in build/PRESET: libtenon.so, plugins/ and bin/.
+# Writes libtenon.so, plugins/ and bin/ to build/PRESET.
 . tools/dev/lib.sh
 
 preset=${1:-release}

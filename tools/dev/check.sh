@@ -3,7 +3,8 @@
 #
 #   ./dev check [NAME...]
 #
-# Prints one line for each check, and every line at fault. Each check is a file in tools/check.
+# Prints one line for each check, and the location of each fault. Each check is a file in
+# tools/check.
 . tools/dev/lib.sh
 
 need --check --test

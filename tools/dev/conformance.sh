@@ -1,25 +1,27 @@
 #!/bin/sh
-# Judges a device plugin by the op semantics that all devices share
+# Tests whether a device plugin implements the semantics of ops that all devices share
 #
 #   ./dev conformance NAME|FILE [ARGUMENTS OF tenon-conformance]
 #   ./dev conformance onnx [--device NAME] [ARGUMENTS OF tenon-conformance onnx]
 #   ./dev conformance mutants [ARGUMENTS OF tenon-mutants]
 #
-#   ./dev conformance cpu                    every claim, up to the stress tests
-#   ./dev conformance cpu --level 1          the device alone: seconds
-#   ./dev conformance cpu --level smoke      a minute
-#   ./dev conformance cpu --op 'functions*'  functions on that device
-#   ./dev conformance cpu --html page.html   a page to look at
-#   ./dev conformance onnx                   the node tests of ONNX 1.12 and 1.22, on ref and then on cpu
-#   ./dev conformance vulkan --level 2       on a GPU, or on each driver that needs none
+#   ./dev conformance cpu                    tests all claims of the plugin, including stress tests
+#   ./dev conformance cpu --level 1          tests the device only; takes seconds
+#   ./dev conformance cpu --level smoke      tests a few problems of each property; takes a minute
+#   ./dev conformance cpu --op 'functions*'  tests traced functions on the device
+#   ./dev conformance cpu --html page.html   also writes the report as a web page
+#   ./dev conformance onnx                   the node tests of ONNX 1.12 and 1.22, on ref and on cpu
+#   ./dev conformance vulkan --level 2       on a GPU, or else on each software driver
 #   ./dev conformance vulkan --option validate=1   messages of the validation layer are faults, too
-#   ./dev conformance cuda --level 2         on a GPU, or on the emulated driver
-#   ./dev conformance wasm --level smoke     the plugin for WebAssembly, with the kit, in Node
-#   ./dev conformance mutants --html page.html   whether the kit catches what is wrong
+#   ./dev conformance cuda --level 2         on a GPU, or else on the emulated driver
+#   ./dev conformance wasm --level smoke     runs the plugin and the kit as WebAssembly in Node
+#   ./dev conformance mutants --html page.html   tests whether the kit detects faulty plugins
 #
-# `vulkan` runs on the driver that VK_DRIVER_FILES names. Where that names none it runs on the first device that
-# is found, if that is a GPU, and else on lavapipe and then on SwiftShader. What plugins/NAME/expected.jsonl knows
-# of drivers is expected. `onnx --device vulkan` runs on the driver that is named or found first.
+# `vulkan` runs on the driver that VK_DRIVER_FILES names. If that is not set, it runs on the first
+# device that is found if that is a GPU, and else on lavapipe and on SwiftShader.
+# plugins/NAME/expected.jsonl lists known faults of drivers, which are reported as expected
+# failures. `onnx --device vulkan` runs on the driver that VK_DRIVER_FILES names, or on the first
+# device.
 #
 # `build/dev/bin/tenon-conformance --help` lists the arguments.
 . tools/dev/lib.sh
@@ -79,7 +81,7 @@ for argument; do
   esac
 done
 status=0
-# node_tests [ARGUMENTS]: those of both versions
+# node_tests [ARGUMENTS]: runs the node tests of both ONNX versions.
 node_tests() {
   $kit onnx "$@" || status=1
   $kit onnx --data build/onnx_tests/data/node --title "onnx 1.22 node tests" --may-refuse "$@" ||

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Trains a convolutional network on Fashion-MNIST; prints the test accuracy it reached
+# Trains a convolutional network on Fashion-MNIST and prints its test accuracy
 #
 #   ./dev demo [--device NAME] [--fallback HOW] [--epochs N] [--batch N] [--seed N] [--save FILE] [--data FOLDER] ...
 #
-# Sets up, builds, and runs examples/c/fashion.c, which writes fashion.html, and the network as a program
-# that `tenon run` runs. `./dev demo --help` lists all options.
+# Installs dependencies, builds, and runs examples/c/fashion.c. That writes fashion.html, and saves
+# the network as a program for `tenon run`. `./dev demo --help` lists all options.
 . tools/dev/lib.sh
 
 part=

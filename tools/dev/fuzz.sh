@@ -4,13 +4,14 @@
 #   ./dev fuzz [--seconds N] [NAME...]
 #   ./dev fuzz --merge [NAME...]
 #
-#   ./dev fuzz                       a minute for each target: core/io/fuzz/NAME_fuzz.cc
-#   ./dev fuzz --seconds 1800 onnx   half an hour for one
-#   ./dev fuzz --merge               keeps the inputs found since in core/io/fuzz/corpus, the smallest that do
+#   ./dev fuzz                       fuzzes each target, core/io/fuzz/NAME_fuzz.cc, for one minute
+#   ./dev fuzz --seconds 1800 onnx   fuzzes one target for half an hour
+#   ./dev fuzz --merge               adds a minimal set of the new inputs to core/io/fuzz/corpus
 #
-# One input may take two seconds and the process 256 MB. What fails so, or with AddressSanitizer or
-# UndefinedBehaviorSanitizer, is left in build/fuzz/findings; give that file to build/fuzz/bin/fuzz_NAME to see
-# it again. Other inputs are in build/fuzz/inputs.
+# An input fails if it takes more than two seconds or 256 MB, or if AddressSanitizer or
+# UndefinedBehaviorSanitizer reports an error. Failing inputs are stored in build/fuzz/findings. Run
+# build/fuzz/bin/fuzz_NAME FILE to reproduce the failure. Other new inputs are stored in
+# build/fuzz/inputs.
 . tools/dev/lib.sh
 
 seconds=60
@@ -50,7 +51,7 @@ need --fuzz
 configure fuzz
 build fuzz --target tenon_fuzz
 
-# The quarantine of AddressSanitizer counts towards the memory limit.
+# AddressSanitizer's quarantine is part of the memory that -rss_limit_mb limits.
 export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=8:detect_leaks=1
 mkdir -p build/fuzz/findings
 if [ -n "$merge" ]; then
@@ -62,7 +63,7 @@ if [ -n "$merge" ]; then
   exit 0
 fi
 
-# Runs in parallel, one process per processor.
+# Runs one fuzzing process per processor core.
 run() {
   name=$1
   mkdir -p "core/io/fuzz/corpus/$name" "build/fuzz/inputs/$name"

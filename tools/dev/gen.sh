@@ -3,7 +3,7 @@
 #
 #   ./dev gen [--check]
 #
-# --check writes nothing, and fails with the names of the files that are not fresh.
+# --check writes nothing. It lists the files that are out of date, and fails if there are any.
 . tools/dev/lib.sh
 
 need --check --test

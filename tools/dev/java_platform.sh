@@ -1,12 +1,12 @@
 #!/bin/sh
-# Collects the contents of the platform jar from a build
+# Copies the native libraries for the platform jar from a build to a folder
 #
 #   java_platform.sh [PRESET [FOLDER]]
 #
-# FOLDER is build/java/natives unless it is given; the property tenon.natives names it to Maven.
-# The jar tenon-linux-x86_64 holds libtenon, the plugins cpu and vulkan, the oneTBB that cpu needs, and
-# the library through which cpu uses an installed OpenBLAS.
-# glibc.txt in it names the oldest glibc that all of them run with.
+# FOLDER is build/java/natives by default. Maven reads it from the property tenon.natives. The jar
+# tenon-linux-x86_64 contains libtenon, the plugins cpu and vulkan, oneTBB (which cpu needs), and
+# the library with which cpu uses an installed OpenBLAS. Its file glibc.txt contains the oldest
+# version of glibc that all these libraries support.
 set -eu
 
 build=build/${1:-release}

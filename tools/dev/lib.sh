@@ -1,16 +1,17 @@
-# Shared by the scripts of ./dev; each one sources it first, from the top of the repository.
+# Shared by the scripts of ./dev. Each script sources this file first, in the root of the
+# repository.
 
 set -eu
 
-# ccache, if installed, caches files that use precompiled headers only with these settings.
-# Checkouts in different folders share its results.
+# With these settings, ccache also caches files that use precompiled headers, and checkouts in
+# different folders share its results.
 export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=true
 
-# Debian's folder of the Node modules that Emscripten needs; a Node that is not Debian's searches it
+# The folder of Debian's Node modules, which Emscripten needs. A Node from elsewhere searches it
 # only if NODE_PATH lists it.
 export NODE_PATH="${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs"
 
-# --help prints the comment at the head of the script.
+# --help prints the comment at the start of the script.
 for argument; do
   case $argument in
     -h | --help)
@@ -21,18 +22,18 @@ for argument; do
   esac
 done
 
-# setup [PART...]: installs what is missing. Only for the commands of a newcomer, demo and test, and
-# for setup itself.
+# setup [PART...]: installs missing packages. Used only by demo, test and setup, the commands that a
+# newcomer runs first.
 setup() {
   sh tools/dev/setup.sh "$@"
 }
 
-# need [PART...]: installs nothing. Fails if something is missing, and prints what and the command.
+# need [PART...]: fails if a package is missing, and prints the command that installs it.
 need() {
   sh tools/dev/setup.sh --dry-run "$@"
 }
 
-# configure PRESET [-DNAME=VALUE...]: prints nothing unless it fails.
+# configure PRESET [-DNAME=VALUE...]: runs CMake. Prints nothing unless it fails.
 configure() {
   log=build/$1/configure.log
   mkdir -p "build/$1"
@@ -42,7 +43,7 @@ configure() {
   fi
 }
 
-# has_gpu PRESET PLUGIN: succeeds if the first device of that plugin, if built, is a GPU.
+# has_gpu PRESET PLUGIN: succeeds if the plugin is built and its first device is a GPU.
 has_gpu() {
   "build/$1/bin/tenon" devices 2>/dev/null | grep -q "^$2:0  *gpu "
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs Maven on the Java binding, offline, with the Java that tools/dev/java.sh found
+# Runs Maven offline on the Java binding, with the Java that tools/dev/java.sh has selected
 #
 #   mvn.sh [--online] [-f POM] ARGUMENTS OF mvn...
 set -eu
@@ -12,10 +12,10 @@ if [ "${1:-}" = --online ]; then
   online=
   shift
 fi
-# Maven's own libraries use methods that later versions of Java warn about.
+# The libraries of Maven use methods that newer versions of Java warn about.
 export MAVEN_OPTS="${MAVEN_OPTS:-} -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow
   --enable-native-access=ALL-UNNAMED"
-# A Java runtime from PyPI lacks the certificates that this machine trusts.
+# A Java runtime from PyPI does not contain the certificates that this machine trusts.
 certificates=/etc/ssl/certs/java/cacerts
 if [ -n "$TENON_MAVEN_FLAGS" ] && [ -e "$certificates" ]; then
   MAVEN_OPTS="$MAVEN_OPTS -Djavax.net.ssl.trustStore=$certificates"

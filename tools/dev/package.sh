@@ -3,12 +3,13 @@
 #
 #   ./dev package [KIND...]
 #
-#   deb     libtenon0, libtenon-dev, tenon-tools and a package for each of the plugins cpu and vulkan
+#   deb     libtenon0, libtenon-dev, tenon-tools and a package for each of the plugins cpu and
+#           vulkan
 #   crates  tenon-runtime and tenon-runtime-sys
-#   jars    that of bindings/java, and that of the platform
-#   wheels  tenon-runtime for Python 3.10, 3.11, and 3.12 or later
+#   jars    the Java binding, and the platform jar with the native libraries
+#   wheels  tenon-runtime for Python 3.10, for 3.11, and for 3.12 or later
 #
-# All of them unless some are named.
+# Without a KIND, builds all of them.
 . tools/dev/lib.sh
 
 [ $# -gt 0 ] || set -- deb crates jars wheels

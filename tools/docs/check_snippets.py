@@ -1,16 +1,18 @@
-"""Every code block of the documents is an excerpt of a file that a test builds or runs.
+"""Checks the code blocks, the links and the ./dev commands of the documentation.
 
-A block with a language stands below a comment that names its file:
+Each code block with a language must be an excerpt of a file that a test builds or runs. The comment
+in the line above names the file:
 
     <!-- docs/snippets/errors.c -->
 
-and its lines are lines of that file, one after another, whatever both are indented by. A block of
-`sh` may instead hold commands of ./dev alone: each is one that `./dev COMMAND --help` describes, and
-so is each command of ./dev between single backquotes. A block that cannot be checked states why:
+The lines of the block must be consecutive lines of that file, regardless of their common
+indentation. A `sh` block without such a comment may only contain commands of ./dev. `./dev COMMAND
+--help` must describe each of them, and each ./dev command in backquotes. If a block cannot be
+checked, its comment states the reason:
 
     <!-- unchecked: a picture -->
 
-Links to files lead to files. Prints what is at fault, and fails if there is anything.
+Links to files must have existing targets. Prints all faults, and fails if there are any.
 """
 
 import pathlib
@@ -36,7 +38,8 @@ def documents():
 
 
 def blocks(path):
-    """Yields (line number, language, the line before it, lines) for each fenced block."""
+    """Yields (line number, language, preceding line, lines of the block) for each fenced code
+    block."""
     lines = path.read_text().splitlines()
     i = 0
     while i < len(lines):
@@ -51,7 +54,7 @@ def blocks(path):
 
 
 def plain(lines):
-    """The lines without their common indentation."""
+    """Returns the lines without their common indentation."""
     return textwrap.dedent("\n".join(lines)).split("\n")
 
 
@@ -61,7 +64,7 @@ def is_excerpt(lines, of):
 
 
 def fault_of(language, before, lines):
-    """The fault of a block, or None."""
+    """Returns the fault of a code block, or None."""
     source = SOURCE.fullmatch(before)
     if source:
         path = ROOT / source.group(1)
@@ -78,7 +81,7 @@ def fault_of(language, before, lines):
 
 
 def outside_of_blocks(path):
-    """Yields (line number, line) for the lines outside code blocks."""
+    """Yields (line number, line) for each line outside code blocks."""
     inside = False
     for number, line in enumerate(path.read_text().splitlines(), 1):
         inside ^= bool(FENCE.match(line))
@@ -87,7 +90,7 @@ def outside_of_blocks(path):
 
 
 def faults_of_prose(path):
-    """Yields (line number, fault) for links that lead nowhere and commands that ./dev lacks."""
+    """Yields (line number, fault) for links without a target and for unknown ./dev commands."""
     for number, line in outside_of_blocks(path):
         for target in LINK.findall(line):
             if not (path.parent / target).exists():

@@ -1,4 +1,4 @@
-"""The check of the documents finds faults: each test writes one document and reads the faults."""
+"""Tests check_snippets.py: each test checks one document and compares the faults."""
 
 import pathlib
 import tempfile

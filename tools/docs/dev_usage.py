@@ -1,9 +1,9 @@
-"""Whether a line is a command of ./dev that `./dev COMMAND --help` describes.
+"""Checks that a shell line is a command of ./dev that `./dev COMMAND --help` describes.
 
-The help's lines that begin with ./dev are patterns: `./dev new plugin NAME [--out FOLDER]`. A word in lower
-case is literal, words separated by | are alternatives, and a word in capitals is a value that the user
-chooses. Of these NAME, FILE, FOLDER and N are free, and the help names the rest somewhere: each
-PRESET, the options that go to another program.
+Lines of the help that begin with ./dev are patterns, such as `./dev new plugin NAME [--out
+FOLDER]`. Words in lower case are literal, and words separated by | are alternatives. Words in
+capitals are placeholders. NAME, FILE, FOLDER and N stand for any value. For other placeholders,
+such as PRESET or the options of another program, the value must occur in the help text.
 """
 
 import functools
@@ -13,13 +13,13 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FREE = {"NAME", "FILE", "FOLDER", "N"}
-# Commands whose arguments are names of our files or folders.
+# Commands whose arguments are names of files or folders of the repository.
 NAMED_FILES = {"bench": ["benches/{}.cc", "benches/{}"], "check": ["tools/check/{}.py"]}
 
 
 @functools.cache
 def help_of(command):
-    """The help of a command, or None if there is no such command."""
+    """Returns the help text of a command, or None if there is no such command."""
     if not (ROOT / "tools" / "dev" / f"{command}.sh").is_file():
         return None
     told = subprocess.run([ROOT / "dev", command, "--help"], capture_output=True, text=True)
@@ -31,7 +31,7 @@ def is_mentioned(word, text):
 
 
 def patterns(command, text):
-    """The words after ./dev COMMAND in each usage line."""
+    """Returns for each usage line the list of words after ./dev COMMAND."""
     start = f"./dev {command}"
     lines = [line.strip() for line in text.splitlines()]
     # Two spaces separate an example from its description.
@@ -44,7 +44,7 @@ def plain(word):
 
 
 def value_of_option(option, pattern):
-    """The placeholder of the option's value in a pattern, or None if it takes no value."""
+    """Returns the placeholder of an option's value in a pattern; None if the option has no value."""
     for at, word in enumerate(pattern):
         if plain(word) == option and not word.endswith("]") and at + 1 < len(pattern):
             return plain(pattern[at + 1])
@@ -52,7 +52,7 @@ def value_of_option(option, pattern):
 
 
 def stands_for(placeholder, word, command, text):
-    """Whether a word is a valid value for the placeholder of a pattern."""
+    """Returns whether a word is a valid value for the placeholder of a pattern."""
     choices = placeholder.split("|")
     if word in choices:
         return True
@@ -69,7 +69,7 @@ def stands_for(placeholder, word, command, text):
 
 
 def positionals(pattern):
-    """(word, whether it may be repeated) for each positional argument."""
+    """Returns [(word, whether it may be repeated)] for the positional arguments of a pattern."""
     words, skip = [], False
     for word in pattern:
         if skip:
@@ -82,7 +82,7 @@ def positionals(pattern):
 
 
 def fault_of_arguments(command, words, pattern, text):
-    """Why the words do not follow the pattern, or None."""
+    """Returns the reason why the words do not match the pattern, or None if they do."""
     expected = positionals(pattern)
     at = 0
     words = list(words)
@@ -94,8 +94,8 @@ def fault_of_arguments(command, words, pattern, text):
                 return f"./dev {command} --help does not name {option}"
             placeholder = value_of_option(option, pattern)
             if placeholder is None:
-                # If another line of the help shows more of the options, their values are not
-                # checked.
+                # The value of an option that the pattern lacks is not checked: another line of the
+                # help may describe the option.
                 if words and not equals and not words[0].startswith("-"):
                     words.pop(0)
                 continue
@@ -118,7 +118,7 @@ def fault_of_arguments(command, words, pattern, text):
 
 
 def fault_of_command(line):
-    """The fault of a shell line, or None if it is a command of ./dev or a comment."""
+    """Returns the fault of a shell line, or None if it is a valid ./dev command or a comment."""
     words = line.split("#")[0].split()
     if not words:
         return None

@@ -1,10 +1,11 @@
-"""Draws text at random for a reader who judges whether it meets docs/words.md.
+"""Selects random samples of prose and names, for a reader who judges whether they meet
+docs/words.md.
 
     python3 tools/docs/draw_text.py SEED [--group NAME] [--skip FOLDER]...
 
-Prints 60 comments, 30 paragraphs of documentation, 40 names of tests, 40 error messages, 30 functions and
-50 occurrences of the words that docs/words.md marks as right in some senses only. The same seed and the
-same files give the same draw. Generated files are left out.
+Prints 60 comments, 30 paragraphs of documentation, 40 names of tests, 40 error messages, 30
+functions, and 50 occurrences of words that docs/words.md permits only in some senses. The same seed
+and the same files give the same samples. Generated files are excluded.
 """
 
 import argparse
@@ -20,7 +21,7 @@ SLASHES = repository.C_FAMILY | {".cu", ".cuh", ".java", ".js", ".mjs", ".rs", "
 HASHES = {".cmake", ".py", ".sh", ".toml"}
 ERRORS = (r"(?:\b(?:require|refuse|fail|check|invalid|raise|expect|report)\w*|\b\w*[eE]rror|\b\w*failure|"
           r"\bbail|\bthrow new \w+|\braise \w+|\bErr)\s*\(")
-# Words of the table in docs/words.md without a star.
+# The words without a star in docs/words.md.
 BY_SENSE = (r"\b(kept|saved for|given|wanted|gives|reads|slices?|written down|writes down|alike|\w+Like\w*|"
             r"places?|behind|heads?|in parts|looks|asked|sees|tells?|told|says|lent|offered|another|spare|"
             r"pieces? of work|drop(?:s|ped)?|shares?|cells?|claims?)\b")
@@ -31,7 +32,8 @@ def line_of(text, offset):
 
 
 def comments(path, text):
-    """Runs of whole comment lines, comments at the end of a line, block comments and docstrings."""
+    """Yields (line number, text) for consecutive comment lines, comments after code, block comments
+    and docstrings."""
     if path.suffix in SLASHES:
         for found in re.finditer(r"(?:^[ \t]*//[^\n]*\n)+", text, re.M):
             yield line_of(text, found.start()), re.sub(r"(?m)^[ \t]*//[/!]?[ \t]?", "", found[0])
@@ -66,7 +68,7 @@ def tests(path, text):
 
 
 def messages(path, text):
-    """The string literals of a statement that reports an error."""
+    """Yields (line number, string literals) for each statement that reports an error."""
     if path.suffix not in SLASHES | {".py"} or "test" in path.name or "tests" in path.parts:
         return
     statement = r"[^;{}\"]*(?:\"(?:[^\"\\\n]|\\.)*\"[^;{}\"]*)+[;{]" if path.suffix != ".py" else r"^.*raise [^\n]*(?:\n .*?)?\)$"
@@ -75,14 +77,15 @@ def messages(path, text):
         if not call:
             continue
         literals = re.findall(r"\"((?:[^\"\\\n]|\\.)*)\"", found[0][call.start():])
-        # Placeholders alone say nothing.
+        # Skips statements whose literals consist of placeholders.
         words = re.sub(r"\{[^}]*\}", " ", " ".join(literals))
         if len(re.findall(r"[A-Za-z]{2,}", words)) > 2:
             yield line_of(text, found.start() + call.start()), " | ".join(literals)
 
 
 def functions(path, text):
-    """Functions of classes and namespaces, with the comment above."""
+    """Yields (line number, declaration) for functions of classes and namespaces, with the comment
+    above."""
     if path.suffix in {".h", ".hpp", ".cc"} and "_test" not in path.name and "tests" not in path.parts:
         indent = "" if path.suffix == ".cc" else "[ ]{0,2}"
         pattern = (r"((?:^[ \t]*//[^\n]*\n)*)((?:^[ \t]*template <[^\n]*>\n)*)^" + indent +
@@ -93,20 +96,20 @@ def functions(path, text):
 
 
 def prose(path, text):
-    """The line numbers of comments and of paragraphs of documentation."""
+    """Yields the line numbers of comments and of paragraphs of documentation."""
     for extract in (comments, paragraphs):
         for number, item in extract(path, text):
             yield from range(number, number + item.rstrip("\n").count("\n") + 1)
 
 
 def by_sense(path, text):
-    """The words in comments and documentation; identifiers in code say nothing about prose."""
+    """Yields the ambiguous words in comments and documentation. Identifiers in code are skipped."""
     if path.name in ("words.md", "glossary.md"):
         return
     lines = text.split("\n")
     for number in sorted(set(prose(path, text))):
         line = lines[number - 1]
-        # A comment at the end of a line of code begins after it.
+        # A comment after code begins at the slashes.
         if path.suffix in SLASHES and "//" in line:
             line = line[line.index("//"):]
         for found in re.finditer(BY_SENSE, re.sub(r"`[^`]*`|\w+\(\)", " ", line)):

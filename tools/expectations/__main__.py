@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Judges the literal expectations of ops by formulas in NumPy and SciPy, and writes new ones.
+"""Compares the expected outputs of ops' test cases with formulas in NumPy and SciPy, and prints new
+ones.
 
-    python3 tools/expectations [OP ...]            the literals, and what has none
-    python3 tools/expectations --write OP [CASE]   the `expect` of each case, as C++
+    python3 tools/expectations [OP ...]            checks the literals of all ops or of the given ones
+    python3 tools/expectations --write OP [CASE]   prints the `expect` line of each case in C++
     python3 tools/expectations --write OP --case '{"attrs": {"axis": 0}, "inputs": [...]}'
 
-See README.md beside this file. Exits with 1 if something disagrees or is missing.
+README.md in this folder explains the output. Exits with 1 if a literal differs from its formula or
+is missing.
 """
 
 import argparse
@@ -24,7 +26,8 @@ for path in sorted(pathlib.Path(__file__).parent.glob("*_formulas.py")):
 
 
 def judge(op):
-    """Returns the number of cases that the formula judged, and a line for each fault."""
+    """Compares an op's literals with its formula. Returns the number of compared cases, and a line
+    for each fault."""
     lines = []
     judged = [case for case in op.cases if case.expect]
     for case in judged:
@@ -37,7 +40,8 @@ def judge(op):
 
 
 def report(names):
-    """Prints disagreements, missing formulas and attributes without literals; True if there are none."""
+    """Prints differences, missing formulas and attributes without literals. Returns whether there
+    are any."""
     disagreeing, without_formula, missing = [], [], []
     n_ops = n_cases = 0
     for op in map(case_files.read_op, names):
@@ -60,7 +64,7 @@ def report(names):
 
 
 def write(name, wanted, given):
-    """Prints the expect line of the op's cases, of one case, or of a case in JSON."""
+    """Prints the `expect` line of all cases of an op, of one case, or of a case in JSON."""
     op = case_files.read_op(name)
     cases = [case for case in op.cases if case.name not in op.drawn]
     if given:

@@ -1,4 +1,4 @@
-"""Activations: the definitions of their papers, in SciPy's functions where they have a name there."""
+"""Formulas of activations, as their papers define them. Uses SciPy's functions where they exist."""
 
 import numpy as np
 from scipy import special
@@ -28,7 +28,7 @@ enter_all({
 def gelu(x, approximate):
     if approximate:
         return x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
-    # SciPy's normal distribution function stays accurate where 1 + erf loses digits.
+    # special.ndtr (the normal distribution function) is accurate where 1 + erf(x) would cancel.
     return x * special.ndtr(x)
 
 

@@ -1,4 +1,4 @@
-"""Attention, one query at a time, and related ops."""
+"""Formulas of attention and related ops. They process one query at a time."""
 
 import numpy as np
 from scipy import special
@@ -7,7 +7,8 @@ from formula_table import formula
 
 
 def attend(q, keys, values, allowed, added, scale, softcap):
-    """The mean of values for one query, weighted by the softmax of its scores with the keys."""
+    """Returns the mean of the values, weighted by the softmax of the scores of one query with the
+    keys."""
     scores = np.array([np.dot(q, key) * scale for key in keys], np.float64)
     if softcap > 0:
         scores = softcap * np.tanh(scores / softcap)
@@ -22,7 +23,7 @@ def attention(q, k, v, attn_mask=None, *, is_causal, scale, softcap):
     batch, heads, queries, size = q.shape
     keys = k.shape[2]
     shared_by = heads // k.shape[1] if k.shape[1] else 1
-    # Heads of size 0 have scores of 0, whatever the scale.
+    # For heads of size 0, all scores are 0 with any scale.
     scale = scale if scale > 0 else 1 / np.sqrt(max(size, 1))
     mask = np.broadcast_to(True if attn_mask is None else attn_mask, (batch, heads, queries, keys))
     y = np.zeros((batch, heads, queries, v.shape[3]))

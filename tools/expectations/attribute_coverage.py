@@ -1,8 +1,8 @@
-"""Finds attributes that no literal tests.
+"""Finds attributes that no literal output of a test case covers.
 
-A literal tests an attribute if its case sets the attribute and the formula returns another result, or fails,
-with the default. An axis that means the same as the default does not count. Every value of an enumeration has
-to be among the literals.
+A literal covers an attribute if its case sets the attribute, and the formula would return another
+result, or fail, with the attribute's default. An axis that is equivalent to the default does not
+cover the attribute. For an enumeration, each value needs a case.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ def same(left, right):
 
 
 def matters(op, case, attr):
-    """Whether the expected results of a case differ if the attribute has its default."""
+    """Returns whether the expected outputs of a case would differ if `attr` had its default."""
     if attr["type"] == "dtype":
         return any(literal.dtype == case.attrs[attr["name"]] for literal in case.expect)
     try:
@@ -27,7 +27,7 @@ def matters(op, case, attr):
 
 
 def gaps(op, has_formula):
-    """Lines: the attributes of an op without a literal."""
+    """Returns a line of text for each attribute of the op that no literal covers."""
     with_literals = [case for case in op.cases if case.expect]
     if not with_literals:
         return [f"{op.name}: no case has literals"]

@@ -1,4 +1,5 @@
-"""The cases of an op as arrays, read from conformance/cases/NAME.json, which ./dev gen writes."""
+"""Reads the test cases of an op as arrays, from conformance/cases/NAME.json, which ./dev gen
+writes."""
 
 import json
 import pathlib
@@ -15,7 +16,7 @@ WHOLE = {"bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64
 
 
 def rounded(values, dtype):
-    """Float64 values as the dtype holds them, in float64."""
+    """Rounds float64 values to the dtype, and returns them as float64."""
     values = np.asarray(values, np.float64)
     if dtype != "bf16":
         with np.errstate(over="ignore"):
@@ -28,14 +29,15 @@ def rounded(values, dtype):
 
 @dataclass
 class Tensor:
-    """The numbers of a case as written, before they are rounded to a dtype."""
+    """A tensor as written in a case. Its numbers are not yet rounded to a dtype."""
 
     dtype: str
     shape: tuple
     numbers: np.ndarray
 
     def held(self):
-        """An operand of an op: floats rounded to the dtype and widened, others in their dtype."""
+        """Returns the tensor as a formula receives it: floats are rounded to the dtype and
+        converted to float64, other numbers keep their dtype."""
         if self.dtype in FLOATS:
             return rounded(self.numbers, self.dtype)
         return self.numbers.astype(WHOLE[self.dtype])
@@ -43,12 +45,12 @@ class Tensor:
 
 @dataclass
 class Case:
-    """One case with literal outputs."""
+    """A test case, with its literal outputs if it has any."""
 
     name: str
     attrs: dict
-    inputs: list  # Of Tensor; None for an absent one.
-    expect: list  # Of Tensor; empty for a case that has yet to get its literals.
+    inputs: list  # List of Tensor; None for an absent input.
+    expect: list  # List of Tensor; empty if the case has no literals.
 
 
 def tensor_of(entry, scalar_dtype):
@@ -77,15 +79,15 @@ def case_of(entry):
 
 @dataclass
 class Op:
-    """The registry's data of an op, and its cases except those that must fail."""
+    """An op as the registry describes it, and its test cases, except those that expect an error."""
 
     name: str
     composite: bool
     elementwise: bool
     numeric: str
-    attrs: list  # Of {"name", "type", "default", and for an enumeration "values"}.
+    attrs: list  # List of {"name", "type", "default"}; an enumeration also has "values".
     cases: list
-    drawn: set  # The names of cases with drawn inputs, whose literals cannot depend on them.
+    drawn: set  # Names of cases with random inputs, which cannot have literals.
 
 
 def read_op(name):

@@ -1,4 +1,4 @@
-"""Elementwise ops of one, two and three inputs: NumPy's and SciPy's own functions where there are."""
+"""Formulas of elementwise ops. Uses functions of NumPy and SciPy where they exist."""
 
 import numpy as np
 from scipy import special
@@ -47,14 +47,15 @@ enter_all({
 
 @formula("lgamma")
 def lgamma(x):
-    # At minus infinity SciPy gives the opposite sign: because of its poles, the function has no
-    # limit there.
+    # SciPy returns the other sign at minus infinity. The function has no limit there, because of
+    # its poles.
     return np.where(np.isinf(x), np.inf, special.gammaln(x))
 
 
 @formula("trigamma")
 def trigamma(x):
-    """The sum from the definition, its first terms one by one and the rest by Hurwitz' zeta."""
+    """Computes the defining series: the first terms one by one, and the rest by Hurwitz' zeta
+    function."""
     terms = 64
     k = np.arange(terms).reshape((-1,) + (1,) * np.ndim(x))
     return np.sum(1 / np.square(x + k), axis=0) + special.zeta(2, x + terms)
@@ -71,7 +72,7 @@ def power(a, b):
 
 
 def whole_power(a, b, bits):
-    """a^b in wrapping integers of this many bits."""
+    """Returns a^b for integers of `bits` bits, which wrap around."""
     if b >= 0:
         low = pow(a, b, 2**bits)
         return low - 2**bits if low >= 2 ** (bits - 1) else low

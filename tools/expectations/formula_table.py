@@ -1,15 +1,16 @@
-"""The formulas by name of op.
+"""A table of formulas, keyed by the name of the op.
 
-A formula is called with the inputs of a case, in their order, and with its attributes by name. Floats
-come as float64, whatever the dtype of the case; integers and bools come in their own dtype, so that
-they wrap as the op does; an input that is absent is None. It returns an array, or a tuple of them.
+A formula receives the inputs of a case as positional arguments and its attributes as keyword
+arguments. Floating-point inputs are float64, regardless of the dtype of the case. Integers and
+bools keep their dtype, so that they wrap around as in the op. An absent input is None. The formula
+returns an array or a tuple of arrays.
 """
 
 FORMULAS = {}
 
 
 def formula(*names):
-    """Registers a function as the formula of the ops with these names."""
+    """A decorator that registers a function as the formula of the ops with these names."""
     def enter(function):
         for name in names:
             if name in FORMULAS:
@@ -20,6 +21,6 @@ def formula(*names):
 
 
 def enter_all(functions):
-    """Enters a table of {name: function}."""
+    """Registers the formulas of a dictionary {op name: function}."""
     for name, function in functions.items():
         formula(name)(function)

@@ -1,4 +1,4 @@
-"""Ops that gather, select, count and group elements."""
+"""Formulas of ops that gather, select, count and group elements."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def embedding(table, indices):
 
 
 def in_room(found, size, fill):
-    """The results, cut or padded to `size` elements; all of them for -1."""
+    """Truncates or pads the results to `size` elements. A size of -1 returns all of them."""
     if size < 0:
         return found
     rest = np.full((max(size - len(found), 0),) + found.shape[1:], fill, found.dtype)

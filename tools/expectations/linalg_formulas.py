@@ -1,4 +1,5 @@
-"""Linear algebra by NumPy's LAPACK and SciPy's, with the signs that the reference pages fix."""
+"""Formulas of linear algebra, by LAPACK in NumPy and SciPy. Signs are chosen as the reference pages
+specify."""
 
 import numpy as np
 from scipy import linalg
@@ -7,7 +8,8 @@ from formula_table import formula
 
 
 def for_each(function, *stacks):
-    """Applies a function to each matrix of the stacks; NaN where it has none or is not finite."""
+    """Applies a function to each matrix of the stacks. Results are NaN if it fails, or if the
+    matrix of the first stack is not finite."""
     batch = np.broadcast_shapes(*(stack.shape[:-2] for stack in stacks))
     stacks = [np.broadcast_to(stack, batch + stack.shape[-2:]) for stack in stacks]
     like = function(*(np.eye(*stack.shape[-2:]) for stack in stacks))
@@ -55,7 +57,7 @@ def cholesky(x, upper):
     triangle = np.swapaxes(np.triu(x), -1, -2) if upper else np.tril(x)
     symmetric = triangle + np.swapaxes(np.tril(triangle, -1), -1, -2)
     root = for_each(np.linalg.cholesky, symmetric)
-    root = np.where(np.tri(n, dtype=bool), root, 0)  # Zeros beside the triangle, if it is NaN too.
+    root = np.where(np.tri(n, dtype=bool), root, 0)  # The other triangle is zero, even next to NaN.
     return np.swapaxes(root, -1, -2) if upper else root
 
 
@@ -72,7 +74,7 @@ def triangular_solve(a, b, lower, transpose, unit_diagonal, left):
 
 
 def substituted(a, b, lower):
-    """The solutions of a y = b, row by row, each from those before it."""
+    """Solves a y = b by substitution: each row of y depends on the rows before it."""
     n = a.shape[-1]
     y = np.array(np.broadcast_to(b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:]))
     for i in range(n) if lower else reversed(range(n)):
@@ -92,7 +94,8 @@ def qr(x):
 
 
 def signs_of_columns(columns):
-    """-1 for each column whose largest element, the first one but for a thousandth, is negative."""
+    """Returns -1 for each column whose largest element is negative. If several are equal up to a
+    thousandth, the first one decides."""
     signs = np.ones(columns.shape[1])
     for k, column in enumerate(columns.T):
         magnitudes = np.abs(column)

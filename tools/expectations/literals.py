@@ -1,4 +1,4 @@
-"""Compares literals with the results of a formula, and formats results as C++."""
+"""Compares literals with the results of formulas, and formats results as C++."""
 
 import warnings
 
@@ -12,30 +12,33 @@ LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852
 FRACTION_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 LEAST_EXPONENT = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}
 
-# A literal with fewer digits is meant as an exact number.
+# Literals with fewer digits are exact numbers.
 ROUNDED_FROM = 7
 
 
 def compute(op, case, changed=None):
-    """The results of the op's formula for a case: a tuple of arrays. `changed` replaces attributes."""
+    """Returns the results of the op's formula for a case, as a tuple of arrays. `changed` overrides
+    attributes."""
     inputs = [t.held() if t else None for t in case.inputs]
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # Means of nothing, which are NaN.
+        warnings.simplefilter("ignore", RuntimeWarning)  # The mean of no elements is NaN.
         results = FORMULAS[op.name](*inputs, **{**case.attrs, **(changed or {})})
     return results if isinstance(results, tuple) else (results,)
 
 
 def ulp(values, dtype):
-    """The distance of neighbours of the dtype at each value."""
+    """Returns the distance between adjacent numbers of the dtype at each value."""
     exponents = np.frexp(np.abs(values))[1] - 1
     exponents = np.where(values == 0, LEAST_EXPONENT[dtype], exponents)
     return np.ldexp(1.0, np.maximum(exponents, LEAST_EXPONENT[dtype]) - FRACTION_BITS[dtype])
 
 
 def half_of_last_digit(number):
-    """Half a unit of the last decimal: how far the exact number may be from the literal.
+    """Returns half a unit in the last decimal digit of a literal, the most by which it may be
+    rounded.
 
-    0 for literals with few digits and with all 17.
+    Returns 0 for literals with few digits, which are exact, and for literals with all 17 digits.
+
     """
     mantissa, _, exponent = f"{abs(float(number))!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
@@ -46,7 +49,8 @@ def half_of_last_digit(number):
 
 
 def nearest(values, dtype):
-    """Replaces values that exceed the largest finite number by half an ulp or more by infinities."""
+    """Replaces values that exceed the largest finite number by at least half an ulp with
+    infinities."""
     limit = LARGEST[dtype]
     with np.errstate(over="ignore"):
         beyond = np.abs(values) - limit >= ulp(np.float64(limit), dtype) / 2
@@ -54,9 +58,10 @@ def nearest(values, dtype):
 
 
 def agree_as_floats(op, literal, given):
-    """For each element, whether the result equals the literal.
+    """Returns for each element whether the result equals the literal.
 
-    Half a unit of the literal's last decimal and half an ulp are tolerated.
+    Tolerates half a unit of the literal's last decimal digit, and half an ulp.
+
     """
     with np.errstate(all="ignore"):
         given = nearest(np.asarray(given, np.float64), literal.dtype)
@@ -64,8 +69,8 @@ def agree_as_floats(op, literal, given):
         finite = np.isfinite(given) & np.isfinite(numbers)
         half_ulp = ulp(np.where(finite, given, 1.0), literal.dtype) / 2
         decimals = np.vectorize(half_of_last_digit, otypes=[float])(np.where(finite, numbers, 0))
-        # The rounding error of float64 itself: where sums cancel, a fraction of the largest values
-        # involved.
+        # Also tolerates the rounding error of float64: a small fraction of the largest value,
+        # because sums may cancel.
         largest = np.max(np.abs(given), initial=0, where=np.isfinite(given))
         noise = 2.0**-50 * (np.abs(given) if op.elementwise else largest)
         bound = half_ulp + decimals + noise
@@ -77,7 +82,7 @@ def agree_as_floats(op, literal, given):
 
 
 def faults(op, case, results):
-    """Returns a message for each literal of a case that differs from the formula's result."""
+    """Returns a message for each output whose literal differs from the formula's result."""
     if len(results) < len(case.expect):
         return [f"the formula gives {len(results)} outputs, the case expects {len(case.expect)}"]
     lines = []
@@ -111,7 +116,7 @@ def written(number, dtype):
 
 
 def as_cpp(array, dtype):
-    """A tensor as a case writes it: f32({2, 1}, {0.5, 1})."""
+    """Formats a tensor as a case in C++: f32({2, 1}, {0.5, 1})."""
     array = np.asarray(array)
     numbers = ", ".join(written(v, dtype) for v in array.ravel())
     name = "boolean" if dtype == "bool" else dtype
@@ -121,13 +126,14 @@ def as_cpp(array, dtype):
 
 
 def expect_line(case, results, dtypes):
-    """The line of C++ that contains the literals of a case."""
+    """Returns the line of C++ that sets the literals of a case."""
     tensors = ", ".join(as_cpp(result, dtype) for result, dtype in zip(results, dtypes))
     return f"{case.name}: .expect = {{{tensors}}}"
 
 
 def dtypes_of(case, results):
-    """The outputs' dtypes: those of the case, or those of the formula's arrays and the inputs."""
+    """Returns the dtypes of the outputs: those of existing literals, or those that follow from the
+    formula's arrays and the inputs."""
     if case.expect:
         return [t.dtype for t in case.expect]
     floating = next((t.dtype for t in case.inputs if t and t.dtype in FLOATS), "f32")

@@ -1,4 +1,4 @@
-"""Losses: the loss of each element or example, then the reduction."""
+"""Formulas of losses: computes the loss of each element or example, then the reduction."""
 
 import numpy as np
 from scipy import special

@@ -1,4 +1,4 @@
-"""Ops that make or move elements without arithmetic."""
+"""Formulas of ops that create or move elements without arithmetic."""
 
 import math
 
@@ -44,8 +44,8 @@ def roll(x, shifts, axes):
 
 
 def source_of(i, first, n, mode):
-    """The index in x of element i, after x is cropped to n elements from `first` on. None is an element that
-    constant padding adds.
+    """Returns the index in x of element i of the result, after x is cropped to n elements from
+    `first` on. Returns None for an element that constant padding adds.
     """
     if first <= i < first + n:
         return i
@@ -81,7 +81,8 @@ def pad(x, value=None, *, pads, mode, axes):
 
 
 def channel_of(i, j, c, b, channels, mode):
-    """The number, among all, of the channel that holds place (i, j) of the squares of channel c."""
+    """Returns the index of the deep channel that holds element (i, j) of the blocks of channel c.
+    """
     return (i * b + j) * channels + c if mode == "dcr" else (c * b + i) * b + j
 
 
@@ -120,8 +121,8 @@ def meshgrid(*x, indexing):
 
 
 def in_blocks(spatial, block_shape, pads):
-    """For each index of the padded axes, row-major: the index without pads, its block and the index in the
-    block."""
+    """Yields for each index of the padded axes, in row-major order: the index without pads, the
+    block, and the flat index within the block."""
     before = pads[:len(block_shape)] or [0] * len(block_shape)
     after = pads[len(block_shape):] or [0] * len(block_shape)
     for place in np.ndindex(*(size + b + a for size, b, a in zip(spatial, before, after))):

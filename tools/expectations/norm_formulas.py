@@ -1,4 +1,5 @@
-"""Softmax-like functions and normalisations: statistics by NumPy, then the formula of the reference page."""
+"""Formulas of softmax and normalisation: statistics by NumPy, then the formula of the reference
+page."""
 
 import numpy as np
 from scipy import special
@@ -25,12 +26,13 @@ def hardmax(x, axis):
 
 
 def of_channels(parameter, x):
-    """One element for each channel, shaped to meet [N, C, ...]."""
+    """Reshapes a vector with one element per channel so that it broadcasts over [N, C, ...]."""
     return parameter.reshape((1, -1) + (1,) * (x.ndim - 2))
 
 
 def normalized(x, axes, epsilon):
-    """x with mean 0 and variance 1 along axes; also the means and the inverse deviations."""
+    """Returns x normalised to mean 0 and variance 1 along `axes`, the means, and the inverse
+    standard deviations."""
     mean = np.mean(x, axis=axes, keepdims=True)
     inv_std = 1 / np.sqrt(np.var(x, axis=axes, keepdims=True) + epsilon)
     return (x - mean) * inv_std, mean, inv_std

@@ -1,4 +1,5 @@
-"""Optimizers: one step each, by the formulas of their papers, with the deviations that the reference pages specify."""
+"""Formulas of one step of each optimizer, from the papers, with the changes that the reference
+pages specify."""
 
 import numpy as np
 
@@ -30,7 +31,8 @@ def adagrad(p, g, s, lr, epsilon):
 
 
 def adam_direction(g, m, v, step, beta1, beta2, epsilon):
-    """The moments after a step, and the direction computed from their unbiased values."""
+    """Returns the moments after a step, and the update direction from the bias-corrected moments.
+    """
     m = beta1 * m + (1 - beta1) * g
     v = beta2 * v + (1 - beta2) * g**2
     unbiased_m = m / (1 - beta1 ** float(step))

@@ -1,4 +1,4 @@
-"""Matrix products, and sums of products over any axes."""
+"""Formulas of matrix products, and of sums of products over arbitrary axes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Quantization: real numbers as small integers, and back."""
+"""Formulas that quantise real numbers to small integers, and dequantise them."""
 
 import numpy as np
 
@@ -7,7 +7,8 @@ from formula_table import formula
 
 
 def along(parameter, x, axis):
-    """A parameter of rank 0, or one for each index along axis, shaped to meet x."""
+    """Reshapes a parameter so that it broadcasts over x. It is a scalar, or has one element per
+    index along `axis`."""
     if parameter is None or parameter.ndim == 0:
         return parameter
     return parameter.reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])

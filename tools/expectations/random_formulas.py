@@ -1,4 +1,5 @@
-"""Random draws: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, 2011, and numbers of its bits."""
+"""Formulas of random ops: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, 2011, and distributions.
+"""
 
 import math
 
@@ -11,12 +12,13 @@ MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 WEYL = 0x9E3779B9, 0xBB67AE85
 WORD = 0xFFFFFFFF
 
-# How many leading bits of a word, and of which width, become a fraction.
+# (bits, width): the leading `bits` bits of a word of `width` bits become a fraction in [0, 1).
 FRACTION = {"f32": (24, 32), "f64": (53, 64), "f16": (11, 32), "bf16": (8, 32)}
 
 
 def philox(counter, key):
-    """Four words: ten rounds over a counter of four words with a key of two."""
+    """Returns four words: ten rounds of Philox with a counter of four words and a key of two words.
+    """
     c, k = list(counter), list(key)
     for _ in range(10):
         products = MULTIPLIERS[0] * c[0], MULTIPLIERS[1] * c[2]
@@ -31,7 +33,8 @@ def words_of(number, n):
 
 
 def draw_words(state, n, width):
-    """n whole numbers of `width` bits and the new state: key, then a counter, low words first."""
+    """Returns n integers of `width` bits and the new state: the key, then the counter, low words
+    first."""
     lanes = n * width // 32
     key, counter = [int(word) for word in state[:2]], 0
     for i, word in enumerate(state[2:]):
@@ -46,7 +49,7 @@ def draw_words(state, n, width):
 
 
 def draw(state, n, dtype):
-    """n numbers in [0, 1) and the new state."""
+    """Returns n numbers in [0, 1) and the new state."""
     bits, width = FRACTION[dtype]
     words, new_state = draw_words(state, n, width)
     return np.array([(word >> width - bits) * 2.0**-bits for word in words], np.float64), new_state

@@ -1,4 +1,5 @@
-"""Recurrent networks, one example and one step at a time, by the equations of ONNX's operators."""
+"""Formulas of recurrent networks by ONNX's equations. They process one example and one step at a
+time."""
 
 import numpy as np
 from scipy.special import expit
@@ -7,12 +8,13 @@ from formula_table import formula
 
 
 def bounded(clip):
-    """ONNX's transformation of an activation's input."""
+    """Returns a function that clips to [-clip, clip], which ONNX applies to the inputs of
+    activations."""
     return (lambda v: np.clip(v, -clip, clip)) if clip else (lambda v: v)
 
 
 def biases_of(b, rows):
-    """Those beside w and those beside r; zeros without."""
+    """Splits the bias vector into the biases of w and of r. Returns zeros if there is no bias."""
     return (np.zeros(rows), np.zeros(rows)) if b is None else (b[:rows], b[rows:])
 
 
@@ -67,7 +69,8 @@ def lstm_cell(x, h, c, w, r, b=None):
 
 
 def walk(x, r, sequence_lens, initial, direction, layout, step):
-    """Takes step(d, x, states) along each sequence; `initial` has an entry for each state."""
+    """Calls step(d, x, states) for each element of each sequence, in each direction d. `initial`
+    has an entry for each state."""
     if layout:
         x = x.transpose(1, 0, 2)
     steps, batch, directions, size = x.shape[0], x.shape[1], r.shape[0], r.shape[2]

@@ -1,4 +1,4 @@
-"""Reductions and scans along an axis."""
+"""Formulas of reductions and scans along an axis."""
 
 import numpy as np
 from scipy import special
@@ -7,7 +7,8 @@ from formula_table import formula
 
 
 def reduction(*names):
-    """A formula of x, a tuple of axes and keepdims."""
+    """A decorator that registers a function of x, a tuple of axes and keepdims as the formula of
+    reductions."""
     def enter(function):
         def reduce(x, axes, keepdims):
             return function(x, tuple(axes) if axes else tuple(range(np.ndim(x))), keepdims)
@@ -113,7 +114,7 @@ def argmin(x, axis, keepdims):
 
 
 def walked(x, axis, reverse, walk):
-    """Applies a function of the first axis along any axis, in either direction."""
+    """Applies a function that scans the first axis to another axis, forward or in reverse."""
     rows = np.moveaxis(x, axis, 0)
     y = walk(rows[::-1] if reverse else rows)
     return np.moveaxis(y[::-1] if reverse else y, 0, axis)
@@ -138,7 +139,7 @@ def cumprod(x, axis, exclusive, reverse):
 
 
 def extremes(x, axis, reverse, function):
-    """The running extremes, and the indices of their first occurrence."""
+    """Returns the running extremes, and the index of the first occurrence of each."""
     places = np.moveaxis(np.broadcast_to(np.arange(x.shape[axis]).reshape(
         [-1 if i == axis % x.ndim else 1 for i in range(x.ndim)]), x.shape), axis, 0)
     places = np.array(places[::-1] if reverse else places)

@@ -1,4 +1,5 @@
-"""Resizing: positions and weights in exact fractions, then sums along one axis after another."""
+"""Formulas of resizing. Sample positions and weights are exact fractions; axes are resized one by
+one."""
 
 import math
 from fractions import Fraction
@@ -11,7 +12,7 @@ HALF = Fraction(1, 2)
 
 
 def place_of(i, n, m, scale, mode):
-    """The position of element i of m among n elements, scaled by `scale`."""
+    """Returns the input position of element i of m, for an axis with n input elements."""
     centred = (i + HALF) / scale - HALF
     if mode == "half_pixel":
         return centred
@@ -29,7 +30,7 @@ def place_of(i, n, m, scale, mode):
 
 
 def resized_axes(x, sizes, scales, scale_divisors, axes):
-    """For each axis to resize: the axis, its size and its new one, and the scale."""
+    """Yields for each axis to resize: the axis, its old size, its new size, and the scale."""
     axes = [axis % x.ndim for axis in axes] or list(range(x.ndim))
     divisors = scale_divisors or [1] * len(scales)
     for k, axis in enumerate(axes):
@@ -62,7 +63,8 @@ def resize_nearest(x, sizes, scales, scale_divisors, axes, coordinate_transforma
 
 
 def weighted(x, sizes, scales, scale_divisors, axes, mode, antialias, exclude_outside, curve, reach):
-    """Sums with the weights curve(distance), which is 0 from `reach` on."""
+    """Resizes by weighted sums. The weight of an element is curve(distance), which is 0 from
+    `reach` on."""
     for axis, n, m, scale in resized_axes(x, sizes, scales, scale_divisors, axes):
         stretch = min(scale, Fraction(1)) if antialias else Fraction(1)
         rows = np.moveaxis(x, axis, 0)

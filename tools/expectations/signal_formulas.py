@@ -1,4 +1,4 @@
-"""Windows of signals, by SciPy's."""
+"""Formulas of signal windows, by SciPy."""
 
 import numpy as np
 from scipy.signal import windows
@@ -7,7 +7,8 @@ from formula_table import formula
 
 
 def window(function, first, size, periodic):
-    """A window of one number begins with `first` if it is periodic; SciPy has 1 for it."""
+    """Returns SciPy's window. A periodic window with one element is [first]; SciPy would return
+    [1]."""
     if size == 1 and periodic:
         return np.array([first])
     return function(size, sym=not periodic)

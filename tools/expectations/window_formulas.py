@@ -1,4 +1,4 @@
-"""Pools, transposed convolutions and columns of windows, one window at a time."""
+"""Formulas of pooling, transposed convolutions and im2col. They process one window at a time."""
 
 import math
 
@@ -8,7 +8,7 @@ from formula_table import formula
 
 
 class Windows:
-    """The positions of windows along the spatial axes of x: [N, C, ...]."""
+    """The windows along the spatial axes of x, which is [N, C, ...]."""
 
     def __init__(self, sizes, kernel_shape, strides, pads, dilations, ceil_mode=False):
         n = len(sizes)
@@ -20,9 +20,11 @@ class Windows:
         self.counts = tuple(self.count(axis, ceil_mode) for axis in range(n))
 
     def count(self, axis, ceil_mode):
-        """The number of windows.
+        """Returns the number of windows along a spatial axis.
 
-        With ceil_mode, it includes windows that begin before the end padding and extend beyond it.
+        With ceil_mode, this includes windows that begin before the end padding and extend beyond
+        it.
+
         """
         before, after = self.pads[axis], self.pads[axis + len(self.sizes)]
         reach = (self.kernel[axis] - 1) * self.dilations[axis] + 1
@@ -33,7 +35,8 @@ class Windows:
         return n
 
     def place(self, window, element):
-        """The index in x of an element of a window, which may be in the padding or beyond it."""
+        """Returns the index in x of an element of a window. The index may be in the padding or
+        beyond it."""
         return tuple(w * s + k * d - p for w, s, k, d, p in
                      zip(window, self.strides, element, self.dilations, self.pads))
 
@@ -46,12 +49,12 @@ class Windows:
                    zip(place, self.sizes, self.pads, after))
 
     def values(self, image, window):
-        """The elements of one channel's image in a window."""
+        """Returns the elements of a window in the image of one channel, without padding."""
         places = (self.place(window, element) for element in np.ndindex(*self.kernel))
         return np.array([image[place] for place in places if self.inside(place)])
 
     def n_padded(self, window):
-        """The number of elements of a window in the image or its padding."""
+        """Returns how many elements of a window are in the image or in its padding."""
         return sum(self.on_padding_or_inside(self.place(window, element))
                    for element in np.ndindex(*self.kernel))
 
@@ -65,7 +68,8 @@ def pooled(x, windows, function):
 
 
 def p_norm(values, p):
-    """Scaled by the largest magnitude, so that no power overflows."""
+    """Computes the p-norm of values divided by the largest magnitude, so that no power overflows.
+    """
     largest = np.max(np.abs(values), initial=0)
     if largest == 0 or not np.isfinite(largest):
         return largest
@@ -88,7 +92,7 @@ def lp_pool(x, kernel_shape, strides, pads, dilations, ceil_mode, p):
 
 
 def of_channels(x, function):
-    """A number for each channel, with the spatial axes kept as ones."""
+    """Applies a function to each channel, which returns a number. Spatial axes keep size 1."""
     y = np.zeros(x.shape[:2])
     for n, c in np.ndindex(*y.shape):
         y[n, c] = function(x[n, c])
@@ -165,7 +169,7 @@ def max_pool(x, kernel_shape, strides, pads, dilations, ceil_mode):
 
 
 def spread(x, lhs_dilation):
-    """x with zeros between its elements."""
+    """Inserts lhs_dilation - 1 zeros between the elements of x along each spatial axis."""
     steps = lhs_dilation or [1] * (x.ndim - 2)
     sizes = [(size - 1) * s + 1 if size else 0 for size, s in zip(x.shape[2:], steps)]
     y = np.zeros(x.shape[:2] + tuple(sizes))
@@ -193,7 +197,7 @@ def conv_backward_filter(x, dy, shape, strides, pads, dilations, group, lhs_dila
 
 
 def convolution(x, w, strides, pads, dilations, group):
-    """y[n, o, p] = sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] for c, k)."""
+    """Returns y[n, o, p] = sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] for c, k)."""
     windows = Windows(x.shape[2:], w.shape[2:], strides, pads, dilations)
     channels, outputs = w.shape[1], w.shape[0] // group
     y = np.zeros((x.shape[0], w.shape[0]) + windows.counts)
@@ -217,7 +221,8 @@ def depthwise(x, w, b=None, *, strides, pads, dilations):
 
 @formula("conv_backward_input")
 def conv_backward_input(dy, w, shape, strides, pads, dilations, group, lhs_dilation):
-    """Each product of conv adds dy times w to the gradient of its element of x."""
+    """For each product of the forward convolution, adds dy times w to the gradient of the element
+    of x."""
     spread = lhs_dilation or [1] * (len(shape) - 2)
     sizes = [(size - 1) * s + 1 if size else 0 for size, s in zip(shape[2:], spread)]
     windows = Windows(sizes, w.shape[2:], strides, pads, dilations)
@@ -235,7 +240,8 @@ def conv_backward_input(dy, w, shape, strides, pads, dilations, group, lhs_dilat
 
 @formula("conv_transpose")
 def conv_transpose(x, w, b=None, *, strides, pads, dilations, group, output_padding, output_shape):
-    """Adds all filters to an array without pads, and then crops it to the result."""
+    """Adds the filter, scaled by each element of x, to an array without pads, and crops the array.
+    """
     n_axes = x.ndim - 2
     strides, dilations = strides or [1] * n_axes, dilations or [1] * n_axes
     padding = output_padding or [0] * n_axes
@@ -258,7 +264,7 @@ def conv_transpose(x, w, b=None, *, strides, pads, dilations, group, output_padd
 
 
 def cut(array, axis, before, after):
-    """Removes elements from both ends of an axis; negative numbers add zeros."""
+    """Removes elements from both ends of an axis. Negative numbers add zeros instead."""
     widths = [(0, 0)] * array.ndim
     widths[axis] = (max(-before, 0), max(-after, 0))
     array = np.pad(array, widths)

@@ -1,8 +1,10 @@
-"""Reads the results and parameters of function pointers in the headers, with names and annotations.
+"""Parses the declarations of function pointers in the headers: results, parameters, names and
+annotations.
 
-clang's syntax tree has only their types. The rest is read from the source text of the declaration: a member or a
-typedef, `type (*name)(parameters);`, or a line of plugin_slots.def, `TENON_SLOT(type, name,
-(parameters))`. Parameters that are functions themselves are not supported; none occur.
+clang's syntax tree contains only the types of their parameters. The names and annotations are
+parsed from the source text of the declaration. That is a member or a typedef, `type
+(*name)(parameters);`, or an entry of plugin_slots.def, `TENON_SLOT(type, name, (parameters))`.
+Parameters that are function pointers are not supported.
 """
 
 import re
@@ -14,13 +16,14 @@ OF_RETURNED = ("owned", "borrowed")
 
 
 def note_of(match):
-    """The meaning of a match of NOTE: "owned" for TENON_OWNED, "count:n" for TENON_COUNT(n)."""
+    """Converts a match of NOTE: TENON_OWNED becomes "owned", and TENON_COUNT(n) becomes "count:n".
+    """
     word = match.group(1).split("(")[0].lower()
     return f"{word}:{match.group(2)}" if match.group(2) else word
 
 
 def notes_in(text):
-    """The annotations in `text`, and the text without them."""
+    """Returns the annotations in `text`, and the text without them."""
     return [note_of(match) for match in NOTE.finditer(text)], " ".join(NOTE.sub(" ", text).split())
 
 
@@ -38,7 +41,7 @@ def parted(text):
 
 
 def bracketed(text, start):
-    """The text between the parenthesis at `start` and its partner, and the offset of its end."""
+    """Returns the text in the parentheses that open at `start`, and the offset of its end."""
     depth = 0
     for at in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -48,7 +51,7 @@ def bracketed(text, start):
 
 
 def comment_before(text, offset):
-    """The comment that ends where the declaration begins, without its frame."""
+    """Returns the text of the comment that ends directly before the declaration at `offset`."""
     found = re.search(r"/\*((?:(?!\*/).)*)\*/\s*\Z", text[:offset], re.DOTALL)
     if not found or found.group(1).lstrip().startswith("----"):
         return ""
@@ -61,10 +64,10 @@ def with_notes(entry, notes):
 
 
 def read(kind, notes, text, offset):
-    """The notes of the pointer of type `kind`, declared at `offset` of `text`, and its {"returns",
-    "parameters"}, with a "doc" if a slot has a comment.
+    """Parses the declaration at `offset` of `text`, a function pointer of type `kind`. Returns the
+    annotations of the pointer, and {"returns", "parameters"}, with "doc" if a slot has a comment.
 
-    `notes` are those that clang found at the declaration: of what is returned, or of the pointer."""
+    `notes` are the annotations that clang found: those of the result, or those of the pointer."""
     if text.startswith("TENON_SLOT(", offset):
         arguments, _ = bracketed(text, text.index("(", offset))
         returned, _, tail = parted(COMMENT.sub(" ", arguments))

@@ -1,5 +1,5 @@
-// Writes the registry of ops as JSON to the standard output: the source of every generated function
-// and page. `./dev gen` runs it.
+// Prints the registry of ops as JSON. All generated functions and pages are made from it. `./dev
+// gen` runs this program.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The values of attributes, by name.
+// Collects the values of attributes as JSON, keyed by name.
 class AttrValues final : public AttrVisitor {
  public:
   void on_int(std::string_view name, int64_t value) override { set(name, value); }
@@ -29,7 +29,7 @@ class AttrValues final : public AttrVisitor {
   void on_ints(std::string_view name, std::span<const int64_t> value) override { set(name, value); }
   void on_string(std::string_view name, std::string_view value) override { set(name, value); }
 
-  // JSON cannot express infinities and NaN.
+  // Infinities and NaN become strings, because JSON cannot represent them.
   static Json number(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -42,7 +42,7 @@ class AttrValues final : public AttrVisitor {
   void set(std::string_view name, const Json& value) { values[std::string(name)] = value; }
 };
 
-// Lists the attributes with their types and defaults.
+// Lists the attributes of an op with their types and defaults.
 class AttrLister final : public AttrVisitor {
  public:
   explicit AttrLister(Json& enums) : enums_(enums) {}
@@ -166,7 +166,7 @@ Json case_of(const AnyCase& c) {
   return json;
 }
 
-// The data of an op for the conformance kit, in addition to the documentation.
+// Returns the data that the conformance kit needs, in addition to the documentation.
 Json kit_of(const OpDef& op) {
   Json cases = Json::array();
   if (op.cases) {
@@ -178,9 +178,9 @@ Json kit_of(const OpDef& op) {
           {"cases", cases}};
 }
 
-// The dtypes that an op accepts and returns, found by calling its inference. For each case that
-// succeeds, the inputs that share a dtype get every other dtype in turn; if the case has two
-// dtypes, so does every pair.
+// Determines which dtypes an op accepts and returns, by calling its type inference. Starts from
+// each test case that succeeds. All inputs of one dtype are changed to every other dtype in turn.
+// If the case has two dtypes, every pair of dtypes is tried.
 class DTypesOf {
  public:
   explicit DTypesOf(const OpDef& op) : op_(op) {
@@ -190,7 +190,7 @@ class DTypesOf {
     }
   }
 
-  // The dtypes that inference accepts for input `i`.
+  // Returns the dtypes that the op accepts for input `i`.
   Json of_input(size_t i) const {
     Json names = Json::array();
     for (const DType dtype : kDTypes) {
@@ -202,8 +202,8 @@ class DTypesOf {
     return names;
   }
 
-  // The dtype of output `i` if it is always the same, or else the name of an input that always has
-  // the output's dtype. Empty if there is neither.
+  // Describes the dtype of output `i`: a constant dtype, or the name of an input that always has
+  // the same dtype. Empty if neither applies.
   std::string of_output(size_t i) const {
     if (answers_.empty()) return "";
     const auto always = [&](const auto& holds) {
@@ -223,8 +223,8 @@ class DTypesOf {
         return k < a.inputs.size() && a.inputs[k] == gives(a) && gives(a) != DType::kNone;
       };
       if (!always(agrees)) continue;
-      // If several inputs agree, prefers the one whose name ends the output's name: state for
-      // new_state.
+      // If several inputs have the dtype, selects the one whose name is the end of the output's
+      // name: `state` for `new_state`.
       const std::string name = op_.doc.inputs[k].name;
       if (best.empty() || std::string_view(op_.doc.outputs[i].name).ends_with(name)) best = name;
     }
@@ -260,7 +260,7 @@ class DTypesOf {
     }
   }
 
-  // Returns `dtypes` with `dtype` in each position where the case has `group`.
+  // Returns `dtypes`, with `dtype` instead of `group` in all positions where the case has `group`.
   static std::vector<DType> replaced(std::vector<DType> dtypes, const std::vector<DType>& given,
                                      DType group, DType dtype) {
     for (size_t i = 0; i < dtypes.size(); ++i) {
@@ -269,7 +269,8 @@ class DTypesOf {
     return dtypes;
   }
 
-  // Runs inference and stores the result if it succeeds. Promoted inputs must share one dtype.
+  // Calls type inference and stores the dtypes if it succeeds. Skips cases in which promoted inputs
+  // have different dtypes.
   bool infers(const AnyCase& c, const std::vector<DType>& dtypes) {
     if (!are_promoted(dtypes)) return false;
     std::vector<TensorType> types;

@@ -14,14 +14,14 @@ bool is_expanded(const OpDef& op) {
   return op.numeric == Numeric::kTranscendental && op.decompose && op.attrs->c_size == 0;
 }
 
-// Replaces a tensor's memory: holds the tensor's row in the record.
+// Storage without memory. It holds the index of the row that computes the tensor.
 struct RecordedStorage final : NonMemoryStorage<RecordedStorage> {
   explicit RecordedStorage(size_t recorded_row) : row(recorded_row) { traced = true; }
 
   size_t row;
 };
 
-// Records calls, one row each, without computing anything. Tensors have no device here.
+// Records each call as a row instead of computing it. Tensors have no device while recording.
 class Recorder final : public Interpreter {
  public:
   explicit Recorder(Scope& scope)
@@ -30,7 +30,7 @@ class Recorder final : public Interpreter {
   }
   ~Recorder() { scope_.remove(*this); }
 
-  // The rows of one op, inputs first, and the index of its result.
+  // Records one op. Returns its rows, the inputs first, and the index of the result's row.
   Json record(const OpDef& op, DType dtype) {
     rows_ = Json::array();
     Tensors inputs;
@@ -63,7 +63,8 @@ class Recorder final : public Interpreter {
                {{"op", call.op.name}, {"type", name_of(dtype)}, {"operands", std::move(operands)}});
   }
 
-  // A fill that only sets a constant's dtype, or a cast of float32 to itself.
+  // Whether a call does not change its operand: a fill that only sets a constant's dtype, or a cast
+  // of float32 to float32.
   static bool changes_nothing(const Call& call, DType dtype) {
     const bool is_fill = &call.op == &op_def(OpId::k_fill);
     const bool is_cast = &call.op == &op_def(OpId::k_cast);
@@ -76,13 +77,13 @@ class Recorder final : public Interpreter {
     return call.op.decompose(call.op, call.attrs.data, inputs)[0];
   }
 
-  // The maximum in terms of opcodes that expansions have. Returns b if b is NaN.
+  // Expresses maximum(a, b) by opcodes of expansions. Returns b if b is NaN.
   static Tensor larger(const Call& call) {
     const Tensor a = Tensor::share(call.inputs[0]), b = Tensor::share(call.inputs[1]);
     return where(logical_or(greater(a, b), not_equal(a, a)), a, b);
   }
 
-  // The row of an operand. For a constant, the row is added now.
+  // Returns the row of an operand. Adds a row if the operand is a constant.
   size_t row_of(const TensorImpl& x, DType dtype) {
     if (!x.is_scalar_value()) return static_cast<const RecordedStorage&>(*x.storage).row;
     ElementBits bits = {};

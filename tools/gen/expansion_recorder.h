@@ -1,4 +1,4 @@
-// Records the expansions of transcendental ops from their decompositions, for gen_expansions.py.
+// Records the decompositions of transcendental ops as instruction lists, for gen_expansions.py.
 
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace tenon {
 
-// One entry for each op of class `transcendental` that has a decomposition and no attributes, in
-// float32 and in float64: its calls, expanded down to ops outside that class.
+// Returns a record for each op of class `transcendental` that has a decomposition and no
+// attributes, in float32 and in float64. Decompositions are expanded until only other ops remain.
 nlohmann::ordered_json recorded_expansions();
 
 }  // namespace tenon

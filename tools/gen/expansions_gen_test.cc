@@ -1,5 +1,5 @@
-// Compares the expansions as data with the formulas that they were recorded from: both must give
-// the same bits.
+// Evaluates the generated expansions and the formulas from which they were recorded. The results
+// must be equal bit by bit.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using tenon_sdk::find_expansion;
 
 enum class Type { kFloat, kInt, kBool };
 
-// The simplest builder: a value is a number. Counts operands whose type differs from the opcode's.
+// A builder whose values are numbers. Counts operands whose type differs from the opcode's.
 template <class T>
 class Calculator {
  public:
@@ -75,7 +75,8 @@ class Calculator {
   Value as_int(Value a) { return made(bits_of(a, Type::kFloat)); }
   Value as_float(Value a) { return made(same_bits<T>(whole(a))); }
   Value to_float(Value a) { return made(static_cast<T>(with_sign(a))); }
-  // Out of range, gives another value than ScalarValue, to verify that neither affects results.
+  // For numbers out of range, the result differs from that of ScalarValue on purpose. The test
+  // fails if either result affects the output.
   Value to_int(Value a) {
     constexpr Signed kMin = std::numeric_limits<Signed>::min();
     constexpr T kLimit = -static_cast<T>(kMin);
@@ -102,7 +103,7 @@ class Calculator {
   }
 };
 
-// The formula of an op; unary ones ignore y.
+// Evaluates the formula of an op. Unary ops ignore y.
 template <class T>
 struct Formula {
   using V = expansions::ScalarValue<T>;
@@ -177,8 +178,8 @@ bool is_same(T a, T b) {
   return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
 }
 
-// Pairs of special values, then random bits, and numbers from the ranges where the functions are
-// curved.
+// Returns pairs of inputs: special values, random bits, and numbers from the ranges in which
+// functions are not almost linear.
 template <class T>
 std::vector<std::pair<T, T>> pairs_of_inputs() {
   std::vector<std::pair<T, T>> pairs;
@@ -216,7 +217,7 @@ TYPED_TEST(ExpansionsAsData, EqualTheirFormulasBitForBit) {
   }
 }
 
-// Otherwise the test above would not cover an expansion.
+// If a formula were missing, the test above would skip its expansion.
 TYPED_TEST(ExpansionsAsData, EachHaveAFormula) {
   const auto known = formulas<TypeParam>();
   for (const Expansion& expansion : tenon_sdk::expansion_data::kAll) {

@@ -1,7 +1,8 @@
-"""Writes every generated file, or with --check names those that are not what would be written.
+"""Writes all generated files. With --check, only lists the files that are out of date.
 
-Three sources: the registry of ops, which dump_ops writes out, the headers of the C ABI, and the programs of
-docs/languages.md. The files made from the registry come first, since the headers include some of them.
+There are three sources: the registry of ops, which the program dump_ops prints; the headers of the
+C ABI; and the example programs that docs/languages.md shows. Files from the registry are written
+first, because the headers include some of them.
 """
 
 import json
@@ -27,12 +28,12 @@ import gen_rust_sys
 import registry
 
 ROOT = gen_api.ROOT
-# Folders in which every file is generated, so that one that is no longer written is deleted.
+# Folders in which every file is generated. A file that is no longer generated is deleted.
 OWNED = ["docs/ops", "conformance/cases", "capi/abi/layouts"]
 
 
 def read_ops():
-    """Builds the program that dumps all ops, and runs it."""
+    """Builds dump_ops, runs it, and returns the registry."""
     build = ["cmake", "--build", "build/dev", "--target", "dump_ops",
              "--parallel", str(os.cpu_count())]
     for command in (["cmake", "--preset", "dev"], build):
@@ -48,13 +49,13 @@ def read_ops():
 
 
 def stale(files):
-    """The paths whose content on disk differs from what was generated."""
+    """Returns the paths of files that are missing or differ from the generated content."""
     return [path for path, text in files.items()
             if not (ROOT / path).exists() or (ROOT / path).read_text() != text]
 
 
 def leftovers(files):
-    """Files in fully generated folders that are no longer generated."""
+    """Returns the files in fully generated folders that are no longer generated."""
     paths = [str(path.relative_to(ROOT)) for folder in OWNED
              for path in sorted((ROOT / folder).glob("*"))]
     return [path for path in paths if path not in files]
@@ -81,8 +82,8 @@ def from_headers(ops):
 
 
 def check(ops):
-    """Returns the files that ./dev gen would change. Files from headers are compared only if the headers are
-    fresh."""
+    """Returns the files that ./dev gen would change. If a header is out of date, files that depend
+    on headers are not compared."""
     files = from_registry(ops)
     wrong = [f"{path}: not fresh" for path in stale(files)]
     if wrong:

@@ -1,8 +1,9 @@
-"""The headers of the C ABI as data: capi/abi/api.json.
+"""Generates capi/abi/api.json: the declarations of the C ABI, for the generators of bindings.
 
-clang parses the headers; its syntax tree has every declaration and where each comment and annotation
-stands, and their text is then read from the headers themselves. The tree has no parameters of
-callbacks: their types are in the callback's, and callbacks.py reads the rest.
+clang parses the headers and prints its syntax tree, which has every declaration, and the location
+of each comment and annotation. Their text is read from the headers at these locations. For
+callbacks, the tree only has the types of the parameters; callbacks.py parses their names and
+annotations.
 """
 
 import json
@@ -18,7 +19,8 @@ INCLUDE = ROOT / "capi" / "include"
 
 
 def headers():
-    """The headers to read: all but those that the registry gives, which hold no exported symbol."""
+    """Returns the handwritten headers. Headers that are generated from the registry export no
+    symbol."""
     paths = sorted((INCLUDE / "tenon").glob("*.h"))
     return [path for path in paths if not path.stem.endswith("_gen")]
 
@@ -33,7 +35,8 @@ def syntax_tree(names, include):
 
 
 class Reader:
-    """Walks the tree in order: a location leaves out the file that equals the one printed last."""
+    """Visits the nodes of clang's tree in order. The order matters, because a location omits its
+    file if it equals that of the previous location."""
 
     def __init__(self, include):
         self.folder = include / "tenon"
@@ -43,7 +46,8 @@ class Reader:
         self.opaque = []
 
     def place(self, location):
-        """Follows one location and returns the (file, offset) of its expansion."""
+        """Processes one location of the tree, and returns the (file, offset) where it is expanded.
+        """
         if "expansionLoc" in location:
             self.place(location["spellingLoc"])
             return self.place(location["expansionLoc"])
@@ -51,7 +55,7 @@ class Reader:
         return self.file, location.get("offset")
 
     def follow(self, node):
-        """Follows the locations of `node` itself: where it is named, begins and ends."""
+        """Processes the locations of a node itself: its name, its begin and its end."""
         here = self.place(node.get("loc", {}))
         span = node.get("range", {})
         begin = self.place(span.get("begin", {}))
@@ -64,7 +68,8 @@ class Reader:
         return self.texts[file]
 
     def visit(self, node):
-        """Returns the data of one declaration, with its children's notes and comment."""
+        """Returns the data of a declaration, including the annotations and the comment of its
+        children."""
         here, begin, end = self.follow(node)
         found = {"node": node, "file": here[0], "notes": [], "doc": "", "children": [],
                  "begin": begin}
@@ -118,7 +123,8 @@ class Reader:
             self.api["types"].append({**entry, **signature, **doc})
 
     def item(self, found):
-        """A parameter or a field. A struct without a name is named by its location on this machine."""
+        """Returns a parameter or field. Fails for an unnamed struct, whose type would contain a
+        local path."""
         node = found["node"]
         if "unnamed" in node["type"]["qualType"]:
             sys.exit(f"{found['file']}: the type of {node.get('name')!r} needs a name")
@@ -130,7 +136,8 @@ class Reader:
         return result
 
     def callback(self, found):
-        """The notes of a declaration and, for a pointer to a function, its result and parameters."""
+        """Returns the annotations of a declaration and, for a function pointer, its result and
+        parameters."""
         kind = found["node"]["type"]["qualType"]
         if "(*)" not in kind:
             return found["notes"], {}
@@ -155,7 +162,7 @@ def constants(children):
 
 
 def constant_value(node):
-    """The value that the compiler computed for an enumerator, or None where none is written."""
+    """Returns the value of an enumerator, or None if the header does not assign one."""
     for inner in node.get("inner", []):
         if inner.get("kind") == "ConstantExpr":
             return int(inner["value"])
@@ -163,7 +170,7 @@ def constant_value(node):
 
 
 def clean(comment):
-    """The text of a comment without its frame and clang-format directives."""
+    """Returns the text of a comment, without its delimiters and without clang-format directives."""
     comment = re.sub(r"(/\*)?\s*clang-format (on|off)\s*(\*/\s*/\*|\*/|$)", "", comment)
     lines = [re.sub(r"^\s*\* ?", "", line).rstrip() for line in comment.split("\n")]
     lines = [line for line in lines if not line.lstrip().startswith("----")]
@@ -172,13 +179,14 @@ def clean(comment):
 
 
 def read_api(names=None, include=INCLUDE):
-    """The declarations of `names` below `include`/tenon; of all our headers by default."""
+    """Returns the declarations in the headers `names`, which are below `include`/tenon; by default
+    all of ours."""
     names = names or [path.name for path in headers()]
     return Reader(pathlib.Path(include)).read(syntax_tree(names, include))
 
 
 def to_json(title, data):
-    """JSON whose first line names its generator."""
+    """Formats JSON. Its first line names the generator."""
     body = json.dumps(data, indent=1, ensure_ascii=False)
     return f'{{"title": "{title} Generated by ./dev gen.",\n{body[2:]}\n'
 

@@ -1,4 +1,5 @@
-"""The data of each op for the conformance kit: conformance/cases/NAME.json, which it embeds."""
+"""Generates conformance/cases/NAME.json for each op: its test cases, which the conformance kit
+embeds."""
 
 import json
 
@@ -8,7 +9,8 @@ def compact(value):
 
 
 def describe(op, enums):
-    """Everything that determines how an op is called and judged, and its cases, one line each."""
+    """Returns everything that determines how an op is called and checked, and its cases, one line
+    each."""
     facts = {key: op[key] for key in ("id", "name", "elementwise", "view", "composite", "promotes",
                                       "numeric")}
     facts.update({key: value for key, value in op["kit"].items() if key != "cases"})

@@ -1,4 +1,5 @@
-"""The ops in C++: bindings/cpp/include/tenon/ops_gen.hpp, over the C ABI alone."""
+"""Generates the ops of the C++ binding, bindings/cpp/include/tenon/ops_gen.hpp, which call the C
+ABI."""
 
 import json
 import textwrap
@@ -96,7 +97,7 @@ def enums(ops):
 
 
 def attrs(op):
-    """The struct of attributes, and the C struct that it stands for."""
+    """Returns the C++ struct of an op's attributes, which is converted to the C struct."""
     text = f"\n// Attributes of {op['name']}.\nstruct {attrs_type(op)} {{\n"
     for attr in op["attrs"]:
         doc = registry.sentence(attr.get("doc", ""))
@@ -138,7 +139,8 @@ def outputs_struct(op):
 
 
 def located_input(op):
-    """The input that carries the source line of the call, or None if the last parameter does."""
+    """Returns the input that also carries the caller's source line. If there is none, returns None,
+    and the function has a parameter for it."""
     first = op["inputs"][0] if op["inputs"] else None
     return first["name"] if first and first["kind"] == "required" else None
 
@@ -218,14 +220,14 @@ def manual(op):
 def function(op):
     name = WRAPPED.get(op["name"], op["name"])
     signature = fill(f"inline {outputs_type(op)} {name}(", parameters(op) or [""], ") {")
-    if op["attrs"]:  # Compilers show this line where they reject the attributes of a call.
+    if op["attrs"]:  # Compilers show this line when the attributes of a call are wrong.
         signature += "  // " + ", ".join(f".{attr['name']}" for attr in op["attrs"])
     statements = "\n".join(wrap(line) for line in body(op))
     text = f"\n{manual(op)}\n{signature}\n{statements}\n}}\n"
     return f"\nnamespace detail {{\n{text}\n}}  // namespace detail\n" if name != op["name"] else text
 
 
-# Functions that operators.hpp wraps, so that a caller states the number of outputs once.
+# operators.hpp wraps these functions, so that the caller specifies the number of outputs only once.
 WRAPPED = {"split": "split_into"}
 
 

@@ -1,5 +1,6 @@
-"""The reference: docs/ops, a page for each op, an index by family, and all pages as data, ops.json, which
-the command tenon prints and which generators of bindings read."""
+"""Generates the reference docs/ops: a page for each op, an index by family, and ops.json with the
+content of all pages. The command `tenon ops` prints pages from ops.json, and generators of bindings
+read it."""
 
 import json
 import re
@@ -31,13 +32,13 @@ def table(head, rows):
 
 
 def declaration(op):
-    """The C function, without the annotations that the header has."""
+    """Returns the C declaration of an op, without annotations."""
     pieces = [re.sub(r" TENON_\w+(\(\w+\))?", "", p) for p in gen_ops_h.parameters(op)]
     return gen_ops_h.fill(f"tenon_error* tenon_{op['name']}(", pieces, ");")
 
 
 def describe(op, family):
-    """The contents of an op's page: the registry's data, and the same in words."""
+    """Returns the content of an op's page: the data of the registry, and sentences made from it."""
     return {
         **{key: value for key, value in op.items() if key != "kit"},
         "family": family,
@@ -82,7 +83,7 @@ def page(op):
 
 
 def codes(op):
-    """The errors for violated rules."""
+    """Returns the sentence about the errors for violated rules."""
     late = op["index_rule"] and f", but `OUT_OF_RANGE` for {op['index_rule']}"
     return f"Messages name the rule that a call breaks. The error is `INVALID_ARGUMENT`{late}."
 

@@ -1,7 +1,8 @@
-"""The expansions of transcendental ops as data for plugins: plugins/sdk/expansions_gen.h.
+"""Generates plugins/sdk/expansions_gen.h: the expansions of transcendental ops as instruction
+lists.
 
-The records of expansion_recorder.cc are simplified: equal rows are merged, unused rows removed, and only
-opcodes distinguish signed from unsigned.
+Simplifies the calls that expansion_recorder.cc has recorded: merges equal rows, removes unused
+rows, and keeps the difference between signed and unsigned integers only in opcodes.
 """
 
 import textwrap
@@ -31,7 +32,7 @@ KINDS = {dtype: kind for kind, dtypes in
          (("float", FLOATS), ("signed", SIGNED), ("unsigned", UNSIGNED), ("bool", ["bool"]))
          for dtype in dtypes}
 
-# The opcode of an op, keyed by the kind of its last operand and the op's name.
+# The opcode for an op, keyed by (kind of its last operand, name of the op).
 OPCODES = {
     **{("float", op): op for op in (
         "add", "sub", "mul", "div", "neg", "abs", "sqrt", "round", "equal", "not_equal", "less",
@@ -54,8 +55,8 @@ LEAVES = ("input", "constant", "int_constant")
 
 
 class Code:
-    """The rows of one expansion, equal ones once: an opcode with operands, or a leaf with its
-    number or bits."""
+    """The rows of one expansion, without duplicates. A row is an opcode with its operands, or a
+    leaf: an input, or a constant with its number or bits."""
 
     def __init__(self, expansion):
         self.name = f"{expansion['op']} in {expansion['dtype']}"
@@ -70,7 +71,7 @@ class Code:
         self.result = places[expansion["result"]]
 
     def place_of(self, i, row, operands, kinds):
-        """The index of an equal row; a new row is appended."""
+        """Returns the index of an equal row. Appends the row if there is none."""
         kind = KINDS[row["type"]]
         if row["op"] == "input":
             return self.add(("input", i))
@@ -90,8 +91,8 @@ class Code:
         return self.places[row]
 
     def needed(self):
-        """The inputs and the dependencies of the result, operands first. This order does not depend on the
-        compiler of the recorded formulas."""
+        """Returns the inputs and all rows that the result depends on, operands first. The order
+        does not depend on the compiler of the recorded formulas."""
         order = {row_index: None for row_index, row in enumerate(self.rows) if row[0] == "input"}
 
         def visit(row_index):
@@ -106,7 +107,8 @@ class Code:
         return list(order)
 
     def lists(self):
-        """Returns the number of inputs, the constants, the int constants and the instructions."""
+        """Returns the number of inputs, the constants, the integer constants, and the instructions.
+        """
         needed = self.needed()
         leaves = [[row_index for row_index in needed if self.rows[row_index][0] == kind] for kind in LEAVES]
         instructions = [row_index for row_index in needed if self.rows[row_index][0] not in LEAVES]

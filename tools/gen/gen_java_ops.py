@@ -1,5 +1,5 @@
-"""The ops in Java, from the registry: dev.tenon.Ops, whose static functions call them, and
-dev.tenon.TensorOps, which has the same as methods of tensors."""
+"""Generates the ops of the Java binding from the registry: static functions in dev.tenon.Ops, and
+methods of tensors in dev.tenon.TensorOps."""
 
 import json
 import textwrap
@@ -58,7 +58,7 @@ public abstract sealed class TensorOps permits TensorData {
 
 
 def html(text):
-    """Text as Javadoc shows it."""
+    """Escapes text for Javadoc."""
     for mark, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("@", "&#64;"),
                          ("*/", "*&#47;"), ("\\", "&#92;")):
         text = text.replace(mark, entity)
@@ -66,7 +66,7 @@ def html(text):
 
 
 def comment(parts, rows):
-    """A Javadoc comment of paragraphs, which are wrapped, and of tags."""
+    """Returns a Javadoc comment of wrapped paragraphs, followed by tags."""
     lines = []
     for i, part in enumerate(parts):
         if i:
@@ -128,7 +128,7 @@ def outputs_type(op):
 
 
 def store(op, attr):
-    """The statement that writes one attribute where C reads it."""
+    """Returns the Java statement that stores an attribute in the C struct."""
     at = f"at + Structs.tenon_{op['name']}_attrs.{attr['name']}"
     name, kind = attr["name"], attr["type"]
     if kind == "int":
@@ -186,15 +186,15 @@ def outputs_record(op):
 
 
 class Form:
-    """One overload: which inputs it takes, and how it takes attributes."""
+    """One overload of an op: the inputs that it takes, and how it takes attributes."""
 
     def __init__(self, op, inputs, attrs=None, listed=False, scalar=None):
         self.op, self.inputs, self.attrs, self.listed = op, inputs, attrs, listed
-        self.scalar = scalar  # (the index of an input that is a number, its Java type)
+        self.scalar = scalar  # (index of an input that is a number, Java type)
         self.first = False
 
     def parameters(self):
-        """[(type, name, doc)]; of varargs there is at most one, the last."""
+        """Returns [(type, name, doc)]. Only the last parameter may be variadic."""
         result = []
         for i, entry in enumerate(self.inputs):
             kind = "Tensor"
@@ -214,7 +214,7 @@ class Form:
         return result
 
     def given(self):
-        """The inputs in the form that the call takes."""
+        """Returns the inputs as expressions for the call."""
         names = []
         for i, entry in enumerate(self.inputs):
             scalar = self.scalar and self.scalar[0] == i
@@ -273,7 +273,8 @@ def forms(op):
 
 
 def documented(form, skip=0):
-    """The comment of a form: the complete documentation for the first form of an op."""
+    """Returns the Javadoc comment of an overload. The first overload of an op has the complete
+    documentation."""
     op = form.op
     parts = [html(op["summary"])]
     if skip == 0 and form.first:

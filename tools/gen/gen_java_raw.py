@@ -1,8 +1,8 @@
-"""The raw layer of the Java binding, from the C ABI: dev.tenon.internal.C, one downcall for each C
-function, and dev.tenon.internal.Structs, the layout of each struct that a program passes or reads.
+"""Generates the raw layer of the Java binding from the C ABI.
 
-Pointers are `long` values, which cost no object at a call. Only structs that C passes or returns by
-value are memory segments.
+dev.tenon.internal.C has a downcall for each C function. dev.tenon.internal.Structs has the layout
+of each struct that a program passes or reads. Pointers are `long` values, so calls allocate no
+objects. Memory segments are used only for structs that are passed or returned by value.
 """
 
 import re
@@ -10,7 +10,7 @@ import re
 import gen_layouts
 
 FOLDER = "bindings/java/tenon/src/main/java/dev/tenon/internal"
-# For tools and plugins only; programs call nothing in them.
+# Headers for tools and plugins. Java programs do not need their functions.
 LEFT_OUT = {"tenon/introspect.h", "tenon/plugin.h"}
 
 SCALARS = {"void": ("void", None), "_Bool": ("boolean", "JAVA_BOOLEAN"),
@@ -22,8 +22,8 @@ SCALARS = {"void": ("void", None), "_Bool": ("boolean", "JAVA_BOOLEAN"),
            "size_t": ("long", "JAVA_LONG")}
 POINTER = ("long", "JAVA_LONG")
 
-# Calls that read a field or make an inline scalar: they take a few nanoseconds, never wait and never
-# call back, so the Java thread need not leave its state for them.
+# Functions that only read a field or create an inline scalar. They take nanoseconds, never block
+# and never call back. Java calls them without leaving its thread state (Linker.Option.critical).
 TRIVIAL = {"tenon_scalar_f64", "tenon_scalar_i64", "tenon_scalar_bool", "tenon_tensor_retain",
            "tenon_tensor_dtype", "tenon_tensor_rank", "tenon_tensor_shape", "tenon_tensor_strides",
            "tenon_tensor_size", "tenon_tensor_count", "tenon_tensor_bytes", "tenon_tensor_as_value",
@@ -94,7 +94,7 @@ public final class Constants {
 
 
 class Types:
-    """How the types of C are carried."""
+    """Maps types of C to Java types and memory layouts."""
 
     def __init__(self, api):
         self.structs = {struct["name"]: struct for struct in api["structs"]}
@@ -110,7 +110,7 @@ class Types:
         return self.bare(kind) in self.structs
 
     def carrier(self, kind):
-        """(the Java type, the layout) of a parameter, a field or a result."""
+        """Returns (Java type, memory layout) for a parameter, a field or a result."""
         bare = self.bare(kind)
         if "*" in bare:
             return POINTER
@@ -160,7 +160,8 @@ def function(types, declared):
 
 
 def layout_of(types, struct, layout):
-    """The layout of a struct, with its padding; None if it holds an array."""
+    """Returns the memory layout of a struct including its padding, or None if it contains an array.
+    """
     rows, at = [], 0
     for field in struct["fields"]:
         if "[" in field["type"]:
@@ -178,7 +179,7 @@ def layout_of(types, struct, layout):
 
 
 def callback(types, field):
-    """The type of the function that a field points to."""
+    """Returns the function type of a field that is a function pointer."""
     if "parameters" not in field:
         return ""
     layouts = [types.carrier(p["type"])[1] for p in field["parameters"]]
@@ -210,7 +211,8 @@ def struct_class(types, struct, layout, by_value):
 
 
 def passed_by_value(types, functions, structs):
-    """Structs that a function or a callback takes or returns, with those inside them."""
+    """Returns the structs that a function or callback takes or returns by value, and the structs in
+    them."""
     found = set()
 
     def add(kind):

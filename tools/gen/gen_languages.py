@@ -1,7 +1,8 @@
-"""docs/languages.md, which shows the same tasks in C, C++, Rust, Java, Python and JavaScript side by side.
+"""Generates docs/languages.md, which shows the same tasks in C, C++, Rust, Java, Python and
+JavaScript.
 
-The code is that of six programs, which tests build and run. In them, a task is between a comment `[name]`
-and a comment `[end]`; a task in two parts is shown as two blocks.
+The code comes from six programs, which tests build and run. Each task is enclosed by a comment
+`[name]` and a comment `[end]`. If a name occurs twice, the task is shown as two code blocks.
 """
 
 import pathlib
@@ -64,7 +65,7 @@ MARK = re.compile(r"\s*(?://|/\*|#) \[(\w+)\](?: \*/)?")
 
 
 def tasks_of(path):
-    """{task: [block, ...]} of a program."""
+    """Returns {task: [code block, ...]} for the program at `path`."""
     found, name, lines = {}, None, []
     for line in path.read_text().splitlines():
         mark = MARK.fullmatch(line)

@@ -1,7 +1,8 @@
-"""The memory layout of every struct of the C ABI, on 64-bit machines and in WebAssembly.
+"""Generates the memory layout of every struct of the C ABI, for 64-bit machines and for
+WebAssembly.
 
-clang lays the structs out as constants of a generated file, and their values are read from its LLVM
-assembly: so nothing is run, and each target needs a compiler only.
+clang compiles a file whose constants are the sizes and offsets. Their values are read from the LLVM
+assembly, so no program has to run, and a target needs no C library.
 """
 
 import json
@@ -16,7 +17,8 @@ CONSTANT = re.compile(r"^@(\w+) = .*?\[\d+ x i64\] \[(.*?)\]", re.MULTILINE)
 
 
 def layouts(structs, target):
-    """{struct: {"size", "align", "fields": {name: [offset, size]}}} for pairs (name, fields)."""
+    """Returns {struct: {"size", "align", "fields": {name: [offset, size]}}}. `structs` is [(name,
+    fields)]."""
     source = "".join(f"#include <tenon/{path.name}>\n"
                      for path in sorted((gen_api.INCLUDE / "tenon").glob("*.h")))
     for name, fields in structs:
@@ -76,7 +78,7 @@ int main(void) { return 0; }
 
 
 def test(wide, narrow):
-    """A C test whose compilation compares every layout."""
+    """Returns a C test that fails to compile if a layout differs."""
     lines = []
     for name, layout in wide.items():
         lines.append(f"STRUCT({name}, {layout['size']}, {narrow[name]['size']})")

@@ -1,5 +1,6 @@
-"""The ops in C: numbers and attribute structs (op_attrs_gen.h), and one inline function for each op
-(ops_gen.h), which a program compiles into itself, so that an op adds no exported symbol."""
+"""Generates the C headers of the ops: op_attrs_gen.h with their numbers and attribute structs, and
+ops_gen.h with an inline function for each op. The functions are inline, so that libtenon exports no
+symbol per op."""
 
 import textwrap
 
@@ -9,7 +10,7 @@ WIDTH = 100
 
 
 def comment(text):
-    """`text` as a C comment, each of its lines wrapped."""
+    """Returns `text` as a C comment. Each line of the text is wrapped."""
     lines = []
     for line in text.split("\n"):
         lines += textwrap.wrap(line, WIDTH - 3, subsequent_indent=" " * registry.hanging(line),
@@ -47,7 +48,7 @@ TYPES = {"int": "int64_t", "float": "double", "bool": "bool", "dtype": "tenon_dt
 
 
 def members(attr):
-    """The members of the C struct that stand for one attribute: (declaration, name)."""
+    """Returns [(declaration, name)]: the members of the C struct that represent one attribute."""
     name = attr["name"]
     if attr["type"] == "ints":
         return [(f"const int64_t* {name} TENON_BORROWED TENON_COUNT(n_{name});", name),
@@ -56,7 +57,7 @@ def members(attr):
 
 
 def initialiser(attr):
-    """The default of one attribute in C."""
+    """Returns the default of an attribute as a C initialiser."""
     value = attr["default"]
     if attr["type"] == "ints":
         return "NULL, 0"
@@ -161,7 +162,7 @@ TENON_END_DECLS
 
 
 def facts(op):
-    """Broadcasting, promotion and the derivative, each in a sentence."""
+    """Returns sentences about broadcasting, type promotion and the derivative."""
     told = []
     if op["elementwise"] and len(op["inputs"]) > 1:
         told.append("The inputs broadcast, as in NumPy.")
@@ -172,7 +173,7 @@ def facts(op):
 
 
 def rules(op):
-    """The rules, grouped by their errors."""
+    """Returns the rules of an op, grouped by the error that a violation causes."""
     late = [rule for rule in op["rules"] if rule["label"] == op["kit"]["index_rule"]]
     early = [rule for rule in op["rules"] if rule not in late]
     lines = []
@@ -232,7 +233,8 @@ def parameters(op):
 
 
 def body(op):
-    """The statements of the wrapper: gather the inputs, call, pass the outputs."""
+    """Returns the statements of an inline function: they collect the inputs, call the op and return
+    the outputs."""
     inputs, outputs = op["inputs"], op["outputs"]
     declarations, before, after = [], [], []
     if not inputs:
@@ -260,7 +262,7 @@ def body(op):
 
 
 def fill(head, pieces, tail, width=WIDTH):
-    """`head` followed by comma-separated pieces, wrapped under its end."""
+    """Appends comma-separated pieces to `head`. Wrapped lines are indented to the end of `head`."""
     margin = " " * len(head)
     lines = [head]
     for i, piece in enumerate(pieces):

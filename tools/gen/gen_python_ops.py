@@ -1,5 +1,5 @@
-"""The ops in Python: the table by which the extension module reads their arguments, their manuals, and
-the type stubs."""
+"""Generates the ops of the Python binding: the table from which the extension module parses
+arguments, the docstrings, and the type stubs."""
 
 import textwrap
 
@@ -52,7 +52,7 @@ def kind(attr):
 
 
 def default(attr):
-    """An attribute's default value in Python."""
+    """Returns the default of an attribute as Python source."""
     value = attr["default"]
     if attr["type"] == "ints":
         return "(" + ", ".join(map(str, value)) + ("," if len(value) == 1 else "") + ")"
@@ -88,7 +88,7 @@ def result(op):
 
 
 def parameters(op, enums=None):
-    """The op's parameters as Python source. Type hints are included if `enums` is given."""
+    """Returns the parameters of an op as Python source. Adds type hints if `enums` is given."""
     rows = []
     for entry in op["inputs"]:
         types = {"required": "TensorLike", "optional": "TensorLike | None",
@@ -104,7 +104,7 @@ def parameters(op, enums=None):
 
 
 def required_first(rows):
-    """Whether no required parameter follows an optional one, as Python requires."""
+    """Returns whether all required parameters precede the optional ones, as Python requires."""
     seen = False
     for row in rows:
         if "=" in row:
@@ -129,7 +129,8 @@ def attr_note(attr, enums):
 
 
 def manual(op, enums):
-    """The text of help(): what the op computes, its arguments, results and errors."""
+    """Returns the docstring of an op: what it computes, its arguments, its results and its errors.
+    """
     parts = [registry.sentence(op["summary"])]
     if op["formula"]:
         parts.append(textwrap.indent(op["formula"], "    "))
@@ -158,7 +159,7 @@ def wrap(text, first="", rest=""):
 
 
 def c_text(text):
-    """A text as literals of C, one for each line."""
+    """Formats text as C string literals, one for each line."""
     rows = []
     for line in text.split("\n"):
         escaped = line.replace("\\", "\\\\").replace('"', '\\"').replace("??", "?\\?")

@@ -1,5 +1,5 @@
-"""The ops in Rust: free functions, methods of Tensor, and builders for attributes, each with an example
-that is one of the op's cases."""
+"""Generates the ops of the Rust binding: free functions, methods of Tensor, and builders for
+attributes. The example of each is a test case of the op."""
 
 import registry
 import rust
@@ -44,7 +44,7 @@ def attr_type(attr):
 
 
 def set_attr(attr, value):
-    """The statements' right sides that store an attribute in the C struct: [(field, value)]."""
+    """Returns [(field, value)]: the assignments that store an attribute in the C struct."""
     name = rust.name(attr["name"])
     if attr_type(attr) == "ints":
         return [(name, f"{value}.as_ptr()"), (f"n_{attr['name']}", f"{value}.len()")]
@@ -80,7 +80,7 @@ def struct_literal(op, pairs):
 
 
 class Shape:
-    """How an op is written in Rust."""
+    """Determines how the functions of an op are written in Rust."""
 
     def __init__(self, op):
         self.op = op
@@ -134,7 +134,7 @@ def manual(shape, example, margin="", see=""):
 # ---- signatures and bodies
 
 def parameters(shape, method, builder):
-    """(parameters in Rust, names as the body passes them on)."""
+    """Returns (Rust parameters, argument names in the body)."""
     rows = ["&self"] if method else []
     names = ["self"] if method else []
     if shape.variadic:
@@ -157,12 +157,12 @@ def parameters(shape, method, builder):
 
 
 def lifetime(shape):
-    """Whether a function's parameters name a lifetime."""
+    """Returns the lifetime parameter of a function, or nothing if it has no inputs."""
     return "<'a>" if shape.op["inputs"] else ""
 
 
 def handles(shape, prefix=""):
-    """The array of raw inputs."""
+    """Returns the expression for the array of raw input handles."""
     if shape.variadic:
         return f"&raws(&{prefix}{rust.name(shape.op['inputs'][0]['name'])})"
     rows = [f"raw_or_null(&{prefix}{rust.name(i['name'])})" if i["kind"] == "optional"
@@ -198,7 +198,8 @@ def lend(shape):
 
 
 def function(shape):
-    """A free function: the op itself, or the short form of one that has a builder."""
+    """Returns the free function of an op. If the op has a builder, the function omits optional
+    arguments."""
     op = shape.op
     rows, names = parameters(shape, False, False)
     text = manual(shape, rust_examples.call(shape, method=False, builder=False))
@@ -216,7 +217,8 @@ def function(shape):
 
 
 def builder(shape):
-    """The builder of an op's attributes and optional inputs, and the function that makes it."""
+    """Returns the builder of an op's attributes and optional inputs, and the function that creates
+    the builder."""
     op = shape.op
     name = rust.pascal(op["name"])
     rows, _ = parameters(shape, False, True)

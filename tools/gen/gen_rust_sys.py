@@ -1,5 +1,5 @@
-"""The C ABI in Rust: the raw declarations of bindings/rust/tenon-runtime-sys, and the test that compares
-their layouts with those that clang computes."""
+"""Generates the raw Rust declarations of the C ABI in bindings/rust/tenon-runtime-sys, and a test
+that compares their layouts with those that clang computes."""
 
 import gen_layouts
 import rust
@@ -42,7 +42,8 @@ BASES = {"void": "c_void", "char": "c_char", "_Bool": "bool", "size_t": "usize",
 
 
 def rust_type(kind):
-    """`const tenon_tensor *const *` as `*const *const tenon_tensor`; arrays by value."""
+    """Converts a C type: `const tenon_tensor *const *` becomes `*const *const tenon_tensor`. Arrays
+    are by value."""
     kind, _, length = kind.partition("[")
     words = kind.replace("*", " * ").replace("struct ", " ").split()
     const = "const" in words[:words.index("*")] if "*" in words else "const" in words
@@ -57,7 +58,8 @@ def rust_type(kind):
 
 
 def item_type(item):
-    """The type of a field or a parameter; a pointer to a function may be NULL."""
+    """Returns the Rust type of a field or parameter. Function pointers are Options, because they
+    may be NULL."""
     if "parameters" not in item:
         return rust_type(item["type"])
     parameters = ", ".join(f"{rust.name(p['name'])}: {rust_type(p['type'])}"
@@ -71,7 +73,7 @@ def returned(item):
 
 
 def manual(item, margin=""):
-    """The doc comment: the header's own words, which are not Markdown."""
+    """Returns the doc comment: the header's text in a code block, because it is not Markdown."""
     return rust.comment(f"```text\n{item['doc']}\n```", margin) if item.get("doc") else ""
 
 

@@ -1,4 +1,4 @@
-"""Shared by the generators: the registry's names in C, and small queries of the registry."""
+"""Helpers of the generators: C names for entries of the registry, and simple queries."""
 
 import pathlib
 import re
@@ -20,7 +20,7 @@ COMMON = ("all", "all_but_first")
 
 FLOATING = ["f16", "bf16", "f32", "f64"]
 INTEGER = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
-# Names of sets of dtypes.
+# Names for sets of dtypes.
 CLASSES = [("any", ["bool", *INTEGER, *FLOATING]), ("numeric", [*INTEGER, *FLOATING]),
            ("integer", INTEGER), ("floating", FLOATING), ("bool", ["bool"])]
 
@@ -40,7 +40,7 @@ def c_enumerator(enum, value):
 
 
 def sentence(text):
-    """A phrase of the registry as a sentence of its own."""
+    """Makes a sentence of a phrase from the registry: capitalises it and adds a full stop."""
     text = text.strip()
     if not text:
         return text
@@ -48,7 +48,7 @@ def sentence(text):
 
 
 def dtypes_text(dtypes):
-    """Dtypes in words, as few as there are: "i32 or i64", "integer or bool"."""
+    """Describes a set of dtypes in few words, such as "i32 or i64" or "integer or bool"."""
     words = []
     left = set(dtypes)
     for word, members in CLASSES:
@@ -60,7 +60,7 @@ def dtypes_text(dtypes):
 
 
 def input_doc(entry):
-    """The description of an input, whether it is optional, and its dtypes."""
+    """Returns the description of an input, whether it is optional, and its dtypes."""
     note = {"optional": " May be NULL.", "variadic": " One or more."}.get(entry["kind"], "")
     if entry.get("dtypes"):
         note += f" Dtype: {dtypes_text(entry['dtypes'])}."
@@ -68,7 +68,7 @@ def input_doc(entry):
 
 
 def output_doc(entry, op):
-    """The description of an output, and its dtype if only the inputs determine it."""
+    """Returns the description of an output. Includes its dtype if the inputs alone determine it."""
     dtype = entry.get("dtype")
     if not dtype:
         return sentence(entry["doc"])
@@ -78,15 +78,15 @@ def output_doc(entry, op):
 
 
 def derivative(op, yes="Yes,", no="None"):
-    """Whether an op can be differentiated, and how or why not, in a sentence that begins with `yes`
-    or `no`."""
+    """Returns a sentence that states whether an op can be differentiated, and how or why not. It
+    begins with `yes` or `no`."""
     if op["no_gradient"]:
         return f"{no}: {op['no_gradient']}."
     return f"{yes} to any order." if op["derivative"] else f"{yes} through its decomposition."
 
 
 def attr_doc(attr):
-    """The meaning of an attribute, with its default."""
+    """Returns the description and the default of an attribute."""
     return f"{sentence(attr.get('doc', ''))} Default: {default_text(attr)}.".strip()
 
 
@@ -104,7 +104,8 @@ def default_text(attr):
 
 
 def hanging(line):
-    """The indentation of wrapped lines: under a parameter's text, beyond a formula's."""
+    """Returns the indentation of wrapped lines: aligned with a parameter's description or a
+    formula."""
     if line.startswith("@param "):
         return len("@param ") + len(line.split()[1]) + 1
     indent = len(line) - len(line.lstrip())
@@ -112,7 +113,7 @@ def hanging(line):
 
 
 def files(pattern):
-    """The files below core/ops that match the pattern, sorted by file name."""
+    """Returns the files below core/ops that match the pattern, sorted by file name."""
     return sorted(OPS.rglob(pattern), key=lambda path: path.name)
 
 
@@ -121,9 +122,10 @@ def file_named(name):
 
 
 def document_attrs(ops):
-    """Documents each attribute that the registry does not explain by the comment at its field.
+    """Adds a description to each attribute that lacks one, from the comment of its field in C++.
 
-    An op is matched with a struct of attributes by its file, or by its list of names.
+    The struct of the attributes is found by the op's file, or by the struct's list of op names.
+
     """
     by_file, by_names = {}, {}
     for path in [file_named("formulas.h"), *files("*.h"), *files("*.cc")]:
@@ -141,7 +143,7 @@ def document_attrs(ops):
 
 
 def families():
-    """{op: title}, as the comments in ops.def group the ops."""
+    """Returns {op: title of its family}. The comments in ops.def contain the titles."""
     result = {}
     title = ""
     for line in (OPS / "ops.def").read_text().splitlines():
@@ -155,16 +157,17 @@ def families():
 
 
 def source_of(name):
-    """The file in core/ops that defines the op: its own, or its family's."""
+    """Returns the file in core/ops that defines an op: the op's own file, or that of its family."""
     return next(path for path in [*files(f"{name}.cc"), *files("*.cc")]
                 if f"OpDef {name}_def()" in path.read_text())
 
 
 def rule_blocks(text):
-    """The lists of numbered constraints in the comments of a file: [(ops, [[label, text]])].
+    """Returns the lists of numbered constraints in a file's comments: [(ops, [[label, text]])].
 
-    `ops` is empty for those that hold for all of the file. A family's file names the ops of the others:
-    "Constraints of concat.", "and of max and min:", or in the line "---- concat" further up.
+    `ops` is empty if a list holds for all ops of the file. In a file for several ops, a list names
+    its ops: "Constraints of concat.", "and of max and min:", or in an earlier line "---- concat".
+
     """
     own = set(re.findall(r"^OpDef (\w+)_def\(\)", text, re.MULTILINE))
     blocks, section = [], set()
@@ -186,8 +189,8 @@ def rule_blocks(text):
 
 
 def rules_of(name, path):
-    """The numbered constraints that an op's file has for it, by label. A reference such as "see reduction.h"
-    is resolved."""
+    """Returns {label: text}: the numbered constraints of an op. Replaces references such as "see
+    reduction.h" by the constraints in that file."""
     rules = [rule for ops, block in rule_blocks(path.read_text()) if not ops or name in ops
              for rule in block]
     for rule in rules:
@@ -201,7 +204,7 @@ def rules_of(name, path):
 
 
 def document_rules(ops):
-    """Gives each op its rules, and the name of the file that defines it."""
+    """Adds to each op its rules and the name of the file that defines it."""
     for op in ops["ops"]:
         path = source_of(op["name"])
         op["source"] = f"core/ops/{path.relative_to(OPS)}"

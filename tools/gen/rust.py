@@ -1,4 +1,4 @@
-"""Names, comments and literals of generated Rust."""
+"""Helpers that format names, comments and literals of generated Rust code."""
 
 import textwrap
 
@@ -10,7 +10,8 @@ KEYWORDS = {"as", "async", "await", "box", "break", "const", "continue", "crate"
 
 
 def name(word):
-    """An identifier; a keyword gets an underscore at its end, as `where_`."""
+    """Returns an identifier. If the word is a Rust keyword, appends an underscore, as in `where_`.
+    """
     return f"{word}_" if word in KEYWORDS else word
 
 
@@ -19,7 +20,7 @@ def pascal(word):
 
 
 def comment(text, margin=""):
-    """`text`, which is Markdown, as a doc comment. Code blocks are not wrapped."""
+    """Formats Markdown as a doc comment. Code blocks are not wrapped."""
     lines, code = [], False
     for line in text.split("\n"):
         fence = line.startswith("```")
@@ -32,9 +33,9 @@ def comment(text, margin=""):
 
 
 def escape(text):
-    """Plain text as Markdown: characters that rustdoc would read as a link, a tag or a list are escaped."""
+    """Escapes plain text for Markdown, so that rustdoc shows no links, tags or lists."""
     for char in "\\[]<>*_`":
         text = text.replace(char, "\\" + char)
-    for sign in "-+":  # At the beginning of a wrapped line, these would be the items of a list.
+    for sign in "-+":  # At the start of a wrapped line, these begin a list.
         text = text.replace(f" {sign} ", f" \\{sign} ")
     return text

@@ -1,4 +1,4 @@
-"""Examples of ops in Rust, made of their cases: each runs as a doctest."""
+"""Generates the examples of Rust functions from the test cases of ops. Each runs as a doctest."""
 
 import rust
 
@@ -9,7 +9,7 @@ MAX_ELEMENTS = 24
 
 
 def usable(op, case):
-    """Whether a case succeeds, and its inputs are short to write."""
+    """Returns whether a case can be an example: it succeeds, and its inputs are short."""
     if "error" in case:
         return False
     for given in case["inputs"]:
@@ -37,12 +37,12 @@ def defaults_only(op, case):
 
 
 def has_default_case(op):
-    """Whether the op works with all its attributes at their defaults."""
+    """Returns whether a case that can be an example leaves all attributes at their defaults."""
     return any(usable(op, case) and defaults_only(op, case) for case in op["kit"]["cases"])
 
 
 def rank(case):
-    """Cases that are short and whose values are written come first."""
+    """Returns a sort key: cases with few elements, and cases named "example", come first."""
     elements = sum(len(i.get("values", [0] * 100)) for i in case["inputs"] if i and "shape" in i)
     return elements + (0 if case["name"] == "example" else 2)
 
@@ -75,7 +75,7 @@ def nested(shape, values):
 
 
 def tensor(given):
-    """An expression of the tensor, or of the number, that a case has."""
+    """Returns the Rust expression for a tensor or number of a case."""
     if "scalar" in given:
         value = number("f64" if given["dtype"].startswith("f") or given["dtype"] == "bf16" else
                        given["dtype"], given["scalar"])
@@ -182,14 +182,14 @@ def setter_text(op, case, extra):
 
 
 def used(shape, case):
-    """The extras that a case sets."""
+    """Returns the attributes and optional inputs that a case sets."""
     op = shape.op
     return [e for e in shape.optional if given_of(op, case, e)] + [
         a for a in op["attrs"] if not is_default(op, case, a)]
 
 
 def call(shape, method, builder):
-    """A call of an op as a function or as a method, in its short form or with its builder."""
+    """Returns a call of the op: as a function or as a method, with or without its builder."""
     op = shape.op
     if builder:
         case = pick(op, lambda c: used(shape, c)) or pick(op)
@@ -210,7 +210,7 @@ def call(shape, method, builder):
 
 
 def setter(shape, extra):
-    """A call that sets one attribute, or optional input, besides what its case needs."""
+    """Returns the builder call that sets one attribute or optional input."""
     op = shape.op
     case = pick(op, lambda c: extra in used(shape, c)) or pick(
         op, lambda c: "kind" not in extra) or pick(op)

@@ -3,8 +3,8 @@
 #
 #   tools/gpu/emulated_cuda.sh BUILD COMMAND...
 #
-# If that folder has no emulated driver, prints a message and exits with 77, which ctest shows as
-# skipped.
+# If the build folder has no emulated driver, prints a message and exits with 77, which ctest
+# reports as skipped.
 set -eu
 
 build=$(cd "$1" && pwd)
@@ -15,7 +15,7 @@ if [ ! -e "$folder/libtenon_emulated_cuda.so" ] || [ ! -e "$folder/libtenon_emul
     "tenon_emulated_nvrtc build it" >&2
   exit 77
 fi
-# Without the emulated cuBLASLt the plugin's own kernels multiply.
+# If the emulated cuBLASLt is not built, the plugin multiplies with its own kernels.
 [ ! -e "$folder/libtenon_emulated_cublaslt.so" ] || export TENON_CUDA_CUBLASLT="$folder/libtenon_emulated_cublaslt.so"
 export TENON_CUDA_DRIVER="$folder/libtenon_emulated_cuda.so" TENON_CUDA_NVRTC="$folder/libtenon_emulated_nvrtc.so"
 export TENON_EMULATED_CUDA_CACHE="${TENON_EMULATED_CUDA_CACHE:-$folder/cache}"

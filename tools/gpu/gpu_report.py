@@ -1,6 +1,5 @@
-"""The outcomes of the steps of a run on a device, and the page that reports them. A step is a command that
-has ended, and its output is the only source. This module runs no commands.
-"""
+"""Parses the output of the commands that ./dev gpu has run, and formats the report. Runs no
+commands itself."""
 
 import dataclasses
 import re
@@ -10,15 +9,15 @@ SHOWN_FAULTS = 40
 
 @dataclasses.dataclass
 class Outcome:
-    """A step that was run, or the reason why it was not."""
+    """The result of a step, or the reason why it was not run."""
     name: str
     command: str
-    status: int | None = None  # None: it was not run, or did not end in its time.
+    status: int | None = None  # None: it was not run, or it exceeded its time limit.
     seconds: float = 0.0
-    summary: str = ""          # One line.
+    summary: str = ""          # One line about the results.
     faults: list = dataclasses.field(default_factory=list)
-    details: list = dataclasses.field(default_factory=list)  # Lines to show as they stand.
-    reason: str = ""           # Why it was not run, or not to its end.
+    details: list = dataclasses.field(default_factory=list)  # Lines to copy into the report.
+    reason: str = ""           # Why it was not run, or not completed.
 
     @property
     def passed(self):
@@ -26,39 +25,41 @@ class Outcome:
 
 
 def last(pattern, text):
-    """The last line that the pattern matches from its beginning, or an empty one."""
+    """Returns the last line whose beginning matches the pattern, or an empty string."""
     lines = [line for line in text.splitlines() if re.match(pattern, line)]
     return lines[-1].strip() if lines else ""
 
 
 def read_gtest(text):
-    """(summary, faults, details) of a googletest program, or of some that had a shard each."""
+    """Returns (summary, faults, details) of the output of a googletest program or of several
+    shards."""
     counts = []
     for word in ["PASSED", "SKIPPED", "FAILED"]:
         found = re.findall(rf"^\[ +{word} +\] (\d+) tests?[.,]", text, re.MULTILINE)
         if found:
             counts.append(f"{sum(map(int, found))} {word.lower()}")
-    # The final list has a test's name alone on its line; a failure reported earlier has its time
-    # after the name.
+    # In the final list of failed tests, a line has only the name. In earlier lines, the time
+    # follows.
     faults = re.findall(r"^\[ +FAILED +\] ([\w/]+\.[\w/]+)(?:, where .*)?$", text, re.MULTILINE)
     return ", ".join(counts), faults, []
 
 
 def read_kit(text):
-    """(summary, faults, details) of tenon-conformance, including the cells that it had no time for."""
+    """Returns (summary, faults, details) of the output of tenon-conformance. The summary includes
+    the cells that were not run for lack of time."""
     faults = re.findall(r"^(?:FAIL|CRASH|TIMEOUT|LEAK|MISTRUSTED|XPASS) .*$", text, re.MULTILINE)
     left = last(r"left: \d+ cells", text).partition(";")[0]
     return ", ".join(filter(None, [last(r"cells: \d+", text), left])), faults, []
 
 
 def read_onnx(text):
-    """(summary, faults, details) of tenon-conformance onnx."""
+    """Returns (summary, faults, details) of the output of tenon-conformance onnx."""
     faults = re.findall(r"^(?:FAILED|LOGGED) .*$", text, re.MULTILINE)
     return last("onnx node tests: ", text), faults, []
 
 
 def read_bench(text):
-    """(summary, faults, details) of a bench."""
+    """Returns (summary, faults, details) of the output of a bench."""
     details = [line for line in text.splitlines()
                if re.match("(version|time|figure|ratio) ", line)]
     ratios = sum(line.startswith("ratio ") for line in details)
@@ -66,26 +67,27 @@ def read_bench(text):
 
 
 def words_of(outcome):
-    """The outcome of a step, in a few words."""
+    """Describes the result of a step in a few words."""
     if outcome.reason:
         return outcome.reason
     return "passed" if outcome.passed else f"failed, status {outcome.status}"
 
 
 def file_stem(date, device, commit):
-    """The name of a report, such as 2026-11-24-nvidia-h100-0123456789, from the device's name."""
+    """Returns the file name of a report without extension, such as
+    2026-11-24-nvidia-h100-0123456789."""
     words = re.sub(r"\(.*?\)", " ", device).lower()
     words = "-".join(re.findall(r"[a-z0-9]+", words))[:40].strip("-")
     return f"{date}-{words}-{commit}"
 
 
 def cell(text):
-    """A text that can be part of a table."""
+    """Formats text for a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def page(title, facts, outcomes):
-    """The report as Markdown. `facts` are pairs of a name and a value."""
+    """Returns the report as Markdown. `facts` are pairs (name, value) about the machine."""
     lines = [f"# {title}", "", "| | |", "|---|---|"]
     lines += [f"| {cell(what)} | {cell(which)} |" for what, which in facts if which]
     lines += ["", "## What was run", "", "| step | came to | result | seconds |", "|---|---|---|---|"]

@@ -1,4 +1,4 @@
-"""The report of a run on a GPU summarises the programs' output: each test reads one output."""
+"""Tests gpu_report.py: each test parses the output of one program, or formats a report."""
 
 import unittest
 

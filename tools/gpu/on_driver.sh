@@ -1,16 +1,17 @@
 #!/bin/sh
-# Runs a command on one of the Vulkan drivers that need no GPU: lavapipe or swiftshader
+# Runs a command on a Vulkan driver that needs no GPU: lavapipe or swiftshader
 #
 #   tools/gpu/on_driver.sh NAME COMMAND...
 #   tools/gpu/on_driver.sh NAME              prints the file that describes the driver
 #
-# If the driver is not installed, prints that and exits with 77, which ctest shows as skipped.
+# If the driver is not installed, prints a message and exits with 77, which ctest reports as
+# skipped.
 set -eu
 
 name=$1
 shift
 case $name in
-  # Debian's file names contain the architecture, others' do not.
+  # The file's name contains the architecture in Debian, but not in other distributions.
   lavapipe) files="/usr/share/vulkan/icd.d/lvp_icd.$(uname -m).json /usr/share/vulkan/icd.d/lvp_icd.json" ;;
   swiftshader) files=/usr/lib/chromium/vk_swiftshader_icd.json ;;
   *)
@@ -24,7 +25,7 @@ for file in $files; do
     echo "$file"
     exit 0
   fi
-  export VK_DRIVER_FILES="$file" VK_ICD_FILENAMES="$file" # As loaders before 1.3.207 call it.
+  export VK_DRIVER_FILES="$file" VK_ICD_FILENAMES="$file" # The name in loaders before 1.3.207.
   exec "$@"
 done
 echo "skipped: the driver $name is not installed, there is no $file; ./dev setup --vulkan --swiftshader installs both" >&2

@@ -1,8 +1,7 @@
-"""Runs the tests, the conformance kit and the benches of each plugin for GPUs on this machine's GPU, and
-writes one report for each. `./dev gpu` builds what is needed and calls this; gpu_report.py reads
-what the programs print.
+"""Runs the tests, the conformance kit and the benches of each GPU plugin on this machine's GPU.
 
-To add a plugin, add a line to PLUGINS.
+Writes one report per plugin. `./dev gpu` builds the programs and calls this script. gpu_report.py
+parses their output. To add a plugin, add an entry to PLUGINS.
 """
 
 import argparse
@@ -28,14 +27,14 @@ RESULTS = pathlib.Path("benches/results")
 ONNX = pathlib.Path("/usr/share/libonnx-testdata/data/node")
 SKIPPED = 77
 CUT_OFF = 124
-UNFINISHED = 75       # The kit, where its time was over.
-STEP_SECONDS = 1800   # What a step other than the kit's may take.
-KIT_SECONDS = 600     # What the kit's last cells may take, which it begins while it has time.
+UNFINISHED = 75       # Exit status of the kit after its time limit.
+STEP_SECONDS = 1800   # Time limit of each step except the kit.
+KIT_SECONDS = 600     # Additional time for cells that the kit has begun.
 
 
 class Step:
-    """A command, the function that reads its output, its time limit, and the files that it needs. `shards`:
-    number of parallel processes, each with a part of the tests."""
+    """A command, the function that parses its output, its time limit, and the files that it needs.
+    `shards` is the number of parallel processes, each of which runs a part of the tests."""
 
     def __init__(self, name, command, read, seconds=STEP_SECONDS, needs=(), shards=1):
         self.name = name
@@ -49,7 +48,7 @@ class Step:
 # ---- the steps
 
 def kit_step(name, plugin, minutes, jobs, resume, options=()):
-    """Runs as many cells of the kit as there is time for. `resume`: reuses the results of an earlier run."""
+    """Runs cells of the kit for `minutes`. With `resume`, reuses the results of an earlier run."""
     command = [DEV / "tenon-conformance", "--plugin", plugin, "--jobs", jobs, *options,
                "--minutes", f"{max(minutes, 0.01):.3g}"]
     expected = pathlib.Path("plugins") / plugin / "expected.jsonl"
@@ -63,7 +62,7 @@ def kit_step(name, plugin, minutes, jobs, resume, options=()):
 
 def vulkan_steps(minutes, jobs, resume):
     yield Step("tests of the plugin", [DEV / "vulkan_test"], gpu_report.read_gtest, shards=jobs)
-    # The plugin has no kernels for determinants.
+    # The plugin has no kernels for determinants, so their node tests are excluded.
     yield Step("node tests of ONNX but determinants",
                [DEV / "tenon-conformance", "onnx", "--device", "vulkan", "--filter", "^test_(?!det_)"],
                gpu_report.read_onnx, needs=[ONNX])
@@ -77,8 +76,8 @@ def vulkan_steps(minutes, jobs, resume):
 
 
 def cuda_steps(minutes, jobs, resume):
-    # The plugin has no kernels for determinants. Its own tests need the emulated driver, and run
-    # elsewhere.
+    # The plugin has no kernels for determinants, so their node tests are excluded. The plugin's own
+    # tests need the emulated driver, so they are not run on a GPU.
     yield Step("node tests of ONNX but determinants",
                [DEV / "tenon-conformance", "onnx", "--device", "cuda", "--filter", "^test_(?!det_)"],
                gpu_report.read_onnx, needs=[ONNX])
@@ -88,7 +87,7 @@ def cuda_steps(minutes, jobs, resume):
     yield kit_step("conformance, all levels", "cuda", minutes, jobs, resume)
 
 
-# The steps and display name of each plugin for GPUs, by the plugin's name.
+# For each GPU plugin: its display name, and the function that yields its steps.
 PLUGINS = {"vulkan": ("Vulkan", vulkan_steps), "cuda": ("CUDA", cuda_steps)}
 
 
@@ -99,7 +98,7 @@ def file_name(text):
 
 
 def run_step(step):
-    """The outcome of a step. What it prints is kept in a file under build/gpu."""
+    """Runs a step and returns its outcome. Stores the output in a file under build/gpu."""
     command = shlex.join(step.command)
     missing = [str(path) for path in step.needs if not (ROOT / path).exists()]
     if missing:
@@ -155,15 +154,16 @@ def keep(path, state, done):
 
 
 def forget(plugin):
-    """Deletes the stored outcomes of steps, and the kit's stored cells."""
+    """Deletes the stored outcomes of a plugin's steps, and the cells that the kit has stored."""
     for path in (ROOT / WORK).glob(f"{plugin}_*.json"):
         path.unlink()
 
 
 def kept(path, state):
-    """The stored outcomes, by name, of the steps that passed with exactly this `state`.
+    """Returns {name: outcome} of the stored steps that passed with this `state`.
 
-    None if the stored outcomes belong to another state.
+    Returns None if the stored outcomes belong to another state.
+
     """
     told = json.loads(path.read_text()) if path.exists() else {"of": "nothing"}
     if told["of"] != state:
@@ -176,7 +176,7 @@ def kept(path, state):
 # ---- the machine
 
 def said_by(*command):
-    """The first line that a command prints; empty if there is no such command."""
+    """Returns the first line of a command's output; empty if the command does not exist."""
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     except OSError:
@@ -194,7 +194,7 @@ def commit(given):
 
 
 def processor():
-    """The name of the machine's processor, and how many of it there are."""
+    """Returns the name and the number of the machine's processors."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -204,7 +204,7 @@ def processor():
 
 
 def facts_of(device, software, commit_name):
-    """Pairs of a name and a value, for the head of the report."""
+    """Returns pairs (name, value) about the machine, for the start of the report."""
     memory = device.get("memory_bytes", 0)
     return [("device", f"{device['name']}: {device.get('description', '')}"),
             ("kind", "a software driver, not a GPU" if software else device["kind"]),
@@ -220,14 +220,15 @@ def facts_of(device, software, commit_name):
 
 
 def listed_devices():
-    """The output of `tenon devices`, as (devices, plugins)."""
+    """Runs `tenon devices` and returns (devices, plugins)."""
     done = subprocess.run([ROOT / DEV / "tenon", "devices", "--json"], capture_output=True, text=True)
     told = json.loads(done.stdout or "{}")
     return told.get("devices", []), told.get("plugins", [])
 
 
 def chosen(devices, plugin, software):
-    """The first device of a plugin, if it has the requested kind."""
+    """Returns the first device of a plugin, if it is a GPU, or a software driver with `software`.
+    """
     for device in devices:
         if device["name"] == f"{plugin}:0" and (software or device["kind"] != "cpu"):
             return device
@@ -264,11 +265,12 @@ def main():
     options.add_argument("--minutes", type=float, default=10)
     options.add_argument("--software", action="store_true")
     options.add_argument("--commit", default="")
-    # Each process of the kit has its own threads, and all share one device.
+    # By default, half as many processes as cores, because each process of the kit has several
+    # threads.
     options.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2))
     options.add_argument("--resume", action="store_true")
     options = options.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(CUT_OFF))  # So that what it runs ends with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(CUT_OFF))  # Also ends the running command.
     (ROOT / WORK).mkdir(parents=True, exist_ok=True)
     devices, plugins = listed_devices()
     ran, faults = False, 0
@@ -289,7 +291,7 @@ def main():
             if step.name not in done:
                 done[step.name] = run_step(step)
             outcomes.append(done[step.name])
-            # Saved after each step, so that an interrupted run keeps its results.
+            # Stored after each step, so that an interrupted run keeps its results.
             keep(memory, state, done)
             path = write_report(f"{title} on {device.get('description', name)}{kind}", device, outcomes,
                                 options.software, state[0])

@@ -1,4 +1,5 @@
-"""The selection of devices and steps for a run on a GPU: each test uses a fake clock, device or command."""
+"""Tests the selection of devices and steps in run_on_gpu.py, with fake clocks, devices and
+commands."""
 
 import pathlib
 import sys

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Validates every module of SPIR-V in a folder for the target environment of the Vulkan plugin
+# Validates all SPIR-V modules in a folder for the target environment of the Vulkan plugin
 #
 #   tools/gpu/validate_shaders.sh FOLDER
 #
 # The plugin writes its modules to the folder that its option `shaders` or TENON_VULKAN_SHADERS
-# names. Without any module, for example because no driver is installed, this exits with 77.
+# names. If there are no modules, for example because no driver is installed, this exits with 77.
 set -eu
 
 folder=$1

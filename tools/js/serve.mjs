@@ -1,8 +1,8 @@
-// Serves a folder on the loopback interface.
+// Serves the files of a folder over HTTP on the loopback interface.
 //
 //   node serve.mjs FOLDER [PORT] [--isolated]
 //
-// With --isolated, pages may share memory between threads.
+// With --isolated, the response headers allow pages to share memory between threads.
 
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -14,7 +14,7 @@ const TYPES = {
   '.wasm': 'application/wasm', '.json': 'application/json', '.svg': 'image/svg+xml', '.png': 'image/png',
 };
 
-/** Starts a server; resolves to it when it listens. Port 0 takes a free one. */
+/** Starts a server, and resolves to it when it accepts connections. Port 0 selects a free port. */
 export function serve(folder, port = 0, isolated = false) {
   const root = resolve(folder);
   const server = createServer((request, response) => {

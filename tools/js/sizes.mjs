@@ -1,4 +1,5 @@
-// Prints the sizes of the package's files, and of the sections of each WebAssembly module, plain and compressed.
+// Prints the sizes of the package's files and of the sections of its WebAssembly modules, plain and
+// compressed.
 //
 //   node sizes.mjs PACKAGE
 
@@ -29,7 +30,7 @@ function readLeb(bytes, at) {
   }
 }
 
-/** The sections of a module: [[name, bytes], ...]. */
+/** Returns [[name, bytes], ...]: the sections of a WebAssembly module. */
 function sections(bytes) {
   const found = [];
   for (let at = 8; at < bytes.length;) {

@@ -1,5 +1,5 @@
-# Implements ./dev new, whose help is in tools/dev/new.sh, and `tenon new plugin`. Runs at the top of
-# the repository, or in the folder of an installation that has plugins/null.
+# Implements ./dev new (the help text is in tools/dev/new.sh) and `tenon new plugin`. Runs in the
+# root of the repository, or in the folder of an installation that contains plugins/null.
 
 set -eu
 
@@ -33,8 +33,8 @@ new_plugin() {
   mkdir -p "$folder"
   title=$(printf '%s' "$name" | cut -c1 | tr a-z A-Z)$(printf '%s' "$name" | cut -c2-)
   for file in plugins/null/*; do
-    # The word null in names that belong to the plugin; NULL and nullptr belong to the language and
-    # stay.
+    # Replaces the word null in names that belong to the plugin. NULL and nullptr belong to the
+    # language and are not replaced.
     sed -E "s/\bnull\b/$name/g; s/_null\b/_$name/g; s/\bnull_/${name}_/g; s/\bNull([A-Z])/$title\1/g" \
       "$file" >"$folder/$(basename "$file" | sed "s/null/$name/")"
   done

@@ -1,9 +1,10 @@
-"""Runs saved programs in onnxruntime and compares with the results that Tenon computed.
+"""Runs saved programs in onnxruntime, and compares the results with those of Tenon.
 
     compare.py FOLDER
 
-FOLDER holds, for each program, its folder and NAME.safetensors, as tenon_saved_programs writes them.
-Every result agrees within 1e-5 of the largest magnitude in it; results of other dtypes are equal.
+For each program NAME, FOLDER contains the program's folder and NAME.safetensors with inputs and
+results, as tenon_saved_programs writes them. Floating-point results may differ by 1e-5 of the
+largest magnitude in a tensor. Other results must be equal.
 """
 
 import json
@@ -20,7 +21,7 @@ TOLERANCE = 1e-5
 
 
 def tensors_of(path):
-    """The tensors of a safetensors file, by name."""
+    """Reads a safetensors file and returns {name: array}."""
     data = path.read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8:8 + size])
@@ -33,7 +34,8 @@ def tensors_of(path):
 
 
 def difference(got, want):
-    """The distance of two tensors relative to the largest magnitude; infinite if their types differ."""
+    """Returns the largest difference relative to the largest magnitude; infinite if the types
+    differ."""
     if got.dtype != want.dtype or got.shape != want.shape:
         return float("inf")
     if not numpy.issubdtype(want.dtype, numpy.floating):
@@ -47,7 +49,7 @@ def difference(got, want):
 
 
 def check(folder, name):
-    """The largest difference of a program's calls."""
+    """Runs all calls of a program and returns the largest difference."""
     try:
         import onnx
         onnx.checker.check_model(str(folder / name / f"{name}.onnx"), full_check=True)

@@ -1,9 +1,10 @@
-"""Runs ops of com.microsoft and ai.onnx.ml, and models that onnxruntime quantised, with `tenon run` and compares.
+"""Compares `tenon run` with onnxruntime for ops of com.microsoft and ai.onnx.ml, and for quantised
+models.
 
     foreign.py TENON [DEVICE...]
 
-TENON is the built command. Each device (cpu, unless others are named) agrees with onnxruntime within 1e-4 of the
-largest output of a model, or within one step where the outputs are quantised.
+TENON is the path of the command `tenon`. Each device (by default cpu) must agree with onnxruntime
+within 1e-4 of the largest output of a model. Quantised outputs may differ by one.
 """
 
 import pathlib
@@ -37,12 +38,14 @@ def number(value, kind="f4"):
 
 
 def scale(value=0.02):
-    """Of one element in a list, as onnxruntime's quantiser writes them as often as scalars."""
+    """Returns a scale as a list with one element. onnxruntime's quantiser writes scales in this
+    form, too."""
     return numpy.array([value], "f4")
 
 
 def save(nodes, inputs, constants, n_outputs, path):
-    """Writes a model. Inputs and constants are arrays by name; outputs are called y0, y1 and so on."""
+    """Saves an ONNX model. `inputs` and `constants` are {name: array}. The outputs are named y0,
+    y1, ..."""
     element = lambda x: ELEMENTS[x.dtype.str[1:]]
     graph = helper.make_graph(
         nodes, "test", [helper.make_tensor_value_info(name, element(x), x.shape) for name, x in inputs.items()],
@@ -53,8 +56,9 @@ def save(nodes, inputs, constants, n_outputs, path):
     onnx.save(model, path)
 
 
-# Op, inputs (None for an absent one), number of outputs, attributes. Ops are of com.microsoft, or have their domain as
-# a prefix. An input may be a pair (array, "constant").
+# Yields (op, inputs, number of outputs, attributes). The op belongs to com.microsoft, unless its
+# name has a domain as a prefix. An absent input is None. A pair (array, "constant") is an
+# initialiser.
 def cases():
     x = real(2, 3, 8)
     q, k = small("u1", 3, 4, 5), small("u1", 3, 4, 5)
@@ -147,7 +151,7 @@ def save_case(op, given, n_outputs, attributes, path):
 
 
 def network(path):
-    """A small convolutional network with a residual connection."""
+    """Saves a small convolutional network with a residual connection."""
     nodes = [helper.make_node("Conv", ["x", "w0", "b0"], ["c0"], pads=[1, 1, 1, 1]),
              helper.make_node("Relu", ["c0"], ["r0"]),
              helper.make_node("Conv", ["r0", "w1", "b1"], ["c1"], pads=[1, 1, 1, 1]),
@@ -171,7 +175,7 @@ class Calibration(quantization.CalibrationDataReader):
 
 
 def quantized_models(folder):
-    """The network, quantised in each mode."""
+    """Quantises the network in each mode of onnxruntime's quantiser."""
     network(folder / "network.onnx")
     source = str(folder / "network.onnx")
     quantization.quantize_dynamic(source, str(folder / "dynamic.onnx"))
@@ -185,7 +189,8 @@ def quantized_models(folder):
 
 
 def distance(tenon, model, device, inputs):
-    """The distance of the command's results from onnxruntime's, in units of the tolerance."""
+    """Returns the difference between Tenon's and onnxruntime's results, divided by the tolerance.
+    """
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

@@ -2,9 +2,9 @@
 
     models.py TENON FOLDER [DEVICE...]
 
-TENON is the built command. FOLDER holds the models, as `./dev setup --onnxruntime` unpacks them. Each
-device (cpu, unless others are named) agrees within 1e-4 in every element, and the models of text find
-and read the word that is drawn for them.
+TENON is the path of the command `tenon`. FOLDER holds the models, as `./dev setup --onnxruntime`
+unpacks them. Each device (by default cpu) must agree with onnxruntime within 1e-4 in every element.
+The text detection and recognition models must find and read a word that this script draws.
 """
 
 import pathlib
@@ -23,13 +23,13 @@ def noise(seed, *shape):
     return (0.1 * numpy.random.default_rng(seed).standard_normal(shape)).astype("f4")
 
 
-# Letters, five by seven pixels.
+# Bitmaps of letters, five by seven pixels.
 LETTERS = {"T": "11111 00100 00100 00100 00100 00100 00100", "E": "11111 10000 10000 11110 10000 10000 11111",
            "N": "10001 11001 10101 10101 10011 10001 10001", "O": "01110 10001 10001 10001 10001 10001 01110"}
 
 
 def drawn(word, height, width, scale):
-    """The word, black on white, as the models of text take images."""
+    """Returns an image of the word, black on white, in the input format of the text models."""
     image = numpy.ones((1, 3, height, width), "f4")
     for i, letter in enumerate(word):
         rows = [[int(bit) for bit in row] for row in LETTERS[letter].split()]
@@ -40,10 +40,11 @@ def drawn(word, height, width, scale):
 
 
 def pale_too(image):
-    """A batch of the image and a paler one, without noise.
+    """Returns a batch of the image and a paler copy, both without noise.
 
-    With noise, a model that is undecided about a letter turns a difference in the last bit into one of
-    1e-4, even in onnxruntime itself.
+    With noise, letters may be ambiguous. The model then amplifies a rounding error to 1e-4, even
+    between two runs of onnxruntime.
+
     """
     return numpy.concatenate([image, numpy.float32(0.7) * image])
 
@@ -53,7 +54,7 @@ def speech(batch, samples, rate):
             "sr": numpy.array(rate, "i8")}
 
 
-# The models and their inputs.
+# The models and the functions that create their inputs.
 MODELS = [
     (f"{VAD}/silero_vad_v5.onnx",
      [speech(1, 512, 16000), speech(3, 512, 16000), speech(1, 256, 8000)]),
@@ -67,14 +68,16 @@ MODELS = [
 
 
 def read_word(folder, scores):
-    """The text that a model reads: the likeliest letter at each position, with repetitions merged."""
+    """Returns the text that a recognition model reads: the likeliest letter at each position, with
+    repeated letters merged."""
     letters = ["", *(folder / OCR / "ppocr_keys_v1.txt").read_text().splitlines(), " "]
     best = [0, *scores.argmax(1)]
     return "".join(letters[now] for before, now in zip(best, best[1:]) if now != before).strip()
 
 
 def run(tenon, model, device, inputs, folder):
-    """Writes the command's outputs for the inputs into the folder; returns its warnings."""
+    """Runs the model by `tenon run`, which writes the outputs to the folder. Returns its warnings.
+    """
     arguments = []
     for name, value in inputs.items():
         numpy.save(folder / f"in_{name}.npy", value)
@@ -87,7 +90,8 @@ def run(tenon, model, device, inputs, folder):
 
 
 def check(session, tenon, model, device, calls):
-    """The distance of the command's results from the session's, its warnings, and its last result."""
+    """Compares Tenon with the session. Returns the largest difference, the warnings, and the last
+    result."""
     names = [value.name for value in session.get_outputs()]
     worst, spread, warnings = 0.0, 0.0, ""
     for inputs in calls:
@@ -98,7 +102,7 @@ def check(session, tenon, model, device, calls):
                 same = got.shape == want.shape and got.dtype == want.dtype
                 worst = numpy.maximum(worst, abs(got - want).max() if same else numpy.inf)
                 spread = max(spread, numpy.ptp(want))
-    # A constant output would be easy to match.
+    # A constant output would match even a wrong computation, so it counts as a failure.
     return worst if spread > 0.1 else numpy.nan, warnings, got
 
 

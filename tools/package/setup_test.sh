@@ -1,11 +1,11 @@
 #!/bin/sh
-# Commands other than demo, test and setup install nothing. If something is missing, they print it and
-# the command that installs it.
+# Checks that only the commands demo, test and setup install packages. Other commands must print
+# what is missing and the command that installs it.
 #
 #   sh setup_test.sh SOURCE WORK
 #
-# SOURCE is the repository; WORK receives a copy of its scripts, and programs that pretend that no
-# package is installed and record what would be.
+# SOURCE is the repository. WORK receives a copy of its scripts, and fake programs: one reports that
+# no package is installed, others record what would be installed.
 
 set -eu
 
@@ -43,7 +43,7 @@ grep -qx 'This command installs them: ./dev setup --test' printed || fail "the p
 if ./dev setup --dry-run --nope >printed 2>&1; then fail "an unknown part is accepted"; fi
 grep -q "there is no part '--nope'" printed || fail "an unknown part is not named"
 
-# The newcomer's command installs them, and says so first.
+# demo installs the missing packages, and prints that before it does.
 ./dev demo >printed 2>&1 || true
 grep -q '^-- installing .*cmake' printed || fail "./dev demo does not say what it installs"
 grep -q '^apt-get install .*cmake' ran || grep -q '^sudo .*apt-get install' ran ||

@@ -1,5 +1,5 @@
-# The wheel, made with the libtenon and the plugins of this build and installed into a clean
-# environment of Python, runs the README's program.
+# Builds the wheel with the libtenon and the plugins of this build, installs it in a new virtual
+# environment, and runs the program of the README.
 . "$(dirname "$0")/lib.sh"
 
 environment=$root/build/python
@@ -11,7 +11,7 @@ environment=$root/build/python
 sed -n '/^```python/,/^```/p' "$root/bindings/python/README.md" | sed '1d;$d' >"$work/readme.py"
 cd "$work"
 expect '[2. 4. 6.]' "$work/clean/bin/python" "$work/readme.py"
-# libtenon and the plugins are those of the wheel.
+# libtenon and the plugins must be loaded from the wheel.
 expect 'True True' "$work/clean/bin/python" -c "
 import os, tenon as tn
 tn.zeros((1,))

@@ -1,4 +1,5 @@
-// The command tenon: lists devices and ops, and runs and inspects programs and models from files.
+// The main program of the command `tenon`, which lists devices and ops, and runs and inspects
+// programs.
 
 #include <fmt/core.h>
 

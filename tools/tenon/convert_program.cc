@@ -1,5 +1,5 @@
-// `tenon convert`: converts a model of any operator set, or a program, to a program of the current
-// one.
+// `tenon convert`: converts an ONNX model of any supported operator set, or a program, to a program
+// of the current operator set.
 
 #include <fmt/core.h>
 
@@ -19,8 +19,8 @@ bool can_name_a_file(const std::string& name) {
              "0123456789_.-") == std::string::npos;
 }
 
-// The name under which a function is saved. If a graph's name is not a valid file name, the name of
-// the model's file is tried.
+// Returns the name for a saved function: the option --name, the graph's name or, if that is not a
+// valid file name, the name of the model's file.
 std::string name_for(const ProgramFunction& function, const ConvertOptions& options, size_t n) {
   if (n == 1 && !options.name.empty()) return options.name;
   const std::string stem = std::filesystem::path(options.path).stem().string();
@@ -33,7 +33,7 @@ std::string name_for(const ProgramFunction& function, const ConvertOptions& opti
                   function.name));
 }
 
-// The inputs with the given sizes filled in.
+// Returns the inputs with unknown sizes replaced by the sizes of the command line.
 std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes) {
   for (InputSpec& spec : inputs) {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
@@ -47,7 +47,7 @@ std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& si
   return inputs;
 }
 
-// On failure, lists the sizes that are still unknown, which may be the cause.
+// Traces a function. If that fails, adds to the error a list of the sizes that are still unknown.
 Trace traced(const Function& code, const std::vector<InputSpec>& inputs, const Statics& statics) {
   try {
     return code.trace(inputs, statics);

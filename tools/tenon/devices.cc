@@ -37,8 +37,8 @@ constexpr std::pair<tenon_features, const char*> kFeatures[] = {
 
 std::string text(tenon_string string) { return {string.data ? string.data : "", string.size}; }
 
-// Silences the context's warnings, which would appear between the rows; --verbose prints the
-// reasons.
+// Creates a context that logs nothing, because warnings would appear between the rows of the list.
+// --verbose prints the reasons for refused plugins.
 Context make_context() {
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   options.log_level = TENON_LOG_ERROR;
@@ -81,7 +81,7 @@ std::string uuid_text(const uint8_t (&uuid)[16]) {
   return any ? digits : "";
 }
 
-// All known properties of a device; those that are unknown or do not apply are left out.
+// Returns the known properties of a device as JSON. Omits those that are unknown or do not apply.
 Json describe(tenon_device* device) {
   tenon_device_info info = {};
   info.struct_size = sizeof info;

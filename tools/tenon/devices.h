@@ -1,4 +1,5 @@
-// `tenon devices`: lists the devices, and the result of loading each plugin that was found.
+// `tenon devices`: lists the devices, and for each plugin that was found whether it could be
+// loaded.
 
 #pragma once
 

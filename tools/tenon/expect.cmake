@@ -1,5 +1,5 @@
-# Runs PROGRAM with ARGS and fails unless it exits with STATUS and its output matches STDOUT and
-# STDERR. With --json, its output must be valid JSON.
+# Runs PROGRAM with ARGS. Fails unless it exits with STATUS and its output matches the regular
+# expressions STDOUT and STDERR. If ARGS contains --json, its output must be valid JSON.
 
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} ${ARGS} OUTPUT_VARIABLE out ERROR_VARIABLE err

@@ -1,4 +1,4 @@
-// How the command reports errors: a message, and an exit status that scripts can use.
+// Errors of the command: a message for people, and an exit status for scripts.
 
 #pragma once
 
@@ -10,15 +10,15 @@ namespace tenon::command {
 
 enum Status : int {
   kDone = 0,
-  kFailed = 1,  // What was requested does not exist or does not work.
-  kMisused = 2  // The command line is wrong.
+  kFailed = 1,  // The request is valid but failed.
+  kMisused = 2  // The command line is invalid.
 };
 
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws the error of a C call, with its message.
+// Throws a Failure with the message of a C call's error, if there is one.
 inline void check(tenon_error* error) {
   if (!error) return;
   const Failure failure(tenon_error_message(error).data);

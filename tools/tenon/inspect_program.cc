@@ -1,4 +1,5 @@
-// `tenon inspect`: shows what a program consists of, and what runs each of its calls.
+// `tenon inspect`: shows the functions and variables of a program, and how each of its calls would
+// run.
 
 #include <fmt/core.h>
 #include <tenon/introspect.h>
@@ -23,8 +24,8 @@ Json taken(tenon_string text) { return Json::parse(detail::take_text(text)); }
 
 // ---- unknown sizes
 
-// The inputs with unknown sizes filled in: by the given ones, else by `other`. `used` receives all
-// of them.
+// Returns the inputs with numbers for unknown sizes: those of the command line, and `other` for the
+// rest. Adds all of these sizes to `used`.
 std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes, int64_t other,
                                   Sizes& used) {
   for (InputSpec& spec : inputs) {
@@ -55,10 +56,10 @@ Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
   return taken(text);
 }
 
-// Tries sizes until the function accepts them, since not every number may be valid. Code that
-// requires a known size is traced with these sizes.
+// Describes how the calls of a signature would run. Unknown sizes are replaced by numbers. If the
+// function rejects them, other numbers are tried.
 Json inspected(const Function& code, const ProgramSignature& signature, const Sizes& sizes) {
-  std::string problem;  // The error with the first sizes.
+  std::string problem;  // The error for the first sizes.
   for (const int64_t other : {1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512}) {
     Sizes used;
     const auto inputs = with_sizes(signature.inputs, sizes, other, used);
@@ -180,7 +181,7 @@ void print_variables(std::vector<Variable> variables) {
   }
 }
 
-// ---- models with unknown ops
+// ---- files with unsupported ops
 
 std::string types_text(const Json& values) {
   std::string text;
@@ -191,7 +192,8 @@ std::string types_text(const Json& values) {
   return text;
 }
 
-// Describes a file that cannot be run; rethrows the error if that fails as well.
+// Describes an ONNX model that cannot be run because of `error`. If it cannot be described, either,
+// throws `error`.
 int inspect_unknown(const InspectOptions& options, const Error& error) {
   if (error.code() != Code::kUnimplemented || std::filesystem::is_directory(options.path)) {
     throw error;

@@ -9,7 +9,7 @@
 
 namespace tenon::command {
 
-// The script is that of `./dev new`, and copies plugins/null of its working directory.
+// Runs the installed script of `./dev new`, which copies plugins/null of its working directory.
 int new_plugin(const NewPluginOptions& options) {
   namespace fs = std::filesystem;
   std::error_code unknown;

@@ -1,4 +1,4 @@
-// `tenon new plugin`: starts a plugin as a copy of the installed template.
+// `tenon new plugin`: creates a plugin by copying the installed template.
 
 #pragma once
 
@@ -8,11 +8,11 @@ namespace tenon::command {
 
 struct NewPluginOptions {
   std::string name;
-  std::string folder;  // Empty for a folder of the plugin's name.
+  std::string folder;  // By default, the plugin's name.
 };
 
-// Runs the installed script in place of this program. Returns the exit status only if there is
-// none.
+// Replaces this process by the installed script. Returns an exit status only if the script does not
+// exist.
 int new_plugin(const NewPluginOptions& options);
 
 }  // namespace tenon::command

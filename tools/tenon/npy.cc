@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr uint32_t kMaxHeaderBytes = 65536;
 
-// NumPy's names of dtypes, without byte order.
+// Names of dtypes in NumPy, without the byte order.
 constexpr std::pair<std::string_view, DType> kNames[] = {
     {"b1", kBool},   {"i1", kInt8},    {"i2", kInt16},   {"i4", kInt32},
     {"i8", kInt64},  {"u1", kUint8},   {"u2", kUint16},  {"u4", kUint32},
@@ -53,7 +53,7 @@ uint64_t size_of_file(FILE* file, const std::string& path) {
   return static_cast<uint64_t>(size);
 }
 
-// Parses the header: a Python dictionary with three entries in any order.
+// Parses the header of a file: a Python dictionary literal with three entries in any order.
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -230,7 +230,7 @@ void write_npy(const std::string& path, DType dtype, std::span<const int64_t> sh
   }
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                    descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  // The elements begin at a multiple of 64 bytes.
+  // The header is padded so that the elements begin at a multiple of 64 bytes.
   constexpr size_t kBefore = 10;
   header.append(63 - (kBefore + header.size()) % 64, ' ');
   header += '\n';

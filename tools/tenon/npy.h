@@ -1,8 +1,9 @@
-// Arrays in NumPy's file format .npy: https://numpy.org/neps/nep-0001-npy-format.html. Reads
-// versions 1.0, 2.0 and 3.0 with little-endian numbers and booleans; writes version 1.0.
+// Reads and writes arrays in NumPy's file format .npy:
+// https://numpy.org/neps/nep-0001-npy-format.html. Reads versions 1.0, 2.0 and 3.0 with
+// little-endian numbers and bools. Writes version 1.0.
 //
-// Files are untrusted: nothing is allocated before the header has been checked against the file's
-// size.
+// Files are untrusted. Memory is allocated only after the header has been checked against the size
+// of the file.
 
 #pragma once
 
@@ -16,15 +17,15 @@ namespace tenon::command {
 struct NpyArray {
   DType dtype;
   Shape shape;
-  // Whether the first axis is the fastest, as in Fortran, instead of the last.
+  // Whether the elements are in Fortran order (first axis contiguous) instead of C order.
   bool is_fortran_order = false;
   std::string bytes;
 };
 
-// Throws a Failure that names the file, the error and a remedy.
+// Reads a file. Throws a Failure that names the file, the error and how to correct it.
 NpyArray read_npy(const std::string& path);
 
-// Writes row-major elements. The dtype must exist in NumPy, so not bfloat16 or float128.
+// Writes row-major elements. NumPy must have the dtype, so bfloat16 and float128 are not allowed.
 void write_npy(const std::string& path, DType dtype, std::span<const int64_t> shape,
                std::string_view bytes);
 

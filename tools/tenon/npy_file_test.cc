@@ -1,4 +1,4 @@
-// Array files under concurrent writers, full disks and killed processes.
+// .npy files with concurrent writers, full disks or killed processes.
 
 #include "files/testing/writer_suite.h"
 #include "tools/tenon/npy.h"

@@ -19,7 +19,7 @@ std::string read_file(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// A file of version 1.0 with this header.
+// Returns a file of version 1.0 with this header and these elements.
 std::string npy(const std::string& header, const std::string& elements) {
   std::string bytes("\x93NUMPY\x01\x00", 8);
   bytes += static_cast<char>(header.size() & 0xff);
@@ -27,7 +27,7 @@ std::string npy(const std::string& header, const std::string& elements) {
   return bytes + header + elements;
 }
 
-// The reason why a file is refused; empty if it is accepted.
+// Reads the file and returns the reason why it is refused, or an empty string.
 std::string problem_with(const std::string& bytes) {
   write_file("wrong.npy", bytes);
   try {
@@ -64,7 +64,7 @@ TEST(Npy, SupportsScalarsAndEmptyArrays) {
   EXPECT_EQ(read_npy("nothing.npy").shape, (Shape{3, 0}));
 }
 
-// The bytes that numpy.save() writes for numpy.arange(3, dtype='<i2').
+// Compares with the bytes that numpy.save() writes for numpy.arange(3, dtype='<i2').
 TEST(Npy, WritesTheBytesThatNumPyWrites) {
   write_npy("numpy.npy", kInt16, Shape{3}, std::string("\0\0\1\0\2\0", 6));
   std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
@@ -79,7 +79,7 @@ TEST(Npy, ReadsAllVariantsThatNumPyWrites) {
   write_file("two.npy", two);
   EXPECT_EQ(read_npy("two.npy").shape, (Shape{2, 1}));
   EXPECT_TRUE(read_npy("two.npy").is_fortran_order);
-  // Other order, quotes and blanks.
+  // The header may have another order of entries, other quotes and other blanks.
   EXPECT_EQ(
       problem_with(npy("{\"shape\": ( 2 , ),  \"fortran_order\":False, 'descr':'<u1',}\n  ", "ab")),
       "");

@@ -106,7 +106,8 @@ void print_page(const Json& page) {
   print_section("facts", columns(facts_of(page), 2));
 }
 
-// The op with the most similar name, if one is similar enough.
+// Returns the name of an op that is similar to `name`, to suggest it; empty if none is similar
+// enough.
 std::string nearest(const Json& pages, const std::string& name) {
   constexpr size_t kMaxDistance = 2;
   size_t least = kMaxDistance + 1;

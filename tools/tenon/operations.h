@@ -1,4 +1,4 @@
-// `tenon ops`: lists all ops, or shows the page of one.
+// `tenon ops`: lists all ops, or prints the reference page of one op.
 
 #pragma once
 
@@ -6,15 +6,15 @@
 
 namespace tenon::command {
 
-// The text of docs/ops/ops.json: an array with an object for each op.
+// The content of docs/ops/ops.json: an array with an object for each op.
 extern const char* const kPages;
 
 struct OpsOptions {
-  std::string name;  // Empty for the list.
+  std::string name;  // Empty: lists all ops.
   bool json = false;
 };
 
-// Prints the list or one page and returns the exit status.
+// Prints the list or a page. Returns the exit status.
 int ops(const OpsOptions& options);
 
 }  // namespace tenon::command

@@ -1,4 +1,4 @@
-// `tenon profile`: shows where a function of a program spends its time.
+// `tenon profile`: prints the time that each op, fused loop and copy of a function takes.
 
 #include <fmt/core.h>
 
@@ -48,7 +48,7 @@ Json rows_of(const Profiler& profiler) {
   return rows;
 }
 
-// A human-readable time.
+// Formats a time with a suitable unit.
 std::string time_text(double seconds) {
   if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
   return seconds >= 1e-3 ? fmt::format("{:.3g} ms", seconds * 1e3)
@@ -62,7 +62,7 @@ int profile_program(const ProfileOptions& options) {
   const ProgramFunction& function = opened.find(options.function);
   const Call call = CallInputs(opened, function, options).all();
   const Function code = opened.program().function(function.name);
-  // The first calls trace, prepare kernels and plan memory; later calls do not.
+  // The first calls trace, prepare kernels and plan memory, so they are not measured.
   constexpr int kWarmUp = 3;
   for (int i = 0; i < kWarmUp; ++i) code(call.inputs, call.statics);
   check(tenon_scope_wait(current_scope()));

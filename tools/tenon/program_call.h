@@ -1,5 +1,5 @@
-// Shared by the commands about programs: opens a program on a device, and describes its parts.
-// Inputs of functions are in program_inputs.h.
+// Shared by the commands about programs: opens a program on a device, and formats signatures, types
+// and sizes. program_inputs.h reads the inputs of functions.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace tenon::command {
 
-// A program in its own context, whose scope becomes the thread's current one.
+// A program, and the context in which it was opened. The context's scope becomes the current one.
 class OpenedProgram {
  public:
   explicit OpenedProgram(const std::string& path, const std::string& device = "cpu");
@@ -22,12 +22,12 @@ class OpenedProgram {
   const Program& program() const { return *program_; }
   const Device& device() const { return device_; }
   const std::vector<ProgramFunction>& functions() const { return functions_; }
-  // Finds a function by name, or the only one.
+  // Finds a function by name. An empty name selects the only function.
   const ProgramFunction& find(const std::string& name) const;
-  // The result of Program::describe(), for all functions and for one.
+  // Returns the parsed JSON of Program::describe(), for the whole program or for one function.
   const nlohmann::ordered_json& description() const { return description_; }
   const nlohmann::ordered_json& description_of(const ProgramFunction& function) const;
-  // A text such as "f(x: f32[n,3]) with training=true -> y: f32[n]", for one signature.
+  // Formats a signature, such as "f(x: f32[n,3]) with training=true -> y: f32[n]".
   std::string signature_text(const ProgramFunction& function,
                              const ProgramSignature& signature) const;
 
@@ -41,19 +41,21 @@ class OpenedProgram {
   nlohmann::ordered_json description_;
 };
 
-// A text such as "f32[n,3]"; unknown parts are "f32[...]" or "unknown".
+// Formats a type, such as "f32[n,3]". An unknown rank is "f32[...]", and an unknown dtype
+// "unknown".
 std::string type_text(const InputSpec& spec);
 std::string type_text(DType dtype, std::span<const int64_t> shape);
 
-// Splits "NAME=VALUE".
+// Splits "NAME=VALUE". `option` is the name of the option for error messages.
 std::pair<std::string, std::string> named_value(const std::string& option, const std::string& text);
 
-// Values for sizes that the file leaves unknown, each from "NAME=NUMBER".
+// Values for unknown sizes, from options "NAME=NUMBER".
 using Sizes = std::map<std::string, int64_t>;
 Sizes read_sizes(const std::vector<std::string>& given);
-// The name of an unknown size. If the file has none, it is made of the input and the axis: x.0.
+// Returns the name of an unknown size. If it has no name in the file, the name is INPUT.AXIS, such
+// as x.0.
 std::string open_size_name(const InputSpec& spec, size_t axis);
-// The text for a size: a number, a name, or ? if it has no name.
+// Formats a size: a number, a name, or "?" if it has no name.
 std::string size_text(const InputSpec& spec, size_t axis);
 
 }  // namespace tenon::command

@@ -1,4 +1,4 @@
-// Tests `tenon run`, `inspect`, `profile` and `convert` as a shell runs them.
+// Tests `tenon run`, `inspect`, `profile` and `convert` by running the command in a shell.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ struct Outcome {
   int status;
   std::string out, err;
 
-  // Whether the text occurs on standard output, or on standard error.
+  // prints() searches the text in standard output; says() searches it in standard error.
   bool prints(const std::string& text) const { return out.find(text) != std::string::npos; }
   bool says(const std::string& text) const { return err.find(text) != std::string::npos; }
 };
@@ -62,7 +62,8 @@ Floats read_floats(const std::string& path) {
   return values;
 }
 
-// Saves the functions "scale" (x w) and "both" (x + y, x y), and files with inputs.
+// Saves a program with the functions "scale" (x w) and "both" (x + y, x y), and .npy files with
+// inputs.
 class ProgramCommands : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -88,8 +89,8 @@ class ProgramCommands : public ::testing::Test {
     write_npy("whole.npy", kInt64, Shape{1, 2}, std::string(16, '\0'));
   }
 
-  // "times" computes x by, with signatures for floats and for integers with by = 2, and for floats
-  // with by = 3. The default of `by` is 2.
+  // Saves a function "times" that returns x * by, where `by` is a static argument with the default
+  // 2. It has signatures for floats and integers with by = 2, and for floats with by = 3.
   static void save_times() {
     const Function times(
         [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {
@@ -109,7 +110,7 @@ using testing::GraphParts;
 using testing::node;
 using testing::value_info;
 
-// An input of type f32[old.n,2].
+// Returns a declared input of type f32[old.n,2].
 onnx::WireWriter matrix_info(const std::string& name) {
   onnx::WireWriter shape, tensor;
   shape.message(1, onnx::WireWriter().text(2, "old.n")).message(1, onnx::WireWriter().number(1, 2));
@@ -117,7 +118,7 @@ onnx::WireWriter matrix_info(const std::string& name) {
   return onnx::WireWriter().text(1, name).message(2, onnx::WireWriter().message(1, tensor));
 }
 
-// relu(a + b) in an old operator set.
+// Writes a model that computes relu(a + b) in an old operator set.
 void write_model(const std::string& path, const char* op = "Add", uint64_t version = 9) {
   GraphParts parts;
   parts.nodes = {node(op, {"a", "b"}, {"sum"}), node("Relu", {"sum"}, {"../y"})};
@@ -159,7 +160,7 @@ TEST_F(ProgramCommands, RunReadsFortranOrderArrays) {
   const Outcome run = tenon("run one --input x=fortran.npy --output fortran");
   EXPECT_EQ(run.status, 0) << run;
   const std::string name = Program("one").functions()[0].signatures[0].outputs[0].name;
-  // Its columns are 1, 2, 3 and 4, 5, 6.
+  // In Fortran order, the columns are 1, 2, 3 and 4, 5, 6.
   EXPECT_EQ(read_floats("fortran/" + name + ".npy"), (Floats{2, 12, 4, 15, 6, 18}));
 }
 
@@ -238,7 +239,7 @@ TEST_F(ProgramCommands, InspectAndConvertEachSignature) {
   EXPECT_TRUE(tenon("run times_again -i x=x.npy --static by=3").prints("max 18"));
 }
 
-// ---- batches of the inputs
+// ---- calls in batches of rows
 
 TEST_F(ProgramCommands, RunInBatchesGivesTheSameOutputs) {
   const Outcome whole = tenon("run two -f both -i x=x.npy -i y=y.npy -o whole");
@@ -393,16 +394,16 @@ TEST_F(ProgramCommands, ConvertUpgradesOldOperatorSets) {
       << written;
   const Outcome inspected = tenon("inspect new/relu_of_sum.onnx");
   EXPECT_TRUE(inspected.prints("ai.onnx 20") && inspected.prints("Relu 1")) << inspected;
-  // The name of a size becomes an identifier.
+  // The name "old.n" is converted to the identifier "old_n".
   EXPECT_TRUE(inspected.prints("relu_of_sum(a: f32[old_n,2])")) << inspected;
 
-  // Both the folder and the file that other runtimes open.
+  // Opens the program's folder and its single ONNX file.
   for (const std::string path : {"new", "new/relu_of_sum.onnx"}) {
     const Outcome run = tenon("run " + path + " -i a=x.npy");
     EXPECT_EQ(run.status, 0) << run;
     EXPECT_TRUE(run.prints("min 0, mean 2.83333, max 7")) << run;
   }
-  // Fixes an unknown size.
+  // The option --size fixes an unknown size.
   EXPECT_EQ(tenon("convert old.onnx fixed --name f --size old_n=3").status, 0);
   EXPECT_EQ(Program("fixed").functions()[0].signatures[0].inputs[0].shape, (Shape{3, 2}));
   const Outcome again = tenon("convert two two_again");
@@ -439,7 +440,7 @@ TEST_F(ProgramCommands, ConvertKeepsTheNamesOfInputsAndOutputs) {
   EXPECT_TRUE(tenon("run named_again -i input.1=x.npy").prints("logits"));
 }
 
-// The similarly named op is searched only among names of similar length.
+// The search for a similar op name only considers names of similar length.
 TEST_F(ProgramCommands, OpsAnswersQuicklyForAVeryLongName) {
   const std::string name(100'000, 'a');
   const Outcome outcome = tenon("ops " + name);

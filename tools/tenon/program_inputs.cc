@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kAllRows = -1;
 
-// NumPy's name of a dtype, for `x.astype(...)`.
+// Returns NumPy's name of a dtype, which messages suggest in `x.astype(...)`.
 std::string numpy_name(DType dtype) {
   const std::string bits = std::to_string(TENON_DTYPE_BITS(dtype));
   switch (TENON_DTYPE_CODE(dtype)) {
@@ -30,8 +30,8 @@ std::string numpy_name(DType dtype) {
   }
 }
 
-// Describes why an array does not fit an input; empty if it fits. Sizes with the same name must be
-// equal.
+// Returns the reason why an array does not match an input; empty if it matches. Sizes with the same
+// name must be equal.
 std::string type_problem(const InputSpec& spec, DType dtype, const Shape& shape,
                          std::map<std::string, int64_t>& sizes) {
   if (dtype != spec.dtype) {
@@ -77,7 +77,7 @@ bool has_input(const ProgramSignature& signature, const std::string& name) {
                      [&](const InputSpec& spec) { return spec.name == name; });
 }
 
-// Describes what a function accepts: the inputs of its only signature, or all signatures.
+// Returns text for messages: the inputs of the only signature of a function, or all signatures.
 std::string taken_by(const OpenedProgram& opened, const ProgramFunction& function) {
   std::vector<std::vector<std::string>> rows;
   if (function.signatures.size() > 1) {
@@ -93,7 +93,8 @@ std::string taken_by(const OpenedProgram& opened, const ProgramFunction& functio
   return rows.empty() ? "it takes none\n" : "it takes\n" + columns(rows, 2);
 }
 
-// The function chooses the signature with the fewest unknown sizes that fits.
+// Counts the unknown sizes of a signature. Of several matching signatures, the one with the fewest
+// is called.
 size_t n_open_sizes(const ProgramSignature& signature) {
   std::set<std::string> open;
   for (const InputSpec& spec : signature.inputs) {
@@ -104,7 +105,7 @@ size_t n_open_sizes(const ProgramSignature& signature) {
   return open.size();
 }
 
-// Parses a JSON number, true or false; otherwise the value is the text itself.
+// Parses a number, true or false. Any other text is a string.
 Json static_value(const std::string& text) {
   const Json parsed = Json::parse(text, nullptr, false);
   const bool is_value = parsed.is_boolean() || parsed.is_number() || parsed.is_string();

@@ -1,5 +1,5 @@
-// The inputs of a function of a program: arrays from files, static arguments, and the signature
-// that fits.
+// Reads the inputs of a function from the command line: arrays from files, and static arguments.
+// Selects the signature that they match.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace tenon::command {
 
-// The inputs of one call, in the order of the signature that fits.
+// The inputs of one call, in the order of the selected signature.
 struct Call {
   const ProgramSignature* signature;
   std::vector<Tensor> inputs;
@@ -22,18 +22,19 @@ struct Call {
 
 class CallInputs {
  public:
-  // Reads the files. Throws a Failure if the function has no such input.
+  // Reads the files. Throws a Failure if no signature of the function has an input of that name.
   CallInputs(const OpenedProgram& opened, const ProgramFunction& function,
              const CallOptions& options);
 
-  // The call with all of the inputs. Throws a Failure that describes the error, or lists the
-  // signatures if none fits.
+  // Returns the call with complete inputs. Throws a Failure that states why they do not match, or
+  // that lists the signatures if there are several.
   Call all() const;
-  // The call with rows [begin, end) of the inputs. Some sizes may not fit any signature, so
-  // try_part checks them before anything runs.
+  // Returns the call with rows [begin, end) of all inputs. A signature may not accept that number
+  // of rows, so try_part() checks it before anything runs.
   Call part(int64_t begin, int64_t end) const;
   void try_part(int64_t rows) const { find(rows); }
-  // The common size of the first axis. Throws a Failure if it differs between inputs.
+  // Returns the number of rows: the size of the first axis. Throws a Failure if inputs have
+  // different ones.
   int64_t rows() const;
 
  private:
@@ -41,7 +42,7 @@ class CallInputs {
     std::string path;
     NpyArray array;  // Row-major.
   };
-  // The signature for a first axis of that size, or for the whole inputs.
+  // Returns the signature that accepts `rows` rows.
   const ProgramSignature& find(int64_t rows) const;
   std::string problem_with(const ProgramSignature& signature, int64_t rows) const;
   bool has_statics(const ProgramSignature& signature) const;
@@ -49,7 +50,7 @@ class CallInputs {
 
   const OpenedProgram& opened_;
   const ProgramFunction& function_;
-  std::map<std::string, File> files_;  // Keyed by the names of inputs.
+  std::map<std::string, File> files_;  // Keyed by input name.
   nlohmann::ordered_json static_values_;
   Statics statics_;
 };

@@ -1,5 +1,5 @@
-// `tenon run`, `inspect`, `profile` and `convert`: run a program or an ONNX model, and show what it
-// consists of.
+// `tenon run`, `inspect`, `profile` and `convert`: commands that run or describe programs and ONNX
+// models.
 
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace tenon::command {
 
-// Options of all these commands.
+// Options that all of these commands have.
 struct ProgramOptions {
   std::string path;      // A folder or an ONNX file.
-  std::string function;  // Empty for the only one; for inspect, for all.
+  std::string function;  // Empty: the only one; for inspect, all.
   std::string device = "cpu";
 };
 
-// Options for calls.
+// Options of commands that call a function.
 struct CallOptions : ProgramOptions {
   std::vector<std::string> inputs;   // "NAME=FILE.npy".
   std::vector<std::string> statics;  // "NAME=VALUE".
@@ -24,7 +24,7 @@ struct CallOptions : ProgramOptions {
 
 struct RunOptions : CallOptions {
   std::string output;      // A folder; if empty, nothing is written.
-  int64_t batch_size = 0;  // Rows of the inputs per call; 0 for all.
+  int64_t batch_size = 0;  // Rows of the inputs in each call; 0: all.
 };
 
 struct InspectOptions : ProgramOptions {
@@ -34,17 +34,17 @@ struct InspectOptions : ProgramOptions {
 
 struct ProfileOptions : CallOptions {
   int repeat = 10;
-  std::string trace;  // A file; empty for none.
+  std::string trace;  // Empty: no trace.
   bool json = false;
 };
 
 struct ConvertOptions {
   std::string path, to;
-  std::string name;                // New name of the only function; empty to keep it.
-  std::vector<std::string> sizes;  // "NAME=NUMBER", for unknown sizes to fix.
+  std::string name;                // New name of the function; if empty, it is kept.
+  std::vector<std::string> sizes;  // "NAME=NUMBER": unknown sizes to fix.
 };
 
-// Each command returns the exit status.
+// Execute a command. Return its exit status.
 int run_program(const RunOptions& options);
 int inspect_program(const InspectOptions& options);
 int profile_program(const ProfileOptions& options);

@@ -1,4 +1,5 @@
-// `tenon run`: calls a function of a program with arrays from files.
+// `tenon run`: calls a function of a program with arrays from files, and writes or prints its
+// outputs.
 
 #include <fmt/core.h>
 
@@ -21,7 +22,7 @@ std::string bytes_of(const Tensor& x) {
   return bytes;
 }
 
-// The elements in a dtype that NumPy supports. An inline scalar becomes a tensor.
+// Converts bfloat16, which NumPy lacks, to float32. An inline scalar becomes a tensor.
 Tensor for_numpy(const Tensor& x) { return x.dtype() == kBfloat16 ? cast(x, {.to = kFloat32}) : x; }
 
 template <class T>
@@ -56,7 +57,7 @@ void each_element(DType dtype, const std::string& bytes, const auto& add) {
   }
 }
 
-// Minimum, mean and maximum of the elements that are not NaN.
+// Computes the minimum, mean and maximum of the elements that are not NaN.
 class Statistics {
  public:
   void add(const Tensor& x) {
@@ -84,18 +85,18 @@ class Statistics {
   size_t n_ = 0, n_nan_ = 0;
 };
 
-// An output, which may be assembled from batches along its first axis.
+// Collects one output of a function. With batches, concatenates the rows of all calls.
 class Output {
  public:
   Output(std::string name, const Tensor& first, bool is_kept)
       : name_(std::move(name)), dtype_(first.dtype()), is_kept_(is_kept) {}
 
-  // Sets the whole output.
+  // Stores the output of the only call.
   void take(const Tensor& y) {
     shape_.assign(y.shape().begin(), y.shape().end());
     keep(y);
   }
-  // Appends the output for a batch of rows.
+  // Appends the output of a call with `rows` rows.
   void append(const Tensor& y, int64_t rows) {
     Shape shape(y.shape().begin(), y.shape().end());
     if (shape.empty() || shape[0] != rows) {
@@ -135,7 +136,8 @@ class Output {
   std::string bytes_;
 };
 
-// Converts a value's name to a file name that cannot leave the folder.
+// Converts an output's name to a unique file name without slashes, so that it stays inside the
+// folder.
 std::string file_name(const std::string& name, std::set<std::string>& taken) {
   std::string made;
   for (const char c : name) {
@@ -147,7 +149,7 @@ std::string file_name(const std::string& name, std::set<std::string>& taken) {
   return made + ".npy";
 }
 
-// The outputs of one call with all of the inputs, or of one call for each batch.
+// Calls the function once with complete inputs, or once for each batch. Returns the outputs.
 std::vector<Output> outputs_of(const Function& code, const CallInputs& given,
                                const RunOptions& options) {
   const bool is_kept = !options.output.empty(), in_parts = options.batch_size > 0;
@@ -160,7 +162,7 @@ std::vector<Output> outputs_of(const Function& code, const CallInputs& given,
   do {
     const int64_t end = std::min(begin + step, n);
     const Call call = in_parts ? given.part(begin, end) : given.all();
-    // Report errors before the function runs.
+    // Creates the folder before the function runs, so that an error is reported early.
     if (begin == 0 && is_kept) std::filesystem::create_directories(options.output);
     const std::vector<Tensor> part = code(call.inputs, call.statics);
     for (size_t i = 0; i < part.size(); ++i) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kWidth = 80;
 
-// Appends words, the first one at `column` and further lines with `indent`.
+// Appends words, wrapped to lines. The first line continues at `column`; further lines have
+// `indent`.
 void append_wrapped(std::string& text, std::string_view words, size_t column, size_t indent) {
   bool first = true;
   while (!words.empty()) {
@@ -73,7 +74,7 @@ std::string bytes_text(uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-// Dynamic programming over prefixes. Only entries at most `most` off the diagonal matter.
+// Dynamic programming over prefixes. Computes only entries at most `most` away from the diagonal.
 size_t edit_distance(std::string_view a, std::string_view b, size_t most) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
   std::vector<size_t> row(b.size() + 1);

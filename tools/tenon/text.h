@@ -1,4 +1,4 @@
-// Text for a terminal: wrapped paragraphs, columns, sizes.
+// Formats text for a terminal: wrapped paragraphs, columns, sizes, progress bars.
 
 #pragma once
 
@@ -11,24 +11,25 @@
 
 namespace tenon::command {
 
-// Wraps words to lines of at most 80 columns, each indented. A longer word gets its own line.
+// Wraps words to indented lines of at most 80 columns. A longer word gets a line of its own.
 std::string wrapped(std::string_view words, size_t indent);
 
-// Formats rows as columns of the required width; the last column is wrapped.
+// Formats rows as aligned columns. The last column is wrapped.
 std::string columns(const std::vector<std::vector<std::string>>& rows, size_t indent);
 
-// A text such as "1.5 GiB".
+// Formats a number of bytes, such as "1.5 GiB".
 std::string bytes_text(uint64_t bytes);
 
-// The number of letters to insert, delete or replace to turn one word into the other; `most` + 1 if
-// it is more than `most`. Takes O(most * n) time for words of n letters.
+// Returns the edit distance: how many letters must be inserted, deleted or replaced to turn one
+// word into the other. Returns `most` + 1 if it exceeds `most`. Takes O(most * n) time for words of
+// n letters.
 size_t edit_distance(std::string_view a, std::string_view b, size_t most);
 
-// A user's input for a message: the middle of a long text is replaced by "...".
+// Shortens a user's input for a message: replaces the middle of a long text by "...".
 std::string shortened(std::string_view text);
 
-// A progress bar on standard error, which is erased at the end. Prints nothing if standard error is
-// not a terminal, or if the work ends quickly.
+// A progress bar on standard error, which is erased at the end. It is not shown if standard error
+// is not a terminal, or if the work ends quickly.
 class Progress {
  public:
   Progress(std::string what, size_t steps);

@@ -1,5 +1,5 @@
-// The tests of the binding run on the CPU plugin, or on the reference plugin if a build has no
-// other.
+// Main program of the binding's tests. They run on the CPU plugin, or on the reference plugin in a
+// build without it.
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ int main(int argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
-// The last owner of an exception deletes it. The reference count is inside libstdc++, which
-// ThreadSanitizer does not instrument, so it reports a race with earlier readers.
+// Suppresses a false race: the last owner of an exception deletes it, and its reference count is in
+// libstdc++, which ThreadSanitizer does not instrument.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "race:std::__exception_ptr::exception_ptr::_M_release\n";
 }

@@ -7,7 +7,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// Runs code eagerly, and as a function.
+// Runs `code` eagerly and as a function, and returns both results.
 template <class Code, class... Inputs>
 std::vector<Tensor> both(const Code& code, const Inputs&... inputs) {
   return {Tensor(code(Tensor(inputs)...)), Tensor(function(code)(Tensor(inputs)...))};

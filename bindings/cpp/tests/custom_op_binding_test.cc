@@ -1,4 +1,4 @@
-// Custom ops made of lambdas, and ops that are found by name.
+// Custom ops made of lambdas, and ops found by name.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// Each test has its own context, so that names of ops do not collide.
+// Each test has its own context, so that the names of custom ops do not collide.
 class CustomOps : public testing::Test {
  protected:
   Context context_;
@@ -54,7 +54,7 @@ TEST_F(CustomOps, UseTheirOwnDerivative) {
       gradients_function([&](const Tensor& x) { return pass({x})[0]; })(1.2f)[0].item<float>(), 5);
 }
 
-// Tapes distinguish an output from the input that it is, and outputs that are the same tensor.
+// A decomposition may return an input, or one tensor twice. Tapes still distinguish each output.
 TEST_F(CustomOps, MayReturnTheirInputs) {
   const Op same = register_op({
       .name = "my.same",
@@ -86,7 +86,7 @@ TEST_F(CustomOps, MayReturnTheirInputs) {
   EXPECT_EQ(gradients_function(of_both)(1.f)[0].item<float>(), 23);
 }
 
-// Only the outer call consumes a donated input, not the calls of the decomposition.
+// The outer call consumes a donated input; calls inside the decomposition must not.
 TEST_F(CustomOps, ConsumeDonatedInputs) {
   const Op twice = register_op({
       .name = "my.twice_its_own",

@@ -1,4 +1,4 @@
-// Sizes given as tensors, eager and traced.
+// Ops whose sizes are tensors, eagerly and in traces.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using Floats = std::vector<float>;
 
 Tensor counted(int64_t n) { return iota({.shape = {n}, .dtype = kFloat32}); }
 
-// Runs the body eagerly and as one trace with an unknown size.
+// Checks that `body` has equal results eagerly and in one trace with an unknown size.
 void expect_same(const char* name, const std::function<Tensor(const Tensor&)>& body) {
   const Function f(
       [&](std::span<const Tensor> in, const Statics&) { return std::vector<Tensor>{body(in[0])}; },

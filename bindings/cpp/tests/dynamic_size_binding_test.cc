@@ -1,4 +1,4 @@
-// Reads of dynamic sizes inside functions.
+// Functions that read dynamic sizes on the host while they are traced.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ Function open_function(std::function<Tensor(const Tensor&)> body, Shape shape) {
       {.signature = std::vector<InputSpec>{{.name = "x", .shape = std::move(shape)}}});
 }
 
-// Compares f with its own body at several lengths. The first lengths have separate traces.
+// Checks at several lengths that a function of `body` returns what `body` returns eagerly. The
+// first lengths are traced separately, before the size becomes dynamic.
 void expect_same_at_each_length(const std::function<Tensor(const Tensor&)>& body) {
   const auto f = function(body);
   for (const int64_t n : {4, 5, 6, 7, 3, 6}) {
@@ -55,7 +56,7 @@ TEST(DynamicSizes, UnknownSizesOfASignatureCannotBeReadOnTheHost) {
   for (const auto& read : reads) {
     const Function f = open_function(
         [&](const Tensor& x) {
-          EXPECT_EQ(x.size(1), 2);  // This size is known.
+          EXPECT_EQ(x.size(1), 2);  // Axis 1 has a declared size.
           read(x);
           return x;
         },
@@ -105,8 +106,8 @@ TEST(DynamicSizes, IndexOutOfRangeIsAnError) {
   EXPECT_THROW(f(counted(4)), Error);
 }
 
-// Checks a body and its gradient against eager code at ten sizes; each must have one trace for all
-// sizes.
+// Checks `body` and its gradient against eager execution at ten sizes of the unknown axis of
+// `open`. Each must have one trace for all sizes.
 void expect_one_trace(const char* name, Shape open,
                       const std::function<Tensor(const Tensor&)>& body,
                       size_t n_gradient_traces = 1) {
@@ -216,7 +217,7 @@ TEST(DynamicSizes, OneTraceServesAllSizesOfWindowOps) {
 TEST(DynamicSizes, OneTraceServesAllSizesOfRecurrentLayers) {
   constexpr int64_t kOpen = TENON_SIZE_UNKNOWN;
   const Shape time = {kOpen, 1, 2}, batch = {4, kOpen, 2};
-  // The gradient unrolls the steps, so it has one trace for each number of steps.
+  // The gradient unrolls the time steps, so it is traced once for each number of steps.
   const auto layers = [&](const char* name, const std::function<Tensor(const Tensor&)>& body) {
     expect_one_trace(name, time, body, 10);
     expect_one_trace(name, batch, body);

@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-// Returns everything that the calls print.
+// Returns the text that `calls` prints.
 template <class Calls>
 std::string printed_by(const Calls& calls) {
   std::string text;

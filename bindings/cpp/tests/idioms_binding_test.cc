@@ -1,4 +1,4 @@
-// Short forms that users of other libraries expect.
+// Concise forms of the API that users of other tensor libraries expect.
 
 #include <gtest/gtest.h>
 

@@ -26,7 +26,7 @@ TEST(TensorLists, AreCreatedFromTensorsAndTheirTypes) {
   EXPECT_EQ(TensorList::like(x, 4).push(x).stack().rank(), 3u);
 }
 
-// A small recurrent network: collects the output of each step. One trace serves all lengths.
+// A loop that collects a running sum in a list. One trace serves all lengths.
 TEST(TensorLists, AreCarriedByLoops) {
   const auto sums = [](std::span<const Tensor> in, const Statics&) {
     const Tensor& xs = in[0];

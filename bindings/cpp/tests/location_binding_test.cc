@@ -1,4 +1,4 @@
-// The source lines that errors report.
+// Source lines that errors report.
 
 #include <gtest/gtest.h>
 
@@ -24,14 +24,14 @@ std::string location_of(const Code& code) {
 
 std::string in_this_file(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
 
-// `code` may set `line`.
+// `line` is a reference because `code` may assign it.
 template <class Code>
 void expect_at(const int& line, const Code& code) {
   const std::string location = location_of(code);
   EXPECT_EQ(location, in_this_file(line));
 }
 
-// Checks that the code fails and that its error reports the line of this macro.
+// Checks that the expression fails and that its error reports the line of this macro.
 #define EXPECT_NAMES_THIS_LINE(...) expect_at(__LINE__, [&] { (void)(__VA_ARGS__); })
 
 TEST(ErrorLocation, OfOpsIsTheLineOfTheirCall) {
@@ -175,7 +175,7 @@ TEST(ErrorLocation, OfTracedCodeIsClearedWhenTracingEnds) {
   EXPECT_NAMES_THIS_LINE(gather(vector({1}), 5));
   EXPECT_EQ(location_of([&] {
               const Tensor x(1.f);
-              if (vector({1, 2})) x.rank();  // A conversion cannot receive its line.
+              if (vector({1, 2})) x.rank();  // A conversion has no line of its own.
             }),
             "");
 }
@@ -195,7 +195,7 @@ TEST(ErrorLocation, SetByTheScopeOverridesTheLineOfTheCall) {
 }
 
 TEST(ErrorLocation, IsNeverALineOfTheBinding) {
-  // A header calls exp, so the reported line is that of the call of gradients().
+  // The header of the binding calls exp, so the error reports the line of the call of gradients().
   EXPECT_NAMES_THIS_LINE(gradients(exp, vector({true})));
 }
 

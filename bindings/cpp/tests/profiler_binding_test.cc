@@ -1,4 +1,4 @@
-// Profilers, from C++.
+// Tests of the class Profiler.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(Profilers, KeepAtMostMaxEventsAndWriteThem) {
   profiler.stop();
   EXPECT_EQ(profiler.dropped_events(), 2u);
 
-  const std::string path = "profiler_binding_test.json";  // A file that no other test writes.
+  const std::string path = "profiler_binding_test.json";  // No other test writes this file.
   profiler.write_trace(path);
   std::ifstream file(path);
   std::string line;

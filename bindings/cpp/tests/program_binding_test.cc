@@ -7,7 +7,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// Saves a function x * w, and a step that adds x to w.
+// Saves a program with two functions: x * w, and a step that adds x to w.
 struct Saved {
   explicit Saved(std::string_view path) {
     const Variable w(vector<float>({2, 3}), {.name = "w"});
@@ -86,7 +86,8 @@ TEST(Programs, AreDifferentiatedAndSavedAgain) {
   EXPECT_EQ(Program("program_alone").function()(in)[0].to_vector<float>(), (Floats{8, 15}));
 }
 
-// Traces of x * by for f32 and i32, and with by = 3 for f32; the default of `by` is 2.
+// Returns three traces of x * by: for float32 and int32 with the default by = 2, and for float32
+// with by = 3.
 std::vector<std::pair<std::string, Trace>> times() {
   const Function f(
       [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {

@@ -1,4 +1,4 @@
-// Imports and exports without copies, and non-blocking reads.
+// Memory shared with other libraries without copies, and non-blocking reads.
 
 #include <gtest/gtest.h>
 
@@ -74,7 +74,8 @@ TEST(Futures, AreReadyWhenAScopeHasFinished) {
 }
 
 #ifdef TENON_FAKE_PLUGIN
-// Creates a scope in a new context, on an asynchronous device of the plugin `fake`.
+// Creates a scope on the asynchronous device of the plugin `fake`, in a new context with one
+// option.
 Scope fake_scope(const std::string& option, const std::string& value) {
   const Context context(
       {.plugin_paths = {TENON_FAKE_PLUGIN}, .plugin_options = {{"fake", option, value}}});
@@ -93,7 +94,7 @@ void expect_failed_launch(std::future<T> future) {
 }
 
 TEST(Futures, AreNotReadyBeforeAScopeHasFinished) {
-  const Scope scope = fake_scope("delay_us", "20000");  // The delay before each task.
+  const Scope scope = fake_scope("delay_us", "20000");  // Delays each task by 20 ms.
   const ScopeGuard in(scope);
   const Tensor x = vector<float>({1, 2});
   scope.wait();

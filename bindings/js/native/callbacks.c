@@ -1,6 +1,6 @@
-/* The C functions for callbacks in JavaScript. Each is imported from native/callbacks.js; the
- * payload is the number of the JavaScript function in src/callbacks.js. Texts are passed by
- * address, because JavaScript reads a struct from memory.
+/* One C function for each kind of callback. It calls the imported JavaScript function of
+ * native/callbacks.js; the payload is the number of a JavaScript function in src/callbacks.js.
+ * Strings are passed by address, because JavaScript reads structs from memory.
  */
 
 #include <emscripten.h>
@@ -36,7 +36,8 @@ static void destroy(void* payload) { tenon_js_destroy(payload); }
 
 typedef void (*any_function)(void);
 
-/* Returns the C function for a kind of callback: an index in `kinds` of src/callbacks.js. */
+/* Returns the C function for a kind of callback. `kind` is an index in `kinds` of
+ * src/callbacks.js. */
 EMSCRIPTEN_KEEPALIVE any_function tenon_js_callback(int kind) {
   static const any_function functions[] = {
       (any_function)tenon_js_block,

@@ -1,5 +1,5 @@
-// The JavaScript functions that native/callbacks.c hands to C. They call src/callbacks.js, which the loader
-// sets as `Module.tenon`.
+// The JavaScript functions that native/callbacks.c imports. They call `entries` of
+// src/callbacks.js, which the loader stores in `Module.tenon`.
 
 const arities = {
   block: 6, tensors: 6, body: 8, backward: 5, done: 2, text: 2, log: 3, infer: 6, compute: 6, decompose: 7,

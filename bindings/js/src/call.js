@@ -1,4 +1,4 @@
-// Calls of ops: reads the arguments by the generated table and calls tenon_call.
+// Calls of ops: converts the arguments as the generated table describes, and calls tenon_call.
 
 import { enums, tenon_size_argument } from './abi_gen.js';
 import { fail, invalid } from './errors.js';
@@ -10,7 +10,10 @@ import { readValues, scalarHandle, tensorHandle } from './convert.js';
 import { handleOf, scope, theContext } from './scope.js';
 import { Tensor } from './tensor.js';
 
-/** Every op: its row and its function. index.js makes methods of them. */
+/**
+ * All ops, each with its row of the table and its function. index.js adds them to Tensor as
+ * methods.
+ */
 export const ops = [];
 
 let tenonCall;
@@ -22,10 +25,10 @@ onReady(() => {
 
 // ---- inputs
 
-// Handles that the call in progress owns.
+// Handles that the current call created and must release.
 const temporaries = [];
 
-/** Releases the handles that were made after `count`. */
+/** Releases the temporaries beyond the first `count`. */
 export function releaseTemporaries(count) {
   while (temporaries.length > count) release(temporaries.pop());
 }
@@ -39,8 +42,9 @@ function isNumber(value) {
 }
 
 /**
- * The handle of an input: a tensor, a variable, a number or elements. What it makes is released with the
- * temporaries. A number is float32 if `isFloat`; otherwise it adopts the dtype of its partner.
+ * Returns the handle of an input: a tensor, a variable, a number or nested arrays. Handles that it
+ * creates are added to the temporaries. A number becomes float32 if `isFloat`; otherwise it adopts
+ * the dtype of the other operand.
  */
 export function operand(value, isFloat) {
   if (value instanceof Tensor) return handleOf(value);
@@ -67,13 +71,16 @@ function describe(value) {
   return typeof value === 'object' ? `an object of ${value.constructor?.name ?? 'no class'}` : `a ${typeof value}`;
 }
 
-/** The handles of inputs. Numbers alone are float32; beside tensors they adopt a dtype. */
+/**
+ * Returns the handles of inputs. If all are numbers, they are float32; beside a tensor they adopt
+ * its dtype.
+ */
 export function operands(values) {
   const isFloat = values.every((value) => value === null || isNumber(value));
   return values.map((value) => (value === null ? 0 : operand(value, isFloat)));
 }
 
-// ---- the short path: one or two tensors, no options, one output
+// ---- fast path: one or two tensors, no options, one output
 
 function unary(number) {
   return (x) => {
@@ -125,13 +132,15 @@ function binary(number) {
   };
 }
 
-// ---- the general path
+// ---- general path
 
 function isOptions(value) {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Splits the arguments of an op: { inputs, values }, where values are the attributes by their positions. */
+/**
+ * Splits the arguments of an op: { inputs, values }. `values` are the attributes in table order.
+ */
 function arrange(row, args, skipsState) {
   const required = row.inputs.filter((input) => !input.isOptional && !(skipsState && input.name === 'state'));
   const names = [...row.inputs.filter((input) => input.isOptional), ...row.attributes].map((entry) => entry.name);
@@ -172,7 +181,10 @@ function toInt(value, row, attribute) {
   return BigInt(value);
 }
 
-/** The tensor of sizes that are tensors, or a mixture of numbers and tensors; null for plain numbers. */
+/**
+ * Combines sizes that contain tensors into one tensor, and returns its handle; null if all are
+ * numbers.
+ */
 function sizeTensor(value) {
   if (value instanceof Tensor) return operand(value);
   if (!Array.isArray(value) || !value.some((item) => item instanceof Tensor)) return null;
@@ -231,7 +243,7 @@ function putAttribute(at, row, attribute, value, sizes) {
   }
 }
 
-/** Allocates the attributes of a call; 0 for the defaults. */
+/** Allocates the attribute struct of a call; 0 if all attributes have their defaults. */
 function attributesOf(row, values, sizes) {
   if (values.every((value) => value === undefined)) return 0;
   const at = alloc(row.size);
@@ -243,7 +255,7 @@ function attributesOf(row, values, sizes) {
   return at;
 }
 
-/** The number of outputs of an op that has a variable one. */
+/** Returns the number of outputs of a variadic op. */
 function countOutputs(row, inputs, values) {
   const value = (name) => {
     const at = row.attributes.findIndex((attribute) => attribute.name === name);
@@ -259,7 +271,7 @@ function countOutputs(row, inputs, values) {
   return shape[axis < 0 ? axis + shape.length : axis] ?? 1;
 }
 
-/** Stores the sizes that are tensors as arguments of tenon_call_sized. */
+/** Stores the tensors that hold sizes as an array of tenon_size_argument for tenon_call_sized. */
 function sizeArguments(sizes) {
   const at = alloc(tenon_size_argument.$ * sizes.length);
   sizes.forEach(([name, handle], i) => {
@@ -270,7 +282,7 @@ function sizeArguments(sizes) {
   return at;
 }
 
-/** The tensors in an array that C filled. */
+/** Wraps an array of handles that C wrote. The tensors own them. */
 export function takeTensors(at, count) {
   refresh();
   const tensors = new Array(count);
@@ -281,7 +293,10 @@ export function takeTensors(at, count) {
   return tensors;
 }
 
-/** Calls an op by its row. With a generator, C passes the state and keeps the next one. */
+/**
+ * Calls an op of the table. With a generator, C passes the generator's state and stores the next
+ * one.
+ */
 export function callRow(row, args, generator = 0) {
   theContext();
   const count = temporaries.length;
@@ -335,7 +350,7 @@ function readRow(number, name, inputs, outputs, size, attributes) {
   };
 }
 
-/** Calls an op that has no function here, such as one that was registered at run time. */
+/** Calls an op that is not in the table, such as a custom op. */
 export function callByNumber(number, inputs, nOutputs, attributes = null) {
   theContext();
   const count = temporaries.length;
@@ -354,7 +369,7 @@ export function callByNumber(number, inputs, nOutputs, attributes = null) {
   }
 }
 
-/** Defines an op: returns its function. The table of ops_gen.js calls it. */
+/** Creates the function of an op and adds it to `ops`. Called by the table in ops_gen.js. */
 export function op(number, name, inputs, outputs, size = 0, attributes = []) {
   const isSimple = size === 0 && !/[?.]|state/.test(inputs) && !outputs.includes(' ') && outputs !== '...';
   const width = inputs === '' ? 0 : inputs.split(' ').length;

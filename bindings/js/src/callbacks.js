@@ -1,5 +1,5 @@
-// Calls of JavaScript from C: native/callbacks.c has a C function for each kind, which finds the JavaScript
-// function by its payload, a number.
+// Calls from C to JavaScript. native/callbacks.c has a C function for each kind of callback. Its
+// payload is a number that identifies the JavaScript function.
 
 import * as abi from './abi_gen.js';
 import { describeError, errorOfCallback, fail } from './errors.js';
@@ -8,45 +8,45 @@ import { c, alloc, enter, leave, readPointers, readText, refresh, u32 } from './
 const functions = new Map();
 let last = 0;
 
-// In the order of `kind` in native/callbacks.c.
+// The kinds of callbacks, in the order of `kind` in native/callbacks.c.
 const kinds = ['block', 'tensors', 'body', 'backward', 'done', 'text', 'log', 'infer', 'compute', 'decompose',
   'custom_backward', 'destroy'];
 
-/** The C function for a kind of callback. */
+/** Returns the address of the C function for a kind of callback. */
 export function cFunction(kind) {
   return c.tenon_js_callback(kinds.indexOf(kind));
 }
 
-/** Gives a JavaScript function a payload for C. */
+/** Registers a JavaScript function, and returns its payload for C. */
 export function register(call) {
   functions.set(++last, call);
   return last;
 }
 
-/** Forgets a function: what C's destructor does. */
+/** Unregisters a function. The destructor in C calls it. */
 export function forget(payload) {
   functions.delete(payload);
 }
 
-/** The number of functions that C may call. */
+/** Returns the number of registered functions. */
 export function countCallbacks() {
   return functions.size;
 }
 
-/** Stores {function, payload} at `at`, which lives as long as the call. */
+/** Stores {function, payload} at `at`, for the duration of a C call. */
 export function putBlock(at, payload) {
   u32[(at + abi.tenon_block.function) >> 2] = cFunction('block');
   u32[(at + abi.tenon_block.payload) >> 2] = payload;
 }
 
-/** Allocates {function, payload, destroy} for a function that C owns from now on. */
+/** Allocates {function, payload, destroy} for a function that C will own. */
 export function callback(kind, call) {
   const at = alloc(abi.tenon_done_callback.$);
   putCallback(at, kind, call);
   return at;
 }
 
-/** Stores {function, payload, destroy} at `at`. */
+/** Stores {function, payload, destroy} at `at`, for a function that C will own. */
 export function putCallback(at, kind, call) {
   const layout = abi.tenon_done_callback;
   u32[(at + layout.function) >> 2] = cFunction(kind);
@@ -54,7 +54,7 @@ export function putCallback(at, kind, call) {
   u32[(at + layout.destroy) >> 2] = cFunction('destroy');
 }
 
-/** A Promise for a call that takes a tenon_done_callback. */
+/** Returns a Promise for a C call that takes a tenon_done_callback. */
 function promise(start) {
   return new Promise((resolve, reject) => {
     const frame = enter();
@@ -71,8 +71,9 @@ function promise(start) {
 }
 
 /**
- * Starts a read or a wait: at once where the device answers without waiting, else as a Promise for a call that
- * takes a tenon_done_callback.
+ * Runs `atOnce`, a read or wait that returns without blocking if the device supports it. If it
+ * fails with UNIMPLEMENTED, runs `later`, which takes a tenon_done_callback, and awaits its
+ * Promise.
  */
 export async function atOnceOrLater(atOnce, later) {
   const error = atOnce();
@@ -82,7 +83,7 @@ export async function atOnceOrLater(atOnce, later) {
   await promise(later);
 }
 
-/** Runs a callback; what it throws becomes an error of C. */
+/** Runs the body of a callback. Converts an exception to a C error. */
 function guarded(body) {
   try {
     body();
@@ -92,13 +93,13 @@ function guarded(body) {
   }
 }
 
-/** Stores the handles that a callback gives to C. */
+/** Writes the handles that a callback returned to the C array `out`. */
 function give(handles, out) {
   refresh();
   for (let i = 0; i < handles.length; ++i) u32[(out >>> 2) + i] = handles[i];
 }
 
-/** What native/callbacks.c calls. Each takes its C arguments after the payload. */
+/** The functions that native/callbacks.c calls, each with the payload and the other C arguments. */
 export const entries = {
   block: (payload, scope, inputs, n, out, max) => guarded(() => {
     give(functions.get(payload)(scope, readPointers(inputs, n), max), out);

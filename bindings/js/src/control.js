@@ -1,4 +1,4 @@
-// Branches and loops on tensors. Eager, they run at once; in a function, they become part of the graph.
+// Branches and loops on tensors. Eagerly they run immediately; inside a function they are traced.
 
 import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
@@ -17,7 +17,10 @@ function policyOf(name) {
   return POLICIES[name];
 }
 
-/** A function as a block of C, for the length of a call. Keeps the structure of its result. */
+/**
+ * Wraps a JavaScript function as a C block for the duration of a call. Records the structure of its
+ * result.
+ */
 class Block {
   constructor(call) {
     this.structure = null;
@@ -49,7 +52,9 @@ function withBlocks(calls, body) {
   }
 }
 
-/** A predicate as C wants it: a bool of rank 0. */
+/**
+ * Converts a condition to a rank-0 bool tensor, or to a JavaScript boolean if it is not a tensor.
+ */
 function predicate(value) {
   const tensor = value?._isVariable ? value.read() : value;
   if (!(tensor instanceof Tensor)) return Boolean(tensor);
@@ -67,7 +72,7 @@ function structureOf(blocks, name) {
   return found[0];
 }
 
-/** Runs one of two functions. Types: index.d.ts. */
+/** Runs `then` or `otherwise`. Types: index.d.ts. */
 export function cond(condition, then, otherwise) {
   theContext();
   const truth = predicate(condition);
@@ -82,7 +87,7 @@ export function cond(condition, then, otherwise) {
   }));
 }
 
-/** Runs one of several functions. */
+/** Runs the branch at `index`. Types: index.d.ts. */
 export function switchCase(index, branches) {
   theContext();
   if (typeof index === 'number') return branches[index in branches ? index : branches.length - 1]();
@@ -99,7 +104,7 @@ export function switchCase(index, branches) {
   }));
 }
 
-/** Runs body while condition holds. Types: index.d.ts. */
+/** Runs `body` while `condition` returns true. Types: index.d.ts. */
 export function whileLoop(condition, body, initial, { policy = 'stack', maxTrips = 0 } = {}) {
   const isSingle = !Array.isArray(initial);
   const { leaves, structure } = flattenTree(isSingle ? [initial] : initial);
@@ -129,7 +134,7 @@ export function whileLoop(condition, body, initial, { policy = 'stack', maxTrips
   }));
 }
 
-/** Runs body for each slice of xs. Types: index.d.ts. */
+/** Runs `body` for each slice of xs along the first axis. Types: index.d.ts. */
 export function scan(body, initial, xs, { reverse = false, policy = 'stack' } = {}) {
   const carried = flattenTree(initial);
   const slices = flattenTree(xs);
@@ -163,12 +168,12 @@ export function scan(body, initial, xs, { reverse = false, policy = 'stack' } = 
   }));
 }
 
-/** The sizes of a tensor as a tensor. */
+/** Returns the sizes of a tensor as a tensor. */
 export function shape(x) {
   return withHandles([x], ([handle]) => withOutput((out) => c.tenon_shape(scope, handle, out)));
 }
 
-/** Whether calls are recorded and compute nothing, as in the body of a function. */
+/** Returns whether calls are traced instead of executed, as in the body of a function. */
 export function isTracing() {
   theContext();
   return c.tenon_scope_is_tracing(scope) !== 0;

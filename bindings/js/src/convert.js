@@ -1,15 +1,15 @@
-// From numbers, nested arrays and typed arrays to tensors, and back.
+// Conversion of numbers, nested arrays and typed arrays to tensors, and of tensors to arrays.
 
 import { check, invalid } from './errors.js';
 import { c, alloc, enter, int64s, leave, refresh, u32, u8 } from './native.js';
 import { dtypeOf, dtypeOfArray, is64Bit } from './dtypes.js';
 import { scope } from './scope.js';
 
-// Handles of inline scalars, which have no context and no memory of a device. They live as long as the page.
+// A cache of inline scalars, which belong to no context or device. They are never released.
 const scalars = new Map();
 const MAX_SCALARS = 512;
 
-/** A handle of an inline scalar, and whether the caller releases it. */
+/** Returns the handle of an inline scalar, and whether the caller must release it. */
 export function scalarHandle(value, isFloat) {
   const key = isFloat ? `f${Object.is(value, -0) ? '-0' : value}` : value;
   const found = scalars.get(key);
@@ -20,7 +20,7 @@ export function scalarHandle(value, isFloat) {
   return { handle, isOwned: false };
 }
 
-/** A new inline scalar. An integral number adopts integer dtypes, too, unless `isFloat`. */
+/** Creates an inline scalar. An integral number also adopts integer dtypes, unless `isFloat`. */
 export function makeScalar(value, isFloat = false) {
   if (typeof value === 'boolean') return c.tenon_scalar_bool(value ? 1 : 0) >>> 0;
   if (typeof value === 'bigint') return c.tenon_scalar_i64(BigInt.asIntN(64, value)) >>> 0;
@@ -32,7 +32,9 @@ function isTyped(value) {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }
 
-/** The shape of nested arrays, whose innermost elements are numbers, booleans, bigints or typed arrays. */
+/**
+ * Returns the shape of nested arrays. Their leaves are numbers, booleans, bigints or typed arrays.
+ */
 function shapeOf(values) {
   const shape = [];
   for (let at = values; Array.isArray(at) || isTyped(at); at = at[0]) {
@@ -68,7 +70,10 @@ function element(value, dtype) {
   return is64Bit(dtype) ? BigInt(value) : Number(value);
 }
 
-/** Elements in a typed array of `dtype`; half types are float32 here, and are cast later. */
+/**
+ * Converts elements to a typed array of `dtype`. float16 and bfloat16 become float32; callers cast
+ * later.
+ */
 function toTyped(flat, dtype) {
   const { array } = dtypeOf(dtype);
   const result = new (array ?? Float32Array)(flat.length);
@@ -76,7 +81,10 @@ function toTyped(flat, dtype) {
   return result;
 }
 
-/** Reads what a tensor is made from: { data, dtype, shape }, where dtype is that of the data. */
+/**
+ * Converts the arguments of tensor() to { data, dtype, shape }. `dtype` is the element type of
+ * `data`.
+ */
 export function readValues(values, dtype, shape) {
   let flat = values;
   let found = [];
@@ -108,7 +116,7 @@ export function readValues(values, dtype, shape) {
   return { data: toTyped(flat, name), dtype: dtypeOf(name).array ? name : 'float32', shape: wanted };
 }
 
-/** Makes a tensor of C from elements. Returns its handle. */
+/** Creates a tensor from elements and returns its handle. */
 export function tensorHandle({ data, dtype, shape }) {
   const frame = enter();
   let block = 0;
@@ -129,7 +137,7 @@ export function tensorHandle({ data, dtype, shape }) {
   }
 }
 
-/** A copy of elements in WebAssembly's memory, as a typed array of `dtype`. */
+/** Copies elements out of WebAssembly memory into a typed array of `dtype`. */
 export function copyOut(address, bytes, dtype) {
   refresh();
   const copy = new Uint8Array(bytes);
@@ -147,7 +155,7 @@ function plain(value, dtype) {
   return number;
 }
 
-/** Nested arrays of numbers or booleans. */
+/** Converts elements to nested arrays of numbers or booleans. */
 export function nest(data, shape, dtype) {
   let at = 0;
   const level = (axis) => {

@@ -1,4 +1,4 @@
-// Ops that are written in JavaScript and registered at run time.
+// Custom ops, which are written in JavaScript and registered at run time.
 
 import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
@@ -26,7 +26,7 @@ function writeType(at, { dtype, shape }) {
   shape.forEach((size, axis) => { i64[(at + type.shape) / 8 + axis] = BigInt(size); });
 }
 
-/** The elements that C lends, as a typed array of WebAssembly's memory. */
+/** Wraps the elements of a C array as a typed array on WebAssembly memory, without a copy. */
 function readArray(at) {
   refresh();
   const found = readType(at + hostArray.type);
@@ -46,7 +46,7 @@ function exactly(list, count, what) {
   return list;
 }
 
-/** Registers an op, and returns the function that calls it. Types: index.d.ts. */
+/** Registers a custom op, and returns the function that calls it. Types: index.d.ts. */
 export function customOp({ name, inputs, outputs = 1, infer, compute, decompose, backward }) {
   if (typeof infer !== 'function') throw invalid('customOp: infer must be a function');
   const lists = (call, what) => (scope, handles, count) => inCallback(
@@ -91,7 +91,7 @@ export function customOp({ name, inputs, outputs = 1, infer, compute, decompose,
   }
 }
 
-/** The number of an op by name; it is part of the C ABI. */
+/** Returns the number of an op by name, as in the C ABI. */
 export function findOp(name) {
   const frame = enter();
   try {
@@ -104,7 +104,7 @@ export function findOp(name) {
   }
 }
 
-/** The name of an op by number; empty if there is none. */
+/** Returns the name of an op by number; empty if there is none. */
 export function opName(number) {
   return textOf(c.tenon_op_name, theContext(), number);
 }

@@ -1,17 +1,18 @@
-// The debug mode: remembers where each tensor was made, and reports those that are collected as garbage
-// without having been disposed. Without it nothing is remembered and nothing is finalised.
+// The debug mode: records where each tensor was created, and reports tensors that are
+// garbage-collected without having been disposed. If it is off, nothing is recorded.
 
 export let isDebugging = false;
 
-// The lines of a stack that are inside this package say nothing about a leak.
+// Stack lines inside this package are omitted from reports.
 const own = new URL('.', import.meta.url).href;
 let report = null;
 let finalizer = null;
-// From a tensor's token to what is known of it. The token is not the tensor, which may be collected.
+// Maps a token to { stack } of a live tensor. A token replaces the tensor, so that it can be
+// collected.
 const alive = new Map();
 const tokens = new WeakMap();
 
-/** Turns the debug mode on or off. Tensors that were made before are not known to it. */
+/** Turns the debug mode on or off. Tensors that already exist are not tracked. */
 export function setDebug(on, onLeak) {
   isDebugging = on;
   report = onLeak ?? ((leak) => console.warn(`tenon: a tensor was not disposed. ${leak.stack}`));
@@ -24,7 +25,7 @@ export function setDebug(on, onLeak) {
   });
 }
 
-/** Notes a new tensor. */
+/** Tracks a new tensor. */
 export function born(tensor) {
   const token = {};
   const stack = new Error('It was made here:').stack.replace(/^Error: /, '');
@@ -34,7 +35,7 @@ export function born(tensor) {
   finalizer.register(tensor, token, token);
 }
 
-/** Notes that a tensor was disposed. */
+/** Stops tracking a tensor, because it was disposed. */
 export function buried(tensor) {
   const token = tokens.get(tensor);
   if (token === undefined) return;
@@ -42,7 +43,7 @@ export function buried(tensor) {
   finalizer.unregister(token);
 }
 
-/** Where the tensors that are not disposed were made. */
+/** Returns the stacks of the calls that created the undisposed tensors. */
 export function leaks() {
   return [...alive.values()].map((leak) => ({ ...leak }));
 }

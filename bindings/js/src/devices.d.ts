@@ -1,10 +1,10 @@
-// The types of devices and of the profiler, a part of index.d.ts.
+// The types of devices and of the profiler. index.d.ts exports them.
 
 import type { Disposable } from './index.js';
 
 // ---- devices
 
-/** A device. */
+/** The properties of a device. */
 export interface DeviceInfo {
   name: string;
   kind: 'cpu' | 'gpu' | 'accelerator';
@@ -17,26 +17,26 @@ export interface DeviceInfo {
   vectorBits: number;
 }
 
-/** The available devices. */
+/** Lists the available devices. */
 export function devices(): DeviceInfo[];
-/** The device of calls outside a Scope. */
+/** Returns the name of the current device, which runs calls outside a Scope. */
 export function currentDevice(): string;
-/** Sets the device of the calls that follow. */
+/** Sets the current device for later calls outside a Scope. */
 export function setDevice(name: string): void;
-/** Is fulfilled when all calls so far have finished. */
+/** Returns a Promise that resolves when all calls so far have finished. */
 export function synchronize(): Promise<void>;
-/** Waits until all calls so far have finished. Fails on a device that cannot block. */
+/** Blocks until all calls so far have finished. Throws on a device that cannot block. */
 export function synchronizeSync(): void;
-/** Cancels running calls. */
+/** Cancels the calls in progress. */
 export function cancel(): void;
-/** The plugins in this package. */
+/** Lists the plugins in this package. */
 export function plugins(): { name: string; version: string; state: 'not tried' | 'loaded' | 'refused'; reason: string }[];
-/** The passes over graphs. */
+/** Lists the passes that optimise graphs, in execution order. */
 export function passes(): { name: string; summary: string }[];
-/** Turns a pass on or off. */
+/** Enables or disables a pass. */
 export function setPass(name: string, enabled: boolean): void;
 
-/** A row of a profile; times are in nanoseconds. */
+/** Totals of all spans with the same name, input types and device. Times are in nanoseconds. */
 export interface ProfilerRow {
   kind: 'op' | 'fused' | 'function' | 'tracing' | 'copy';
   name: string;
@@ -51,14 +51,14 @@ export interface ProfilerRow {
   flops: number;
 }
 
-/** Measures the calls from its construction to stop(). */
+/** Profiles calls from its construction until stop(). */
 export class Profiler implements Disposable {
   constructor(options?: { maxEvents?: number });
   stop(): this;
-  /** The rows as text. */
+  /** Formats the rows as a table. */
   table(): string;
   rows(): ProfilerRow[];
-  /** The events as JSON, for Perfetto and chrome://tracing. */
+  /** Returns the events as JSON, for Perfetto and chrome://tracing. */
   traceText(): string;
   readonly droppedEvents: number;
   readonly isDisposed: boolean;

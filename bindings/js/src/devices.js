@@ -44,7 +44,7 @@ function readInfo(device) {
   };
 }
 
-/** The available devices. */
+/** Lists the available devices. */
 export function devices() {
   const frame = enter();
   try {
@@ -66,7 +66,7 @@ export function devices() {
   }
 }
 
-/** What is alive: tensors, callbacks, and the bytes of a device and of WebAssembly. */
+/** Counts live tensors and callbacks, and the bytes in use by a device and by WebAssembly. */
 export function memoryInfo(device) {
   return withDevice(device ?? devices()[0].name, (handle) => {
     const layout = abi.tenon_memory_info;
@@ -87,12 +87,12 @@ export function memoryInfo(device) {
   });
 }
 
-/** Sets the peak of a device to what is alive. */
+/** Resets the peak statistics of a device to the current values. */
 export function resetPeak(device) {
   withDevice(device, (handle) => c.tenon_device_reset_peak(handle));
 }
 
-/** Frees memory that a device holds for later. Returns the number of bytes. */
+/** Frees cached memory of a device. Returns the number of bytes freed. */
 export function trim(device) {
   return withDevice(device, (handle) => {
     const out = alloc(8);
@@ -102,19 +102,19 @@ export function trim(device) {
   });
 }
 
-/** A Promise that is fulfilled when all calls so far have finished. */
+/** Returns a Promise that resolves when all calls so far have finished. */
 export function synchronize() {
   theContext();
   return atOnceOrLater(() => c.tenon_scope_wait(scope), (done) => c.tenon_scope_wait_async(scope, done));
 }
 
-/** Waits until all calls so far have finished; fails on a device that cannot block. */
+/** Blocks until all calls so far have finished. Throws on a device that cannot block. */
 export function synchronizeSync() {
   theContext();
   check(c.tenon_scope_wait(scope));
 }
 
-/** The plugins that were found. */
+/** Lists the plugins that were found. */
 export function plugins() {
   const layout = abi.tenon_plugin_candidate;
   const states = ['not tried', 'loaded', 'refused'];
@@ -138,7 +138,7 @@ export function plugins() {
 
 // ---- passes
 
-/** The passes over graphs: [{ name, summary }]. */
+/** Lists the passes that optimise graphs, in execution order: [{ name, summary }]. */
 export function passes() {
   theContext();
   return Array.from({ length: c.tenon_count_passes() }, (_, i) => ({
@@ -146,7 +146,7 @@ export function passes() {
   }));
 }
 
-/** Turns a pass on or off. */
+/** Enables or disables a pass. */
 export function setPass(name, enabled) {
   const frame = enter();
   const error = c.tenon_context_set_pass(theContext(), text(name), enabled ? 1 : 0);
@@ -154,7 +154,7 @@ export function setPass(name, enabled) {
   check(error);
 }
 
-/** The version of the core. */
+/** Returns the version of libtenon. */
 export function version() {
   theContext();
   return textOf(c.tenon_version);
@@ -162,7 +162,7 @@ export function version() {
 
 // ---- the profiler
 
-/** Measures calls. Types: index.d.ts. */
+/** Profiles calls. Types: index.d.ts. */
 export class Profiler extends Disposable {
   constructor({ maxEvents = 1000000 } = {}) {
     super(startProfiler(maxEvents));
@@ -184,7 +184,7 @@ export class Profiler extends Disposable {
     }
   }
 
-  /** The rows of the table; times are in nanoseconds. */
+  /** Returns the rows of the table. Times are in nanoseconds. */
   rows() {
     const layout = abi.tenon_profiler_row;
     const kinds = ['op', 'fused', 'function', 'tracing', 'copy'];
@@ -214,7 +214,7 @@ export class Profiler extends Disposable {
     });
   }
 
-  /** The events as JSON for Perfetto and chrome://tracing. */
+  /** Returns the events as JSON, for Perfetto and chrome://tracing. */
   traceText() {
     return withFolder((folder) => {
       const path = `${folder}/trace.json`;

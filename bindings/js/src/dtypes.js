@@ -1,8 +1,8 @@
-// Element types: their names, their codes in C, and their typed arrays.
+// Element types: their names, their codes in the C ABI, and the corresponding typed arrays.
 
 import { invalid } from './errors.js';
 
-// name, code in C, bytes, array
+// [name, code in the C ABI, bytes, typed array or null]
 const rows = [
   ['float32', 0x12002, 4, Float32Array], ['float64', 0x14002, 8, Float64Array],
   ['int8', 0x10800, 1, Int8Array], ['int16', 0x11000, 2, Int16Array], ['int32', 0x12000, 4, Int32Array],
@@ -20,19 +20,19 @@ byArray.set(Uint8ClampedArray, byName.get('uint8'));
 /** The names of all dtypes. */
 export const dtypes = rows.map((row) => row[0]);
 
-/** What is known of a dtype by name. */
+/** Returns the row of a dtype by name. */
 export function dtypeOf(name) {
   const found = byName.get(name);
   if (!found) throw invalid(`there is no dtype '${name}'; there are ${dtypes.join(', ')}`);
   return found;
 }
 
-/** What is known of a dtype by its code in C. */
+/** Returns the row of a dtype by its code in the C ABI. */
 export function dtypeOfCode(code) {
   return byCode.get(code) ?? { name: `dtype ${code}`, code, bytes: 0, array: null };
 }
 
-/** What is known of the dtype of a typed array. */
+/** Returns the row of the dtype of a typed array. */
 export function dtypeOfArray(array) {
   return byArray.get(array.constructor);
 }

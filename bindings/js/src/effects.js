@@ -1,4 +1,4 @@
-// Printing, assertions and calls of JavaScript, eager and in functions.
+// Printing, assertions and host calls, eagerly and inside functions.
 
 import { check, invalid } from './errors.js';
 import { c, alloc, enter, leave, pointers, text } from './native.js';
@@ -7,7 +7,7 @@ import { inCallback, scope, theContext } from './scope.js';
 import { takeTensors } from './call.js';
 import { borrow, handOver, withHandles } from './tree.js';
 
-/** Prints a line in which {} stands for the next value. Types: index.d.ts. */
+/** Prints a line. Each {} is replaced by the next value. Types: index.d.ts. */
 export function print(format, ...values) {
   theContext();
   const isFormat = typeof format === 'string';
@@ -19,7 +19,7 @@ export function print(format, ...values) {
   });
 }
 
-/** Sets where print() writes; null for the console. */
+/** Sets the function that receives printed lines; null for the console. */
 export function setPrint(write) {
   const line = write ?? ((printed) => console.log(printed.replace(/\n$/, '')));
   const frame = enter();
@@ -28,7 +28,7 @@ export function setPrint(write) {
   check(error);
 }
 
-/** Fails unless all elements are true. Types: index.d.ts. */
+/** Throws unless all elements of `condition` are true. Types: index.d.ts. */
 export function assert(condition, message = '', ...values) {
   theContext();
   withHandles([condition, ...values], ([handle, ...rest]) => {
@@ -39,7 +39,9 @@ export function assert(condition, message = '', ...values) {
   });
 }
 
-/** Calls a JavaScript function on values, even inside a traced function. Types: index.d.ts. */
+/**
+ * Calls a JavaScript function on concrete values, even inside a traced function. Types: index.d.ts.
+ */
 export function hostCall(body, inputs, like) {
   theContext();
   const isSingle = !Array.isArray(like);

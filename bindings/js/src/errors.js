@@ -1,4 +1,4 @@
-// Errors: what a failed call throws.
+// Errors of failed calls.
 
 import * as abi from './abi_gen.js';
 import { c, enter, leave, text, textOf } from './native.js';
@@ -9,7 +9,7 @@ const CODES = Object.fromEntries(
       'CANCELLED', 'FAILED_PRECONDITION', 'DATA_LOSS', 'DEVICE_LOST', 'INTERNAL',
     ].map((name) => [name, abi[`TENON_${name}`]]));
 
-/** A failed call. Types: index.d.ts. */
+/** The exception of a failed call. Types: index.d.ts. */
 export class TenonError extends Error {
   constructor(code, message, { op = '', argument = '', device = '', location = '', cause } = {}) {
     super(message, cause ? { cause } : undefined);
@@ -23,15 +23,18 @@ export class TenonError extends Error {
   }
 }
 
-/** An error of this package's own checks. */
+/** Creates an error for invalid arguments that this package detects itself. */
 export function invalid(message, op = '') {
   return new TenonError('INVALID_ARGUMENT', op ? `${op}: ${message}` : message, { op });
 }
 
-// What a callback threw, until the call that ran the callback fails with the message.
+// The last exception of a callback, until the C call that ran the callback returns its error.
 let thrown = null;
 
-/** Makes the C error for what a callback threw. The call that ran the callback throws the same object. */
+/**
+ * Creates the C error for an exception of a callback. The outer call then throws the same
+ * exception.
+ */
 export function errorOfCallback(exception) {
   const message = exception?.message ?? String(exception);
   const code = exception instanceof TenonError ? CODES[exception.code] ?? abi.TENON_INTERNAL : abi.TENON_INTERNAL;
@@ -54,12 +57,12 @@ function describe(error) {
       });
 }
 
-/** Describes an error that the caller still owns. */
+/** Converts a C error, which the caller still owns, to an exception. */
 export function describeError(error) {
   return describe(error);
 }
 
-/** Throws for an error that C returned, and releases it. */
+/** Throws the exception for a C error, and releases the error. */
 export function fail(error) {
   const found = describe(error);
   c.tenon_error_release(error);
@@ -71,7 +74,7 @@ export function fail(error) {
   throw found;
 }
 
-/** Throws if C returned an error. */
+/** Throws if a C call returned an error. */
 export function check(error) {
   if (error !== 0) fail(error);
 }

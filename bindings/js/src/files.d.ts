@@ -1,18 +1,18 @@
-// The types of programs and files, a part of index.d.ts.
+// The types of programs and files. index.d.ts exports them.
 
 import type { Disposable, NativeFunction, Tensor, TensorLike, TensorSpec, Trace, TensorType, Variable } from './index.js';
 
 // ---- files
 
-/** Where bytes come from: bytes, a Blob or File, or the address of a file. */
+/** A source of bytes: a buffer, a Blob or File, or the URL of a file. */
 export type ByteSource = ArrayBuffer | ArrayBufferView | Blob | string | URL;
 
-/** The bytes of a safetensors file with these tensors. */
+/** Returns the content of a safetensors file with these tensors. */
 export function saveSafetensors(tensors: Record<string, TensorLike>, metadata?: Record<string, string>): Uint8Array;
-/** The tensors of a safetensors file by name. */
+/** Loads all tensors of a safetensors file, by name. */
 export function loadSafetensors(source: ByteSource): Promise<Record<string, Tensor>>;
 
-/** An open safetensors file, which reads tensors one by one. */
+/** An open safetensors file, which loads tensors one by one. */
 export class Safetensors implements Disposable {
   constructor(data: Uint8Array);
   readonly names: string[];
@@ -24,24 +24,24 @@ export class Safetensors implements Disposable {
   [Symbol.dispose](): void;
 }
 
-/** The files of a program with these traces, by name; a name with several traces is a function with signatures. */
+/** Returns the files of a program, by name. Several traces under one name become signatures of one function. */
 export function saveProgram(traces: Record<string, Trace | Trace[]>): Record<string, Uint8Array>;
-/** Opens the files of a program, the address of its folder, or an ONNX model. */
+/** Opens a program from its files, the URL of its folder, or an ONNX model. */
 export function openProgram(source: ByteSource | Record<string, ByteSource>): Promise<Program>;
 
-/** An open program: functions and variables. */
+/** An open program, with its functions and variables. */
 export interface Program extends Disposable {
   readonly functionNames: string[];
-  /** A function by name. Default: the first. */
+  /** Returns a function by name. Default: the first one. */
   function(name?: string): NativeFunction;
-  /** The signatures of a function as its files declare them. */
+  /** Lists the signatures of a function, as declared in its files. */
   signatures(name?: string): {
     inputs: (TensorSpec | { name: string; dtype: null; shape: null; isScalar: boolean })[];
     outputs: (TensorSpec | { name: string; dtype: null; shape: null; isScalar: boolean })[];
     statics: Record<string, boolean | number | string | null>;
   }[];
   readonly variables: Variable[];
-  /** Its functions, ops and variables, for tools. */
+  /** Describes the functions, ops and variables, for tools. */
   describe(): any;
 }
 export const Program: { readonly prototype: Program };

@@ -1,4 +1,5 @@
-// Programs and named tensors in files: from and to bytes, which JavaScript keeps where it likes.
+// Programs and named tensors in files. Files are passed as bytes, so that pages can store them
+// anywhere.
 
 import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
@@ -13,12 +14,15 @@ import { Variable } from './variables.js';
 let fileSystem = null;
 let folders = 0;
 
-/** Takes Emscripten's file system, in memory, in which C finds the files of programs. */
+/**
+ * Sets the file system of Emscripten, which is in memory. C reads and writes the files of programs
+ * there.
+ */
 export function useFileSystem(fs) {
   fileSystem = fs;
 }
 
-/** Bytes from what a page has: bytes, a Blob or File, or the address of a file. */
+/** Returns the bytes of a ByteSource: a buffer, a Blob or File, or the URL of a file. */
 export async function readBytes(source) {
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
@@ -33,7 +37,7 @@ export async function readBytes(source) {
 
 // ---- named tensors
 
-/** The bytes of a safetensors file. Types: index.d.ts. */
+/** Returns the content of a safetensors file. Types: index.d.ts. */
 export function saveSafetensors(tensors, metadata = {}) {
   theContext();
   const names = Object.keys(tensors);
@@ -71,7 +75,7 @@ export class Safetensors extends Disposable {
         (_, i) => textOf(c.tenon_safetensors_name, this._handle, i));
   }
 
-  /** { dtype, shape } of a tensor. */
+  /** Returns the { dtype, shape } of a tensor by name. */
   type(name) {
     const index = this.names.indexOf(name);
     if (index < 0) throw invalid(`there is no tensor '${name}'; there are ${this.names.join(', ')}`);
@@ -118,7 +122,7 @@ function openSafetensors(data) {
   }
 }
 
-/** The tensors of a safetensors file, by name. Types: index.d.ts. */
+/** Loads all tensors of a safetensors file, by name. Types: index.d.ts. */
 export async function loadSafetensors(source) {
   const file = new Safetensors(await readBytes(source));
   try {
@@ -130,7 +134,10 @@ export async function loadSafetensors(source) {
 
 // ---- programs
 
-/** Runs `body` with a folder of C's files, and removes the folder. */
+/**
+ * Calls `body` with a temporary folder of Emscripten's file system, and removes the folder
+ * afterwards.
+ */
 export function withFolder(body) {
   const folder = `/tenon-${++folders}`;
   fileSystem.mkdir(folder);
@@ -148,7 +155,7 @@ function removeFolder(folder) {
   fileSystem.rmdir(folder);
 }
 
-/** The content of one of C's files. */
+/** Reads a file of Emscripten's file system. */
 export function readFile(path) {
   return Uint8Array.from(fileSystem.readFile(path));
 }
@@ -158,7 +165,7 @@ function writeFile(folder, name, data) {
   fileSystem.writeFile(`${folder}/${name}`, data);
 }
 
-/** The files of a program, by name. Types: index.d.ts. */
+/** Saves traces and returns the files of the program, by name. Types: index.d.ts. */
 export function saveProgram(traces) {
   theContext();
   const entries = Object.entries(traces).flatMap(
@@ -177,12 +184,12 @@ export function saveProgram(traces) {
   });
 }
 
-/** Whether a source is the files of a program by name. */
+/** Returns whether a source is an object that maps file names to contents. */
 function isFolder(source) {
   return Object.getPrototypeOf(source) === Object.prototype;
 }
 
-/** The files of a saved program in a folder of a server. */
+/** Downloads the files of a saved program from a folder on a server. */
 async function fetchFolder(address) {
   const base = String(address).replace(/\/?$/, '/');
   const description = await readBytes(`${base}tenon.json`);
@@ -193,7 +200,7 @@ async function fetchFolder(address) {
   return files;
 }
 
-/** The names of the files that a tenon.json lists. */
+/** Collects the names of the files that a tenon.json lists. */
 function filesOf(value, found = new Set()) {
   if (typeof value === 'string' && /^[^/]+\.(onnx|safetensors)$/.test(value)) found.add(value);
   if (typeof value === 'object' && value !== null) Object.values(value).forEach((item) => filesOf(item, found));
@@ -249,7 +256,7 @@ export class Program extends Disposable {
     }
   }
 
-  /** [{ inputs, outputs, statics }] of a function. */
+  /** Returns the signatures of a function: [{ inputs, outputs, statics }]. */
   signatures(name) {
     const at = name === undefined ? 0 : this.functionNames.indexOf(name);
     if (at < 0) throw invalid(`there is no function '${name}'; there are ${this.functionNames.join(', ')}`);

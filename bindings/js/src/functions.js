@@ -1,4 +1,5 @@
-// Functions: JavaScript functions that are traced once for each kind of arguments, and then run as graphs.
+// Functions: JavaScript functions that are traced for each kind of arguments, and then run as
+// graphs.
 
 import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
@@ -20,7 +21,7 @@ function isInput(leaf) {
   return leaf instanceof Tensor || leaf?._isVariable || ArrayBuffer.isView(leaf) || leaf instanceof TensorSpec;
 }
 
-/** A leaf that is a constant of the graph, as text that distinguishes it. */
+/** Returns the cache key of a leaf that is a constant of the graph. */
 function keyOf(leaf) {
   if ((typeof leaf === 'object' && leaf !== null) || typeof leaf === 'function') {
     throw invalid('function: an argument must be a tensor, a number, a text, a boolean, null, or a tree of these');
@@ -28,7 +29,10 @@ function keyOf(leaf) {
   return `${typeof leaf}:${Object.is(leaf, -0) ? '-0' : String(leaf)}`;
 }
 
-/** The type of an input: dtype and sizes, where null is a size that each call determines. */
+/**
+ * The type of an input: a dtype and sizes. A size of null is unknown, and may differ from call to
+ * call.
+ */
 export class TensorSpec {
   constructor(sizes, dtype = 'float32', { name = '', isScalar = false } = {}) {
     this.shape = [...sizes];
@@ -37,7 +41,7 @@ export class TensorSpec {
     this.isScalar = isScalar;
   }
 
-  /** Stores it at `at`, a tenon_input_spec. */
+  /** Writes the spec to the tenon_input_spec at `at`. */
   _put(at, name) {
     const layout = abi.tenon_input_spec;
     u8.fill(0, at, at + layout.$);
@@ -64,13 +68,13 @@ function putSpecs(specs, names) {
   return at;
 }
 
-/** The names of a function's parameters, where its text shows them. */
+/** Returns the parameter names of a function, parsed from its source text; empty if that fails. */
 function parameterNames(body) {
   const list = /^(?:async\s*)?(?:function\s*\w*\s*)?\(?([^)=]*?)\)?\s*(?:=>|\{)/.exec(String(body))?.[1] ?? '';
   return list.split(',').map((name) => name.trim()).filter((name) => /^[\w$]+$/.test(name));
 }
 
-/** The C function for one structure of arguments and one choice of constants. */
+/** A C function for one structure of arguments and one set of constants. */
 class Graph {
   constructor(owner, structure, leaves) {
     this.owner = owner;
@@ -107,7 +111,7 @@ class Graph {
     }
   }
 
-  /** The names of the parameters that the inputs are from. */
+  /** Returns the parameter name of each input. */
   inputNames() {
     const names = parameterNames(this.owner.body);
     const found = [];
@@ -121,7 +125,7 @@ class Graph {
     return found;
   }
 
-  /** The body: runs the JavaScript function on tensors of the trace. */
+  /** The body that C calls while tracing: runs the JavaScript function on traced tensors. */
   trace(tensors, max) {
     const leaves = [...this.leaves];
     this.positions.forEach((position, i) => { leaves[position] = tensors[i]; });
@@ -245,7 +249,7 @@ function explain(handle) {
   }
 }
 
-/** Allocates static arguments by name: booleans, numbers, bigints and texts. */
+/** Allocates static arguments by name: booleans, numbers, bigints and strings. */
 function putStatics(entries) {
   const layout = abi.tenon_static;
   const at = alloc(Math.max(layout.$ * entries.length, layout.$));
@@ -274,7 +278,7 @@ function putStatics(entries) {
   return at;
 }
 
-/** Calls a function of C. */
+/** Calls a C function. */
 export function callFunction(handle, inputs, statics) {
   return withHandles(inputs, (handles) => {
     const frame = enter();
@@ -292,7 +296,7 @@ export function callFunction(handle, inputs, statics) {
   });
 }
 
-/** Makes a function that is traced. Types: index.d.ts. */
+/** Creates a traced function. Types: index.d.ts. */
 export function tenonFunction(body, options = {}) {
   const owner = new TracedFunction(body, options);
   const call = (...args) => owner.call(args);
@@ -324,7 +328,7 @@ function gradientOf(handle, name) {
   }
 }
 
-/** A function of C: of a program, or a gradient. Takes tensors and returns an array of tensors. */
+/** A C function: one of a program, or a gradient. Takes tensors and returns an array of tensors. */
 export class NativeFunction extends Disposable {
   constructor(handle, name) {
     super(handle);
@@ -352,7 +356,7 @@ export class NativeFunction extends Disposable {
   }
 }
 
-/** One graph of a function. Types: index.d.ts. */
+/** One traced graph of a function. Types: index.d.ts. */
 export class Trace extends Disposable {
   constructor(handle, name, structure) {
     super(handle);
@@ -418,7 +422,7 @@ export class Trace extends Disposable {
   }
 }
 
-/** Whether functions run their JavaScript in every call, for debugging. */
+/** Sets whether functions run their JavaScript body in every call, for debugging. */
 export function runFunctionsEagerly(eagerly) {
   c.tenon_context_run_functions_eagerly(theContext(), eagerly ? 1 : 0);
 }

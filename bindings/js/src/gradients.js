@@ -22,7 +22,7 @@ function gradientOptions(unreached) {
 }
 
 // ---- scopes for tapes
-// A scope has caches that are worth keeping, so those of disposed tapes are used again, by device.
+// Idle scopes of disposed tapes, by device. They are reused, because scopes have caches.
 const idle = new Map();
 
 function takeScope() {
@@ -46,11 +46,12 @@ function returnScope({ device, handle }) {
 
 // ---- tapes
 
-/** Records calls, to compute gradients. Types: index.d.ts. */
+/** Records calls and computes gradients. Types: index.d.ts. */
 export class Tape extends Disposable {
   constructor({ persistent = false, watchTrainable = true } = {}) {
     theContext();
-    // Inside another tape's run or a callback, the tapes nest in one scope. Elsewhere each has its own.
+    // A tape inside another tape's run() or a callback shares that scope. Otherwise it gets its
+    // own.
     const own = nesting === 0 ? takeScope() : null;
     const where = own === null ? scope : own.handle;
     const frame = enter();
@@ -77,7 +78,7 @@ export class Tape extends Disposable {
     this._runs = 0;
   }
 
-  /** Runs a function whose calls are recorded. It may run several. */
+  /** Runs a function and records its calls. May be called several times. */
   run(body) {
     if (this._runs === 0) check(c.tenon_tape_resume(handleOf(this)));
     ++this._runs;
@@ -122,7 +123,7 @@ export class Tape extends Disposable {
     }
   }
 
-  /** The values that the tape watches. */
+  /** The tensors and variables that the tape watches. */
   get watched() {
     const count = c.tenon_tape_count_watched(handleOf(this));
     const frame = enter();
@@ -155,14 +156,14 @@ export class Tape extends Disposable {
   }
 }
 
-/** A new tape: `new Tape(options)`. */
+/** Creates a tape, like `new Tape(options)`. */
 export function tape(options) {
   return new Tape(options);
 }
 
 // ---- gradients of functions
 
-/** The function of C for a JavaScript function of tensors, which returns `count` tensors. */
+/** Wraps a JavaScript function of tensors as a C tensor function. */
 export function tensorFunction(body) {
   return callback('tensors', (callbackScope, inputs, n) => inCallback(callbackScope, () => {
     const result = body(borrow(inputs), n);
@@ -213,7 +214,7 @@ function requireGrads(name, grads) {
   return grads;
 }
 
-/** `grad(f)(x)`: the gradient of f, which takes one tensor. */
+/** Returns a function that computes the gradient of f, a function of one tensor: `grad(f)(x)`. */
 export function grad(f) {
   return (x) => {
     const { value, grads } = gradients('grad', f, [x], true, false);
@@ -222,7 +223,10 @@ export function grad(f) {
   };
 }
 
-/** `grads(f)([x, y])`: the gradients of f, which takes several tensors. */
+/**
+ * Returns a function that computes the gradients of f, a function of several tensors:
+ * `grads(f)([x, y])`.
+ */
 export function grads(f) {
   return (xs) => {
     const found = gradients('grads', f, xs, true, false);
@@ -231,7 +235,7 @@ export function grads(f) {
   };
 }
 
-/** `valueAndGrad(f)(x)`: { value, grad }. */
+/** Like grad(), but the returned function computes { value, grad }. */
 export function valueAndGrad(f) {
   return (x) => {
     const found = gradients('valueAndGrad', f, [x], true, false);
@@ -239,7 +243,7 @@ export function valueAndGrad(f) {
   };
 }
 
-/** `valueAndGrads(f)([x, y])`: { value, grads }. */
+/** Like grads(), but the returned function computes { value, grads }. */
 export function valueAndGrads(f) {
   return (xs) => {
     const found = gradients('valueAndGrads', f, xs, true, false);
@@ -247,7 +251,7 @@ export function valueAndGrads(f) {
   };
 }
 
-/** { value, grads }: what f returns, and its gradients by the names of the variables that it read. */
+/** Computes { value, grads }: the result of f, and its gradients by the names of the variables. */
 export function variableGrads(f, variables) {
   const found = gradients('variableGrads', () => f(), [], false, true);
   const { list, entries } = found.variables;
@@ -271,7 +275,7 @@ export function variableGrads(f, variables) {
   return { value: found.value, grads: result };
 }
 
-/** Calls forward, whose derivative is backward. Types: index.d.ts. */
+/** Calls `forward`, whose gradient `backward` computes. Types: index.d.ts. */
 export function customGradient(forward, backward) {
   return (...inputs) => withHandles(inputs, (handles) => {
     theContext();

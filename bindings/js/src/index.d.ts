@@ -1,4 +1,4 @@
-// The types of tenon-runtime. The ops are in ops_gen.d.ts, which is generated from the registry.
+// The types of tenon-runtime. The ops are declared in ops_gen.d.ts, which is generated from the registry.
 
 import type { GeneratorOps, TensorOps } from './ops_gen.js';
 
@@ -16,38 +16,37 @@ export type DType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int8' | 'i
 /** The names of all element types. */
 export const dtypes: DType[];
 
-/** The typed arrays in which elements are read. Half types are read as float32. */
+/** The typed arrays that hold elements. float16 and bfloat16 are read as float32. */
 export type TypedArray = Float32Array | Float64Array | Int8Array | Int16Array | Int32Array | BigInt64Array | Uint8Array |
   Uint8ClampedArray | Uint16Array | Uint32Array | BigUint64Array;
 
-/** Nested arrays of elements. */
+/** A number, or nested arrays of elements. */
 export type NestedArray = number | boolean | bigint | TypedArray | NestedArray[];
 
 /**
- * What an op takes as an input. A number adopts the dtype of the tensor that it is combined with; numbers
- * alone are float32.
+ * An input of an op. A number adopts the dtype of the tensor operands. If all inputs are numbers, they are float32.
  */
 export type TensorLike = Tensor | Variable | NestedArray;
 
-/** A size or an index: a number, or an int64 tensor in a function whose sizes vary. */
+/** A size or an index: a number, or an int64 tensor if it differs from call to call of a function. */
 export type Size = number | bigint | Tensor;
 
-/** A list of sizes; a single one may stand for a list of one. */
+/** A list of sizes. A single size stands for a list of one. */
 export type Sizes = Size | readonly Size[] | Int32Array;
 
 /** A tree: a tensor, or an array or an object of trees. */
 export type Tree<T> = T | Tree<T>[] | { [name: string]: Tree<T> };
 
-/** What is disposed once. `using` disposes it at the end of a block. */
+/** An object that must be disposed. `using` disposes it at the end of a block. */
 export interface Disposable {
   /** Whether dispose() has run. */
   readonly isDisposed: boolean;
-  /** Releases the object. Disposing it again does nothing; any other use is an error. */
+  /** Releases the object. Later calls of dispose() do nothing; any other use throws. */
   dispose(): void;
   [Symbol.dispose](): void;
 }
 
-/** How a tensor is printed. The defaults are NumPy's. */
+/** How a tensor is formatted. The defaults are those of NumPy. */
 export interface FormatOptions {
   /** The maximum number of digits after the decimal point. Default: 8. */
   precision?: number;
@@ -61,130 +60,130 @@ export interface FormatOptions {
   longForm?: boolean;
 }
 
-/** A tensor: its value never changes. The ops are methods of it. */
+/** An immutable tensor. Its methods include all ops. */
 export interface Tensor extends Disposable, TensorOps {
   /** The element type. */
   readonly dtype: DType;
-  /** The sizes of the axes. In a function, reading a varying size specialises the trace to it. */
+  /** The sizes of the axes. Inside a function, reading a dynamic size specialises the trace to it. */
   readonly shape: number[];
   /** The number of axes. */
   readonly rank: number;
   /** The number of elements. */
   readonly size: number;
-  /** The number of bytes of the elements. */
+  /** The size of the elements in bytes. */
   readonly byteLength: number;
-  /** The device that holds it, such as "ref:0"; empty for an inline scalar. */
+  /** The name of the device that holds the tensor, such as "ref:0"; empty for an inline scalar. */
   readonly device: string;
-  /** Whether its value is a list of tensors. */
+  /** Whether the value of the tensor is a list of tensors. */
   readonly isList: boolean;
-  /** The size of one axis; a negative one counts from the end. */
+  /** The size of one axis. A negative axis counts from the last. */
   sizeOf(axis: number): number;
-  /** Reads a copy of the elements, in row-major order. */
+  /** Copies the elements, in row-major order. */
   data(): Promise<TypedArray>;
-  /** As data(), at once. Fails on a device that cannot block. */
+  /** Like data(), but synchronous. Throws on a device that cannot block. */
   dataSync(): TypedArray;
-  /** Reads nested arrays of numbers or booleans. 64-bit integers must be exact as numbers. */
+  /** Converts the elements to nested arrays. Throws if a 64-bit integer is not exact as a number. */
   array(): Promise<any>;
-  /** As array(), at once. */
+  /** Like array(), but synchronous. Throws on a device that cannot block. */
   arraySync(): any;
-  /** Reads the only element. */
+  /** Returns the element of a tensor with exactly one. */
   item(): Promise<number | boolean>;
-  /** As item(), at once. */
+  /** Like item(), but synchronous. Throws on a device that cannot block. */
   itemSync(): number | boolean;
-  /** Another handle of the same value, to be disposed on its own. */
+  /** Creates another handle of the same tensor. Each handle must be disposed. */
   clone(): Tensor;
-  /** The same value on another device. */
+  /** Copies the tensor to another device. */
   copyTo(device: string): Tensor;
-  /** Lets the next call that takes this tensor write to its memory. The tensor cannot be used after that call. */
+  /** Donates the tensor: the next call that takes it may write to its memory. Later uses of the tensor throw. */
   donate(): this;
-  /** Part of the tensor: for each axis an index, [start, end, step], or null for all of it. */
+  /** Indexes the tensor. Each argument is an index, [start, end, step], or null for the whole axis. */
   at(...indices: (number | [number, number?, number?] | null)[]): Tensor;
-  /** Prints the elements as NumPy does. */
+  /** Formats the elements as NumPy does. */
   toString(options?: FormatOptions): string;
 }
 
-/** The class of tensors, for `instanceof`. */
+/** The class of tensors, for use with `instanceof`. */
 export const Tensor: { readonly prototype: Tensor };
 
-/** How a tensor is made. */
+/** Options of tensor(). */
 export interface TensorOptions {
   /** The element type. Default: that of a typed array; bool for booleans, int64 for bigints, float32 for numbers. */
   dtype?: DType;
-  /** The sizes. Default: those of the nested arrays. */
+  /** The shape. Default: that of the nested arrays. */
   shape?: number[];
 }
 
-/** Makes a tensor from a number, nested arrays, a typed array or an ArrayBuffer. */
+/** Creates a tensor from a number, nested arrays, a typed array or an ArrayBuffer. */
 export function tensor(values: NestedArray | ArrayBuffer, options?: TensorOptions): Tensor;
 
-/** Makes an inline scalar: an input of functions that may change from call to call. */
+/** Creates an inline scalar. As an argument of a function it may differ from call to call without a new trace. */
 export function scalar(value: number | boolean | bigint): Tensor;
 
 // ---- set-up
 
 /** Options of init(). */
 export interface InitOptions {
-  /** The device of calls: "wasm", "ref". Default: the fastest in this package. */
+  /** The device that runs calls: "wasm" or "ref". Default: the fastest one in this package. */
   device?: string;
-  /** The number of threads, where the page may have several. Default: one for each core. */
+  /** The number of threads, if the page supports threads. Default: one for each core. */
   threads?: number;
-  /** The address of the WebAssembly file. Default: beside this package's scripts. */
+  /** The URL of the WebAssembly file. Default: the file next to this package's scripts. */
   wasmUrl?: string | URL;
-  /** The maximum number of bytes on each device; 0 for no limit. */
+  /** The memory limit of each device in bytes; 0 for no limit. */
   memoryLimit?: number;
-  /** "strict": bitwise the same results on every machine. "fast": a device may trade that for speed. */
+  /** "strict": results have the same bits on every machine. "fast": devices may use faster, inexact kernels. */
   numericPolicy?: 'strict' | 'fast';
-  /** What happens to an op that the device cannot run. */
+  /** What happens if the device cannot run an op: run it on the CPU with a warning, throw, or run it silently. */
   fallbackPolicy?: 'warn' | 'strict' | 'auto';
-  /** Whether two runs give bitwise equal results even with "fast". */
+  /** Whether results are repeatable to the bit from run to run, even with "fast". */
   deterministic?: boolean;
-  /** The least important lines that are logged. Default: "warning". */
+  /** The lowest severity that is logged. Default: "warning". */
   logLevel?: 'debug' | 'info' | 'warning' | 'error';
-  /** Receives log lines; level 0 is debug and 3 error. Default: the console. */
+  /** Receives the log lines. Levels range from 0 (debug) to 3 (error). Default: the console. */
   log?: (level: number, message: string) => void;
 }
 
-/** Loads the module. Call it once, before anything else; later calls return the same Promise. */
+/** Loads the module. Call it before any other function. Later calls return the same Promise. */
 export function init(options?: InitOptions): Promise<void>;
 
-/** What init() loads here. */
+/** The variant of the module that init() loads in this environment. */
 export interface Environment {
   /** The variant of the module; null if there is none for this engine. */
   variant: 'simd' | 'simd+threads' | null;
-  /** The number of threads that compute. */
+  /** The number of compute threads. */
   threads: number;
-  /** Why this variant. */
+  /** Why this variant was chosen. */
   reason: string;
-  /** Whether the page may share memory between threads. */
+  /** Whether the page is cross-origin isolated, which threads need for shared memory. */
   crossOriginIsolated: boolean;
   runtime: 'node' | 'browser';
   /** Whether init() has finished. */
   isReady: boolean;
 }
 
-/** Tells which variant of the module the environment allows, and why. */
+/** Returns which variant of the module the environment supports, and why. */
 export function environment(): Environment;
 
-/** The version of the core. */
+/** Returns the version of libtenon. */
 export function version(): string;
 
 // ---- errors
 
-/** The codes of errors. */
+/** The error codes. */
 export type Code = 'INVALID_ARGUMENT' | 'OUT_OF_RANGE' | 'NOT_FOUND' | 'UNIMPLEMENTED' | 'UNAVAILABLE' |
   'OUT_OF_MEMORY' | 'CANCELLED' | 'FAILED_PRECONDITION' | 'DATA_LOSS' | 'DEVICE_LOST' | 'INTERNAL';
 
-/** A failed call. Its `cause` is the error that caused it. */
+/** The exception of a failed call. `cause` is the error that caused it, if any. */
 export class TenonError extends Error {
   constructor(code: Code, message: string, details?: {
     op?: string; argument?: string; device?: string; location?: string; cause?: unknown;
   });
   readonly code: Code;
-  /** The op that failed; empty if no op was called. */
+  /** The name of the op that failed; empty if no op was called. */
   readonly op: string;
-  /** The rule of the op that was broken, such as "C2"; empty if there is none. */
+  /** The rule of the op that the call violates, such as "C2"; empty if there is none. */
   readonly rule: string;
-  /** The parameter that is invalid; empty if the error does not concern a single one. */
+  /** The name of the invalid parameter; empty if the error does not concern a single one. */
   readonly argument: string;
   readonly device: string;
   readonly location: string;
@@ -192,75 +191,75 @@ export class TenonError extends Error {
 
 // ---- memory
 
-/** Runs a function and disposes the tensors that it made, except those in its result. Not for async functions. */
+/** Runs a function and disposes the tensors that it created, except those in its result. Not for async functions. */
 export function scope<T>(body: () => T): T;
 
-/** Takes a tensor out of the scopes that would dispose it. */
+/** Excludes a tensor from the scopes that would dispose it. The caller must dispose it. */
 export function keep(tensor: Tensor): Tensor;
 
-/** A device and the tensors that were made with it: for work that awaits, or on another device. */
+/** A device, and the tensors that calls in this scope created. For code that awaits or uses another device. */
 export class Scope implements Disposable {
   constructor(options?: { device?: string });
-  /** Runs calls in this scope. May be called many times, with awaits between the calls. */
+  /** Runs calls in this scope. May be called repeatedly; code may await between the calls. */
   run<T>(body: () => T): T;
-  /** The device of its calls. */
+  /** The name of the device that runs the calls. */
   device: string;
-  /** The number of tensors that dispose() would dispose. */
+  /** The number of tensors that dispose() will dispose. */
   readonly size: number;
-  /** Cancels running calls. */
+  /** Cancels the calls in progress in this scope. */
   cancel(): void;
   readonly isDisposed: boolean;
-  /** Disposes the scope and the tensors that were made in it. */
+  /** Disposes the scope and all tensors that were created in it. */
   dispose(): void;
   [Symbol.dispose](): void;
 }
 
-/** Turns the debug mode on or off. It reports tensors that are collected as garbage without being disposed. */
+/** Turns the debug mode on or off. It reports tensors that are garbage-collected without being disposed. */
 export function debug(on: boolean, onLeak?: (leak: { stack: string }) => void): void;
 
-/** Where the tensors that are not disposed were made; for the debug mode. */
+/** Returns the stacks of the calls that created the undisposed tensors. Needs the debug mode. */
 export function leaks(): { stack: string }[];
 
-/** What is alive. */
+/** Memory statistics. */
 export interface MemoryInfo {
-  /** Tensors that are not disposed. */
+  /** Number of tensors that are not disposed. */
   tensors: number;
-  /** JavaScript functions that functions, tapes and ops keep. */
+  /** Number of JavaScript functions that functions, tapes and custom ops keep alive. */
   callbacks: number;
-  /** Bytes that tensors of the device use. */
+  /** Bytes in use by tensors of the device. */
   liveBytes: number;
   peakBytes: number;
-  /** Bytes that the device holds for later tensors. */
+  /** Bytes allocated from the device: in use, or cached for later tensors. */
   heldBytes: number;
   liveBuffers: number;
   allocations: number;
-  /** The size of WebAssembly's memory, which never shrinks. */
+  /** Size of WebAssembly memory in bytes. It never shrinks. */
   wasmBytes: number;
 }
 
-/** Counts what is alive on a device. Default: the first device. */
+/** Returns the memory statistics of a device. Default: the first device. */
 export function memory(device?: string): MemoryInfo;
-/** Sets the peak of a device to what is alive. */
+/** Resets the peak statistics of a device to the current values. */
 export function resetPeak(device: string): void;
-/** Frees memory that a device holds for later tensors, and returns the number of bytes. */
+/** Frees cached memory of a device, and returns the number of bytes freed. */
 export function trim(device: string): number;
 
 // ---- state
 
 /** Options of a variable. */
 export interface VariableOptions {
-  /** Whether tapes watch it. Default: true. */
+  /** Whether tapes watch the variable when it is read. Default: true. */
   trainable?: boolean;
-  /** Its name in files and gradients. Default: variable_1 and so on. */
+  /** The name in files and gradients. Default: variable_1, variable_2 and so on. */
   name?: string;
 }
 
-/** A value that can be replaced. Ops take it in place of a tensor. */
+/** A cell that holds a tensor, which can be replaced. Ops accept variables as inputs. */
 export class Variable implements Disposable {
   constructor(initial: TensorLike, options?: VariableOptions);
-  /** A tensor with the current value. */
+  /** Returns the current value as a tensor. */
   read(): Tensor;
-  /** Replaces the value by one of the same type. */
+  /** Replaces the value with another one of the same dtype and shape. */
   assign(value: TensorLike): this;
   readonly dtype: DType;
   readonly shape: number[];
@@ -268,7 +267,7 @@ export class Variable implements Disposable {
   readonly name: string;
   readonly device: string;
   trainable: boolean;
-  /** Prints the current value. */
+  /** Formats the current value. */
   toString(): string;
   readonly isDisposed: boolean;
   dispose(): void;
@@ -276,18 +275,18 @@ export class Variable implements Disposable {
 }
 
 export interface Generator extends GeneratorOps {}
-/** A generator of random numbers. The same seed gives the same numbers on every device. */
+/** A random number generator. The same seed gives the same numbers on every device. */
 export class Generator implements Disposable {
   constructor(seed: number | bigint);
-  /** Numbers that are uniform in [low, high). */
+  /** Draws numbers that are uniformly distributed on [low, high). */
   uniform(shape: number[], options?: { low?: number; high?: number; dtype?: DType }): Tensor;
-  /** Numbers of a normal distribution. */
+  /** Draws normally distributed numbers. */
   normal(shape: number[], options?: { mean?: number; scale?: number; dtype?: DType }): Tensor;
-  /** Starts again with another seed. */
+  /** Resets the state to that of a new generator with this seed. */
   seed(value: number | bigint): this;
-  /** The state, uint32[6], for example to save it. */
+  /** Returns the state, a uint32 tensor with 6 elements. Save it to resume from here. */
   read(): Tensor;
-  /** Sets the state. */
+  /** Restores a state that read() returned. */
   assign(state: TensorLike): this;
   readonly isDisposed: boolean;
   dispose(): void;
@@ -296,64 +295,66 @@ export class Generator implements Disposable {
 
 // ---- gradients
 
-/** A possible source of a gradient. */
+/** A source of gradients. */
 export type Source = Tensor | Variable;
 
 /** Options of a tape. */
 export interface TapeOptions {
   /** Whether gradients can be computed more than once. Default: false. */
   persistent?: boolean;
-  /** Whether it watches trainable variables that are read. Default: true. */
+  /** Whether the tape watches trainable variables when they are read. Default: true. */
   watchTrainable?: boolean;
 }
 
-/** What a gradient is where the target does not depend on the source. */
+/** The gradient with respect to a source that the target does not depend on: zeros or null. */
 export type Unreached = 'zeros' | 'null';
 
 /**
- * Records calls to compute gradients. It records what runs inside run(), and nothing else; so tasks that
- * await between their runs do not disturb each other.
+ * Records calls and computes gradients. A tape records only the calls inside run(). Tasks may therefore await between
+ * their runs without recording each other's calls.
  */
 export class Tape implements Disposable {
   constructor(options?: TapeOptions);
-  /** Runs calls that are recorded. May be called many times, with awaits between the calls. */
+  /** Runs a function and records its calls. May be called repeatedly; code may await between the calls. */
   run<T>(body: () => T): T;
-  /** Watches tensors or variables. */
+  /** Watches tensors or variables: later calls that depend on them are recorded. */
   watch(...values: (Source | Source[])[]): this;
-  /** The gradients of targets with respect to a source, or a tree of sources. */
+  /** Computes the gradients of targets with respect to a source, or a tree of sources. */
   gradient(targets: Tensor | Tensor[], sources: Source,
     options?: { cotangents?: TensorLike | TensorLike[]; unreached?: Unreached }): Tensor;
   gradient(targets: Tensor | Tensor[], sources: Source[],
     options?: { cotangents?: TensorLike | TensorLike[]; unreached?: Unreached }): Tensor[];
   gradient(targets: Tensor | Tensor[], sources: Tree<Source>,
     options?: { cotangents?: TensorLike | TensorLike[]; unreached?: Unreached }): any;
-  /** The derivatives of each element of a target with respect to each element of sources. */
+  /** Computes the derivatives of all elements of a target with respect to all elements of the sources. */
   jacobian(target: Tensor, sources: Source, options?: { unreached?: Unreached }): Tensor;
   jacobian(target: Tensor, sources: Source[], options?: { unreached?: Unreached }): Tensor[];
-  /** The values that it watches. */
+  /** The tensors and variables that the tape watches. */
   readonly watched: Source[];
   readonly isRecording: boolean;
-  /** Forgets everything, and can be used again. */
+  /** Discards all recorded calls and watched values. The tape can be used again. */
   reset(): this;
   readonly isDisposed: boolean;
   dispose(): void;
   [Symbol.dispose](): void;
 }
 
-/** `new Tape(options)`. */
+/** Creates a tape, like `new Tape(options)`. */
 export function tape(options?: TapeOptions): Tape;
 
-/** `grad(f)(x)` is the gradient of f at x. */
+/** Returns a function that computes the gradient of f: `grad(f)(x)`. */
 export function grad(f: (x: Tensor) => Tensor): (x: TensorLike) => Tensor;
-/** `grads(f)([x, y])` are the gradients of f with respect to each argument. */
+/** Returns a function that computes the gradients of f with respect to each argument: `grads(f)([x, y])`. */
 export function grads(f: (...xs: Tensor[]) => Tensor): (xs: TensorLike[]) => Tensor[];
-/** As grad(), with the value. */
+/** Like grad(), but the returned function also returns the value of f. */
 export function valueAndGrad(f: (x: Tensor) => Tensor): (x: TensorLike) => { value: Tensor; grad: Tensor };
-/** As grads(), with the value. */
+/** Like grads(), but the returned function also returns the value of f. */
 export function valueAndGrads(f: (...xs: Tensor[]) => Tensor): (xs: TensorLike[]) => { value: Tensor; grads: Tensor[] };
-/** The value of f, and its gradients by the names of the trainable variables that it reads, or of some of them. */
+/** Computes f and its gradients, by name, with respect to `variables` or all trainable variables that f reads. */
 export function variableGrads(f: () => Tensor, variables?: Variable[]): { value: Tensor; grads: Record<string, Tensor> };
-/** A function whose derivative is computed by `backward`, from the cotangent of the output. */
+/**
+ * Returns a function that computes `forward`. Its gradient is computed by `backward` from the cotangent of the output.
+ */
 export function customGradient(
   forward: (...inputs: Tensor[]) => Tensor,
   backward: (cotangent: Tensor, inputs: Tensor[], output: Tensor) => Tensor | (Tensor | null)[],
@@ -361,97 +362,99 @@ export function customGradient(
 
 // ---- control flow
 
-/** How the gradient of a loop obtains the residuals of each iteration. */
+/** How a loop inside a function stores residuals for its gradient: save them, recompute them, or preallocate memory. */
 export type LoopPolicy = 'stack' | 'recompute' | 'bounded';
 
-/** Runs one of two functions; in a traced function, both are traced. */
+/** Runs `then` or `otherwise`. Inside a traced function, traces both. */
 export function cond<T>(condition: TensorLike | boolean, then: () => T, otherwise: () => T): T;
-/** Runs one of several functions. An index out of range selects the last one. */
+/** Runs the branch at `index`. An index out of range selects the last branch. */
 export function switchCase<T>(index: Tensor | Variable | number, branches: (() => T)[]): T;
-/** Runs body while condition holds. Returns the last values, in the structure of the initial ones. */
+/** Runs `body` while `condition` returns true. Returns the final values, in the structure of the initial ones. */
 export function whileLoop(condition: (value: Tensor) => TensorLike, body: (value: Tensor) => TensorLike,
   initial: TensorLike, options?: { policy?: LoopPolicy; maxTrips?: number }): Tensor;
 export function whileLoop(condition: (...values: any[]) => TensorLike, body: (...values: any[]) => any[],
   initial: Tree<TensorLike>[], options?: { policy?: LoopPolicy; maxTrips?: number }): any[];
-/** Runs body for each slice of xs along the first axis. Returns the last carried values, and the stacked outputs. */
+/** Runs `body` for each slice of xs along the first axis. Returns the final carried values and the stacked outputs. */
 export function scan(body: (carried: any, slice: any) => [any, any?], initial: Tree<TensorLike>, xs: Tree<TensorLike>,
   options?: { reverse?: boolean; policy?: LoopPolicy }): [any, any];
-/** The sizes of a tensor as an int64 tensor. */
+/** Returns the sizes of a tensor as an int64 tensor. */
 export function shape(x: TensorLike): Tensor;
-/** Whether calls are recorded and compute nothing, as in a traced function. */
+/** Returns whether calls are traced instead of executed, as inside a traced function. */
 export function isTracing(): boolean;
 
 // ---- functions
 
-/** The type of an input: sizes are numbers, null for any, or names for sizes that are equal to each other. */
+/** The type of an input. Each size is a number, null if it is unknown, or a name; sizes with equal names are equal. */
 export class TensorSpec {
   constructor(shape: (number | string | null)[], dtype?: DType, options?: { name?: string; isScalar?: boolean });
   readonly shape: (number | string | null)[];
   readonly dtype: DType;
   readonly name: string;
   readonly isScalar: boolean;
-  /** The spec of a tensor. */
+  /** Returns the spec with the type of a tensor. */
   static of(value: Tensor | TensorSpec): TensorSpec;
 }
 
 /** Options of a traced function. */
 export interface FunctionOptions {
-  /** Its name in messages. Default: the name of the JavaScript function. */
+  /** The name in messages. Default: the name of the JavaScript function. */
   name?: string;
-  /** The types of the arguments; others are errors. Default: any, each traced on demand. */
+  /** The types of the arguments; calls with others fail. Default: any types, which are traced on demand. */
   signature?: (TensorSpec | Tree<TensorSpec>)[];
-  /** How many traces are kept for each structure of arguments. Default: 64. */
+  /** The maximum number of traces for each structure of arguments. Default: 64. */
   maxTraces?: number;
-  /** Whether a size that keeps changing becomes dynamic. Default: true. */
+  /** Whether a size that changes repeatedly becomes dynamic. Default: true. */
   relax?: boolean;
-  /** The maximum number of bytes that a call under a tape saves for the backward pass. */
+  /** Maximum number of bytes of residuals that a call under a tape saves. The backward pass recomputes the others. */
   memoryBudget?: number;
 }
 
 /** A function that is traced for each kind of arguments, and then runs as a graph. */
 export interface TracedFunction<F extends (...args: any[]) => any> extends Omit<Disposable, 'isDisposed'> {
   (...args: Parameters<F>): ReturnType<F>;
-  /** Traces it for specs or tensors; without arguments, for the signature. */
+  /** Returns the trace for specs or tensors, or for the signature if there are no arguments. */
   trace(...args: any[]): Trace;
-  /** The trace that a call with these arguments runs. */
+  /** Returns the trace that a call with these arguments would run. */
   findTrace(...args: any[]): Trace;
   traces(): Trace[];
   traceCount(): number;
-  /** The traces with their signatures, and why each was made. */
+  /** Returns a text that lists the traces with their signatures, and why each was created. */
   explain(): string;
-  /** The gradients of the sum of its outputs, for arguments of this kind. */
+  /** Returns a function that computes the gradients of the sum of the outputs, for arguments of these types. */
   gradient(...args: any[]): NativeFunction;
 }
 
 declare function tenonFunction<F extends (...args: any[]) => any>(body: F, options?: FunctionOptions): TracedFunction<F>;
 export { tenonFunction as function };
 
-/** A function of a program, or a gradient: from tensors to tensors. */
+/** A function of a program, or a gradient. Takes an array of tensors and returns one. */
 export interface NativeFunction extends Disposable {
   readonly name: string;
-  /** Calls it with static arguments by name. */
+  /** Calls the function. `statics` are static arguments by name. */
   call(inputs: TensorLike[], statics?: Record<string, boolean | number | bigint | string | null>): Tensor[];
   gradient(): NativeFunction;
   traces(): Trace[];
   explain(): string;
 }
 
-/** One graph of a function. */
+/** One traced graph of a function. */
 export interface Trace extends Disposable {
   readonly name: string;
   call(...args: any[]): any;
-  /** The graph: inputs, captures, calls and outputs. */
+  /** The graph as text: inputs, captures, calls and outputs. */
   readonly text: string;
-  /** What executions have made of it so far. The format may change. */
+  /**
+   * What executions have compiled so far, as text: optimised graph, segments and launch plans. The format may change.
+   */
   readonly stages: string;
   readonly inputCount: number;
   readonly outputCount: number;
-  /** The variables that it reads or assigns. */
+  /** The variables that the graph reads or assigns. */
   readonly variables: Variable[];
-  /** The names of its calls with effects. */
+  /** The names of the calls with effects, such as print. */
   readonly effects: string[];
 }
 export const Trace: { readonly prototype: Trace };
 
-/** Whether functions run their JavaScript in every call, for debugging. */
+/** Sets whether functions run their JavaScript body in every call, for debugging. */
 export function runFunctionsEagerly(eagerly: boolean): void;

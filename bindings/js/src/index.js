@@ -1,4 +1,5 @@
-// The package tenon-runtime. Its types and manual are in index.d.ts; docs/browser.md is the introduction.
+// Exports the package tenon-runtime. index.d.ts documents its API; docs/browser.md is the
+// introduction.
 
 import './symbols.js';
 import { ops } from './call.js';

@@ -1,4 +1,4 @@
-// Lists of tensors of one type, for loops that collect results. A list is a tensor whose value is a list.
+// Lists of tensors of one type, for loops that collect results. A tensor represents the list.
 
 import { c, int64s } from './native.js';
 import { dtypeOf } from './dtypes.js';
@@ -6,7 +6,7 @@ import { scope } from './scope.js';
 import { Tensor, withOutput } from './tensor.js';
 import { withHandles } from './tree.js';
 
-/** A list of tensors. It never changes: push() and set() return another. Types: index.d.ts. */
+/** An immutable list of tensors: push() and set() return a new list. Types: index.d.ts. */
 export class TensorList {
   constructor(tensor) {
     this.tensor = tensor;
@@ -59,7 +59,7 @@ export class TensorList {
   }
 }
 
-/** An index is an int64; a number is one that never is taken for a float. */
+/** Converts a number to a bigint, so that the index becomes an int64 and never a float. */
 function asIndex(index) {
   return typeof index === 'number' ? BigInt(index) : index;
 }
@@ -72,7 +72,7 @@ function listOf(values, call) {
   return new TensorList(tensorOf(values, call));
 }
 
-/** The list of a tensor that is one, such as an output of a loop. */
+/** Wraps a tensor whose value is a list, such as an output of a loop. */
 export function asList(tensor) {
   return new TensorList(tensor instanceof Tensor ? tensor : tensor.tensor);
 }

@@ -1,4 +1,5 @@
-// Loads the variant of the WebAssembly module that the environment allows, and creates the context.
+// Loads the variant of the WebAssembly module that the environment supports, and creates the
+// context.
 
 import * as abi from './abi_gen.js';
 import { TenonError, check, invalid } from './errors.js';
@@ -12,9 +13,9 @@ import { variants } from '../dist/variants.js';
 const LEVELS = { debug: abi.TENON_LOG_DEBUG, info: abi.TENON_LOG_INFO, warning: abi.TENON_LOG_WARNING, error: abi.TENON_LOG_ERROR };
 const POLICIES = { strict: abi.TENON_NUMERIC_STRICT, fast: abi.TENON_NUMERIC_FAST };
 const FALLBACKS = { warn: abi.TENON_FALLBACK_WARN, strict: abi.TENON_FALLBACK_STRICT, auto: abi.TENON_FALLBACK_AUTO };
-// Devices in the order in which init() chooses one.
+// Plugins in order of preference. init() uses the first one that has a device.
 const PREFERRED = ['wasm', 'cpu', 'ref'];
-// A function that returns i8x16.popcnt of a splat: valid only with SIMD.
+// A WebAssembly module that is valid only with SIMD: its function returns i8x16.popcnt of a splat.
 const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0,
     253, 15, 253, 98, 11);
 
@@ -26,7 +27,7 @@ function countCores() {
   return globalThis.navigator?.hardwareConcurrency ?? 1;
 }
 
-/** The variant that the environment allows, and why. */
+/** Returns the variant that the environment supports, and why. */
 function choose(threads) {
   const result = (variant, reason) => ({
     variant, threads: variant === 'simd' ? 1 : threads ?? countCores(), reason,
@@ -43,7 +44,7 @@ function choose(threads) {
   return result('simd+threads', 'shared memory is available');
 }
 
-/** What was loaded, or would be loaded, and why. Types: index.d.ts. */
+/** Returns which variant was or would be loaded, and why. Types: index.d.ts. */
 export function environment() {
   return { ...(chosen ?? choose()), isReady: context !== 0 };
 }
@@ -70,7 +71,8 @@ async function load(variant, wasmUrl) {
     create({
       tenon: entries,
       instantiateWasm(imports, receive) {
-        // Shared memory is made by the script.
+        // With threads, the Emscripten script creates the shared memory and imports it into the
+        // module.
         imported = Object.values(imports).flatMap((group) => Object.values(group))
             .find((value) => value instanceof WebAssembly.Memory);
         compile(address, imports).then(({ instance, module: compiled }) => {

@@ -1,11 +1,12 @@
 // The WebAssembly module: its exported functions, its memory, and scratch memory for the arguments of
 // calls. Read next: errors.js.
 //
-// Addresses are numbers below 2^32. A view of the memory is detached when the memory grows: then its length is 0,
-// reads give undefined and writes do nothing. A view of shared memory keeps its old length. `enter` and `alloc`
-// replace such views before arguments are written, and `refresh` does before results are read.
+// Addresses are numbers below 2^32. When memory grows, views of it are detached: their length
+// becomes 0, reads return undefined and writes have no effect. A view of shared memory is not
+// detached, but keeps its old length. `enter` and `alloc` replace outdated views before arguments
+// are written, and `refresh` does so before results are read.
 
-/** The exported functions, by their names in C. */
+/** The exported C functions, by name. */
 export const c = {
   malloc() {
     throw new Error('Tenon is not ready: call `await tenon.init()` first');
@@ -23,18 +24,19 @@ export let f64 = null;
 const SCRATCH = 1 << 18;
 let top = 0;
 let limit = 0;
-// Blocks for arguments that the scratch memory does not hold, each with the frame that frees it.
+// Blocks for arguments that exceed the scratch memory: pairs of a frame and an address. `leave`
+// frees them.
 const extra = [];
 const whenReady = [];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Runs `hook` once the module is there. */
+/** Runs `hook` after the module is loaded. */
 export function onReady(hook) {
   whenReady.push(hook);
 }
 
-/** Takes the exports of an instance and its memory. */
+/** Stores the exports and the memory of a WebAssembly instance, and runs the hooks of onReady(). */
 export function attach(exports, instanceMemory) {
   Object.assign(c, exports);
   memory = instanceMemory;
@@ -54,14 +56,14 @@ function views() {
   f64 = new Float64Array(buffer);
 }
 
-/** Replaces the views if the memory has grown. */
+/** Replaces the views if memory has grown. */
 export function refresh() {
   if (u8.buffer !== memory.buffer) views();
 }
 
 // ---- scratch memory
 
-/** Begins a frame of scratch memory. `leave` frees what was allocated after it. */
+/** Begins a frame of scratch memory. `leave` frees all allocations of the frame. */
 export function enter() {
   if (u8.length === 0 || isShared) refresh();
   return top;
@@ -74,7 +76,7 @@ export function leave(frame) {
 
 /** Allocates `size` bytes, aligned to 8, in the current frame. Their content is undefined. */
 export function alloc(size) {
-  // A call of C since the last allocation may have made the memory grow.
+  // A C call since the last allocation may have grown the memory.
   if (u8.length === 0 || isShared) refresh();
   const at = top;
   const next = (at + size + 7) & ~7;
@@ -90,7 +92,7 @@ export function alloc(size) {
   return block;
 }
 
-/** Allocates a struct of zeros. One that grows gets its struct_size. */
+/** Allocates a zeroed struct. Sets `struct_size` if the struct has that member. */
 export function struct(layout) {
   const at = alloc(layout.$);
   u8.fill(0, at, at + layout.$);
@@ -105,21 +107,21 @@ export function pointers(values) {
   return at;
 }
 
-/** Allocates an array of int64. */
+/** Allocates an array of int64 values. */
 export function int64s(values) {
   const at = alloc(Math.max(8 * values.length, 8));
   for (let i = 0; i < values.length; ++i) i64[at / 8 + i] = BigInt(values[i]);
   return at;
 }
 
-/** Allocates a copy of bytes. */
+/** Allocates a copy of `data`, a typed array of bytes. */
 export function bytes(data) {
   const at = alloc(Math.max(data.length, 1));
   u8.set(data, at);
   return at;
 }
 
-/** Stores a text at `at`, a tenon_string. */
+/** Writes a string to the tenon_string at `at`. */
 export function putText(at, text) {
   const encoded = encoder.encode(text);
   u32[at >>> 2] = encoded.length === 0 ? 0 : bytes(encoded);
@@ -142,14 +144,17 @@ export function texts(values) {
 
 // ---- reading
 
-/** The text of the tenon_string at `at`. */
+/** Reads the tenon_string at `at`. */
 export function readText(at) {
   refresh();
   const start = u32[at >>> 2];
   return decoder.decode(u8.slice(start, start + u32[(at >>> 2) + 1]));
 }
 
-/** The text that a getter returns: C passes the address of the result first. */
+/**
+ * Calls a C function that returns a tenon_string, and returns the string. C takes the result's
+ * address first.
+ */
 export function textOf(getter, ...args) {
   const frame = enter();
   const at = alloc(8);
@@ -159,7 +164,7 @@ export function textOf(getter, ...args) {
   return value;
 }
 
-/** The sizes in an array of int64, as numbers. */
+/** Reads an array of int64 sizes, as numbers. */
 export function readSizes(at, rank) {
   refresh();
   const sizes = new Array(rank);
@@ -167,7 +172,7 @@ export function readSizes(at, rank) {
   return sizes;
 }
 
-/** The addresses in an array. */
+/** Reads an array of addresses. */
 export function readPointers(at, count) {
   refresh();
   return Array.from(u32.subarray(at >>> 2, (at >>> 2) + count));

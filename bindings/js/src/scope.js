@@ -1,8 +1,8 @@
-// The scope in which calls run, and who disposes the tensors that they make.
+// The scope in which calls run, and the lists of tensors that scopes dispose.
 //
-// A scope of C has a device and tapes. The current one changes only inside `run` of a Scope or a Tape
-// and inside callbacks of C, all of which are synchronous. So asynchronous tasks never see each other's
-// scope, whatever they await between those calls.
+// A C scope has a device and tapes. The current scope changes only inside `run` of a Scope or a
+// Tape, and inside callbacks from C. All of these are synchronous, so an asynchronous task that
+// awaits between them never runs in the scope of another task.
 
 import { invalid, check } from './errors.js';
 import { c, alloc, enter, leave, onReady, pointers, refresh, text, textOf, u32 } from './native.js';
@@ -10,13 +10,16 @@ import { born, buried, isDebugging } from './debug.js';
 
 /** The current tenon_scope. */
 export let scope = 0;
-/** The scope outside every `run`. */
+/** The tenon_scope outside all `run` calls. */
 export let root = 0;
-/** The tenon_context. */
+/** The tenon_context; 0 before init(). */
 export let context = 0;
-/** The tensors that the innermost `scope()`, Scope or callback disposes; null outside all of them. */
+/**
+ * The tensors that the innermost `scope()`, Scope or callback will dispose; null outside all of
+ * them.
+ */
 let made = null;
-/** How many calls of `run` and callbacks of C are in progress. A callback may run in the root scope, too. */
+/** Number of `run` calls and C callbacks in progress. A callback may also run in the root scope. */
 export let nesting = 0;
 /** The number of tensors that are not disposed. */
 export let liveTensors = 0;
@@ -27,7 +30,7 @@ export function setContext(newContext, rootScope) {
   scope = rootScope;
 }
 
-/** The context; throws before init(). */
+/** Returns the context. Throws before init(). */
 export function theContext() {
   if (context === 0) throw invalid('Tenon is not ready: call `await tenon.init()` first');
   return context;
@@ -36,7 +39,7 @@ export function theContext() {
 let release;
 onReady(() => { release = c.tenon_tensor_release; });
 
-/** What owns a handle of C, and is disposed once. */
+/** Owns a handle of C. dispose() releases it once. */
 export class Disposable {
   constructor(handle) {
     this._handle = handle;
@@ -59,7 +62,7 @@ export class Disposable {
   }
 }
 
-/** The handle of an object that is not disposed. */
+/** Returns the handle of an object. Throws if the object is disposed. */
 export function handleOf(object) {
   if (object._handle === 0) throw invalid(`this ${object.constructor.name} was disposed`);
   return object._handle;
@@ -67,14 +70,14 @@ export function handleOf(object) {
 
 // ---- tensors
 
-/** Notes a new tensor. */
+/** Counts a new tensor, and adds it to the list that the innermost scope will dispose. */
 export function adopt(tensor) {
   ++liveTensors;
   if (made !== null) made.push(tensor);
   if (isDebugging) born(tensor);
 }
 
-/** Disposes a tensor: what Tensor.dispose() does. */
+/** Disposes a tensor. Implements Tensor.dispose(). */
 export function discard(tensor) {
   const handle = tensor._handle;
   if (handle === 0) return;
@@ -84,7 +87,7 @@ export function discard(tensor) {
   release(handle);
 }
 
-/** Disposes tensors, some of which may be disposed already, in one call of C. */
+/** Disposes tensors in one C call. Skips those that are already disposed. */
 function discardAll(tensors) {
   const handles = [];
   for (const tensor of tensors) {
@@ -118,7 +121,10 @@ function collect(value, into) {
   }
 }
 
-/** Passes the tensors in `result` to the list outside, and disposes the others of `mine`. */
+/**
+ * Moves the tensors in `result` to the list of the outer scope, and disposes the other tensors of
+ * `mine`.
+ */
 function finish(mine, outside, result) {
   const kept = new Set();
   collect(result, kept);
@@ -141,7 +147,7 @@ function refusePromise(result, where) {
   }
 }
 
-/** Runs a function and disposes the tensors that it made, except those that it returns. */
+/** Runs a function and disposes the tensors that it created, except those in its result. */
 export function tidy(body) {
   const outside = made;
   const mine = made = [];
@@ -159,13 +165,15 @@ export function tidy(body) {
   return result;
 }
 
-/** Takes tensors from the scope that would dispose them; their owner disposes them. */
+/**
+ * Removes a tensor from the list that the innermost scope will dispose. The caller must dispose it.
+ */
 export function keep(tensor) {
   for (let at = made === null ? -1 : made.lastIndexOf(tensor); at >= 0; at = -1) made.splice(at, 1);
   return tensor;
 }
 
-/** Runs a callback of C in the scope that C passed; its tensors are disposed afterwards. */
+/** Runs a callback in the C scope that it received. Disposes the tensors that it created. */
 export function inCallback(callbackScope, body) {
   const outerScope = scope;
   const outside = made;
@@ -182,7 +190,10 @@ export function inCallback(callbackScope, body) {
   }
 }
 
-/** Runs a function in a scope of C. Tensors go to `list`, or where they went before if it is null. */
+/**
+ * Runs a function in a C scope. Adds new tensors to `list`, or to the current list if `list` is
+ * null.
+ */
 export function inScope(handle, list, body, where) {
   const outerScope = scope;
   const outside = made;
@@ -202,7 +213,7 @@ export function inScope(handle, list, body, where) {
 
 // ---- scopes
 
-/** Creates a scope of C with the device of the current one, or another device. */
+/** Creates a C scope on `device`. Default: the device of the current scope. */
 export function createScope(device) {
   const frame = enter();
   try {
@@ -215,7 +226,7 @@ export function createScope(device) {
   }
 }
 
-/** The name of the current scope's device. */
+/** Returns the name of the current scope's device. */
 export function currentDevice() {
   theContext();
   const frame = enter();
@@ -232,7 +243,9 @@ export function currentDevice() {
   }
 }
 
-/** A scope with a device of its own, which also disposes what is made in it. Types: index.d.ts. */
+/**
+ * A scope with its own device. It disposes the tensors that were created in it. Types: index.d.ts.
+ */
 export class Scope extends Disposable {
   constructor({ device } = {}) {
     super(createScope(device));
@@ -254,7 +267,7 @@ export class Scope extends Disposable {
     check(error);
   }
 
-  /** The number of tensors that dispose() would dispose. */
+  /** The number of tensors that dispose() will dispose. */
   get size() {
     this._made = this._made.filter((tensor) => tensor._handle !== 0);
     return this._made.length;
@@ -279,7 +292,7 @@ export function setDevice(name) {
   check(error);
 }
 
-/** Cancels the calls of all scopes. */
+/** Cancels the calls in progress in all scopes. */
 export function cancel() {
   c.tenon_context_cancel(theContext());
 }

@@ -1,2 +1,3 @@
-// `using` calls this method; engines without it get the symbol under the name that compilers look for.
+// `using` calls the method Symbol.dispose. Define the symbol for engines that lack it, as compilers
+// do.
 Symbol.dispose ??= Symbol.for('Symbol.dispose');

@@ -1,4 +1,4 @@
-// Tensors. The ops as methods are added by index.js.
+// Tensors. index.js adds the ops as methods.
 
 import { tenon_format_options as format } from './abi_gen.js';
 import { check, invalid } from './errors.js';
@@ -10,7 +10,7 @@ import { atOnceOrLater } from './callbacks.js';
 
 const inspect = Symbol.for('nodejs.util.inspect.custom');
 
-/** A tensor. Types: index.d.ts. */
+/** An immutable tensor. Types: index.d.ts. */
 export class Tensor extends Disposable {
   constructor(handle) {
     super(handle);
@@ -66,7 +66,7 @@ export class Tensor extends Disposable {
     return c.tenon_tensor_is_list(handleOf(this)) !== 0;
   }
 
-  /** The size of one axis, which may be read inside a function without reading the others. */
+  /** The size of one axis. Inside a function, reads no other size. */
   sizeOf(axis) {
     const frame = enter();
     try {
@@ -79,9 +79,12 @@ export class Tensor extends Disposable {
     }
   }
 
-  // ---- the value
+  // ---- reading the value
 
-  /** The tensor whose elements are read: this one, or a copy in float32 of one of a half type. */
+  /**
+   * Returns the tensor to read from: this tensor, or a float32 copy of a float16 or bfloat16
+   * tensor.
+   */
   _readable() {
     return dtypeOf(this.dtype).array === null ? this.cast('float32') : this;
   }
@@ -137,9 +140,9 @@ export class Tensor extends Disposable {
     return nest(await this.data(), [], dtype);
   }
 
-  // ---- others
+  // ---- other methods
 
-  /** Another handle of the same value, to be disposed on its own. */
+  /** Creates another handle of the same tensor. Each handle must be disposed. */
   clone() {
     c.tenon_tensor_retain(handleOf(this));
     return new Tensor(this._handle);
@@ -149,7 +152,10 @@ export class Tensor extends Disposable {
     return withOutput((out) => c.tenon_tensor_copy_to(scope, handleOf(this), text(device), out));
   }
 
-  /** The next call that takes this tensor may write to its memory; afterwards it cannot be used. */
+  /**
+   * Donates the tensor: the next call that takes it may write to its memory. Later uses of the
+   * tensor throw.
+   */
   donate() {
     check(c.tenon_tensor_donate(handleOf(this)));
     return this;
@@ -177,7 +183,9 @@ export class Tensor extends Disposable {
     return `Tensor ${this.toString({ longForm: true })}`;
   }
 
-  /** Part of the tensor. Each index is a number, [start, end, step] or null for the whole axis. */
+  /**
+   * Indexes the tensor. Each argument is a number, [start, end, step], or null for the whole axis.
+   */
   at(...indices) {
     const { shape } = this;
     if (indices.length > shape.length) {
@@ -219,7 +227,7 @@ function rangeOf(index, size, axis) {
   return [index[0] ?? 0, index[1] ?? size, index[2] ?? 1];
 }
 
-/** Calls C with an address for one tensor, and wraps the tensor. */
+/** Calls a C function with the address of an output handle, and wraps the output as a tensor. */
 export function withOutput(call) {
   theContext();
   const frame = enter();
@@ -233,7 +241,7 @@ export function withOutput(call) {
   }
 }
 
-/** The text that C returned for its caller to own. */
+/** Returns a string that C returned, and releases it. */
 export function takeText(out) {
   const result = readText(out);
   c.tenon_string_release(out);
@@ -272,9 +280,9 @@ async function readAsync(tensor) {
   }
 }
 
-// ---- making tensors
+// ---- creating tensors
 
-/** A tensor from numbers, nested arrays or typed arrays. Types: index.d.ts. */
+/** Creates a tensor from numbers, nested arrays or typed arrays. Types: index.d.ts. */
 export function tensor(values, { dtype, shape } = {}) {
   theContext();
   const found = readValues(values, dtype, shape);
@@ -285,7 +293,7 @@ export function tensor(values, { dtype, shape } = {}) {
   return cast;
 }
 
-/** An inline scalar, which adopts the dtype of the tensor that it is combined with. */
+/** Creates an inline scalar, which adopts the dtype of the tensor operands. */
 export function scalar(value) {
   theContext();
   return new Tensor(makeScalar(value));

@@ -1,4 +1,4 @@
-// Trees: arrays and plain objects of leaves, as functions take and return them.
+// Trees: nested arrays and plain objects that functions take and return.
 
 import { Tensor } from './tensor.js';
 import { releaseTemporaries, countTemporaries, operand } from './call.js';
@@ -11,7 +11,10 @@ function isBranch(value) {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** { leaves, structure }: the leaves in order, and a tree that has numbers in their places. */
+/**
+ * Returns { leaves, structure }: the leaves in order, and the tree with each leaf replaced by its
+ * index.
+ */
 export function flattenTree(value, leaves = []) {
   const walk = (at) => {
     if (Array.isArray(at)) return at.map(walk);
@@ -23,24 +26,24 @@ export function flattenTree(value, leaves = []) {
   return { leaves, structure };
 }
 
-/** The tree of a structure with these leaves. */
+/** Rebuilds a tree from its structure and leaves. */
 export function unflattenTree(structure, leaves) {
   if (typeof structure === 'number') return leaves[structure];
   if (Array.isArray(structure)) return structure.map((part) => unflattenTree(part, leaves));
   return Object.fromEntries(Object.entries(structure).map(([key, part]) => [key, unflattenTree(part, leaves)]));
 }
 
-/** Whether two structures are equal. */
+/** Returns whether two structures are equal. */
 export function sameStructure(one, other) {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** A structure for messages: * stands for a leaf. */
+/** Formats a structure for messages. Leaves are shown as *. */
 export function structureText(structure) {
   return JSON.stringify(structure).replace(/\d+/g, '*');
 }
 
-/** Wraps handles that C lends to a callback. */
+/** Wraps handles that C passed to a callback. Adds a reference to each. */
 export function borrow(handles) {
   return handles.map((handle) => {
     if (handle === 0) return null;
@@ -49,7 +52,9 @@ export function borrow(handles) {
   });
 }
 
-/** The handles of what a callback returns, each with a reference for C. null becomes 0. */
+/**
+ * Converts what a callback returns to handles, and adds a reference to each for C. null becomes 0.
+ */
 export function handOver(values) {
   const count = countTemporaries();
   try {
@@ -64,7 +69,7 @@ export function handOver(values) {
   }
 }
 
-/** Runs `body` with the handles of values, and releases what was made for them. */
+/** Calls `body` with the handles of values. Releases temporary handles afterwards. */
 export function withHandles(values, body) {
   const count = countTemporaries();
   try {
@@ -74,7 +79,7 @@ export function withHandles(values, body) {
   }
 }
 
-/** Tensors for the borrowed handles in an array of C. */
+/** Wraps the borrowed handles in a C array as tensors. */
 export function borrowAt(at, count) {
   return borrow(readPointers(at, count));
 }

@@ -1,4 +1,4 @@
-// Variables and generators: state that outlives calls.
+// Variables and random number generators: state that outlives calls.
 
 import { tenon_variable_options as options } from './abi_gen.js';
 import { check, invalid } from './errors.js';
@@ -11,7 +11,7 @@ import { withHandles } from './tree.js';
 
 let named = 0;
 
-/** A variable. Types: index.d.ts. */
+/** A cell that holds a tensor. Types: index.d.ts. */
 export class Variable extends Disposable {
   constructor(initial, { trainable = true, name } = {}) {
     super(initial?._variableHandle ?? create(initial, trainable, name));
@@ -21,13 +21,13 @@ export class Variable extends Disposable {
     return true;
   }
 
-  /** Wraps a variable of C, with a reference of its own. */
+  /** Wraps a C variable, and adds a reference to it. */
   static _of(handle) {
     c.tenon_variable_retain(handle);
     return new Variable({ _variableHandle: handle });
   }
 
-  /** The handle of a new tensor with the variable's value. */
+  /** Returns the handle of a new tensor with the current value. */
   _readHandle() {
     const frame = enter();
     try {
@@ -110,14 +110,14 @@ function create(initial, trainable, name = `variable_${++named}`) {
   });
 }
 
-/** The tenon_value of a tensor or a variable. */
+/** Returns the tenon_value of a tensor or a variable. */
 export function valueOf(source) {
   if (source?._isVariable) return c.tenon_variable_as_value(handleOf(source)) >>> 0;
   if (source instanceof Tensor) return c.tenon_tensor_as_value(handleOf(source)) >>> 0;
   throw invalid('expected a Tensor or a Variable');
 }
 
-/** The object of a tenon_value that the caller owns. */
+/** Converts a tenon_value that the caller owns to a Tensor or a Variable. */
 export function fromValue(value) {
   const variable = c.tenon_value_as_variable(value) >>> 0;
   const tensor = c.tenon_value_as_tensor(value) >>> 0;
@@ -141,7 +141,7 @@ function asSeed(seed) {
   return BigInt.asUintN(64, BigInt(seed));
 }
 
-/** A generator of random numbers. index.js adds the ops that draw as methods. Types: index.d.ts. */
+/** A random number generator. index.js adds the random ops as methods. Types: index.d.ts. */
 export class Generator extends Disposable {
   constructor(seed) {
     super(createGenerator(asSeed(seed)));
@@ -189,7 +189,7 @@ function createGenerator(seed) {
   }
 }
 
-/** Makes methods of Generator of the ops that draw. */
+/** Adds the random ops to Generator as methods. */
 export function addDraws() {
   for (const { name, drawn } of ops) {
     if (drawn === null) continue;

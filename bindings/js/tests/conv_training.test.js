@@ -1,6 +1,6 @@
-// The training program of all languages. On the plugin ref its first losses are those of the other languages on
-// ref, to the last digit. On the plugin wasm, the 42 lines are those of the C program on cpu, except for digits that
-// depend on the order in which sums are added.
+// Runs the training program that exists in all languages. On the plugin ref, its first losses must
+// equal those of the other languages on ref, to the last digit. On the plugin wasm, its 42 lines
+// must equal those of the C program on cpu, except for digits that depend on the summation order.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

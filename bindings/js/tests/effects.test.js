@@ -1,4 +1,4 @@
-// Printing, assertions and calls of JavaScript.
+// Printing, assertions and host calls.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -6,7 +6,7 @@ import * as tenon from 'tenon-runtime';
 
 before(() => tenon.init({ logLevel: 'error' }));
 
-/** What print() writes while `body` runs. */
+/** Returns the lines that print() writes while `body` runs. */
 function printed(body) {
   const lines = [];
   tenon.setPrint((line) => lines.push(line));

@@ -1,4 +1,4 @@
-// Programs and named tensors as bytes, and devices.
+// Programs and named tensors as bytes, and properties of devices.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

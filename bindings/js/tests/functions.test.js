@@ -1,4 +1,4 @@
-// Traced functions, branches and loops, lists, effects, custom ops.
+// Traced functions, control flow, lists, effects and custom ops.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

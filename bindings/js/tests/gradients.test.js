@@ -1,4 +1,4 @@
-// Tapes and gradients of functions, also between asynchronous tasks.
+// Tapes and gradients of functions, including tapes of concurrent asynchronous tasks.
 
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Disposal: scopes, `using`, the debug mode, and memory that stays flat.
+// Disposal by scopes and `using`, the debug mode, and memory that must not grow.
 
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// `npm pack` gives a package that installs into a clean folder and runs there.
+// The package that `npm pack` creates can be installed into an empty folder and used there.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What docs/browser.md and the README show.
+// The examples of docs/browser.md and README.md.
 
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings the package up to date with its sources and runs its tests in Node.
+# Assembles the package from the current sources, and runs its tests in Node.
 #
 #   run.sh CMAKE NODE SOURCE PACKAGE [TEST...]
 set -eu

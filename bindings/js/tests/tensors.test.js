@@ -1,4 +1,4 @@
-// Tensors: making, reading, printing, ops, indexing, errors.
+// Tensors: creation, reading, printing, ops, indexing and errors.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

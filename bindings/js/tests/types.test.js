@@ -1,5 +1,5 @@
-// The type declarations and the package agree: each export and each member of a class is declared, and nothing
-// else is.
+// The type declarations agree with the package: each export and each public member is declared, and
+// nothing else is declared.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ test('every export is declared, and every declared value is exported', () => {
   assert.ok(declared.size > 280);
 });
 
-/** The members that a class or an interface declares. */
+/** Returns the members that a class or an interface declares. */
 function membersOf(source, name) {
   const start = source.search(new RegExp(`^export (?:class|interface) ${name}\\b[^{]*\\{$`, 'm'));
   assert.ok(start >= 0, `${name} is not declared`);
@@ -31,7 +31,7 @@ function membersOf(source, name) {
   return new Set([...body.matchAll(/^ {2}(?:readonly |static )?(\w+)[?(<:]/gm)].map((found) => found[1]));
 }
 
-/** The public members of a class, inherited ones included. */
+/** Returns the public members of a class, including inherited ones. */
 function publicMembers(type) {
   const found = new Set();
   for (let at = type.prototype; at !== Object.prototype; at = Object.getPrototypeOf(at)) {

@@ -1,4 +1,4 @@
-// Calls of ops: reads Python's arguments by the generated table and calls tenon_call.
+// Calls of ops: converts Python arguments as the generated table describes, and calls tenon_call.
 #include "call.h"
 
 #include <cstring>
@@ -7,7 +7,7 @@ namespace tenon_python {
 
 namespace {
 
-// Sizes that an attribute takes from tensors.
+// Tensors that a call passes for its size attributes.
 struct SizeTensors {
   nb::object objects[4];
   Operand operands[4];
@@ -15,7 +15,7 @@ struct SizeTensors {
   size_t count = 0;
 };
 
-// The attribute struct of a call, with the lists that it points to.
+// The attribute struct of a call, and the arrays that it points to.
 struct Attributes {
   alignas(8) unsigned char bytes[kMaxAttributesSize];
   std::vector<std::vector<int64_t>> lists;
@@ -45,7 +45,8 @@ void store(Attributes& attributes, size_t offset, T value) {
 
 bool is_symbolic(PyObject* value) { return is_tensor(value) && as_tensor(value)->is_symbolic; }
 
-// Adds sizes that are tensors of a trace; a list of sizes is stacked by Python.
+// Adds sizes that are symbolic tensors. Python code (_convert._sizes) stacks a list of sizes to one
+// tensor.
 bool add_sizes(const Op& op, const Attribute& attribute, PyObject* value, SizeTensors& sizes) {
   if (sizes.count == 4) return type_error(op, "more than 4 attributes are tensors");
   nb::object converted = nb::borrow(value);
@@ -161,8 +162,8 @@ bool store_attribute(const Op& op, const Attribute& attribute, PyObject* value,
   return false;
 }
 
-// Puts the arguments in the order of the parameters: inputs, then attributes. No argument is for
-// the input `skipped`.
+// Sorts the arguments into the order of the parameters: inputs, followed by attributes. The input
+// with index `skipped` takes no argument.
 bool arrange(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
              PyObject* keyword_names, int skipped, PyObject** out) {
   const size_t n_parameters = op.n_inputs + op.n_attributes;
@@ -196,10 +197,11 @@ bool arrange(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_
   return true;
 }
 
-// Inputs that are all Python ints do not adopt a dtype: they are int32.
+// Whether an input is a Python int. If all inputs are, they become int32 instead of adopting a
+// dtype.
 bool is_integer(PyObject* value) { return PyLong_Check(value); }
 
-// The number of outputs of an op that has a variable one.
+// Returns the number of outputs of a variadic op, or -1 with an exception.
 Py_ssize_t count_outputs(const Op& op, PyObject* const* parameters, size_t n_variadic,
                          const Attributes& attributes) {
   if (op.number == TENON_OP_meshgrid) return static_cast<Py_ssize_t>(n_variadic);
@@ -218,7 +220,7 @@ Py_ssize_t count_outputs(const Op& op, PyObject* const* parameters, size_t n_var
   return size;
 }
 
-// The tuple type of an op's outputs: a named tuple, made at the first call.
+// Converts a list of outputs to the named tuple type of the op, which is created at the first call.
 PyObject* named_outputs(const Op& op, PyObject* values) {
   static nb::object* const types = new nb::object(nb::dict());
   nb::object type = nb::borrow(PyDict_GetItemString(types->ptr(), op.name));
@@ -257,7 +259,7 @@ PyObject* call_plain(uint32_t op, tenon_tensor* const* inputs, size_t n_inputs, 
 
 namespace {
 
-// An op of one or two tensors without attributes, called with positional arguments: the short path.
+// Fast path for an op of one or two tensors without attributes, with positional arguments.
 PyObject* call_simple(const Op& op, PyObject* first, PyObject* second) {
   Operand a, b;
   const bool weak = !is_integer(first) || (second && !is_integer(second));
@@ -345,7 +347,7 @@ PyObject* call_op(const Op& op, PyObject* self, PyObject* const* arguments, Py_s
     n_outputs = count_outputs(op, parameters, n_inputs, attributes);
     if (n_outputs < 0) return nullptr;
   }
-  if (generator) --n_outputs;  // The generator keeps the next state.
+  if (generator) --n_outputs;  // The last output is the next state, which the generator stores.
   Results results(n_outputs);
   const void* c_attributes = op.defaults ? attributes.bytes : nullptr;
   tenon_scope* here = scope();

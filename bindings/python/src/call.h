@@ -1,4 +1,4 @@
-// The table of ops, which ops_gen.cc defines, and the functions of Python that it describes.
+// The table of ops, which ops_gen.cc defines, and functions that call the ops from Python.
 #pragma once
 
 #include "native.h"
@@ -11,9 +11,9 @@ enum class AttributeKind : uint8_t { kInt, kFloat, kBool, kDtype, kEnum, kString
 struct Attribute {
   const char* name;
   AttributeKind kind;
-  uint16_t offset;                 // Of the value in the struct.
-  uint16_t count_offset;           // Of the number of sizes, for kInts.
-  const char* const* enumerators;  // For kEnum, ending with nullptr.
+  uint16_t offset;                 // Offset of the value in the attribute struct.
+  uint16_t count_offset;           // Offset of the number of sizes, for kInts.
+  const char* const* enumerators;  // Names of the enum values, for kEnum; ends with nullptr.
 };
 
 struct Input {
@@ -29,25 +29,25 @@ struct Op {
   uint8_t n_inputs;
   uint8_t n_attributes;
   uint8_t n_outputs;
-  bool has_many_outputs;  // Their number depends on the arguments.
-  bool is_quick;          // A view or an elementwise op: short if its inputs are small.
-  int8_t state;           // Index of the input that is a generator's state; -1 for none.
+  bool has_many_outputs;  // Whether the arguments determine the number of outputs.
+  bool is_quick;          // Whether calls on small inputs are too short to release the GIL.
+  int8_t state;           // Index of the input that is the state of a generator; -1 for none.
   const void* defaults;   // The attribute struct with its default values; NULL for none.
   uint16_t attributes_size;
   const char* const* outputs;
 };
 
-// The largest attribute struct; ops_gen.cc asserts it.
+// Maximum size of an attribute struct in bytes, which ops_gen.cc asserts.
 inline constexpr size_t kMaxAttributesSize = 256;
 inline constexpr size_t kMaxParameters = 24;
 
 extern const Op kOps[];
 extern const size_t kOpCount;
 extern PyMethodDef kOpFunctions[];  // Ends with an empty entry.
-extern PyMethodDef kOpMethods[];    // Methods of Tensor, for ops whose first input is a tensor.
+extern PyMethodDef kOpMethods[];    // Methods of Tensor: ops whose first input is a tensor.
 
-// Calls an op with the arguments of Python's vectorcall. `self` is the first input, or nullptr.
-// With a generator, a random op takes no input `state` and returns no next state.
+// Calls an op with arguments in Python's vectorcall convention. `self` is the first input, or
+// nullptr. With a generator, a random op takes no input `state` and does not return the next state.
 PyObject* call_op(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
                   PyObject* keyword_names, tenon_generator* generator = nullptr);
 

@@ -1,4 +1,4 @@
-// Calls of Python functions from C: blocks, bodies, derivatives.
+// Calls of Python functions from C: blocks, function bodies and derivatives.
 #include "native.h"
 
 namespace tenon_python {
@@ -19,7 +19,7 @@ nb::list wrap_inputs(tenon_tensor* const* inputs, size_t n_inputs) {
   return list;
 }
 
-// Stores the tensors that a Python function returned, each with a reference of its own.
+// Writes the tensors that a Python function returned to `out`, and adds a reference to each.
 void give(nb::handle result, tenon_tensor** out, size_t n_out, bool exactly, bool optional) {
   nb::list items(result);
   const size_t n = items.size();

@@ -7,7 +7,8 @@ namespace tenon_python {
 
 namespace {
 
-// The attributes of a custom op: a number that Python assigned to them.
+// The attribute struct of a custom op. It contains the number that tenon/_custom.py assigned to the
+// attributes.
 struct Attributes {
   uint32_t struct_size;
   uint32_t reserved;

@@ -1,4 +1,4 @@
-// Errors of C as Python exceptions, and exceptions of callbacks as errors of C.
+// Conversion of C errors to Python exceptions, and of exceptions in callbacks to C errors.
 #include "native.h"
 
 namespace tenon_python {
@@ -28,7 +28,8 @@ tenon_error* remember(PyObject* exception) {
   return tenon_error_create(code, to_c(message));
 }
 
-// Whether an error, or one that caused it, reports the remembered exception.
+// Whether the message of an error, or of an error that caused it, contains that of the remembered
+// exception.
 bool is_remembered(const tenon_error* error) {
   for (; error; error = tenon_error_cause(error))
     if (view(tenon_error_message(error)).find(remembered.message) != std::string_view::npos)
@@ -62,7 +63,7 @@ PyObject* set_exception(tenon_error* error) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
     Py_DECREF(exception);
   } else if (code == TENON_CANCELLED && PyErr_CheckSignals() != 0) {
-    // KeyboardInterrupt is set.
+    // PyErr_CheckSignals() has set KeyboardInterrupt.
   } else {
     try {
       nb::object exception = make_exception(error);

@@ -1,4 +1,4 @@
-// Elements from and to host memory, NumPy and other libraries: buffers and DLPack.
+// Conversion of tensors from and to host memory, NumPy and other libraries: buffers and DLPack.
 #include <cstdlib>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace {
 
 // ---- buffers -----------------------------------------------------------------------------------
 
-// A Py_buffer that Tenon keeps until it no longer needs the memory.
+// A Py_buffer that is released when Tenon no longer needs its memory.
 struct KeptBuffer {
   Py_buffer buffer;
 };
@@ -21,7 +21,8 @@ void release_buffer_object(PyObject* capsule) {
   delete kept;
 }
 
-// Creates a tensor from an object with a buffer. Without `copy`, the tensor uses its memory.
+// Creates a tensor from an object with a buffer. Without `copy`, the tensor uses the buffer's
+// memory.
 nb::object from_buffer(nb::handle object, nb::handle dtype, nb::handle shape, bool copy) {
   const tenon_dtype code = to_dtype(dtype);
   const std::vector<int64_t> sizes = to_sizes(shape);
@@ -45,7 +46,7 @@ nb::object from_buffer(nb::handle object, nb::handle dtype, nb::handle shape, bo
   if (copy) throw nb::value_error("only dense memory can be copied");
   const int64_t item = TENON_DTYPE_BITS(code) / 8;
   std::vector<int64_t> strides;
-  // C describes the memory from its first byte; with negative strides, elements precede `buf`.
+  // C takes the address of the first byte. With negative strides, elements precede `buf`.
   char* first = static_cast<char*>(buffer.buf);
   size_t bytes = buffer.len > 0 ? item : 0;
   for (int axis = 0; axis < buffer.ndim; ++axis) {
@@ -80,7 +81,7 @@ void read_into(nb::handle tensor, nb::handle target) {
 
 // ---- DLPack ------------------------------------------------------------------------------------
 
-// The struct of DLPack before version 1, which older libraries exchange.
+// The DLPack struct before version 1, which older libraries still use.
 struct LegacyDlpack {
   tenon_dlpack_tensor tensor;
   void* manager;
@@ -92,7 +93,7 @@ constexpr const char* kLegacy = "dltensor";
 
 template <typename Struct>
 void delete_unused(PyObject* capsule, const char* name) {
-  // A consumer renames the capsule and frees the export itself.
+  // A consumer renames the capsule when it takes ownership, and frees the tensor itself.
   if (!PyCapsule_IsValid(capsule, name)) return;
   auto* exported = static_cast<Struct*>(PyCapsule_GetPointer(capsule, name));
   if (exported->deleter) exported->deleter(exported);
@@ -116,7 +117,8 @@ nb::object to_dlpack(nb::handle tensor, bool versioned) {
   return nb::steal(PyCapsule_New(legacy, kLegacy, delete_legacy));
 }
 
-// Frees a foreign export on a thread that holds the GIL: its deleter may need it.
+// Schedules the deleter of another library's tensor on a thread that holds the GIL, which it may
+// need.
 template <typename Struct>
 void delete_later(Struct* foreign) {
   PyGILState_STATE state = PyGILState_Ensure();

@@ -10,7 +10,7 @@ struct Safetensors {
   ~Safetensors() { tenon_safetensors_release(handle); }
 };
 
-// The arguments of a file that is written.
+// The tensors and metadata of a file to be written.
 struct Contents {
   Contents(const std::vector<std::string>& names, nb::list values, nb::dict metadata)
       : tensors(values, false) {

@@ -1,5 +1,5 @@
-// Functions and their traces. Python flattens arguments (tenon/_function.py); here they are lists
-// of tensors and static arguments, pairs of a name and a number, a text, a bool or None.
+// Functions and their traces. tenon/_function.py flattens the arguments. This file takes lists of
+// tensors, and static arguments as pairs of a name and a number, string, bool or None.
 #include "functions.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The Python objects of functions and traces, and their arguments in C.
+// The Python classes of functions and traces, and conversion of their arguments to C.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ struct Function {
   uint32_t max_outputs;
 };
 
-// Static arguments, from a sequence of pairs of names and values, or None.
+// Static arguments as C structs, converted from a sequence of pairs (name, value), or None.
 class Statics {
  public:
   explicit Statics(nb::handle pairs);
@@ -37,7 +37,7 @@ class Statics {
   std::vector<tenon_static> values_;
 };
 
-// Types of inputs, from tuples (name, dtype, shape, names of sizes, whether it is a scalar).
+// Types of inputs as C structs, converted from tuples (name, dtype, shape, size names, is scalar).
 class InputSpecs {
  public:
   void add_all(nb::handle specs);

@@ -7,8 +7,8 @@ namespace tenon_python {
 
 namespace {
 
-// A tape may be released only while no other thread uses its scope. One that Python's collector
-// frees on another thread waits here until a call on its scope's thread.
+// A tape may be released only while no other thread uses its scope. If Python's collector frees a
+// tape on another thread, the tape waits in `orphans` until the next call on its scope's thread.
 std::mutex orphans_lock;
 std::vector<std::pair<tenon_scope*, tenon_tape*>>* orphans =
     new std::vector<std::pair<tenon_scope*, tenon_tape*>>;

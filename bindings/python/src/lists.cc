@@ -1,11 +1,11 @@
-// Lists of tensors, which tenon/_lists.py wraps as TensorArray.
+// Lists of tensors. tenon/_lists.py wraps them as TensorList and TensorArray.
 #include "native.h"
 
 namespace tenon_python {
 
 namespace {
 
-// A tensor, list or index that a call of this file takes; None gives NULL.
+// A tensor, list or index argument of a function in this file. None becomes NULL.
 struct Argument {
   explicit Argument(nb::handle object) {
     if (!object.is_none() && !operand.set(object.ptr())) nb::raise_python_error();

@@ -3,7 +3,7 @@
 
 NB_MODULE(_native, module) {
   using namespace tenon_python;
-  nb::set_leak_warnings(false);  // Modules keep their objects until the process ends.
+  nb::set_leak_warnings(false);  // Modules own objects until the process exits.
   define_tensor(module);
   define_errors(module);
   define_scopes(module);

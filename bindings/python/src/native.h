@@ -1,9 +1,9 @@
 // Shared declarations of the extension module `tenon._native`, which wraps the C ABI for Python.
 //
-// Tensors are a plain Python type with number slots (tensor.cc), and ops are read from a generated
-// table (call.cc), because eager calls must cost little. All other objects are nanobind classes.
+// Tensors are a plain Python type with number slots (tensor.cc), and ops are called through a
+// generated table (call.cc), to keep eager calls fast. All other objects are nanobind classes.
 //
-// Locks: code in Python's callbacks takes the GIL, and every call that may block releases it.
+// Locks: Python callbacks acquire the GIL, and every call that may block releases it.
 #pragma once
 
 #include <Python.h>
@@ -26,25 +26,25 @@ namespace tenon_python {
 
 // ---- errors (errors.cc) ------------------------------------------------------------------------
 
-// Sets the Python exception of `error`, which is consumed. Returns nullptr. If `error` comes from
-// an exception of a callback, that exception is set again.
+// Consumes `error`, sets the Python exception for it, and returns nullptr. If `error` results from
+// an exception of a callback, sets that exception again.
 PyObject* set_exception(tenon_error* error);
 
-// Throws the Python exception of an error; NULL does nothing. Consumes `error`.
+// Consumes `error` and throws the Python exception for it. NULL does nothing.
 [[noreturn]] void throw_error(tenon_error* error);
 inline void check(tenon_error* error) {
   if (error) [[unlikely]]
     throw_error(error);
 }
 
-// Catches the exception in flight in a callback: remembers it for set_exception() and returns the
-// error that the callback returns. Call it in a catch block, with the GIL.
+// Converts the exception that a callback threw to the C error that the callback returns. Remembers
+// the exception for set_exception(). Call it in a catch block, with the GIL.
 tenon_error* catch_exception();
 
 inline tenon_string to_c(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view view(tenon_string text) { return {text.data ? text.data : "", text.size}; }
 nb::str to_python(tenon_string text);
-// Copies owned text to Python and frees it.
+// Converts a string that the caller owns to a Python string, and releases it.
 nb::str take_text(tenon_string text);
 
 // ---- scopes (scope.cc) -------------------------------------------------------------------------
@@ -52,17 +52,17 @@ nb::str take_text(tenon_string text);
 // The scope in which the calls of a thread run.
 struct Current {
   tenon_scope* scope = nullptr;
-  bool tracing = false;  // Whether calls in the scope are being traced.
+  bool tracing = false;  // Whether the scope records calls into a trace.
 };
-// In the static block of thread-local storage, because each call reads it.
+// Uses the static block of thread-local storage for fast access, because each call reads it.
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit Current current;
 
-// Creates the scope of a thread that has none, in the shared context. Throws.
+// Creates a scope in the shared context for a thread that has none. Throws.
 tenon_scope* make_thread_scope();
 inline tenon_scope* scope() { return current.scope ? current.scope : make_thread_scope(); }
 tenon_context* shared_context();
 
-// Makes a callback's scope the thread's current one.
+// Makes the scope that a callback received the thread's current one.
 class ScopeEntry {
  public:
   explicit ScopeEntry(tenon_scope* scope) : outer_(current) {
@@ -76,11 +76,12 @@ class ScopeEntry {
   Current outer_;
 };
 
-// Sets the scope's location to the user's line, for errors of a trace that runs later.
+// Sets the location of the scope to the user's source line, so that errors of the trace report it
+// later.
 void set_user_location();
 
 // Drops a reference to a Python object later, on a thread that holds the GIL. Any thread may call
-// it, without the GIL and with locks of the core.
+// this function, without the GIL, and while it holds locks of the core.
 void release_later(PyObject* object);
 void release_payload(void* object);
 
@@ -89,19 +90,19 @@ void release_payload(void* object);
 struct PyTensor {
   PyObject_HEAD tenon_tensor* handle;
   PyObject* weak_references;
-  bool is_small;     // Calls on it are too short to release the GIL.
-  bool is_symbolic;  // A value of a trace.
+  bool is_small;     // Whether calls on the tensor are too short to release the GIL.
+  bool is_symbolic;  // Whether it is a tensor of a trace.
 };
 
 inline PyTypeObject* tensor_type = nullptr;
 inline bool is_tensor(PyObject* object) { return Py_TYPE(object) == tensor_type; }
 inline PyTensor* as_tensor(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
 
-// Wraps a tensor that a call returned, whose ownership is transferred. Returns a new reference;
-// nullptr with an exception. `is_on_host`: it was computed by a short call, from tensors whose
-// memory the host can read.
+// Wraps a tensor that a call returned, and takes ownership of it. Returns a new reference, or
+// nullptr with an exception. `is_on_host`: a short call computed the tensor from tensors in memory
+// that the host can read.
 PyObject* wrap(tenon_tensor* owned, bool is_on_host = false);
-// Wraps a tensor of a callback's input.
+// Wraps a borrowed tensor, for example an input of a callback.
 PyObject* wrap_borrowed(tenon_tensor* borrowed);
 inline nb::object take(tenon_tensor* owned) {
   PyObject* object = wrap(owned);
@@ -112,8 +113,8 @@ inline nb::object take_or_none(tenon_tensor* owned) { return owned ? take(owned)
 
 void define_tensor(nb::module_& module);
 
-// A tensor for the duration of a call: a Tensor's own handle, or one made from a number, a variable
-// or an array.
+// A tensor for the duration of a call. Borrows the handle of a Tensor, or owns a tensor that it
+// creates from a number, a variable or an array.
 class Operand {
  public:
   Operand() = default;
@@ -128,9 +129,9 @@ class Operand {
     Py_XDECREF(object_);
   }
 
-  // Sets the operand to `object`. Returns whether it succeeded; if not, a Python exception is set.
-  // With `weak_numbers`, a Python number becomes an inline scalar, which adopts the dtype of the
-  // other operands.
+  // Converts `object` to the operand. Returns false with a Python exception if that fails. With
+  // `weak_numbers`, a Python number becomes an inline scalar, which adopts the dtype of the other
+  // operands.
   bool set(PyObject* object, bool weak_numbers = true) {
     if (!is_tensor(object)) return set_other(object, weak_numbers);
     handle = as_tensor(object)->handle;
@@ -149,10 +150,10 @@ class Operand {
   PyObject* object_ = nullptr;
 };
 
-// The operands of a sequence, and their handles.
+// The operands of a sequence, and an array of their handles.
 class Operands {
  public:
-  // None becomes NULL if `optional`.
+  // With `optional`, None becomes NULL.
   explicit Operands(nb::handle sequence, bool weak_numbers = true, bool optional = false);
   tenon_tensor* const* data() const { return handles_.data(); }
   size_t size() const { return handles_.size(); }
@@ -162,7 +163,7 @@ class Operands {
   std::vector<tenon_tensor*> handles_;
 };
 
-// Tensors that a call returns. Releases those that Python has not taken.
+// The tensors that a call returns. Releases those that were not passed to Python.
 class Results {
  public:
   explicit Results(size_t count) : handles_(count, nullptr) {}
@@ -171,7 +172,7 @@ class Results {
   Results& operator=(const Results&) = delete;
   tenon_tensor** data() { return handles_.data(); }
   size_t size() const { return handles_.size(); }
-  // As a list, with None for NULL.
+  // Returns the tensors as a list; NULL becomes None.
   nb::list take();
   void resize(size_t count) { handles_.resize(count); }
 
@@ -179,7 +180,7 @@ class Results {
   std::vector<tenon_tensor*> handles_;
 };
 
-// The dtype that a Python object stands for: a tn.DType, a name, or a type of Python or NumPy.
+// Converts a Python object to a dtype: a tn.DType, a name, or a type of Python or NumPy.
 bool dtype_from_python(PyObject* object, tenon_dtype* out);
 tenon_dtype to_dtype(nb::handle object);
 nb::object to_python(tenon_dtype dtype);
@@ -188,16 +189,16 @@ nb::tuple sizes_to_python(const int64_t* sizes, size_t rank);
 
 // ---- variables (state.cc) ----------------------------------------------------------------------
 
-// Reads the variable of a Python object; nullptr without an exception if it is none.
+// Returns the variable of a Python object; nullptr without an exception if it is not a variable.
 tenon_variable* variable_of(PyObject* object);
-tenon_value* value_of(nb::handle object);  // Of a tensor or a variable. Throws.
-// The Python object of a variable: the one that exists, or a new one.
+tenon_value* value_of(nb::handle object);  // For a tensor or a variable. Throws.
+// Returns the Python object of a variable: the existing one, or a new one.
 nb::object wrap_variable(tenon_variable* borrowed);
 
 // ---- calls of Python (callbacks.cc) ------------------------------------------------------------
 
-// Calls a Python function in a scope: with a list of tensors, for a list of tensors. Stores them,
-// owned, in `out`, and returns their number in `out_count`, if that is not NULL.
+// Calls a Python function with a list of tensors, in a scope. Writes the tensors that it returns to
+// `out`, which owns them, and their number to `out_count` unless that is NULL.
 tenon_error* call_python(PyObject* function, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out, size_t n_out, bool exactly);
 tenon_block block_of(nb::handle function);
@@ -216,7 +217,7 @@ void run_blocking(Call&& call) {
   check(error);
 }
 
-// ---- the parts of the module -------------------------------------------------------------------
+// ---- registration of the parts of the module ---------------------------------------------------
 
 void define_ops(nb::module_& module);
 void define_errors(nb::module_& module);
@@ -231,7 +232,7 @@ void define_profiler(nb::module_& module);
 void define_custom(nb::module_& module);
 void define_exchange(nb::module_& module);
 void define_lists(nb::module_& module);
-// Adds the slots of the operators to those of the type of tensors.
+// Adds the slots of the operators to the slots of the tensor type.
 void add_operators(std::vector<PyType_Slot>& slots);
 
 }  // namespace tenon_python

@@ -10,7 +10,8 @@ bool is_floating(tenon_dtype dtype) {
   return code == TENON_CODE_FLOAT || code == TENON_CODE_BFLOAT;
 }
 
-// What Python tries next if an operand is no number, tensor or array of numbers.
+// Whether an operator returns NotImplemented: the object is not a number, tensor or array of
+// numbers.
 bool is_foreign(PyObject* object) {
   return object == Py_None || PyUnicode_Check(object) || PyDict_Check(object) ||
          PyComplex_Check(object);
@@ -37,7 +38,7 @@ PyObject* positive(PyObject* a) {
   return is_tensor(a) ? Py_NewRef(a) : unary<TENON_OP_identity>(a);
 }
 
-// Casts an integer or bool tensor to float32, so that `/` gives floats.
+// Casts an integer or bool tensor to float32, so that `/` returns floating point numbers.
 PyObject* to_floating(PyObject* object) {
   if (is_foreign(object)) return Py_NewRef(object);
   if (PyLong_Check(object)) return PyFloat_FromDouble(PyLong_AsDouble(object));

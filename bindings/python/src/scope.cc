@@ -12,7 +12,7 @@ namespace tenon_python {
 
 namespace {
 
-tenon_context* context_in_use = nullptr;  // Never released: threads may still use it at exit.
+tenon_context* context_in_use = nullptr;  // Never released: threads may use it until exit.
 std::mutex context_lock;
 
 // ---- references that are dropped later ---------------------------------------------------------
@@ -31,8 +31,8 @@ int drop_released(void*) {
 }
 
 // ---- interrupts --------------------------------------------------------------------------------
-// Python's signal handler only sets a flag that no one reads during a long call. This handler also
-// wakes a thread, which cancels the calls of the shared context.
+// Python's signal handler only sets a flag, which nobody checks during a long C call. This handler
+// also wakes a thread, which cancels the calls of the shared context.
 
 int interrupt_pipe[2] = {-1, -1};
 struct sigaction python_handler;
@@ -41,7 +41,7 @@ void on_interrupt(int number, siginfo_t* info, void* machine) {
   const int saved = errno;
   const char byte = 0;
   if (write(interrupt_pipe[1], &byte, 1) < 0) {
-    // The pipe is full: the thread is awake.
+    // The pipe is full, so the thread is already awake.
   }
   errno = saved;
   if (python_handler.sa_flags & SA_SIGINFO) {
@@ -63,7 +63,8 @@ void cancel_on_interrupts() {
   }
 }
 
-// Does nothing where SIGINT is not Python's, as in a thread of another program.
+// Does nothing if Python does not handle SIGINT, for example if Python is embedded in another
+// program.
 void watch_interrupts() {
   if (sigaction(SIGINT, nullptr, &python_handler) != 0) return;
   if (!(python_handler.sa_flags & SA_SIGINFO) &&
@@ -81,7 +82,7 @@ void watch_interrupts() {
 
 // ---- contexts and scopes -----------------------------------------------------------------------
 
-// Releases a thread's scope when the thread ends.
+// Owns the scope of a thread, and releases it when the thread ends.
 struct ThreadScope {
   tenon_scope* scope = nullptr;
   ~ThreadScope() {
@@ -114,7 +115,7 @@ nb::object describe_device(tenon_device* device) {
   return result;
 }
 
-// Owns a device for the duration of a function.
+// Owns a reference to a device for the duration of a function.
 struct DeviceHandle {
   tenon_device* device = nullptr;
   ~DeviceHandle() { tenon_device_release(device); }
@@ -201,7 +202,7 @@ tenon_context* create_context(const std::vector<std::string>& plugin_paths, nb::
   return context;
 }
 
-// A context, and a scope that a `with` statement makes the thread's current one.
+// A context, and a scope that a `with` statement makes the current one of the thread.
 struct Context {
   tenon_context* handle;
   ~Context() {
@@ -224,7 +225,7 @@ void release_later(PyObject* object) {
     const std::lock_guard lock(released_lock);
     released->push_back(object);
   }
-  // A full queue of Python runs drop_released soon anyway.
+  // If Python's queue is full, drop_released will run soon anyway.
   Py_AddPendingCall(drop_released, nullptr);
 }
 
@@ -235,7 +236,7 @@ tenon_context* shared_context() {
     const std::lock_guard lock(context_lock);
     if (context_in_use) return context_in_use;
   }
-  // Python collects the options: the paths of plugins in other packages.
+  // tenon._devices collects the options: paths of plugins in other packages.
   nb::object options = nb::module_::import_("tenon._devices").attr("_default_options")();
   tenon_context* made =
       create_context(nb::cast<std::vector<std::string>>(options["plugin_paths"]), nb::dict(), 0, 0,

@@ -1,5 +1,5 @@
-// The Python type of tensors: properties, truth, numbers, the buffer protocol. Python adds further
-// methods (tenon/_tensor.py); operators are in operators.cc.
+// The Python type of tensors: properties, truth value, conversion to numbers, the buffer protocol.
+// tenon/_tensor.py adds methods, and operators.cc adds operators.
 
 #include <cstddef>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxShortBytes = 1 << 16;
 
-nb::dict* dtype_objects = nullptr;  // From codes to tn.DType.
+nb::dict* dtype_objects = nullptr;  // Maps the code of a dtype to its tn.DType.
 PyObject* dtype_class = nullptr;
 
 void dealloc(PyObject* self) {
@@ -28,7 +28,7 @@ Py_hash_t hash(PyObject* self) {
   return value == -1 ? -2 : value;
 }
 
-// Runs a function of nanobind's exceptions for a slot.
+// Runs `body` in a slot of the type, and converts nanobind exceptions to Python exceptions.
 template <typename Body>
 PyObject* guarded(Body&& body) try {
   return body();
@@ -47,7 +47,7 @@ PyObject* get_shape(PyObject* self, void*) {
     size_t rank = 0;
     tenon_error* error = tenon_tensor_read_shape(tensor, &sizes, &rank);
     if (!error) return sizes_to_python(sizes, rank).release().ptr();
-    // Some sizes are unknown while tracing: None stands for each.
+    // While tracing, unknown sizes become None.
     tenon_error_release(error);
     rank = tenon_tensor_rank(tensor);
     nb::list result;
@@ -102,7 +102,7 @@ tenon_error* read_item(PyObject* self, double* real, int64_t* integer, bool* is_
                      : tenon_tensor_item_f64(here, tensor, real);
 }
 
-// A u64 beyond int64 is read as bytes.
+// Returns the element of a uint64 tensor as a Python int. It may exceed int64, so read its bytes.
 PyObject* big_item(PyObject* self) {
   uint64_t value = 0;
   if (tenon_error* error =
@@ -129,7 +129,8 @@ PyObject* item(PyObject* self, PyObject*) {
   });
 }
 
-// AutoGraph explains why the condition was not converted.
+// Sets the exception for the truth value of a symbolic tensor. AutoGraph explains why the condition
+// was not converted.
 void set_condition_error(PyObject* self) {
   try {
     nb::object error = nb::module_::import_("tenon.autograph").attr("bool_error")(nb::handle(self));

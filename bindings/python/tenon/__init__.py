@@ -1,10 +1,10 @@
-"""Tenon: tensors, gradients and graphs, over the C ABI.
+"""Tenon: tensors, gradients and graphs, on top of the C ABI.
 
     >>> import tenon as tn
     >>> x = tn.tensor([1.0, 2.0, 3.0])
     >>> tn.grad(lambda x: tn.sum(x * x))(x)
 
-Ops are functions of this module and methods of tensors; docs/ops describes each.
+Ops are functions of this module and methods of tensors. docs/ops describes each op.
 """
 
 from . import errors

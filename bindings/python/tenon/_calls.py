@@ -1,4 +1,4 @@
-"""The arguments of a call of a function: tensors, and what selects the trace."""
+"""The arguments of a function call: tensors, and the static values that select the trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ STATIC = (int, float, str, bool, type(None))
 
 
 class Static:
-    """A static leaf, equal to others of the same type and value; objects by identity."""
+    """A static leaf. Equal to leaves with the same type and value; objects that cannot be hashed
+    are compared by identity."""
 
     __slots__ = ("value", "_key")
 
@@ -36,7 +37,7 @@ class Static:
 
 
 def identity_key(value):
-    """The key of an object: its value if it can be hashed, and a weak reference otherwise."""
+    """Returns the cache key of an object: its value if it can be hashed, or else its identity."""
     if isinstance(value, (Variable, Generator)) or callable(value):
         return Identity(value)
     try:
@@ -67,7 +68,7 @@ class Identity:
 
 
 class Call:
-    """The arguments of a call: tensors, and what selects the trace."""
+    """The arguments of a function call: tensors, and the static values that select the trace."""
 
     __slots__ = ("tensors", "structure", "statics", "leaves")
 
@@ -91,7 +92,7 @@ class Call:
         return (self.structure, self.statics)
 
     def arguments(self, tensors):
-        """The arguments of this call, with its tensors replaced by others."""
+        """Returns the arguments of this call, with its tensors replaced by `tensors`."""
         static = dict(self.statics)
         rest = iter(tensors)
         leaves = [static[at].value if at in static else next(rest)
@@ -104,7 +105,7 @@ def is_array(leaf):
 
 
 class StandIn:
-    """A tensor in the structure of a call that is traced for specs."""
+    """Represents a tensor in the arguments when a function is traced for specs."""
 
     __slots__ = ()
 
@@ -121,7 +122,8 @@ class SpecCall(Call):
 
 
 def name_leaves(value, name, names):
-    """Stores names for the numbers of leaves in a tree: `x`, or `x_0`, `x_1` for several."""
+    """Stores the names of the leaves of a tree in `names`: `x` for one leaf, `x_0`, `x_1` for
+    several."""
     leaves = _tree.tree_flatten(value)[0]
     for at, leaf in enumerate(leaves):
         names[leaf] = name if len(leaves) == 1 else f"{name}_{at}"

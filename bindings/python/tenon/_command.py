@@ -1,6 +1,6 @@
 """The command `python -m tenon`: devices, ops, and programs in files.
 
-It has the commands of the tool `tenon` that need no other files than the wheel's.
+It has those commands of the tool `tenon` that need only the files of the wheel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PROGRAM = "a folder that a program was saved in, or an ONNX file"
 
 
 class CommandError(Exception):
-    """A command that cannot be done; its text is for the user."""
+    """The command failed. The message is shown to the user."""
 
 
 # ---- devices and ops
@@ -105,7 +105,7 @@ def _pairs(texts, option):
 
 
 def _static(text):
-    """A static argument: true, false, an int, a float or a text."""
+    """Parses a static argument: true, false, an int, a float or a string."""
     if text in ("true", "false"):
         return text == "true"
     for read in (int, float):
@@ -127,7 +127,8 @@ def _array(name, path):
 
 
 def _signature(function, statics, given):
-    """The signature with these statics and inputs; the nearest one, for errors, if there is none."""
+    """Returns the signature for these static arguments and inputs. If there is none, returns the
+    nearest one, for error messages."""
     signatures = [found for found in function.signatures if found["statics"] == statics]
     signatures = signatures or function.signatures
     for signature in signatures:
@@ -137,7 +138,7 @@ def _signature(function, statics, given):
 
 
 def _arguments(function, options):
-    """The inputs in the order of the signature, the statics, and the signature."""
+    """Returns the inputs in the order of the signature, the static arguments, and the signature."""
     given = _pairs(options.input, "input")
     statics = {name: _static(text) for name, text in _pairs(options.static, "static").items()}
     signature = _signature(function, statics, given)

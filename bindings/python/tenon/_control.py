@@ -1,6 +1,6 @@
 """Branches, loops and effects.
 
-In eager code they run immediately; in a function they become part of the graph.
+Eagerly they run immediately; inside a function they become part of its graph.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ _POLICIES = {"stack": 0, "recompute": 1, "bounded": 2}
 
 
 def is_tracing() -> bool:
-    """Whether ops are being recorded, as in the body of a function, and not computed."""
+    """Returns whether ops are recorded instead of computed, as in the body of a function."""
     return _native.is_tracing()
 
 
 def executing_eagerly() -> bool:
-    """Whether ops compute at once. The opposite of is_tracing()."""
+    """Returns whether ops are computed immediately. The opposite of is_tracing()."""
     return not _native.is_tracing()
 
 
 def is_symbolic(value) -> bool:
-    """Whether a value is a tensor of a trace, which has no value yet."""
+    """Returns whether a value is a tensor of a trace, whose elements are not known yet."""
     return isinstance(value, Tensor) and value.is_symbolic
 
 
 def _leaf(value):
-    """A leaf of a block's result as a tensor."""
+    """Converts a leaf of a block's result to a tensor."""
     return _convert._to_tensor(value)
 
 
 class _Block:
     """Adapts a function to a block of the C API, which takes and returns lists of tensors.
 
-    Stores the structure of the function's result.
+    Stores the structure of the result that the function returned.
     """
 
     def __init__(self, function, unpack=None):
@@ -71,9 +71,9 @@ def cond(pred, true_fn, false_fn):
 
     Args:
         pred: A bool, or a tensor with one element.
-        true_fn: Runs if it is true. Takes no arguments and returns a tree of tensors.
-        false_fn: Runs if it is false. In a function, both must return trees of the same structure,
-            dtypes and shapes.
+        true_fn: Called if `pred` is true. Takes no arguments and returns a tree of tensors.
+        false_fn: Called if `pred` is false. Inside a function, both must return trees of the
+            same structure, dtypes and shapes.
 
     Returns:
         The tree that the selected function returned.
@@ -101,7 +101,8 @@ def _text(structure):
 
 
 def switch_case(branch_index, branch_fns):
-    """Runs one of several functions. An index out of range selects the last one."""
+    """Calls the function at an index and returns its result. An index out of range selects the last
+    function."""
     if isinstance(branch_index, Variable):
         branch_index = branch_index.read()
     functions = list(branch_fns)
@@ -117,16 +118,18 @@ def switch_case(branch_index, branch_fns):
 
 
 def while_loop(cond_fn, body_fn, loop_vars, *, policy: str = "stack", maximum_iterations: int = 0):
-    """Runs a function as long as a condition holds.
+    """Calls `body_fn` while `cond_fn` returns true.
 
     Args:
-        cond_fn: Takes the loop variables; returns a bool.
-        body_fn: Takes the loop variables; returns their next values, with the same structure, dtypes
-            and shapes.
-        loop_vars: A tuple or list of trees of tensors: the initial values.
-        policy: How the gradient obtains the residuals of each iteration: "stack" saves them,
-            "recompute" saves only each iteration's inputs, "bounded" preallocates memory.
-        maximum_iterations: Exceeding it is an error; 0 for no limit.
+        cond_fn: Takes the loop variables and returns a bool.
+        body_fn: Takes the loop variables and returns their next values, with the same structure,
+            dtypes and shapes.
+        loop_vars: The initial values: a tuple or list of trees of tensors.
+        policy: How the loop stores the residuals of each iteration for the gradient: "stack"
+            saves them, "recompute" saves only the inputs of each iteration, "bounded"
+            preallocates memory.
+        maximum_iterations: Maximum number of iterations; exceeding it is an error. 0 for no
+            limit.
 
     Returns:
         The loop variables after the last iteration, in the structure of `loop_vars`.
@@ -166,23 +169,23 @@ def _as_bool(value):
 
 
 def _same_dtype(value, before):
-    """A Python number that a body returns takes the dtype of the variable."""
+    """Gives a Python number that the body returns the dtype of its loop variable."""
     return value
 
 
 def scan(body, init, xs, *, reverse: bool = False, policy: str = "stack"):
-    """Runs a function for each slice of tensors along their first axis.
+    """Calls a function for each slice of tensors along their first axis.
 
     Args:
-        body: Takes the carried tree and a tree of slices; returns the next carried tree and a tree of
-            outputs, or None for no outputs.
+        body: Takes the carried tree and a tree of slices. Returns the next carried tree and a
+            tree of outputs, or None for no outputs.
         init: The initial carried tree.
-        xs: A tree of tensors of the same length along their first axis.
-        reverse: Whether to go from the last slice to the first.
-        policy: As for while_loop().
+        xs: A tree of tensors with equal sizes of the first axis.
+        reverse: Whether to iterate from the last slice to the first.
+        policy: See while_loop().
 
     Returns:
-        The last carried tree, and the outputs stacked along a new first axis.
+        The final carried tree, and the outputs stacked along a new first axis.
     """
     carried, structure = _tree.tree_flatten(init)
     slices, slice_structure = _tree.tree_flatten(xs)
@@ -208,9 +211,9 @@ def scan(body, init, xs, *, reverse: bool = False, policy: str = "stack"):
 
 
 def print(*values, sep: str = " ") -> None:
-    """Prints values when the graph runs, or at once outside a function.
+    """Prints values. Inside a function, prints when the graph runs.
 
-    Texts and Python values are printed as they are; tensors as NumPy prints arrays.
+    Python values are printed with str(); tensors are printed as NumPy prints arrays.
     """
     pieces, tensors = [], []
     for value in values:
@@ -235,33 +238,34 @@ def _print_to_python():
 
 
 def set_print(function=None) -> None:
-    """Sets the function that receives the text of print(); None for sys.stdout."""
+    """Sets the function that receives the text of print(); None restores sys.stdout."""
     global _prints_to_python
     _prints_to_python = True
     _native.set_print(function or (lambda text: sys.stdout.write(text)))
 
 
 def assert_that(condition, message: str = "", values=()) -> None:
-    """Fails unless all elements of a condition are true, when the graph runs or at once.
+    """Raises an error unless all elements of a condition are true. Inside a function, checks when
+    the graph runs.
 
     Args:
         condition: A bool tensor.
-        message: The error's text, in which {} stands for the next value.
-        values: Tensors to show in the message.
+        message: The message of the error, in which each {} is replaced by the next value.
+        values: Tensors whose values are shown in the message.
     """
     _native.assert_that(condition, message, list(values))
 
 
 def py_function(function, inputs, like):
-    """Calls a Python function when the graph runs.
+    """Calls a Python function on eager tensors. Inside a function, calls it when the graph runs.
 
     Args:
-        function: Takes the inputs as eager tensors; returns a tree of tensors.
+        function: Takes the inputs as eager tensors and returns a tree of tensors.
         inputs: A list of tensors.
         like: A tree of tensors with the dtypes and shapes of the results; only their types are used.
 
     Returns:
-        A tree of the structure of `like`.
+        A tree with the structure of `like`.
     """
     types, structure = _tree.tree_flatten(like)
 
@@ -275,5 +279,5 @@ def py_function(function, inputs, like):
 
 
 def shape(x) -> Tensor:
-    """The sizes of a tensor as an int64 tensor, which stays symbolic while tracing."""
+    """Returns the sizes of a tensor as an int64 tensor, which is symbolic while tracing."""
     return _native.shape(x)

@@ -1,4 +1,4 @@
-"""Tensors from numbers, nested lists and arrays of other libraries, and back."""
+"""Conversion of numbers, nested lists and arrays of other libraries to tensors, and back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def tensor(value, dtype=None, device: str | None = None) -> Tensor:
     """Creates a tensor from a copy of a value.
 
     Args:
-        value: A number, a nested list, an array of NumPy or of another library, or a tensor. Integers
-            become int32 (int64 if they do not fit), floats and mixed lists float32. Arrays keep their
-            dtype.
+        value: A number, a nested list, an array of NumPy or another library, or a tensor.
+            Integers become int32 (int64 if they do not fit); floats and mixed lists become
+            float32. Arrays keep their dtype.
         dtype: The dtype to convert to.
         device: The device, such as "vulkan:0"; the current device by default.
     """
@@ -28,14 +28,14 @@ def tensor(value, dtype=None, device: str | None = None) -> Tensor:
 
 
 def asarray(value, dtype=None, copy: bool | None = None) -> Tensor:
-    """Like tensor(), but shares the memory of arrays where possible.
+    """Like tensor(), but shares the memory of arrays if possible.
 
-    Shared memory must not be written as long as the tensor exists.
+    The shared memory must not be written while the tensor exists.
 
     Args:
-        value: As for tensor().
+        value: See tensor().
         dtype: The dtype to convert to.
-        copy: True copies in any case; False fails where a copy is needed.
+        copy: True always copies; False raises an error if a copy is needed.
     """
     wanted = None if dtype is None else DType(dtype)
     if copy is False and not isinstance(value, (Tensor, numpy.ndarray)) and not _has_dlpack(value):
@@ -48,7 +48,7 @@ def asarray(value, dtype=None, copy: bool | None = None) -> Tensor:
 
 
 def from_dlpack(value, *, device=None, copy: bool | None = None) -> Tensor:
-    """Creates a tensor from an object with `__dlpack__`, without a copy unless `copy` is True."""
+    """Creates a tensor from an object with `__dlpack__`. Copies it only if `copy` is True."""
     if isinstance(value, Tensor):
         if device is not None and device != value.device:
             if copy is False:
@@ -123,7 +123,7 @@ def _from_list(values, dtype):
 
 
 def _leaves(values):
-    """The first leaf of each nested list, which determines whether the lists contain arrays."""
+    """Returns the first leaf of each nested list, to determine whether the lists contain arrays."""
     for value in values[:1]:
         if isinstance(value, (list, tuple)):
             yield from _leaves(value)
@@ -140,7 +140,7 @@ def _from_numpy(array, dtype, copy):
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if own.name == "bfloat16":
-        array = array.view(numpy.uint16)  # A type of ml_dtypes, which has no buffer format.
+        array = array.view(numpy.uint16)  # ml_dtypes types have no buffer format.
     dense = array.flags.c_contiguous
     shareable = array.dtype.itemsize and all(stride % array.dtype.itemsize == 0
                                              for stride in array.strides)
@@ -156,21 +156,23 @@ def _cast(value, dtype):
 
 
 def _to_tensor(value):
-    """Converts an operand of an op. The extension module calls it."""
+    """Converts an operand of an op to a tensor. Called by the extension module."""
     if value is None:
         raise TypeError("None is not a tensor")
     return _from(value, None, True)
 
 
 def _sizes(value):
-    """Sizes, some of them tensors of a trace, as one int64 tensor. The extension module calls it."""
+    """Stacks sizes, some of which are symbolic tensors, into one int64 tensor. Called by the
+    extension module."""
     if isinstance(value, Tensor):
         return _cast(value, _dtypes.int64)
     return _native.ops["stack"]([_from(size, _dtypes.int64, True) for size in value])
 
 
 def to_numpy(value: Tensor):
-    """The elements as an array: without a copy, and read-only, where the host can read them."""
+    """Returns the elements as an array. If the host can read the memory, the array is a read-only
+    view of it."""
     dtype = value.dtype
     if dtype.name != "bfloat16":
         try:

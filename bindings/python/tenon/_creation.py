@@ -1,4 +1,4 @@
-"""Tensors of constant values, and tensors drawn or counted."""
+"""Creation of tensors: constants, ranges and random numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _fill = _native.ops["fill"]
 
 
 def constant(value, dtype=None, shape=None):
-    """Creates a tensor as tensor() does; with `shape`, broadcast or reshaped to it."""
+    """Creates a tensor like tensor(). With `shape`, broadcasts or reshapes it to that shape."""
     result = _convert.tensor(value, dtype)
     if shape is None:
         return result
@@ -26,17 +26,17 @@ def _number(value, dtype):
 
 
 def zeros(shape, dtype=_dtypes.float32):
-    """A tensor of zeros."""
+    """Returns a tensor of zeros."""
     return _fill(_number(0, dtype), shape)
 
 
 def ones(shape, dtype=_dtypes.float32):
-    """A tensor of ones."""
+    """Returns a tensor of ones."""
     return _fill(_number(1, dtype), shape)
 
 
 def full(shape, value, dtype=None):
-    """A tensor whose elements are all one value."""
+    """Returns a tensor whose elements all have the same value."""
     return _fill(_number(value, dtype), shape)
 
 
@@ -45,25 +45,26 @@ def _like_shape(x):
 
 
 def zeros_like(x, dtype=None):
-    """A tensor of zeros with the shape and dtype of another."""
+    """Returns a tensor of zeros with the shape and dtype of another tensor."""
     return full_like(x, 0, dtype)
 
 
 def ones_like(x, dtype=None):
-    """A tensor of ones with the shape and dtype of another."""
+    """Returns a tensor of ones with the shape and dtype of another tensor."""
     return full_like(x, 1, dtype)
 
 
 def full_like(x, value, dtype=None):
-    """A tensor of one value with the shape and dtype of another."""
+    """Returns a tensor with the shape and dtype of another tensor, whose elements all have one
+    value."""
     x = _convert._to_tensor(x)
     return _fill(_number(value, dtype or x.dtype), _like_shape(x))
 
 
 def arange(start, stop=None, step=1, dtype=None):
-    """The numbers from `start` (or 0) up to `stop`, which is left out.
+    """Returns the numbers from `start` (default: 0) up to, but not including, `stop`.
 
-    The bounds may be tensors of a trace.
+    `start`, `stop` and `step` may be symbolic tensors.
     """
     if stop is None:
         start, stop = 0, start

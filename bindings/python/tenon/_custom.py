@@ -13,7 +13,8 @@ __all__ = ["custom_op", "CustomOp"]
 
 
 class _Functions:
-    """What the extension module calls. Attributes are numbered, as C compares them by bytes."""
+    """The callbacks of a custom op, for the extension module. Each distinct set of attributes has a
+    number, because C compares attributes by their bytes."""
 
     def __init__(self, infer, compute, decompose, backward):
         self._infer, self._compute = infer, compute
@@ -68,7 +69,7 @@ def _list(values):
 
 
 class _Type:
-    """A dtype and a shape, as `infer` takes and returns them."""
+    """The type of a tensor: a dtype and a shape. `infer` takes and returns such types."""
 
     __slots__ = ("dtype", "shape")
 
@@ -77,11 +78,11 @@ class _Type:
         self.shape = tuple(shape)
 
     def with_shape(self, shape):
-        """The same dtype with another shape."""
+        """Returns a type with the same dtype and another shape."""
         return _Type(self.dtype, shape)
 
     def with_dtype(self, dtype):
-        """The same shape with another dtype."""
+        """Returns a type with the same shape and another dtype."""
         return _Type(dtype, self.shape)
 
     def __repr__(self):
@@ -97,7 +98,7 @@ def _array(memory, dtype, shape):
 
 
 class CustomOp:
-    """An op of this process. Call it with tensors, and attributes by keyword."""
+    """A custom op. Calls take tensors, and attributes as keyword arguments."""
 
     def __init__(self, name, functions, n_inputs, n_outputs, computes, differentiates):
         self.name = name
@@ -118,16 +119,17 @@ class CustomOp:
 
 def custom_op(name: str, *, infer, compute=None, decompose=None, backward=None, n_inputs: int = 1,
               n_outputs: int = 1) -> CustomOp:
-    """Registers an op.
+    """Registers a custom op, and returns a callable for it.
 
     Args:
-        name: A name in lower case, such as "acme.soft_cap".
-        infer: Takes the types of the inputs, each with `dtype` and `shape`; returns those of the
-            outputs.
-        compute: Takes read-only arrays of NumPy; returns arrays. Either this or `decompose`.
+        name: A name of lower-case letters, digits, "_" and ".", such as "acme.soft_cap".
+        infer: Takes the types of the inputs, each with `dtype` and `shape`, and returns the
+            types of the outputs.
+        compute: Takes read-only NumPy arrays and returns arrays. Pass either this or
+            `decompose`.
         decompose: Takes tensors, calls ops, and returns tensors.
-        backward: Takes lists of inputs, outputs and cotangents; returns a gradient or None for each
-            input.
+        backward: Takes lists of inputs, outputs and cotangents. Returns a gradient or None for
+            each input.
         n_inputs: The number of inputs.
         n_outputs: The number of outputs.
     """

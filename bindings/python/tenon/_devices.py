@@ -14,7 +14,8 @@ __all__ = [
 
 
 def _plugin_paths():
-    """Paths of plugins in other packages: their entry points `tenon.plugins` return them."""
+    """Returns the paths of plugins in other packages. Their entry points `tenon.plugins` return
+    these paths."""
     from importlib import metadata
 
     paths = []
@@ -22,7 +23,7 @@ def _plugin_paths():
         try:
             value = point.load()
             paths.append(os.fspath(value() if callable(value) else value))
-        except Exception as error:  # A broken package must not disable the others.
+        except Exception as error:  # A faulty package must not disable the plugins of the others.
             import warnings
 
             warnings.warn(f"the plugin of {point.value} was not found: {error}", stacklevel=2)
@@ -30,14 +31,15 @@ def _plugin_paths():
 
 
 def _default_options():
-    """The options of the shared context. The extension module calls it."""
+    """Returns the options of the shared context. Called by the extension module."""
     own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plugins")
     return {"plugin_paths": _plugin_paths() + ([own] if os.path.isdir(own) else [])}
 
 
 @contextlib.contextmanager
 def device(name: str):
-    """Sets the device for new tensors and for ops without tensors: `with tn.device("vulkan:0"):`."""
+    """Sets the current device, which holds new tensors and runs ops without tensors:
+    `with tn.device("vulkan:0"):`."""
     before = _native.get_device()
     _native.set_device(name)
     try:
@@ -47,67 +49,73 @@ def device(name: str):
 
 
 def current_device() -> str:
-    """The name of the device for new tensors."""
+    """Returns the name of the current device."""
     return _native.get_device()
 
 
 def list_devices() -> list[dict]:
-    """The properties of every available device. The first call loads all plugins."""
+    """Returns the properties of all available devices. The first call loads all plugins."""
     return _native.list_devices()
 
 
 def memory_info(device: str = "cpu") -> dict:
-    """Memory statistics of a device: live, peak, held and limit bytes, buffers and allocations."""
+    """Returns memory statistics of a device: live, peak, held and limit in bytes, and numbers of
+    buffers and allocations."""
     return _native.memory_info(device)
 
 
 def reset_peak_memory(device: str = "cpu") -> None:
-    """Resets the peak of memory_info() to the bytes that are live now."""
+    """Resets the peak of memory_info() to the current live bytes."""
     _native.reset_peak_memory(device)
 
 
 def trim_memory(device: str = "cpu") -> int:
-    """Returns cached memory to the device, and the number of bytes freed."""
+    """Returns cached memory to the device. Returns the number of bytes freed."""
     return _native.trim_memory(device)
 
 
 def synchronize() -> None:
-    """Waits until all work that this thread started has finished. Raises its first error."""
+    """Blocks until all work that this thread started has finished. Raises the first error of that
+    work."""
     _native.wait()
 
 
 def list_plugins() -> list[dict]:
-    """The plugins that were found: state, path, name, version and the reason of a refusal."""
+    """Returns the state, path, name and version of each plugin that was found, and why a refused
+    one was not loaded."""
     return _native.plugins()
 
 
 def load_plugin(path) -> None:
-    """Loads one more plugin file."""
+    """Loads a plugin from a file."""
     _native.load_plugin(os.fspath(path))
 
 
 def passes() -> list[tuple[str, str]]:
-    """The names and descriptions of the optimisation passes for functions."""
+    """Returns the names and descriptions of the passes that optimise graphs."""
     return _native.passes()
 
 
 def set_pass(name: str, enabled: bool) -> None:
-    """Enables or disables an optimisation pass for functions that have not run yet."""
+    """Enables or disables a pass, for functions that have not run yet."""
     _native.set_pass(name, enabled)
 
 
 class Context(_native.Context):
-    """Devices and options of its own. Tensors of different contexts cannot be combined.
+    """Owns devices and options. Tensors of different contexts cannot be combined.
 
     Args:
-        plugin_paths: Plugin files, or folders of plugins, that are searched first.
-        plugin_options: Values by "plugin.key".
-        memory_limit_bytes: For each device; 0 for no limit.
-        threads: For each device that computes on the host; 0 for one per core.
-        numeric_policy: "strict" or "fast".
-        fallback_policy: What happens to ops that a device cannot run: "warn", "strict" or "auto".
-        deterministic: Whether two runs give equal results even if the policy is "fast".
-        log_level: "debug", "info", "warning" or "error".
+        plugin_paths: Plugin files, or folders of plugins. They are searched before the default
+            folders.
+        plugin_options: Option values by "plugin.key".
+        memory_limit_bytes: Memory limit of each device; 0 for no limit.
+        threads: Number of threads of each device that computes on the host; 0 for one per core.
+        numeric_policy: "strict" (results have the same bits on every device) or "fast".
+        fallback_policy: What happens if a device cannot run an op: "warn" runs it on the CPU
+            with a warning, "strict" raises an error, "auto" runs it on the CPU silently.
+        deterministic: Whether results are repeatable to the bit from run to run, even with
+            "fast".
+        log_level: The lowest severity that is logged: "debug", "info", "warning" or "error".
     """
 
     def __init__(self, *, plugin_paths=(), plugin_options=None, memory_limit_bytes: int = 0,
@@ -121,7 +129,8 @@ class Context(_native.Context):
 
 
 class Scope(_native.Scope):
-    """Where calls run: `with tn.Scope(context, "cpu"):` makes it the thread's current scope."""
+    """A scope, in which calls run. `with tn.Scope(context, "cpu"):` makes it the current scope of
+    the thread."""
 
     def __init__(self, context: Context | None = None, device: str = ""):
         super().__init__(context, device)

@@ -10,8 +10,8 @@ _CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 6}
 
 
 class DType:
-    """An element type. `DType("float32")`, `DType(float)` and `DType(numpy.float32)` return the
-    objects `tenon.float32` and so on, of which there is one for each type."""
+    """An element type. There is one object for each type, such as `tenon.float32`, which
+    `DType("float32")`, `DType(float)` and `DType(numpy.float32)` return."""
 
     __slots__ = ("name", "code", "itemsize", "kind", "__weakref__")
     _by_name: dict = {}
@@ -46,16 +46,16 @@ class DType:
 
     @property
     def is_floating(self) -> bool:
-        """Whether it is float16, bfloat16, float32 or float64."""
+        """Whether the dtype is float16, bfloat16, float32 or float64."""
         return self.kind == "float"
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is a signed or unsigned integer."""
+        """Whether the dtype is a signed or unsigned integer type."""
         return self.kind in ("int", "uint")
 
     def to_numpy(self):
-        """The dtype of NumPy with the same elements; bfloat16 needs the package ml_dtypes."""
+        """Returns the corresponding NumPy dtype. bfloat16 needs the package ml_dtypes."""
         import numpy
 
         if self.name == "bfloat16":

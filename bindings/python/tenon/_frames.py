@@ -1,4 +1,4 @@
-"""The user's source line, which errors of traced functions report."""
+"""Finds the user's source line, which errors of traced functions report."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def user_location():
-    """Text like "train.py:12": the innermost line outside this package."""
+    """Returns the innermost line outside this package, such as "train.py:12"."""
     frame = sys._getframe(0)
     while frame is not None:
         name = frame.f_code.co_filename

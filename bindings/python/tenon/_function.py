@@ -1,4 +1,4 @@
-"""Functions: Python functions that are traced once and then run as graphs."""
+"""Functions: Python functions that are traced into graphs."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ _eagerly = False
 
 
 def run_functions_eagerly(eagerly: bool) -> None:
-    """Whether functions run their Python code in every call, for debugging."""
+    """Sets whether functions run their Python code in every call, for debugging."""
     global _eagerly
     _eagerly = bool(eagerly)
     _native.run_functions_eagerly(_eagerly)
 
 
 def functions_run_eagerly() -> bool:
-    """Whether run_functions_eagerly(True) is in effect."""
+    """Returns whether run_functions_eagerly(True) is in effect."""
     return _eagerly
 
 
 class _Graph:
-    """The C function for one structure of arguments, and the structures of its results."""
+    """A C function for one structure of arguments, and the structures of the results of its
+    traces."""
 
     def __init__(self, owner, call, number):
         self.call = call
-        self.structures = []  # Those that the body has returned so far.
-        self.by_trace = {}  # From a trace's address to the trace and the structure of its results.
+        self.structures = []  # Structures that the body has returned.
+        self.by_trace = {}  # Maps the address of a trace to (trace, structure of its results).
         reference = weakref.ref(owner)
         signature = None
         if owner._signature is not None:
@@ -53,7 +54,8 @@ class _Graph:
 
 
 def _body_of(reference):
-    """The body that C calls. It does not keep the function alive, which would be a cycle."""
+    """Returns the body that C calls. It refers to the function weakly, to avoid a reference
+    cycle."""
 
     def body(tensors):
         frame = _frames.stack[-1]
@@ -69,7 +71,8 @@ def _body_of(reference):
                 marks.append(None)
                 outputs.append(_convert._to_tensor(leaf))
         frame.result = (structure, tuple(marks))
-        # Stored before the trace exists, so that other threads that wait for the trace find the structure.
+        # Store the structure before the trace exists, because other threads that wait for the trace
+        # need it.
         if frame.result not in frame.graph.structures:
             frame.graph.structures.append(frame.result)
         return outputs
@@ -108,9 +111,9 @@ class _Frame:
 
 
 class Function:
-    """A Python function that is traced for each kind of arguments and then runs as a graph.
+    """A Python function that is traced for each kind of arguments, and then runs as a graph.
 
-    `tenon.function` creates it.
+    Created by `tenon.function`.
     """
 
     def __init__(self, python_function, input_signature=None, autograph: bool = True,
@@ -128,11 +131,11 @@ class Function:
         self._memory_budget = 2**64 - 1 if memory_budget is None else memory_budget
         self._max_traces = max_traces
         self._graphs: dict = {}
-        self._plain: dict = {}  # The graphs for positional tensors alone, by their number.
+        self._plain: dict = {}  # Graphs for calls with positional tensors only, by their number.
         self._methods: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
         self._ready = None
-        self._unbound = None  # For a method: the function, and a weak reference to the object.
+        self._unbound = None  # For a method: (function, weak reference to the object).
         self._parameters = None
         self._warned = False
 
@@ -165,11 +168,11 @@ class Function:
         return _result(self._structure_of(graph, call, tensors), outputs)
 
     def _structure_of(self, graph, call, tensors):
-        """The structure of a call's results, looked up by its trace: the traces of this graph return several
-        structures."""
+        """Returns the structure of a call's results. The traces of the graph return several
+        structures, so looks it up by the trace."""
         with _Frame(call, graph):
             trace = graph.native.find_trace(tensors, None)
-        # Another thread may have created the trace, but not registered it yet.
+        # Another thread may have created the trace, but not have stored its structure yet.
         for _ in range(1000):
             if trace.pointer in graph.by_trace:
                 return graph.by_trace[trace.pointer][1]
@@ -177,7 +180,8 @@ class Function:
         raise RuntimeError(f"{self.__name__}: the structure of a trace's results is unknown")
 
     def _bind(self, args, kwargs):
-        """Keyword arguments in the order of the parameters, and arguments of a signature as tensors."""
+        """Returns the arguments in the order of the parameters. Converts those of an
+        input_signature to tensors."""
         bound = self._python_signature().bind(*args, **kwargs)
         if self._signature is not None:
             bound.apply_defaults()
@@ -210,7 +214,8 @@ class Function:
                 trace = graph.native.find_trace(tensors, None)
             graph.by_trace[trace.pointer] = (trace, shape)
         elif len(graph.structures) == 1:
-            # The only structure so far; remember the traces in case that another one follows.
+            # This is the only structure so far. Remember the traces that return it, in case a later
+            # trace returns another structure.
             for at in range(graph.native.trace_count):
                 trace = graph.native.get_trace(at)
                 graph.by_trace.setdefault(trace.pointer, (trace, shape))
@@ -226,7 +231,7 @@ class Function:
             "outside loops.", stacklevel=5)
 
     def _changed(self, call):
-        """Describes the argument that differs from earlier calls."""
+        """Describes which argument differs from those of earlier calls."""
         names = self._input_names(call, every=True)
         for other in reversed(list(self._graphs.values())):
             if other.call is call or other.call.structure != call.structure:
@@ -241,7 +246,7 @@ class Function:
         return "The dtypes or shapes of its tensors changed."
 
     def _input_names(self, call, every=False):
-        """For each leaf, the name of its parameter. Only for tensors, unless `every` is set."""
+        """Returns the parameter name of each tensor leaf, or of every leaf if `every` is set."""
         args, kwargs = _tree.tree_unflatten(call.structure, list(range(len(call.leaves))))
         names = {}
         try:
@@ -260,7 +265,7 @@ class Function:
         return [names[at] for at in range(len(call.leaves)) if at not in static]
 
     def _converted(self):
-        """The function that is traced: converted by AutoGraph if that is on."""
+        """Returns the function to trace. AutoGraph converts it unless `autograph` is False."""
         if not self._autograph or not _native.is_tracing():
             return self.python_function
         if self._ready is None:
@@ -293,9 +298,9 @@ class Function:
     # ---- traces
 
     def trace(self, *specs, **kwargs) -> "Trace":
-        """Traces the function for specs in place of tensors, or for tensors, and returns the trace.
+        """Traces the function for specs or tensors, and returns the trace.
 
-        Without arguments, the trace of the input_signature.
+        Without arguments, uses the input_signature.
         """
         if not specs and not kwargs and self._signature is not None:
             specs = tuple(self._signature)
@@ -317,7 +322,7 @@ class Function:
 
     @property
     def traces(self) -> list:
-        """The traces, in the order of creation for each structure of arguments."""
+        """Returns the traces. For each structure of arguments, they are in creation order."""
         found = []
         for graph in self._graphs.values():
             for at in range(graph.native.trace_count):
@@ -332,11 +337,11 @@ class Function:
         return sum(graph.native.trace_count for graph in self._graphs.values())
 
     def explain(self) -> str:
-        """The traces with their signatures, and why each was created."""
+        """Returns a text that lists the traces with their signatures, and why each was created."""
         return "".join(graph.native.explain() for graph in self._graphs.values())
 
     def pretty_printed_signature(self) -> str:
-        """The parameters, and the input_signature if there is one."""
+        """Returns the parameters, and the input_signature if there is one, as text."""
         text = f"{self.__name__}{self._python_signature()}"
         if self._signature is not None:
             text += "\n" + "\n".join(f"  {spec}" for spec in self._signature)
@@ -347,7 +352,7 @@ class Function:
 
 
 def _to_specs(value, spec):
-    """An argument, in which values at the position of a TensorSpec are converted to tensors."""
+    """Converts an argument: the values that correspond to a TensorSpec become tensors."""
     if isinstance(spec, (TensorSpec, Tensor)):
         return value if isinstance(value, Tensor) else _convert.tensor(value, spec.dtype)
     specs, structure = _tree.tree_flatten(spec)
@@ -358,7 +363,7 @@ def _to_specs(value, spec):
 
 
 def _method_of(python_function, instance):
-    """A method of an object, which it does not keep alive."""
+    """Returns a bound method that refers to its object weakly."""
     reference = weakref.ref(instance)
 
     @functools.wraps(python_function)
@@ -371,7 +376,7 @@ def _method_of(python_function, instance):
 
 
 class Trace:
-    """One graph of a function, for arguments of one kind. Calls never trace again."""
+    """One traced graph of a function. Calling it never traces again."""
 
     def __init__(self, native, name, shape):
         self._native = native
@@ -386,14 +391,14 @@ class Trace:
 
     @property
     def text(self) -> str:
-        """The graph: inputs, captures, calls and outputs."""
+        """The graph as text: inputs, captures, calls and outputs."""
         return self._native.text()
 
     @property
     def stages(self) -> str:
-        """How the trace is executed, as far as it has run.
+        """What executions have compiled so far, as text.
 
-        Describes the graph after the passes, its segments, and their launch plans. The format may
+        Describes the optimised graph, its segments, and their launch plans. The format may
         change.
         """
         return self._native.stages()
@@ -405,7 +410,7 @@ class Trace:
 
     @property
     def effects(self) -> list:
-        """The names of its calls with effects: print, assert, host_call and so on."""
+        """The names of the calls with effects, such as print, assert and host_call."""
         return self._native.effects()
 
     @property
@@ -424,18 +429,20 @@ class Trace:
 
 def function(func=None, *, input_signature=None, autograph: bool = True,
              reduce_retracing: bool = True, memory_budget: int | None = None, max_traces: int = 64):
-    """Makes a Python function run as a graph: `@tn.function`, or with options.
+    """Turns a Python function into one that runs as a graph: `@tn.function`, or with options.
 
-    The function is traced for each kind of arguments. Tensors are inputs of the graph; Python numbers,
-    texts, bools and None are constants, and each value has a trace of its own.
+    The function is traced for each kind of arguments. Tensors are inputs of the graph. Python
+    numbers, strings, bools and None are constants: each distinct value has its own trace.
 
     Args:
         func: The function.
-        input_signature: A tree of TensorSpec: calls with other inputs are errors.
-        autograph: Whether Python's control flow on tensors becomes control flow of the graph.
-        reduce_retracing: Whether a size that keeps changing becomes dynamic.
-        memory_budget: The maximum number of bytes that a call under a tape saves for the backward pass.
-        max_traces: How many traces are kept for each structure of arguments.
+        input_signature: A tree of TensorSpec. Calls with other inputs raise an error.
+        autograph: Whether Python's control flow on tensors is converted to control flow of the
+            graph.
+        reduce_retracing: Whether a size that changes repeatedly becomes dynamic.
+        memory_budget: Maximum number of bytes of residuals that a call under a tape saves. The
+            backward pass recomputes the others.
+        max_traces: Maximum number of traces for each structure of arguments.
     """
     options = {"input_signature": input_signature, "autograph": autograph,
                "reduce_retracing": reduce_retracing, "memory_budget": memory_budget,

@@ -1,4 +1,4 @@
-"""Gradients: tapes, and functions of functions."""
+"""Gradients: tapes, and functions that differentiate functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class GradientTape:
 
     Args:
         persistent: Whether gradients can be computed more than once.
-        watch_accessed_variables: Whether trainable variables are watched when they are read.
+        watch_accessed_variables: Whether the tape watches trainable variables when they are
+            read.
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
@@ -62,12 +63,13 @@ class GradientTape:
         return self._tape
 
     def watch(self, tree) -> None:
-        """Records what is computed from the tensors and variables of a tree."""
+        """Watches the tensors and variables of a tree: later ops that depend on them are
+        recorded."""
         for leaf in _sources(tree)[0]:
             self._begun().watch(leaf)
 
     def watched_variables(self) -> tuple:
-        """The variables that the tape watches, in the order of their first reads."""
+        """Returns the variables that the tape watches, in order of first read."""
         return tuple(value for value in self._begun().watched() if isinstance(value, Variable))
 
     def stop_recording(self):
@@ -75,22 +77,22 @@ class GradientTape:
         return _Paused(self._begun())
 
     def reset(self) -> None:
-        """Forgets what was recorded and watched."""
+        """Discards all recorded ops and watched values."""
         self._begun().reset()
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients: str = "none"):
-        """The gradients of the sum of the targets with respect to each source.
+        """Returns the gradients of the sum of the targets with respect to each source.
 
         Args:
             target: A tree of floating tensors.
             sources: A tree of tensors and variables.
-            output_gradients: Cotangents of the targets, as a tree of the same structure; ones by
-                default.
-            unconnected_gradients: "none" gives None for a source on which no target depends, "zero"
-                gives zeros.
+            output_gradients: The cotangents of the targets, as a tree of the same structure. By
+                default, all are ones.
+            unconnected_gradients: The gradient with respect to a source that no target depends
+                on: "none" returns None, "zero" returns zeros.
 
         Returns:
-            A tree of the structure of the sources.
+            A tree with the structure of the sources.
         """
         if unconnected_gradients not in ("none", "zero"):
             raise ValueError("unconnected_gradients must be 'none' or 'zero'")
@@ -106,7 +108,8 @@ class GradientTape:
         return _tree.tree_unflatten(structure, grads)
 
     def jacobian(self, target, sources, unconnected_gradients: str = "none"):
-        """The derivative of each element of a target with respect to each element of each source."""
+        """Returns the derivatives of all elements of a target with respect to all elements of each
+        source."""
         leaves, structure = _sources(sources)
         return _tree.tree_unflatten(structure, self._begun().jacobian(
             _as_target(target), leaves, unconnected_gradients == "zero"))
@@ -139,7 +142,7 @@ def stop_recording(tape: GradientTape):
 # ---- gradients of functions
 
 class _Arguments:
-    """The arguments of a call, of which some are differentiated."""
+    """The arguments of a call. `argnums` selects those that are differentiated."""
 
     def __init__(self, args, argnums):
         self.args = list(args)
@@ -172,7 +175,7 @@ def _differentiate(function, argnums, has_aux, args, kwargs):
     """Returns value, auxiliary output and gradients."""
     arguments = _Arguments(args, argnums)
     tape = _native.Tape(False, False)
-    # New handles: a tensor that occurs twice has a gradient for each occurrence.
+    # Create new handles, so that a tensor that occurs twice gets a gradient for each occurrence.
     leaves = [_native.ops["identity"](leaf) if isinstance(leaf, Tensor) else leaf
               for leaf in arguments.leaves]
     for leaf in leaves:
@@ -189,12 +192,14 @@ def _differentiate(function, argnums, has_aux, args, kwargs):
 
 
 def grad(function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False):
-    """The function that returns the gradient of a function with a scalar result.
+    """Returns a function that computes the gradient of `function`, whose result must be a scalar.
 
     Args:
         function: The function.
-        argnums: The positional arguments to differentiate, each a tree of tensors or variables.
-        has_aux: Whether the function returns a pair, of which only the first part is differentiated.
+        argnums: Indices of the positional arguments to differentiate. Each is a tree of tensors
+            or variables.
+        has_aux: Whether the function returns a pair, of which only the first element is
+            differentiated.
     """
 
     @functools.wraps(function)
@@ -206,7 +211,7 @@ def grad(function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False):
 
 
 def value_and_grad(function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False):
-    """The function that returns the value and the gradient of a function; see grad()."""
+    """Returns a function that computes the value and the gradient of `function`; see grad()."""
 
     @functools.wraps(function)
     def value_and_gradient(*args, **kwargs):
@@ -217,7 +222,7 @@ def value_and_grad(function, argnums: int | tuple[int, ...] = 0, has_aux: bool =
 
 
 def gradients_function(function):
-    """The function that returns the gradients with respect to every argument, as a tuple."""
+    """Returns a function that computes the gradients with respect to all arguments, as a tuple."""
 
     @functools.wraps(function)
     def gradients(*args, **kwargs):
@@ -227,8 +232,8 @@ def gradients_function(function):
 
 
 def implicit_value_and_gradients(function):
-    """The function that returns the value, and pairs of the gradient and the variable for every
-    trainable variable that the function read."""
+    """Returns a function that computes the value of `function`, and a pair (gradient, variable) for
+    each trainable variable that it reads."""
 
     @functools.wraps(function)
     def value_and_gradients(*args, **kwargs):
@@ -242,8 +247,8 @@ def implicit_value_and_gradients(function):
 
 
 def implicit_gradients(function):
-    """The function that returns pairs of the gradient and the variable for every trainable variable
-    that a function read."""
+    """Returns a function that computes a pair (gradient, variable) for each trainable variable that
+    `function` reads."""
     both = implicit_value_and_gradients(function)
 
     @functools.wraps(function)
@@ -254,8 +259,8 @@ def implicit_gradients(function):
 
 
 def custom_gradient(function):
-    """Gives a function its own derivative. The function returns its result and the derivative, which
-    maps the cotangents of the results to those of the arguments.
+    """Gives a function a custom gradient. The function returns its result and a derivative, which
+    maps the cotangents of the results to the gradients with respect to the arguments.
 
     >>> @tn.custom_gradient
     ... def clip_gradient(x):
@@ -278,7 +283,8 @@ def _call_with_gradient(function, args):
     state = {}
 
     def forward(_):
-        # The original tensors: outer tapes follow what the derivative computes from them.
+        # Use the original tensors, because outer tapes record what the derivative computes from
+        # them.
         result, state["derivative"] = function(*_tree.tree_unflatten(structure, tensors))
         outputs, state["structure"] = _tree.tree_flatten(result)
         if not outputs:
@@ -289,7 +295,8 @@ def _call_with_gradient(function, args):
     def backward(inputs, outputs, cotangents):
         derivative = state["derivative"]
         if _native.is_tracing():
-            # This graph is another one than the function's, so the derivative must not use its tensors.
+            # This graph differs from that of the function, so the derivative must not use tensors
+            # of the latter.
             _, derivative = function(*_tree.tree_unflatten(structure, inputs))
         grads = derivative(*cotangents)
         if len(inputs) == 1 and not isinstance(grads, (tuple, list)):
@@ -300,8 +307,8 @@ def _call_with_gradient(function, args):
     def computed(inputs):
         return state["outputs"]
 
-    # C needs the number of outputs before it calls the function. The first call computes them all; if
-    # there is not exactly one, a second call only passes them on.
+    # C needs the number of outputs before the call. The first call computes all outputs. If there
+    # is not exactly one, a second call only returns them.
     outputs = _native.custom_gradient(forward, tensors, backward, 1)
     if len(state["outputs"]) != 1:
         outputs = _native.custom_gradient(computed, tensors, backward, len(state["outputs"]))

@@ -1,4 +1,4 @@
-"""Indexing of tensors as in NumPy: ints, slices, None, Ellipsis, masks and index arrays."""
+"""Indexing of tensors as in NumPy, by ints, slices, None, Ellipsis, masks and index arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ops = _native.ops
 
 
 def _is_array(entry):
-    """Whether an entry of an index selects by a mask or an array of indices."""
+    """Returns whether an entry of an index is a mask or an index array."""
     if isinstance(entry, Tensor):
         return entry.ndim > 0 or entry.dtype.name == "bool" or entry.is_symbolic
     return isinstance(entry, (list, numpy.ndarray, numpy.bool_, bool))
@@ -29,7 +29,7 @@ def _as_array(entry):
 
 
 def _entries(index, ndim):
-    """The entries of an index, with Ellipsis expanded: one for each axis, and None."""
+    """Expands Ellipsis. Returns one entry for each axis, and the entries None."""
     entries = list(index) if isinstance(index, tuple) else [index]
     used = 0
     for entry in entries:
@@ -48,7 +48,7 @@ def _entries(index, ndim):
 
 
 def get(self, index):
-    """The elements that an index selects, as in NumPy."""
+    """Returns the elements that an index selects, as in NumPy."""
     if type(index) is int:
         return _take_int(self, index)
     entries = _entries(index, self.ndim)
@@ -77,7 +77,8 @@ def _is_scalar_tensor(entry):
 
 
 def _basic(x, entries):
-    """Applies ints, slices and None. Returns the result, and its entries for masks and arrays."""
+    """Applies ints, slices and None. Returns the result, and the remaining entries, which are masks
+    and arrays."""
     starts, ends, axes, steps, dropped, added, rest = [], [], [], [], [], [], []
     axis = kept = 0
     shape = x.shape
@@ -127,7 +128,7 @@ def _basic(x, entries):
 
 
 def _bounds(entry, size):
-    """Start, end and step as the op slice takes them."""
+    """Converts a slice to the start, end and step of the op slice."""
     step = 1 if entry.step is None else entry.step.__index__()
     if step == 0:
         raise ValueError("the step of a slice must not be 0")
@@ -135,7 +136,7 @@ def _bounds(entry, size):
               for bound in (entry.start, entry.stop)]
     if size is not None and not any(isinstance(bound, Tensor) for bound in bounds):
         start, stop, step = slice(*bounds, step).indices(size)
-        # With a negative step, `stop` may be -1: before the first element.
+        # With a negative step, `stop` may be -1, which means before the first element.
         return start, stop if stop >= 0 else -(2**62), step
     start, stop = bounds
     if start is None:
@@ -146,7 +147,7 @@ def _bounds(entry, size):
 
 
 def _advanced(x, entries):
-    """Applies masks and arrays of indices; all other entries are full slices."""
+    """Applies masks and index arrays. All other entries must be full slices."""
     arrays = [(at, entry) for at, entry in enumerate(entries) if _is_array(entry)]
     if len(arrays) == 1:
         at, array = arrays[0]
@@ -154,10 +155,11 @@ def _advanced(x, entries):
             return _ops["gather"](x, array, at)
         if array.ndim:
             return _ops["boolean_mask"](x, array, at)[0]
-        # A mask without axes selects everything or nothing, along a new axis.
+        # A rank-0 mask selects all or nothing, along a new axis.
         return _ops["boolean_mask"](_ops["expand_dims"](x, (at,)), _ops["reshape"](array, (1,)), at)[0]
     axes, indices, position = _index_arrays(entries)
-    # The indexed axes come first, and gather_nd takes one vector of indices for each element.
+    # Move the indexed axes to the front, and stack the indices to one vector per element for
+    # gather_nd.
     order = axes + [axis for axis in range(x.ndim) if axis not in axes]
     moved = _ops["transpose"](x, order) if order != list(range(x.ndim)) else x
     result = _ops["gather_nd"](moved, _stacked(indices))
@@ -168,7 +170,7 @@ def _advanced(x, entries):
 
 
 def _index_arrays(entries):
-    """The axes that arrays index, the arrays, and where the result has their axes."""
+    """Returns the indexed axes, the index arrays, and the position of their axes in the result."""
     axes, indices, spots = [], [], []
     axis = 0
     for at, entry in enumerate(entries):
@@ -202,7 +204,7 @@ def _stacked(indices):
 
 
 def update(x, index, value, reduction):
-    """A copy of `x` in which the indexed elements are combined with `value`."""
+    """Returns a copy of `x` in which the indexed elements are combined with `value`."""
     entries = _entries(index, x.ndim) or [Ellipsis]
     value = _convert._to_tensor(value)
     if value.dtype is not x.dtype:
@@ -215,7 +217,7 @@ def update(x, index, value, reduction):
             return _ops["where"](mask, value, x)
     if x.is_symbolic and None in x.shape:
         raise ValueError("at[]: every size must be known while tracing")
-    # The index is applied to the positions of the elements, which says where the values go.
+    # Apply the index to a tensor of element positions, to find where the values are scattered.
     count = x.size
     positions = _ops["reshape"](_ops["iota"]((count,), _dtypes.int64), x.shape)
     selected, entries = _basic(positions, entries)

@@ -11,7 +11,8 @@ __all__ = ["TensorList", "TensorArray"]
 class TensorList:
     """An immutable list of tensors of one dtype and shape. Loops and functions can carry it.
 
-    Create one with create() or like(). Each change returns a new list, which shares the entries.
+    Create a list with create() or like(). Each change returns a new list, which shares the
+    entries.
     """
 
     __slots__ = ("_handle",)
@@ -21,43 +22,43 @@ class TensorList:
 
     @staticmethod
     def create(dtype, shape, capacity: int = 0) -> "TensorList":
-        """An empty list of tensors of a dtype and a shape."""
+        """Creates an empty list for tensors of a dtype and a shape."""
         return TensorList(_native.list_create(dtype, shape, capacity))
 
     @staticmethod
     def like(entry, capacity: int = 0) -> "TensorList":
-        """An empty list of tensors of the type of `entry`."""
+        """Creates an empty list for tensors with the type of `entry`."""
         return TensorList(_native.list_create_like(_convert._to_tensor(entry), capacity))
 
     @staticmethod
     def unstack(tensor) -> "TensorList":
-        """The slices of a tensor along its first axis."""
+        """Creates a list of the slices of a tensor along its first axis."""
         return TensorList(_native.list_unstack(tensor))
 
     def push(self, entry) -> "TensorList":
-        """The list with an entry appended."""
+        """Returns a list with an entry appended."""
         return TensorList(_native.list_push(self._handle, entry))
 
     def set(self, index, entry) -> "TensorList":
-        """The list with the entry at an index replaced."""
+        """Returns a list with the entry at an index replaced."""
         return TensorList(_native.list_set(self._handle, _index(index), entry))
 
     def __getitem__(self, index) -> Tensor:
         return _native.list_get(self._handle, _index(index))
 
     def length(self) -> Tensor:
-        """The number of entries, an int64."""
+        """Returns the number of entries, an int64."""
         return _native.list_length(self._handle)
 
     def __len__(self):
         return int(self.length())
 
     def stack(self, length=None) -> Tensor:
-        """The entries as one tensor with a new first axis."""
+        """Returns the entries as one tensor, stacked along a new first axis."""
         return _native.list_stack(self._handle, None if length is None else _index(length))
 
     def concat(self, length=None) -> Tensor:
-        """The entries joined along their first axis."""
+        """Returns the entries as one tensor, concatenated along their first axis."""
         return _native.list_concat(self._handle, None if length is None else _index(length))
 
     @property
@@ -89,8 +90,8 @@ class TensorArray:
 
     Args:
         dtype: The dtype of each entry.
-        size: The number of entries for which memory is allocated at once.
-        element_shape: The shape of each entry; by default that of the first one written.
+        size: The number of entries for which memory is preallocated.
+        element_shape: The shape of each entry. Default: that of the first entry written.
     """
 
     __slots__ = ("_list", "_dtype", "_size", "_shape")
@@ -117,28 +118,28 @@ class TensorArray:
         return self._list
 
     def write(self, index, value) -> "TensorArray":
-        """The array with the entry at an index replaced."""
+        """Returns an array with the entry at an index replaced."""
         value = _convert.asarray(value, self._dtype)
         return self._with(self._entries(value).set(index, value))
 
     def read(self, index) -> Tensor:
-        """The entry at an index."""
+        """Returns the entry at an index."""
         return self._entries()[index]
 
     def size(self) -> Tensor:
-        """The number of entries."""
+        """Returns the number of entries."""
         return self._entries().length()
 
     def stack(self) -> Tensor:
-        """The entries as one tensor with a new first axis."""
+        """Returns the entries as one tensor, stacked along a new first axis."""
         return self._entries().stack()
 
     def concat(self) -> Tensor:
-        """The entries joined along their first axis."""
+        """Returns the entries as one tensor, concatenated along their first axis."""
         return self._entries().concat()
 
     def unstack(self, value) -> "TensorArray":
-        """An array of the slices of a tensor."""
+        """Returns an array of the slices of a tensor along its first axis."""
         return self._with(TensorList.unstack(value))
 
 

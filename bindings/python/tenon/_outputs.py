@@ -1,9 +1,10 @@
-"""Named tuples for the outputs of ops with several."""
+"""Named tuples for the outputs of ops with several outputs."""
 
 import collections
 
 
 def make(op, names):
-    """The function that makes the named tuple of an op from a list. The extension module calls it."""
+    """Returns a function that converts a list to the named tuple of an op. Called by the extension
+    module."""
     title = "".join(word.title() for word in op.split("_")) + "Outputs"
     return collections.namedtuple(title, names)._make

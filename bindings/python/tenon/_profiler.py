@@ -10,14 +10,14 @@ __all__ = ["Profiler", "profile"]
 
 
 class Profiler:
-    """Measures the ops inside a `with` block.
+    """Profiles the ops inside a `with` block.
 
     >>> with tn.profile() as profiler:
     ...     step(x)
     >>> print(profiler.table())
 
     Args:
-        max_events: The maximum number of events kept for the trace, 40 bytes each.
+        max_events: Maximum number of events in the trace. An event needs 40 bytes.
     """
 
     def __init__(self, max_events: int = 1000000):
@@ -32,24 +32,25 @@ class Profiler:
         self._native.stop()
 
     def table(self) -> str:
-        """A table with one row for each op, input types and device, the slowest first."""
+        """Returns a table with one row for each op, input types and device, sorted by time in
+        descending order."""
         return self._native.table()
 
     @property
     def rows(self) -> list[dict]:
-        """The rows of the table as dicts; times are in nanoseconds."""
+        """Returns the rows of the table as dicts. Times are in nanoseconds."""
         return self._native.rows()
 
     @property
     def dropped_events(self) -> int:
-        """The number of events that the trace lacks because of max_events."""
+        """Returns the number of events beyond max_events, which the trace omits."""
         return self._native.dropped_events
 
     def write_trace(self, path) -> None:
-        """Writes the events to a JSON file, which https://ui.perfetto.dev opens."""
+        """Writes the events to a JSON file for https://ui.perfetto.dev."""
         self._native.write_trace(os.fspath(path))
 
 
 def profile(max_events: int = 1000000) -> Profiler:
-    """A profiler for a `with` statement."""
+    """Returns a profiler for a `with` statement."""
     return Profiler(max_events)

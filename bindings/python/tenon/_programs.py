@@ -1,4 +1,4 @@
-"""Programs in files, ONNX models among them, and named tensors in safetensors files."""
+"""Programs in files, including ONNX models, and named tensors in safetensors files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ __all__ = ["save", "load", "Program", "ProgramFunction", "save_safetensors", "lo
 
 
 def save(path, functions: Mapping) -> None:
-    """Writes functions and their variables as a program: a folder with an ONNX model for each.
+    """Saves functions and their variables as a program: a folder with an ONNX model for each
+    function.
 
     Args:
-        path: The folder. It is created if only its last component is missing.
-        functions: By name: a Trace, a list of traces, or a Function, of which all traces are written.
+        path: The folder. It is created, but its parent must exist.
+        functions: A dict from names to a Trace, a list of traces, or a Function, whose traces
+            are all saved.
     """
     names, traces = [], []
     for name, value in functions.items():
@@ -41,12 +43,13 @@ def _traces_of(name, value):
 
 
 def load(path) -> "Program":
-    """Opens a folder that save() wrote, or an ONNX file."""
+    """Opens a program: a folder that save() wrote, or an ONNX file."""
     return Program(path)
 
 
 class Program:
-    """Functions and variables from files. Functions are attributes and items: `program.predict(x)`."""
+    """The functions and variables of a program. Functions are attributes and items:
+    `program.predict(x)`."""
 
     def __init__(self, path):
         self._native = _native.Program(os.fspath(path))
@@ -68,11 +71,11 @@ class Program:
 
     @property
     def variables(self) -> list[Variable]:
-        """All tensors of the files. Training may change them."""
+        """The variables of the program. Training may assign to them."""
         return self._native.variables()
 
     def describe(self) -> dict:
-        """The functions, their signatures and ops, and the variables."""
+        """Describes the functions, their signatures and ops, and the variables."""
         import json
 
         return json.loads(self._native.describe())
@@ -82,7 +85,8 @@ class Program:
 
 
 class ProgramFunction:
-    """A function of a program. Tensors are positional; static arguments have names."""
+    """A function of a program. Pass tensors as positional arguments, and static arguments by
+    name."""
 
     def __init__(self, program, at, name):
         self._program = program
@@ -97,13 +101,13 @@ class ProgramFunction:
 
     @property
     def signatures(self) -> list[dict]:
-        """The inputs, outputs and static arguments of each signature."""
+        """Returns the inputs, outputs and static arguments of each signature."""
         return [{"inputs": [_from_native(spec) for spec in inputs],
                  "outputs": [_from_native(spec) for spec in outputs], "statics": statics}
                 for inputs, outputs, statics in self._program.signatures(self._at)]
 
     def trace(self, *specs: TensorSpec, **statics) -> Trace:
-        """The trace for inputs of some types."""
+        """Returns the trace for inputs of these types."""
         native = self._native.trace([spec._native(spec.name) for spec in specs],
                                     list(statics.items()) or None)
         leaves = list(range(native.n_outputs))
@@ -111,7 +115,8 @@ class ProgramFunction:
         return Trace(native, self.name, (_tree.tree_flatten(tree)[1], (None,) * len(leaves)))
 
     def gradient(self):
-        """The function that returns the gradients of the sum of the results for each input."""
+        """Returns a function that computes the gradients of the sum of the results with respect to
+        each input."""
         native = self._native.gradient()
 
         def gradient(*args, **statics):
@@ -133,20 +138,20 @@ def _named(tensors):
 
 
 def save_safetensors(path, tensors: Mapping, metadata: Mapping | None = None) -> None:
-    """Writes tensors by name to a file, with texts as metadata."""
+    """Writes named tensors to a file, with strings as metadata."""
     _native.save_safetensors(os.fspath(path), *_named(tensors), dict(metadata or {}))
 
 
 def dump_safetensors(tensors: Mapping, metadata: Mapping | None = None) -> bytes:
-    """The bytes that save_safetensors() writes."""
+    """Returns the bytes that save_safetensors() would write."""
     return _native.write_safetensors(*_named(tensors), dict(metadata or {}))
 
 
 class SafetensorsFile(Mapping):
-    """An open file of named tensors: a mapping that reads each tensor on access.
+    """An open file of named tensors: a mapping that loads each tensor on access.
 
     Args:
-        source: A path, or the bytes of a file.
+        source: A path, or the content of a file as bytes.
     """
 
     def __init__(self, source):
@@ -167,5 +172,5 @@ class SafetensorsFile(Mapping):
 
 
 def load_safetensors(source) -> dict[str, Tensor]:
-    """All tensors of a file, or of the bytes of one, by name."""
+    """Loads all tensors of a file, or of its content as bytes, by name."""
     return dict(SafetensorsFile(source))

@@ -9,11 +9,11 @@ __all__ = ["TensorSpec"]
 
 
 class TensorSpec:
-    """A dtype and a shape, for signatures.
+    """The type of an input, for signatures: a dtype and a shape.
 
     Args:
-        shape: Sizes; None or a name, such as "rows", for one that only a call determines. Sizes with
-            the same name are equal.
+        shape: The sizes. None is an unknown size. A string, such as "rows", names an unknown
+            size; sizes with the same name are equal.
         dtype: The dtype.
         name: The name of the input in messages and files.
     """
@@ -32,17 +32,17 @@ class TensorSpec:
 
     @staticmethod
     def of(value, name: str = "") -> "TensorSpec":
-        """The dtype and shape of a tensor or a variable."""
+        """Returns the spec with the dtype and shape of a tensor or a variable."""
         return TensorSpec(value.shape, value.dtype, name)
 
     def is_compatible_with(self, value: Tensor) -> bool:
-        """Whether a tensor has this dtype and these sizes."""
+        """Returns whether a tensor has this dtype and these sizes."""
         if value.dtype is not self.dtype or value.ndim != len(self.shape):
             return False
         return all(size is None or size == given for size, given in zip(self.shape, value.shape))
 
     def _native(self, name):
-        """As the extension module takes it."""
+        """Returns the tuple that the extension module takes."""
         return (self.name or name, self.dtype, self.shape, list(self.size_names), False)
 
     def __eq__(self, other):

@@ -1,4 +1,4 @@
-"""Methods of tensors that are written in Python: text, iteration, pickling, exchange."""
+"""Methods of tensors that are written in Python: formatting, iteration, pickling and exchange."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _str(self):
 
 
 def _repr_html_(self):
-    import html  # Imported on first use, to keep `import tenon` short.
+    import html  # Imported at first use, to keep `import tenon` fast.
 
     return f"<pre>{html.escape(repr(self))}</pre>"
 
@@ -49,7 +49,8 @@ def _iter(self):
 
 
 def _numpy(self):
-    """The elements as an array of NumPy: without a copy, and read-only, where that is possible."""
+    """Returns the elements as a NumPy array, which is a read-only view if the host can read the
+    memory."""
     return _convert.to_numpy(self)
 
 
@@ -61,7 +62,7 @@ def _array(self, dtype=None, copy=None):
 
 
 def _array_function(self, function, types, args, kwargs):
-    """Calls a function of NumPy with arrays in place of tensors; it returns arrays."""
+    """Calls a NumPy function with arrays instead of tensors. It returns arrays."""
     args, kwargs = _tree.tree_map(
         lambda leaf: numpy.asarray(leaf) if hasattr(leaf, "__array_function__") else leaf,
         (args, kwargs))
@@ -69,7 +70,7 @@ def _array_function(self, function, types, args, kwargs):
 
 
 def _tolist(self):
-    """The elements as nested lists of Python numbers."""
+    """Returns the elements as nested lists of Python numbers."""
     return _convert.to_numpy(self).tolist()
 
 
@@ -87,12 +88,13 @@ def _restore(array, dtype):
 
 
 def _astype(self, dtype):
-    """The elements converted to a dtype."""
+    """Returns a tensor with the elements converted to a dtype."""
     return _native.ops["cast"](self, to=dtype)
 
 
 class _At:
-    """`x.at[i].set(v)` and similar methods return a copy of `x` with some elements replaced."""
+    """Updates by index: `x.at[i].set(v)` and similar methods return a copy of `x` with some
+    elements replaced."""
 
     __slots__ = ("_tensor", "_index")
 
@@ -104,28 +106,28 @@ class _At:
         return _At(self._tensor, index)
 
     def set(self, value):
-        """A copy in which the indexed elements are `value`."""
+        """Returns a copy in which the indexed elements are replaced by `value`."""
         return _indexing.update(self._tensor, self._index, value, "none")
 
     def add(self, value):
-        """A copy in which `value` is added to the indexed elements."""
+        """Returns a copy in which `value` is added to the indexed elements."""
         return _indexing.update(self._tensor, self._index, value, "add")
 
     def multiply(self, value):
-        """A copy in which the indexed elements are multiplied by `value`."""
+        """Returns a copy in which the indexed elements are multiplied by `value`."""
         return _indexing.update(self._tensor, self._index, value, "mul")
 
     def min(self, value):
-        """A copy with the minimum of the indexed elements and `value`."""
+        """Returns a copy in which each indexed element is replaced by its minimum with `value`."""
         return _indexing.update(self._tensor, self._index, value, "min")
 
     def max(self, value):
-        """A copy with the maximum of the indexed elements and `value`."""
+        """Returns a copy in which each indexed element is replaced by its maximum with `value`."""
         return _indexing.update(self._tensor, self._index, value, "max")
 
 
 def _size(self):
-    """The number of elements; None if it is unknown while tracing."""
+    """The number of elements; None while tracing if a size is unknown."""
     result = 1
     for size in self.shape:
         if size is None:
@@ -135,7 +137,7 @@ def _size(self):
 
 
 def _array_namespace(self, /, *, api_version=None):
-    """The module that implements the array API standard."""
+    """Returns the module that implements the array API standard."""
     from . import array_api
 
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
@@ -144,12 +146,12 @@ def _array_namespace(self, /, *, api_version=None):
 
 
 def _to_device(self, device, /, *, stream=None):
-    """The tensor on a device; the same one if it is there."""
+    """Copies the tensor to a device. Returns the same tensor if it is already there."""
     return self if self.device == device else self.copy_to(device)
 
 
 def _set_item(self, key, value, /):
-    """Fails: tensors never change."""
+    """Raises an error, because tensors are immutable."""
     raise TypeError("tensors never change: write x = x.at[i].set(v) instead of x[i] = v")
 
 
@@ -163,7 +165,7 @@ def _transposed(self):
 
 
 def _attach():
-    """Adds the methods to the type, which the extension module defines."""
+    """Adds the methods of this file to the type of the extension module."""
     methods = {
         "__repr__": _repr, "__str__": _str, "_repr_html_": _repr_html_, "__format__": _format,
         "__iter__": _iter, "numpy": _numpy, "__array__": _array, "tolist": _tolist,
@@ -174,7 +176,7 @@ def _attach():
         "__complex__": _complex,
         "size": property(_size), "T": property(_transposed),
         "mT": property(lambda self: _native.ops["swapaxes"](self, -1, -2)),
-        # NumPy leaves operators with a tensor to the tensor; its functions take tensors as arrays.
+        # NumPy defers operators to the tensor. NumPy functions convert tensors to arrays.
         "__array_priority__": 1000, "__array_function__": _array_function,
     }
     for name, method in methods.items():

@@ -1,4 +1,4 @@
-"""Pytrees: nested tuples, lists, dicts, dataclasses and registered classes of values."""
+"""Pytrees: nested tuples, lists, dicts, dataclasses and registered classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _registered: dict = {}
 
 
 class _Leaf:
-    """The structure of one value."""
+    """The structure of a tree that is a single leaf."""
 
     __slots__ = ()
 
@@ -22,19 +22,20 @@ LEAF = _Leaf()
 
 
 def register_pytree(cls, flatten, unflatten):
-    """Makes the values inside a class's objects visible to gradients and functions.
+    """Registers a class as a container, so that gradients and functions find the values inside its
+    objects.
 
     Args:
         cls: The class.
-        flatten: Takes an object; returns a sequence of its children, and hashable data that is static.
-        unflatten: Takes that data and the children; returns an object.
+        flatten: Takes an object; returns a sequence of its children, and hashable static data.
+        unflatten: Takes the static data and the children; returns an object.
     """
     _registered[cls] = (flatten, unflatten)
     return cls
 
 
 def flatten_into(tree, leaves):
-    """Appends the leaves of a tree to a list, and returns the structure, which can be hashed."""
+    """Appends the leaves of a tree to a list, and returns the structure, which is hashable."""
     cls = type(tree)
     if cls is tuple or cls is list:
         return (cls, None, tuple([flatten_into(item, leaves) for item in tree]))
@@ -61,7 +62,7 @@ def _sortable(tree):
 
 
 def tree_flatten(tree):
-    """Returns the leaves of a tree as a list, and its structure."""
+    """Returns the leaves of a tree as a list, and the structure of the tree."""
     leaves: list = []
     structure = flatten_into(tree, leaves)
     return leaves, structure
@@ -87,12 +88,13 @@ def _build(structure, leaves):
 
 
 def tree_unflatten(structure, leaves):
-    """Builds a tree of a structure from leaves."""
+    """Builds a tree from its structure and its leaves."""
     return _build(structure, iter(leaves))
 
 
 def tree_map(function, tree, *others):
-    """A tree of the results of a function of the leaves of trees of one structure."""
+    """Applies a function to the leaves of trees with equal structures. Returns a tree of the
+    results."""
     leaves, structure = tree_flatten(tree)
     columns = [leaves]
     for other in others:

@@ -1,4 +1,4 @@
-"""Variables and generators: state that lives longer than a call."""
+"""Variables and random number generators: state that outlives calls."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from ._native import Tensor
 
 __all__ = ["Variable", "Generator"]
 
-# Variables by their address, so that each has one Python object.
+# The Python objects of variables, by address, so that each variable has one object.
 _objects: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class Variable(_native.Variable):
-    """A tensor that can be assigned. Tapes watch it when it is read, if it is trainable.
+    """A cell that holds a tensor, which can be replaced. Tapes watch it when it is read, if it is
+    trainable.
 
-    It can be used wherever a tensor can, and has the methods of tensors.
+    A variable can be used instead of a tensor, and has the methods of tensors.
 
     Args:
         initial: The initial value, which determines dtype, shape and device.
-        trainable: Whether tapes watch it when it is read.
+        trainable: Whether tapes watch the variable when it is read.
         name: A name for display and for files.
         dtype: The dtype to convert the initial value to.
     """
@@ -32,20 +33,21 @@ class Variable(_native.Variable):
         _objects[self._pointer] = self
 
     def assign(self, value) -> "Variable":
-        """Sets the value, of the variable's dtype and shape. Returns the variable."""
+        """Replaces the value with one of the same dtype and shape. Returns the variable."""
         self._assign(self._like(value))
         return self
 
     def assign_add(self, value) -> "Variable":
-        """Adds to the value. Returns the variable."""
+        """Adds a tensor to the value. Returns the variable."""
         return self.assign(_native.ops["add"](self.read(), self._operand(value)))
 
     def assign_sub(self, value) -> "Variable":
-        """Subtracts from the value. Returns the variable."""
+        """Subtracts a tensor from the value. Returns the variable."""
         return self.assign(_native.ops["sub"](self.read(), self._operand(value)))
 
     def _operand(self, value):
-        """A nested list takes the variable's dtype, as a number does."""
+        """Converts the other operand of an operator. A nested list adopts the variable's dtype, as
+        a number does."""
         return self._like(value) if isinstance(value, (list, tuple)) else value
 
     def _like(self, value):
@@ -59,11 +61,11 @@ class Variable(_native.Variable):
         return value
 
     def value(self) -> Tensor:
-        """The value: the same as read()."""
+        """Returns the current value, like read()."""
         return self.read()
 
     def numpy(self):
-        """The value as an array of NumPy. A later assignment does not change the array."""
+        """Returns the value as a NumPy array. A later assignment does not change the array."""
         return self.read().numpy()
 
     @property
@@ -72,7 +74,7 @@ class Variable(_native.Variable):
         return self.read().size
 
     def __getattr__(self, name):
-        # The methods of tensors, on the current value.
+        # Forward methods of tensors to the current value.
         if name.startswith("_") or not hasattr(Tensor, name):
             raise AttributeError(f"'Variable' object has no attribute '{name}'")
         return getattr(self.read(), name)
@@ -118,7 +120,7 @@ class Variable(_native.Variable):
 
 
 def _of(pointer):
-    """The object of a variable. The extension module calls it."""
+    """Returns the Python object of a variable. Called by the extension module."""
     found = _objects.get(pointer)
     if found is None:
         found = Variable.__new__(Variable)
@@ -128,9 +130,9 @@ def _of(pointer):
 
 
 class Generator(_native.Generator):
-    """A source of random numbers. The same seed gives the same numbers on every device.
+    """A random number generator. The same seed gives the same numbers on every device.
 
-    Besides uniform() and normal(), every random op is a method that takes no state:
+    Besides uniform() and normal(), each random op is a method without the parameter `state`:
     `generator.random_bernoulli(p)`, `generator.dropout(x, ratio=0.1)`.
     """
 
@@ -138,16 +140,17 @@ class Generator(_native.Generator):
         super().__init__(seed)
 
     def uniform(self, shape=(), low: float = 0.0, high: float = 1.0, dtype=_dtypes.float32):
-        """Draws numbers from a uniform distribution on [low, high)."""
+        """Draws numbers that are uniformly distributed on [low, high)."""
         return super().uniform(dtype, shape, low, high)
 
     def normal(self, shape=(), mean: float = 0.0, scale: float = 1.0, dtype=_dtypes.float32):
-        """Draws numbers from a normal distribution with a mean and a standard deviation."""
+        """Draws normally distributed numbers with a mean and a standard deviation."""
         return super().normal(dtype, shape, mean, scale)
 
     @property
     def state(self) -> Tensor:
-        """The state: six uint32. Assigning one repeats the draws that followed it."""
+        """The state, a uint32 tensor with 6 elements. Assigning an earlier state repeats the draws
+        that followed it."""
         return self.read()
 
     @state.setter

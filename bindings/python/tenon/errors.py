@@ -1,8 +1,8 @@
 """The exceptions of failed calls.
 
-Each has the attributes of an error of the C ABI: `code` (a name such as "INVALID_ARGUMENT" is in
-`code_name`), `op`, `rule` (the label of the op's broken rule, such as "C2"), `argument`, `device` and
-`location`. `__cause__` is the error that caused it.
+Each exception has the attributes of a C error: `code` (`code_name` is its name, such as
+"INVALID_ARGUMENT"), `op`, `rule` (the rule of the op that the call violates, such as "C2"),
+`argument`, `device` and `location`. `__cause__` is the error that caused it, if any.
 """
 
 import re
@@ -17,7 +17,7 @@ _RULE = re.compile(r"(?:^|: )([A-Z]\d+): ")
 
 
 class TenonError(Exception):
-    """A failed call. Catch this class for every error of Tenon."""
+    """The base class of all errors of Tenon."""
 
     code = 11
     code_name = "INTERNAL"
@@ -38,49 +38,49 @@ class TenonError(Exception):
 
 
 class InvalidArgumentError(TenonError, ValueError):
-    """An invalid type, shape, attribute or object."""
+    """An argument is invalid: its type, its shape, an attribute, or an object."""
 
     code, code_name = 1, "INVALID_ARGUMENT"
 
 
 class OutOfRangeError(TenonError, IndexError):
-    """An invalid value: an index outside its axis."""
+    """A value is out of range, such as an index."""
 
     code, code_name = 2, "OUT_OF_RANGE"
 
 
 class NotFoundError(TenonError, LookupError):
-    """There is no such device, op, file or name."""
+    """There is no device, op, file or argument of this name."""
 
     code, code_name = 3, "NOT_FOUND"
 
 
 class UnimplementedError(TenonError, NotImplementedError):
-    """Valid, but not supported for this op, dtype or device."""
+    """The call is valid, but this op, dtype or device does not support it."""
 
     code, code_name = 4, "UNIMPLEMENTED"
 
 
 class UnavailableError(TenonError, RuntimeError):
-    """Not available on this machine, or not now."""
+    """The device or file is not available on this machine, or not at this time."""
 
     code, code_name = 5, "UNAVAILABLE"
 
 
 class OutOfMemoryError(TenonError, MemoryError):
-    """The device's memory or the memory limit is exhausted."""
+    """The memory of the device, or its configured limit, is exhausted."""
 
     code, code_name = 6, "OUT_OF_MEMORY"
 
 
 class CancelledError(TenonError, RuntimeError):
-    """The call was cancelled."""
+    """The call, or its context, was cancelled."""
 
     code, code_name = 7, "CANCELLED"
 
 
 class FailedPreconditionError(TenonError, RuntimeError):
-    """The object's state does not allow the call."""
+    """The state of an object forbids the call; for example, a tape is already consumed."""
 
     code, code_name = 8, "FAILED_PRECONDITION"
 
@@ -92,13 +92,13 @@ class DataLossError(TenonError, RuntimeError):
 
 
 class DeviceLostError(TenonError, RuntimeError):
-    """The device is lost until it is opened again."""
+    """The device is lost. It works again in a new context."""
 
     code, code_name = 10, "DEVICE_LOST"
 
 
 class InternalError(TenonError, RuntimeError):
-    """A defect of Tenon or of a plugin."""
+    """A bug in Tenon or in a plugin."""
 
     code, code_name = 11, "INTERNAL"
 
@@ -107,7 +107,7 @@ _CLASSES = {cls.code: cls for cls in TenonError.__subclasses__()}
 
 
 def _make(code, message, op, argument, device, location, cause):
-    """Creates the exception of an error of C. The extension module calls it."""
+    """Creates the exception for a C error. Called by the extension module."""
     error = _CLASSES.get(code, InternalError)(message, op=op, argument=argument, device=device,
                                               location=location)
     if location and location not in message:

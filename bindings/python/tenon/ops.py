@@ -1,6 +1,6 @@
-"""The ops as functions. Each takes numbers, nested lists and arrays wherever it takes a tensor.
+"""All ops as functions. They accept numbers, nested lists and arrays instead of tensors.
 
-The extension module defines them; ops.pyi has their types and manuals.
+The extension module defines the functions. ops.pyi documents them and their types.
 """
 
 from . import _native

@@ -1,4 +1,4 @@
-"""Shared helpers of the tests."""
+"""Fixtures that the tests share."""
 
 import numpy
 import pytest
@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture
 def same():
-    """Compares a tensor, or a tree of tensors, with numbers."""
+    """Returns a function that compares a tensor, or a tree of tensors, with numbers."""
 
     def compare(tensor, expected, dtype=None):
         array = numpy.asarray(tensor)

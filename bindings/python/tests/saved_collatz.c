@@ -1,5 +1,5 @@
-/* Calls the function `collatz` of the program in the folder argv[1] with 27, and prints the result.
- */
+/* Opens the program in the folder argv[1], calls its function `collatz` with 27, and prints the
+ * result. */
 #include <stdio.h>
 #include <tenon/tenon.h>
 

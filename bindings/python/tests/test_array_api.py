@@ -1,5 +1,5 @@
-"""tenon.array_api: where it differs from Tenon's ops. The standard's own suite runs with
-array_api/run.py, from the checkout that TENON_ARRAY_API_TESTS names."""
+"""Behaviour of tenon.array_api that differs from Tenon's ops. array_api/run.py runs the test suite
+of the standard, from the checkout in the environment variable TENON_ARRAY_API_TESTS."""
 
 import importlib.util
 import math

@@ -1,4 +1,4 @@
-"""docs/coming_from.md: its listing runs, and the names in its table exist."""
+"""The listing in docs/coming_from.md runs, and the names in its table exist."""
 
 import pathlib
 import re
@@ -10,13 +10,13 @@ KEYWORDS = {"if", "while"}
 
 
 def rows():
-    """The cells of the table of names: for each row, the names in each column."""
+    """Returns the rows of the table: for each row, the names in each column."""
     lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
     return [[re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")] for line in lines]
 
 
 def missing(names, roots):
-    """The names that do not lead from a root to an attribute."""
+    """Returns the names that are not attributes of any root."""
     found = []
     for name in names:
         root, _, path = name.partition(".")

@@ -13,7 +13,7 @@ from tenon._command import main
 
 @pytest.fixture
 def program(tmp_path):
-    """A program with two functions, and a file of an input."""
+    """Returns a program with two functions, and a file with an input."""
     w = tn.Variable([1.0, 2.0], name="w")
     score = tn.function(lambda x: tn.sum(x * w, axes=[1]))
     both = tn.function(lambda x, y: (x + y, x - y))

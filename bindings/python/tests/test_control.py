@@ -1,4 +1,4 @@
-"""Branches, loops, lists, effects: the same eagerly and in functions."""
+"""Branches, loops, lists and effects have the same results eagerly and in functions."""
 
 import pytest
 
@@ -7,7 +7,7 @@ import tenon as tn
 
 @pytest.fixture(params=["eager", "traced"])
 def run(request):
-    """Calls a function eagerly, or as a graph."""
+    """Returns a function that calls another function, eagerly or as a graph."""
     if request.param == "eager":
         return lambda function, *args: function(*args)
     return lambda function, *args: tn.function(function, autograph=False)(*args)
@@ -138,7 +138,8 @@ def test_a_symbolic_tensor_has_no_truth_or_value():
 
 
 def test_a_loop_with_a_small_branch_runs_as_one_launch_plan():
-    """The pass select replaces the branch, so that the host reads no condition in each trip."""
+    """The pass `select` replaces the branch, so the host need not read a condition in each
+    iteration."""
     @tn.function
     def count(n):
         i, total = tn.tensor(0), tn.tensor(0.0)
@@ -158,5 +159,5 @@ def test_a_loop_with_a_small_branch_runs_as_one_launch_plan():
 
 def test_the_gradient_of_a_small_branch_is_that_of_the_chosen_side():
     inverse = tn.function(lambda x: tn.cond(x > 0, lambda: 1.0 / x, lambda: x * 0.0))
-    assert tn.grad(inverse)(tn.tensor(0.0)).item() == 0  # Not NaN, as that of where would be.
+    assert tn.grad(inverse)(tn.tensor(0.0)).item() == 0  # The gradient of where() would be NaN.
     assert tn.grad(inverse)(tn.tensor(2.0)).item() == -0.25

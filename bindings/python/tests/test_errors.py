@@ -1,4 +1,4 @@
-"""Errors of C as exceptions."""
+"""C errors as Python exceptions."""
 
 import json
 import pathlib

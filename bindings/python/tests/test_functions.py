@@ -1,4 +1,4 @@
-"""Functions: traces, static arguments, signatures, methods, retracing."""
+"""Functions: traces, static arguments, signatures, methods and retracing."""
 
 import gc
 import warnings

@@ -1,4 +1,4 @@
-"""`import tenon` loads no module that only some programs need."""
+"""`import tenon` does not load modules that only some programs need."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Indexing, compared with NumPy's."""
+"""Indexing of tensors has the same results as in NumPy."""
 
 import numpy
 import pytest

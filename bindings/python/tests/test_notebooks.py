@@ -1,6 +1,6 @@
-"""The notebooks of examples/notebooks run, and print what they show.
+"""The notebooks of examples/notebooks run, and print the outputs that they contain.
 
-    python test_notebooks.py     writes the outputs of each notebook into its file
+        python test_notebooks.py     runs the notebooks and stores their outputs in the files
 """
 
 import ast
@@ -19,7 +19,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def run_cell(source, filename, namespace):
-    """Runs a cell; returns the text that it prints and the text of its last expression, or None."""
+    """Runs a cell. Returns the printed text, and the text of the cell's last expression or None."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -32,7 +32,7 @@ def run_cell(source, filename, namespace):
 
 
 def outputs_of(printed, value, number):
-    """The outputs of a cell as a notebook holds them."""
+    """Returns the outputs of a cell in the format of notebook files."""
     outputs = []
     if printed:
         outputs.append({"name": "stdout", "output_type": "stream", "text": printed.splitlines(True)})
@@ -43,7 +43,7 @@ def outputs_of(printed, value, number):
 
 
 def executed(path):
-    """The notebook with the outputs of a run."""
+    """Runs a notebook, and returns it with the new outputs."""
     notebook = json.loads(path.read_text())
     namespace = {"__name__": "__main__"}
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

@@ -1,4 +1,4 @@
-"""What docs/python.md and the README show."""
+"""The examples of docs/python.md and README.md."""
 
 import pathlib
 import re

@@ -1,5 +1,5 @@
-"""Converted functions with branches and loops, saved: they run from the tool `tenon`, from C and in
-onnxruntime as they do in Python."""
+"""Converted functions with branches and loops are saved. The tool `tenon`, C and onnxruntime
+compute the same results as Python."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ import tenon as tn
 
 
 def collatz(n):
-    """The number of steps to 1."""
+    """Returns the number of steps of the Collatz sequence from n to 1."""
     steps = tn.tensor(0)
     while n != 1:
         if n % 2 == 0:
@@ -26,7 +26,7 @@ def collatz(n):
 
 
 def first_above(x, limit):
-    """The sum of the elements before the first one above a limit, skipping negative ones."""
+    """Returns the sum of the elements before the first one above a limit, without negative ones."""
     total = tn.tensor(0.0)
     for value in x:
         if value > limit:
@@ -38,7 +38,7 @@ def first_above(x, limit):
 
 
 def sign(x):
-    """-1, 0 or 1, with a return in each branch."""
+    """Returns -1, 0 or 1. Each branch has a return statement."""
     if x > 0:
         return tn.tensor(1.0)
     if x < 0:
@@ -57,7 +57,7 @@ CALLS = [
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """A program of the three functions, traced for unknown lengths."""
+    """Returns a program with the three functions, traced for unknown lengths."""
     folder = tmp_path_factory.mktemp("saved") / "program"
     scalar = tn.TensorSpec([])
     tn.save(folder, {
@@ -113,7 +113,7 @@ print(*(value.item() for value in session.run(None, given)))
 
 @pytest.mark.parametrize("name, inputs, expected", CALLS)
 def test_runs_in_onnxruntime(program, tmp_path, name, inputs, expected):
-    """Loop and If are ONNX's own ops, so that another runtime computes the same."""
+    """Programs use ONNX's own ops Loop and If, so another runtime computes the same results."""
     python = os.environ.get("TENON_ONNXRUNTIME_PYTHON")
     if not python:
         pytest.skip("TENON_ONNXRUNTIME_PYTHON names no interpreter that has onnxruntime")

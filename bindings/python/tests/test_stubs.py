@@ -1,4 +1,4 @@
-"""The type stubs agree with what the extension module defines."""
+"""The type stubs agree with the definitions of the extension module."""
 
 import ast
 import importlib.util

@@ -1,4 +1,4 @@
-"""Creation, operators, properties, text and exchange of tensors."""
+"""Tensors: creation, operators, properties, formatting and exchange with other libraries."""
 
 import copy
 import pickle

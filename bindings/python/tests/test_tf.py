@@ -11,7 +11,7 @@ from tenon import tf
 X = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 N = numpy.array(X)
 
-# An expression with `tf` and `x`, and its value in NumPy.
+# Pairs of an expression of `tf` and `x`, and its value in NumPy.
 VALUES = [
     ("tf.reduce_sum(x)", 21),
     ("tf.reduce_sum(x, 0)", N.sum(0)),

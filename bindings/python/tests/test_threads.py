@@ -1,4 +1,4 @@
-"""Threads, the GIL, interrupts, and leaks."""
+"""Threads, the GIL, interrupts, and memory leaks."""
 
 import gc
 import os
@@ -106,7 +106,7 @@ def test_an_interrupt_stops_a_long_call():
 
 
 def grows(function, rounds, allowed=2 << 20):
-    """Whether memory grows while a function is repeated."""
+    """Returns whether memory grows by more than `allowed` bytes while a function is repeated."""
     for _ in range(rounds // 10):
         function()
     gc.collect()

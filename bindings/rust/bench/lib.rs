@@ -1,4 +1,4 @@
-//! The work in C of `benches/bindings/calls.h`, which runs in the process of the bench.
+//! The C workloads of `benches/bindings/calls.h`, linked into the benchmark process.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ macro_rules! calls {
             $(fn $function(repetitions: i64) -> i64;)*
         }
         $(
-            /// Repeats the work in C and returns the elapsed time.
+            /// Repeats the workload in C and returns the elapsed time.
             pub fn $name(repetitions: u64) -> Duration {
-                // SAFETY: any thread may call it, one at a time.
+                // SAFETY: any thread may call the function; only one thread runs here.
                 let nanoseconds = unsafe { $function(repetitions as i64) };
                 Duration::from_nanos(nanoseconds as u64)
             }

@@ -1,6 +1,6 @@
 //! Passes the location of libtenon to the linker: `TENON_DIR`, then pkg-config, then the linker's
-//! search path. Downloads nothing, and does not fail where the library is missing, so that
-//! documentation builds without it.
+//! search path. Downloads nothing. Succeeds without the library, because documentation builds do
+//! not need it.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -23,7 +23,7 @@ TENON_BEGIN_DECLS
 #define TENON_VERSION_MINOR 1
 #define TENON_VERSION_PATCH 0
 
-/* One number that grows with every release. */
+/* The version as one number, which is larger for later releases. */
 #define TENON_VERSION_NUMBER \
   (TENON_VERSION_MAJOR * 1000000 + TENON_VERSION_MINOR * 1000 + TENON_VERSION_PATCH)
 
@@ -49,7 +49,7 @@ TENON_API uint32_t tenon_version_number(void);
 
 /* Receives log lines. May be called from any thread, also concurrently. */
 typedef struct tenon_log_callback {
-  /* NULL: to stderr. */
+  /* NULL: messages are printed to stderr. */
   void (*function)(void* payload, int32_t level, tenon_string message) TENON_NULLABLE;
   void* payload;
   void (*destroy)(void* payload) TENON_NULLABLE;
@@ -65,7 +65,7 @@ typedef struct tenon_plugin_option {
 enum {
   /* Results are bitwise determined by values, shapes, dtypes and attributes. */
   TENON_NUMERIC_STRICT = 0,
-  TENON_NUMERIC_FAST = 1 /* A device may trade bitwise equality for speed. */
+  TENON_NUMERIC_FAST = 1 /* Faster kernels may return results that differ in rounding. */
 };
 
 enum {
@@ -90,7 +90,7 @@ typedef struct tenon_context_options {
   uint32_t threads; /* For each device that computes on the host; 0 for one thread per core. */
   int32_t numeric_policy;  /* TENON_NUMERIC_*. */
   int32_t fallback_policy; /* TENON_FALLBACK_*. */
-  bool deterministic;      /* Two runs give bitwise equal results even with FAST. */
+  bool deterministic;      /* Whether two runs return bitwise equal results even with FAST. */
 } tenon_context_options;
 
 #define TENON_CONTEXT_OPTIONS_DEFAULT                                                             \
@@ -220,7 +220,7 @@ TENON_API TENON_OWNED tenon_error* tenon_context_find_device(
 enum {
   TENON_PLUGIN_NOT_TRIED = 0, /* Not loaded yet: no device of its name was requested. */
   TENON_PLUGIN_LOADED = 1,
-  TENON_PLUGIN_REFUSED = 2 /* Not loaded; `reason` says why. */
+  TENON_PLUGIN_REFUSED = 2 /* Not loaded; `reason` states why. */
 };
 
 /* A plugin that was found. The caller sets struct_size. Strings stay valid as long as the
@@ -230,14 +230,14 @@ typedef struct tenon_plugin_candidate {
   int32_t state;        /* TENON_PLUGIN_*. */
   tenon_code code;      /* The error code of the refusal; TENON_OK otherwise. */
   uint32_t reserved;    /* Zero. */
-  tenon_string path;    /* Its file; empty if it is statically linked. */
-  tenon_string name;    /* The name of its devices. */
-  tenon_string version; /* Empty until it is loaded. */
-  tenon_string reason;  /* Empty unless it was refused. */
+  tenon_string path;    /* Path of the file; empty if the plugin is statically linked. */
+  tenon_string name;    /* Name of the plugin; its devices are NAME:0, NAME:1, ... */
+  tenon_string version; /* Empty until the plugin is loaded. */
+  tenon_string reason;  /* Why the plugin was refused; empty otherwise. */
 } tenon_plugin_candidate;
 
 /**
- * Loads one more plugin and opens its devices.
+ * Loads a plugin from a file and opens its devices.
  *
  * @param context  The context.
  * @param path     The file. A relative path is relative to the working directory.
@@ -247,8 +247,9 @@ typedef struct tenon_plugin_candidate {
  *   - TENON_DATA_LOSS if the file is truncated.
  *   - TENON_INVALID_ARGUMENT if the file is not a shared object, is for another architecture, is
  *     not a plugin or has an invalid descriptor, or if `context` is not a context.
- *   - TENON_UNAVAILABLE if the plugin has another ABI epoch, lacks a feature or needs one that is
- *     missing, or reports that it does not support this machine.
+ *   - TENON_UNAVAILABLE if the plugin has another ABI epoch, if it does not provide a feature that
+ *     the host requires or requires one that the host does not provide, or if it reports that it
+ *     does not support this machine.
  *   - TENON_UNIMPLEMENTED if this build cannot load plugins because its plugins are statically
  *     linked.
  *   - Any error that the plugin's own functions return.

@@ -2,8 +2,8 @@
  *
  * Called eagerly, each function runs the blocks that it selects, like an `if` or a `while` of the
  * host language. Inside a function's callback, where tensors have no values, each block is traced
- * once. It becomes a region of the trace, which runs as often as the values require. So the same
- * code works in both modes. Gradients of any order are supported, at any nesting depth.
+ * once and becomes a region of the trace. The region runs as often as the values require. Thus the
+ * same code works in both modes. Gradients of any order are supported, at any nesting depth.
  *
  * Blocks may capture tensors, variables and generators; they may assign the variables and draw from
  * the generators. Inside a function they must not create variables or generators that outlive the
@@ -45,14 +45,15 @@ enum {
   /* Each iteration saves only its inputs, and the backward pass recomputes it. Saves memory if the
    * body's intermediate values are much larger than its inputs, for about 50 % more time. */
   TENON_LOOP_RECOMPUTE = 1,
-  TENON_LOOP_BOUNDED = 2 /* As STACK, in memory that is preallocated for all iterations. */
+  TENON_LOOP_BOUNDED = 2 /* Like STACK, but memory for all iterations is preallocated. */
 };
 
 /* Options of a while loop. Start from TENON_WHILE_OPTIONS_DEFAULT. */
 typedef struct tenon_while_options {
   uint32_t struct_size;
   int32_t policy;    /* TENON_LOOP_*. */
-  int64_t max_trips; /* Exceeding it is an error; 0: no limit. Required for BOUNDED. */
+  int64_t max_trips; /* Maximum number of iterations; more are an error. 0: no limit, except for
+                        BOUNDED, which requires a limit. */
 } tenon_while_options;
 
 #define TENON_WHILE_OPTIONS_DEFAULT \
@@ -62,8 +63,8 @@ typedef struct tenon_while_options {
 typedef struct tenon_scan_options {
   uint32_t struct_size;
   bool reverse;   /* Iterates from the last element to the first. */
-  int32_t policy; /* TENON_LOOP_*. BOUNDED: bounded by the length; stacked outputs use that memory
-                     too. */
+  int32_t policy; /* TENON_LOOP_*. With BOUNDED, the limit is the length of `xs`, and memory for the
+                     stacked outputs is preallocated, too. */
 } tenon_scan_options;
 
 #define TENON_SCAN_OPTIONS_DEFAULT \
@@ -161,9 +162,9 @@ TENON_API TENON_OWNED tenon_error* tenon_while_loop(
  *                     next carried values, with the same types, followed by the outputs to be
  *                     stacked.
  * @param initial      `n_carried` tensors: the initial carried values.
- * @param n_carried    Number of carried.
+ * @param n_carried    Number of carried values.
  * @param xs           `n_xs` tensors of the same length along their first axis.
- * @param n_xs         Number of xs; at least 1.
+ * @param n_xs         Number of tensors in `xs`; at least 1.
  * @param options      Options; NULL for the defaults: from the first element to the last.
  * @param out_carried  Receives `n_carried` tensors: the final carried values; all NULL if the call
  *                     fails.

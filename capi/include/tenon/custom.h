@@ -29,7 +29,7 @@ typedef struct tenon_backward_args {
   size_t n_inputs;
   /* The outputs of the forward call. */
   tenon_tensor* const* outputs TENON_BORROWED TENON_COUNT(n_outputs);
-  /* One for each output; zeros if no gradient reached it. */
+  /* The cotangent of each output; zeros if no gradient target depends on the output. */
   tenon_tensor* const* cotangents TENON_BORROWED TENON_COUNT(n_outputs);
   size_t n_outputs;
 } tenon_backward_args;
@@ -47,7 +47,8 @@ typedef struct tenon_backward_function {
 } tenon_backward_function;
 
 /**
- * Calls a function whose derivative is given by another function, not by its ops.
+ * Calls `forward`, and makes tapes use `backward` as its derivative instead of differentiating the
+ * ops that it calls.
  *
  * @param scope        The scope in which the call runs.
  * @param forward      Computes the outputs; tapes do not record its calls. Its destructor runs
@@ -91,13 +92,15 @@ typedef struct tenon_host_array {
   uint64_t reserved; /* Zero. */
 } tenon_host_array;
 
-/* An op. It needs `infer`, and `compute` or `decompose`. Start from zeros with struct_size set. */
+/* The definition of an op. Requires `infer`, and either `compute` or `decompose`. Zero the struct
+ * and set struct_size first. */
 typedef struct tenon_custom_op {
   uint32_t struct_size;
   uint32_t n_inputs;
   uint32_t n_outputs; /* At least 1. */
-  /* The size in bytes of the op's attributes, a plain struct that begins with uint32_t struct_size
-   * and holds no pointers; 0 for none. Fields that a caller's struct_size leaves out are zero. */
+  /* The size in bytes of the op's attributes: a plain struct that begins with uint32_t struct_size
+   * and contains no pointers. 0: the op has no attributes. Fields beyond a caller's struct_size are
+   * zero. */
   uint32_t attrs_size;
   tenon_string name; /* [a-z][a-z0-9_.]*, unique among the ops of this context. Copied. */
 

@@ -26,22 +26,22 @@ typedef struct tenon_device_info {
   tenon_string driver;       /* The driver or library with its version; may be empty. */
   tenon_string plugin;       /* The plugin's version. */
   tenon_features features;   /* TENON_FEATURE_*. */
-  uint64_t memory_bytes;     /* 0: unknown. */
-  uint64_t max_buffer_bytes; /* 0: no limit but memory. */
-  uint32_t compute_units;    /* Cores, multiprocessors; 0: unknown. */
-  uint32_t vector_bits;      /* Of the SIMD unit in use; 0: does not apply. */
-  uint8_t uuid[16];          /* Zeros: none. */
+  uint64_t memory_bytes;     /* Size of the device's memory; 0: unknown. */
+  uint64_t max_buffer_bytes; /* Maximum size of a buffer; 0: limited only by the memory. */
+  uint32_t compute_units;    /* Number of cores or multiprocessors; 0: unknown. */
+  uint32_t vector_bits;      /* Width of the SIMD unit in use; 0: does not apply. */
+  uint8_t uuid[16];          /* UUID of the device; zeros: none. */
 } tenon_device_info;
 
 /* Memory statistics of a device for this context. The caller sets struct_size. */
 typedef struct tenon_memory_info {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t live_bytes;   /* Held by tensors. */
+  uint64_t live_bytes;   /* Bytes in use by tensors. */
   uint64_t peak_bytes;   /* Maximum of live_bytes so far. */
-  uint64_t held_bytes;   /* Allocated from the device: live, or cached for later tensors. */
-  uint64_t live_buffers; /* Number of buffers that hold the live bytes. */
-  uint64_t allocations;  /* Number of allocations from the device itself. */
+  uint64_t held_bytes;   /* Bytes allocated from the device: live, or cached for later tensors. */
+  uint64_t live_buffers; /* Number of buffers in use by tensors. */
+  uint64_t allocations;  /* Number of allocations from the device, excluding reuse of the cache. */
   uint64_t limit_bytes;  /* The context's memory limit; 0: no limit. */
 } tenon_memory_info;
 

@@ -1,7 +1,7 @@
 /* tenon/dlpack.h - zero-copy exchange of tensors with other libraries in the format of DLPack 1.x.
  *
- * The structs have the layout of DLPack version 1 under Tenon's names, so that a program may
- * include dlpack.h too and cast between them.
+ * The structs have the layout of DLPack version 1, but Tenon's names. Thus a program may also
+ * include dlpack.h and cast pointers between the two.
  *
  * Threads: any thread, but only one thread at a time may use a scope.
  *

@@ -6,8 +6,8 @@
  * is differentiated: the backward pass never repeats an effect. tenon_check_numerics() and custom
  * ops that compute in host memory behave likewise.
  *
- * A function stops at a failed assertion, check or host call. Its variables and generators keep
- * what was assigned before.
+ * A failed assertion, check or host call stops the function. Assignments that were made before it
+ * remain in effect.
  *
  * Threads: any thread, but only one thread at a time may use a scope.
  *

@@ -18,19 +18,19 @@ typedef uint64_t tenon_features;
 #define TENON_FEATURE_HOST_VISIBLE ((tenon_features)1 << 0)
 /* `wait` may be called. */
 #define TENON_FEATURE_HOST_BLOCKING ((tenon_features)1 << 1)
-/* A launch has finished when it returns. */
+/* The plugin's `launch` returns only when the work is done. */
 #define TENON_FEATURE_SYNCHRONOUS ((tenon_features)1 << 2)
 /* `import_host` is implemented. */
 #define TENON_FEATURE_IMPORT_HOST ((tenon_features)1 << 3)
-/* Division and square root are within 0.5 ulp. */
+/* Division and square root are correctly rounded (error at most 0.5 ulp). */
 #define TENON_FEATURE_IEEE_DIV ((tenon_features)1 << 4)
-/* fma rounds once. */
+/* A fused multiply-add rounds only once. */
 #define TENON_FEATURE_IEEE_FMA ((tenon_features)1 << 5)
 /* Subnormal results may become zero. */
 #define TENON_FEATURE_FLUSH_TO_ZERO ((tenon_features)1 << 6)
 /* Conformance uses the tolerances of the `relaxed` profile. */
 #define TENON_FEATURE_FAST_MATH ((tenon_features)1 << 7)
-/* Computes in float64. Without it, preparing a float64 kernel may be refused. */
+/* The device can compute in float64. Without this feature, it may refuse float64 kernels. */
 #define TENON_FEATURE_FLOAT64 ((tenon_features)1 << 8)
 
 /* Features that a host built from this header provides. */

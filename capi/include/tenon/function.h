@@ -6,9 +6,9 @@
  * devices. Anything that the callback does besides calling ops (printing, counting) therefore
  * happens only while it is traced.
  *
- * A number that is passed as an input (tenon_scalar_f64() and the like) may change from call to
- * call. A number that is passed as a static argument causes one trace for each value. Every call
- * reads, assigns and draws from the variables and generators that the callback uses. Other tensors
+ * A number that is passed as an input (by tenon_scalar_f64(), for example) may differ in each call.
+ * A number that is passed as a static argument causes one trace for each value. Every call reads
+ * and assigns the variables that the callback uses, and draws from its generators. Other tensors
  * from outside are captured: they are inputs of the trace, with their values at the time of
  * tracing. A trace keeps its captures, variables and generators alive. Tapes record a call of a
  * function as a single op.
@@ -48,8 +48,8 @@ enum {
   TENON_STATIC_MAP = 8     /* n_items named values; their order does not matter. */
 };
 
-/* A static argument: a value that is not a tensor. Two are equal if their types and values are
- * equal: 1, 1.0 and true all differ. Frozen. */
+/* A static argument: a value that is not a tensor. Two static arguments are equal if both their
+ * kinds and their values are equal, so 1, 1.0 and true are different. Frozen. */
 typedef struct tenon_static {
   int32_t kind; /* TENON_STATIC_*. */
   uint32_t n_items;
@@ -102,12 +102,12 @@ typedef struct tenon_function_options {
   const tenon_static* defaults TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_defaults);
   size_t n_defaults;
   uint32_t max_traces; /* Maximum number of traces kept; the least recently used is evicted. */
-  bool relax;          /* Whether a size becomes dynamic when it differs for the third time. */
+  bool relax;          /* Whether a size that has had three different values becomes dynamic. */
   /* Maximum number of bytes of residuals that a call under a tape saves for the backward pass,
    * besides its inputs. The backward pass rematerialises other residuals once, just before their
-   * first use; gradients are bitwise the same. 0: nothing is saved. Inside another function's
-   * callback, the budget applies to this call within the outer trace, also for tapes in that
-   * callback. Such a call cannot create variables. */
+   * first use; gradients are bitwise the same. 0: only inputs are saved. If the call is made inside
+   * another function's callback, the budget applies to the part of the outer trace that the call
+   * adds, and to tapes in that callback. Such a call cannot create variables. */
   uint64_t memory_budget_bytes;
 } tenon_function_options;
 
@@ -415,12 +415,12 @@ TENON_API TENON_OWNED tenon_error* tenon_trace_text(tenon_trace* trace TENON_THR
                                                     tenon_string* out_text TENON_OWNED);
 
 /**
- * Formats what executions have made of a trace so far as text: the graph as traced; the graph after
- * the passes, which the first execution runs; its segments, each a run of consecutive calls on one
- * device; and the launch plans, which the second execution with the same sizes records. A launch is
- * listed with its op, or the ops that were fused into it, its inputs and its outputs: `block + N`
- * is a temporary at byte N of the memory that the launches share. The format may change. Any
- * thread.
+ * Formats the stages of a trace as text, as far as they exist: the graph as traced; the graph after
+ * the passes, which the first execution creates; its segments, each a run of consecutive calls on
+ * one device; and the launch plans, which the second execution with the same sizes records. A
+ * launch is listed with its op, or with the ops that were fused into it, its inputs and its
+ * outputs. The operand `block + N` is a temporary at byte N of the memory that the launches share.
+ * The format may change. Any thread.
  *
  * @param trace     The trace.
  * @param out_text  Receives text to be freed with tenon_string_release().

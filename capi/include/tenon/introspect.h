@@ -95,10 +95,11 @@ TENON_API TENON_OWNED tenon_error* tenon_explain(
  *      "memory": {"variables": 48, "captures": 0, "inputs": 24, "outputs": 32, "peak": 32}}
  *
  * Calls are listed as traced, before the passes (tenon/passes.h). "runs" is "kernel" (a kernel of
- * the device), "view", "parts" (a decomposition), "elsewhere" (a fallback; "why" lists the reasons
- * of the device's kernels), "blocks" (branches or loop bodies that the host selects, listed one
- * "level" deeper) or "host". "peak" is the maximum number of bytes that values occupy at once if
- * calls run one after the other, without inputs, variables and captures.
+ * the device), "view" (no kernel runs), "parts" (the calls of the decomposition run), "elsewhere"
+ * (a fallback to the CPU; "why" lists the reasons why the device's kernels refused), "blocks" (the
+ * host selects branches or runs loop bodies, whose calls follow with "level" + 1) or "host" (a host
+ * call). "peak" is the maximum number of bytes that values occupy at once if calls run one after
+ * the other, without inputs, variables and captures.
  *
  * @param scope     The scope in which the call runs.
  * @param trace     The trace, which no other thread may call at the same time.

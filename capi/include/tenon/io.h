@@ -42,7 +42,7 @@ typedef struct tenon_safetensors tenon_safetensors;
  *     zero, a name or key occurs twice, is reserved or is not UTF-8, or a tensor was donated or
  *     belongs to another context.
  *   - TENON_NOT_FOUND if the folder does not exist.
- *   - TENON_UNAVAILABLE if the file cannot be written; the message says why.
+ *   - TENON_UNAVAILABLE if the file cannot be written; the message states the reason.
  *   - Any error that tenon_tensor_read() returns.
  *
  * @since 0.1, unstable
@@ -88,8 +88,8 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_write(
  * @return NULL, or an error for the caller to free:
  *   - TENON_NOT_FOUND if there is no such file.
  *   - TENON_UNAVAILABLE if it cannot be read.
- *   - TENON_DATA_LOSS if it is truncated, inconsistent or not a safetensors file; the message says
- *     where.
+ *   - TENON_DATA_LOSS if it is truncated, inconsistent or not a safetensors file; the message
+ * states the fault and its position.
  *   - TENON_UNIMPLEMENTED if an element type is not supported.
  *   - TENON_INVALID_ARGUMENT if `out_file` is NULL.
  *

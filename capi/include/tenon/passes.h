@@ -5,8 +5,8 @@
  * are eliminated, and calls over the same elements are fused. One difference is possible: a dead
  * call that would fail is eliminated ("dce").
  *
- * All passes are enabled by default. Disabling a pass helps to find out what it does; it affects
- * only graphs that have not run yet.
+ * All passes are enabled by default. Disable a pass to find out its effect. This affects only
+ * graphs that have not run yet.
  */
 
 #ifndef TENON_PASSES_H_

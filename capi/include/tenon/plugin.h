@@ -24,7 +24,7 @@
 
 TENON_BEGIN_DECLS
 
-/* ---- handles of the plugin: the host never looks inside ----------------------------------------
+/* ---- handles of the plugin, which are opaque to the host ----------------------------------------
  */
 
 typedef struct tenon_instance_p tenon_instance_p;
@@ -86,22 +86,22 @@ typedef struct tenon_device_properties {
   tenon_string vendor;
   tenon_string driver;       /* The driver or the library, with its version; may be empty. */
   tenon_features features;   /* The plugin's features that this device supports. */
-  uint64_t memory_bytes;     /* 0: unknown. */
-  uint64_t max_buffer_bytes; /* 0: no limit but memory. */
-  uint32_t compute_units;    /* Cores, multiprocessors; 0: unknown. */
-  uint32_t vector_bits;      /* Of the SIMD unit in use; 0: does not apply. */
-  uint8_t uuid[16];          /* Zeros: none. */
-  /* Maximum span in bytes, from the first to the last byte of an operand, that a kernel can access;
-   * 0: no limit. The host requests loops over rows and epilogues of anchors only if no operand
-   * exceeds it. Operands of purely elementwise loops may exceed it, as operands of single launches
-   * may. */
+  uint64_t memory_bytes;     /* Size of the device's memory; 0: unknown. */
+  uint64_t max_buffer_bytes; /* Maximum size of a buffer; 0: limited only by the memory. */
+  uint32_t compute_units;    /* Number of cores or multiprocessors; 0: unknown. */
+  uint32_t vector_bits;      /* Width of the SIMD unit in use; 0: does not apply. */
+  uint8_t uuid[16];          /* UUID of the device; zeros: none. */
+  /* Maximum extent in bytes, from the first to the last byte of an operand, that a kernel can
+   * access; 0: no limit. The host requests loops over rows and epilogues of anchors only if no
+   * operand exceeds this limit. In elementwise loops and in single launches, operands may exceed
+   * it. */
   uint64_t max_operand_bytes;
 } tenon_device_properties;
 
 typedef struct tenon_memory_statistics {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t allocated_bytes; /* Currently held by the host. */
+  uint64_t allocated_bytes; /* Size of all buffers that the host has not released. */
   uint64_t peak_bytes;      /* Maximum of allocated_bytes so far. */
   uint64_t allocations;     /* Number of successful calls of `allocate`. */
 } tenon_memory_statistics;
@@ -155,7 +155,7 @@ typedef struct tenon_operand {
   tenon_dtype dtype; /* TENON_DTYPE_NONE if absent. */
   uint16_t rank;
   tenon_stride_class strides;
-  /* Only if the kernel's signature says SHAPED; otherwise NULL. */
+  /* The sizes, if the kernel's signature is marked SHAPED; otherwise NULL. */
   const int64_t* sizes TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank);
   uint64_t reserved;
 } tenon_operand;
@@ -189,7 +189,7 @@ enum {
   TENON_KERNEL_DETERMINISTIC = 1 << 2,
   /* The host calls `workspace` before each launch. Without this flag launches have no workspace. */
   TENON_KERNEL_WORKSPACE = 1 << 3,
-  /* As MAY_ALIAS, but only for output 0. */
+  /* Like MAY_ALIAS, but only output 0 may alias an input. */
   TENON_KERNEL_FIRST_MAY_ALIAS = 1 << 4
 };
 
@@ -215,7 +215,7 @@ typedef struct tenon_kernel_traits {
  * `float` is f16 bf16 f32 f64; `int` is i8 to i64 and u8 to u64; `uint` is u8 to u64. `any` is
  * every dtype except f128, which a line must name explicitly. A letter stands for the same dtype
  * wherever it occurs. Several blanks count as one. LOOP: an elementwise op or a reduction that may
- * be an instruction of a loop (tenon_loop_request). It has one output and no optional operands.
+ * be an instruction of a loop (tenon_loop_request). Such an op has one output and no optional operands.
  * ANCHOR: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its
  * epilogue.
  *
@@ -231,8 +231,8 @@ typedef struct tenon_kernel {
    * refuse, it returns NULL with *out_kernel NULL and, optionally, a reason in *out_reason: static
    * text that messages append to the device's name, such as "supports strides, pads and window
    * extents of at most 2^28 only". The reason "out of memory" is reported as TENON_OUT_OF_MEMORY,
-   * and later calls try again. Sizes are unknown unless the signature says SHAPED. The host caches
-   * the kernel for many launches, so slow work belongs here. */
+   * and later calls try again. Sizes are unknown unless the signature is marked SHAPED. The host
+   * caches the kernel for many launches, so time-consuming work should be done here. */
   tenon_error* (*prepare)(tenon_device_p* device, const tenon_kernel_request* request,
                           tenon_kernel_p** out_kernel TENON_OWNED, tenon_kernel_traits* out_traits,
                           tenon_string* out_reason TENON_BORROWED);
@@ -311,7 +311,7 @@ typedef struct tenon_loop_request {
  * and sizes of output 0, with stride 0 along broadcast axes. In a loop over rows, see
  * tenon_loop_request. Frozen. */
 typedef struct tenon_view {
-  /* NULL: by value (`data` points to one element), or absent. */
+  /* NULL if the operand is absent, or passed by value: `data` then points to one element. */
   tenon_buffer_p* buffer TENON_NULLABLE;
   uint64_t byte_offset; /* Of the first element, within the buffer. */
   /* The address of the first element if the device is HOST_VISIBLE or the operand is by value; else
@@ -344,10 +344,12 @@ typedef struct tenon_launch {
   const tenon_view* outputs TENON_BORROWED TENON_COUNT(n_outputs);
   tenon_view workspace; /* dtype TENON_UINT8, rank 0; 64-byte aligned. */
   uint64_t workspace_size;
-  /* The error record, for a device that is not HOST_VISIBLE, */
+  /* The error record as a buffer and an offset in bytes. Used by devices that are not
+   * HOST_VISIBLE. */
   tenon_buffer_p* record_buffer TENON_NULLABLE;
   uint64_t record_offset;
-  /* and for a device that is HOST_VISIBLE. Both kinds may receive either. */
+  /* The error record as an address. Used by devices that are HOST_VISIBLE. A launch may set both
+   * forms. */
   tenon_error_record* record TENON_NULLABLE TENON_COUNT(1);
   /* For the host's `launch_failed`; NULL on a SYNCHRONOUS device. */
   void* work TENON_BORROWED TENON_NULLABLE;

@@ -14,8 +14,8 @@
  * A profiler belongs to a context and records all its scopes. If no profiler runs, calls have no
  * overhead.
  *
- * Spans nest like calls. Failed calls have no span, nor have calls that are only traced; tracing
- * itself is a span.
+ * Spans nest like calls. A failed call has no span. A call that is only traced has no span, either,
+ * but tracing a function is a span.
  *
  * Device time: a launch on a synchronous device returns when its work is done, so the launch itself
  * is timed. An asynchronous device with a clock reads it before and after each launch, and launches
@@ -57,7 +57,8 @@ enum {
   TENON_SPAN_COPY = 4      /* "from_host", "to_host", "to_device". */
 };
 
-/* How device times were measured. If a row mixes several methods, the least precise: COMPLETION. */
+/* How device times were measured. If a row contains launches with different methods, COMPLETION,
+ * the least precise one. */
 enum {
   TENON_DEVICE_CLOCK_NONE = 0,       /* No device times: nothing was launched. */
   TENON_DEVICE_CLOCK_LAUNCH = 1,     /* Around each launch of a synchronous device. */
@@ -165,7 +166,7 @@ TENON_API TENON_OWNED tenon_error* tenon_profiler_table(
  * @return NULL, or an error for the caller to free:
  *   - TENON_FAILED_PRECONDITION if it is still running.
  *   - TENON_NOT_FOUND if the folder does not exist.
- *   - TENON_UNAVAILABLE if the file cannot be written; the message says why.
+ *   - TENON_UNAVAILABLE if the file cannot be written; the message states the reason.
  *   - TENON_INVALID_ARGUMENT if `profiler` is not a profiler or `path` is malformed.
  *
  * @since 0.1, unstable

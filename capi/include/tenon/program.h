@@ -4,7 +4,7 @@
  * A program is a folder of standard files: an ONNX model for each signature of each function, one
  * safetensors file with their weights, and a tenon.json that lists which inputs and outputs of the
  * models are variables. Other runtimes can open the models. tenon_program_open() also reads a
- * single ONNX file with operator set versions 9 to 22.
+ * single ONNX file with operator set versions 9 to 27.
  *
  * A function with several signatures consists of several traces under one name, for different
  * dtypes, ranks, sizes or static arguments. A call uses the signature that it matches. If several
@@ -65,8 +65,8 @@ TENON_API TENON_OWNED tenon_error* tenon_program_open(
  * Existing files of these names are replaced. Files that an earlier tenon.json lists and the new
  * one does not are removed; other files are not touched. All files are first written under
  * temporary names; only then are the files of an earlier program replaced. This replacement is not
- * atomic: a process that dies during it leaves a folder without a tenon.json, in which the earlier
- * files are named `FILE.tenon-old`.
+ * atomic: if the process is killed during the replacement, the folder has no tenon.json, and the
+ * earlier files are named `FILE.tenon-old`.
  *
  * Variables are named by tenon_variable_name(). Variables that a function assigns are inputs and
  * outputs of its model. Only the given traces and the variables that they use are written. Static
@@ -86,7 +86,7 @@ TENON_API TENON_OWNED tenon_error* tenon_program_open(
  *     is NULL, a name is not a valid file name, or traces with the same name match the same calls
  *     or come from functions with different defaults.
  *   - TENON_NOT_FOUND if the parent folder of `path` does not exist.
- *   - TENON_UNAVAILABLE if a file cannot be written; the message says why.
+ *   - TENON_UNAVAILABLE if a file cannot be written; the message states the reason.
  *   - Any error that tenon_tensor_read() returns for the variables.
  *
  * @since 0.1, unstable

@@ -20,7 +20,7 @@
 
 TENON_BEGIN_DECLS
 
-/* ---- life --------------------------------------------------------------- */
+/* ---- creation and ownership --------------------------------------------- */
 
 /* Options of a tape. Start from TENON_TAPE_OPTIONS_DEFAULT. */
 typedef struct tenon_tape_options {

@@ -19,7 +19,7 @@
 
 TENON_BEGIN_DECLS
 
-/* ---- life --------------------------------------------------------------- */
+/* ---- ownership ---------------------------------------------------------- */
 
 /**
  * Adds a reference to a tensor.
@@ -41,8 +41,8 @@ TENON_API void tenon_tensor_retain(tenon_tensor* tensor TENON_NULLABLE TENON_THR
 TENON_API void tenon_tensor_release(tenon_tensor* tensor TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Releases each of several tensors, in order, as tenon_tensor_release() does for one. Saves calls
- * in languages whose calls of C are expensive.
+ * Releases several tensors, in order. Equivalent to a tenon_tensor_release() of each, but needs a
+ * single call, which is faster in languages whose calls of C are expensive.
  *
  * @param tensors    `n_tensors` tensors; entries may be NULL.
  * @param n_tensors  The number of tensors.
@@ -73,7 +73,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_donate(
 /* ---- from host memory --------------------------------------------------- */
 
 /**
- * Creates a tensor on the scope's device from a copy of host memory.
+ * Creates a tensor on the scope's device and copies host memory to it.
  *
  * @param scope       The scope in which the call runs.
  * @param dtype       The elements' type.

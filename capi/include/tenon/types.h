@@ -92,7 +92,7 @@ static inline tenon_string tenon_str(const char* text) {
 /* ---- element types ----------------------------------------------------------------------------
  */
 
-/* An element type: its code, the bits of one lane, the number of lanes. */
+/* An element type, encoded as its code, the bits per lane, and the number of lanes. */
 typedef uint32_t tenon_dtype;
 
 #define TENON_DTYPE(code, bits, lanes) \
@@ -101,7 +101,7 @@ typedef uint32_t tenon_dtype;
 #define TENON_DTYPE_BITS(dtype) (((dtype) >> 8) & 0xffu)
 #define TENON_DTYPE_LANES(dtype) ((dtype) >> 16)
 
-/* The codes are those of DLPack. */
+/* Codes of dtypes, equal to DLPack's. */
 enum {
   TENON_CODE_INT = 0,
   TENON_CODE_UINT = 1,
@@ -110,7 +110,7 @@ enum {
   TENON_CODE_BOOL = 6
 };
 
-#define TENON_DTYPE_NONE ((tenon_dtype)0) /* Absent; each use specifies the meaning. */
+#define TENON_DTYPE_NONE ((tenon_dtype)0) /* No dtype; the meaning depends on the use. */
 #define TENON_BOOL TENON_DTYPE(TENON_CODE_BOOL, 8, 1)
 #define TENON_INT8 TENON_DTYPE(TENON_CODE_INT, 8, 1)
 #define TENON_INT16 TENON_DTYPE(TENON_CODE_INT, 16, 1)

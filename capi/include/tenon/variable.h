@@ -74,8 +74,8 @@ TENON_API void tenon_variable_retain(tenon_variable* variable TENON_NULLABLE TEN
 TENON_API void tenon_variable_release(tenon_variable* variable TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Gets the tensor that a variable holds. If the variable is trainable, those tapes of the scope
- * with `watch_trainable` watch it. A later assignment does not change the tensor.
+ * Gets the tensor that a variable holds. If the variable is trainable, all tapes of the scope that
+ * have the option `watch_trainable` watch it. A later assignment does not change the tensor.
  *
  * @param scope       The scope in which the call runs.
  * @param variable    The variable.

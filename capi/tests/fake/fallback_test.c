@@ -1,6 +1,6 @@
-/* Fallback to the CPU for ops that a device cannot run. Tested with a device of the plugin `fake`
- * that refuses one op, and with the same plugin under another name without kernels for the last
- * ops. */
+/* Ops that a device cannot run fall back to the CPU. The device belongs to the plugin `fake`, which
+ * refuses one op on request. A second plugin is `fake` under another name and without kernels for
+ * the last ops. */
 
 #define _POSIX_C_SOURCE 200112L
 #include <dlfcn.h>
@@ -14,7 +14,7 @@ static tenon_context* own;
 
 static tenon_scope* there(void) { return tenon_context_default_scope(own); }
 
-/* The log lines of the context under test. */
+/* Counts and keeps the log lines of the context under test. */
 static struct {
   int lines;
   int32_t level;
@@ -28,7 +28,7 @@ static void on_log(void* payload, int32_t level, tenon_string message) {
   snprintf(said.last, sizeof said.last, "%.*s", (int)message.size, message.data);
 }
 
-/* Context options with which the fake device refuses `op`. */
+/* Returns context options with which the fake device refuses `op`. */
 static tenon_context_options refusing(uint32_t op, const char* more) {
   char text[80];
   tenon_context_options options;
@@ -81,7 +81,7 @@ static tenon_tensor* matrix(float a, float b, float c, float d) {
   return x;
 }
 
-/* Checks the elements, and that the tensor is on the fake device. */
+/* Checks that the tensor is on the fake device. Returns whether it has the expected elements. */
 static int holds(tenon_tensor* x, const float* expected, size_t n) {
   float values[4] = {0, 0, 0, 0};
   CHECK_OK(tenon_tensor_read(there(), x, values, n * sizeof *values));
@@ -107,7 +107,7 @@ static tenon_memory_info memory_of(const char* name) {
   return info;
 }
 
-/* ---- where it runs ------------------------------------------------------ */
+/* ---- the device of the fallback ----------------------------------------- */
 
 static void refused_ops_fall_back_to_the_cpu(void) {
   tenon_context_options options = refusing(TENON_OP_neg, ",fail_launch=1");
@@ -123,9 +123,9 @@ static void refused_ops_fall_back_to_the_cpu(void) {
   CHECK(holds_2(t[1], -1, 2));
   CHECK(holds_2(t[0], 1, -2));
   cpu = memory_of("cpu");
-  CHECK(cpu.peak_bytes >= 2 * sizeof read); /* The copy of the input and the output. */
+  CHECK(cpu.peak_bytes >= 2 * sizeof read); /* The copied input and the output. */
   CHECK(cpu.live_bytes == 0);
-  CHECK_OK(tenon_abs(there(), t[0], &t[2])); /* The first launch on the fake device itself. */
+  CHECK_OK(tenon_abs(there(), t[0], &t[2])); /* The first launch on the fake device. */
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
               "launch 1 failed");
   close_all(t, 3);
@@ -140,7 +140,7 @@ static void ops_fall_back_on_every_kind_of_device(void) {
     tenon_tensor* t[4] = {0};
     open_with(&options);
     t[0] = vector(1, -2);
-    CHECK_OK(tenon_add(there(), t[0], t[0], &t[1])); /* Still running when its copy is requested. */
+    CHECK_OK(tenon_add(there(), t[0], t[0], &t[1])); /* Still running when it is copied. */
     CHECK_OK(tenon_neg(there(), t[1], &t[2]));
     CHECK_OK(tenon_add(there(), t[2], t[0], &t[3]));
     CHECK(holds_2(t[3], -1, 2));
@@ -162,7 +162,7 @@ static void a_repeated_call_returns_new_values(void) {
   close_all(NULL, 0);
 }
 
-/* ---- every kind of operand ---------------------------------------------- */
+/* ---- operands: views, scalars, optional inputs -------------------------- */
 
 static void takes_views_and_scalars(void) {
   tenon_tensor* t[4] = {0};
@@ -222,7 +222,7 @@ static void returns_several_outputs(void) {
   close_all(t, 3);
 }
 
-/* A call without input tensors belongs to the scope's device, which is not the CPU. */
+/* The device of a call without input tensors is the scope's device, here the fake one. */
 static void runs_ops_without_tensors(void) {
   const int64_t shape[1] = {2};
   tenon_iota_attrs attrs = TENON_IOTA_ATTRS_DEFAULT;
@@ -260,12 +260,12 @@ static void is_differentiated(void) {
   CHECK_OK(tenon_tape_gradient(there(), tape, &t[1], 1, NULL, &source, 1, NULL, &t[2]));
 
   CHECK(holds_2(t[2], -1, -1));
-  CHECK(said.lines == 1); /* The derivative uses the same op, so there is only one warning. */
+  CHECK(said.lines == 1); /* One warning per op: the derivative calls the same op. */
   tenon_tape_release(tape);
   close_all(t, 3);
 }
 
-/* ---- what is said ------------------------------------------------------- */
+/* ---- log messages ------------------------------------------------------- */
 
 static void a_fallback_logs_one_warning(void) {
   tenon_tensor* t[3] = {0};
@@ -287,10 +287,11 @@ static void a_fallback_logs_one_warning(void) {
 
 static tenon_plugin_query fake_query;
 
-/* The plugin `fake` under another name, without the kernels from cholesky on. */
+/* The query function of a plugin like `fake`, but with another name and without the kernels from
+ * cholesky on. */
 static tenon_error* with_fewer_lines(const tenon_host* host, const tenon_plugin** out_plugin) {
   static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-  static tenon_plugin plugin; /* Initialised once: the host may query again, from another thread. */
+  static tenon_plugin plugin; /* Constant: other threads may query again. */
   static int is_made;
   const tenon_plugin* found = NULL;
   tenon_error* error = fake_query(host, &found);
@@ -349,7 +350,7 @@ static void one_warning_for_each_op_and_device(void) {
   close_all(t, 8);
 }
 
-/* Checks that an op falls back without a warning under these options. */
+/* Checks that an op falls back without a log message. */
 static void falls_back_in_silence(const tenon_context_options* options) {
   tenon_tensor* t[2] = {0};
   open_with(options);
@@ -404,7 +405,7 @@ static void without_a_callback_the_line_goes_to_stderr(void) {
   close_all(t, 2);
 }
 
-/* ---- what does not fall back, and what fails ---------------------------- */
+/* ---- ops that must not fall back, and failures during a fallback -------- */
 
 static void a_composite_stays_on_the_device(void) {
   tenon_tensor* t[2] = {0};

@@ -1,5 +1,5 @@
-/* Asynchronous work that fails after its call has returned. Each test injects faults into a device
- * of the plugin `fake`. */
+/* Asynchronous work that fails after the call that enqueued it has returned. The plugin `fake`
+ * injects the faults. */
 
 #define _POSIX_C_SOURCE 200112L
 #include <pthread.h>
@@ -10,7 +10,8 @@ static tenon_context* own;
 
 static tenon_scope* there(void) { return tenon_context_default_scope(own); }
 
-/* Creates a context whose fake device has these options: "fail_launch=2,visible=1". */
+/* Creates a context whose fake device has the options `faults`, such as "fail_launch=2,visible=1".
+ */
 static void open_with(const char* faults) {
   tenon_context_options options;
   setenv("TENON_TEST_OPTIONS", faults, 1);
@@ -48,7 +49,7 @@ static void a_failed_launch_poisons_its_outputs_only(void) {
   t[0] = ones(there());
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
   CHECK_OK(tenon_exp(there(), t[1], &t[2])); /* This launch fails. */
-  CHECK_OK(tenon_neg(there(), t[2], &t[3])); /* The failure is not known yet. */
+  CHECK_OK(tenon_neg(there(), t[2], &t[3])); /* The failure is not reported yet. */
   CHECK_OK(tenon_add(there(), t[1], t[0], &t[4]));
 
   CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL,
@@ -56,7 +57,7 @@ static void a_failed_launch_poisons_its_outputs_only(void) {
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
               "exp: launch 2 failed");
   CHECK(first_is(t[1], -1) && first_is(t[4], 0));
-  CHECK_OK(tenon_scope_wait(there())); /* The error is already reported. */
+  CHECK_OK(tenon_scope_wait(there())); /* Each error is reported once. */
 
   close_all(t, 5);
 }
@@ -71,7 +72,7 @@ static void a_wait_reports_a_failure_once(void) {
   CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "neg: launch 1 failed");
   CHECK_OK(tenon_scope_wait(there()));
 
-  /* The error names the launch that failed, not the op that uses its output. */
+  /* The error names the launch that failed (neg), not the op that uses its output (exp). */
   CHECK_ERROR(tenon_exp(there(), t[1], &used), TENON_INTERNAL, "neg: launch 1 failed");
   CHECK(used == NULL);
   CHECK_OK(tenon_neg(there(), t[0], &t[2]));
@@ -101,8 +102,8 @@ static void a_failed_copy_is_distinguished_from_a_failed_launch(void) {
   float read[2];
   open_with("fail_launch=1,fail_copy=2,delay_us=2000");
   t[0] = ones(there());
-  CHECK_OK(tenon_neg(there(), t[0], &t[1])); /* This launch fails, */
-  t[2] = ones(there());                      /* and so does the copy that writes this. */
+  CHECK_OK(tenon_neg(there(), t[0], &t[1])); /* This launch fails. */
+  t[2] = ones(there());                      /* The copy to this tensor fails. */
   CHECK_OK(tenon_neg(there(), t[2], &t[3]));
 
   CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL, "copy 2 failed");
@@ -150,7 +151,7 @@ static void check_lost(const char* options) {
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
   CHECK(first_is(t[1], -1));
 
-  /* The device is lost here; the error may be reported later. */
+  /* The device is lost now. The error is reported by this call or by a later one. */
   tenon_error_release(tenon_neg(there(), t[1], &lost));
   tenon_tensor_release(lost);
   tenon_error_release(tenon_scope_wait(there()));
@@ -197,8 +198,8 @@ static void a_failed_allocation_is_retried_once(void) {
   close_all(t, 1);
 }
 
-/* If any one call of the plugin fails, either a call of the program fails or its results are
- * correct. */
+/* Makes each call of the plugin fail in turn. Then either a call of the program fails, or all
+ * results are correct. */
 static void any_failed_plugin_call_is_reported_or_harmless(void) {
   const char* kinds[] = {"", ",asynchronous=0", ",blocking=0,delay_us=20"};
   char text[80];
@@ -235,7 +236,7 @@ static void an_op_that_is_only_claimed_names_its_reason(void) {
   tenon_tensor* t[1] = {0};
   tenon_tensor* none = GARBAGE(tenon_tensor);
   tenon_context_options options;
-  setenv("TENON_TEST_OPTIONS", "refuse_op=1", 1); /* neg */
+  setenv("TENON_TEST_OPTIONS", "refuse_op=1", 1); /* 1 is the number of the op neg. */
   options = test_options();
   options.fallback_policy = TENON_FALLBACK_STRICT;
   CHECK_OK(tenon_context_create(&options, &own));
@@ -276,13 +277,13 @@ static void callbacks_get_the_error(void) {
   CHECK_OK(tenon_tensor_read_async(there(), t[1], read, sizeof read, done));
   done.payload = &second;
   CHECK_OK(tenon_tensor_read_async(there(), t[0], read, sizeof read, done));
-  close_all(t, 2); /* Releasing the context waits for the callbacks. */
+  close_all(t, 2); /* Returns after the callbacks have run. */
 
   CHECK(first.finished && first.code == TENON_INTERNAL);
   CHECK(second.finished && second.code == TENON_OK && read[0] == 1);
 }
 
-/* Runs a chain of additions in a separate scope, on a shared device. */
+/* A thread that computes a chain of additions in its own scope, on the shared device. */
 static void* add_up(void* payload) {
   tenon_scope* scope = NULL;
   tenon_tensor *x, *sum;
@@ -315,8 +316,8 @@ static void threads_share_the_device(void) {
   close_all(NULL, 0);
 }
 
-/* The host requests completion notifications only from time to time. Until then it keeps the source
- * of a copy alive, even if its tensor is already released. */
+/* The host rarely requests completion notifications. Until the next one, it keeps the source of a
+ * copy alive, even if the program has released the tensor. */
 static void the_source_of_a_copy_is_kept_alive(void) {
   int32_t i;
   int wrong = 0;

@@ -1,6 +1,6 @@
-// Calls during program termination: in destructors of static and thread-local objects, and in
-// handlers of atexit() and of thread-specific data. All of Tenon works there, no matter how much of
-// the process has already ended. Each case runs in a separate process.
+// Calls of Tenon while the process terminates: in destructors of static and thread-local objects,
+// in atexit() handlers, and in destructors of thread-specific data. All of Tenon must work there,
+// regardless of which other objects have been destroyed. Each case runs in a separate process.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -18,9 +18,9 @@
 
 namespace {
 
-// Results in memory that is shared with the parent process.
+// Results of a child process, in memory that it shares with the parent.
 struct Report {
-  int n_late_calls;  // Rounds of calls with correct results.
+  int n_late_calls;  // Late rounds of calls with correct results.
   int n_failures;
 };
 Report* report;
@@ -41,7 +41,7 @@ tenon_error* doubled(void*, tenon_scope* scope, tenon_tensor* const* inputs, siz
   return tenon_add(scope, inputs[0], inputs[0], &outputs[0]);
 }
 
-// Uses ops, a tape, a function and files in a new scope. Returns whether all results are correct.
+// Uses ops, a tape, a function and files in a new scope. Returns true if all results are correct.
 bool call_everything() {
   const std::string path = "late_calls_" + std::to_string(getpid());
   const tenon_string name = TENON_STR("x");
@@ -93,7 +93,7 @@ void call_late() {
   }
 }
 
-// Handles that a program holds until its end.
+// Handles that a program does not release before its end.
 struct Held {
   tenon_scope* scope = nullptr;
   tenon_tensor* x = nullptr;
@@ -114,8 +114,8 @@ struct Held {
   }
 };
 
-// Constructed before the first call of Tenon, so it is destroyed after all objects that calls
-// construct.
+// An object that calls Tenon in its destructor. The static one is constructed before the first call
+// of Tenon, so it is destroyed after all objects that Tenon constructs.
 struct AtEnd {
   bool is_active = false;
   Held held;
@@ -134,7 +134,7 @@ AtEnd& thread_object() {
   return object;
 }
 
-// ---- cases
+// ---- cases; each is run by a child process
 
 void in_static_destructor() {
   static_object.is_active = true;
@@ -149,8 +149,8 @@ void in_atexit_handler() {
   call_everything();
 }
 
-// Threads that run one after the other. Each creates its thread-local object before or after its
-// first call.
+// Runs ten threads one after the other. In every second one, Tenon is called before the
+// thread-local object is constructed; in the others, after.
 void in_thread_local_destructors() {
   for (int i = 0; i < 10; ++i) {
     std::thread([i] {
@@ -162,7 +162,7 @@ void in_thread_local_destructors() {
   }
 }
 
-// Handlers of thread-specific data run after thread-local destructors.
+// Destructors of thread-specific data run after those of thread-local objects.
 void in_thread_specific_data() {
   pthread_key_t first, second;
   pthread_key_create(&first, [](void*) { call_late(); });
@@ -177,7 +177,7 @@ void in_thread_specific_data() {
   }
 }
 
-// A thread that is still making calls when main returns.
+// A detached thread that still makes calls after main has returned.
 void on_a_thread_that_outlives_main() {
   std::thread([] {
     for (;;) call_everything();

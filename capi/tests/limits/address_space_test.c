@@ -1,6 +1,6 @@
-/* Calls in a process whose address space is exhausted, as under `ulimit -v` or in a container
- * without overcommit. They return OUT_OF_MEMORY quickly, and work again when memory is available.
- * Each case runs in a separate process. */
+/* Calls in a process whose address space is exhausted, for example under `ulimit -v` or in a
+ * container without overcommit. They must return OUT_OF_MEMORY without delay, and succeed when
+ * memory is available again. Each case runs in a separate process. */
 
 #define _GNU_SOURCE
 #include <math.h>
@@ -41,7 +41,7 @@ static void open_scope(void) {
   MUST(tenon_scope_set_device(scope, tenon_str(device ? device : "ref")));
 }
 
-/* f32[size,size]: the identity times `value`. */
+/* Creates an f32[size,size] tensor: the identity matrix times `value`. */
 static tenon_tensor* diagonal(int64_t size, float value) {
   const int64_t shape[2] = {size, size};
   float* data = calloc((size_t)(size * size), sizeof *data);
@@ -72,7 +72,7 @@ static void lift_limit(void) {
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
-/* ---- ops that need large buffers of their own --------------------------- */
+/* ---- ops that allocate large work buffers ------------------------------- */
 
 typedef tenon_error* (*op)(tenon_tensor* x, tenon_tensor** out_y);
 
@@ -89,15 +89,15 @@ static tenon_error* qr(tenon_tensor* x, tenon_tensor** out_y) {
   return tenon_qr(scope, x, out_y, NULL);
 }
 
-/* Reads the n elements of y and returns the first. */
+/* Reads the n elements of y to the host and returns the first one. */
 static double first_of(tenon_tensor* y, int64_t n) {
   static float values[kSize * kSize];
   MUST(tenon_tensor_read(scope, y, values, (size_t)n * sizeof *values));
   return values[0];
 }
 
-/* Calls the op on 4 times the identity with different amounts of available memory, and finally
- * without a limit. */
+/* Calls the op on 4 times the identity matrix, with increasing amounts of available memory and
+ * finally without a limit. Each call must fail with OUT_OF_MEMORY or return the expected result. */
 static void test_op(op call, int64_t size, double expected) {
   static const size_t kRoom[] = {0, 1 << 16, 1 << 20, 8 << 20, 64 << 20};
   tenon_tensor *x, *y = NULL;
@@ -123,7 +123,7 @@ static void test_op(op call, int64_t size, double expected) {
   tenon_context_release(context);
 }
 
-/* `cpu` needs memory to pack large products; other devices would only take long. */
+/* `cpu` allocates memory to pack large matrices. Other devices do not, and would be slow. */
 static void products(void) {
   const char* device = getenv("TENON_TEST_DEVICE");
   test_op(matmul, device && strcmp(device, "cpu") == 0 ? kSize : 128, 16);
@@ -132,7 +132,7 @@ static void cholesky_factors(void) { test_op(cholesky, 256, 2); }
 static void solutions(void) { test_op(solve, 256, 1); }
 static void qr_factors(void) { test_op(qr, 128, 1); }
 
-/* ---- the first error of a process --------------------------------------- */
+/* ---- a failed allocation before the first successful call --------------- */
 
 static void use_up_memory(void) {
   struct rlimit limit;
@@ -167,7 +167,7 @@ static void first_error(void) {
   CHECK(first_of(kept[i - 1], n) == 1);
 }
 
-/* ---- running ------------------------------------------------------------ */
+/* ---- running cases in child processes ----------------------------------- */
 
 static int run(const char* name, void (*test)(void)) {
   int status = 0;

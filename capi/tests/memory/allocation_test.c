@@ -1,10 +1,11 @@
-/* Fails each allocation of the scenarios in turn, alone and together with all later ones until the
- * call returns. Each time, the call reports OUT_OF_MEMORY, succeeds when it is repeated, and
- * returns the same result as without a failure. So does the next run, and no block leaks.
+/* Makes each allocation of the scenarios fail, in turn: alone, and together with all later ones
+ * until the call returns. The call must return OUT_OF_MEMORY and succeed when it is repeated. The
+ * scenario and its next run must return the same result as without failures, and no memory may
+ * leak.
  *
- * allocation_test STRIDE tests every STRIDE-th allocation. Each scenario runs in a separate
- * process: if it crashes or hangs, a new process continues after the allocation that caused it.
- * allocation_test SCENARIO ALLOCATION alone|all tests one allocation in the main process. */
+ * allocation_test STRIDE tests every STRIDE-th allocation. Each scenario runs in a child process.
+ * If the child crashes or hangs, another one continues with the following allocation.
+ * allocation_test SCENARIO ALLOCATION alone|all tests one allocation without a child process. */
 
 #define _GNU_SOURCE
 #include <signal.h>
@@ -21,18 +22,19 @@
 enum {
   kSecondsForPoint = 20,
   kMaxFaults = 20,
-  /* Builds with assertions delay the reuse of the last 256 freed objects of each type. */
+  /* Debug builds do not reuse the last 256 freed objects of each type, to detect uses after
+   * release. */
   kHeldBack = 256
 };
 
-/* Memory shared by the processes of a scenario. */
+/* State that the processes of a scenario share. */
 struct progress {
-  uint64_t result;    /* The result of a run without failures. */
-  long n_allocations; /* In such a run of a process that has already run the scenario, */
-  long n_cold;        /* and of one that has not. */
-  long point;         /* The allocation that fails. */
-  int is_alone;       /* Whether later allocations succeed. */
-  long n_points;      /* Number of allocations tested so far. */
+  uint64_t result;    /* Hash of a run without failures. */
+  long n_allocations; /* Allocations of a run in a process that has run before. */
+  long n_cold;        /* Allocations of the first run in a process. */
+  long point;         /* Index of the allocation that fails. */
+  int is_alone;       /* Whether only this one fails. */
+  long n_points;      /* Allocations tested so far. */
   int n_problems;
 };
 
@@ -45,7 +47,7 @@ static void problem(const struct scenario* scenario, const char* what) {
          shared->is_alone ? "" : " and all after it", what);
 }
 
-/* Fails the allocation `shared->point`. Returns false if the scenario has fewer. */
+/* Runs the scenario while the allocation `shared->point` fails, and checks the result. */
 static int run_failing(const struct scenario* scenario) {
   const int before = count_problems();
   uint64_t result;
@@ -68,8 +70,8 @@ static void run_whole(const struct scenario* scenario) {
   }
 }
 
-/* Tests one allocation, and whether blocks leak. Pools and caches may grow at first, but not every
- * time. */
+/* Tests one allocation. Live memory may grow in the first runs, because pools and caches fill, but
+ * not in every run. */
 static void test_point(const struct scenario* scenario) {
   static long most_live = 0;
   int n = 0;
@@ -85,7 +87,7 @@ static void test_point(const struct scenario* scenario) {
   ++shared->n_points;
 }
 
-/* Runs `scenario` until pools and caches are full. */
+/* Runs the scenario until pools and caches are full, and counts its allocations. */
 static void warm_up(const struct scenario* scenario) {
   int i;
   for (i = 0; i < kHeldBack + 4; ++i) {
@@ -101,7 +103,7 @@ static void warm_up(const struct scenario* scenario) {
 
 static int n_faults;
 
-/* Waits for a child process. Returns whether it succeeded; reports the failure otherwise. */
+/* Waits for a child process. Returns whether it succeeded; otherwise prints how it failed. */
 static int end_of(pid_t child, const struct scenario* scenario) {
   int status = 0;
   waitpid(child, &status, 0);
@@ -115,7 +117,7 @@ static int end_of(pid_t child, const struct scenario* scenario) {
   return 0;
 }
 
-/* Tests a scenario in a process that has already run it. */
+/* Tests the allocations of a process that has run the scenario before. */
 static void test_warm(const struct scenario* scenario, long stride) {
   long first = 0;
   do {
@@ -132,7 +134,7 @@ static void test_warm(const struct scenario* scenario, long stride) {
   } while (first < shared->n_allocations && ++n_faults < kMaxFaults);
 }
 
-/* Tests the allocations of processes that have not yet called Tenon. */
+/* Tests the allocations of the first run in a process, which also initialises Tenon. */
 static void test_cold(const struct scenario* scenario, long stride) {
   for (shared->point = 0; shared->point < shared->n_cold && n_faults < kMaxFaults;
        shared->point += stride) {
@@ -150,7 +152,7 @@ static void test_cold(const struct scenario* scenario, long stride) {
   }
 }
 
-/* Tests one allocation in this process, for use in a debugger. */
+/* Tests one allocation in this process, so that a debugger can be used. */
 static int test_one(const char* name, long point, int is_alone) {
   int i;
   for (i = 0; i < kScenarioCount; ++i) {
@@ -163,7 +165,7 @@ static int test_one(const char* name, long point, int is_alone) {
   return shared->n_problems == 0 && shared->n_points == 1 ? 0 : 1;
 }
 
-/* Saving waits for the disk, so files are written to a folder in memory if the system has one. */
+/* Scenarios write files here: in memory if possible, because saving would wait for the disk. */
 static char folder[] = "/dev/shm/tenon_allocation_XXXXXX";
 
 static int enter_folder(void) { return mkdtemp(folder) && chdir(folder) == 0; }

@@ -11,7 +11,7 @@ static uint64_t hash;
 
 int count_problems(void) { return n_problems; }
 
-/* ---- calls that may fail once ------------------------------------------- */
+/* ---- repeating failed calls --------------------------------------------- */
 
 int must_repeat(tenon_error* error, const char* call, const char* file, int line) {
   const tenon_code code = tenon_error_code(error);
@@ -42,16 +42,16 @@ tenon_tensor* scalar(double value) {
   return tenon_scalar_f64(value);
 }
 
-/* ---- what each scenario owns -------------------------------------------- */
+/* ---- objects of a scenario ---------------------------------------------- */
 
-/* A failed call leaves NULL in its slot, so that its repetition gets the same slot. */
+/* If the last call failed, its slot is NULL, and next() returns that slot again. */
 tenon_tensor** next(struct arena* own) {
   if (own->tensors[own->n]) ++own->n;
   return &own->tensors[own->n];
 }
 
-/* Returns the same slot before and after a call of next(), until that slot is filled, since
- * arguments may be evaluated in any order. */
+/* next() and last() may be arguments of one call, in any order of evaluation. Therefore last()
+ * ignores a slot that is still empty. */
 tenon_tensor* last(const struct arena* own) {
   return own->tensors[own->tensors[own->n] || own->n == 0 ? own->n : own->n - 1];
 }
@@ -82,7 +82,7 @@ void add_bytes(const void* data, size_t size) {
 
 void add_text(tenon_string text) { add_bytes(text.data, text.size); }
 
-/* Adds the value of the tensor to the result of the scenario. */
+/* Adds the elements of the tensor to the hash of the scenario's results. */
 void add(struct arena* own, tenon_tensor* x) {
   tenon_format_options options = TENON_FORMAT_OPTIONS_DEFAULT;
   tenon_string text = {NULL, 0};
@@ -94,7 +94,7 @@ end:
   tenon_string_release(text);
 }
 
-/* Creates an f32[rows,columns] tensor of small numbers. */
+/* Creates an f32[rows,columns] tensor with small numbers. */
 tenon_tensor* matrix(struct arena* own, int64_t rows, int64_t columns) {
   static float values[1 << 16];
   const int64_t shape[2] = {rows, columns};
@@ -123,7 +123,7 @@ end:
   return error;
 }
 
-/* The error of callbacks that cannot create a scalar. */
+/* Returns the error of a callback that failed to create a scalar. */
 static tenon_error* no_memory(void) {
   return tenon_error_create(TENON_OUT_OF_MEMORY, tenon_str("no memory for a scalar"));
 }
@@ -150,8 +150,9 @@ static tenon_error* add_one(void* payload, tenon_scope* scope, tenon_tensor* con
   return error;
 }
 
-/* An idempotent training step: assigns w - dloss/dw to `state`, where w is an input. Contains
- * constants to fold, a tape, a loop and an assignment. */
+/* The body of the training function: assigns w - dloss/dw to `state`, where w is an input. A
+ * repeated step thus has the same result. Has constants to fold, a tape, a loop and an assignment.
+ */
 static tenon_error* step(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, const tenon_static* statics, size_t n_statics,
                          tenon_tensor** out_outputs, size_t max_outputs) {

@@ -1,4 +1,4 @@
-/* Shared by the scenarios: owned objects, the result, and calls that may fail once. */
+/* Helpers of the scenarios: owned objects, a hash of the results, and calls that may fail once. */
 
 #ifndef TENON_CAPI_TESTS_MEMORY_ARENA_H_
 #define TENON_CAPI_TESTS_MEMORY_ARENA_H_
@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <tenon/tenon.h>
 
-/* ---- calls that may fail once ------------------------------------------- */
+/* ---- repeating failed calls --------------------------------------------- */
 
-/* Returns whether a call failed and must be repeated. If so, later allocations succeed. An error
- * other than OUT_OF_MEMORY is a problem. */
+/* Returns whether a call failed and must be repeated. If it did, no further allocations fail.
+ * Counts errors other than OUT_OF_MEMORY as problems. */
 int must_repeat(tenon_error* error, const char* call, const char* file, int line);
-/* Returns whether the repeated call failed, which is a problem. */
+/* Returns whether the repeated call failed, too, and counts that as a problem. */
 int failed_again(tenon_error* error, const char* call, const char* file, int line);
 
-/* Makes a call, and repeats it if it fails. Goes to `end` if it fails again. */
+/* Makes a call and, if it fails, repeats it once. Jumps to `end` if it fails again. */
 #define DO(call)                                         \
   do {                                                   \
     if (must_repeat(call, #call, __FILE__, __LINE__) &&  \
@@ -23,7 +23,8 @@ int failed_again(tenon_error* error, const char* call, const char* file, int lin
     }                                                    \
   } while (0)
 
-/* As DO(), for functions that return `error` and whose callers repeat them. */
+/* Makes a call in a function that returns `error`. Jumps to `end` if it fails; the caller of the
+ * function repeats it. */
 #define TRY(call)        \
   do {                   \
     error = call;        \
@@ -32,7 +33,7 @@ int failed_again(tenon_error* error, const char* call, const char* file, int lin
 
 tenon_tensor* scalar(double value);
 
-/* ---- what a scenario owns ----------------------------------------------- */
+/* ---- objects of a scenario ---------------------------------------------- */
 
 enum { kMaxOwned = 64 };
 
@@ -43,30 +44,30 @@ struct arena {
   int n;
 };
 
-/* Returns false on failure. */
+/* Creates the context and the scope. Returns false on failure. */
 int begin(struct arena* own, const char* device);
-/* Releases everything and returns the hash of what was added. */
+/* Releases all objects. Returns the hash of everything that was added. */
 uint64_t finish(struct arena* own);
 
-/* next() returns the slot for the next tensor, which finish() releases. last() returns the latest
- * tensor. */
+/* next() returns the slot for a new tensor, which finish() releases. last() returns the tensor in
+ * the latest slot. */
 tenon_tensor** next(struct arena* own);
 tenon_tensor* last(const struct arena* own);
 
 /* Creates an f32[rows,columns] tensor of small numbers; NULL on failure. */
 tenon_tensor* matrix(struct arena* own, int64_t rows, int64_t columns);
 
-/* Add bytes, a text, or the elements of a tensor to the scenario's result. */
+/* Add bytes, text or the elements of a tensor to the hash of the scenario's results. */
 void add_bytes(const void* data, size_t size);
 void add_text(tenon_string text);
 void add(struct arena* own, tenon_tensor* x);
 
 /* ---- a step of training ------------------------------------------------- */
 
-/* sum(tanh(x w)^2) */
+/* Computes sum(tanh(x w)^2). */
 tenon_error* loss(tenon_scope* scope, tenon_tensor* x, tenon_tensor* w, tenon_tensor** out_loss);
 
-/* A function, its inputs and the variable that it assigns. */
+/* A training function, its inputs, and the variable that it assigns. */
 struct training {
   struct arena own;
   tenon_tensor* inputs[2];

@@ -1,20 +1,19 @@
-/* An allocator that fails on request, for tests. The program's malloc() replaces the C library's in
- * every library that the program loads. It needs glibc, which also exports its allocator under
- * other names. */
+/* An allocator that fails on request. The test program defines malloc(), which replaces the C
+ * library's in all shared libraries that it loads. Requires glibc, which exports its own allocator
+ * under other names, too. */
 
 #ifndef TENON_CAPI_TESTS_MEMORY_FAILING_MALLOC_H_
 #define TENON_CAPI_TESTS_MEMORY_FAILING_MALLOC_H_
 
-/* Starts to count allocations at 0. The one with index `first` and the `n` - 1 after it fail; none
- * fails if `n` is 0. An allocation is a call of malloc(), calloc(), realloc(), an aligned
- * form of them, or mmap(). */
+/* Restarts the count of allocations at 0. From index `first` on, `n` allocations fail; none if `n`
+ * is 0. Counts calls of malloc(), calloc(), realloc(), mmap() and functions for aligned memory. */
 void fail_allocations(long first, long n);
 
-/* Number of allocations since the last call of fail_allocations(). */
+/* Returns the number of allocations since the last call of fail_allocations(). */
 long count_allocations(void);
 long count_failed_allocations(void);
 
-/* Number of blocks that are allocated and not freed. */
+/* Returns the number of blocks that are allocated and not freed. */
 long count_live_blocks(void);
 
 #endif /* TENON_CAPI_TESTS_MEMORY_FAILING_MALLOC_H_ */

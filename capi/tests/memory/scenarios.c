@@ -75,8 +75,8 @@ static tenon_error* loss_of_inputs(void* payload, tenon_scope* scope, tenon_tens
   return loss(scope, inputs[0], inputs[1], &out_outputs[0]);
 }
 
-/* Computes the gradient of the loss with respect to `w`, and the gradient of its sum, under two
- * tapes. */
+/* Computes the gradient of the loss with respect to `w`, and the gradient of that gradient's sum,
+ * with two nested tapes. */
 static tenon_error* second_gradient(struct arena* own, tenon_tensor* x, tenon_tensor* w,
                                     tenon_tensor** out_gradient) {
   tenon_tape *outer = NULL, *inner = NULL;
@@ -146,7 +146,7 @@ static uint64_t run_function(const char* device) {
   tenon_function* gradient = NULL;
   int rows, i;
   if (!begin_training(&made, device)) goto end;
-  for (rows = 4; rows < 8; ++rows) { /* A third length makes the trace dynamic. */
+  for (rows = 4; rows < 8; ++rows) { /* A third size makes the trace dynamic. */
     made.inputs[0] = matrix(&made.own, rows, 3);
     if (!made.inputs[0]) goto end;
     for (i = 0; i < 2; ++i) {
@@ -165,7 +165,7 @@ static uint64_t run_function(const char* device) {
   DO(tenon_trace_stages(trace, &text));
   tenon_string_release(text);
   text.data = NULL;
-  DO(tenon_function_explain(made.function, &text)); /* Counts calls, including failed ones. */
+  DO(tenon_function_explain(made.function, &text)); /* Mentions failed calls, too. */
 end:
   tenon_string_release(text);
   tenon_trace_release(trace);
@@ -205,7 +205,7 @@ end:
   return finish_training(&made);
 }
 
-/* Reads what run_save() wrote. */
+/* Reads the files that run_save() wrote. */
 static uint64_t run_load(const char* device) {
   struct arena own;
   tenon_safetensors* file = NULL;

@@ -1,13 +1,14 @@
-/* The programs that the test of failed allocations runs, each with its own context. */
+/* The programs in which allocation_test makes allocations fail. Each creates its own context. */
 
 #ifndef TENON_CAPI_TESTS_MEMORY_SCENARIOS_H_
 #define TENON_CAPI_TESTS_MEMORY_SCENARIOS_H_
 
 #include <stdint.h>
 
-/* `run` creates and releases a context on the device `device`, writes files to the working folder,
- * and returns a hash of all results. A call that fails for lack of memory is repeated once;
- * allocations then no longer fail. Other problems are counted and printed. */
+/* `run` executes the scenario on the device `device` and returns a hash of all results. It creates
+ * and releases a context, and writes files to the working folder. A call that fails with
+ * OUT_OF_MEMORY is repeated once; from then on, no allocation fails. Other failures are printed and
+ * counted. */
 struct scenario {
   const char* name;
   uint64_t (*run)(const char* device);
@@ -16,7 +17,7 @@ struct scenario {
 extern const struct scenario kScenarios[];
 extern const int kScenarioCount;
 
-/* Number of problems since the start of the process. */
+/* Returns the number of problems since the start of the process. */
 int count_problems(void);
 
 #endif /* TENON_CAPI_TESTS_MEMORY_SCENARIOS_H_ */

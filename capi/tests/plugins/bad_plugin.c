@@ -1,4 +1,5 @@
-/* A plugin with one fault, selected by BAD_<fault>. It is refused before it computes anything. */
+/* A plugin with one fault, selected by the macro BAD_<fault>. The host must refuse it before it is
+ * used. */
 
 #include <tenon/plugin.h>
 
@@ -58,7 +59,7 @@ static tenon_error* describe_device(tenon_device_p* device, tenon_device_propert
 }
 static void close_device(tenon_device_p* device) { (void)device; }
 
-/* Functions that are never called. */
+/* Slots that are not called, because the plugin is refused. */
 static void unused_void(void) {}
 static tenon_error* unused_call(void) { return fail("called"); }
 

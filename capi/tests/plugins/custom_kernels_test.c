@@ -1,11 +1,11 @@
-/* Custom ops on a device whose plugin has kernels for them by name: custom_plugin.c. Its results
- * are greater by 1000 than those of the program's own loops, which shows who computed them. */
+/* Custom ops on a device whose plugin, custom_plugin.c, has kernels for them. The kernels add 1000
+ * to the result of the program's own loop, which shows whether a kernel or the loop computed it. */
 
 #include <tenon/introspect.h>
 
 #include "capi/tests/check.h"
 
-static int computed; /* Number of runs of the program's own loop. */
+static int computed; /* Runs of the loop instead of a kernel. */
 
 static tenon_error* compute_scale(void* payload, const void* attrs, const tenon_host_array* inputs,
                                   size_t n_inputs, const tenon_host_array* outputs,
@@ -71,7 +71,8 @@ static tenon_tensor* called(uint32_t id, const void* attrs, tenon_tensor* x) {
   return y;
 }
 
-/* Checks elements without a cast: the device does not support float64, which CHECK_VALUES needs. */
+/* Checks elements without a cast to float64, which CHECK_VALUES needs and this device does not
+ * support. */
 static void check_elements(tenon_tensor* x, const double* expected, size_t n) {
   float values[4] = {0};
   double wide[4] = {0};
@@ -224,7 +225,7 @@ static void the_derivative_is_the_programs(void) {
   tenon_tape_release(tape);
 }
 
-/* ---- lines that say SHAPED ---------------------------------------------- */
+/* ---- kernels that are prepared for certain sizes (SHAPED) --------------- */
 
 static void check_sizes(uint32_t op) {
   tenon_tensor* two = F32(-1, 2);
@@ -257,12 +258,11 @@ static void shaped_kernels_of_custom_ops_are_cached_by_size(void) {
 }
 
 struct counts {
-  int prepared; /* So far. */
+  int prepared; /* Kernels prepared so far. */
   int live;
 };
 
-/* Returns the plugin's counters for kernels of its SHAPED lines, which the op test.counts
- * reports. */
+/* Returns the plugin's counters of SHAPED kernels. The op test.counts copies them to its output. */
 static struct counts counted(uint32_t counts_op, tenon_tensor* pair) {
   struct counts counts;
   float values[2] = {-1, -1};
@@ -274,7 +274,8 @@ static struct counts counted(uint32_t counts_op, tenon_tensor* pair) {
   return counts;
 }
 
-/* Calls the op in `where` with n zeros. Returns whether the kernel was prepared for this size. */
+/* Calls the op in `where` on n zeros. Returns whether the kernel had been prepared for n elements.
+ */
 static int is_right_for(tenon_scope* where, uint32_t op, int64_t n, float* values) {
   const size_t bytes = (size_t)n * sizeof *values;
   tenon_tensor *x = NULL, *y = NULL;
@@ -287,11 +288,10 @@ static int is_right_for(tenon_scope* where, uint32_t op, int64_t n, float* value
   return values[0] == 1000 && values[n - 1] == 1000;
 }
 
-/* The host caches a bounded number of kernels. It has evicted the first ones when their sizes occur
- * again.
- */
+/* The host caches a limited number of kernels. When the sizes of the first round occur again, their
+ * kernels have been evicted and must be prepared again. */
 static void shaped_kernels_are_evicted_beyond_the_limit(void) {
-  /* A device caches 1024 kernels, and a scope holds some of those that it used most recently. */
+  /* A device caches 1024 kernels. A scope also holds some that it used most recently. */
   enum { kSizes = 1100, kKept = 1024, kHeldByScope = 512 };
   const tenon_custom_op op = op_called("test.sizes", 0), counts = op_called("test.counts", 0);
   const uint32_t ids[2] = {TENON_OP_abs, registered(&op)}, counts_op = registered(&counts);
@@ -301,7 +301,7 @@ static void shaped_kernels_are_evicted_beyond_the_limit(void) {
   int64_t n;
   for (round = 0; round < 2; ++round) {
     const int before = counted(counts_op, pair).prepared;
-    /* A new scope holds no kernels, so every hit comes from the device's cache. */
+    /* A new scope holds no kernels, so it only finds those that the device caches. */
     tenon_scope* fresh = NULL;
     CHECK_OK(tenon_scope_create(context(), tenon_str(device_name()), &fresh));
     for (n = 1; n <= kSizes; ++n) {

@@ -1,4 +1,5 @@
-// Shared by the fuzz targets: a scope on ref, and the check of what may be thrown.
+// Helpers of the fuzz targets: a scope on the device of the plugin `ref`, and a check that only
+// expected errors are thrown.
 
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace tenon::fuzz {
 
-// Created once and never destroyed.
+// Returns the scope that all inputs share. It is created on first use and never destroyed.
 inline Scope& scope() {
   static Scope* const made = [] {
     ContextOptions options;
@@ -28,7 +29,8 @@ inline Scope& scope() {
   return *made;
 }
 
-// Runs `read` on the bytes. It may throw any error that rejects them, but not kInternal.
+// Calls `read` with the fuzzer's bytes. Errors that reject the bytes are expected; an error with
+// code kInternal aborts the process, which libFuzzer reports as a crash.
 template <class Read>
 int reads_or_refuses(const uint8_t* data, size_t size, const Read& read) {
   try {

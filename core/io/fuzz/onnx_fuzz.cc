@@ -1,4 +1,5 @@
-// A libFuzzer target for ONNX files: any bytes become a function and variables, or are rejected.
+// A libFuzzer target for the ONNX reader: arbitrary bytes are either converted to a function and
+// variables, or rejected with an error.
 
 #include "core/io/fuzz/fuzz.h"
 #include "core/io/onnx/model_program.h"

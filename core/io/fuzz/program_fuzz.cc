@@ -1,4 +1,5 @@
-// A libFuzzer target for tenon.json: a saved program with an arbitrary description.
+// A libFuzzer target for tenon.json: reads a valid saved program whose description is replaced by
+// the fuzzer's bytes.
 
 #include <unistd.h>
 
@@ -13,8 +14,9 @@
 namespace tenon {
 namespace {
 
-// A folder with a function f, which adds w to its input and assigns the result, for inputs of two
-// sizes, and its files. In memory if the system has /dev/shm.
+// A temporary folder that holds a saved program. Its function f adds the variable w to the input
+// and assigns the sum to w. f has two signatures, for inputs of size 1 and 2. The folder is in
+// memory if the system has /dev/shm.
 class Folder {
  public:
   Folder() {

@@ -1,4 +1,5 @@
-// A libFuzzer target for safetensors: any bytes are tensors, or are rejected.
+// A libFuzzer target for the safetensors reader: arbitrary bytes are either read as tensors, or
+// rejected with an error.
 
 #include <vector>
 
@@ -10,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return fuzz::reads_or_refuses(data, size, [](std::string bytes) {
     const Ref<Safetensors> file = Safetensors::open_memory(std::move(bytes));
     for (const StoredTensor& tensor : file->tensors()) {
-      // At most the file's size, since they are inside it.
+      // Small enough to allocate: the reader has checked that the elements are inside the file.
       std::vector<char> elements(tensor.size);
       file->read(tensor, elements.data());
     }

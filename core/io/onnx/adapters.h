@@ -1,5 +1,5 @@
-// Adapters express ONNX ops that differ from Tenon's in Tenon's ops, one function for each.
-// adapters.def lists them; adapters_*.cc define them by family.
+// An adapter computes one ONNX op with Tenon's ops, if the ONNX op differs from Tenon's.
+// adapters.def lists the adapters; adapters_*.cc define them by family.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace tenon::onnx {
 
 using Adapter = Tensors (*)(const NodeCall& n);
 
-// Returns NULL if there is none.
+// Finds the adapter of an ONNX op; NULL if the op has none.
 Adapter find_adapter(std::string_view domain, std::string_view op);
 
 namespace adapters {
@@ -18,8 +18,8 @@ namespace adapters {
 #define TENON_ONNX_TRAINING(op, function) TENON_ONNX(op, function)
 #include "core/io/onnx/adapters.def"
 
-// Calls conv with the attributes of a node. Shared with integer convolutions. Input 0 of the node
-// must have the shape of x.
+// Convolves x with w and adds b, with the attributes of a Conv or ConvInteger node. Reads the
+// spatial sizes from input 0 of the node, which must have the shape of x.
 Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b);
 }  // namespace adapters
 

@@ -1,4 +1,4 @@
-// Attention in its forms, and the caches that generation keeps.
+// Attention ops: dot-product attention, key-value caches, and recurrent replacements of attention.
 
 #include <cmath>
 
@@ -39,7 +39,7 @@ namespace {
 
 constexpr int64_t kHeadsAxis = 1, kLengthAxis = 2;
 
-// Extends the last axis of a mask to the number of keys. The added keys are masked.
+// Pads the last axis of a mask to `keys` elements, so that the additional keys are masked.
 Tensor extended(const Tensor& mask, Size keys) {
   const size_t rank = mask->rank();
   require(rank > 0, "the mask must have at least one axis");
@@ -57,7 +57,7 @@ Tensor extended(const Tensor& mask, Size keys) {
 
 struct Operands {
   Tensor q, k, v;
-  Size past = 0;  // Number of cached keys.
+  Size past = 0;  // Number of cached keys and values.
 };
 
 Operands operands_of(const NodeCall& n) {
@@ -74,7 +74,7 @@ Operands operands_of(const NodeCall& n) {
   return all;
 }
 
-// Combines all masks of a call. `is_causal`: including the causal mask.
+// Combines the mask input, the causal mask (if `is_causal`) and the mask of valid key lengths.
 Tensor mask_of(const NodeCall& n, const Operands& x, bool is_causal) {
   const Size queries = x.q->shape()[kLengthAxis], keys = x.k->shape()[kLengthAxis];
   Tensor mask = n.optional(3);
@@ -88,7 +88,7 @@ Tensor mask_of(const NodeCall& n, const Operands& x, bool is_causal) {
   return mask;
 }
 
-// The intermediate results that output 3 may select.
+// The values of attribute qk_matmul_output_mode: which intermediate scores are output 3.
 enum class Scores : int64_t { kProduct = 0, kCapped = 1, kMasked = 2, kSoftmax = 3 };
 
 Tensor scores_of(const Operands& x, const Tensor& mask, double scale, double softcap,
@@ -110,7 +110,7 @@ Tensor scores_of(const Operands& x, const Tensor& mask, double scale, double sof
 
 }  // namespace
 
-// Attention is computed in float32 at least, so softmax_precision can be ignored.
+// Tenon computes attention in float32 or wider, so attribute softmax_precision is ignored.
 Tensors attention(const NodeCall& n) {
   n.ignore("softmax_precision");
   const Operands x = operands_of(n);
@@ -122,7 +122,8 @@ Tensors attention(const NodeCall& n) {
           "attribute scale must be positive, but is {}", n.attr_float("scale", 0));
   const double scale = n.attr_float("scale", 0);
   const bool is_causal = n.flag("is_causal", false);
-  // Without a cache, the op masks later keys itself, which lets it skip them.
+  // Without a key-value cache, Tenon's attention op applies the causal mask itself and skips masked
+  // keys.
   const bool masks_causally = is_causal && (n.has(4) || n.wants(3));
   const Tensor mask = mask_of(n, x, masks_causally);
   const Tensor y = call_named1("attention",
@@ -139,7 +140,8 @@ Tensors attention(const NodeCall& n) {
   return outputs;
 }
 
-// Statistics are at least float32, so stash_type can be ignored. The result has the dtype of scale.
+// Tenon computes the statistics in float32 or wider, so attribute stash_type is ignored. The result
+// has the dtype of scale.
 Tensors rms_normalization(const NodeCall& n) {
   n.ignore("stash_type");
   const Tensor &x = n.in(0), &scale = n.in(1);
@@ -152,7 +154,8 @@ Tensors rms_normalization(const NodeCall& n) {
   return {to_dtype(y, dtype)};
 }
 
-// Writes a part of a cache along an axis. In mode circular, positions wrap around.
+// Writes an update into a cache along an axis. With mode "circular", indices wrap around at the
+// end.
 Tensors tensor_scatter(const NodeCall& n) {
   const Tensor &cache = n.in(0), &update = n.in(1);
   const size_t rank = cache->rank();
@@ -176,7 +179,8 @@ Tensors tensor_scatter(const NodeCall& n) {
                            {.axis = static_cast<int64_t>(axis)})};
 }
 
-// Attention whose scores and probabilities pass through graphs of the node.
+// Attention that applies two graphs of the node: score_mod to the scores before the softmax, and
+// prob_mod to the probabilities after it.
 Tensors flex_attention(const NodeCall& n) {
   const Tensor &q = n.in(0), &k = n.in(1), &v = n.in(2);
   require(q->rank() == 4 && k->rank() == 4 && v->rank() == 4,
@@ -211,7 +215,8 @@ Tensors flex_attention(const NodeCall& n) {
 
 // ---- recurrent replacements of attention ----
 
-// A convolution over past positions only. Its first inputs come from the previous call.
+// A causal convolution: each output depends on earlier positions only. Input 3 holds the last
+// positions of the previous call, and output 1 those of this call.
 Tensors causal_conv_with_state(const NodeCall& n) {
   const Tensor &x = n.in(0), &w = n.in(1);
   require(x->rank() == 3 && w->rank() == 3,
@@ -234,7 +239,7 @@ Tensors causal_conv_with_state(const NodeCall& n) {
 
 namespace {
 
-// Each position is a few calls, so longer sequences are rejected.
+// Maximum length of a sequence. Each position is traced as several ops.
 constexpr int64_t kMaxPositions = 1 << 14;
 
 Tensor at_position(const Tensor& x, int64_t i) {
@@ -243,10 +248,11 @@ Tensor at_position(const Tensor& x, int64_t i) {
 
 }  // namespace
 
-// Linear attention: queries read a state of keys and values, which each position decays and
-// updates. The delta rules write only the difference from the value that the state has for the key.
+// Linear attention: a recurrent state maps keys to values, and queries read it. At each position
+// the state decays and is updated. The delta rules add only the difference between the new value
+// and the value that the state returns for the key.
 Tensors linear_attention(const NodeCall& n) {
-  n.ignore("chunk_size");  // A hint for speed.
+  n.ignore("chunk_size");  // Affects speed only.
   const std::string rule = n.attr_text("update_rule", "gated_delta");
   const bool is_gated = rule == "gated" || rule == "gated_delta";
   const bool is_delta = rule == "delta" || rule == "gated_delta";
@@ -271,7 +277,7 @@ Tensors linear_attention(const NodeCall& n) {
   const int64_t length = q->shape()[2], d_k = k->shape()[3], d_v = v->shape()[3];
   require_code(length <= kMaxPositions, Code::kUnimplemented,
                "supports at most {} positions, but there are {}", kMaxPositions, length);
-  // One factor for each head, or for each feature of a key.
+  // Decay factors: one for each head, or one for each feature of a key.
   const Tensor decay = is_gated ? exp(wide_heads(4, kv_heads)) : Tensor();
   const Tensor beta = is_delta ? wide_heads(5, n.in(5)->shape()[2] == 1 ? 1 : kv_heads) : Tensor();
   const double given_scale = n.attr_float("scale", 0);

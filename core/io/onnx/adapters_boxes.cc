@@ -1,4 +1,4 @@
-// Regions and boxes of images.
+// Ops on regions and bounding boxes of images.
 
 #include <algorithm>
 #include <cmath>
@@ -11,16 +11,16 @@ namespace tenon::onnx::adapters {
 namespace {
 
 struct RoiAlignSettings {
-  int64_t height, width;  // Size of the result of a region.
+  int64_t height, width;  // Size of the output for one region.
   double scale, shift;
   bool is_half_pixel, is_max;
 };
 
-// The mean or maximum of `rows` * `columns` samples in each cell of each region.
+// Returns the mean or maximum of `rows` * `columns` samples in each cell of each region.
 Tensor aligned(const Tensor& image, const Ints& sizes, const Tensor& rois,
                const RoiAlignSettings& to, int64_t rows, int64_t columns) {
   const Size n_rois = rois->shape()[0];
-  // Sample positions along an axis, and whether each one is in the image: regions, cells * samples.
+  // Returns the sample positions along one axis, with shape [regions, cells * samples].
   const auto along = [&](int64_t axis, int64_t cells, int64_t samples) {
     const auto edge = [&](int64_t i) {
       return slice(rois, {.starts = {i}, .ends = {i + 1}, .axes = {1}}) * to.scale - to.shift;
@@ -72,7 +72,7 @@ Tensor aligned(const Tensor& image, const Ints& sizes, const Tensor& rois,
 
 }  // namespace
 
-// Without sampling_ratio, each region has its own number of samples.
+// If sampling_ratio is 0, the number of samples differs between regions.
 Tensors roi_align(const NodeCall& n) {
   const Tensor &x = n.in(0), &rois = n.in(1);
   require(x->rank() == 4 && rois->rank() == 2 && rois->shape()[1] == 4,
@@ -96,7 +96,7 @@ Tensors roi_align(const NodeCall& n) {
   to.shift = to.is_half_pixel ? 0.5 : 0;
   to.is_max = mode == "max";
   const int64_t ratio = n.attr("sampling_ratio", 0);
-  constexpr int64_t kMaxSamples = int64_t{1} << 24;  // Maximum per region.
+  constexpr int64_t kMaxSamples = int64_t{1} << 24;  // Maximum number for one region.
   const auto require_few = [&](double rows, double columns) {
     require_code(
         rows >= 0 && columns >= 0 &&
@@ -162,9 +162,9 @@ std::vector<Box> boxes_of(const std::vector<double>& numbers, bool by_centre) {
   for (size_t i = 0; i + 3 < numbers.size(); i += 4) {
     float c[4];
     for (size_t j = 0; j < 4; ++j) c[j] = static_cast<float>(numbers[i + j]);
-    if (by_centre) {  // x, y, width, height.
+    if (by_centre) {  // [x, y, width, height] of each box.
       boxes.push_back({c[1] - c[3] / 2, c[0] - c[2] / 2, c[1] + c[3] / 2, c[0] + c[2] / 2});
-    } else {  // Two opposite corners, each y, x.
+    } else {  // [y, x, y, x]: two opposite corners.
       boxes.push_back(
           {std::min(c[0], c[2]), std::min(c[1], c[3]), std::max(c[0], c[2]), std::max(c[1], c[3])});
     }
@@ -174,8 +174,8 @@ std::vector<Box> boxes_of(const std::vector<double>& numbers, bool by_centre) {
 
 }  // namespace
 
-// Selects boxes by descending score, except those that overlap a selected box too much. Runs on the
-// host, because the number of selected boxes is not known in advance.
+// Selects boxes by descending score, and skips boxes whose overlap with a selected box exceeds the
+// threshold. Runs on the host, because the number of selected boxes is data-dependent.
 Tensors non_max_suppression(const NodeCall& n) {
   const Dims &boxes = n.shape(0), &scores = n.shape(1);
   require(boxes.rank() == 3 && boxes[2] == 4 && scores.rank() == 3 && scores[0] == boxes[0] &&

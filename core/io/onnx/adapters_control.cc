@@ -1,5 +1,6 @@
-// Control flow. Eagerly, the host reads conditions and counts and runs inner graphs accordingly.
-// Under trace, the nodes become branches and loops of the trace (traced_control.h).
+// Control flow: If, Loop and Scan. In eager mode, the host reads conditions and trip counts, and
+// runs the inner graphs accordingly. Under trace, the nodes become branches and loops of the trace
+// (traced_control.h).
 
 #include <limits>
 
@@ -20,7 +21,7 @@ bool truth(const Tensor& x) {
   return value;
 }
 
-// Stacks the outputs of all iterations along a new axis.
+// Stacks the outputs of all iterations along a new axis. Throws if there are none.
 Tensor stacked(const Tensors& rounds, int64_t axis) {
   require_code(!rounds.empty(), Code::kUnimplemented,
                "the body never runs, so the shape of its scan outputs is unknown");
@@ -35,8 +36,8 @@ const Graph& body_of(const NodeCall& n, std::string_view name) {
   return *body;
 }
 
-// The values that are carried between iterations, and the scan outputs of each iteration. A body
-// returns the carried values from index `first`, followed by the scan outputs.
+// The carried values of a loop, and the scan outputs of each iteration so far. Outputs of the body
+// before index `first` are ignored; the carried values follow, then the scan outputs.
 struct Iterations {
   Iterations(const Graph& body, Tensors initial, size_t first)
       : carried(std::move(initial)), first(first) {
@@ -69,12 +70,12 @@ Ints per_value_list(const NodeCall& n, std::string_view name, size_t size) {
 
 namespace {
 
-// Slice `at` of an axis, without that axis.
+// Returns the slice of x at index `at` of an axis, and removes that axis.
 Tensor slice_at(const Tensor& x, int64_t axis, int64_t at) {
   return squeeze(slice(x, {.starts = {at}, .ends = {at + 1}, .axes = {axis}}), {axis});
 }
 
-// Iterates over the slices of each scanned input along its axis.
+// Runs a Scan node: calls `body` for each index of the scanned inputs along their axes.
 Iterations scan_over(const NodeCall& n, const Graph& body, const Tensors& initial,
                      const Tensors& scanned, const Ints& axes, const Ints& directions) {
   Iterations rounds(body, initial, 0);
@@ -109,7 +110,8 @@ ScanInputs scan_inputs(const NodeCall& n, size_t first) {
   return {inputs_of(n, first, begin), inputs_of(n, begin, n.n_inputs())};
 }
 
-// Version 8 scanned each element of a batch separately, along the axis after the batch axis.
+// Scan of operator set 8, which scanned each element of a batch separately. Axis 0 was the batch,
+// and the scanned axis followed it.
 Tensors scan_batch(const NodeCall& n) {
   const Graph& body = body_of(n, "body");
   require_code(!n.has(0), Code::kUnimplemented, "the input sequence_lens is not supported");
@@ -146,8 +148,8 @@ Tensors if_else(const NodeCall& n) {
   return traced_if(n, then_branch, else_branch);
 }
 
-// Runs the body while the condition, which the body recomputes, is true, up to the maximum number
-// of iterations.
+// Runs the body of a Loop node while the condition is true, up to the maximum number of iterations.
+// The body returns the next condition.
 Tensors loop(const NodeCall& n) {
   const Graph& body = body_of(n, "body");
   if (is_traced()) return traced_loop(n, body);

@@ -1,4 +1,5 @@
-// Ops that onnxruntime's optimiser fuses: activations, products, normalisation and attention.
+// Ops that onnxruntime's optimiser writes when it fuses nodes: activations, matrix products,
+// normalisation and attention.
 
 #include <cmath>
 
@@ -15,7 +16,7 @@ Tensor gelu_of(const Tensor& x, bool is_tanh) {
 
 Tensor plus(const Tensor& x, const Tensor& bias) { return bias ? x + bias : x; }
 
-// Applies the activation that the node names. `parameter` returns its numbers.
+// Applies the activation `name`. `parameter(i, default)` returns its i-th parameter.
 template <class Parameter>
 Tensor activated(const Tensor& x, const std::string& name, const Parameter& parameter) {
   if (name.empty()) return x;
@@ -50,7 +51,7 @@ Tensors fused_mat_mul(const NodeCall& n) {
   n.require_attr("transBatchA", 0);
   n.require_attr("transBatchB", 0);
   const double alpha = n.attr_float("alpha", 1);
-  // The attribute has no effect on a vector.
+  // For a vector, the attributes transA and transB have no effect.
   const auto transposes = [&](std::string_view name, size_t i) {
     return n.flag(name, false) && n.rank(i) > 1;
   };
@@ -68,7 +69,7 @@ Tensors fused_gemm(const NodeCall& n) {
                     [&](size_t i, double otherwise) { return n.attr_float(names[i], otherwise); })};
 }
 
-// Adds input 3, if it is given, before the activation.
+// Convolves, adds input 3 if it is present, and applies the activation.
 Tensors fused_conv(const NodeCall& n) {
   const std::vector<float> parameters = n.attr_floats("activation_params");
   const Tensor y = plus(convolved(n, n.in(0), n.in(1), n.optional(2)), n.optional(3));
@@ -81,8 +82,9 @@ Tensors fused_conv(const NodeCall& n) {
 
 namespace {
 
-// The outputs of SkipLayerNormalization and its variants: the normalised tensor and, as output 3,
-// the sum. Outputs 1 and 2, mean and inv_std_var, are for training only and are rejected.
+// Returns the outputs of SkipLayerNormalization and its variants: output 0 is normalised, and
+// output 3 is the sum before normalisation. The node must not use outputs 1 and 2 (mean and
+// inv_std_var), which are for training.
 Tensors with_sum(const NodeCall& n, const Tensor& y, const Tensor& sum) {
   require_code(!n.wants(1) && !n.wants(2), Code::kUnimplemented,
                "the outputs mean and inv_std_var are not supported");
@@ -120,7 +122,7 @@ Tensors embed_layer_normalization(const NodeCall& n) {
   const Tensor y = call_named1("layer_norm",
                                {{"axis", int64_t{-1}}, {"epsilon", n.attr_float("epsilon", 1e-12)}},
                                {sum, n.in(5), n.in(6)});
-  // The number of elements of each sequence that the mask selects.
+  // The number of unmasked elements of each sequence.
   const Tensor lengths =
       n.wants(1) ? cast(tenon::sum(cast(n.in(7), DType::kI32), {.axes = {1}}), DType::kI32)
                  : Tensor();
@@ -131,8 +133,8 @@ Tensors embed_layer_normalization(const NodeCall& n) {
 
 namespace {
 
-// Adds a mask of keys: one length for each sequence, or one bool for each key, possibly of each
-// query.
+// Converts a mask of keys to a bool tensor with four axes. The mask holds one length per sequence,
+// one bool per key, or one bool per query and key.
 Tensor key_mask(const Tensor& mask, Size keys) {
   if (!mask) return mask;
   if (mask->rank() == 1) {
@@ -147,10 +149,11 @@ Tensor key_mask(const Tensor& mask, Size keys) {
 }
 
 struct Heads {
-  Tensor q, k, v;  // Batch, heads, length, size.
+  Tensor q, k, v;  // [batch, heads, length, size].
 };
 
-// Attention over heads. `mask` is bool, `bias` is added to the scores; each may be absent.
+// Computes attention of each head. `mask` is bool; `bias` is added to the scores. Both are
+// optional.
 Tensor attended(const Heads& x, const Tensor& mask, const Tensor& bias, double scale, Size past,
                 bool is_causal) {
   Tensor all = both_masks(bias, mask);
@@ -168,7 +171,7 @@ Tensor part_of_last(const Tensor& x, Size start, Size end) {
 
 Tensors multi_head_attention(const NodeCall& n) {
   n.require_attr("do_rotary", 0);
-  n.ignore("mask_filter_value");  // Masked keys get weight 0, whatever the attribute is.
+  n.ignore("mask_filter_value");  // Masked keys get weight 0 for any value of it.
   const int64_t heads = n.attr("num_heads", 0);
   require_code(n.has(1) && n.has(2) && n.rank(0) == 3, Code::kUnimplemented,
                "packed queries, keys and values are not supported");
@@ -194,8 +197,8 @@ Tensors multi_head_attention(const NodeCall& n) {
   return {y, x.k, x.v};
 }
 
-// Attention whose queries, keys and values are computed by one matrix product. The input `past`
-// holds keys and values along its first axis.
+// Attention whose queries, keys and values are the result of a single matrix product. Axis 0 of the
+// input `past` has two elements: keys and values.
 Tensors packed_attention(const NodeCall& n) {
   n.require_attr("do_rotary", 0);
   n.require_attr("past_present_share_buffer", 0);
@@ -230,7 +233,7 @@ Tensors packed_attention(const NodeCall& n) {
   return {y, concat(both, 0)};
 }
 
-// Input 1 is one position for each element, or the first position of all sequences.
+// Input 1 holds one position for each element, or a single first position for all sequences.
 Tensors rotary_embedding(const NodeCall& n) {
   n.ignore("is_packed_batching");
   require_code(n.attr_float("scale", 1) == 1, Code::kUnimplemented,
@@ -245,7 +248,7 @@ Tensors rotary_embedding(const NodeCall& n) {
   }
   const int64_t rotated = n.attr("rotary_embedding_dim", 0);
   int64_t heads = n.attr("num_heads", 0);
-  // Without the number of heads, the width of the caches determines it.
+  // If the number of heads is not given, derives it from the width of the cos and sin caches.
   if (heads == 0 && x->rank() == 3) heads = x->shape()[2] / (2 * n.in(2)->shape()[1]);
   return call_named("rotary_embedding",
                     {{"interleaved", n.attr("interleaved", 0)},

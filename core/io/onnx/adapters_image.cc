@@ -1,4 +1,4 @@
-// Sampling of images at computed positions.
+// Ops that sample images at computed positions.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ struct Sampling {
       true;  // Whether the borders of the image are the centres of its outer elements.
 };
 
-// The positions from which an axis is reflected.
+// The interval of valid positions along one axis, at whose ends positions are reflected.
 struct Borders {
   double low, high;
 };
@@ -52,7 +52,7 @@ Borders borders_of(int64_t size, bool align_corners) {
   return align_corners ? Borders{0, length - 1} : Borders{-0.5, length - 0.5};
 }
 
-// Reflects positions at the borders until they are between them.
+// Reflects positions at the borders, as often as needed to be between them.
 Tensor reflected(const Tensor& p, Borders at) {
   const double range = at.high - at.low;
   if (range <= 0) return zeros(p->type) + at.low;
@@ -60,7 +60,7 @@ Tensor reflected(const Tensor& p, Borders at) {
   return minimum(turn, 2 * range - turn) + at.low;
 }
 
-// Moves positions beyond the borders, as the padding specifies.
+// Moves positions outside the image into it, as the padding mode specifies.
 Tensor padded_positions(const Tensor& p, int64_t size, const Sampling& how) {
   if (how.padding == Padding::kZeros) return p;
   const Borders at = borders_of(size, how.align_corners);
@@ -71,9 +71,9 @@ Tensor padded_positions(const Tensor& p, int64_t size, const Sampling& how) {
                p);
 }
 
-// A neighbour of each position along one axis: its index, its weight, and whether it exists.
+// One neighbour of each position along one axis: its index, its weight, and whether it is inside.
 struct Tap {
-  Tensor index, weight, exists;  // If `weight` is empty, it is 1. If `exists` is empty, it is true.
+  Tensor index, weight, exists;  // An empty `weight` is 1; an empty `exists` is true.
 };
 
 Tap tap_at(const Tensor& place, const Tensor& weight, int64_t size, const Sampling& how) {
@@ -90,7 +90,7 @@ Tap tap_at(const Tensor& place, const Tensor& weight, int64_t size, const Sampli
 }
 
 std::vector<Tap> taps_of(const Tensor& position, int64_t size, const Sampling& how) {
-  // NaN positions count as outside the image.
+  // Treats NaN as a position outside the image.
   const Tensor p = padded_positions(where(isfinite(position), position, number(-4)), size, how);
   if (how.mode == Interpolation::kNearest) return {tap_at(round(p), Tensor(), size, how)};
   const Tensor low = floor(p), f = p - low;
@@ -104,8 +104,9 @@ std::vector<Tap> taps_of(const Tensor& position, int64_t size, const Sampling& h
           tap_at(low + 1, near(1.0 - f), size, how), tap_at(low + 2, far(2.0 - f), size, how)};
 }
 
-// Samples x: batch, channels, elements, an image of the given sizes, at positions: batch, points;
-// one tensor for each axis of the image. Returns batch, channels, points.
+// Samples an image at computed positions. x is [batch, channels, elements], with an image of the
+// given sizes in its last axis. `positions` has a tensor [batch, points] for each axis of the
+// image. Returns [batch, channels, points].
 Tensor sampled(const Tensor& x, const Ints& sizes, const Tensors& positions, const Sampling& how) {
   std::vector<std::vector<Tap>> taps;
   for (size_t i = 0; i < sizes.size(); ++i) taps.push_back(taps_of(positions[i], sizes[i], how));
@@ -132,7 +133,7 @@ Tensor sampled(const Tensor& x, const Ints& sizes, const Tensors& positions, con
   return y;
 }
 
-// Component i of the last axis, as batch, points.
+// Returns component i of the last axis of `points`, with shape [batch, points].
 Tensor component(const Tensor& points, int64_t i) {
   const Tensor one = slice(points, {.starts = {i}, .ends = {i + 1}, .axes = {-1}});
   Size count = 1;
@@ -142,7 +143,7 @@ Tensor component(const Tensor& points, int64_t i) {
 
 }  // namespace
 
-// The last axis of the grid has the coordinates in reverse order of the axes, from -1 to 1.
+// The last axis of the grid holds coordinates between -1 and 1, the last axis of the image first.
 Tensors grid_sample(const NodeCall& n) {
   const Tensor &x = n.in(0), &grid = n.in(1);
   require(x->rank() >= 3 && grid->rank() == x->rank(),
@@ -191,7 +192,8 @@ Tensors grid_sample(const NodeCall& n) {
   return {cast(reshape(sampled(image, sizes, positions, how), shape), dtype)};
 }
 
-// The grid of an affine transform: its matrices map homogeneous positions of the output.
+// Computes the grid of an affine transform. theta holds a matrix for each image, which maps
+// homogeneous output positions to input positions.
 Tensors affine_grid(const NodeCall& n) {
   const Tensor& theta = n.in(0);
   const Ints size = n.ints(1);
@@ -219,7 +221,7 @@ Tensors affine_grid(const NodeCall& n) {
   return {reshape(matmul(points, theta, {.transpose_b = true}), shape)};
 }
 
-// Crops or pads axes, as evenly as possible at both ends.
+// Crops or pads axes equally at both ends, up to one element.
 Tensors center_crop_pad(const NodeCall& n) {
   Tensor x = n.in(0);
   const Ints wanted = n.ints(1);
@@ -244,7 +246,7 @@ Tensors center_crop_pad(const NodeCall& n) {
   return {pad(x, number_of(x->type.dtype, 0), pads)};
 }
 
-// A convolution whose window elements are moved by offsets and scaled by a mask.
+// Deformable convolution: each window element is moved by an offset and scaled by a mask.
 Tensors deform_conv(const NodeCall& n) {
   const Tensor &x = n.in(0), &w = n.in(1);
   require_code(x->rank() == 4 && w->rank() == 4, Code::kUnimplemented,

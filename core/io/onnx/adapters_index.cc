@@ -1,4 +1,4 @@
-// Index ops, and ops that search or select by index.
+// Ops that gather, scatter, search or select by index.
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
@@ -6,15 +6,15 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// The indices of the true elements of a bool vector.
+// Returns the indices of the true elements of a bool vector.
 Tensor indices_of(const Tensor& condition) {
   return reshape(call_named1("nonzero", {}, {condition}), {-1});
 }
 
 Tensor argsort(const Tensor& x) { return call_named1("argsort", {}, {x}); }
 
-// Sorts the rows of a matrix lexicographically (stable) and returns the permutation. It sorts by
-// one column at a time, from the last to the first.
+// Sorts the rows of a matrix lexicographically (stable) and returns the permutation. Sorts by one
+// column at a time, from the last to the first.
 Tensor order_of_rows(const Tensor& rows) {
   Tensor order = iota({rows->shape()[0]}, DType::kI64, 0);
   for (int64_t c = rows->shape()[1]; c-- > 0;) {
@@ -24,14 +24,14 @@ Tensor order_of_rows(const Tensor& rows) {
   return order;
 }
 
-// The inverse of a permutation.
+// Returns the inverse of a permutation.
 Tensor inverse_of(const Tensor& order) {
   const Tensor places = iota(order->shape(), DType::kI64, 0);
   return scatter_elements(zeros(order->type), order, places, {.axis = 0});
 }
 
-// The unique slices along an axis, the index of the first occurrence of each, the index of the
-// unique slice for each slice, and the counts.
+// Returns four tensors: the unique slices of x along an axis, the index of the first occurrence of
+// each, the index of its unique slice for each slice of x, and the number of occurrences.
 Tensors unique_slices(const Tensor& x, int64_t axis, bool sorted) {
   Ints axis_first = {axis};
   for (int64_t i = 0; i < static_cast<int64_t>(x->rank()); ++i) {
@@ -65,12 +65,12 @@ Tensors unique_slices(const Tensor& x, int64_t axis, bool sorted) {
 
 }  // namespace
 
-// The name of ScatterElements before version 11.
+// Scatter is the name of ScatterElements before version 11.
 Tensors scatter(const NodeCall& n) {
   return {scatter_elements(n.in(0), n.in(1), n.in(2), {.axis = n.attr("axis", 0)})};
 }
 
-// Writes one of two values for each class. The values and the number of classes are inputs.
+// One-hot encoding. The number of classes is input 1; the off and on values are input 2.
 Tensors one_hot(const NodeCall& n) {
   const Tensor& indices = n.in(0);
   const bool is_whole = n.known(1) && !is_floating(n.known(1)->dtype);
@@ -90,7 +90,7 @@ Tensors one_hot(const NodeCall& n) {
   return {where(hot, value(1), value(0))};
 }
 
-// Selects the slices of an axis whose condition is true; without an axis, elements of the flattened
+// Selects slices along an axis by a bool vector. Without an axis, selects elements of the flattened
 // input.
 Tensors compress(const NodeCall& n) {
   const Tensor &x = n.in(0), &condition = n.in(1);
@@ -100,7 +100,7 @@ Tensors compress(const NodeCall& n) {
   return {gather(reshape(x, {count(x->shape())}), places, 0)};
 }
 
-// The unique elements, or the unique slices along an axis.
+// Returns the unique elements of x or, with an axis, its unique slices.
 Tensors unique(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const bool sorted = n.flag("sorted", true);

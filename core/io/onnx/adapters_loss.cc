@@ -1,10 +1,10 @@
-// Classification losses.
+// The adapter of SoftmaxCrossEntropyLoss.
 
 #include "core/io/onnx/adapters.h"
 
 namespace tenon::onnx::adapters {
 
-// Applies nll to log_softmax, which is an output, too.
+// Computes log_softmax, which is output 1, and the negative log likelihood loss, which is output 0.
 Tensors softmax_cross_entropy_loss(const NodeCall& n) {
   const Tensor log_probs = log_softmax(n.in(0), 1);
   std::vector<NamedAttr> attrs = {{"reduction", n.attr_text("reduction", "mean")}};

@@ -1,4 +1,4 @@
-// Arithmetic, reductions, casts.
+// Arithmetic, reductions and casts.
 
 #include <cmath>
 #include <limits>
@@ -11,10 +11,12 @@ namespace {
 
 // ---- reductions ----
 
-// The meaning of noop_with_empty_axes for an op: returns the input, or is not specified.
+// What an op with noop_with_empty_axes and no axes does: it returns its input, or ONNX does not
+// specify it.
 enum class EmptyAxes { kItself, kUnknown };
 
-// Reductions keep the reduced axes by default, and take the axes as an input from some version on.
+// Calls a reduction. Reductions keep the reduced axes by default. From operator set `since` on, the
+// axes are an input instead of an attribute.
 Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
                EmptyAxes of_none = EmptyAxes::kItself) {
   const Ints axes = n.ints_since(since, "axes", 1).value_or(Ints());
@@ -29,7 +31,7 @@ Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
   return call_named(op, {{"axes", axes}, {"keepdims", int64_t{keepdims}}}, {n.in(0)});
 }
 
-// The largest or the smallest number of a dtype.
+// Returns a tensor filled with the largest or the smallest number of a dtype.
 Tensor extreme_of(DType dtype, const Dims& shape, bool largest) {
   if (is_floating(dtype)) return fill(number(largest ? INFINITY : -INFINITY), shape, dtype);
   const int64_t least = is_unsigned_integer(dtype)
@@ -39,7 +41,7 @@ Tensor extreme_of(DType dtype, const Dims& shape, bool largest) {
   return largest ? sub(y, integer(1)) : y;  // 0 - 1 wraps around to the largest number.
 }
 
-// max and min of no elements are the identity of the reduction.
+// Maximum or minimum. For an empty input it returns the identity of the reduction, such as -inf.
 Tensors reduce_extreme(const NodeCall& n, std::string_view op, bool of_nothing_is_largest) {
   const TensorType& x = n.in(0)->type;
   if (x.dtype == DType::kBool) return reduce(n, of_nothing_is_largest ? "all" : "any", 18);
@@ -51,7 +53,7 @@ Tensors reduce_extreme(const NodeCall& n, std::string_view op, bool of_nothing_i
   return {extreme_of(x.dtype, shape, of_nothing_is_largest)};
 }
 
-// The index of the first of equal elements. For the last one, searches the reversed axis.
+// Returns the index of the first of equal extremes. To find the last one, reverses the axis.
 Tensors arg_reduce(const NodeCall& n, std::string_view op) {
   const int64_t axis = n.attr("axis", 0);
   const auto search = [&](const Tensor& x) {
@@ -74,7 +76,8 @@ Tensor fold(const NodeCall& n, const Join& join) {
 
 // ---- along an axis ----
 
-// Before version 13, these ops flattened x to a matrix whose rows span all axes from `axis`.
+// Before version 13, ops such as Softmax reshaped x to a matrix, whose rows held all axes from
+// `axis` on.
 Tensors along_axis(const NodeCall& n, std::string_view op) {
   constexpr int64_t kFirstAlongOneAxis = 13;
   const Tensor& x = n.in(0);
@@ -99,7 +102,7 @@ Tensors reduce_prod(const NodeCall& n) { return reduce(n, "prod", 18); }
 Tensors reduce_max(const NodeCall& n) { return reduce_extreme(n, "max", false); }
 Tensors reduce_min(const NodeCall& n) { return reduce_extreme(n, "min", true); }
 
-// The mean of integers is truncated.
+// The mean of integers is truncated to an integer.
 Tensors reduce_mean(const NodeCall& n) {
   const TensorType& x = n.in(0)->type;
   if (is_floating(x.dtype)) return reduce(n, "mean", 18);
@@ -136,7 +139,7 @@ Tensors softmax(const NodeCall& n) { return along_axis(n, "softmax"); }
 Tensors log_softmax(const NodeCall& n) { return along_axis(n, "log_softmax"); }
 Tensors hardmax(const NodeCall& n) { return along_axis(n, "hardmax"); }
 
-// Before version 11 the bounds are attributes. Each bound is optional.
+// Clamps x. Before version 11, the bounds are attributes. Each bound is optional.
 Tensors clip(const NodeCall& n) {
   Tensor y = n.in(0);
   const auto bound = [&](std::string_view name, size_t i) {
@@ -153,7 +156,7 @@ Tensors mod(const NodeCall& n) {
   return {n.flag("fmod", false) ? fmod(n.in(0), n.in(1)) : tenon::mod(n.in(0), n.in(1))};
 }
 
-// The result has the dtype of the base, whatever the dtype of the exponent is.
+// Returns the dtype of the base, regardless of the dtype of the exponent.
 Tensors pow(const NodeCall& n) {
   const Tensor &x = n.in(0), &y = n.in(1);
   const DType base = x->type.dtype, exponent = y->type.dtype;
@@ -199,7 +202,8 @@ Tensors is_inf(const NodeCall& n) {
   return {equal(x, number(positive ? INFINITY : -INFINITY))};
 }
 
-// The attributes saturate and round_mode apply to dtypes of 8 bits, which are rejected.
+// Ignores the attributes saturate and round_mode, which affect only 8-bit floating-point dtypes.
+// Those dtypes are rejected.
 Tensors cast_to(const NodeCall& n) {
   n.ignore("saturate");
   n.ignore("round_mode");
@@ -212,7 +216,7 @@ Tensors cast_like(const NodeCall& n) {
   return {cast(n.in(0), n.in(1)->type.dtype)};
 }
 
-// The axis is an input with one element.
+// Cumulative sum. The axis is an input with one element.
 Tensors running_sum(const NodeCall& n) {
   return {cumsum(n.in(0), {.axis = n.one_int(1),
                            .exclusive = n.flag("exclusive", false),
@@ -243,7 +247,8 @@ Tensors swish(const NodeCall& n) {
   return {in_wide(n.in(0), [&](const Tensor& x) { return x * sigmoid(x * alpha); })};
 }
 
-// The length of an integer range, if it is a formula of the trace.
+// Returns the length of an integer range whose operands are known sizes. Returns nothing if the
+// length is a constant or depends on values.
 static std::optional<Size> size_of_range(const NodeCall& n) {
   for (size_t i = 0; i < 3; ++i) {
     if (!n.known(i) || is_floating(n.known(i)->dtype)) return std::nullopt;
@@ -254,7 +259,7 @@ static std::optional<Size> size_of_range(const NodeCall& n) {
   return greatest((limit - start + delta - 1) / delta, 0);
 }
 
-// The numbers start + i * delta before limit.
+// Returns the numbers start + i * delta, up to but excluding limit.
 Tensors range(const NodeCall& n) {
   const Tensor &start = n.in(0), &delta = n.in(2);
   if (const std::optional<Size> size = size_of_range(n)) {

@@ -1,4 +1,4 @@
-// Ops of ai.onnx.ml on numbers, and the vectorizer of token sequences.
+// Numeric ops of the domain ai.onnx.ml, and TfIdfVectorizer.
 
 #include <algorithm>
 #include <map>
@@ -24,7 +24,8 @@ Tensor float32(const Tensor& x) { return to_dtype(x, DType::kF32); }
 
 }  // namespace
 
-// There is one offset and scale for all features, or one for each feature.
+// Subtracts an offset and multiplies by a scale. Each is one number for all features, or one per
+// feature.
 Tensors scaler(const NodeCall& n) {
   Tensor y = float32(n.in(0));
   const std::vector<float> offset = n.attr_floats("offset"), scale = n.attr_floats("scale");
@@ -36,7 +37,7 @@ Tensors scaler(const NodeCall& n) {
   return {y};
 }
 
-// Divides each row by its norm. Rows of norm 0 stay as they are.
+// Divides each row by its norm. Rows with norm 0 are not changed.
 Tensors normalizer(const NodeCall& n) {
   const std::string norm = n.attr_text("norm", "MAX");
   const Tensor x = float32(n.in(0));
@@ -58,7 +59,7 @@ Tensors binarizer(const NodeCall& n) {
   return {cast(greater(x, number(n.attr_float("threshold", 0))), x->type.dtype)};
 }
 
-// Selects features, the elements of the last axis.
+// Selects features by index. Features are the elements of the last axis.
 Tensors array_feature_extractor(const NodeCall& n) {
   const Tensor& x = n.in(0);
   require(x->rank() > 0, "X must have an axis");
@@ -82,7 +83,7 @@ Tensors linear_regressor(const NodeCall& n) {
   return {intercepts.empty() ? y : y + host_floats(intercepts, {targets})};
 }
 
-// ---- sequences of tokens ----
+// ---- sequences of tokens (TfIdfVectorizer)
 
 namespace {
 
@@ -92,8 +93,8 @@ struct NGrams {
   size_t n_columns = 0;
 };
 
-// The pool lists the n-grams by size, shortest first. ngram_counts are the offsets at which the
-// sizes begin.
+// Parses the attributes of TfIdfVectorizer. pool_int64s lists all n-grams, shortest first.
+// ngram_counts[i] is the offset in it at which the n-grams of i + 1 tokens begin.
 NGrams n_grams_of(const NodeCall& n, int64_t least, int64_t most) {
   const Ints pool = n.attr_ints("pool_int64s"), starts = n.attr_ints("ngram_counts");
   const Ints columns = n.attr_ints("ngram_indexes");
@@ -125,8 +126,8 @@ NGrams n_grams_of(const NodeCall& n, int64_t least, int64_t most) {
   return all;
 }
 
-// Counts the n-grams of one row, with each number of skipped tokens up to max_skip_count. Those of
-// one token count once.
+// Counts the n-grams of one row, skipping 0 to `max_skip` tokens between consecutive tokens. Counts
+// n-grams of one token only once.
 void count_n_grams(const NGrams& of, std::span<const int64_t> row, int64_t least, int64_t most,
                    int64_t max_skip, float* counts) {
   const auto length = static_cast<int64_t>(row.size());
@@ -147,7 +148,7 @@ void count_n_grams(const NGrams& of, std::span<const int64_t> row, int64_t least
 
 }  // namespace
 
-// Counts the n-grams of rows of integers, on the host.
+// Counts n-grams in rows of integers. Runs on the host.
 Tensors tf_idf_vectorizer(const NodeCall& n) {
   require_code(!n.has_attr("pool_strings"), Code::kUnimplemented, "strings are not supported");
   const std::string mode = n.attr_text("mode", "");

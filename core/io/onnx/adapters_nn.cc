@@ -1,4 +1,4 @@
-// Convolutions, pools, normalisation, dropout.
+// Convolutions, pooling, normalisation and dropout.
 
 #include "core/io/onnx/adapters.h"
 #include "core/io/onnx/foreign.h"
@@ -8,19 +8,20 @@ namespace {
 
 // ---- windows ----
 
-// The parameters of windows over the spatial axes, in the form of Tenon's ops: pads are numbers,
-// and no list is empty.
+// Parameters of windows along the spatial axes, in the form that Tenon's ops take: auto_pad is
+// resolved to numbers, and every list has its default values filled in.
 struct Windows {
   Ints strides, dilations, pads;
 };
 
-// Bound of all window parameters, so that sums and products of two of them cannot overflow.
+// Upper bound for window parameters. It prevents overflow in sums and products of two of them.
 constexpr int64_t kMaxValue = int64_t{1} << 30;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The pads for SAME_UPPER and SAME_LOWER: one window for each step. An odd element is added at the
-// end or at the beginning.
+// Computes the pads for SAME_UPPER and SAME_LOWER, such that the output has ceil(size / stride)
+// elements. If the padding is odd, the extra element is at the end (UPPER) or at the beginning
+// (LOWER).
 Ints same_pads(const Dims& x, const Ints& kernel, const Windows& w, bool upper) {
   const size_t axes = kernel.size();
   Ints pads(2 * axes, 0);
@@ -72,7 +73,7 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
   return w;
 }
 
-// The window of a filter, which an attribute may repeat.
+// Returns the spatial sizes of a filter. The attribute kernel_shape must be equal if it is given.
 Ints kernel_of(const NodeCall& n, const Tensor& filter) {
   require(filter->rank() >= 3, "the filter must have at least three axes, but is {}", filter->type);
   const Dims& shape = filter->shape();
@@ -84,7 +85,7 @@ Ints kernel_of(const NodeCall& n, const Tensor& filter) {
   return kernel;
 }
 
-// Converts row-major indices to column-major indices.
+// Converts flat row-major indices of an image to column-major indices.
 Tensor column_major(const Tensor& indices, const Dims& x) {
   require_code(x.rank() == 4, Code::kUnimplemented,
                "storage_order 1 is supported only for 4 axes, but there are {}", x.rank());
@@ -108,8 +109,8 @@ Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tens
 
 Tensors conv(const NodeCall& n) { return {convolved(n, n.in(0), n.in(1), n.optional(2))}; }
 
-// If the output sizes are given, computes the pads from them. If pads cannot make the output large
-// enough, zeros are appended to it.
+// If output_shape is given, computes the pads from it. If the output is too small even with pads of
+// 0, appends zeros to it.
 Tensors conv_transpose(const NodeCall& n) {
   const Ints kernel = kernel_of(n, n.in(1));
   const size_t axes = kernel.size();
@@ -120,7 +121,7 @@ Tensors conv_transpose(const NodeCall& n) {
   const Dims& x = n.in(0)->shape();
   const bool same = auto_pad.starts_with("SAME");
   for (size_t i = 0; same && sizes.size() < axes; ++i) sizes.push_back(x[2 + i] * w.strides[i]);
-  // Older files include the batch and channel sizes.
+  // Some old files include the batch and channel sizes in output_shape.
   const size_t first = sizes.size() == axes + 2 ? 2 : 0;
   require(sizes.empty() || sizes.size() - first == axes,
           "output_shape must have {} sizes, one per spatial axis, but has {}", axes,
@@ -191,7 +192,7 @@ Tensors lp_pool(const NodeCall& n) {
                     {n.in(0)});
 }
 
-// The sizes of the image and of the window are inputs.
+// Reads the sizes of the image and of the window from inputs 1 and 2.
 Tensors col2im(const NodeCall& n) {
   return call_named("col2im",
                     {{"image_shape", n.ints(1)},
@@ -202,7 +203,8 @@ Tensors col2im(const NodeCall& n) {
                     {n.in(0)});
 }
 
-// Writes each element back to the index where max_pool found it. The other elements are zero.
+// Scatters each element of x to the flat index that max_pool returned for it. Other elements are
+// zero.
 Tensors max_unpool(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const Ints kernel = n.attr_ints("kernel_shape");
@@ -228,7 +230,8 @@ Tensors max_unpool(const NodeCall& n) {
   return {tenon::pad(y, pads)};
 }
 
-// In training, uses the statistics of the batch and returns the running statistics.
+// In training mode, normalises by the statistics of the batch and also returns updated running
+// statistics.
 Tensors batch_normalization(const NodeCall& n) {
   n.require_attr("spatial", 1);
   const double epsilon = n.attr_float("epsilon", 1e-5), momentum = n.attr_float("momentum", 0.9);
@@ -242,7 +245,7 @@ Tensors batch_normalization(const NodeCall& n) {
   return outputs;
 }
 
-// Statistics are at least float32, so stash_type can be ignored.
+// Tenon computes the statistics in float32 or wider, so attribute stash_type is ignored.
 Tensors layer_normalization(const NodeCall& n) {
   n.ignore("stash_type");
   return call_named("layer_norm",
@@ -250,7 +253,7 @@ Tensors layer_normalization(const NodeCall& n) {
                     {n.in(0), n.in(1), n.optional(2)});
 }
 
-// Before version 21, scale and bias had one element for each group instead of each channel.
+// Before version 21, scale and bias have one element per group. Later they have one per channel.
 Tensors group_normalization(const NodeCall& n) {
   n.ignore("stash_type");
   const Tensor& x = n.in(0);
@@ -268,19 +271,19 @@ Tensors group_normalization(const NodeCall& n) {
                     {x, of_channels(n.in(1)), of_channels(n.in(2))});
 }
 
-// Divides by the L1 or L2 norm.
+// Divides by the L1 or L2 norm along an axis.
 Tensors lp_normalization(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const int64_t axis = n.attr("axis", -1), p = n.attr("p", 2);
   require(p == 1 || p == 2, "attribute p must be 1 or 2, but is {}", p);
   if (p == 2) return call_named("l2_normalize", {{"axis", axis}}, {x});
-  // Zeros stay zeros.
+  // A norm of 0 is replaced by 1, so that zeros stay zeros.
   const Tensor norm = sum(abs(x), {.axes = {axis}, .keepdims = true});
   return {x / where(equal(norm, number(0)), number(1), norm)};
 }
 
-// Drops nothing outside training. Training needs random numbers, and a model names no generator for
-// them.
+// Dropout is the identity outside training. Training mode is rejected, because it needs random
+// numbers and an ONNX model has no generator.
 Tensors dropout(const NodeCall& n) {
   const Tensor& x = n.in(0);
   n.ignore("seed");

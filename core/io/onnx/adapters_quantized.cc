@@ -1,11 +1,11 @@
-// Quantised numbers: the small integer q represents (q - zero_point) * scale.
+// Quantised numbers: the integer q represents the real number (q - zero_point) * scale.
 
 #include "core/io/onnx/adapters.h"
 
 namespace tenon::onnx::adapters {
 namespace {
 
-// Broadcasts per-axis scales and zero points along that axis.
+// Reshapes a vector of per-axis parameters so that it broadcasts along `axis` of a tensor.
 Tensor along(const Tensor& parameter, int64_t axis, size_t rank) {
   if (parameter->rank() != 1 || count(parameter->shape()) == 1) return parameter;
   Dims shape;
@@ -14,24 +14,24 @@ Tensor along(const Tensor& parameter, int64_t axis, size_t rank) {
   return reshape(parameter, shape);
 }
 
-// Rounds to integers, ties to even, adds the zero point, and saturates to the dtype.
+// Rounds to integers (ties to even), adds the zero point, and saturates to `dtype`.
 Tensor rounded(const Tensor& x, const Tensor& zero_point, DType dtype) {
   const Tensor y = round(x);
   return cast(zero_point ? y + cast(zero_point, x->type.dtype) : y, dtype);
 }
 
-// Subtracts the zero point, if there is one.
+// Casts to int32 and subtracts the zero point, if there is one.
 Tensor centred(const Tensor& q, const Tensor& zero_point) {
   const Tensor wide = cast(q, DType::kI32);
   return zero_point ? sub(wide, cast(zero_point, DType::kI32)) : wide;
 }
 
-// Zero points for each filter of a convolution.
+// Reshapes per-filter zero points so that they broadcast over the filters of a convolution.
 Tensor of_filters(const Tensor& parameter, const Tensor& w) {
   return parameter ? along(parameter, 0, w->rank()) : parameter;
 }
 
-// An integer convolution, computed in a floating-point type that holds each sum exactly.
+// Computes an integer convolution in float32 or float64, whichever represents every sum exactly.
 Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
   const int64_t terms = w->shape()[0] ? count(w->shape()) / w->shape()[0] : Size(0);
   constexpr int64_t kMaxProduct = 256 * 256;
@@ -39,20 +39,21 @@ Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
   return cast(convolved(n, cast(x, dtype), cast(w, dtype), Tensor()), DType::kI32);
 }
 
-// Rescales integer sums of products to the scale of the result.
+// Converts int32 sums of products to the scale and zero point of the output.
 Tensor requantized(const Tensor& sums, const Tensor& scales, const Tensor& y_scale,
                    const Tensor& y_zero_point) {
   const Tensor x = cast(sums, DType::kF32) * (scales / y_scale);
   return rounded(x, y_zero_point, y_zero_point->type.dtype);
 }
 
-// A scale or zero point of one element applies to the whole tensor, whatever its shape is.
+// Reshapes a scale or zero point with a single element to rank 0, which applies to the whole
+// tensor.
 Tensor of_whole(const Tensor& parameter) {
   const bool is_list = parameter && parameter->rank() > 0;
   return is_list && count(parameter->shape()) == 1 ? reshape(parameter, {}) : parameter;
 }
 
-// Repeats the parameter of each block along an axis for the elements of the block.
+// Repeats each element of a block-wise parameter `block` times along an axis.
 Tensor of_blocks(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t block) {
   if (!parameter) return parameter;
   require(block > 0 && block < (int64_t{1} << 30),
@@ -76,15 +77,15 @@ Tensor of_blocks(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t
                {.starts = {0}, .ends = {x->shape()[at]}, .axes = {static_cast<int64_t>(at)}});
 }
 
-// The dtype that an attribute specifies; kNone if it does not, or if it is 0.
+// Returns the dtype that an attribute specifies; kNone if the attribute is missing or 0.
 DType optional_dtype(const NodeCall& n, std::string_view name) {
   return n.attr(name, 0) == 0 ? DType::kNone : n.attr_dtype(name, DType::kNone);
 }
 
 }  // namespace
 
-// Divides in the attribute precision, or in the dtype of the scale. The attribute saturate applies
-// to dtypes of 8 bits that are rejected.
+// Divides in the dtype of the attribute precision or, by default, of the scale. The attribute
+// saturate affects only 8-bit floating-point dtypes, which are rejected.
 Tensors quantize_linear(const NodeCall& n) {
   n.ignore("saturate");
   const int64_t axis = n.attr("axis", 1), block = n.attr("block_size", 0);
@@ -111,7 +112,7 @@ Tensors quantize_linear(const NodeCall& n) {
 Tensors dequantize_linear(const NodeCall& n) {
   const int64_t axis = n.attr("axis", 1), block = n.attr("block_size", 0);
   const DType scale_dtype = n.in(1)->type.dtype, given = optional_dtype(n, "output_dtype");
-  // Rounds once if the result is wider than the scale.
+  // Computes in the wider of the two dtypes, so that the result is rounded only once.
   const DType dtype = given == DType::kNone ? scale_dtype : given,
               common = promote(dtype, scale_dtype);
   const Tensor &x = n.in(0), scale = to_dtype(n.in(1), common);
@@ -126,7 +127,8 @@ Tensors dequantize_linear(const NodeCall& n) {
   return {to_dtype(y, dtype)};
 }
 
-// Computes the scale that maps the range of x, including zero, to uint8.
+// Computes a uint8 scale and zero point from the range of x, extended to include zero. Quantises x
+// with them.
 Tensors dynamic_quantize_linear(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const Tensor least = minimum(min(x), number(0)), greatest = maximum(max(x), number(0));

@@ -1,5 +1,5 @@
-// Ops on quantised tensors that onnxruntime's quantiser writes. Each dequantises its inputs,
-// computes in float32, and quantises the result, unless sums of integers are exact.
+// Ops that onnxruntime's quantiser writes. Most adapters dequantise the inputs, compute in float32,
+// and quantise the result. Matrix products are computed exactly in integers.
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/foreign.h"
@@ -7,14 +7,14 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// Input i, whose scale and zero point follow it.
+// Dequantises input i with the scale and zero point at inputs i + 1 and i + 2.
 Tensor real(const NodeCall& n, size_t i) {
   const auto whole = [](const Tensor& x) { return x && x->rank() > 0 ? reshape(x, {}) : x; };
   return call_named1("dequantize_linear", {},
                      {n.in(i), whole(n.in(i + 1)), whole(n.optional(i + 2))});
 }
 
-// Quantises by the scale at input i and the zero point that follows it.
+// Quantises y with the scale and zero point at inputs i and i + 1.
 Tensor quantized(const NodeCall& n, const Tensor& y, size_t i) {
   const auto whole = [](const Tensor& x) { return x && x->rank() > 0 ? reshape(x, {}) : x; };
   const Tensor zero_point = n.optional(i + 1);
@@ -23,7 +23,8 @@ Tensor quantized(const NodeCall& n, const Tensor& y, size_t i) {
                      {y, whole(n.in(i)), whole(zero_point)});
 }
 
-// Adds an axis for the rows of a matrix to a parameter of its columns.
+// Keeps a vector with one element per column of a matrix, which broadcasts over the rows. Reshapes
+// a single element to rank 0.
 Tensor of_columns(const Tensor& parameter) {
   return parameter && parameter->rank() == 1 && !(count(parameter->shape()) == 1)
              ? parameter
@@ -54,7 +55,8 @@ Tensors q_linear_softmax(const NodeCall& n) {
   return {quantized(n, softmax(x, axis), 3)};
 }
 
-// The scale and zero point of the result come first, and each input has its own.
+// Inputs 0 and 1 are the scale and zero point of the output. Three inputs follow for each tensor:
+// its elements, scale and zero point.
 Tensors q_linear_concat(const NodeCall& n) {
   require(n.n_inputs() >= 5 && (n.n_inputs() - 2) % 3 == 0,
           "the number of inputs must be 2 plus a multiple of 3, at least 5, but is {}",
@@ -76,14 +78,14 @@ Tensors q_linear_average_pool(const NodeCall& n) {
 
 namespace {
 
-// The exact integer product of two quantised matrices. Zero points may be absent.
+// Multiplies two quantised matrices exactly, with int32 results. The zero points are optional.
 Tensor product(const Tensor& a, const Tensor& b, const Tensor& a_zero, const Tensor& b_zero) {
   return call_named1("int8_matmul", {}, {a, b, optional_whole(a_zero), optional_whole(b_zero)});
 }
 
 }  // namespace
 
-// Without an output scale, the result is float32.
+// Without a scale for the output, returns float32.
 Tensors q_gemm(const NodeCall& n) {
   const bool trans_a = n.flag("transA", false), trans_b = n.flag("transB", false);
   const double alpha = n.attr_float("alpha", 1);
@@ -112,7 +114,7 @@ Tensors dynamic_quantize_mat_mul(const NodeCall& n) {
 
 namespace {
 
-// Unpacks elements of 4 bits, two per byte, the low bits first. The last axis doubles.
+// Unpacks two 4-bit elements from each byte, low bits first. The last axis becomes twice as long.
 Tensor halves(const Tensor& packed) {
   Dims shape = packed->shape();
   shape[shape.rank() - 1] *= 2;
@@ -124,9 +126,10 @@ Tensor halves(const Tensor& packed) {
 
 }  // namespace
 
-// Multiplies by the transpose of a matrix [N, K] of 4 or 8 bits, quantised in blocks along K.
+// Multiplies by the transpose of a matrix [N, K] with 4-bit or 8-bit elements, quantised in blocks
+// along K.
 Tensors mat_mul_n_bits(const NodeCall& n) {
-  n.ignore("accuracy_level");  // A hint for speed.
+  n.ignore("accuracy_level");  // Affects speed only.
   const int64_t bits = n.attr("bits", 4), block = n.attr("block_size", 0);
   const int64_t columns = n.attr("N", 0), rows = n.attr("K", 0);
   require_code(bits == 4 || bits == 8, Code::kUnimplemented,

@@ -1,11 +1,11 @@
-// LSTM, GRU and RNN: the same as Tenon's ops, except for the supported activations.
+// LSTM, GRU and RNN. They match Tenon's ops, except that Tenon supports fewer activations.
 
 #include "core/io/onnx/adapters.h"
 
 namespace tenon::onnx::adapters {
 namespace {
 
-// The activations of each direction; `usual` if the node names none.
+// Returns the activations, which must be the same in all directions; `usual` if the node has none.
 std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::string> usual) {
   for (const char* parameters : {"activation_alpha", "activation_beta"}) {
     require_code(
@@ -34,7 +34,7 @@ void require_usual(const NodeCall& n, const std::vector<std::string>& usual) {
   }
 }
 
-// The attributes that all three share.
+// Returns the attributes that LSTM, GRU and RNN have in common.
 std::vector<NamedAttr> shared_attrs(const NodeCall& n) {
   const Dims& r = n.in(2)->shape();
   require(r.rank() == 3, "the recurrent weights must have three axes, but are {}", n.in(2)->type);

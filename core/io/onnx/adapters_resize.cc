@@ -1,4 +1,4 @@
-// Resize, and its predecessor Upsample.
+// Resize, and Upsample, which it replaced.
 
 #include <cmath>
 
@@ -8,7 +8,8 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// The attributes of a node about the axes to resize, as Tenon's ops take them.
+// The attributes and inputs of a node, converted to the attributes of Tenon's resize ops. All lists
+// have one element per axis to resize.
 struct ResizeSpec {
   Ints axes;
   Sizes sizes;
@@ -27,7 +28,7 @@ void set_scales(ResizeSpec& request, const std::vector<double>& scales) {
   }
 }
 
-// Removes axes that keep their size, because their sizes may then be unknown.
+// Removes axes with scale 1, so that their sizes may be unknown. Keeps at least one axis.
 ResizeSpec without_kept_axes(const ResizeSpec& request) {
   ResizeSpec less = request;
   if (request.scales.empty()) return less;
@@ -45,7 +46,8 @@ ResizeSpec without_kept_axes(const ResizeSpec& request) {
   return less;
 }
 
-// If the scales are formulas of the trace, replaces them by the resulting sizes.
+// If the scales depend on sizes of the trace, replaces them by the resulting sizes and returns
+// true.
 bool set_sizes_by_scales(ResizeSpec& request, const Dims& x, const Known* scales) {
   if (!scales || scales->size() != request.axes.size() || scales->divisors.empty()) return false;
   bool are_numbers = true;
@@ -60,8 +62,8 @@ bool set_sizes_by_scales(ResizeSpec& request, const Dims& x, const Known* scales
   return true;
 }
 
-// Computes sizes that keep the aspect ratio, either within or beyond the given sizes. All axes then
-// have one scale, that of the decisive axis. The sizes are rounded; the scale is not.
+// Applies keep_aspect_ratio_policy to the given sizes: all axes get the smallest of their scales
+// (not_larger) or the largest (not_smaller). The new sizes are rounded; the scale is not.
 void keep_proportions(ResizeSpec& request, const Dims& x, const std::string& policy) {
   if (policy == "stretch") return;
   require(policy == "not_larger" || policy == "not_smaller",
@@ -115,10 +117,10 @@ Tensors resized(const NodeCall& n, const ResizeSpec& given, std::vector<NamedAtt
   return call_named(op, attrs, {&n.in(0), 1});
 }
 
-// ---- a region of the input, which may extend beyond it ----
+// ---- tf_crop_and_resize: resizes a region that may extend beyond the input ----
 
-// Sample positions along one axis: for each index of the result, the two adjacent elements and the
-// interpolation weight.
+// Linear interpolation along one axis: for each output index, the two adjacent input elements, the
+// weight of the second, and whether the position is outside the input.
 struct SamplePositions {
   std::vector<int64_t> below, above;
   std::vector<float> beyond;
@@ -150,8 +152,8 @@ int64_t size_of_axis(const ResizeSpec& request, size_t i, int64_t from) {
   return static_cast<int64_t>(scaled);
 }
 
-// Resizes the region that roi specifies in fractions of the input. Outside the input, the region
-// has the value of an attribute.
+// Resizes the region that roi specifies, in fractions of the input size. Positions outside the
+// input get the value of attribute extrapolation_value.
 Tensors crop_and_resize(const NodeCall& n, const ResizeSpec& request,
                         const std::vector<double>& roi) {
   const size_t n_axes = request.axes.size();
@@ -184,7 +186,7 @@ Tensors crop_and_resize(const NodeCall& n, const ResizeSpec& request,
 
 }  // namespace
 
-// Repeats elements, or interpolates linearly, with asymmetric coordinates.
+// Upsample repeats elements or interpolates linearly, with asymmetric coordinates.
 Tensors upsample(const NodeCall& n) {
   ResizeSpec request = {.axes = all_axes(n.rank(0)),
                         .mode = n.attr_text("mode", "nearest"),

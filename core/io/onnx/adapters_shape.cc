@@ -1,4 +1,4 @@
-// Ops that create tensors, and ops that change shapes without arithmetic.
+// Ops that create tensors, and ops that rearrange elements without arithmetic.
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
@@ -50,7 +50,8 @@ Tensors eye_like(const NodeCall& n) {
 
 namespace {
 
-// A sum of cosines over one period. A non-periodic window is symmetric.
+// Creates a window function: a sum of cosines with the given coefficients. A periodic window spans
+// one full period; otherwise the window is symmetric.
 Tensors window(const NodeCall& n, std::initializer_list<double> coefficients) {
   constexpr double kPi = 3.14159265358979323846;
   const int64_t size = n.one_int(0);
@@ -90,7 +91,7 @@ Tensors size_of_all(const NodeCall& n) {
 
 // ---- shapes ----
 
-// 0 copies the input's size, unless allowzero is set; then it means an axis without elements.
+// A size of 0 copies the size of the input. With allowzero, it means an axis without elements.
 Tensors reshape_to(const NodeCall& n) {
   const Tensor& x = n.in(0);
   Sizes shape = n.version() >= 5 ? n.sizes(1) : to_sizes(n.attr_ints("shape"));
@@ -113,7 +114,7 @@ Tensors unsqueeze(const NodeCall& n) {
   return {axes.empty() ? n.in(0) : expand_dims(n.in(0), axes)};
 }
 
-// Both shapes may be broadcast.
+// Broadcasts x and the target shape against each other, because ONNX lets either have size 1.
 Tensors expand(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const TensorType asked(x->type.dtype, to_dims(n.sizes(1)));
@@ -152,7 +153,7 @@ Tensors split(const NodeCall& n) {
 
 // ---- padding ----
 
-// Expands the pads of some axes, which are an input from version 18, to pads of all axes.
+// Expands pads of the listed axes to pads of all axes. The axes are an input from version 18 on.
 static Sizes spread_pads(const Sizes& pads, const Ints& axes, size_t rank) {
   require(pads.size() == 2 * axes.size(),
           "pads must have two values for each of {} axes, but has {}", axes.size(), pads.size());

@@ -1,4 +1,4 @@
-// Fourier transforms, and the frequency bands of sounds.
+// Fourier transforms and mel filter banks.
 
 #include <cmath>
 #include <numbers>
@@ -9,13 +9,13 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// Cosines and sines of all pairs of a position and a frequency: positions, frequencies. Angles are
-// reduced in integers, so they are as exact for high frequencies as for low ones.
+// The tensors cos(a) and sin(a) of shape [positions, frequencies], with a = 2 pi i k / length. The
+// product i k is reduced modulo `length` in integers, so high frequencies are as exact as low ones.
 struct Waves {
   Tensor cosines, sines;
 };
 
-// Transforms are matrix products, with a matrix of the square of the length.
+// Maximum length of a transform, which is computed as a product with a [length, length] matrix.
 constexpr int64_t kMaxLength = 4096;
 
 Waves waves(int64_t positions, int64_t frequencies, int64_t length, DType dtype) {
@@ -26,15 +26,15 @@ Waves waves(int64_t positions, int64_t frequencies, int64_t length, DType dtype)
   return {cos(angles), sin(angles)};
 }
 
-// Cuts the last axis to a length, or extends it with zeros.
+// Truncates the last axis to `length` elements, or pads it with zeros.
 Tensor with_length(const Tensor& x, int64_t length) {
   Sizes pads(2 * x->rank(), 0);
   pads[2 * x->rank() - 1] = length - x->shape()[x->rank() - 1];
   return pad(x, pads);
 }
 
-// Frequencies that a signal lacks are sums of many terms that cancel, so the sums are in float64
-// where the device has it.
+// Returns the dtype for sums: float64 if the device supports it, else float32. If a signal lacks a
+// frequency, its coefficient is a sum of many terms that cancel.
 DType sum_dtype() {
   const bool has_float64 = current_scope().device().features() & TENON_FEATURE_FLOAT64;
   return has_float64 ? DType::kF64 : DType::kF32;
@@ -45,8 +45,8 @@ struct Transform {
   bool is_inverse = false, is_onesided = false;
 };
 
-// Transforms along the axis before the last. The last axis holds the real and, if it has two
-// elements, the imaginary part.
+// Fourier transform along the second-last axis. The last axis has one element (real) or two (real
+// and imaginary part).
 Tensor transformed(const Tensor& x, const Transform& t) {
   const auto parts = static_cast<int64_t>(x->shape()[x->rank() - 1]);
   require(parts == 1 || parts == 2, "the last axis of {} must have 1 or 2 elements", x->type);
@@ -63,7 +63,8 @@ Tensor transformed(const Tensor& x, const Transform& t) {
   const Tensor real = part(0), imaginary = parts == 2 ? part(1) : Tensor();
   const auto length = static_cast<double>(t.length);
   if (is_real_inverse) {
-    // Each frequency represents two, except the first and, for even lengths, the last one.
+    // Each stored frequency also represents its conjugate, except frequency 0 and, for even
+    // lengths, the last one.
     const Waves w = waves(half, t.length, t.length, wide);
     const Tensor k = iota({half, 1}, DType::kI64, 0);
     const Tensor is_single =
@@ -88,7 +89,7 @@ Tensor transformed(const Tensor& x, const Transform& t) {
 
 }  // namespace
 
-// Before version 20 the axis was an attribute.
+// Discrete Fourier transform. Before version 20 the axis was an attribute.
 Tensors dft(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const int64_t given = n.version() < 20 ? n.attr("axis", 1) : n.has(2) ? n.one_int(2) : -2;
@@ -107,7 +108,7 @@ Tensors dft(const NodeCall& n) {
   return {to_dtype(transpose(y, perm), x->type.dtype)};
 }
 
-// Transforms of overlapping frames: batch, frames, frequencies, parts.
+// Short-time Fourier transform. Returns [batch, frames, frequencies, parts].
 Tensors stft(const NodeCall& n) {
   const Tensor& x = n.in(0);
   require(x->rank() == 3, "signal must have three axes, but is {}", x->type);
@@ -126,7 +127,8 @@ Tensors stft(const NodeCall& n) {
   return {to_dtype(y, x->type.dtype)};
 }
 
-// Triangles that overlap by half, at equal distances on the mel scale: frequencies, bands.
+// Computes overlapping triangular filters at equal distances on the mel scale: [frequencies,
+// bands].
 Tensors mel_weight_matrix(const NodeCall& n) {
   const int64_t bands = n.one_int(0), length = n.one_int(1), rate = n.one_int(2);
   constexpr int64_t kMaxElements = int64_t{1} << 26;

@@ -1,4 +1,4 @@
-// Covers what ONNX's own node tests omit: older and newer op versions, and what adapters reject.
+// Tests what ONNX's own node tests do not cover: other versions of ops, and rejected attributes.
 
 #include "core/io/onnx/adapters.h"
 
@@ -9,11 +9,11 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
 class OnnxAdapters : public OnnxRun {};
 
-// Versions before 13, in which axes, bounds and the like were attributes.
+// ---- operator sets before 13, in which axes, bounds and others were attributes
 
 TEST_F(OnnxAdapters, OldVersionsTakeAttributesWhereNewOnesTakeInputs) {
   const Tensor x = f32({2, 1, 2}, {1, 2, 3, 4});
@@ -196,11 +196,12 @@ TEST_F(OnnxAdapters, ResizeThatKeepsTheAspectRatioHasOneScale) {
                     {x}, 18, {int_tensor("sizes", {9, 7})});
   };
 
-  // The scale is 7 / 3 along both axes, so that 1 row becomes 2.
+  // Both axes are scaled by 7 / 3, so 1 row becomes 2 rows.
   EXPECT_TENSOR_NEAR(resized("linear"),
                      f32({1, 1, 2, 7}, {0, 3, 6, 9, 12, 14, 14, 0, 3, 6, 9, 12, 14, 14}), 1e-6,
                      1e-6);
-  // With 5 / 3, 2 elements become 3, at 0, 0.6 and 1.2; not at 0, 2 / 3 and 4 / 3.
+  // With scale 5 / 3, 2 elements become 3, sampled at 0, 0.6 and 1.2. With scale 3 / 2, they would
+  // be sampled at 0, 2 / 3 and 4 / 3.
   const Tensor y = run_node(node("Resize", {"x", "", "", "sizes"}, {"y"},
                                  {text_attribute("mode", "linear"),
                                   text_attribute("coordinate_transformation_mode", "asymmetric"),

@@ -1,6 +1,6 @@
-// The optimizers of ONNX's preview training domain. The inputs are the learning rate R, the number
-// of earlier updates T, and lists of one common length: the parameters, their gradients, and
-// the optimizer's state.
+// The optimizers of the domain ai.onnx.preview.training. Input 0 is the learning rate R, and input
+// 1 the number of earlier updates T. Lists of equal length follow: the parameters, their gradients,
+// and one or more lists of optimizer state.
 
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kFirstList = 2;
 
-// Splits the inputs into `n_lists` consecutive lists.
+// Splits the inputs after R and T into `n_lists` lists. `lists(l, i)` is element i of list l.
 class Lists {
  public:
   Lists(const NodeCall& n, size_t n_lists) : n_(n) {
@@ -32,12 +32,12 @@ class Lists {
 
 enum List : size_t { kX, kG, kV, kH };
 
-// Adds the derivative of an L2 penalty on the parameters to the gradient.
+// Returns the gradient g plus that of an L2 penalty on x, norm_coefficient * x.
 Tensor regularised(const NodeCall& n, const Tensor& x, const Tensor& g) {
   return n.attr_float("norm_coefficient", 0) * x + g;
 }
 
-// Reorders the results of each parameter to lists: the first results of all, then the second ones.
+// Regroups results by list: the first results of all parameters, then the second ones, and so on.
 Tensors in_lists(const std::vector<Tensors>& results) {
   Tensors outputs;
   for (size_t list = 0; list < results[0].size(); ++list) {
@@ -50,7 +50,7 @@ Tensors in_lists(const std::vector<Tensors>& results) {
 
 Tensors adagrad(const NodeCall& n) {
   const Lists lists(n, 3);
-  constexpr size_t kSquares = kV;  // Its only state, at the index of V in the others.
+  constexpr size_t kSquares = kV;  // Adagrad has one state: the sums of squares.
   const double decay = n.attr_float("decay_factor", 0), epsilon = n.attr_float("epsilon", 1e-6);
   const Tensor rate = n.in(0) / (1 + static_cast<double>(n.one_int(1)) * decay);
   std::vector<Tensors> results;

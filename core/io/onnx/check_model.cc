@@ -1,5 +1,5 @@
-// Validates a model: each value is computed once, before it is read, and matches its declaration as
-// far as the file shows; functions do not recurse.
+// Validates a model: each value is computed once and before it is read, functions do not recurse,
+// and values match their declarations as far as the file determines both.
 
 #include <algorithm>
 #include <set>
@@ -17,7 +17,7 @@ std::string call_it(const Node& node, size_t place) {
   return name + " (" + node.op + ")";
 }
 
-// The names that a graph and its enclosing graphs have defined so far.
+// The names of values that are defined so far in a graph and its enclosing graphs.
 class Names {
  public:
   explicit Names(const Names* around = nullptr) : around_(around) {}
@@ -86,12 +86,12 @@ void each_call(const Graph& graph, const Visit& visit) {
   }
 }
 
-// Bounds the nesting of function calls, and rejects cycles.
+// Limits the depth and the total size of function calls, and rejects recursion.
 //
-// A traced node takes some kilobytes. If each function calls the next one twice, the number of
-// nodes doubles at each level, so a small file could exhaust memory. So the number of nodes after
-// inlining every call is limited before any call runs: by kMaxNodes, and in proportion to the nodes
-// of the file.
+// A traced node needs several kilobytes of memory. If each function calls the next one twice, the
+// number of nodes doubles at each level, so a small file could exhaust memory. Therefore the number
+// of nodes after inlining all calls is limited before anything runs: to kMaxNodes, and in
+// proportion to the number of nodes in the file.
 class Calls {
  public:
   explicit Calls(const Model& model)
@@ -112,10 +112,11 @@ class Calls {
 
  private:
   static constexpr size_t kMaxDepth = 64;
-  // The absolute maximum; the allowance for any file; and the allowance for each node of the file.
+  // Limits after inlining: the absolute maximum; the nodes that any file may have; and the
+  // additional nodes for each node of the file.
   static constexpr size_t kMaxNodes = size_t{1} << 21, kMaxFree = size_t{1} << 15, kMaxForEach = 64;
   enum class State : uint8_t { kNew, kUnderWay, kDone };
-  // The number of nodes and the depth of calls of a graph after inlining.
+  // Number of nodes of a graph, and maximum nesting depth of calls, after inlining all calls.
   struct InlinedSize {
     size_t nodes = 0, calls = 0;
   };
@@ -162,7 +163,7 @@ class Calls {
   size_t max_nodes_;
 };
 
-// Checks initialisers against their declared types.
+// Checks that initialisers match their declared types.
 void check_declared(const Graph& graph) {
   std::unordered_map<std::string_view, const TensorData*> data;
   for (const TensorData& each : graph.initializers) data.emplace(each.name, &each);

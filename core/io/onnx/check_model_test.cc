@@ -1,4 +1,4 @@
-// Errors in models that are found before they run.
+// Model errors that must be found before the model runs.
 
 #include "core/io/onnx/model.h"
 #include "core/io/onnx/model_program.h"
@@ -8,7 +8,7 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
 class CheckModel : public CoreTest {
  protected:
@@ -136,7 +136,7 @@ TEST_F(CheckModel, AModelHasOneGraph) {
   EXPECT_ERROR(read(model(g, 28)), Code::kUnimplemented, "the newest supported version is 27");
 }
 
-// Truncates a model at every byte, so that every byte string ends early once.
+// Truncates a model after each byte, so that every field is cut off once.
 TEST_F(CheckModel, TruncatedFilesDoNotCrash) {
   const WireWriter body =
       graph({.nodes = {node("Add", {"v", "x"}, {"v2"}), node("Identity", {"c"}, {"c2"})},
@@ -158,7 +158,8 @@ TEST_F(CheckModel, TruncatedFilesDoNotCrash) {
     }
   }
 
-  // The version comes last. Without it, the model uses old ops, which are supported.
+  // The operator set version is the last field. Without it, nodes have their oldest versions, which
+  // are supported.
   EXPECT_GE(refused, whole.size() - 8);
   read(whole);
 }

@@ -1,4 +1,5 @@
-// Describes, as JSON for tools, what a model requires and what of it is unknown.
+// Describes a model as JSON for tools: its signature, the ops that it needs, and the unsupported
+// ones.
 
 #pragma once
 
@@ -8,10 +9,12 @@
 
 namespace tenon::onnx {
 
-// {"version": 13,
-//  "inputs": [{"name": "x", "type": "f32[2,N]"}], "outputs": [...],
-//  "ops": ["Add", "com.example.Frob"],
-//  "unknown": [{"op": "com.example.Frob", "nodes": ["node 1"]}]}
+// Returns JSON such as
+//
+//   {"version": 13,
+//    "inputs": [{"name": "x", "type": "f32[2,N]"}], "outputs": [...],
+//    "ops": ["Add", "com.example.Frob"],
+//    "unknown": [{"op": "com.example.Frob", "nodes": ["node 1"]}]}
 std::string describe(const Model& model);
 
 }  // namespace tenon::onnx

@@ -1,4 +1,4 @@
-// Exports loops, branches, lists, and sizes as values.
+// Exports loops, branches, tensor lists, and ops whose results are sizes.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,8 @@ const T& attr_of(const tenon::Node& node, std::string_view name) {
   fail(Code::kInternal, "{} has no attribute {}", {node.op->name, name});
 }
 
-// A graph in an attribute of a node. Each output must be computed inside, under a unique name.
+// Returns a graph for an attribute of a node. ONNX requires that its outputs are computed inside it
+// and have distinct names, so other values pass through Identity nodes.
 WireWriter inner_graph(std::string_view name, NodeWriter& w, std::vector<WireWriter> inputs,
                        Texts outputs, std::span<const TensorType> types) {
   GraphParts parts{.name = std::string(name), .inputs = std::move(inputs)};
@@ -39,7 +40,7 @@ WireWriter inner_graph(std::string_view name, NodeWriter& w, std::vector<WireWri
 
 // ---- analysis of counters
 
-// An integer constant, or a tensor filled with one.
+// Whether x is the integer constant `number`, or a tensor filled with it.
 bool is_number(const Value& x, int64_t number) {
   const tenon::Node& node = *x.node;
   if (node.kind == NodeKind::kCall && node.op->name == "fill")
@@ -52,21 +53,22 @@ bool is_call(const Value& x, std::string_view op) {
   return x.node->kind == NodeKind::kCall && x.node->op->name == op;
 }
 
-// Whether carried value i of a loop counts the iterations from 0.
+// Whether carried value i of a loop starts at 0 and grows by 1 in each iteration.
 bool counts_trips(const tenon::Node& loop, const tenon::Graph& body, size_t i) {
   const Value next = body.outputs()[1 + i], now = body.inputs()[i]->output();
   if (!is_number(loop.inputs[1 + i], 0) || !is_call(next, "add")) return false;
   const Values& in = next.node->inputs;
   return (in[0] == now && is_number(in[1], 1)) || (in[1] == now && is_number(in[0], 1));
 }
-// Whether carried value i decreases by 1 in each iteration.
+// Whether carried value i shrinks by 1 in each iteration.
 bool counts_down(const tenon::Graph& body, size_t i) {
   const Value next = body.outputs()[1 + i], now = body.inputs()[i]->output();
   return is_call(next, "sub") && next.node->inputs[0] == now && is_number(next.node->inputs[1], 1);
 }
 
-// The number of iterations of a loop, if a counter alone determines it: from 0 up to a
-// loop-invariant number, or from a number down to 0. Otherwise an empty Value.
+// Returns the number of iterations of a loop whose condition depends only on a counter. The counter
+// goes from 0 up to a loop-invariant number, or from a number down to 0. Otherwise returns an empty
+// Value.
 Value trips_of(const tenon::Node& loop, const tenon::Graph& body) {
   const Value go = body.outputs()[0], first = loop.inputs[0];
   for (size_t i = 0; i + 1 < body.outputs().size(); ++i) {
@@ -100,9 +102,9 @@ size_t count_reads(const tenon::Graph& graph, const Value& x) {
   return n;
 }
 
-// The value that a loop stores into the list in carried value i. The list is empty before the loop.
-// Each iteration sets the entry at its own index, and the body does not read the list otherwise.
-// `from_end`: the loop, of `trips` iterations, fills the list from its last entry to its first.
+// Describes a list, in carried value i of a loop, that the loop fills completely: the list is empty
+// before the loop, each iteration stores `x` at its own index, and the body does not read the list.
+// With `from_end`, the entries are stored from the last one to the first.
 struct Collected {
   Value x;
   bool from_end;
@@ -129,7 +131,7 @@ std::optional<Collected> collected(const tenon::Node& loop, const tenon::Graph& 
   return std::nullopt;
 }
 
-// Extends a list to at least `length` entries.
+// Pads a list with zeros so that it has at least `length` entries.
 std::string grown(NodeWriter& w, const std::string& list, const TensorType& type,
                   const std::string& length) {
   const Attributes first = {attribute("start", int64_t{0}), attribute("end", int64_t{1})};
@@ -174,8 +176,8 @@ void GraphExporter::write_control(GraphState& at, const tenon::Node& node) {
   give(at, node, write_choice(w, node, which, operands, 0));
 }
 
-// Prints and checks are functions that return their first operand. Later nodes read the operand
-// from the function's output, which keeps the order of effects.
+// Exports a print or an assertion as a function that returns its first operand. Later nodes use the
+// result of the function instead of the operand, which keeps the order of effects.
 void GraphExporter::write_effect(GraphState& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   if (op == "commit") return give(at, node, {kTokenName});
@@ -208,7 +210,7 @@ Texts GraphExporter::write_inside(NodeWriter& w, const Region& region, const Tex
   return write(w, graph, std::move(values), graph.outputs());
 }
 
-// Exports the regions from i on. The last region is the default.
+// Exports regions i, i + 1, ... as nested If nodes. The last region is the default.
 Texts GraphExporter::write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
                                   const Texts& operands, size_t i) {
   const Regions& regions = region_attrs(node.attrs.view()).regions;
@@ -254,8 +256,8 @@ void GraphExporter::write_loop(GraphState& at, const tenon::Node& node) {
   parameter("trip", TensorType(DType::kI64, {}));
   const std::string go = parameter("go", TensorType(DType::kBool, {}));
 
-  // If a size determines the number of iterations, pass it as the trip count; otherwise the
-  // condition ends the loop.
+  // If the number of iterations is the value of a size, it becomes the trip count of the Loop.
+  // Otherwise the condition ends the loop.
   const Value trips = trips_of(node, body);
   const std::string bound = trips ? name_of(at, trips, DType::kI64) : "";
   const bool is_bound = trips && size_values_.contains(bound);
@@ -345,7 +347,7 @@ void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
     const std::string list = grown(w, in[0], element_of(type), behind(in[1]));
     give(at, node, {w.node("ScatterND", {list, w.reshape(in[1], {1, 1}), x})});
   } else if (op == "list_get") {
-    // The index is within a full list.
+    // A full list has an entry at every valid index, so it need not be extended.
     const bool is_full = full_lists_.contains(in[0]);
     const std::string list = is_full ? in[0] : grown(w, in[0], type, behind(in[1]));
     give(at, node, {w.node("Gather", {list, in[1]}, along_first)});

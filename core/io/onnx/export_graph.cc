@@ -13,8 +13,8 @@
 namespace tenon::onnx {
 namespace {
 
-// Copies the trace's graph with its own size table, because the export makes decisions about sizes
-// that must not restrict the trace.
+// Copies the trace's graph and gives it a new size table. The export adds assumptions about sizes,
+// which must not restrict the trace itself.
 std::shared_ptr<tenon::Graph> copy_of(Scope& scope, const tenon::Graph& primal) {
   auto graph = std::make_shared<tenon::Graph>();
   std::vector<std::optional<int64_t>> examples;
@@ -69,7 +69,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
     return value_info(value, type.dtype, declared(body.sizes, type));
   };
 
-  // Inputs: arguments first, so that they get their declared names.
+  // Arguments become inputs first, so that they get their declared names.
   GraphExporter::Values values(graph->n_slots());
   size_t argument = 0;
   for (const tenon::Node* node : graph->inputs()) {
@@ -111,11 +111,12 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
     }
   }
 
-  // Outputs: those of the function first, then the new values of the states.
+  // The graph's outputs are the new values of the states, then the outputs of the function. The
+  // ONNX model lists the function's outputs first.
   const size_t n_states = trace.states().size(), n_outputs = graph->outputs().size() - n_states;
   std::vector<Value> wanted(graph->outputs().begin() + static_cast<ptrdiff_t>(n_states),
                             graph->outputs().end());
-  // An output that is an input keeps the input's name if both have the same name.
+  // If an output is an input and both have the same name in the trace, the output keeps that name.
   std::vector<bool> is_passed_on(n_outputs, false);
   for (size_t i = 0; i < n_outputs; ++i) {
     const std::string given = trace.output_name(i);
@@ -127,7 +128,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
                                             : body.names.fresh(given.empty() ? usual : given));
   }
   Texts outputs = model.outputs;
-  std::vector<Value> tokens;  // Keep effects alive.
+  std::vector<Value> tokens;  // Returned so that effects are exported.
   for (size_t i = 0; i < n_states; ++i) {
     if (graph->outputs()[i].type().is_token()) tokens.push_back(graph->outputs()[i]);
     if (model.states[i].input.empty()) continue;

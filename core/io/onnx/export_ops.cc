@@ -1,4 +1,4 @@
-// The ONNX forms of ops: renamed ops, arithmetic, reductions.
+// Exports ops as ONNX nodes: ops that differ only in name, arithmetic and reductions.
 
 #include "core/io/onnx/export_ops.h"
 
@@ -49,7 +49,7 @@ bool OpCall::attributes(Attributes& all) const {
     } else if (field.kind == AttrKind::kBool) {
       all.push_back(attribute(name, int64_t{flag(name)}));
     } else if (field.kind == AttrKind::kFloat) {
-      // ONNX stores attributes as float32.
+      // ONNX stores attributes as float32, which may not represent a float64 value exactly.
       const double value = real(name);
       if (dtype() == DType::kF64 && static_cast<double>(static_cast<float>(value)) != value) {
         return false;
@@ -88,7 +88,7 @@ constexpr std::string_view kSame =
     "thresholded_relu shrink hardmax softmax log_softmax argmax argmin gather gather_elements "
     "scatter_elements concat instance_norm batch_norm flatten det global_avg_pool";
 
-// Ops that ONNX defines, or onnxruntime runs, only for floating-point numbers.
+// For ops that ONNX defines, or onnxruntime implements, only for floating-point dtypes.
 bool export_renamed_floating(OpCall& c) { return is_floating(c.dtype()) && export_renamed(c); }
 
 bool export_where(OpCall& c) {
@@ -125,7 +125,7 @@ bool is_nonzero_constant(const Value& x) {
   return is_floating(value.type.dtype) ? value.float_value != 0 : value.int_value != 0;
 }
 
-// Integer division by zero gives 0 in Tenon, and is undefined in ONNX.
+// Divides integers such that x / 0 is 0, as in Tenon. ONNX leaves division by zero undefined.
 template <class Divide>
 std::string divided(OpCall& c, const Divide& divide) {
   const std::string zero = c.w.number(0, c.dtype());
@@ -144,11 +144,12 @@ bool export_div_of_integers(OpCall& c) {
   return true;
 }
 
-// The remainder with the sign of a.
+// The remainder of truncated division, which has the sign of a.
 std::string remainder(OpCall& c, const std::string& b) {
   return c.w.node("Mod", {c.in[0], b}, {attribute("fmod", int64_t{1})});
 }
-// Whether the remainder is nonzero and its sign differs from b's: the quotient is above its floor.
+// Whether truncated division rounded up: the remainder `rest` is not zero, and its sign differs
+// from the sign of b.
 std::string is_above(OpCall& c, const std::string& rest, const std::string& b) {
   const std::string zero = c.w.number(0, c.dtype());
   const std::string differ =
@@ -217,8 +218,8 @@ bool export_shift(OpCall& c) {
     c.out = {shifted(c, c.in[0], c.in[1], direction)};
     return true;
   }
-  // Shifts the bits as an unsigned integer. A negative number is inverted before and after a right
-  // shift, so that ones are shifted in.
+  // Shifts the bits as an unsigned integer. For an arithmetic right shift, a negative number is
+  // inverted before and after the shift.
   static constexpr std::pair<DType, DType> kUnsigned[] = {{DType::kI8, DType::kU8},
                                                           {DType::kI16, DType::kU16},
                                                           {DType::kI32, DType::kU32},
@@ -247,8 +248,7 @@ bool export_cast(OpCall& c) {
   c.out = {c.w.cast(c.in[0], to)};
   return true;
 }
-// Saturates numbers that the integer type cannot hold, and converts NaN to 0. ONNX leaves both
-// undefined.
+// Casts floats to integers, saturating, with NaN as 0. ONNX leaves both cases undefined.
 bool export_cast_to_integer(OpCall& c) {
   const DType from = c.dtype(), to = c.out_type().dtype;
   const int bits = static_cast<int>(size_of(to)) * 8 - is_signed_integer(to);
@@ -339,7 +339,7 @@ ExportTable table() {
 
 bool export_widened(OpCall& c, OpExport::Exporter exporter) {
   const DType own = c.dtype();
-  // With all 64 bits, the order must be that of unsigned numbers.
+  // max and min of u64 are rejected, because a cast to i64 changes the order of large numbers.
   const std::string_view op = c.node().op->name;
   if (own == DType::kU64 && (op == "max" || op == "min")) return false;
   for (size_t i = 0; i < c.in.size(); ++i) {

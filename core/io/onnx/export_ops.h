@@ -1,5 +1,5 @@
-// Expresses ops in ONNX. An op with an ONNX equivalent becomes its node; a few ops become several
-// nodes. All others are expressed by their decomposition.
+// Exports calls of ops to ONNX: as the equivalent ONNX node, as several nodes, as a function of the
+// model, or as the op's decomposition.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon::onnx {
 
-// A call that is being exported.
+// A call to export, and the names of its inputs and outputs in the ONNX graph.
 class OpCall {
  public:
   OpCall(const tenon::Node& node, NodeWriter& writer, Texts inputs, TensorTypes types,
@@ -20,9 +20,9 @@ class OpCall {
         wanted_(std::move(wanted)) {}
 
   NodeWriter& w;
-  Texts in;           // Names of the inputs; empty if absent.
-  TensorTypes types;  // Input types; scalars have their adopted dtype.
-  Texts out;          // Names of the outputs, set by the exporter.
+  Texts in;           // Names of the inputs; empty for an absent input.
+  TensorTypes types;  // Types of the inputs; weak scalars have their adopted dtype.
+  Texts out;          // Names of the outputs; the exporter sets them.
 
   const tenon::Node& node() const { return node_; }
   bool has(size_t i) const { return i < in.size() && !in[i].empty(); }
@@ -37,15 +37,16 @@ class OpCall {
   double real(std::string_view name) const { return attr<double>(name); }
   bool flag(std::string_view name) const { return attr<bool>(name); }
   const Ints& ints(std::string_view name) const { return attr<Ints>(name); }
-  // These may contain formulas.
+  // The sizes may be formulas of symbols.
   Sizes sizes(std::string_view name) const;
   Size size(std::string_view name) const;
   std::string_view text(std::string_view name) const { return attr<std::string>(name); }
-  std::string_view choice(std::string_view name) const;  // The value's name in an enumeration.
+  std::string_view choice(std::string_view name) const;  // Name of the enumeration's value.
   // Returns an axis as a non-negative index.
   int64_t axis(std::string_view name, size_t rank) const;
 
-  // Exports all attributes by name. Returns false if one of them cannot be expressed.
+  // Converts all attributes to ONNX attributes of the same names. Returns false if ONNX cannot
+  // express one of them.
   bool attributes(Attributes& all) const;
 
  private:
@@ -60,27 +61,30 @@ class OpCall {
 };
 
 struct OpExport {
-  // Writes ONNX nodes for the call. Returns false if ONNX cannot express it.
+  // Exports the call as ONNX nodes and sets `call.out`. Returns false if ONNX cannot express the
+  // call.
   using Exporter = bool (*)(OpCall& call);
-  Exporter as_nodes = nullptr;  // Writes the nodes into the graph that contains the call.
-  // Writes the nodes into a function of the model, from which Tenon recognises the op when reading.
+  Exporter as_nodes = nullptr;  // Writes the nodes into the call's graph.
+  // Writes the nodes into a function of the model. When Tenon reads the model, it calls the op that
+  // the function's doc string names, instead of these nodes.
   Exporter as_function = nullptr;
 };
-// Integers with fewer bits than ONNX's arithmetic (or onnxruntime's) supports. They are computed in
-// wider integers, where sums and products agree except for the truncated bits.
+// Whether ONNX or onnxruntime lacks arithmetic for this integer dtype. Such calls are computed in
+// i64: the low bits of sums and products are the same, and the cast back drops the others.
 inline bool is_narrow(DType dtype) {
   return is_integer(dtype) && dtype != DType::kI32 && dtype != DType::kI64;
 }
-// Exports the call with its inputs cast to i64, and casts the result back.
+// Casts the inputs to i64, exports the call, and casts the result back.
 bool export_widened(OpCall& call, OpExport::Exporter exporter);
-// Exports a select: x where the condition holds, else y. Supports bools, too.
+// Exports a select: x where the condition is true, else y. Works for bools, which ONNX's Where
+// lacks.
 std::string choose(NodeWriter& w, DType dtype, const std::string& condition, const std::string& x,
                    const std::string& y);
 
-// Returns NULL if only the decomposition expresses the op.
+// Returns the exporters of an op; NULL if the op is exported only by its decomposition.
 const OpExport* find_export(const OpDef& op);
 
-// export_ops_shape.cc, export_ops_math.cc, export_ops_nn.cc, export_ops_index.cc
+// Defined in export_ops_shape.cc, export_ops_math.cc, export_ops_nn.cc and export_ops_index.cc.
 using ExportTable = std::map<std::string_view, OpExport>;
 void add_shape_forms(ExportTable& table);
 void add_math_forms(ExportTable& table);

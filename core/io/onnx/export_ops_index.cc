@@ -1,4 +1,4 @@
-// The ONNX forms of indexing, sorting, dynamic slices, running extremes, random words.
+// Exports indexing, sorting, dynamic slices, running extremes and random words as ONNX nodes.
 
 #include <limits>
 
@@ -9,7 +9,7 @@ namespace {
 
 // ---- indexing
 
-// ONNX takes coordinates only as i64.
+// Casts the coordinates (input 1) to i64, the only dtype that ONNX allows for them.
 bool export_by_coordinates(OpCall& c) {
   Attributes attributes;
   if (!c.attributes(attributes)) return false;
@@ -21,7 +21,8 @@ bool export_by_coordinates(OpCall& c) {
 
 // ---- order
 
-// Maps elements, preserving their order, to a dtype that onnxruntime can sort, and back.
+// Maps elements to keys of a dtype that onnxruntime can sort, in the same order, and maps keys
+// back.
 struct SortKeys {
   SortKeys(OpCall& call, const std::string& x) : c(call) {
     const DType dtype = c.dtype();
@@ -46,7 +47,7 @@ struct SortKeys {
   std::string keys;
 
  private:
-  // Flipping the first bit maps the order of unsigned numbers to that of signed numbers.
+  // Flips the sign bit, which maps the order of unsigned numbers to the order of signed numbers.
   std::string turned(const std::string& x) {
     const std::string first_bit = c.w.integer(std::numeric_limits<int64_t>::min());
     return c.w.node("BitwiseXor", {x, first_bit});
@@ -58,7 +59,7 @@ Texts top(OpCall& c, const std::string& x, const std::string& k, int64_t axis, b
                       {attribute("axis", axis), attribute("largest", int64_t{largest})});
 }
 
-// Sorts equal elements by their indices, as Tenon's sorts do.
+// Sorts by TopK, which orders equal elements by index, as Tenon's sorts do.
 bool export_sort(OpCall& c) {
   if (c.rank() == 0) return false;
   const int64_t axis = c.axis("axis", c.rank());
@@ -76,13 +77,13 @@ bool export_top_k(OpCall& c) {
   const Texts found = top(c, keys.keys, k, axis, c.flag("largest"));
   c.out = {keys.values(found[0]), found[1]};
   if (c.flag("sorted")) return true;
-  // The selected elements, in the order of their indices.
+  // For unsorted results, orders the selected elements by their indices.
   c.out[1] = top(c, found[1], k, axis, false)[0];
   c.out[0] = c.w.node("GatherElements", {c.in[0], c.out[1]}, {attribute("axis", axis)});
   return true;
 }
 
-// The number of elements of the sequence before each value.
+// For each value, counts the elements of the sequence that are less (side "left") or not greater.
 bool export_searchsorted(OpCall& c) {
   const bool is_bool = c.dtype() == DType::kBool;
   const auto comparable = [&](const std::string& x) {
@@ -93,7 +94,7 @@ bool export_searchsorted(OpCall& c) {
   const bool left = c.choice("side") == "left";
   std::string before = c.w.node(left ? "Less" : "LessOrEqual", {sequence, value});
   if (is_floating(c.dtype())) {
-    // NaN sorts last and equals itself.
+    // NaN is greater than all numbers and equals itself.
     const std::string is_number = c.w.node("Not", {c.w.node("IsNaN", {c.in[0]})});
     const std::string value_is_nan = c.w.node("IsNaN", {value});
     before =
@@ -104,15 +105,15 @@ bool export_searchsorted(OpCall& c) {
   return true;
 }
 
-// ---- running products and extremes: reductions over the preceding elements
+// ---- running products and extremes, as reductions over a masked square
 
-// Adds an axis to x. For each element, it holds the elements that a running op combines for it, and
-// `otherwise` in place of the other elements.
+// Expands x for a running op: inserts an axis i at `axis`, so that its own axis j follows. Row i
+// holds the elements that the op combines for result i, and `otherwise` at all other positions.
 std::string met(OpCall& c, int64_t axis, bool itself, const std::string& otherwise) {
   const Size n = c.types[0].shape[static_cast<size_t>(axis)];
   const std::string length = c.w.reshape(c.w.size(n), {});
   const std::string places = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
-  // i is the index along the axis; j, the index of a counted element, is along the next axis.
+  // i is the index of the result, and j, along the next axis, the index of a combined element.
   const std::string i = c.w.node("Unsqueeze", {places, c.w.integers({1})});
   const char* behind = itself ? "LessOrEqual" : "Less";
   const char* before = itself ? "GreaterOrEqual" : "Greater";
@@ -136,7 +137,7 @@ bool export_cumprod(OpCall& c) {
   return true;
 }
 
-// The smallest or the largest number of the dtype.
+// Returns the smallest (or largest) number of the dtype: the identity of max (or min).
 std::string end_of(OpCall& c, bool least) {
   const DType dtype = c.dtype();
   if (is_floating(dtype)) {
@@ -148,7 +149,7 @@ std::string end_of(OpCall& c, bool least) {
   return c.w.constant(dtype, {}, {reinterpret_cast<const char*>(&bits), size_of(dtype)});
 }
 
-// Among equal elements, selects the first in scan order: the last one if the scan is reversed.
+// Of equal extremes, selects the first in scan order. In a reversed scan that is the last one.
 bool export_running_extreme(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
@@ -162,7 +163,7 @@ bool export_running_extreme(OpCall& c) {
   return true;
 }
 
-// Flattens the two axes into a last axis, on which the elements of the diagonal are evenly spaced.
+// Merges the two axes into one, along which the elements of the diagonal are evenly spaced.
 bool export_diagonal(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t first = c.axis("axis1", c.rank()), second = c.axis("axis2", c.rank());
@@ -184,7 +185,8 @@ bool export_diagonal(OpCall& c) {
   const Dims& to = c.out_type().shape;
   const std::string length = c.w.reshape(c.w.size(to[to.rank() - 1]), {});
   const std::string steps = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
-  // If the offset is outside the matrix, any index will do.
+  // If the diagonal is empty because the offset is outside the matrix, the start index is
+  // arbitrary.
   const bool is_empty = identical(to[to.rank() - 1], Size(0));
   const Size begin = is_empty ? Size(0) : offset >= 0 ? Size(offset) : columns * -offset;
   const std::string places =
@@ -195,7 +197,7 @@ bool export_diagonal(OpCall& c) {
 
 // ---- dynamic slices
 
-// Clamps the start so that the block is inside.
+// Converts negative starts, and clamps the starts so that the block is inside the input.
 std::string placed(OpCall& c, const std::string& starts, const Dims& block) {
   const std::string given = c.w.cast(starts, DType::kI64);
   const std::string from_end = c.w.node("Add", {given, c.w.sizes(c.types[0].shape)});
@@ -216,7 +218,7 @@ bool export_dynamic_slice(OpCall& c) {
   return true;
 }
 
-// Pads the update to the size of x, and marks its region.
+// Pads the update with zeros to the size of x, and selects it where a padded mask of ones is true.
 bool export_dynamic_update_slice(OpCall& c) {
   const Dims& block = c.types[1].shape;
   if (block.rank() == 0) {
@@ -234,7 +236,7 @@ bool export_dynamic_update_slice(OpCall& c) {
   return true;
 }
 
-// ---- random words: Philox4x32-10 in int64, whose lower halves are the words
+// ---- random words: Philox4x32-10 with each 32-bit word in the low half of an int64
 
 constexpr int64_t kMask = 0xffffffff;
 
@@ -249,12 +251,12 @@ std::string low_half(OpCall& c, const std::string& x) {
   return c.w.node("BitwiseAnd", {x, c.w.integer(kMask)});
 }
 
-// Adds `by` to the four-word counter.
+// Adds `by` to the 128-bit counter, whose four words are ordered from low to high.
 Texts advanced_counter(OpCall& c, const Texts& counter, const std::string& by) {
   Texts result;
   std::string carry = by;
   for (const std::string& word : counter) {
-    // The words of `by` are added one by one: its upper word is the carry of its lower word.
+    // Adds one word of `by` to each word of the counter, with the carry from the previous word.
     const std::string sum = c.w.node("Add", {word, low_half(c, carry)});
     result.push_back(low_half(c, sum));
     carry = c.w.node("Add", {high_half(c, sum), high_half(c, carry)});

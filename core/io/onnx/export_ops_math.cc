@@ -1,5 +1,5 @@
-// The ONNX forms of mathematical functions that ONNX lacks. Their decompositions use bit operations
-// on floats, which ONNX does not have. These forms use ONNX's own functions.
+// Exports mathematical functions that ONNX lacks, by ONNX's own functions. Tenon's decompositions
+// of them are not usable, because they need bit operations on floats, which ONNX does not have.
 
 #include <limits>
 
@@ -39,13 +39,14 @@ bool export_log10(OpCall& c) {
   return true;
 }
 
-// exp(x) is rounded; its logarithm corrects for that: (e - 1) * x / log(e) is exact near 0.
+// expm1 near 0 is (e - 1) * x / log(e), where e is the rounded exp(x). The logarithm of e cancels
+// the rounding error.
 bool export_expm1(OpCall& c) {
   const std::string &x = c.in[0], one = number(c, 1), e = c.w.node("Exp", {x});
   const std::string less = binary(c, "Sub", e, one);
   const std::string scaled = binary(c, "Mul", less, binary(c, "Div", x, c.w.node("Log", {e})));
   const std::string is_one = binary(c, "Equal", e, one);
-  // Far from 0, no correction is needed.
+  // For |x| > 1, e - 1 is accurate without correction.
   const std::string is_far = binary(c, "Greater", c.w.node("Abs", {x}), one);
   c.out = {where(c, is_far, less, where(c, is_one, x, scaled))};
   return true;
@@ -63,8 +64,7 @@ bool export_log1p(OpCall& c) {
   return true;
 }
 
-// Whether the sign bit is set, also for -0, whose reciprocal is below 0. The sign of NaN is
-// ignored.
+// Whether the sign bit is set. 1 / -0 is negative, which identifies -0. The sign of NaN is ignored.
 std::string is_negative(OpCall& c, const std::string& x) {
   const std::string zero = number(c, 0);
   const std::string negative_zero = binary(c, "And", binary(c, "Equal", x, zero),
@@ -84,8 +84,8 @@ bool export_signbit(OpCall& c) {
   return true;
 }
 
-// Computes the angle in the first octant from the ratio of the smaller to the larger side, then
-// reflects it.
+// Computes atan2 in the first octant, from the ratio of the smaller to the larger magnitude, and
+// reflects the angle into the actual octant.
 bool export_atan2(OpCall& c) {
   const std::string &y = c.in[0], &x = c.in[1];
   const std::string a = c.w.node("Abs", {y}), b = c.w.node("Abs", {x});
@@ -100,7 +100,7 @@ bool export_atan2(OpCall& c) {
       where(c, steep, binary(c, "Sub", number(c, kPi / 2), octant), octant);
   const std::string half =
       where(c, is_negative(c, x), binary(c, "Sub", number(c, kPi), quadrant), quadrant);
-  // If either operand is NaN.
+  // If either operand is NaN, the result is NaN.
   const std::string nan = binary(c, "Or", c.w.node("IsNaN", {y}), c.w.node("IsNaN", {x}));
   c.out = {where(c, nan, binary(c, "Add", y, x), with_sign(c, half, y))};
   return true;
@@ -112,7 +112,7 @@ bool export_cbrt(OpCall& c) {
   return true;
 }
 
-// ---- integer powers, which wrap around: a product of squares
+// ---- integer powers by repeated squaring, which wrap around
 
 bool export_pow_of_integers(OpCall& c) {
   if (is_narrow(c.dtype())) return export_widened(c, export_pow_of_integers);
@@ -130,7 +130,7 @@ bool export_pow_of_integers(OpCall& c) {
     left = binary(c, "Div", left, two);
     square = binary(c, "Mul", square, square);
   }
-  // The truncated reciprocal: 0 except for 1 and -1.
+  // For a negative exponent the result is 1 / a^|b|, truncated: 0 unless a is 1 or -1.
   const std::string minus_one = number(c, -1);
   const std::string of_minus_one = where(c, is_odd(b), minus_one, one);
   const std::string reciprocal =
@@ -142,13 +142,13 @@ bool export_pow_of_integers(OpCall& c) {
 
 // ---- bits
 
-// 2 to the power of an integer, as f64.
+// Returns 2^exponent as f64.
 std::string power_of_two(OpCall& c, const std::string& exponent) {
   return c.w.node("Pow", {c.w.number(2, DType::kF64), exponent});
 }
 
-// The bits of an f32, computed in f64, where every f32 is normal. A number is (1 + m / 2^23) * 2^e,
-// or m * 2^-149 below 2^-126.
+// Returns the bits of an f32 as i64. Computes in f64, where every f32 is a normal number. A normal
+// f32 is (1 + m / 2^23) * 2^e; a number below 2^-126 is m * 2^-149.
 std::string bits_of(OpCall& c, const std::string& given) {
   const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
   const std::string x = c.w.cast(c.w.node("Abs", {given}), DType::kF64);
@@ -156,7 +156,7 @@ std::string bits_of(OpCall& c, const std::string& given) {
   const std::string is_finite = binary(c, "LessOrEqual", x, f64(0x1.fffffep127));
   const std::string safe = where(c, binary(c, "And", is_normal, is_finite), x, f64(1));
   std::string e = c.w.node("Floor", {binary(c, "Div", c.w.node("Log", {safe}), f64(kLn2))});
-  // The logarithm is rounded, so e may be off by one near a power of two.
+  // log is rounded, so e may be off by one near a power of two. Corrects it by comparison.
   const auto moved = [&](double by, const std::string& condition) {
     e = where(c, condition, binary(c, "Add", e, f64(by)), e);
   };
@@ -175,7 +175,7 @@ std::string bits_of(OpCall& c, const std::string& given) {
   return binary(c, "Add", whole, sign);
 }
 
-// The inverse of bits_of: `bits` is i64, from 0 to 2^32 - 1.
+// Converts bits, as i64 from 0 to 2^32 - 1, to the f32 that they represent; the inverse of bits_of.
 std::string value_of(OpCall& c, const std::string& bits) {
   const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
   const auto part = [&](int64_t divisor, int64_t modulus) {
@@ -197,7 +197,8 @@ std::string value_of(OpCall& c, const std::string& bits) {
   return where(c, binary(c, "Equal", sign, f64(1)), c.w.node("Neg", {x}), x);
 }
 
-// Casts bits between integers of one width, and between them and f32. All NaNs are the same.
+// Reinterprets bits of integers of equal width, or of 32-bit integers and f32. Every NaN becomes
+// the same NaN.
 bool export_bitcast(OpCall& c) {
   const DType from = c.dtype(), to = c.out_type().dtype;
   if (size_of(from) != size_of(to)) return false;
@@ -217,7 +218,8 @@ bool export_bitcast(OpCall& c) {
   return true;
 }
 
-// Reports its operand in Tenon; other runtimes just return it.
+// Exports check_numerics as a function that returns its operand. Tenon restores the check when it
+// reads the model; other runtimes do not check.
 bool export_pass_through(OpCall& c) {
   c.out = {c.in[0]};
   return true;

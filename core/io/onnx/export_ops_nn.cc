@@ -1,4 +1,4 @@
-// The ONNX forms of convolutions, pools, normalisation, recurrent networks, quantisation.
+// Exports convolutions, pooling, normalisation, recurrent networks and quantisation as ONNX nodes.
 
 #include "core/base/search.h"
 #include "core/io/onnx/export_ops.h"
@@ -22,8 +22,8 @@ bool export_matmul(OpCall& c) {
 
 bool export_matmul_in_wide(OpCall& c) { return export_widened(c, export_matmul); }
 
-// Exports products without zero points, or with scalar ones. Other zero points are subtracted
-// first.
+// Exports products whose zero points are absent or scalars as MatMulInteger. For per-row and
+// per-column zero points, the decomposition subtracts them first.
 bool export_int8_matmul(OpCall& c) {
   for (const size_t i : {size_t{2}, size_t{3}}) {
     if (c.has(i) && c.rank(i) > 0) return false;
@@ -46,7 +46,8 @@ bool export_int8_matmul_of_rows(OpCall& c) {
   return true;
 }
 
-// Letters and an arrow: the equations that onnxruntime interprets as Tenon does.
+// Exports equations that onnxruntime interprets as Tenon does: letters with an explicit "->",
+// without an ellipsis.
 bool export_einsum(OpCall& c) {
   const std::string_view equation = c.text("equation");
   const bool plain = equation.find("->") != equation.npos && equation.find('.') == equation.npos;
@@ -57,7 +58,7 @@ bool export_einsum(OpCall& c) {
 }
 
 bool export_gemm(OpCall& c) {
-  // ONNX stores the factors as float32.
+  // ONNX stores alpha and beta as float32, so for float64 both must be 1.
   const bool plain = c.real("alpha") == 1 && c.real("beta") == 1;
   if (c.dtype() == DType::kF64 && !plain) return false;
   c.out = {c.w.node("Gemm", c.in,
@@ -69,7 +70,7 @@ bool export_gemm(OpCall& c) {
 
 // ---- convolutions
 
-// The attributes of a window, with defaults for empty lists.
+// The window attributes of a call. Empty lists are replaced by their default values.
 struct Window {
   explicit Window(const OpCall& c, size_t n_axes) {
     const auto or_ones = [&](const Ints& given) { return given.empty() ? Ints(n_axes, 1) : given; };
@@ -92,7 +93,8 @@ bool is_dilated(const OpCall& c) {
   return any_of(c.ints("lhs_dilation"), [](int64_t d) { return d != 1; });
 }
 
-// Crops x in place of negative pads, which ONNX lacks here.
+// Crops x instead of using negative pads, which ONNX does not allow for this op. Sets those pads to
+// 0.
 std::string cropped(OpCall& c, std::string x, Ints& pads) {
   const size_t n = pads.size() / 2;
   Ints cuts(2 * (n + 2), 0);
@@ -108,8 +110,8 @@ std::string cropped(OpCall& c, std::string x, Ints& pads) {
   return any ? c.w.node("Pad", {std::move(x), c.w.integers(cuts.span())}) : x;
 }
 
-// Inserts zeros between the elements of the spatial axes: each element becomes a row of its own
-// that is padded. The pads account for the zeros after the last element.
+// Dilates x: reshapes each element to a row of its own and pads the row with zeros. The zeros after
+// the last element are subtracted from the end pads.
 std::string spread(OpCall& c, const std::string& x, const Ints& dilation, Ints& pads) {
   const SizeTable::Use use(c.w.body().sizes);
   const Dims& shape = c.types[0].shape;
@@ -144,7 +146,7 @@ bool export_other_conv(OpCall& c) {
   return true;
 }
 
-// A transposed convolution whose result has the size of the input.
+// The gradient of a convolution's input is a ConvTranspose whose output has the input's size.
 bool export_conv_backward_input(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
@@ -168,8 +170,8 @@ bool export_conv_backward_input(OpCall& c) {
   return true;
 }
 
-// Convolves x with dy, with batch and channels exchanged, and strides and dilations exchanged.
-// Groups are convolved one by one.
+// The gradient of a convolution's filter is a convolution of x with dy, with the batch and channel
+// axes exchanged, and with strides and dilations exchanged. Each group is convolved separately.
 bool export_conv_backward_filter(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
@@ -198,7 +200,8 @@ bool export_conv_backward_filter(OpCall& c) {
   for (size_t g = 0; g < xs.size(); ++g) {
     const std::string found =
         c.w.node("Conv", {turned(xs[g]), turned(dys[g])}, window.attributes(1));
-    // Elements that no window of the forward convolution reached produce extra taps; cut them off.
+    // Elements of x that no window of the forward convolution covers would produce additional
+    // filter elements. They are cut off.
     const std::string taps = c.w.node(
         "Slice",
         {found, c.w.integers(zeros.span()), c.w.sizes(sizes.span()), c.w.integers(spatial.span())});
@@ -237,7 +240,7 @@ bool export_pool(OpCall& c) {
   return true;
 }
 
-// A convolution of each channel with ones. Channels are merged into the batch.
+// Sums windows by a convolution with ones. Each channel becomes an element of the batch.
 bool export_window_sum(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const size_t n = c.rank() - 2;
@@ -250,7 +253,7 @@ bool export_window_sum(OpCall& c) {
     ones_shape.push_back(kernel[i]);
     one_channel.push_back(from[2 + i]);
     if (!c.flag("ceil_mode")) continue;
-    // Windows that extend beyond the end.
+    // With ceil_mode, windows may extend beyond the end, so the end padding is increased.
     if (!from[2 + i].known() || !to[2 + i].known()) return false;
     const int64_t reach =
         (to[2 + i] - 1) * window.strides[i] + (kernel[i] - 1) * window.dilations[i] + 1;
@@ -271,7 +274,7 @@ bool export_layer_norm(OpCall& c) {
   if (!c.attributes(attributes) || (c.dtype() != DType::kF32 && c.dtype() != DType::kF64)) {
     return false;
   }
-  // The statistics of the node are float32 for every dtype of x.
+  // ONNX's LayerNormalization returns float32 statistics for every dtype of x, unlike Tenon's op.
   const bool more = c.wants(1) || c.wants(2);
   if (more && c.dtype() != DType::kF32) return false;
   c.out = c.w.nodes_of("LayerNormalization", c.in, more ? 3 : 1, attributes);
@@ -279,7 +282,7 @@ bool export_layer_norm(OpCall& c) {
   return true;
 }
 
-// For 4-d tensors and an odd size: the cases that onnxruntime supports.
+// onnxruntime supports LRN only for 4-d float32 tensors, an odd size and positive factors.
 bool export_lrn(OpCall& c) {
   const bool centred = c.integer("size") % 2 == 1 && c.real("alpha") > 0 && c.real("beta") > 0;
   const bool fits = c.rank() == 4 && c.dtype() == DType::kF32 && centred;
@@ -297,7 +300,7 @@ bool export_lrn(OpCall& c) {
 bool export_recurrent(OpCall& c) {
   const Size hidden = c.types[2].shape[2];
   if (!hidden.known() || c.dtype() != DType::kF32 || c.integer("layout") != 0) return false;
-  // onnxruntime computes these differently.
+  // onnxruntime computes these cases differently: with sequence lengths, or with clip.
   if (c.has(4) || c.real("clip") > 0) return false;
   const std::string_view op = c.node().op->name, direction = c.choice("direction");
   Attributes attributes = {attribute("hidden_size", hidden.word()),
@@ -321,7 +324,7 @@ bool is_byte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
 bool export_quantize(OpCall& c) {
   if (c.dtype() != DType::kF32 || !is_byte(c.out_type().dtype)) return false;
-  // In ONNX, quantising without a zero point gives uint8.
+  // ONNX quantises to uint8 if there is no zero point.
   if (!c.has(2) && c.out_type().dtype != DType::kU8) return false;
   Texts inputs = c.in;
   inputs.resize(c.has(2) ? 3 : 2);

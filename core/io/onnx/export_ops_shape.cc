@@ -1,4 +1,4 @@
-// The ONNX forms of ops that create tensors, and of those that change shapes without arithmetic.
+// Exports ops that create tensors, and ops that rearrange elements without arithmetic.
 
 #include <limits>
 
@@ -47,7 +47,8 @@ bool export_iota(OpCall& c) {
 
 // ---- shapes
 
-// A shape with at most one size that is inferred from the number of elements or copied from x.
+// Uses a constant shape if at most one size must be inferred (-1). A size that x has at the same
+// axis is copied (0). Other shapes are computed at run time.
 bool export_reshape(OpCall& c) {
   SizeTable& table = c.w.body().sizes;
   const Dims& from = c.types[0].shape;
@@ -76,7 +77,7 @@ bool export_broadcast(OpCall& c) {
   Dims sizes = to.shape;
   for (size_t i = 0; i < from.rank(); ++i) {
     Size& size = sizes[to.rank() - from.rank() + i];
-    // 1 keeps the input's size.
+    // For Expand, size 1 means that the axis keeps its size.
     if (identical(table.resolved(size), table.resolved(from[i]))) size = 1;
   }
   c.out = {c.w.node("Expand", {c.in[0], c.w.sizes(sizes)})};
@@ -201,7 +202,7 @@ bool export_tile(OpCall& c) {
 }
 
 bool export_pad(OpCall& c) {
-  // A reflection needs a pad smaller than the axis.
+  // REFLECT padding must be smaller than the axis.
   for (size_t i = 0; c.choice("mode") == "reflect" && i < c.rank(); ++i) {
     for (const Size pad : c.sizes("pads")) {
       const Size size = c.types[0].shape[i];
@@ -220,7 +221,7 @@ bool export_triangle(OpCall& c) {
   return true;
 }
 
-// ONNX returns exactly the indices that exist.
+// NonZero has no `size` argument: it returns exactly the indices of the nonzero elements.
 bool export_nonzero(OpCall& c) {
   if (c.rank() == 0) return false;
   const Attributes columns = {attribute("start", int64_t{1}), attribute("end", int64_t{2})};

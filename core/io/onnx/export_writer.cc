@@ -127,8 +127,8 @@ std::string NodeWriter::size(Size given) {
   if (size.known()) return integers({size.word()});
   const auto at = body_.known_sizes.find(size.word());
   if (at != body_.known_sizes.end()) return at->second;
-  // Nodes are added before all others, independent of the first use. Data-dependent sizes are
-  // computed here.
+  // Other sizes are computed by nodes at the start of the graph, so that any later node can use
+  // them. Data-dependent sizes are computed at the current position.
   const bool here = has_data_dependent({&size, 1});
   NodeWriter first(body_, body_.first);
   NodeWriter& w = here ? *this : first;

@@ -1,5 +1,5 @@
-// Writes the nodes of a graph: named values, constants, and sizes, which ONNX computes with nodes
-// like everything else.
+// Writes the nodes of an ONNX graph, and names its values. Constants and symbolic sizes become
+// nodes, too.
 
 #pragma once
 
@@ -16,47 +16,47 @@
 
 namespace tenon::onnx {
 
-// Collects everything in a program that ONNX cannot express, to report it in one error.
+// Collects everything in a program that ONNX cannot express, so that one error can report it.
 class Inexpressible {
  public:
   void add(std::string what);
   bool any() const { return !all_.empty(); }
-  // Throws UNIMPLEMENTED with the whole list.
+  // Throws UNIMPLEMENTED with the list of everything that was added.
   [[noreturn]] void fail(std::string_view path) const;
   size_t size() const { return all_.size(); }
 
  private:
-  std::vector<std::string> all_;  // Without duplicates.
+  std::vector<std::string> all_;  // In the order of addition, without duplicates.
   std::set<std::string> known_;
 };
 
-// Thrown for a size that no available value determines.
+// Thrown if a size is needed that cannot be computed from the available values.
 struct UnavailableSize {
   std::string text;
 };
 
-// A scope of value names: a model's main graph with its inner graphs, or a function.
+// A name scope of ONNX: the main graph of a model with its inner graphs, or one function.
 struct Body {
   Body(std::shared_ptr<SizeTable> table, bool is_function)
       : table(std::move(table)), sizes(*this->table), is_function(is_function) {}
 
-  // A value with an axis whose size is the symbol.
+  // A value with an axis whose size is a symbol; the symbol's value is read from that axis.
   struct Source {
     std::string value;
     int64_t axis;
   };
-  // Registers the symbols that an input's shape determines.
+  // Registers the symbols in an input's shape, so that sizes can be computed from the input.
   void learn(const std::string& input, const TensorType& type);
 
   std::shared_ptr<SizeTable> table;
   SizeTable& sizes;
   bool is_function;
   Names names;
-  std::vector<WireWriter> first;         // Nodes of constants and sizes, before all others.
-  std::vector<WireWriter> initializers;  // Empty for functions.
+  std::vector<WireWriter> first;         // Constants and sizes; written before all other nodes.
+  std::vector<WireWriter> initializers;  // Always empty for a function.
   std::map<size_t, Source> sources;      // Keyed by symbol.
   std::map<int64_t, std::string> known_sizes;
-  std::map<std::string, std::string> constants;  // From the bytes of a constant to its name.
+  std::map<std::string, std::string> constants;  // Names of constants, keyed by their bytes.
 };
 
 class NodeWriter {
@@ -65,14 +65,14 @@ class NodeWriter {
 
   Body& body() const { return body_; }
   std::vector<WireWriter>& nodes() const { return nodes_; }
-  // Whether a node of this writer computes the value.
+  // Whether a node of this writer computes the value, rather than an enclosing graph.
   bool made(const std::string& value) const { return made_.contains(value); }
 
   // Adds a node and returns the name of its output.
   std::string node(std::string_view op, const Texts& inputs, const Attributes& attributes = {});
   Texts nodes_of(std::string_view op, const Texts& inputs, size_t n_outputs,
                  const Attributes& attributes = {}, std::string_view domain = "");
-  // Adds a node whose outputs already have names.
+  // Adds a node for outputs that already have names.
   void node_for(std::string_view op, const Texts& inputs, const Texts& outputs,
                 const Attributes& attributes = {});
 
@@ -86,9 +86,9 @@ class NodeWriter {
     return integers(std::span<const int64_t>(values.begin(), values.size()));
   }
 
-  // ---- sizes; throw UnavailableSize
-  std::string size(Size size);  // i64[1]
-  // Uses `value` for the size from here on: the value of a data-dependent symbol.
+  // ---- sizes as i64 values; these functions throw UnavailableSize
+  std::string size(Size size);  // Returns the name of an i64[1] value.
+  // Uses `value` for a data-dependent size from here on.
   void set_size(Size size, const std::string& value) { body_.known_sizes[size.word()] = value; }
   std::string sizes(std::span<const Size> sizes);
   std::string sizes(const Dims& shape) { return sizes(std::span<const Size>(shape)); }
@@ -98,11 +98,11 @@ class NodeWriter {
   std::string reshape(const std::string& x, std::initializer_list<int64_t> shape) {
     return node("Reshape", {x, integers(shape)});
   }
-  std::string zeros(DType dtype, const std::string& sizes);  // `sizes` is the name of a value.
+  std::string zeros(DType dtype, const std::string& sizes);  // `sizes`: name of a value.
 
  private:
   std::string part(const SizeTable::Part& part);
-  // Whether a size is data-dependent, so that nodes at the start of the graph cannot compute it.
+  // Whether a size is data-dependent. Nodes at the start of the graph cannot compute such a size.
   bool has_data_dependent(std::span<const Size> sizes) const;
 
   Body& body_;
@@ -110,7 +110,8 @@ class NodeWriter {
   std::set<std::string> made_;
 };
 
-// The shape to declare: symbols by name; formulas are left undeclared.
+// Returns the shape to declare for a value: numbers, the names of symbols, and unknown for
+// formulas.
 std::vector<DeclaredSize> declared(SizeTable& sizes, const TensorType& type);
 
 }  // namespace tenon::onnx

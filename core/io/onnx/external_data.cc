@@ -13,7 +13,7 @@
 namespace tenon::onnx {
 namespace {
 
-// Non-blocking, because opening a pipe would wait for a writer.
+// O_NONBLOCK, because opening a named pipe would otherwise wait for a writer.
 constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 struct stat status_of(int descriptor) {
@@ -23,7 +23,7 @@ struct stat status_of(int descriptor) {
   return status;
 }
 
-// The components of a location: folders, then the file.
+// Splits a location at slashes: the folders, then the file.
 std::vector<std::string> parts_of(const std::string& location) {
   std::vector<std::string> parts = {""};
   for (const char c : location) {

@@ -1,5 +1,5 @@
-// Files that hold tensors of a model. They must be in the model's folder: paths that leave it,
-// textually or through links, are rejected.
+// Reads the files that hold a model's tensors. They must be inside the model's folder: absolute
+// paths, paths with "..", and symbolic links are rejected.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tenon::onnx {
 
-// A file that is open for reading.
+// A file that is open for reading. Owns its descriptor.
 class OpenFile {
  public:
   OpenFile() = default;
@@ -24,33 +24,34 @@ class OpenFile {
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
   uint64_t size() const;
-  // Throws DATA_LOSS if the file is too short.
+  // Reads n bytes at `offset`. Throws DATA_LOSS if the file is too short.
   void read(uint64_t offset, void* to, uint64_t n) const;
 
  private:
   int descriptor_ = -1;
 };
 
-// Reads a whole file of at most `most` bytes.
+// Reads a whole file. Throws if it has more than `most` bytes.
 std::string read_whole(const OpenFile& file, uint64_t most, std::string_view name);
-// Reads a regular file. Throws NOT_FOUND if there is none, and UNAVAILABLE if it cannot be read.
+// Reads a whole regular file. Throws NOT_FOUND if it does not exist, and UNAVAILABLE if it cannot
+// be read.
 std::string read_whole_file(const std::string& path, uint64_t most);
 
 class ModelFolder {
  public:
-  // If the model has no folder, nothing can be read.
+  // With an empty path the model has no folder, and load() and open() fail.
   explicit ModelFolder(std::string path) : path_(std::move(path)) {}
 
-  // Reads the elements of a tensor from another file into `data`. Throws DATA_LOSS if its location
-  // is invalid.
+  // Reads the elements of a tensor from its external file into `data`. Throws DATA_LOSS if the file
+  // name, the offset or the length is invalid.
   void load(TensorData& data);
-  // Opens a file by its path relative to the folder.
+  // Opens a file by its path relative to the folder, or returns it if it was opened last.
   const OpenFile& open(const std::string& location);
 
  private:
   std::string path_;
   OpenFile folder_;
-  std::string location_;  // The file that was opened last.
+  std::string location_;  // Path of the file in `file_`.
   OpenFile file_;
 };
 

@@ -1,4 +1,4 @@
-// Adapters of ops outside the ONNX standard. foreign.def lists them.
+// Declares the adapters of ops outside the ONNX standard, which foreign.def lists.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace tenon::onnx::adapters {
 #define TENON_ONNX_FOREIGN(domain, op, function) Tensors function(const NodeCall& n);
 #include "core/io/onnx/foreign.def"
 
-// Calls avg_pool with the attributes of a node, whose input 0 has the shape of x.
+// Calls avg_pool on x with the attributes of a node. Input 0 of the node must have the shape of x.
 Tensor pooled_average(const NodeCall& n, const Tensor& x);
 
 }  // namespace tenon::onnx::adapters

@@ -1,5 +1,5 @@
-// Ops of com.microsoft, by hand-computed values. tools/onnxruntime/foreign.py compares with
-// onnxruntime.
+// Tests ops of com.microsoft with expected values that were computed by hand.
+// tools/onnxruntime/foreign.py compares such ops with onnxruntime.
 
 #include "core/io/onnx/foreign.h"
 
@@ -8,7 +8,7 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
 class OnnxForeign : public OnnxRun {
  protected:

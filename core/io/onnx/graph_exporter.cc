@@ -1,4 +1,4 @@
-// Exports calls: as nodes, as functions, or as their decomposition.
+// Exports calls of ops as nodes, as functions of the model, or by their decomposition.
 
 #include "core/io/onnx/graph_exporter.h"
 
@@ -15,8 +15,7 @@
 namespace tenon::onnx {
 namespace {
 
-// Converts attributes to JSON by name. Numbers that JSON lacks, and formulas of sizes, become
-// strings.
+// Converts attributes to JSON, keyed by name. Infinities, NaN and formulas of sizes become strings.
 class AttrsAsJson final : public AttrVisitor {
  public:
   void on_int(std::string_view name, int64_t value) override { all[std::string(name)] = value; }
@@ -49,7 +48,8 @@ class AttrsAsJson final : public AttrVisitor {
   static Json json(Size size) { return size.known() ? Json(size.word()) : Json(to_string(size)); }
 };
 
-// The doc string from which Tenon recognises the op of a function.
+// Returns the doc string of an exported function. It names the op, from which Tenon restores the op
+// when it reads the model.
 std::string text_of(const OpCall& call, const Texts& outputs) {
   const tenon::Node& node = call.node();
   const SizeTable::Use use(call.w.body().sizes);
@@ -64,7 +64,8 @@ std::string text_of(const OpCall& call, const Texts& outputs) {
     return list;
   };
   json["inputs"] = places(call.in);
-  // The function of an effect returns its first operand, which is not an output of the op.
+  // The function of an effect returns its first operand. The op itself has only an order token,
+  // which is not listed.
   json["outputs"] = node.types[0].is_token() ? Json::array() : places(outputs);
   return json.dump();
 }
@@ -146,7 +147,7 @@ void GraphExporter::give(GraphState& at, const tenon::Node& node, const Texts& n
 void GraphExporter::cannot(GraphState& at, const tenon::Node& node, std::string_view why) {
   const std::string line = node.location.empty() ? "" : " (" + node.location + ")";
   inexpressible_.add(fmt::format("{}: {}{}: {}", where_, node.op->name, line, why));
-  // Defines the outputs, so that the following calls are checked, too.
+  // Gives the outputs a placeholder name, so that errors in later calls are found, too.
   give(at, node, Texts(node.types.size(), "unsayable"));
 }
 
@@ -187,7 +188,7 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
     const bool is_same = size != size_values_.end() && node.op->name == "reshape";
     if (is_same) size_values_.emplace(call.out[0], size->second);
   } catch (const UnavailableSize& size) {
-    if (at.w.body().is_function) throw;  // The enclosing graph may know it.
+    if (at.w.body().is_function) throw;  // The calling graph may compute the size.
     cannot(at, node, fmt::format("the size {} is no size of an argument", size.text));
   } catch (const Error& error) {
     if (error.is_transient()) throw;
@@ -215,7 +216,8 @@ bool GraphExporter::export_op(OpCall& call) {
   return call.node().op->decompose && decompose(call);
 }
 
-// Writes a function with the operands of a call, and calls it. Does nothing if its body is empty.
+// Writes a function of the model and a node that calls it. Its parameters are the call's inputs.
+// Does nothing if the function would be empty.
 void GraphExporter::call_function(OpCall& call, const WriteBody& write_body) {
   Body body(call.w.body().table, true);
   Texts parameters, inputs, given;
@@ -321,7 +323,8 @@ bool GraphExporter::decompose(OpCall& call) {
   try {
     call_function(call, body);
   } catch (const UnavailableSize&) {
-    // No input of the function determines a size that it needs, so its body is written inline.
+    // A size that the body needs cannot be computed from the function's inputs. Writes the nodes
+    // into the calling graph instead, which may know the size.
     call.out = body(call.w, call.in);
   }
   return true;

@@ -1,4 +1,5 @@
-// Writes the nodes of graphs: calls, loops, branches, lists. export_graph.h makes models of them.
+// Writes graphs of a trace as ONNX nodes: calls, loops, branches and lists. export_graph.h
+// assembles a model from them.
 
 #pragma once
 
@@ -11,31 +12,31 @@
 
 namespace tenon::onnx {
 
-// A placeholder for the name of an order token (core/trace/graph/order.h). Files have no tokens;
-// the order of effects is the order of the nodes.
+// Stands for the name of an order token (core/trace/graph/order.h). ONNX has no tokens: effects run
+// in the order of the nodes.
 inline constexpr const char* kTokenName = "(token)";
 
-// The functions of a model, without duplicates.
+// The functions of a model. Equal functions are stored once.
 struct Functions {
   std::vector<WireWriter> all;
-  std::map<std::string, std::string> by_text;  // From a function's definition to its name.
+  std::map<std::string, std::string> by_text;  // Names of functions, keyed by definition.
   std::map<std::string, size_t> count;         // Number of functions for each op.
 };
 
-// Writes the calls of a graph and of its inner graphs.
+// Writes the calls of a graph and of its inner graphs as ONNX nodes.
 class GraphExporter {
  public:
-  // `where` names the graph in error messages.
+  // `where` is the graph's name for error messages.
   GraphExporter(Scope& scope, Functions& functions, Inexpressible& inexpressible, std::string where)
       : scope_(scope),
         functions_(functions),
         inexpressible_(inexpressible),
         where_(std::move(where)) {}
 
-  // Names of a graph's values, by slot.
+  // Names of the values of a graph, indexed by slot.
   using Values = std::vector<std::string>;
-  // Writes the nodes that the outputs need. The inputs already have names. Returns the output
-  // names.
+  // Writes the nodes that are needed to compute `outputs`, and returns their names. `values` holds
+  // the names of the graph's inputs.
   Texts write(NodeWriter& w, const tenon::Graph& graph, Values values,
               std::span<const Value> outputs);
 
@@ -44,20 +45,20 @@ class GraphExporter {
     NodeWriter& w;
     const tenon::Graph& graph;
     Values& values;
-    std::vector<uint32_t> reads;  // Number of reads of each slot.
+    std::vector<uint32_t> reads;  // Number of uses of each slot.
   };
   static std::string name_of(GraphState& at, const Value& x, DType dtype);
   static void give(GraphState& at, const tenon::Node& node, const Texts& names);
   void write_call(GraphState& at, const tenon::Node& node);
   void cannot(GraphState& at, const tenon::Node& node, std::string_view why);
 
-  // These return false if they cannot express the call.
+  // Return false if ONNX cannot express the call in this form.
   bool export_op(OpCall& call);
   bool decompose(OpCall& call);
   using WriteBody = std::function<Texts(NodeWriter& w, const Texts& inputs)>;
   void call_function(OpCall& call, const WriteBody& write_body);
 
-  // export_control.cc
+  // Defined in export_control.cc.
   void write_control(GraphState& at, const tenon::Node& node);
   void write_loop(GraphState& at, const tenon::Node& node);
   void write_list(GraphState& at, const tenon::Node& node);
@@ -70,12 +71,12 @@ class GraphExporter {
   Functions& functions_;
   Inexpressible& inexpressible_;
   std::string where_;
-  std::set<std::string> full_lists_;         // Lists whose entries are all set.
-  std::map<std::string, Size> lengths_;      // Lists of known length.
-  std::map<std::string, Size> size_values_;  // Values that hold a size.
+  std::set<std::string> full_lists_;         // Lists in which every entry is set.
+  std::map<std::string, Size> lengths_;      // Lengths of lists, if known.
+  std::map<std::string, Size> size_values_;  // Values that are sizes.
 };
 
-// The dtype of each input of a call, where scalars adopt the dtype of other operands.
+// Returns the type of each input of a call. Weak scalars adopt the dtype of the other operands.
 TensorTypes types_of_inputs(const tenon::Node& node);
 
 }  // namespace tenon::onnx

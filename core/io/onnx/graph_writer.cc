@@ -5,7 +5,7 @@
 namespace tenon::onnx {
 namespace {
 
-// AttributeProto.type
+// Values of AttributeProto.type in the ONNX format.
 enum : uint64_t { kFloat = 1, kInt = 2, kText = 3, kTensor = 4, kGraph = 5, kInts = 7, kTexts = 8 };
 
 WireWriter tensor_header(std::string_view name, DType dtype, std::span<const int64_t> shape) {

@@ -1,4 +1,4 @@
-// Writes the parts of an ONNX file: value types, tensors, attributes, nodes, and unique names.
+// Builds the messages of an ONNX file: types, tensors, attributes, nodes, graphs, and unique names.
 
 #pragma once
 
@@ -14,20 +14,21 @@
 
 namespace tenon::onnx {
 
-// The versions that exported files declare.
+// The versions that exported files declare: the ONNX format, the ONNX operator set, and Tenon's own
+// operator set.
 inline constexpr int64_t kIrVersion = 10, kOperatorSet = 20, kTenonOperatorSet = 1;
 inline constexpr std::string_view kTenonDomain = "tenon";
 
-// The ONNX number of an element type; 0 if ONNX has none.
+// Returns the number of a dtype in ONNX (TensorProto.DataType); 0 if ONNX has no such type.
 int64_t element_of(DType dtype);
 
 using Texts = std::vector<std::string>;
 
 class Names {
  public:
-  // Returns the name if it is free, else appends a number.
+  // Reserves and returns `name` or, if it is taken, `name` followed by a number.
   std::string fresh(std::string_view name);
-  // Returns false if the name is taken.
+  // Reserves `name`. Returns false if it is taken.
   bool take(const std::string& name) { return taken_.insert(name).second; }
 
  private:
@@ -48,14 +49,14 @@ using Attributes = std::vector<WireWriter>;
 
 // ---- tensors and types
 
-// Row-major elements.
+// Returns a tensor with row-major elements.
 WireWriter tensor(std::string_view name, DType dtype, std::span<const int64_t> shape,
                   std::string_view elements);
-// A tensor whose elements are in another file.
+// Returns a tensor whose elements are stored in another file.
 WireWriter tensor_in_file(std::string_view name, DType dtype, std::span<const int64_t> shape,
                           std::string_view file, uint64_t offset, uint64_t length);
 
-// A size of a declared shape: a number, a name, or, if both are unset, unknown.
+// One size of a declared shape: a number, a symbol's name or, if neither is set, unknown.
 struct DeclaredSize {
   int64_t number = -1;
   std::string name;

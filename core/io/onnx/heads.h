@@ -1,4 +1,4 @@
-// Heads and masks of attention, shared by the adapters of ONNX's ops and of com.microsoft.
+// Helpers for attention heads and masks, shared by the adapters of standard ONNX and com.microsoft.
 
 #pragma once
 
@@ -6,18 +6,19 @@
 
 namespace tenon::onnx::adapters {
 
-// Reshapes batch, length, heads * size to batch, heads, length, size. Returns an x with four axes
-// as it is.
+// Reshapes [batch, length, heads * size] to [batch, heads, length, size]. Returns x unchanged if it
+// has four axes.
 Tensor split_heads(const Tensor& x, int64_t heads);
-Tensor join_heads(const Tensor& x);  // The inverse.
+Tensor join_heads(const Tensor& x);  // The inverse of split_heads().
 
-Tensor size_tensor(Size size);  // A size as an int64 tensor of rank 0.
+Tensor size_tensor(Size size);  // Returns a size as an int64 scalar.
 
-// Whether each query may attend to each key, if `past` keys precede those of the queries.
+// Returns a bool mask [queries, keys] that is true where a query may attend to a key. `past` cached
+// keys precede the keys of the queries.
 Tensor causal_mask(Size queries, Size keys, Size past);
 
-// Masks with both: `allowed` is bool, and `mask` is bool or is added to the scores. Each may be
-// absent.
+// Combines two masks, each of which may be absent. `allowed` is bool. `mask` is bool, or
+// floating-point and added to the scores.
 Tensor both_masks(const Tensor& mask, const Tensor& allowed);
 
 }  // namespace tenon::onnx::adapters

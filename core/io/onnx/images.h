@@ -1,4 +1,4 @@
-// Images as adapters sample them.
+// Helpers for adapters that sample images.
 
 #pragma once
 
@@ -6,10 +6,11 @@
 
 namespace tenon::onnx::adapters {
 
-// The sizes of the spatial axes, which follow batch and channels. Throws if one is 0.
+// Returns the sizes of the spatial axes, which follow batch and channels. Throws if one of them is
+// 0.
 Ints spatial_sizes(const Tensor& x);
 
-// Reshapes x to batch, channels, elements.
+// Reshapes x to [batch, channels, elements].
 Tensor flat_image(const Tensor& x);
 
 Tensor clamped(const Tensor& p, double low, double high);

@@ -58,7 +58,7 @@ std::optional<Fraction> fraction_of(double value) {
 }
 
 std::optional<Known> known_elements(const TensorData& data) {
-  // Floating-point constants are scales and the like, which are small.
+  // Floating-point constants are expected to be scales, of which there are few.
   constexpr int64_t kMaxFractions = 16;
   const DType dtype = data.type.dtype;
   const int64_t most = is_floating(dtype) ? kMaxFractions : kMaxKnown;
@@ -122,7 +122,8 @@ Tensor tensor_of(const Known& known) {
   if (are_numbers(known)) {
     if (known.upload.tensor) return known.upload.tensor;
     const Tensor x = uploaded(known);
-    // A cast may be recorded in the trace, even in a branch, so its result is not cached.
+    // If uploading recorded a cast, the tensor belongs to the trace or even to one of its branches.
+    // Therefore it is not cached.
     if (!x->storage->traced) known.upload.tensor = x;
     return x;
   }

@@ -1,5 +1,5 @@
-// Arithmetic of elements that are known during tracing: sizes, and fractions of sizes. A result
-// that does not fit is not known; the op itself then computes it.
+// Arithmetic on elements that are known during tracing: sizes and fractions of sizes. If a result
+// does not fit into a size, it is unknown, and the op computes it at run time.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon::onnx {
 
-// A rational number; an integer if the divisor is 1.
+// A rational number value / divisor, where both may be formulas. The divisor of an integer is 1.
 struct Element {
   Size value = 0, divisor = 1;
 };
@@ -27,9 +27,10 @@ inline bool are_numbers(const Known& known) {
   return true;
 }
 
-// ---- arithmetic that returns nothing on overflow
+// ---- arithmetic; the functions return nothing on overflow
 
-// Returns nothing for a number that a size cannot represent.
+// Converts a number to a size. Returns nothing if it is out of range, or if Size reserves its bits
+// for formulas.
 inline std::optional<Size> as_size(__int128 value) {
   constexpr __int128 kHole = __int128{1} << 60;
   const __int128 from_hole = value - Size::kFirstFormula;
@@ -48,7 +49,7 @@ inline std::optional<Size> times(Size a, Size b) {
   return computed(a, b, [](auto x, auto y) { return x * y; });
 }
 
-// Combines two elements over a common divisor.
+// Combines the numerators of two elements over a common divisor.
 template <class Combine>
 inline Maybe joined(const Element& a, const Element& b, const Combine& combine) {
   if (identical(a.divisor, b.divisor)) {
@@ -73,7 +74,7 @@ inline Maybe mul(const Element& a, const Element& b) {
   return value && divisor ? Maybe({*value, *divisor}) : std::nullopt;
 }
 
-// Computed in 128 bits, because INT64_MIN / -1 overflows int64 and traps.
+// Numbers are divided in 128 bits, because INT64_MIN / -1 would overflow int64 and trap.
 inline std::optional<Size> quotient(Size a, Size b) {
   return computed(a, b, [](auto x, auto y) { return x / y; });
 }
@@ -85,7 +86,7 @@ inline Maybe whole(const std::optional<Size>& value) {
   return value ? Maybe({*value, 1}) : std::nullopt;
 }
 
-// Divides integers, rounding toward zero.
+// Divides integers and rounds toward zero. Returns nothing for division by zero.
 inline Maybe div_integers(const Element& a, const Element& b) {
   return b.value == 0 ? std::nullopt : whole(quotient(a.value, b.value));
 }
@@ -98,8 +99,8 @@ inline Maybe mod_integers(const Element& a, const Element& b) {
   return whole(remainder(a.value, b.value));
 }
 
-// Compares two elements. If their order depends on unknown sizes, the sizes of the traced call
-// decide, by a guard.
+// Compares two elements. If the result depends on unknown sizes, the sizes of the current call
+// decide, and a guard records the decision.
 template <class Ask>
 std::optional<bool> asked(const Element& a, const Element& b, const Ask& ask) {
   const auto x = times(a.value, b.divisor), y = times(b.value, a.divisor);
@@ -123,7 +124,7 @@ inline Maybe max(const Element& a, const Element& b) {
 inline Maybe floor_of(const Element& a) {
   if (identical(a.divisor, Size(1))) return a;
   if (a.value >= 0) return whole(quotient(a.value, a.divisor));
-  // floor(a / d) is -ceil(-a / d).
+  // Computes floor(a / d) as -ceil(-a / d).
   const auto up = computed(a.divisor, a.value, [](auto d, auto x) { return d - 1 - x; });
   const auto minus = up ? quotient(*up, a.divisor) : std::nullopt;
   return minus ? sub({0, 1}, {*minus, 1}) : std::nullopt;
@@ -141,8 +142,7 @@ inline size_t count_of(const Dims& shape) { return static_cast<size_t>(int64_t{c
 
 inline Known like(DType dtype, const Dims& shape) { return {dtype, shape, {}, {}}; }
 
-// Appends an element. Returns false if it cannot be stored: an integer out of the dtype's range, or
-// too many elements.
+// Appends an element. Returns false if it is out of the dtype's range, or if there are too many.
 inline bool push(Known& to, const Element& x) {
   if (to.values.size() >= static_cast<size_t>(kMaxKnown)) return false;
   if (is_floating(to.dtype)) {
@@ -170,7 +170,7 @@ inline Dims strides_of(const Dims& shape) {
   return strides;
 }
 
-// The index in `from` of the element that is broadcast to element i of `shape`.
+// Returns the index in `from` of the element that broadcasting copies to element i of `shape`.
 inline size_t broadcast_index(size_t i, const Dims& shape, const Dims& from) {
   const Dims strides = strides_of(from);
   size_t place = 0;

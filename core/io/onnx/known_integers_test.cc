@@ -1,4 +1,4 @@
-// Integers at the ends of their range, in constants that are folded during tracing.
+// Constant folding of integers near the limits of int64.
 
 #include <cstdint>
 
@@ -7,13 +7,13 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
 class OnnxIntegers : public ModelProgram {
  protected:
   using Values = std::vector<int64_t>;
 
-  // The elements of y in a model of one node whose inputs are constants.
+  // Returns the output of a model with one node whose inputs are all constants.
   Values folded(const std::string& op, const std::vector<WireWriter>& constants,
                 const std::vector<std::string>& names, std::vector<WireWriter> attributes = {}) {
     const Tensor y = call_one(function(model(graph({.nodes = {node(op, names, {"y"}, attributes)},

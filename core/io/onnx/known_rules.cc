@@ -1,4 +1,4 @@
-// Computes nodes on known elements, for the ops that exporters use to compute shapes.
+// Rules that compute known elements of results, for the ops with which exporters compute shapes.
 
 #include <algorithm>
 #include <unordered_map>
@@ -12,7 +12,7 @@ namespace {
 
 using Result = std::optional<Known>;
 
-// ---- elementwise and by index
+// ---- elementwise ops and indexing
 
 template <class F>
 Result each(const Known& x, DType dtype, const F& f) {
@@ -36,7 +36,7 @@ Result each_pair(const Known& a, const Known& b, DType dtype, const F& f) {
   return result;
 }
 
-// The elements at the given indices, in a new shape.
+// Returns the elements of x at the given flat indices, with a new shape.
 Result picked(const Known& x, const Dims& shape, const std::vector<size_t>& places) {
   Known result = like(x.dtype, shape);
   for (const size_t place : places) {
@@ -52,7 +52,7 @@ Result reshaped(const Known& x, const Dims& shape) {
   return result;
 }
 
-// ---- the ops
+// ---- rules for ops
 
 using Rule = Result (*)(const NodeCall&);
 
@@ -172,7 +172,7 @@ Result gather(const NodeCall& n) {
   return picked(*x, shape, places);
 }
 
-// The elements at `places` along each axis.
+// Returns the elements of x at the given indices along each axis.
 Result taken(const Known& x, const std::vector<std::vector<size_t>>& places) {
   const Dims strides = strides_of(x.shape);
   Dims shape;
@@ -189,7 +189,7 @@ Result taken(const Known& x, const std::vector<std::vector<size_t>>& places) {
   return picked(x, shape, all);
 }
 
-// The indices of a range, clamped as slices clamp it.
+// Returns the indices start, start + step, ... before `stop`, clamped to the axis as in Slice.
 std::vector<size_t> range_indices(int64_t start, int64_t stop, int64_t step, int64_t size) {
   const auto bound = [&](int64_t value, int64_t low, int64_t high) {
     return std::clamp(value < 0 ? value + size : value, low, high);
@@ -236,7 +236,7 @@ Result slice(const NodeCall& n) {
   return taken(*x, places);
 }
 
-// Only for vectors, because shapes are vectors.
+// Concatenates vectors, the rank that shapes have. Other ranks are not needed.
 Result concat(const NodeCall& n) {
   n.ignore("axis");
   const Known* first = n.n_inputs() ? n.known(0) : nullptr;
@@ -266,7 +266,7 @@ Result unsqueeze(const NodeCall& n) {
   std::vector<bool> is_new(rank, false);
   for (const int64_t axis : *axes) {
     const auto at = static_cast<size_t>(require_axis(axis, rank, ""));
-    if (is_new[at]) return std::nullopt;  // The op reports the error.
+    if (is_new[at]) return std::nullopt;  // The op itself reports the error.
     is_new[at] = true;
   }
   Dims shape;
@@ -357,7 +357,7 @@ Result expand(const NodeCall& n) {
   return broadcast(*x, to_dims(to->values));
 }
 
-// Reduces all elements.
+// Reduces all elements of a scalar or vector with F.
 template <auto F>
 Result reduced(const NodeCall& n) {
   const Known* x = n.known(0);
@@ -376,7 +376,7 @@ Result reduced(const NodeCall& n) {
   return push(result, all) ? Result(result) : std::nullopt;
 }
 
-// The indices of nonzero elements in a vector, which old exporters use to create ranges.
+// Returns the indices of nonzero elements of a vector. Old exporters use NonZero to create ranges.
 Result nonzero(const NodeCall& n) {
   const Known* x = n.known(0);
   if (!x || x->shape.rank() != 1) return std::nullopt;
@@ -475,7 +475,7 @@ std::optional<Known> known_result(const NodeCall& n) {
     result = rule->second(n);
   } catch (const Error& error) {
     if (error.is_transient()) throw;
-    return std::nullopt;  // The op itself reports a better error.
+    return std::nullopt;  // The op itself reports the error.
   }
   if (result) n.require_all_known();
   return result;

@@ -9,11 +9,12 @@
 namespace tenon::onnx {
 namespace {
 
-// Maximum depth of inner graphs, which If and Loop hold as attributes.
+// Maximum nesting depth of graphs, which If, Loop and Scan hold as attributes.
 constexpr int kMaxDepth = 16;
 
-// The nesting of the current element, and the number of elements so far. The number is limited,
-// because a few bytes of a file can need a hundred times as much memory.
+// The nesting depth at the current position of the parser, and the number of messages parsed so
+// far. That number is limited, because a message of a few bytes may need a hundred times as much
+// memory.
 class ParseContext {
  public:
   ParseContext at_deeper() const {
@@ -48,7 +49,7 @@ AttributeKind kind_of(int64_t number) {
   return known ? static_cast<AttributeKind>(number) : AttributeKind::kOther;
 }
 
-// Old files omit the kind of an attribute; the field with the value then determines it.
+// Old files omit the kind of an attribute. The field that holds the value then determines the kind.
 Attribute read_attribute(WireReader fields, const ParseContext& place) {
   Attribute attribute;
   AttributeKind declared = AttributeKind::kUndefined, found = AttributeKind::kUndefined;
@@ -110,7 +111,7 @@ Attribute read_attribute(WireReader fields, const ParseContext& place) {
   return attribute;
 }
 
-// The ONNX domain has two names.
+// Returns the domain of a node. "ai.onnx" and the empty string both mean the ONNX domain.
 std::string domain_in(const WireReader& fields) {
   std::string domain = fields.text();
   return domain == "ai.onnx" ? "" : domain;
@@ -185,7 +186,7 @@ ValueInfo read_value(WireReader fields, const ParseContext& place) {
   return value;
 }
 
-// Older files list initialisers among the inputs, too.
+// Removes initialisers from the inputs. Files of IR version 3 and older list them there.
 void drop_initialized_inputs(Graph& graph) {
   std::set<std::string_view> initialized;
   for (const TensorData& data : graph.initializers) initialized.insert(data.name);

@@ -1,5 +1,5 @@
-// An ONNX model as parsed from its file: graphs of nodes, attributes and initialisers. Nothing is
-// interpreted here; onnx/run.h runs it.
+// An ONNX model as parsed from its file: graphs of nodes, attributes and initialisers. Parsing does
+// not interpret ops; run.h runs a model.
 
 #pragma once
 
@@ -47,13 +47,13 @@ struct Node {
   std::string name;
   std::string op;
   std::string domain;                // Empty for the ONNX domain.
-  std::string overload;              // Selects among functions with the same name.
-  std::vector<std::string> inputs;   // Empty names for absent optional inputs.
-  std::vector<std::string> outputs;  // Empty names for unused outputs.
+  std::string overload;              // Distinguishes functions with the same name.
+  std::vector<std::string> inputs;   // An absent optional input has an empty name.
+  std::vector<std::string> outputs;  // An unused output has an empty name.
   std::vector<Attribute> attributes;
 };
 
-// A size of a declared shape: a number, a name, or unknown.
+// One size of a declared shape: a number, a symbol's name, or unknown (-1 without a name).
 struct Dimension {
   int64_t size = -1;
   std::string name;
@@ -73,9 +73,9 @@ struct Graph {
   std::string name;
   std::vector<Node> nodes;
   std::vector<TensorData> initializers;
-  std::vector<ValueInfo> inputs;  // Inputs that initialisers do not provide.
+  std::vector<ValueInfo> inputs;  // Inputs without an initialiser.
   std::vector<ValueInfo> outputs;
-  std::vector<ValueInfo> values;  // Declared types of other values.
+  std::vector<ValueInfo> values;  // Declared types of intermediate values.
 };
 
 struct OperatorSet {
@@ -83,17 +83,17 @@ struct OperatorSet {
   int64_t version = 0;
 };
 
-// Returns 0 if the domain is not among the sets.
+// Returns the version of the operator set for a domain; 0 if `sets` does not contain the domain.
 int64_t version_of(std::span<const OperatorSet> sets, std::string_view domain);
 
-// An op that the model itself defines as a graph of other ops.
+// A function of the model: an op that the file itself defines by a graph of other ops.
 struct ModelFunction {
   std::string name, domain, overload;
   std::string doc;
   std::vector<OperatorSet> operator_sets;
-  std::vector<std::string> attributes;  // Attributes without a default.
+  std::vector<std::string> attributes;  // Names of attributes without a default.
   std::vector<Attribute> defaults;
-  Graph graph;  // Its inputs and outputs have names, but no types.
+  Graph graph;  // Its inputs and outputs have names but no types.
 };
 
 struct Model {
@@ -104,25 +104,25 @@ struct Model {
   int64_t version_of(std::string_view domain) const {
     return onnx::version_of(operator_sets, domain);
   }
-  // The function that a node calls; NULL if it calls none.
+  // Returns the function that a node calls; NULL if the node calls an op.
   const ModelFunction* find_function(const Node& node) const;
   std::unordered_map<std::string, size_t> function_indices;  // Keyed by domain, name and overload.
 };
 
-// Parses a model. The result refers to the bytes, which must outlive it. Throws DATA_LOSS with the
-// byte offset.
+// Parses a model. The result refers to `bytes`, which must outlive it. Throws DATA_LOSS with the
+// byte offset of the error if the bytes are malformed.
 Model parse_model(std::string_view bytes);
 
-// Throws DATA_LOSS if values share a name or are read before they are computed, if functions call
-// each other in a cycle, or if a value contradicts its declaration.
+// Throws DATA_LOSS if a value is defined twice or read before it is computed, if functions call
+// each other recursively, or if an initialiser does not match its declared type.
 void check_model(const Model& model);
 
-// Whether a value agrees with its declaration, as far as both are known. The second throws
-// DATA_LOSS if it does not.
+// Returns whether a value's type matches its declaration, as far as both are known.
+// require_declared() throws DATA_LOSS if it does not.
 bool holds_declared(const ValueInfo& value, const TensorType& type);
 void require_declared(const ValueInfo& value, const TensorType& type);
 
-// Visits the graphs in a node's attributes.
+// Calls `visit` for each graph in a node's attributes.
 template <class Visit>
 void each_inner_graph(const Node& node, const Visit& visit) {
   for (const Attribute& attribute : node.attributes) {

@@ -1,4 +1,4 @@
-// Functions that a model defines itself.
+// Functions that a model defines itself, and calls of them.
 
 #include "core/io/onnx/own_ops.h"
 #include "core/testing/onnx_program.h"
@@ -6,7 +6,7 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
 class ModelFunctions : public ModelProgram {
  protected:
@@ -44,7 +44,7 @@ class ModelFunctions : public ModelProgram {
 };
 
 TEST_F(ModelFunctions, HaveTheirOwnAttributesDefaultsAndOperatorSets) {
-  // Before version 11, Clip had its bounds as attributes.
+  // In operator sets before 11, the bounds of Clip are attributes.
   WireWriter clip = defined(
       "Clip2", {"a"}, {"b"},
       {node("Clip", {"a"}, {"b"}, {reference("min", "low", 1), reference("max", "high", 1)})}, 6);
@@ -92,7 +92,7 @@ TEST_F(ModelFunctions, MayNotCallThemselves) {
 }
 
 TEST_F(ModelFunctions, MayNotGrowWithoutBound) {
-  // Each calls the previous one twice: 2^40 nodes.
+  // Each function calls the previous one twice. Inlined, they have 2^40 nodes.
   std::vector<WireWriter> functions = {defined("F0", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})})};
   for (int i = 1; i <= 40; ++i) {
     const std::string inner = "F" + std::to_string(i - 1);
@@ -125,7 +125,7 @@ TEST_F(ModelFunctions, OfTenonsDomainBecomeItsOwnOps) {
 
   EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":0.5},"inputs":[0],"outputs":[0]})"),
             "v0 = leaky_relu(x, alpha=0.5)");
-  // A function with an unknown op runs its body.
+  // If the doc string names an unknown op, the function's body runs.
   EXPECT_EQ(with(R"({"op":"frob","attributes":{},"inputs":[0],"outputs":[0]})"), "v0 = neg(x)");
   EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":"n"},"inputs":[0],"outputs":[0]})"),
             "v0 = neg(x)");

@@ -16,15 +16,16 @@
 namespace tenon::onnx {
 namespace {
 
-// ---- the purpose of a graph's initialisers
+// ---- roles of initialisers
 
 enum class Purpose : uint8_t {
   kTrained,
-  kStatistic,  // Used in the computation, but not a parameter.
-  kConstant    // Configures the computation.
+  kStatistic,  // A tensor of the computation that is not trained.
+  kConstant    // A parameter of an op, such as a scale.
 };
 
-// Floating-point inputs that are read during tracing, and running statistics.
+// Returns the role of an input of an op whose floating-point inputs are not trained: running
+// statistics, or numbers that are read during tracing.
 std::optional<Purpose> purpose_of_input(const Node& node, size_t i) {
   struct Slot {
     std::string_view op;
@@ -45,8 +46,8 @@ std::optional<Purpose> purpose_of_input(const Node& node, size_t i) {
   return std::nullopt;
 }
 
-// The purposes of a graph's values, by name; values that are not listed are trained. Operands of
-// arithmetic on sizes are constants, such as the factor by which an image grows.
+// The roles of a graph's values, keyed by name. Values that are not listed are trained. Operands of
+// arithmetic on sizes, such as a factor by which an image grows, are constants.
 class Purposes {
  public:
   explicit Purposes(const Graph& graph) { visit(graph); }
@@ -84,7 +85,7 @@ class Purposes {
   std::unordered_set<std::string_view> sizes_;
 };
 
-// ---- the model after loading
+// ---- the loaded model
 
 struct Kept {
   Model model;
@@ -93,18 +94,18 @@ struct Kept {
   DeclaredShapes declared_shapes = DeclaredShapes::kWarned;
   struct Initial {
     Ref<Variable> variable;
-    ModelValue constant;  // Used if there is no variable.
+    ModelValue constant;  // Used if `variable` is NULL.
   };
   std::unordered_map<const TensorData*, Initial> initials;
 
-  // The source of a graph input: an argument, by index, or the value of a cell.
+  // The source of a graph input: the argument with this index or, if `cell` is set, its value.
   struct Input {
     size_t argument = 0;
     Ref<Cell> cell;
   };
   std::vector<Input> inputs;
   size_t n_arguments = 0;
-  std::vector<size_t> outputs;  // Indices of the function's outputs among the graph's.
+  std::vector<size_t> outputs;  // Positions of the function's outputs among the graph's.
   struct Stored {
     size_t output;
     Ref<Cell> cell;
@@ -153,8 +154,7 @@ struct Kept {
   }
 };
 
-// Converts the Constant nodes of a graph to initialisers, so that weights are found however a file
-// stores them.
+// Converts Constant nodes to initialisers, because some files store weights in Constant nodes.
 void make_initializers(Graph& graph, std::unordered_set<const TensorData*>& constants) {
   std::vector<Node> others;
   std::vector<std::string> names;
@@ -216,7 +216,7 @@ class Loader {
     Kept::Initial& initial = kept_.initials[&data];
     if (is_saved_ && share(data, initial)) return;
     if (data.external) folder_.load(data);
-    // A single number is a constant of a formula: an exponent, an epsilon.
+    // A single number is usually a constant of a formula, such as an exponent or an epsilon.
     const bool is_number =
         data.type.rank() == 0 || (constants_.contains(&data) && count(data.type.shape) == 1);
     const bool is_few = is_number || known_elements(data).has_value();
@@ -233,7 +233,8 @@ class Loader {
     data.converted = {};
   }
 
-  // Uses an existing variable of the program.
+  // If the program already has a variable of this name, uses it for the initialiser and returns
+  // true.
   bool share(const TensorData& data, Kept::Initial& initial) const {
     initial.variable = variables_.find(data.name);
     if (!initial.variable) return false;
@@ -244,16 +245,17 @@ class Loader {
     return true;
   }
 
-  // Inner graphs may use one name for different values.
+  // Returns `name` or, if a variable already has that name, a unique name. Inner graphs may use one
+  // name for different values.
   std::string free_name(const std::string& prefix, const std::string& name) {
     if (!variables_.find(name)) return name;
     std::string free = prefix + name;
-    size_t& n = n_named_[free];  // Avoids retrying the same numbers for each duplicate.
+    size_t& n = n_named_[free];  // Search continues here for the next duplicate.
     while (variables_.find(free)) free = prefix + name + "_" + std::to_string(++n);
     return free;
   }
 
-  // Copies the elements, because the bytes of the file are released.
+  // Copies the elements of a tensor, because the bytes of the file are released after loading.
   void own(TensorData& data) {
     if (data.external) folder_.load(data);
     if (data.converted.empty()) {
@@ -308,7 +310,7 @@ InputSpec spec_of(const ValueInfo& value) {
   return spec;
 }
 
-// Which inputs and outputs of the graph belong to the function, and which to states.
+// Assigns each input and output of the graph to the function's signature or to a state.
 struct Interface {
   std::vector<const ValueInfo*> inputs, outputs;
 
@@ -339,7 +341,7 @@ struct Interface {
                  to_string(value));
   }
 
-  // Finds values by name, each at most once.
+  // Finds values by name. Each value can be taken only once.
   class Places {
    public:
     Places(const std::vector<ValueInfo>& values, const char* what) : what_(what) {

@@ -1,9 +1,10 @@
-// Converts a model to a function. Its body runs the nodes one by one (run.h) under trace. Tensors
-// in the file become variables that the function reads where the model does, so that it can be
-// trained like any other.
+// Converts an ONNX model to a Tenon function. The function's body runs the nodes one by one (run.h)
+// and is traced like any other. Weights in the file become variables, which the function reads
+// where the model uses them. Therefore it can be trained like other functions.
 //
-// Values that nodes need as numbers (shapes, axes, scales) are constants: small bool and integer
-// tensors, and floating-point numbers that only configure a computation.
+// Some tensors become constants instead of variables: small bool and integer tensors, and
+// floating-point numbers that only parametrise ops. Ops need such values (shapes, axes, scales) as
+// numbers during tracing.
 
 #pragma once
 
@@ -16,7 +17,7 @@
 
 namespace tenon::onnx {
 
-// The variables of a program, by name.
+// The variables of a program, also searchable by name.
 class Variables {
  public:
   Ref<Variable> find(const std::string& name) const;
@@ -31,8 +32,8 @@ class Variables {
   std::map<std::string, Ref<Variable>> by_name_;
 };
 
-// Assigns roles to the inputs and outputs of a saved function's graph. A state has an input for its
-// value and an output for its new value.
+// Specifies which inputs and outputs of a saved function's graph are arguments and results, and
+// which belong to states. A state has an input for its value and an output for its new value.
 struct SavedInterface {
   struct State {
     std::string input, output;
@@ -40,21 +41,22 @@ struct SavedInterface {
   };
   std::vector<std::string> inputs, outputs;
   std::vector<State> states;
-  // The static arguments of the trace, and the defaults that calls may omit.
+  // The static arguments for which the function was traced, and the defaults of static arguments.
   std::shared_ptr<const OwnedStatics> statics, defaults;
 };
 
-// Describes how to convert a model to a function.
+// A model and how to convert it to a function.
 struct ModelSource {
   std::string bytes;
-  std::string name;    // Name of the function; empty: the graph's name.
-  std::string stem;    // Used if the graph has no name, either.
+  std::string name;    // Name of the function; if empty, the graph's.
+  std::string stem;    // Name of the function if both are empty.
   std::string folder;  // The folder of its external data.
-  // Set for a saved function, whose variables already exist. All other initialisers are constants.
+  // Set if the model is a saved function, whose variables already exist. Its other initialisers are
+  // constants.
   std::optional<SavedInterface> saved;
 };
 
-// Reads a model as a function with one signature. Shares variables that already exist.
+// A model as a function with a single signature.
 struct ReadModel {
   std::string name;
   Ref<Function> function;
@@ -64,7 +66,7 @@ ReadModel read_model(Scope& scope, ModelSource source, Variables& variables);
 
 Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions, const Variables& variables);
 
-// A program with one function, from the bytes of a file.
+// Reads a program with a single function from the bytes of an ONNX file.
 Ref<SavedProgram> program_of_model(Scope& scope, ModelSource source);
 
 }  // namespace tenon::onnx

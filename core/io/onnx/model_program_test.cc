@@ -7,12 +7,12 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
 // ---- sizes
 
 TEST_F(ModelProgram, AComputedShapeServesAllLengths) {
-  // y = reshape(x, [N * 3])
+  // The model computes y = reshape(x, [N * 3]).
   const auto f = function(model(graph(
       {.nodes = {node("Shape", {"x"}, {"shape"}), node("Gather", {"shape", "zero"}, {"n"}),
                  node("Mul", {"n", "three"}, {"all"}), node("Unsqueeze", {"all", "axes"}, {"list"}),
@@ -33,7 +33,8 @@ TEST_F(ModelProgram, AComputedShapeServesAllLengths) {
 }
 
 TEST_F(ModelProgram, FoldsPadsAsExportersComputeThem) {
-  // [before, after] of the last axis first, reversed: reshape, slice backward, transpose.
+  // PyTorch's exporter lists pads as [before, after], last axis first. The model reverses them by a
+  // reshape, a slice with a negative step, and a transpose.
   const auto f = function(model(graph(
       {.nodes =
            {node("ConstantOfShape", {"two"}, {"zeros"},
@@ -54,7 +55,7 @@ TEST_F(ModelProgram, FoldsPadsAsExportersComputeThem) {
 }
 
 TEST_F(ModelProgram, ScalesAreFractionsOfSizes) {
-  // Half of the size, rounded up, as a range.
+  // The model computes range(ceil(N / 2)).
   const auto f = function(model(
       graph({.nodes = {node("Size", {"x"}, {"n"}),
                        node("Cast", {"n"}, {"real"}, {int_attribute("to", 1)}),
@@ -72,7 +73,7 @@ TEST_F(ModelProgram, ScalesAreFractionsOfSizes) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-// Arithmetic that overflows int64 is not folded; the ops wrap around.
+// Constants whose arithmetic overflows int64 are not folded. The ops then wrap around.
 TEST_F(ModelProgram, IntegerOverflowsAreNotFolded) {
   const auto of = [&](const char* op, int64_t a, int64_t b) {
     return call_one(
@@ -125,7 +126,7 @@ TEST_F(ModelProgram, ValuesMatchTheirDeclarations) {
                "the value \"a\" is declared to be i64[2], but is f32[2]");
 }
 
-// Published models declare sizes that their nodes contradict.
+// Some published models declare shapes that differ from those that their nodes compute.
 TEST_F(ModelProgram, WarnsOfAContradictedShapeOnce) {
   const auto f = function(model(graph({.nodes = {node("Neg", {"x"}, {"y"})},
                                        .inputs = {value("x", {"N"})},
@@ -285,7 +286,7 @@ TEST_F(ModelProgram, ADataDependentBranchIsPartOfTheTrace) {
   EXPECT_TENSOR(call_one(f, {make(DType::kBool, {}, {1}), f32({1, 2})}), f32({11, 12}));
   EXPECT_TENSOR(call_one(f, {make(DType::kBool, {}, {0}), f32({1, 2})}), f32({0, 1}));
   EXPECT_EQ(f->traces().size(), 1u);
-  // Two values share one name in the file.
+  // Both branches have an initialiser named "w".
   EXPECT_EQ(program->variables()[0]->name(), "w");
   EXPECT_EQ(program->variables()[1]->name(), "choice.else_branch.w");
 }

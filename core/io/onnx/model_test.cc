@@ -11,9 +11,9 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
-// The error of parsing; empty if it succeeds.
+// Returns the error of parsing the bytes, or an empty string if parsing succeeds.
 std::string refusal(const std::string& bytes) {
   try {
     parse_model(bytes);

@@ -7,7 +7,7 @@
 namespace tenon::onnx {
 namespace {
 
-// ONNX spells the names of enumeration values in either case.
+// ONNX spells names of enumeration values in upper or lower case, depending on the op.
 std::string in_lower_case(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return text;
@@ -26,7 +26,7 @@ bool put(void* attrs, const AttrField& field, const T* value) {
   return value != nullptr;
 }
 
-// Converts a list to sizes; returns nothing for other kinds.
+// Converts a list of numbers or sizes to sizes. Returns nothing for a value of another kind.
 std::optional<Sizes> sizes_in(const AttrValue& value) {
   if (const auto* numbers = std::get_if<Ints>(&value)) return to_sizes(*numbers);
   const auto* sizes = std::get_if<Sizes>(&value);
@@ -39,7 +39,7 @@ Ints as_numbers(const Sizes& sizes) {
   return numbers;
 }
 
-// Returns false if the value is of another kind.
+// Stores the value in the field. Returns false if the value has the wrong kind.
 bool write(void* attrs, const AttrField& field, const AttrValue& value) {
   const auto* i = std::get_if<int64_t>(&value);
   switch (field.kind) {

@@ -1,4 +1,4 @@
-// Calls ops by name, with named attributes, for tables that map ops of other formats.
+// Calls Tenon ops by name, with attributes by name. Used to convert ops of other formats.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace tenon::onnx {
 
-// A value for an attribute of any kind. An enumeration accepts the name of a value in either case,
-// a bool accepts a number, a dtype also its number in ONNX. Sizes are converted to numbers if the
-// op takes numbers.
+// The value of an attribute. Conversions: an enumeration accepts the name of a value in upper or
+// lower case, a bool accepts a number, and a dtype accepts its number in ONNX. Sizes become numbers
+// if the attribute is numeric.
 using AttrValue = std::variant<int64_t, double, std::string, Ints, DType, Size, Sizes>;
 
 struct NamedAttr {
@@ -22,13 +22,14 @@ struct NamedAttr {
   AttrValue value;
 };
 
-// The attributes of an op, initialised to its defaults.
+// The attributes of an op; initially all have their defaults.
 class NamedAttrs {
  public:
   explicit NamedAttrs(const OpDef& op);
 
   bool has(std::string_view name) const;
-  // Throws INVALID_ARGUMENT if the op has no such attribute, or if the value is of another kind.
+  // Throws INVALID_ARGUMENT if the op has no attribute of that name, or if the value has the wrong
+  // kind.
   void set(std::string_view name, const AttrValue& value);
   AnyAttrs view() const { return {op_.attrs, attrs_.view().data}; }
 
@@ -46,7 +47,7 @@ inline Tensors call_named(std::string_view op, std::initializer_list<NamedAttr> 
                     TensorSpan(inputs.begin(), inputs.size()));
 }
 
-// Returns only the first output.
+// Calls an op and returns its first output.
 inline Tensor call_named1(std::string_view op, std::initializer_list<NamedAttr> attrs,
                           std::initializer_list<Tensor> inputs) {
   return call_named(op, attrs, inputs)[0];

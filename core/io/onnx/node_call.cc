@@ -96,7 +96,7 @@ std::vector<double> NodeCall::numbers(size_t i) const {
   if (dtype == DType::kF64 || dtype == DType::kU64) {
     return dtype == DType::kF64 ? read<double>(x) : read<uint64_t>(x);
   }
-  // These types hold every remaining dtype, whatever the device computes in.
+  // float32 and int64 represent every value of the remaining dtypes.
   return is_floating(dtype) ? read<float>(cast(x, DType::kF32))
                             : read<int64_t>(cast(x, DType::kI64));
 }

@@ -1,7 +1,7 @@
-// One node about to run: the interface through which an adapter reads inputs and attributes.
+// A call of a node. Adapters read the node's inputs and attributes through it.
 //
-// A node with an attribute that its adapter does not read is rejected. Otherwise the result could
-// differ from what the model specifies.
+// A node is rejected if it has an attribute that its adapter has not read. If the attribute were
+// ignored, the result could differ from what the model specifies.
 
 #pragma once
 
@@ -20,48 +20,49 @@ namespace tenon::onnx {
 
 using ModelValues = std::vector<ModelValue>;
 
-// The environment of a node: the values that the graphs in its attributes can read.
+// What a node can access besides its inputs: the values that graphs in its attributes may read.
 struct Environment {
-  // Runs a graph of the node's attributes.
+  // Runs a graph that is an attribute of the node.
   std::function<Tensors(const Graph& graph, std::span<const ModelValue> inputs)> run;
-  // Finds a value by name; NULL if there is none.
+  // Finds a value of the enclosing graphs by name; NULL if there is none.
   std::function<const ModelValue*(const std::string& name)> find;
   // Returns the value of an initialiser.
   std::function<ModelValue(const TensorData& data)> initial;
 };
 
-// The attributes that a call passes to a function of the model.
+// The attributes that a node passes to the model function that it calls, keyed by name.
 using GivenAttributes = std::map<std::string_view, const Attribute*>;
 
 class NodeCall {
  public:
-  // `given`: attributes of the enclosing function; NULL for none.
+  // `given` holds the attributes of the function call that this node is part of; NULL outside
+  // functions.
   NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
            const GivenAttributes* given, const Environment& around);
 
   const Node& node() const { return node_; }
-  int64_t version() const { return version_; }  // Of the imported operator set.
+  int64_t version() const { return version_; }  // Of the operator set.
 
   // ---- inputs ----
   size_t n_inputs() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i]; }
-  const Tensor& in(size_t i) const;  // Throws if it is absent.
+  const Tensor& in(size_t i) const;  // Throws if absent.
   Tensor optional(size_t i) const { return has(i) ? in(i) : Tensor(); }
   TensorSpan inputs() const;
   const Dims& shape(size_t i) const;
   size_t rank(size_t i) const { return shape(i).rank(); }
-  // Returns NULL if its elements are not known without reading them.
+  // Returns the known elements of input i; NULL if only its tensor exists.
   const Known* known(size_t i) const {
     return i < inputs_.size() ? inputs_[i].known.get() : nullptr;
   }
 
-  // The elements of an input, known or read to the host: as integers, as sizes (which may be
-  // formulas of the current trace), or as numbers of any dtype. Throws FAILED_PRECONDITION if they
-  // are values of a trace.
+  // Return the elements of an input, which are known or copied to the host: as integers, as sizes
+  // (which may be formulas of the current trace), or as numbers of any dtype. Throw
+  // FAILED_PRECONDITION if the elements depend on values of a trace.
   Ints ints(size_t i) const;
   Sizes sizes(size_t i) const;
   std::vector<double> numbers(size_t i) const;
-  // For an input with one element.
+  // The same for an input with exactly one element; otherwise they throw.
   int64_t one_int(size_t i) const;
   Size one_size(size_t i) const;
   double one_number(size_t i) const;
@@ -76,13 +77,14 @@ class NodeCall {
   Tensors run(const Graph& graph, TensorSpan inputs) const {
     return around_.run(graph, ModelValues(inputs.begin(), inputs.end()));
   }
-  // The value that a graph of the node's attributes reads under a name; NULL if there is none.
+  // Returns a value that a graph in the node's attributes may read; NULL if there is none of that
+  // name.
   const ModelValue* outer(const std::string& name) const { return around_.find(name); }
   ModelValue initial(const TensorData& data) const { return around_.initial(data); }
 
   // ---- attributes ----
-  // Finds an attribute of the node, or of the function call that it refers to; NULL if it is not
-  // given.
+  // Finds an attribute of the node. If it refers to an attribute of the enclosing function, returns
+  // the value that the function call passes. Returns NULL if it is not given.
   const Attribute* find(std::string_view name) const;
   bool has_attr(std::string_view name) const { return find(name) != nullptr; }
   int64_t attr(std::string_view name, int64_t otherwise) const;
@@ -94,19 +96,19 @@ class NodeCall {
   std::vector<std::string> attr_texts(std::string_view name) const;
   const TensorData* attr_tensor(std::string_view name) const;  // NULL if not given.
   const Graph* attr_graph(std::string_view name) const;
-  // From the number of an element type.
+  // Returns the dtype whose ONNX number the attribute holds.
   DType attr_dtype(std::string_view name, DType otherwise) const;
-  // Marks an attribute as read that does not affect the result here.
+  // Marks an attribute as read, because it does not affect the result of this adapter.
   void ignore(std::string_view name) const { find(name); }
-  // Requires an attribute to have the only supported value.
+  // Throws unless an attribute is absent or has the only supported value.
   void require_attr(std::string_view name, int64_t value) const;
 
-  // Values that are an attribute in older operator sets, and an input since version `since`.
-  // Returns nothing if neither is given.
+  // Read values that are an attribute in older operator sets and an input since version `since`.
+  // Return nothing if the value is not given.
   std::optional<Ints> ints_since(int64_t since, std::string_view name, size_t input) const;
   std::optional<Sizes> sizes_since(int64_t since, std::string_view name, size_t input) const;
 
-  // Throws if an attribute was not read.
+  // Throws if the node has an attribute that was not read.
   void require_all_known() const;
 
  private:
@@ -119,11 +121,11 @@ class NodeCall {
   std::span<const ModelValue> inputs_;
   const GivenAttributes* given_;
   const Environment& around_;
-  mutable Tensors tensors_;          // Tensors of the inputs, created on first use.
+  mutable Tensors tensors_;          // Created on first use.
   mutable std::vector<bool> asked_;  // Whether each attribute was read.
 };
 
-// Creates a tensor from host values on the scope's device.
+// Creates an int64 tensor from host values on the scope's device.
 Tensor host_ints(const Ints& values, const Dims& shape);
 inline Tensor host_ints(const Ints& values) {
   return host_ints(values, {static_cast<int64_t>(values.size())});

@@ -22,7 +22,7 @@ const AttrField* find(const AttrsType& type, std::string_view name) {
   return nullptr;
 }
 
-// Numbers that JSON lacks are strings.
+// Converts a JSON number. JSON cannot represent infinities and NaN, so they are strings.
 std::optional<AttrValue> real(const Json& value) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (value.is_number()) return value.get<double>();
@@ -50,7 +50,7 @@ std::optional<AttrValue> integers(const Json& value) {
   return numbers;
 }
 
-// Returns nothing if the value does not match the attribute's kind.
+// Converts a JSON value to an attribute. Returns nothing if it does not match the attribute's kind.
 std::optional<AttrValue> value_for(const AttrField& field, const Json& value) {
   switch (field.kind) {
     case AttrKind::kInt:
@@ -75,7 +75,7 @@ std::optional<AttrValue> value_for(const AttrField& field, const Json& value) {
   }
 }
 
-// Parses increasing indices below `most`.
+// Parses a list of ascending indices that are less than `most`.
 std::optional<std::vector<size_t>> places(const Json& list, size_t most) {
   std::vector<size_t> found;
   if (!list.is_array()) return std::nullopt;
@@ -87,7 +87,7 @@ std::optional<std::vector<size_t>> places(const Json& list, size_t most) {
   return found;
 }
 
-// Finds an op, or one of the ops that only have an effect.
+// Finds an op by name, including print and assert, which are not in the registry.
 const OpDef* find_own(const std::string& name) {
   for (const OpDef* op : {&control::print(), &control::assert_all()}) {
     if (op->name == name) return op;
@@ -153,7 +153,7 @@ OwnOps own_ops_of(const Model& model) {
       if (auto op = own_op(function)) all.emplace(&function, std::move(*op));
     } catch (const Error& error) {
       if (error.is_transient()) throw;
-      // The doc string is plain text, or is from another version.
+      // The doc string is ordinary text, or another version of Tenon wrote it.
     }
   }
   return all;

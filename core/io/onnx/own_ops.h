@@ -1,6 +1,7 @@
-// Functions of a model that represent Tenon's own ops. A saved program holds each op that ONNX
-// lacks as a function of the domain `tenon`. The function's body is for other runtimes. Its doc
-// string specifies the op, its attributes, and which of the op's inputs and outputs it has:
+// Restores Tenon's ops from an ONNX model. A saved program represents each op that ONNX lacks by a
+// function of the domain `tenon`. Other runtimes run the function's body. Tenon reads its doc
+// string, which names the op, its attributes, and the op's inputs and outputs that the function
+// has:
 //
 //   {"op": "erfinv", "attributes": {}, "inputs": [0], "outputs": [0]}
 
@@ -28,10 +29,11 @@ class OwnOp {
  private:
   const OpDef& op_;
   NamedAttrs attrs_;
-  std::vector<size_t> inputs_, outputs_;  // Indices among the op's inputs and outputs.
+  std::vector<size_t> inputs_, outputs_;  // Positions in the op's lists.
 };
 
-// The own ops of a model. A function that names an unknown op runs its body instead.
+// The functions of a model that represent Tenon's ops. A function that names an unknown op is not
+// listed, so its body runs.
 using OwnOps = std::unordered_map<const ModelFunction*, OwnOp>;
 OwnOps own_ops_of(const Model& model);
 

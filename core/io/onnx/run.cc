@@ -17,12 +17,12 @@ std::string full_name(const Node& node) {
   return node.domain.empty() ? node.op : node.domain + "." + node.op;
 }
 
-// A node's name or, if it has none, its index, for messages.
+// Returns the node's name for messages or, if it has none, its index.
 std::string call_it(const Node& node, size_t place) {
   return node.name.empty() ? "node " + std::to_string(place) : "node \"" + node.name + "\"";
 }
 
-// Finds an op that is the same in ONNX, by its ONNX name.
+// Finds the Tenon op that is equivalent to the node's ONNX op; NULL if there is none.
 const OpDef* find_same(const Node& node) {
   using Table = std::unordered_map<std::string_view, const OpDef*>;
   static const Immortal<Table> made = [] {
@@ -64,7 +64,7 @@ Tensors call_same(const OpDef& op, const NodeCall& call) {
   return call_op(static_cast<OpId>(op.id), attrs.view(), call.inputs());
 }
 
-// Visits the nodes of a graph and of its inner graphs.
+// Calls `visit` for each node of a graph and of its inner graphs.
 template <class Visit>
 void each_node(const Graph& graph, const Visit& visit) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -73,14 +73,15 @@ void each_node(const Graph& graph, const Visit& visit) {
   }
 }
 
-// Visits the nodes of a model, including its functions.
+// Calls `visit` for each node of a model, including those of its functions.
 template <class Visit>
 void each_node(const Model& model, const Visit& visit) {
   each_node(model.graph, visit);
   for (const ModelFunction& function : model.functions) each_node(function.graph, visit);
 }
 
-// Visits each value that a node reads, once for each read, including the reads of its inner graphs.
+// Calls `visit` with the name of each value that a node reads, once per use. Uses in the node's
+// inner graphs are included.
 template <class Visit>
 void each_use(const Node& node, const Visit& visit) {
   for (const std::string& name : node.inputs) visit(name);
@@ -90,20 +91,20 @@ void each_use(const Node& node, const Visit& visit) {
   });
 }
 
-// The data that all graphs of one model or function share while they run.
+// Data that all graphs of one model or function share during a run.
 struct Common {
   const Model& model;
   const RunSettings& settings;
   std::span<const OperatorSet> operator_sets;
   const GivenAttributes* given =
       nullptr;      // Attributes of the calling function node; NULL for none.
-  size_t* n_known;  // Number of known elements of results so far.
+  size_t* n_known;  // Known elements of all results so far.
 };
 
-// Runs one graph. Keeps each value until its last read.
+// Runs one graph. Releases each value after its last use.
 class Run {
  public:
-  // An inner graph can also read the values of the enclosing graph.
+  // `outer` is the run of the enclosing graph, whose values an inner graph may read; NULL for none.
   Run(const Common& all, const Graph& graph, const Run* outer = nullptr)
       : all_(all), graph_(graph), outer_(outer), is_traced_(current_scope().traced_cells()) {
     for (const Node& node : graph.nodes) {
@@ -159,7 +160,7 @@ class Run {
                {value.name, to_string(value), type}));
   }
 
-  // Returns NULL if there is none.
+  // Finds a value in this graph and its enclosing graphs; NULL if there is none of that name.
   const ModelValue* find_any(const std::string& name) const {
     const auto at = values_.find(name);
     if (at != values_.end()) return &at->second;
@@ -236,13 +237,14 @@ class Run {
       tensors = call_same(*find_same(node), call);
     }
     ModelValues outputs(tensors.begin(), tensors.end());
-    // Known floating-point values are exact fractions. The tensor keeps the op's rounded result.
+    // Known floating-point elements are exact fractions, whereas the tensor holds the op's rounded
+    // result.
     if (known) outputs[0].known = std::make_shared<const Known>(std::move(*known));
     return outputs;
   }
 
-  // The selected branch of an If whose condition is known during tracing. The other branch is
-  // ignored.
+  // Returns the branch of an If node that will be taken, if the condition is known during tracing;
+  // else NULL. The other branch is not traced.
   static const Graph* known_branch(const NodeCall& call) {
     const bool is_if = call.node().op == "If" && call.node().domain.empty();
     const Known* condition = is_if ? call.known(0) : nullptr;
@@ -250,8 +252,8 @@ class Run {
     return call.attr_graph(condition->values[0] != 0 ? "then_branch" : "else_branch");
   }
 
-  // Calls a function of the model. Its nodes can read only its inputs, not the values around the
-  // call.
+  // Calls a function of the model. The function's nodes read its inputs, but not other values of
+  // the calling graph.
   ModelValues call_function(const ModelFunction& function, const NodeCall& call,
                             ModelValues inputs) const {
     if (const OwnOps* own = all_.settings.own_ops) {
@@ -281,7 +283,7 @@ class Run {
   const Graph& graph_;
   const Run* outer_;
   const bool is_traced_;
-  std::unordered_map<std::string_view, int64_t> uses_;  // Number of reads that remain.
+  std::unordered_map<std::string_view, int64_t> uses_;  // Remaining uses of each value.
   std::unordered_map<std::string_view, const ValueInfo*> declared_;
   std::unordered_map<std::string_view, ModelValue> values_;
 };

@@ -1,10 +1,10 @@
-// Runs a model: each node becomes calls of Tenon's ops in the current scope.
+// Runs an ONNX model: each node becomes calls of Tenon ops in the current scope.
 //
-// The op of a node is defined in one of three places. If ONNX's op and Tenon's are the same, the
-// registry's OpDef names it in `onnx`, and attributes are passed by name. If they differ, an
-// adapter converts the call: onnx/adapters.def lists them. A model may also define ops itself, as
-// functions. Every call is an apply(), so tapes and tracers record it. Under trace, known elements
-// (onnx/known.h) are propagated with the values.
+// An op is implemented in one of three ways. If it is equivalent to a Tenon op, OpDef::onnx names
+// it, and attributes are passed by name. Otherwise an adapter converts the call; onnx/adapters.def
+// lists the adapters. A model may also define ops as functions. Every Tenon op is called through
+// apply(), so tapes and tracers record it. During tracing, known elements (onnx/known.h) are
+// propagated along with the tensors.
 
 #pragma once
 
@@ -20,13 +20,14 @@
 
 namespace tenon::onnx {
 
-// The newest operator set of the ONNX domain that is supported.
+// The newest supported version of the ONNX operator set.
 inline constexpr int64_t kNewestVersion = 27;
 
-// The ops of a model, including its inner graphs and functions, sorted and without duplicates. Ops
-// of other domains have the domain as a prefix: com.microsoft.FusedGemm.
+// Returns the names of all ops that a model uses, including its inner graphs and functions, sorted
+// and without duplicates. Ops outside the ONNX domain have their domain as a prefix:
+// com.microsoft.FusedGemm.
 std::vector<std::string> ops_of(const Model& model);
-// The number of nodes of each op.
+// Returns the number of nodes for each op of a model.
 std::map<std::string, size_t> op_counts(const Model& model);
 
 // An unsupported op, and the nodes that use it.
@@ -37,35 +38,35 @@ struct UnknownOp {
 
 std::vector<UnknownOp> unknown_ops(const Model& model);
 
-// Throws UNIMPLEMENTED with all unknown ops, or for a newer operator set than is supported.
+// Throws UNIMPLEMENTED with a list of all unsupported ops, or if the operator set is too new.
 void require_known_ops(const Model& model);
 
-// What happens to a value whose shape differs from the one that the model declares. A different
-// dtype is an error unless declarations are ignored.
+// How to treat a value whose shape differs from its declaration in the model. A different dtype is
+// an error, except with kIgnored.
 enum class DeclaredShapes : uint8_t {
   kIgnored,
-  kWarned,   // One warning for each value; many published models contain such declarations.
+  kWarned,   // Warns once per value. Many published models declare wrong shapes.
   kRequired  // An error.
 };
 
-// Settings for running a model.
+// Options for running a model.
 struct RunSettings {
   // Returns the value of an initialiser.
   std::function<ModelValue(const TensorData& data)> initial;
   DeclaredShapes declared_shapes = DeclaredShapes::kIgnored;
-  // The functions that represent Tenon's own ops; NULL for none.
+  // The functions of the model that represent Tenon's ops; NULL for none.
   const OwnOps* own_ops = nullptr;
 };
 
-// Runs the model with inputs of its declared types. Errors name the failing node.
+// Runs a model. The inputs must have the declared types. Errors name the node that failed.
 Tensors run_model(const Model& model, TensorSpan inputs, const RunSettings& settings);
 
-// Converts the inputs to tensors of the declared dtypes. Declared sizes are advisory and not
-// trusted; each op checks the sizes that it requires.
+// Converts inline scalars to tensors of the declared dtypes and checks the dtypes of the other
+// inputs. Declared sizes are advisory; each op checks the sizes that it requires.
 Tensors checked_inputs(const Graph& graph, TensorSpan given);
 
-// Runs the model on the device of the inputs, or the scope's if there are none. First checks its
-// ops and inputs with the functions above.
+// Checks the ops and the inputs of a model, and runs it. It runs on the device of the inputs or,
+// without inputs, on the scope's device.
 Tensors run_onnx(const Model& model, TensorSpan inputs);
 
 }  // namespace tenon::onnx

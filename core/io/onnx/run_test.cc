@@ -8,7 +8,7 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: functions that build parts of files.
+using namespace testing;  // NOLINT: helpers that build ONNX files.
 
 TEST_F(OnnxRun, RunsNodesInOrder) {
   const std::string file = model(
@@ -98,7 +98,7 @@ TEST_F(OnnxRun, ValuesAreComputedOnceAndBeforeTheyAreRead) {
                Code::kUnimplemented, "output 1 was requested, but 1 are known");
 }
 
-// Control flow.
+// ---- control flow
 
 TEST_F(OnnxRun, AnInnerGraphReadsValuesOfTheEnclosingGraph) {
   const WireWriter negated =
@@ -145,7 +145,7 @@ TEST_F(OnnxRun, ScanIteratesBackwardToo) {
                 f32({3, 5, 6}));
 }
 
-// The complete table of ops.
+// ---- coverage of the ops of ONNX
 
 TEST_F(OnnxRun, NoTwoOpsShareAnOnnxName) {
   std::set<std::string> same;

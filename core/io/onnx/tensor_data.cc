@@ -49,7 +49,7 @@ bool is_element(int64_t element) {
   return element >= 0 && element < static_cast<int64_t>(std::size(kElements));
 }
 
-// The fields of a TensorProto before they are checked against each other.
+// The fields of a TensorProto as parsed, before checks that they are consistent.
 struct Fields {
   std::vector<int64_t> dims;
   int64_t element = 0;
@@ -77,7 +77,8 @@ TensorType checked_type(const std::string& name, const Fields& fields) {
   return TensorType(dtype, shape);
 }
 
-// Copies the low bytes of each value: elements narrower than the field's type are in its low bits.
+// Converts values of a field to the tensor's elements. A narrower element is in the low bits of its
+// value.
 template <class T>
 void convert(TensorData& data, const std::vector<T>& values) {
   const auto n = static_cast<size_t>(count(data.type.shape));
@@ -104,7 +105,7 @@ void convert(TensorData& data, const Fields& fields) {
   }
 }
 
-// Parses a number of a string list.
+// Parses a decimal number of bytes, which ONNX stores as text.
 uint64_t number_in(std::string_view text, const WireReader& reader) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -120,7 +121,7 @@ void read_external(WireReader entry, ExternalData& external) {
     if (entry.number() == 1) key = entry.text();
     if (entry.number() != 2) continue;
     value = entry.text();
-    // In valid files the key comes before the value.
+    // Writers always put the key before the value.
     if (key == "offset") external.offset = number_in(value, entry);
     if (key == "length") external.length = number_in(value, entry);
   }

@@ -1,4 +1,4 @@
-// Tensors as ONNX files hold them (TensorProto): initialisers, constants, test data.
+// Parses tensors of ONNX files (TensorProto): initialisers, constants and test data.
 
 #pragma once
 
@@ -21,24 +21,25 @@ class Scope;
 
 namespace tenon::onnx {
 
-// The dtype of an element type, given by its number in ONNX; kNone if it is unknown.
+// Returns the dtype for an ONNX element type (TensorProto.DataType); kNone if Tenon has no such
+// dtype.
 DType dtype_of_element(int64_t element);
-// Its name, in lower case: float, string, bfloat16.
+// Returns the ONNX name of an element type in lower case: float, string, bfloat16.
 std::string name_of_element(int64_t element);
 
-// The location of elements in another file.
+// The location of a tensor's elements in another file.
 struct ExternalData {
   std::string location;  // Relative to the model's folder.
   uint64_t offset = 0;
-  std::optional<uint64_t> length;  // Bytes; if absent, to the end of the file.
+  std::optional<uint64_t> length;  // In bytes; if absent, up to the end of the file.
 };
 
-// The content of a tensor in a file. If the elements have the same layout in the file and in
-// memory, this refers to the file's bytes, which must outlive it.
+// A tensor of a file. `raw` refers to the bytes of the file, which must outlive it. If the layout
+// in memory differs from the file's, `converted` holds the elements instead.
 struct TensorData {
   std::string name;
   TensorType type;
-  std::string unreadable;  // Why the elements cannot be read; empty if they can.
+  std::string unreadable;  // The reason why it cannot be read; else empty.
   std::optional<ExternalData> external;
   std::span<const std::byte> elements() const {
     return converted.empty() ? std::as_bytes(std::span(raw)) : std::as_bytes(std::span(converted));
@@ -48,16 +49,16 @@ struct TensorData {
   std::vector<std::byte> converted;
 };
 
-// The size of a tensor's elements in bytes.
+// Returns the size of all elements in bytes.
 uint64_t bytes_of(const TensorType& type);
 
-// Reads a TensorProto and checks that its number of elements matches its shape.
+// Reads a TensorProto. Throws if the number of elements does not match the shape.
 TensorData read_tensor_data(WireReader fields);
 
-// Replaces every nonzero bool element by 1.
+// Sets every nonzero byte of a bool tensor to 1.
 void normalise(TensorData& data);
 
-// Uploads the tensor to a device. Throws UNIMPLEMENTED if it is unreadable.
+// Uploads the elements to a device. Throws UNIMPLEMENTED with `unreadable` if that is not empty.
 Tensor upload(Scope& scope, Device& device, const TensorData& data);
 
 }  // namespace tenon::onnx

@@ -7,16 +7,16 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// Reshapes a bool or an integer with one element to rank 0.
+// Reshapes a tensor with one element to a scalar. Throws if it has another number of elements.
 Tensor as_scalar(const Tensor& x, const char* what) {
   require(count(x->shape()) == 1, "{} must have one element, but is {}", what, x->type);
   return x->rank() == 0 ? x : reshape(x, {});
 }
 
-// The outputs of a branch that cannot be traced: it fails when it runs. Returns zeros of these
-// types.
+// Traces a replacement for a branch that cannot be traced: an assertion that fails with `why`, and
+// zeros of the given types as outputs.
 Tensors failing(const TensorTypes& types, const std::string& why) {
-  std::string message;  // A format string: braces are doubled.
+  std::string message;  // In a format string, braces are doubled.
   for (const char c : why) message += std::string(c == '{' || c == '}' ? 2 : 1, c);
   assert_all(current_scope(), fill(make_scalar_bool(false), Dims{}, DType::kBool), message);
   Tensors outputs;
@@ -49,7 +49,8 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
       return outputs;
     } catch (const Error& error) {
       const std::string text = why("then_branch", error);
-      // The types are those of the other branch, which then has to be traceable.
+      // The failed branch has unknown output types, so the other branch determines them. If that
+      // cannot be traced either, the If fails.
       trace_block(scope, {}, "a branch", [&](TensorSpan) {
         const Tensors outputs = run(else_branch);
         types = types_of(outputs);
@@ -75,7 +76,7 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
 
 namespace {
 
-// Analyses the body of a Loop without running it.
+// Analyses the body of a Loop before it is traced.
 class LoopBody {
  public:
   LoopBody(const NodeCall& n, const Graph& graph) : n_(n), graph_(graph) {
@@ -86,14 +87,14 @@ class LoopBody {
 
   size_t n_carried() const { return graph_.inputs.size() - 2; }
 
-  // Whether the condition is loop-invariant, or constant true.
+  // Whether the body's condition is loop-invariant, or the constant true.
   bool is_always_true() const {
     const std::string& value = source(graph_.outputs[0].name);
     return value == graph_.inputs[1].name || number(value) == Size(1);
   }
 
-  // The number of iterations if the loop ends when a counter reaches a number: the next condition
-  // is `counter + 1 < number`.
+  // Returns the number of iterations, if the body's condition compares a counter with a
+  // loop-invariant number: `counter + 1 < number`.
   std::optional<Size> trips() const {
     const Node* test = maker(graph_.outputs[0].name);
     if (!test || test->inputs.size() != 2) return std::nullopt;
@@ -106,7 +107,7 @@ class LoopBody {
   }
 
  private:
-  // Follows Identity nodes back to the source of a value.
+  // Returns the value that a chain of Identity nodes copies.
   const std::string& source(const std::string& name) const {
     const std::string* at = &name;
     for (const Node* node = made_by(*at); node && node->op == "Identity"; node = made_by(*at)) {
@@ -121,7 +122,7 @@ class LoopBody {
   }
   const Node* maker(const std::string& name) const { return made_by(source(name)); }
 
-  // A loop-invariant known value.
+  // Returns a value that is known and loop-invariant; else nothing.
   std::optional<Size> number(const std::string& name) const {
     const std::string& value = source(name);
     if (makers_.contains(value)) return std::nullopt;
@@ -137,8 +138,8 @@ class LoopBody {
     return is_one ? std::optional(found.known->values[0]) : std::nullopt;
   }
 
-  // The start of the counter whose next value is `next`: the iteration number, or a carried value
-  // that grows by 1.
+  // Returns the initial value of a counter, given the name of its next value. A counter is the
+  // iteration number, or a carried value that grows by 1 in each iteration.
   std::optional<Size> start_of(const std::string& next) const {
     const std::string& value = source(next);
     const Node* sum = made_by(value);
@@ -162,7 +163,8 @@ class LoopBody {
   std::unordered_map<std::string_view, const Node*> makers_;
 };
 
-// The number of iterations of a Loop whose condition is initially true, if it follows from sizes.
+// Returns the number of iterations of a Loop whose condition is initially true. Returns nothing if
+// sizes do not determine it.
 std::optional<Size> trips_of(const NodeCall& n, const LoopBody& body, bool runs_all) {
   if (n.has(0) && !n.known(0)) return std::nullopt;
   const std::optional<Size> tested = runs_all ? std::nullopt : body.trips();
@@ -202,7 +204,8 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
     return go ? logical_and(go, is_less) : is_less;
   };
   const Known is_true = {DType::kBool, Dims{}, {1}, {}};
-  // The loop carries the number of iterations so far, and then the body's carried values.
+  // The traced loop carries the number of completed iterations, followed by the body's carried
+  // values.
   Loop loop = {.name = "Loop"};
   loop.go = goes_on(n.optional(1), zero);
   loop.carried = {zero};
@@ -227,7 +230,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
 
 namespace {
 
-// Moves an axis of x to another position.
+// Moves the axis `from` of x to position `to`.
 Tensor moved(const Tensor& x, int64_t from, int64_t to) {
   if (from == to) return x;
   Ints perm;

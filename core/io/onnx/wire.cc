@@ -9,8 +9,7 @@ namespace {
 
 constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
-// Converts bits to a value; uses the low bits if the type is smaller. (libc++ 14 has no
-// std::bit_cast.)
+// Reinterprets the low bits of a word as a value of type T. (libc++ 14 lacks std::bit_cast.)
 template <class T>
 T value_of(uint64_t bits) {
   const auto word = static_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>(bits);
@@ -20,7 +19,8 @@ T value_of(uint64_t bits) {
   return value;
 }
 
-// Whether the bytes are UTF-8 without overlong forms, surrogates or values beyond U+10FFFF.
+// Whether the bytes are valid UTF-8, without overlong encodings, surrogates, or code points above
+// U+10FFFF.
 bool is_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);

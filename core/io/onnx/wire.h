@@ -1,6 +1,5 @@
-// Reads the wire format of protocol buffers with a cursor over bytes. A message is a sequence of
-// fields. Each field is a key, which holds a number and one of four encodings, followed by the
-// value.
+// Reads the protocol buffer wire format with a cursor. A message is a sequence of fields. Each
+// field consists of a key, which holds the field number and one of four encodings, and a value.
 //
 //   for (WireReader fields(bytes); fields.next();) {
 //     switch (fields.number()) {
@@ -9,8 +8,8 @@
 //     }
 //   }
 //
-// Fields that are not read are skipped. Bytes are not trusted: each length is checked against the
-// bytes that remain. Every error is DATA_LOSS with the byte offset.
+// Fields whose values are not read are skipped. The bytes are untrusted: each length is checked
+// against the number of remaining bytes. Every error is DATA_LOSS and reports the byte offset.
 
 #pragma once
 
@@ -23,7 +22,7 @@ namespace tenon::onnx {
 
 class WireReader {
  public:
-  // `offset`: position of the bytes in their file.
+  // `offset` is the position of `bytes` in the file, for error messages.
   explicit WireReader(std::string_view bytes, uint64_t offset = 0)
       : bytes_(bytes), offset_(offset) {}
 
@@ -31,23 +30,24 @@ class WireReader {
   bool next();
   uint32_t number() const { return number_; }
 
-  // Returns the value of the field. Throws if its encoding does not match.
+  // Return the value of the current field. Throw if the field has another encoding.
   uint64_t uint64() const;
   int64_t int64() const { return static_cast<int64_t>(uint64()); }
   int32_t int32() const { return static_cast<int32_t>(uint64()); }
   float float32() const;
   std::string_view bytes() const;
-  std::string text() const;  // UTF-8.
+  std::string text() const;  // Must be valid UTF-8.
   WireReader message() const { return WireReader(bytes(), value_at_); }
 
-  // Appends the values of a repeated field, which may be one packed field or many fields.
+  // Append the values of a repeated field, which is encoded as one packed field or as several
+  // fields.
   void append_to(std::vector<int64_t>& values) const;
   void append_to(std::vector<uint64_t>& values) const;
   void append_to(std::vector<int32_t>& values) const;
   void append_to(std::vector<float>& values) const;
   void append_to(std::vector<double>& values) const;
 
-  // Throws DATA_LOSS about the current field.
+  // Throws DATA_LOSS with the offset of the current field.
   [[noreturn]] void fail_here(std::string_view what) const;
 
  private:
@@ -65,13 +65,13 @@ class WireReader {
   std::string_view bytes_;
   uint64_t offset_;
   size_t at_ = 0;
-  // The current field.
+  // State of the current field.
   uint64_t field_at_ = 0;  // File offset of its key.
   uint64_t value_at_ = 0;  // File offset of its value.
   uint32_t number_ = 0;
   Form form_ = Form::kVarint;
-  uint64_t word_ = 0;     // The bits of a number.
-  std::string_view run_;  // The bytes of a byte string.
+  uint64_t word_ = 0;     // The value, if it is a number.
+  std::string_view run_;  // The value, if it is bytes.
 };
 
 }  // namespace tenon::onnx

@@ -10,7 +10,7 @@ namespace {
 
 using testing::WireWriter;
 
-// The error of `read`; empty if it succeeds.
+// Returns the message of the error that `read` throws; empty if it throws none.
 template <class Read>
 std::string refusal_of(const Read& read) {
   try {
@@ -22,7 +22,7 @@ std::string refusal_of(const Read& read) {
   return "";
 }
 
-// The error of iterating over all fields.
+// Returns the error of iterating over all fields of `bytes`; empty if there is none.
 std::string refusal(std::string_view bytes) {
   return refusal_of([&] {
     for (WireReader fields(bytes); fields.next();) {
@@ -30,7 +30,7 @@ std::string refusal(std::string_view bytes) {
   });
 }
 
-// The error of reading the first field with `ask`.
+// Returns the error of reading the first field with `ask`; empty if there is none.
 template <class Ask>
 std::string refusal(std::string_view bytes, const Ask& ask) {
   return refusal_of([&] {

@@ -1,5 +1,5 @@
-// Writes protocol buffer messages field by field, each as its key and its value. WireReader
-// (wire.h) reads them.
+// Writes protocol buffer messages field by field. Each field is a key and a value. WireReader
+// (wire.h) reads the format.
 //
 //   WireWriter node;
 //   node.text(1, "x").text(2, "y").text(4, "Relu");
@@ -36,7 +36,7 @@ class WireWriter {
     return *this;
   }
   WireWriter& message(uint32_t field, const WireWriter& value) { return text(field, value.bytes_); }
-  // Writes one field for each value.
+  // Writes one field for each value, not packed.
   WireWriter& numbers(uint32_t field, std::span<const int64_t> values) {
     for (const int64_t value : values) number(field, static_cast<uint64_t>(value));
     return *this;

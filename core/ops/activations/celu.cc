@@ -1,4 +1,4 @@
-// celu: an ELU whose slope is 1 on both sides of 0, for every alpha.
+// celu: a variant of elu whose slope approaches 1 on both sides of 0 for every alpha.
 
 #include "core/ops/definition/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double alpha = 1;  // The function tends to -alpha far below zero.
+  double alpha = 1;  // celu(x) tends to -alpha as x tends to minus infinity.
   TENON_ATTRS(alpha)
 };
 
@@ -25,7 +25,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(greater(x, number(0)), x, attrs.alpha * expm1(x / attrs.alpha))};
 }
 
-// Above zero the exponent is clamped to 0, so the slope is 1.
+// Where x > 0, the exponent is clamped to 0, so that the slope is exp(0) = 1.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   return {v.cotangent(0) * exp(minimum(v.input(0), number(0)) / attrs.alpha)};
 }

@@ -1,4 +1,5 @@
-// dropout: sets random elements to zero, and scales the others so that expected sums stay the same.
+// dropout: sets random elements to zero, and scales the others so that the expected value of each
+// element is unchanged.
 
 #include "core/ops/definition/formulas.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 struct Attrs {
   double ratio = 0.5;    // Probability that an element is dropped.
-  bool training = true;  // Whether to drop at all.
+  bool training = true;  // If false, returns x unchanged.
   TENON_ATTRS(ratio, training)
 };
 
@@ -57,7 +58,8 @@ Cases<Attrs> cases() {
        .inputs = {f32({1, 2, 3}), state},
        .expect = {f32({1, 2, 3}), boolean({1, 1, 1}), u32({0, 0, 1, 0, 0, 0})},
        .n_outputs = 3},
-      // The published Philox vector of key and counter 0 draws 0.399, 0.881, 0.736 and 0.605.
+      // With a state of zeros, the published Philox vector gives the draws 0.399, 0.881, 0.736,
+      // 0.605.
       {.name = "half_is_dropped",
        .inputs = {f32({1, 2, 3, 4}), state},
        .expect = {f32({0, 4, 6, 8}), boolean({0, 1, 1, 1}), u32({0, 0, 1, 0, 0, 0})},

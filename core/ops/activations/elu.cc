@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double alpha = 1;  // The function tends to -alpha far below zero.
+  double alpha = 1;  // elu(x) tends to -alpha as x tends to minus infinity.
   TENON_ATTRS(alpha)
 };
 
@@ -23,8 +23,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(greater(x, number(0)), x, attrs.alpha * expm1(x))};
 }
 
-// The minimum keeps exp() finite where its branch is not taken. Otherwise, second derivatives would
-// multiply infinity by zero there.
+// minimum() keeps exp() finite for positive x, where `where` discards the exponential. Otherwise,
+// second derivatives would compute 0 * infinity there.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &x = v.input(0), &dy = v.cotangent(0);
   const Tensor slope = attrs.alpha * exp(minimum(x, number(0)));
@@ -46,7 +46,7 @@ Cases<Attrs> cases() {
       {.name = "small_values_keep_their_digits",
        .inputs = {f32({-1e-6})},
        .expect = {f32({-9.999995000001667e-7})},
-       .check_gradient = false},  // An input is near the kink.
+       .check_gradient = false},  // Finite differences at this input would cross the kink at 0.
       {.name = "no_elements", .inputs = {uniform({0, 4})}},
       {.name = "integers", .inputs = {i32({1})}, .error = "C1"},
   };

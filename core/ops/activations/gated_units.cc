@@ -1,4 +1,5 @@
-// glu and swiglu: one half of a tensor gates the other.
+// glu and swiglu: split a tensor into two halves and multiply one half by an activation of the
+// other.
 
 #include "core/ops/definition/formulas.h"
 #include "core/ops/definition/op_ids.h"
@@ -38,7 +39,7 @@ Tensors glu_decompose(const Attrs& attrs, TensorSpan in) {
   return {first * sigmoid(second)};
 }
 
-// Both derivatives need only x and one sigmoid, which is recomputed, so the tape saves only x.
+// Both derivatives recompute the sigmoid from x, so that the tape saves only x.
 Tensors glu_vjp(const Attrs& attrs, const VjpArgs& v) {
   const auto [first, second] = halves_of(v.input(0), attrs.axis);
   const Tensor gate = sigmoid(second), open = v.cotangent(0) * gate;

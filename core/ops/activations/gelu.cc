@@ -13,7 +13,8 @@ struct Attrs {
 constexpr double kSqrtHalf = 0.70710678118654752440;       // sqrt(1 / 2)
 constexpr double kDensityAtZero = 0.39894228040143267794;  // 1 / sqrt(2 pi)
 constexpr double kSqrtTwoOverPi = 0.79788456080286535588;  // sqrt(2 / pi)
-constexpr double kCubic = 0.044715;                        // From the published fit.
+// Coefficient of the published tanh approximation.
+constexpr double kCubic = 0.044715;
 
 // Constraints.
 //   C1  x is floating point.
@@ -23,11 +24,12 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// P(X <= x), which 0.5 * (1 + tanh_form(x)) approximates.
+// The standard normal distribution function P(X <= x). 0.5 * (1 + tanh_form(x)) approximates it.
 Tensor probability(const Tensor& x) { return 0.5 * (1.0 + erf(kSqrtHalf * x)); }
 Tensor tanh_form(const Tensor& x) { return tanh(kSqrtTwoOverPi * (x + kCubic * (x * x * x))); }
 
-// Clamps x to a range beyond which tanh_form is -1 or 1 in every dtype, so no power of x overflows.
+// Clamps x to [-16, 16], so that no power of x overflows. Outside this range, tanh_form(x) is -1 or
+// 1 in every dtype.
 Tensor near(const Tensor& x) { return clip(x, number(-16), number(16)); }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {

@@ -8,8 +8,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double alpha = 0.2;  // The slope of the line.
-  double beta = 0.5;   // Its value at 0.
+  double alpha = 0.2;  // Slope of the linear part.
+  double beta = 0.5;   // Value of the linear part at x = 0.
   TENON_ATTRS(alpha, beta)
 };
 
@@ -25,8 +25,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {clip(attrs.alpha * in[0] + attrs.beta, number(0), number(1))};
 }
 
-// The derivative at both bounds is 0. It depends only on y, so x need not be saved for the backward
-// pass.
+// The derivative is 0 at both bounds. It depends only on y, so the tape need not save x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside = logical_and(greater(y, number(0)), less(y, number(1)));

@@ -11,7 +11,7 @@ namespace {
 //   C1  x is floating point.
 //   y has the type of x.
 
-// The linear function is 0 below -3. x is clamped to -3, so that minus infinity gives 0.
+// For x < -3 the linear function is 0. Clamping x to at least -3 avoids -infinity * 0.
 Tensors decompose(const NoAttrs&, TensorSpan in) {
   const Tensor& x = in[0];
   const Tensor line = clip(x / 6.0 + 0.5, number(0), number(1));

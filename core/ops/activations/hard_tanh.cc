@@ -28,8 +28,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {clip(in[0], number(attrs.min_val), number(attrs.max_val))};
 }
 
-// The derivative at both bounds is 0. It depends only on y, so x need not be saved for the backward
-// pass.
+// The derivative is 0 at both bounds. It depends only on y, so the tape need not save x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside =

@@ -1,4 +1,4 @@
-// hardmax: one at the largest element along an axis, and zeros elsewhere.
+// hardmax: 1 at the first largest element along an axis, and 0 elsewhere.
 
 #include <cmath>
 
@@ -29,7 +29,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {one_hot(largest, type.shape[static_cast<size_t>(axis)], type.dtype, axis)};
 }
 
-// The derivative is zero wherever it exists.
+// y is piecewise constant, so the derivative is zero.
 Tensors vjp(const Attrs&, const VjpArgs&) { return {Tensor()}; }
 
 Cases<Attrs> cases() {

@@ -1,4 +1,4 @@
-// log_sigmoid: the logarithm of the sigmoid, computed without underflow.
+// log_sigmoid: the logarithm of the sigmoid, accurate even where the sigmoid underflows.
 
 #include <cmath>
 

@@ -22,13 +22,13 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
-  if (count(x->shape()) == 0) return {identity(x)};  // An empty tensor has no maximum.
+  if (count(x->shape()) == 0) return {identity(x)};  // max() rejects empty tensors.
   const Along rows{.axes = {attrs.axis}, .keepdims = true};
   const Tensor shifted = x - max(x, rows);
   return {shifted - log(sum(exp(shifted), rows))};
 }
 
-// dx = dy - exp(y) * sum(dy). Uses only y, so x need not be saved for the backward pass.
+// dx = dy - exp(y) * sum(dy). This needs only y, so the tape need not save x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &y = v.output(0), &dy = v.cotangent(0);
   return {dy - exp(y) * sum(dy, {.axes = {attrs.axis}, .keepdims = true})};

@@ -17,7 +17,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
 
 Tensors decompose(const NoAttrs&, TensorSpan in) { return {maximum(in[0], integer(0))}; }
 
-// The derivative at 0 is 0. It depends only on the sign of y, so the tape need not save x.
+// The derivative at 0 is 0. It depends only on the sign of y, so the tape saves y and not x.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   return {where(greater(v.output(0), integer(0)), v.cotangent(0), integer(0))};
 }

@@ -13,8 +13,7 @@ namespace {
 
 Tensors decompose(const NoAttrs&, TensorSpan in) { return {clip(in[0], integer(0), integer(6))}; }
 
-// The derivative at both bounds is 0. It depends only on the value of y, so the tape need not save
-// x.
+// The derivative is 0 at both bounds. It depends only on y, so the tape saves y and not x.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside = logical_and(greater(y, integer(0)), less(y, integer(6)));

@@ -1,4 +1,4 @@
-// selu: the scaled exponential linear unit, whose constants keep a mean of 0 and a variance of 1
+// selu: the scaled exponential linear unit. Its constants preserve a mean of 0 and a variance of 1
 // from layer to layer.
 
 #include "core/ops/definition/formulas.h"
@@ -7,7 +7,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double alpha = 1.67326319217681884765625;  // The function tends to -gamma * alpha far below zero.
+  // selu(x) tends to -gamma * alpha as x tends to -infinity.
+  double alpha = 1.67326319217681884765625;
   double gamma = 1.05070102214813232421875;  // The slope above zero.
   TENON_ATTRS(alpha, gamma)
 };
@@ -26,7 +27,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(greater(x, number(0)), attrs.gamma * x, below)};
 }
 
-// The minimum keeps exp() finite where its branch is not taken.
+// minimum() keeps exp() finite for positive x, where `where` discards the exponential.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &x = v.input(0), &dy = v.cotangent(0);
   const Tensor slope = (attrs.gamma * attrs.alpha) * exp(minimum(x, number(0)));

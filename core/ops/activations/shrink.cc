@@ -1,4 +1,4 @@
-// shrink: sets elements near zero to zero and moves the others towards zero.
+// shrink: sets elements with a small magnitude to zero and moves the others towards zero.
 
 #include <cmath>
 
@@ -8,8 +8,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double lambd = 0.5;  // The distance from zero up to which the result is zero.
-  double bias = 0;     // How far other elements move towards zero.
+  double lambd = 0.5;  // Elements with a magnitude of at most lambd become zero.
+  double bias = 0;     // Distance by which the other elements move towards zero.
   TENON_ATTRS(lambd, bias)
 };
 

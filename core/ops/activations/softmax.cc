@@ -1,9 +1,9 @@
-// softmax: exponentials along one axis, scaled to sum to one.
+// softmax: exponentials along one axis, divided by their sum.
 //
 // This file is the complete definition of softmax: its contract, its type rule, its derivative, its
-// decomposition into simpler ops, and the cases that every device must pass. A device that has a
-// faster implementation than the three passes of decompose() (max, exp and sum, scale) claims the
-// op in its kernels.def and must agree with this file.
+// decomposition into simpler ops, and the cases that every device must pass. decompose() makes
+// three passes over the data (max, exp and sum, scale). A device with a faster implementation lists
+// softmax in its kernels.def, and its results must agree with this file.
 
 #include <cmath>
 
@@ -25,23 +25,23 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {x};  // C3
 }
 
-// Subtracting the maximum keeps exp() in range and does not change the quotient.
+// Subtracting the maximum prevents overflow of exp() and does not change the quotient.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
-  if (count(x->shape()) == 0) return {identity(x)};  // An empty tensor has no maximum.
+  if (count(x->shape()) == 0) return {identity(x)};  // max() rejects empty tensors.
   const Along rows{.axes = {attrs.axis}, .keepdims = true};
   const Tensor e = exp(x - max(x, rows));
   return {e / sum(e, rows)};
 }
 
-// dx = y * (dy - sum(dy * y)).  Uses only y, so the tape need not save x.
+// dx = y * (dy - sum(dy * y)).  This needs only y, so the tape need not save x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &y = v.output(0), &dy = v.cotangent(0);
   return {y * (dy - sum(dy * y, {.axes = {attrs.axis}, .keepdims = true}))};
 }
 
-// A case with no `expect` is checked against the reference plugin. Every case also runs strided and
-// in the half types, and against finite differences.
+// A case without `expect` is compared with the plugin `ref`. Every case also runs with strided
+// inputs and in the half types, and its derivatives are compared with finite differences.
 Cases<Attrs> cases() {
   return {
       {.name = "example",

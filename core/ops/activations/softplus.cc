@@ -1,4 +1,4 @@
-// softplus: a smooth relu, log(1 + exp(x)).
+// softplus: log(1 + exp(x)), a smooth approximation of relu.
 
 #include <cmath>
 
@@ -15,7 +15,8 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// The exponent is never positive, so nothing overflows, and log1p keeps the digits of a small exp.
+// The argument of exp() is never positive, so that exp() does not overflow. log1p stays accurate
+// when exp() is small.
 Tensors decompose(const NoAttrs&, TensorSpan in) {
   const Tensor& x = in[0];
   return {maximum(x, number(0)) + log1p(exp(-abs(x)))};

@@ -13,7 +13,7 @@ namespace {
 
 Tensors decompose(const NoAttrs&, TensorSpan in) { return {in[0] / (1.0 + abs(in[0]))}; }
 
-// Divides twice: the square would overflow in the half types.
+// Divides by the divisor twice, because its square could overflow in the half types.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor divisor = 1.0 + abs(v.input(0));
   return {v.cotangent(0) / divisor / divisor};

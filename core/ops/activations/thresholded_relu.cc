@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// NaN is not less than or equal to alpha, so it is kept.
+// Compares with less_equal, which is false for NaN, so that NaN propagates.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(less_equal(in[0], number(attrs.alpha)), number(0), in[0])};
 }

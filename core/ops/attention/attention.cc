@@ -1,4 +1,5 @@
-// attention: for each query, the mean of the values weighted by the softmax of query-key scores.
+// attention: for each query, the mean of the values, weighted by the softmax of the query-key
+// scores.
 
 #include "core/ops/attention/attention.h"
 
@@ -52,7 +53,8 @@ double scale_of(const Attrs& attrs, int64_t size) {
   return attrs.scale > 0 ? attrs.scale : 1 / std::sqrt(static_cast<double>(size));
 }
 
-// Stacks the rows of all query heads that share a key head, so that each key head takes one matmul.
+// Stacks the rows of all query heads that use the same key head. Each key head then needs only one
+// matmul.
 Tensor grouped(const Tensor& x, int64_t kv_heads) {
   const Dims& shape = x->shape();
   if (shape[kHeads] == kv_heads) return x;
@@ -60,10 +62,10 @@ Tensor grouped(const Tensor& x, int64_t kv_heads) {
       x, {shape[kBatch], kv_heads, shape[kHeads] / kv_heads * shape[kLength], shape[kSize]});
 }
 
-// The mask as added to the scores: 0 where a query attends to a key, else minus infinity.
+// The mask as a bias of the scores: 0 where a query attends to a key, minus infinity elsewhere.
 struct Bias {
-  Tensor added;   // Empty if every query attends to every key.
-  Tensor hidden;  // Whether a query attends to no key, with size 1 in place of the key axis.
+  Tensor added;   // Empty if there is no mask and the attention is not causal.
+  Tensor hidden;  // True for queries that attend to no key; the key axis has size 1.
 };
 
 Bias bias_of(const Attrs& attrs, const Tensor& mask, const TensorType& scores) {
@@ -85,20 +87,22 @@ Bias bias_of(const Attrs& attrs, const Tensor& mask, const TensorType& scores) {
   }
   if (mask) {  // Without a mask, each query attends at least to the first key.
     bias.hidden = equal(max(bias.added, {.axes = {-1}, .keepdims = true}), none);
-    bias.added = where(bias.hidden, number(0), bias.added);  // Otherwise softmax would return NaN.
+    // softmax of a row of -infinity would be NaN.
+    bias.added = where(bias.hidden, number(0), bias.added);
   }
   return bias;
 }
 
-// A call's operands in the compute dtype, and the values that the forward and backward pass share.
+// The operands of a call in the compute dtype, and the intermediate values that decompose() and
+// vjp() share.
 struct Weights {
   int64_t kv_heads;
   double scale;
-  Tensor q;  // Scaled and grouped.
+  Tensor q;  // Multiplied by `scale` and passed through grouped().
   Tensor k;
   Bias bias;
   Tensor capped;  // tanh(scores / softcap), if softcap is set.
-  Tensor p;       // The attention weights: batch, heads, queries, keys.
+  Tensor p;       // Attention weights: [batch, heads, queries, keys].
 
   Weights(const Attrs& attrs, const Tensor& q_given, const Tensor& k_given, const Tensor& mask) {
     const DType wide = wide_dtype(q_given->type.dtype);
@@ -117,7 +121,7 @@ struct Weights {
     p = softmax(bias.added ? scores + bias.added : scores, -1);
   }
 
-  // Rows of y or of its cotangent, with zeros for queries that attend to no key.
+  // Replaces the rows of queries that attend to no key by zeros. `rows` is y or its cotangent.
   Tensor shown(const Tensor& rows) const {
     return bias.hidden ? where(bias.hidden, number(0), rows) : rows;
   }
@@ -132,7 +136,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {to_dtype(w.shown(reshape(y, shape)), q.dtype)};
 }
 
-// Recomputes the attention weights, so that the tape saves only the operands.
+// Recomputes the attention weights instead of saving them, so that the tape holds only the
+// operands.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType &q_type = v.input_type(kQ), &k_type = v.input_type(kK);
   const bool has_mask = v.n_inputs() > kMask && v.input_type(kMask).dtype != DType::kNone;
@@ -226,7 +231,8 @@ Cases<Attrs> cases() {
        .attrs = {.is_causal = true},
        .inputs = {uniform({1, 2, 131, 5}, -2, 2), uniform({1, 1, 150, 5}, -2, 2),
                   uniform({1, 1, 150, 7})},
-       .check_gradient = false},  // Smaller cases check the gradient.
+       // Too large for finite differences; smaller cases check the gradient.
+       .check_gradient = false},
       {.name = "no_keys",
        .inputs = {uniform({1, 2, 2, 3}), uniform({1, 2, 0, 3}), uniform({1, 2, 0, 1})},
        .expect = {f32({1, 2, 2, 1}, {0, 0, 0, 0})}},

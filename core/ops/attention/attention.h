@@ -1,4 +1,5 @@
-// Shared by attention and ops that call it: attributes, their documentation, and the mask check.
+// Shared by attention and multi_head_attention: attributes, their documentation, and the mask
+// check.
 
 #pragma once
 
@@ -8,8 +9,8 @@ namespace tenon {
 
 struct AttentionAttrs {
   bool is_causal = false;  // Whether query i attends only to keys 0 to i.
-  double scale = 0;        // Scale of the scores; 0 or less for 1 / sqrt(head size).
-  double softcap = 0;      // Smooth bound for the magnitude of scores; 0 for no bound.
+  double scale = 0;        // Factor of the scores; if not positive, 1 / sqrt(head size).
+  double softcap = 0;      // If not 0, scores s become softcap * tanh(s / softcap).
   TENON_ATTRS(is_causal, scale, softcap)
 };
 
@@ -20,8 +21,8 @@ inline constexpr const char* kSoftcapDoc =
     "Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no "
     "limit.";
 
-// Requires the mask to be bool or of the dtype of the scores, and broadcastable to them: batch,
-// heads, queries, keys.
+// Requires the mask to be bool or of the dtype of the scores, and broadcastable to the shape of the
+// scores: batch, heads, queries, keys.
 inline void require_mask(const TensorType& mask, const TensorType& scores, const char* of_dtype,
                          const char* of_shape) {
   require(mask.dtype == DType::kBool || mask.dtype == scores.dtype,

@@ -1,5 +1,5 @@
-// multi_head_attention: projections of queries, keys and values into heads, attention, and a
-// projection of the heads' outputs.
+// multi_head_attention: projects queries, keys and values into heads, applies attention, and
+// projects the concatenated heads.
 
 #include "core/ops/attention/attention.h"
 #include "core/ops/definition/op_ids.h"
@@ -9,10 +9,10 @@ namespace {
 
 struct Attrs {
   int64_t num_heads = 1;     // Number of query heads.
-  int64_t kv_num_heads = 0;  // Number of key and value heads; 0 for as many as query heads.
+  int64_t kv_num_heads = 0;  // Number of key and value heads; 0: the same as num_heads.
   bool is_causal = false;    // Whether query i attends only to keys 0 to i.
-  double scale = 0;          // Scale of the scores; 0 or less for 1 / sqrt(head size).
-  double softcap = 0;        // Smooth bound for the magnitude of scores; 0 for no bound.
+  double scale = 0;          // Factor of the scores; if not positive, 1 / sqrt(head size).
+  double softcap = 0;        // If not 0, scores s become softcap * tanh(s / softcap).
   TENON_ATTRS(num_heads, kv_num_heads, is_causal, scale, softcap)
 };
 
@@ -24,8 +24,8 @@ int64_t kv_heads(const Attrs& attrs) {
   return attrs.kv_num_heads == 0 ? attrs.num_heads : attrs.kv_num_heads;
 }
 
-// Checks a projection from `features` to the columns of its weights, which are divided among heads.
-// Returns the number of columns.
+// Checks the weights `w` and the bias `b` of a projection. The weights must have `features` rows,
+// and their columns must divide evenly into `heads`. Returns the number of columns.
 int64_t require_projection(TypeSpan in, size_t w, size_t b, int64_t features, int64_t heads) {
   const TensorType& weights = in[w];
   require(weights.shape[0] == features, "C4: {} must have {} rows, but is {}", kNames[w], features,

@@ -6,15 +6,16 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  bool interleaved = false;          // Whether pairs are adjacent; otherwise they are half apart.
-  int64_t num_heads = 0;             // Number of heads, for an x with three axes.
-  int64_t rotary_embedding_dim = 0;  // Number of features of a head to rotate; 0 for all.
+  bool interleaved = false;          // true: pairs (2i, 2i + 1); false: pairs (i, i + n / 2).
+  int64_t num_heads = 0;             // Number of heads; used only if x has three axes.
+  int64_t rotary_embedding_dim = 0;  // Number of features per head to rotate; 0: all.
   TENON_ATTRS(interleaved, num_heads, rotary_embedding_dim)
 };
 
 enum Input { kX, kCos, kSin, kPositions };
 
-// The sizes of x, in either of its two layouts.
+// The sizes of x, which has the layout [batch, heads, length, size] or [batch, length, heads *
+// size].
 struct HeadSizes {
   int64_t batch, heads, length, size;
 };
@@ -66,7 +67,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {x};
 }
 
-// The pairs of each head as two tensors, and the features that are not rotated.
+// The features of each head: the first and the second element of each rotated pair, and the
+// features that are not rotated.
 struct Pairs {
   Tensor first, second, rest;
 };
@@ -98,7 +100,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(type.dtype);
   const HeadSizes sizes = sizes_of(attrs, type.shape);
   const bool has_heads_first = type.rank() == 4;
-  // A row of angles for each element of a sequence, shared by all of its heads.
+  // Returns the cosines or sines for each sequence position, with an axis of size 1 for the heads,
+  // which share them.
   const auto angles = [&](const Tensor& cache) {
     const Tensor rows = has(in, kPositions) ? gather(cache, in[kPositions], 0) : cache;
     return expand_dims(to_dtype(rows, wide), {has_heads_first ? 1 : 2});

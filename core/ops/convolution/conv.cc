@@ -1,4 +1,5 @@
-// conv: convolution (cross-correlation, as in neural networks) over one to three spatial axes.
+// conv: convolution over one to three spatial axes. As usual in neural networks, the filter is not
+// reversed (cross-correlation).
 
 #include "core/ops/convolution/conv_shape.h"
 

@@ -25,7 +25,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {dw};
 }
 
-// The op is linear in both inputs. ddw takes the role of the filter.
+// The op is linear in x and in dy. Its derivatives are conv_backward_input (for x) and conv (for
+// dy), with the cotangent ddw as the filter.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& ddw = v.cotangent(0);
   const ConvAttrs forward = forward_of(attrs);

@@ -1,5 +1,5 @@
-// conv_backward_input: the derivative of conv with respect to its input; used alone, a transposed
-// convolution.
+// conv_backward_input: the derivative of conv with respect to its input. Called alone, it is a
+// transposed convolution.
 
 #include "core/ops/convolution/conv_shape.h"
 
@@ -26,8 +26,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {dx};
 }
 
-// Swaps the input and output channels of each group and reverses the spatial axes: w[group * o, c,
-// k] becomes w'[group * c, o, -k].
+// Swaps the input and output channels of each group, and reverses the spatial axes. Element w[g *
+// outputs + o, c, k] becomes w'[g * inputs + c, o, -k] for group g.
 Tensor turned(const Tensor& w, int64_t group) {
   const Dims& shape = w->shape();
   const size_t n = shape.rank() - kSpatial;
@@ -49,8 +49,9 @@ Tensor turned(const Tensor& w, int64_t group) {
   return flip(reshape(transpose(reshape(w, split), perm), merged), spatial);
 }
 
-// A convolution of dy, dilated by the strides, with the turned filter. The padding makes its
-// windows end at the input's first and last element.
+// The derivative is a convolution of dy, dilated by the strides, with the filter from turned(). The
+// padding is chosen so that the first window ends at the first element of the input, and the last
+// window begins at its last element.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor &dy = in[0], &w = in[1];
   const Dims shape = to_dims(attrs.shape);
@@ -73,7 +74,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {conv(dy, turned(w, attrs.group), back)};
 }
 
-// The op is linear in both inputs. Its derivatives are conv and conv_backward_filter.
+// The op is linear in dy and in w. Its derivatives are conv (for dy) and conv_backward_filter (for
+// w).
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& ddx = v.cotangent(0);
   const ConvAttrs forward = forward_of(attrs);

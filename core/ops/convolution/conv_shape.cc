@@ -9,13 +9,14 @@ int64_t value_or(const Ints& values, size_t i, int64_t otherwise) {
   return values.empty() ? otherwise : values[i];
 }
 
-// The size of an axis with the zeros that lhs_dilation inserts between its elements.
+// Returns the size of an axis after lhs_dilation has inserted zeros between its elements.
 Size dilated(Size size, int64_t dilation) {
   return dilation == 1 ? size : greatest((size - 1) * dilation + 1, 0);
 }
 
-// The number of windows along an axis. In ceil mode the last window may extend past the end, but it
-// must begin before the end; otherwise it holds no element.
+// Returns the number of windows along an axis. In ceil mode, the last window may extend past the
+// padded end. It must begin inside x or the padding before x; a window that begins later holds no
+// element of x and is not counted.
 Size n_windows(const WindowAxis& axis, Size size, bool ceil_mode) {
   const Size steps = size + axis.pad_begin + axis.pad_end - axis.extent();
   if (!ceil_mode) return steps / axis.stride + 1;
@@ -148,7 +149,8 @@ void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_
   for (size_t i = 0; i < window.size(); ++i) {
     const WindowAxis& axis = window[i];
     const Size size = x[kSpatial + i];
-    // A window that begins in the padding can step over an input that is shorter than its dilation.
+    // A window that begins in the padding contains no element of x if x is shorter than the
+    // distance between two of the window's elements (the dilation).
     const bool reaches = axis.pad_begin == 0 || size >= axis.dilation;
     const bool ends = axis.pad_begin < axis.extent() && axis.pad_end < axis.extent();
     require(size >= 1 && reaches && ends,
@@ -192,8 +194,9 @@ Tensor window_sum(const Tensor& x, const PoolAttrs& attrs) {
   return call1(OpId::k_window_sum, attrs, {x});
 }
 
-// The padding at the end with which a convolution of `size` elements has `out` windows. In ceil
-// mode the last window may extend past the padding.
+// Returns the padding at the end for which a convolution over `size` elements has exactly `out`
+// windows. In ceil mode, it may exceed axis.pad_end, because the last window may extend past the
+// padding.
 int64_t spread_pad_end(const WindowAxis& axis, Size size, Size out, bool ceil_mode) {
   if (!ceil_mode) return axis.pad_end;
   const int64_t most = axis.pad_end + axis.stride - 1;
@@ -202,8 +205,8 @@ int64_t spread_pad_end(const WindowAxis& axis, Size size, Size out, bool ceil_mo
   return (out - 1) * axis.stride + axis.extent() - size - axis.pad_begin;
 }
 
-// A window sum is a convolution of each channel by itself with a filter of ones. Channels are
-// folded into the batch, which avoids groups.
+// window_sum convolves each channel with a filter of ones, so its transpose is conv_backward_input
+// with that filter. The channels are merged into the batch axis, so that no groups are needed.
 Tensor window_spread(const Tensor& dy, const Dims& shape, const PoolAttrs& attrs) {
   const TensorType type(dy->type.dtype, shape);
   if (count(shape) == 0) return zeros(type);

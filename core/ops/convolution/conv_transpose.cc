@@ -1,5 +1,5 @@
-// conv_transpose: each element of the input adds a scaled copy of the filter to the output. Its
-// forward pass is the gradient of a convolution with respect to the input.
+// conv_transpose: each input element adds a scaled copy of the filter to the output. The forward
+// pass equals the gradient of conv with respect to its input.
 
 #include "core/ops/convolution/conv_shape.h"
 
@@ -7,16 +7,16 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints strides;         // Distance between filter copies, per spatial axis; empty for ones.
-  Ints pads;            // Elements cropped before each spatial axis, then after; empty for none.
-  Ints dilations;       // Of the filter, per spatial axis; empty for ones.
+  Ints strides;         // Distance between filter copies per spatial axis; empty: 1.
+  Ints pads;            // Elements to crop before, then after each spatial axis; empty: none.
+  Ints dilations;       // Dilation of the filter per spatial axis; empty: 1.
   int64_t group = 1;    // Number of independent groups of channels.
-  Ints output_padding;  // Size added at the end of each spatial axis; empty for none.
-  Ints output_shape;    // Spatial sizes of the result, instead of pads; empty to use pads.
+  Ints output_padding;  // Elements added at the end of each spatial axis; empty: none.
+  Ints output_shape;    // Spatial sizes of the result, given instead of pads; empty: use pads.
   TENON_ATTRS(strides, pads, dilations, group, output_padding, output_shape)
 };
 
-// The result's shape, and the convolution that maps the result back to the input.
+// The shape of the result, and the attributes of the convolution whose gradient this op is.
 struct Plan {
   Dims shape;
   ConvAttrs back;
@@ -78,7 +78,8 @@ Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
     Size size = covered - begin - end;
     if (!attrs.output_shape.empty()) {
       size = attrs.output_shape[i];
-      // Surplus elements are cut off at both ends; missing ones are zeros after the end.
+      // If the filter copies cover more than output_shape, crop at both ends. If they cover less,
+      // add zeros at the end.
       begin = (greatest(0, covered + added - size) + 1) / 2;
       end = covered - begin - size;
     }

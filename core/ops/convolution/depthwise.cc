@@ -1,4 +1,4 @@
-// depthwise: a convolution of each channel with its own filters.
+// depthwise: a convolution that applies separate filters to each channel.
 
 #include "core/ops/convolution/conv_shape.h"
 #include "core/ops/definition/op_ids.h"
@@ -7,13 +7,13 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints strides;    // Per spatial axis; empty for ones.
-  Ints pads;       // Before each spatial axis, then after each; empty for zeros.
-  Ints dilations;  // Of the filter, per spatial axis; empty for ones.
+  Ints strides;    // Step of the window per spatial axis; empty: 1.
+  Ints pads;       // Padding before, then after each spatial axis; empty: 0.
+  Ints dilations;  // Dilation of the filter per spatial axis; empty: 1.
   TENON_ATTRS(strides, pads, dilations)
 };
 
-// A convolution with a group for each channel.
+// Returns the attributes of the equivalent conv, which has one group per channel.
 ConvAttrs grouped(const Attrs& attrs, const TensorType& x) {
   require(x.rank() > kSpatial && x.shape[1] >= 1, "C2: x must have channels and spatial axes: {}",
           x);

@@ -1,5 +1,5 @@
-// im2col and col2im: copy the elements in each position of a sliding window to a column, and sum
-// such columns back into an image.
+// im2col copies the elements of each sliding window into one column of a matrix. col2im is its
+// transpose: it adds such columns back into an image.
 
 #include "core/ops/convolution/conv_shape.h"
 #include "core/ops/definition/symbolic_sizes.h"
@@ -8,19 +8,19 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints kernel_shape;  // The window's size per spatial axis.
-  Ints strides;       // Empty for ones.
-  Ints pads;          // Before each spatial axis, then after each; empty for zeros.
-  Ints dilations;     // Empty for ones.
+  Ints kernel_shape;  // Size of the window per spatial axis.
+  Ints strides;       // Step of the window per spatial axis; empty: 1.
+  Ints pads;          // Padding before, then after each spatial axis; empty: 0.
+  Ints dilations;     // Dilation of the window per spatial axis; empty: 1.
   TENON_ATTRS(kernel_shape, strides, pads, dilations)
 };
 
 struct BackAttrs {
-  Sizes image_shape;  // The spatial sizes of the result.
-  Ints kernel_shape;  // The window's size per spatial axis.
-  Ints strides;       // Empty for ones.
-  Ints pads;          // Before each spatial axis, then after each; empty for zeros.
-  Ints dilations;     // Empty for ones.
+  Sizes image_shape;  // Spatial sizes of the result.
+  Ints kernel_shape;  // Size of the window per spatial axis.
+  Ints strides;       // Step of the window per spatial axis; empty: 1.
+  Ints pads;          // Padding before, then after each spatial axis; empty: 0.
+  Ints dilations;     // Dilation of the window per spatial axis; empty: 1.
   TENON_ATTRS(image_shape, kernel_shape, strides, pads, dilations)
 };
 
@@ -32,10 +32,10 @@ PoolAttrs windows(const A& attrs) {
           .dilations = attrs.dilations};
 }
 
-// The padded image and its windows.
+// Sizes of the padded image, and the number and size of its windows.
 struct Geometry {
-  Sizes pads;     // For an image with batch and channels.
-  Dims padded;    // The spatial sizes with padding.
+  Sizes pads;     // Pads of all axes, including 0 for batch and channels.
+  Dims padded;    // The spatial sizes of the padded image.
   Dims windows;   // Number of windows along each spatial axis.
   Size taps = 1;  // Number of elements in a window.
   Size columns = 1;
@@ -61,7 +61,8 @@ Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
   return g;
 }
 
-// The row-major index in the padded plane of tap k of column l: [k, l], both row-major.
+// Returns a tensor [taps, columns]: for element k of window l, its row-major index in the padded
+// plane.
 Tensor places(const Geometry& g, const PoolAttrs& attrs) {
   const Window window = pool_window(attrs);
   const size_t n = window.size();
@@ -131,7 +132,8 @@ TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
 
 TensorTypes back_infer(const BackAttrs& attrs, TypeSpan in) { return {image_of(attrs, in[0])}; }
 
-// Handles all planes at once: each row of the updates holds one position of every plane.
+// Adds the columns of all planes (batch * channels) by one scatter_nd. Each row of the updates
+// holds the same image position in every plane.
 Tensors back_decompose(const BackAttrs& attrs, TensorSpan in) {
   const Dims image = image_of(attrs, in[0]->type).shape;
   const Geometry g = geometry_of(image, windows(attrs));

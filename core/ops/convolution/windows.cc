@@ -1,5 +1,4 @@
-// hann_window, hamming_window and blackman_window: window functions, which weight a signal before
-// its spectrum is computed.
+// hann_window, hamming_window and blackman_window: weights for a signal before a Fourier transform.
 
 #include "core/ops/definition/formulas.h"
 
@@ -8,8 +7,8 @@ namespace {
 
 struct Attrs {
   int64_t size = 0;           // Number of elements.
-  bool periodic = true;       // Whether the element after the last would equal the first.
-  DType dtype = DType::kF32;  // Of the result; floating point.
+  bool periodic = true;       // true: one period without its end point; false: symmetric.
+  DType dtype = DType::kF32;  // The dtype of the result, which must be floating point.
   TENON_ATTRS(size, periodic, dtype)
 };
 
@@ -23,7 +22,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan) {
   return {require_sizes(attrs.dtype, {attrs.size}, "C2")};
 }
 
-// a0 - a1 cos(t) + a2 cos(2t), where t runs over one period.
+// Computes a0 - a1 cos(t) + a2 cos(2t), where t runs from 0 to 2 pi.
 Tensors cosines(const Attrs& attrs, double a0, double a1, double a2) {
   const int64_t period = attrs.periodic ? attrs.size : attrs.size - 1;
   const TensorType type(wide_dtype(attrs.dtype), {attrs.size});
@@ -41,7 +40,8 @@ Tensors hamming(const Attrs& attrs, TensorSpan) {
 }
 Tensors blackman(const Attrs& attrs, TensorSpan) { return cosines(attrs, 0.42, 0.5, 0.08); }
 
-// `periodic` and `symmetric` are the expected windows of four and of five elements.
+// `periodic` are the expected values for a periodic window of size 4, `symmetric` those for a
+// symmetric window of size 5.
 Cases<Attrs> cases(std::initializer_list<double> periodic,
                    std::initializer_list<double> symmetric) {
   return {

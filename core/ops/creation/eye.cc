@@ -9,8 +9,8 @@ namespace {
 
 struct Attrs {
   int64_t rows = 1;           // The number of rows.
-  int64_t columns = -1;       // The number of columns; -1 for as many as rows.
-  int64_t k = 0;              // The diagonal: positive right of the main one, negative left.
+  int64_t columns = -1;       // Number of columns; -1: as many as rows.
+  int64_t k = 0;              // Offset of the diagonal from the main one; positive: to the right.
   DType dtype = DType::kF32;  // The dtype of the result.
   TENON_ATTRS(rows, columns, k, dtype)
 };
@@ -25,7 +25,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan) {
   return {require_sizes(attrs.dtype, {attrs.rows, columns_of(attrs)}, "C1")};
 }
 
-// A diagonal beyond any matrix is clamped to the first one outside; the sum cannot overflow.
+// Clamps k to the nearest diagonal outside the matrix, which is all zeros. This prevents overflow
+// of row + k.
 Tensors decompose(const Attrs& attrs, TensorSpan) {
   const int64_t columns = columns_of(attrs);
   const int64_t k = std::clamp(attrs.k, -attrs.rows, columns);

@@ -1,4 +1,4 @@
-// linspace: evenly spaced numbers between two ends.
+// linspace: evenly spaced numbers from start to stop.
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@ namespace {
 
 struct Attrs {
   int64_t num = 50;            // Number of elements.
-  bool endpoint = true;        // Whether the last number is stop.
-  DType dtype = DType::kNone;  // Of the result; none takes that of the ends.
+  bool endpoint = true;        // Whether stop is the last number.
+  DType dtype = DType::kNone;  // The dtype of the result; kNone: that of start and stop.
   TENON_ATTRS(num, endpoint, dtype)
 };
 
@@ -26,7 +26,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(dtype, {attrs.num}, "C3")};
 }
 
-// The last number is exactly stop, without rounding errors.
+// Replaces the last number by `stop`, because start + (num - 1) * step may differ by rounding.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = attrs.dtype == DType::kNone ? in[0]->type.dtype : attrs.dtype;
   const Tensor start = cast(in[0], dtype), stop = cast(in[1], dtype);

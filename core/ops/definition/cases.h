@@ -1,5 +1,5 @@
-// Test cases of ops: inputs, and expected outputs or errors. They are not part of libtenon. The
-// dump program writes them for the conformance kit, and core's own tests run them.
+// Test cases of ops: inputs, and expected outputs or an expected error. They are not compiled into
+// libtenon. A program writes them to a file for the conformance kit, and core's own tests run them.
 
 #pragma once
 
@@ -13,15 +13,16 @@
 
 namespace tenon {
 
-// A tensor of a case: its values, or the range that they are drawn from. The constructors and the
-// destructor are not inline, because hundreds of files do little but construct such tensors.
+// A tensor of a case: its values, or the range from which they are drawn. The constructors and the
+// destructor are not inline. Each op's file constructs many such tensors, so inlining would slow
+// down compilation.
 struct CaseTensor {
   enum class Fill : uint8_t { kValues, kUniform, kAbsent };
   TensorType type;
   Fill fill = Fill::kValues;
-  bool scalar = false;         // An inline scalar (tenon_scalar_*).
+  bool scalar = false;         // Passed as an inline scalar (tenon_scalar_*).
   std::vector<double> values;  // Row-major; integers up to 2^53 are exact.
-  double low = -1, high = 1;   // kUniform; integers are drawn from [low, high).
+  double low = -1, high = 1;   // For kUniform: bounds of the values; integers are in [low, high).
 
   CaseTensor();
   CaseTensor(const CaseTensor&);
@@ -52,9 +53,9 @@ class CaseTensors {
   std::vector<CaseTensor> tensors_;
 };
 
-// One case. With `error`, the call must fail with a message that contains this text ("C2").
-// Otherwise, with `expect`, the outputs must equal it within the tolerance of the op's class or the
-// given bounds. Without either, the outputs must match the reference plugin.
+// One test case. If `error` is set, the call must fail with a message that contains it, such as
+// "C2". Otherwise, if `expect` is set, the outputs must equal it within rtol and atol. Otherwise,
+// the outputs must match those of the plugin `ref`.
 template <class A>
 struct Case {
   const char* name = "";
@@ -62,9 +63,9 @@ struct Case {
   CaseTensors inputs;
   CaseTensors expect;
   const char* error = "";
-  double rtol = -1, atol = -1;  // Negative: the op's class decides.
-  bool check_gradient = true;   // False if the case is about a kink or a tie.
-  size_t n_outputs = 1;         // Set for ops with several outputs.
+  double rtol = -1, atol = -1;  // Tolerances; negative: those of the op's accuracy class.
+  bool check_gradient = true;   // False at a kink or tie, where finite differences fail.
+  size_t n_outputs = 1;         // Number of outputs of the op.
 };
 
 // A type-erased view of a Case.
@@ -133,8 +134,8 @@ Cases<A> joined(Cases<A> cases, const std::type_identity_t<Cases<A>>& more) {
   return cases;
 }
 
-// How op files write tensors: f32({1, 2, 3}) has one axis, f32({2, 2}, {1, 2, 3, 4}) has two,
-// f32({}, {5}) has none.
+// Functions with which op files write tensors. f32({1, 2, 3}) has one axis, f32({2, 2}, {1, 2, 3,
+// 4}) has two, and f32({}, {5}) has none.
 namespace ops {
 
 CaseTensor values(DType dtype, std::initializer_list<double> v);
@@ -160,7 +161,7 @@ TENON_CASE_TENSOR(f32, DType::kF32)
 TENON_CASE_TENSOR(f64, DType::kF64)
 #undef TENON_CASE_TENSOR
 
-// Uniformly distributed in [low, high); by default float32 in [-1, 1).
+// A tensor of values drawn uniformly from [low, high); the default is float32 in [-1, 1).
 CaseTensor uniform(const Dims& shape, double low = -1, double high = 1, DType dtype = DType::kF32);
 CaseTensor scalar(double value);
 CaseTensor scalar_int(double value);

@@ -1,5 +1,6 @@
-// Runs every case of every op on each device in the build. Checks the error or the values, also
-// with gaps between elements and in the half types, and the derivatives against finite differences.
+// Runs every case of every op on each device of the build, and compares values or errors with the
+// expected ones. Runs each case again with gaps between elements and in the half types. Compares
+// derivatives with finite differences.
 
 #include <cmath>
 #include <ostream>
@@ -14,7 +15,7 @@ using testing::OpProblem;
 using testing::values_of;
 
 constexpr size_t kMaxElementsForSecondOrder =
-    256;  // Elements of a problem; larger ones take too long.
+    256;  // Limit for second-order checks, which take too long for larger problems.
 
 double epsilon_of(DType dtype) {
   switch (dtype) {
@@ -33,8 +34,8 @@ struct Bounds {
   double rtol = 0, atol = 0;
 };
 
-// Coarser than the classes of NUMERICS.md, which the conformance kit measures in ulp. A larger
-// error is a bug, not a loss of precision.
+// The tolerance for an op's results. Coarser than the accuracy classes of NUMERICS.md, which the
+// conformance kit checks in ulp: these tests detect bugs, not losses of precision.
 Bounds bounds_of(const OpDef& op, const AnyCase& c, DType dtype) {
   Bounds bounds;
   if (is_floating(dtype)) {
@@ -76,7 +77,7 @@ struct Param {
   const OpDef* op;
 };
 
-// How gtest prints a parameter.
+// gtest calls this function to print a test parameter.
 void PrintTo(const Param& param, std::ostream* out) { *out << param.op->name; }
 
 class OpCases : public ::testing::TestWithParam<Param> {
@@ -105,8 +106,9 @@ void OpCases::SetUp() {
   scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device(GetParam().device)));
 }
 
-// Runs the oracle with floating inputs in float64. Returns the outputs of the problem as written if
-// that fails or changes a shape, as when the attributes require another dtype.
+// Returns the outputs of the oracle, computed with floating inputs in float64. If that call fails
+// or changes a shape (for example, because an attribute requires a dtype), returns the outputs for
+// the original dtypes.
 Tensors OpCases::from_oracle(const OpProblem& problem) {
   Scope::Enter enter(*oracle_);
   const Tensors plain = problem.call();
@@ -150,7 +152,7 @@ void OpCases::run(const AnyCase& c) {
       FAIL() << "did not fail with " << c.error;
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(c.error), std::string::npos) << error.what();
-      // For an index out of range, the error names the op of the decomposition that reads it.
+      // An index error names the op of the decomposition that reads the indices.
       if (error.code() != Code::kOutOfRange) {
         EXPECT_EQ(error.info().op, op().name);
       }
@@ -172,7 +174,7 @@ void OpCases::run(const AnyCase& c) {
     EXPECT_TRUE(testing::tensors_equal(apart[i], got[i], 0, 0)) << "with gaps, output " << i;
   }
 
-  // Finite differences require finite values.
+  // Finite differences need finite inputs and outputs.
   if (!op().differentiable || !c.check_gradient || !problem.is_finite() || !are_finite(got)) return;
   const OpProblem wide = problem.widened();
   EXPECT_EQ(wide.check_gradient(), "");
@@ -181,8 +183,8 @@ void OpCases::run(const AnyCase& c) {
   }
 }
 
-// Reruns a float32 case in a half type. The result must match that of float64 for the same inputs,
-// which are rounded to the half type.
+// Runs a float32 case in a half type. The result must match the float64 result for the same inputs,
+// rounded to the half type.
 void OpCases::run_in(DType half, const AnyCase& c) {
   const OpProblem as_written(op(), c);
   if (!c.error.empty() || !as_written.is_float32()) return;
@@ -227,7 +229,7 @@ TEST_P(OpCasesInHalfTypes, Pass) {
   }
 }
 
-// Empty if the build leaves out the device's plugin.
+// Returns one parameter per op for this device; none if the build does not include its plugin.
 std::vector<Param> params(const char* device) {
   std::vector<Param> result;
   if (!testing::has_plugin(device)) return result;
@@ -237,7 +239,7 @@ std::vector<Param> params(const char* device) {
   return result;
 }
 
-// Ops that accept no half types have a case with this name.
+// Whether the op accepts no half types. Such an op has a case with this name.
 bool refuses_half_types(const OpDef& op) {
   for (const AnyCase& c : op.cases(op)) {
     if (c.name == "half_types_are_refused") return true;
@@ -245,7 +247,7 @@ bool refuses_half_types(const OpDef& op) {
   return false;
 }
 
-// Leaves out bitcast and nextafter: their expected results depend on the bits of the dtype.
+// Omits bitcast and nextafter, whose results depend on the bits of the dtype.
 std::vector<Param> params_in_half_types(const char* device) {
   std::vector<Param> result = params(device);
   std::erase_if(result, [](const Param& param) {

@@ -1,9 +1,9 @@
-// Shared by ops whose output sizes depend on data.
+// Shared by ops whose output sizes depend on data: nonzero, boolean_mask, unique and bincount.
 //
-// With `size`, such an op has static shapes: the results come first, `fill` pads the rest of the
-// capacity, and an output `count` holds the number of results. Without `size`, inference gives the
-// largest possible shapes, and kernels refuse the call. The decomposition then calls the op with
-// the largest size, waits for the count and cuts the outputs.
+// If the attribute `size` is given, the outputs have static shapes with that capacity. Results come
+// first, `fill` pads the rest, and the output `count` is the number of results. If `size` is -1,
+// inference returns the largest possible shapes, and kernels refuse the call. The decomposition
+// then calls the op with the largest size, waits for the count, and slices the outputs.
 
 #pragma once
 
@@ -22,8 +22,8 @@ inline void require_size(Size size, std::string_view label) {
           size);
 }
 
-// Requires `fill` to be a value of the dtype. If the dtype is not floating, it must be a whole
-// number that a double distinguishes from its neighbours.
+// Requires `fill` to be a value of the dtype. For integer dtypes, it must be an integer that is
+// small enough to be exact in a double.
 inline void require_fill(double fill, DType dtype, std::string_view label) {
   if (is_floating(dtype)) return;
   const int bits = std::min(static_cast<int>(8 * size_of(dtype)), 53);
@@ -39,12 +39,12 @@ inline void require_fill(double fill, DType dtype, std::string_view label) {
           fill);
 }
 
-// The fill value, which inference has checked, as a weak scalar.
+// Returns a fill value that require_fill() has accepted, as a weak scalar.
 inline Tensor fill_scalar(double fill, DType dtype) {
   return is_floating(dtype) ? number(fill) : number_of(dtype, static_cast<int64_t>(fill));
 }
 
-// The first n slices along an axis. They are copied, so that the memory of the others is freed.
+// Returns the first n slices along an axis. Copies them, so that the memory of x can be freed.
 inline Tensor cut(const Tensor& x, Size n, int64_t axis) {
   if (identical(x->shape()[static_cast<size_t>(axis)], n)) return x;
   return copy(slice(x, {.starts = {0}, .ends = {n}, .axes = {axis}}));

@@ -1,4 +1,4 @@
-// Data-dependent output sizes: how they are determined, and what they cost.
+// Tests of ops with data-dependent output sizes: results, explain(), and memory use.
 
 #include "core/dispatch/explain.h"
 #include "core/ops/definition/op_ids.h"
@@ -21,7 +21,8 @@ class DataDependentSizeOps : public CoreTest {
   }
 };
 
-// Devices without a kernel run these decompositions; the tests' devices have kernels.
+// Devices without a kernel use these decompositions. The tests' devices have kernels, so this test
+// calls the decompositions directly.
 TEST_F(DataDependentSizeOps, DecompositionsMatchKernels) {
   for (const OpId id : {OpId::k_nonzero, OpId::k_unique}) {
     const OpDef& op = op_def(id);

@@ -1,5 +1,5 @@
-// define<Attrs>(): converts the Definition in an op's file to an OpDef. Authors of ops need not
-// read it.
+// define<Attrs>(): converts the Definition<Attrs> in an op's file to a type-erased OpDef. Authors
+// of ops need not read this file.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace detail {
 template <class A>
 const A& as(const void* attrs) {
   if constexpr (std::is_empty_v<A>) {
-    static constexpr A kNone;  // Attributes without fields are not stored.
+    static constexpr A kNone;  // Attribute structs without fields are not stored.
     return kNone;
   } else {
     return *static_cast<const A*>(attrs);
@@ -23,7 +23,7 @@ void (*erase(Function function))() {
   return reinterpret_cast<void (*)()>(function);
 }
 
-// The parts of a definition that do not depend on the type of the attributes.
+// The fields of a Definition<A> that do not depend on A.
 struct Untyped {
   const char* name;
   Promotes promotes;

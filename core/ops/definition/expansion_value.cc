@@ -7,7 +7,8 @@ Tensor typed(DType dtype, const ExpansionOperand& a) {
   return a.tensor()->type.weak ? fill(a.tensor(), {}, dtype) : a.tensor();
 }
 
-// A constant adopts the dtype of the other operand. Two constants take `dtype`.
+// Returns `a` as an operand of a binary op. A constant stays a weak scalar if `other` is a tensor,
+// whose dtype it adopts. If both are constants, it becomes a tensor of `dtype`.
 Tensor beside(DType dtype, const ExpansionOperand& a, const ExpansionOperand& other) {
   return other.tensor()->type.weak ? typed(dtype, a) : a.tensor();
 }

@@ -1,5 +1,5 @@
-// The value type for evaluating expansions over tensors: each instruction is one op. It runs
-// transcendental ops on devices that have no kernels for them, and lets a tracer record them as
+// The value type that evaluates expansions over tensors: each instruction calls one op. Devices
+// without kernels for transcendental ops run them in this form. A tracer records them as
 // arithmetic.
 
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace tenon::ops {
 
-// The dtypes of an expansion's values and of the integers of the same width.
+// The dtype of an expansion's values, and the signed and unsigned integer dtypes of the same width.
 template <class T>
 struct ExpansionDTypes;
 
@@ -24,7 +24,7 @@ struct ExpansionDTypes<double> {
 };
 
 // A tensor, or a constant as a weak scalar. The members are not inline, because an expansion has
-// hundreds of instructions.
+// hundreds of instructions and inlining would increase the code size.
 class ExpansionOperand {
  public:
   explicit ExpansionOperand(Tensor t) : tensor_(std::move(t)) {}
@@ -38,7 +38,8 @@ class ExpansionOperand {
   Tensor tensor_;
 };
 
-// Ops on operands of `dtype`. If no operand is a tensor, a constant becomes a tensor of that dtype.
+// Call an op on operands of `dtype`. If all operands are constants, one becomes a tensor of that
+// dtype.
 Tensor expansion_unary(OpId op, DType dtype, const ExpansionOperand& a);
 Tensor expansion_binary(OpId op, DType dtype, const ExpansionOperand& a, const ExpansionOperand& b);
 Tensor expansion_where(DType dtype, const ExpansionOperand& condition, const ExpansionOperand& a,
@@ -153,8 +154,8 @@ ExpansionInteger<T, true> as_int(const ExpansionInteger<T, false>& a) {
   return ExpansionInteger<T, true>(expansion_bitcast(a.kDType, a, ExpansionDTypes<T>::kSigned));
 }
 
-// The decomposition of an op into its expansion, which is a generic function. Half types are
-// computed in float32. The binary128 of oracles is kept, with float64's constants.
+// Decomposes an op into its expansion, passed as a generic function. Half types are computed in
+// float32. binary128, which oracles use, stays binary128, with the constants for float64.
 template <class Expansion, class... Operands>
 Tensors expand(const Expansion& expansion, const Tensor& x, const Operands&... others) {
   const DType dtype = x->type.dtype;
@@ -165,7 +166,7 @@ Tensors expand(const Expansion& expansion, const Tensor& x, const Operands&... o
   return {cast(expansion(widened(x), widened(others)...).tensor(), dtype)};
 }
 
-// The decomposition by the expansion of that name.
+// Decompositions of unary and binary ops by the expansion with the same name.
 #define TENON_EXPAND_UNARY(name)                                             \
   [](const NoAttrs&, TensorSpan in) {                                        \
     return expand([](const auto& x) { return expansions::name(x); }, in[0]); \

@@ -1,5 +1,5 @@
-// Expansions over tensors give the same bits as over numbers, so the tests of expansions/ hold for
-// them too. expansions_on_ref_test.cc checks this at a million inputs.
+// Expansions over tensors give the same bits as over numbers, so the tests in expansions/ cover
+// both. expansions_on_ref_test.cc compares a million inputs.
 
 #include <cmath>
 #include <limits>

@@ -5,7 +5,6 @@
 namespace tenon {
 
 // ---- enumerations
-// ---------------------------------------------------------------------------------
 
 EnumInfo enum_info(PadMode) {
   static constexpr const char* kNames[] = {"constant", "reflect", "edge", "wrap"};
@@ -18,7 +17,6 @@ EnumInfo enum_info(ScatterReduction) {
 }
 
 // ---- calls
-// ----------------------------------------------------------------------------------------
 
 Tensor call_single(OpId id, AnyAttrs attrs, TensorSpan inputs) {
   return std::move(call_op(id, attrs, inputs)[0]);
@@ -65,7 +63,7 @@ Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs) {
   return call1(OpId::k_cumsum, attrs, {x});
 }
 
-// Skips the call if it would change nothing.
+// Returns x itself if it already has the dtype and is not a weak scalar.
 Tensor cast(const Tensor& x, DType to) {
   if (x->type.dtype == to && !x->type.weak) return x;
   return call1(OpId::k_cast, CastAttrs{.to = to}, {x});
@@ -181,7 +179,6 @@ Tensors random_uniform(const Tensor& state, const Dims& shape, DType dtype) {
 }
 
 // ---- helpers of formulas
-// --------------------------------------------------------------------------
 
 Tensor number_of(DType dtype, int64_t value) {
   if (dtype == DType::kBool) return make_scalar_bool(value != 0);
@@ -213,7 +210,6 @@ Tensor spread(const Tensor& g, const TensorType& x, uint32_t mask) {
 }
 
 // ---- constraints
-// ----------------------------------------------------------------------------------
 
 int64_t require_axis(int64_t axis, const TensorType& x, std::string_view label,
                      std::string_view input) {
@@ -253,7 +249,7 @@ Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_vie
   const size_t extra = shape.rank() - other.rank();
   for (size_t i = 0; i < other.rank(); ++i) {
     Size& size = shape[extra + i];
-    // An unknown size is never assumed to be 1.
+    // An unknown size is not assumed to be 1, so it does not broadcast.
     if (identical(other[i], 1)) continue;
     if (identical(size, 1)) {
       size = other[i];

@@ -1,7 +1,8 @@
-// Ops as functions and operators, so that derivatives and decompositions read like formulas. Each
-// is one apply() in the current scope.
+// Ops as C++ functions and operators, so that derivatives and decompositions read like formulas.
+// Each function calls apply() once in the current scope.
 //
-// The attribute structs here belong to ops that formulas call; the ops' own files use them too.
+// The attribute structs here belong to ops that formulas call. The files of these ops use them,
+// too.
 
 #pragma once
 
@@ -13,7 +14,6 @@
 namespace tenon {
 
 // ---- attributes that families share
-// ---------------------------------------------------------------
 
 struct ReduceAttrs {
   Ints axes;              // The axes to reduce, negative ones from the end; empty for all.
@@ -39,7 +39,7 @@ struct LastAxisAttrs {
 };
 
 struct ShapeAttrs {
-  Sizes shape;  // The sizes.
+  Sizes shape;  // The sizes of the result.
   TENON_ATTRS(shape)
 };
 
@@ -49,14 +49,14 @@ struct AxesAttrs {
 };
 
 struct FillAttrs {
-  Sizes shape;                 // The sizes.
-  DType dtype = DType::kNone;  // Of the result; none takes that of the value.
+  Sizes shape;                 // The sizes of the result.
+  DType dtype = DType::kNone;  // The dtype of the result; kNone: that of the value.
   TENON_ATTRS(shape, dtype)
 };
 
 struct IotaAttrs {
-  Sizes shape;                // The sizes.
-  DType dtype = DType::kI64;  // Of the result.
+  Sizes shape;                // The sizes of the result.
+  DType dtype = DType::kI64;  // The dtype of the result.
   int64_t axis = 0;           // The axis along which the numbers increase.
   TENON_ATTRS(shape, dtype, axis)
 };
@@ -64,7 +64,7 @@ struct IotaAttrs {
 struct OneHotAttrs {
   Size depth = 0;             // The number of classes.
   int64_t axis = -1;          // Position of the new axis; a negative one counts from the end.
-  DType dtype = DType::kF32;  // Of the result.
+  DType dtype = DType::kF32;  // The dtype of the result.
   TENON_ATTRS(depth, axis, dtype)
 };
 
@@ -75,16 +75,17 @@ struct TransposeAttrs {
 
 struct SliceAttrs {
   Sizes starts;  // The first index along each axis of `axes`; negative ones count from the end.
-  Sizes ends;    // One past the last; clamped, so that a large one means the end.
-  Ints axes;     // The axes; empty for the first ones.
-  Ints steps;    // Empty for ones; negative ones walk backwards; zero is an error.
+  Sizes ends;    // One past the last index; clamped to the size, so that INT64_MAX means the end.
+  Ints axes;     // The axes to slice; empty for the first starts.size() axes.
+  Ints steps;    // Step along each axis; empty: 1. Negative: backwards. 0 is an error.
   TENON_ATTRS(starts, ends, axes, steps)
 };
 
 struct SplitAttrs {
-  int64_t axis = 0;         // The axis to cut; a negative one counts from the end.
-  int64_t num_outputs = 0;  // Number of equal parts, the last one smaller; 0 uses `split`.
-  Sizes split;              // The size of each part.
+  int64_t axis = 0;  // The axis to split; a negative one counts from the end.
+  // Number of equal outputs (the last one may be smaller); 0: use `split`.
+  int64_t num_outputs = 0;
+  Sizes split;  // Size of each output along the axis.
   TENON_ATTRS(axis, num_outputs, split)
 };
 
@@ -94,7 +95,7 @@ struct CastAttrs {
 };
 
 struct BitcastAttrs {
-  DType dtype = DType::kNone;  // Of the result.
+  DType dtype = DType::kNone;  // The dtype of the result.
   TENON_ATTRS(dtype)
 };
 
@@ -102,7 +103,7 @@ enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
 EnumInfo enum_info(PadMode);
 
 struct PadAttrs {
-  Sizes pads;                         // Elements added before each of the axes, then after each.
+  Sizes pads;                         // Number of elements added before each axis, then after each.
   PadMode mode = PadMode::kConstant;  // How the added elements are computed.
   Ints axes;                          // The axes that pads applies to; empty for all.
   TENON_ATTRS(pads, mode, axes)
@@ -117,7 +118,7 @@ struct GatherNdAttrs {
 };
 
 struct ScatterElementsAttrs {
-  int64_t axis = 0;                                      // The axis that indices count along.
+  int64_t axis = 0;                                      // The axis of x that indices refer to.
   ScatterReduction reduction = ScatterReduction::kNone;  // How updates are combined with x.
   TENON_ATTRS(axis, reduction)
 };
@@ -134,51 +135,51 @@ struct SortAttrs {
 };
 
 struct NonzeroAttrs {
-  Size size = -1;    // Capacity of the result; -1 for the number of nonzero elements.
+  Size size = -1;    // Capacity of the result; -1: the number of nonzero elements.
   int64_t fill = 0;  // Fills the unused capacity.
   TENON_ATTRS(size, fill)
 };
 
 struct CumsumAttrs {
   int64_t axis = 0;        // The axis to accumulate along; a negative one counts from the end.
-  bool exclusive = false;  // Whether element i excludes x[i].
+  bool exclusive = false;  // Whether y[i] excludes x[i].
   bool reverse = false;    // Whether to accumulate from the end.
   TENON_ATTRS(axis, exclusive, reverse)
 };
 
 struct RngBitsAttrs {
-  Sizes shape;                // The sizes of the draw.
-  DType dtype = DType::kU32;  // u32, or u64 for two words each.
+  Sizes shape;                // The sizes of the result.
+  DType dtype = DType::kU32;  // kU32, or kU64 (two 32-bit words per element).
   TENON_ATTRS(shape, dtype)
 };
 
 struct RandomUniformAttrs {
-  Sizes shape;                // The sizes of the draw.
-  DType dtype = DType::kF32;  // Of the draw; floating point.
-  double low = 0;             // The lower bound, which may be drawn.
-  double high = 1;            // The upper bound, which is not.
+  Sizes shape;                // The sizes of the result.
+  DType dtype = DType::kF32;  // The dtype of the result, which must be floating point.
+  double low = 0;             // Lower bound, inclusive.
+  double high = 1;            // Upper bound, exclusive.
   TENON_ATTRS(shape, dtype, low, high)
 };
 
 struct MatmulAttrs {
-  bool transpose_a = false;  // Swap the last two axes of a first.
-  bool transpose_b = false;  // Swap the last two axes of b first.
+  bool transpose_a = false;  // Whether to swap the last two axes of a first.
+  bool transpose_b = false;  // Whether to swap the last two axes of b first.
   TENON_ATTRS(transpose_a, transpose_b)
 };
 
 struct ConvAttrs {
-  Ints strides;       // Per spatial axis; empty for ones.
-  Ints pads;          // Before each spatial axis, then after each; empty for zeros.
-  Ints dilations;     // Of the filter, per spatial axis; empty for ones.
-  int64_t group = 1;  // Channels are cut into this many independent groups.
-  Ints lhs_dilation;  // Of the input, per spatial axis; empty for ones.
+  Ints strides;       // Step of the window per spatial axis; empty: 1.
+  Ints pads;          // Padding before, then after each spatial axis; empty: 0.
+  Ints dilations;     // Dilation of the filter per spatial axis; empty: 1.
+  int64_t group = 1;  // Number of independent groups of channels.
+  Ints lhs_dilation;  // Dilation of the input per spatial axis; empty: 1.
   TENON_ATTRS(strides, pads, dilations, group, lhs_dilation)
 };
 
-// conv_backward_input and conv_backward_filter: the attributes of the forward call, and the
-// result's sizes, which those do not determine.
+// Attributes of conv_backward_input and conv_backward_filter: those of the forward conv, and the
+// shape of the result, which the other attributes do not determine.
 struct ConvBackwardAttrs {
-  Sizes shape;  // Of the result: the input's sizes, or the filter's.
+  Sizes shape;  // Shape of the result: that of conv's input or that of its filter.
   Ints strides;
   Ints pads;
   Ints dilations;
@@ -188,31 +189,30 @@ struct ConvBackwardAttrs {
 };
 
 struct PoolAttrs {
-  Ints kernel_shape;       // The window's size per spatial axis.
-  Ints strides;            // Empty for ones.
-  Ints pads;               // Before each spatial axis, then after each; empty for zeros.
-  Ints dilations;          // Empty for ones.
-  bool ceil_mode = false;  // Whether windows that extend past the end count.
+  Ints kernel_shape;       // Size of the window per spatial axis.
+  Ints strides;            // Step of the window per spatial axis; empty: 1.
+  Ints pads;               // Padding before, then after each spatial axis; empty: 0.
+  Ints dilations;          // Dilation of the window per spatial axis; empty: 1.
+  bool ceil_mode = false;  // Whether to include a last window that extends past the end.
   TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode)
 };
 
 struct AvgPoolAttrs {
-  Ints kernel_shape;               // The window's size per spatial axis.
-  Ints strides;                    // Empty for ones.
-  Ints pads;                       // Before each spatial axis, then after each; empty for zeros.
-  Ints dilations;                  // Empty for ones.
-  bool ceil_mode = false;          // Whether windows that extend past the end count.
-  bool count_include_pad = false;  // Whether padding counts as elements.
+  Ints kernel_shape;               // Size of the window per spatial axis.
+  Ints strides;                    // Step of the window per spatial axis; empty: 1.
+  Ints pads;                       // Padding before, then after each spatial axis; empty: 0.
+  Ints dilations;                  // Dilation of the window per spatial axis; empty: 1.
+  bool ceil_mode = false;          // Whether to include a last window that extends past the end.
+  bool count_include_pad = false;  // Whether the mean includes padding elements (as zeros).
   TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode, count_include_pad)
 };
 
 // ---- calls
-// ----------------------------------------------------------------------------------------
 
-// Calls an op in the current scope. `attrs` holds the op's own attribute struct.
+// Calls an op in the current scope. `attrs` holds the attribute struct of that op.
 Tensors call_op(OpId id, AnyAttrs attrs, TensorSpan inputs);
 
-// The same for an op with one output.
+// Calls an op with one output and returns that output.
 Tensor call_single(OpId id, AnyAttrs attrs, TensorSpan inputs);
 
 template <class A>
@@ -234,7 +234,8 @@ TENON_FORMULA_OPERATOR(-, sub)
 TENON_FORMULA_OPERATOR(*, mul)
 TENON_FORMULA_OPERATOR(/, div)
 #undef TENON_FORMULA_OPERATOR
-// A scalar for comparisons: greater(x, number(0)). An int64 number also suits integer tensors.
+// Weak scalars for comparisons such as greater(x, number(0)). Use integer() if x may have an
+// integer dtype.
 inline Tensor number(double value) { return make_scalar(value); }
 inline Tensor integer(int64_t value) { return make_scalar(value); }
 
@@ -254,7 +255,7 @@ Tensor expand_dims(const Tensor& x, const Ints& axes);
 Tensor squeeze(const Tensor& x, const Ints& axes);
 Tensor flip(const Tensor& x, const Ints& axes);
 Tensor slice(const Tensor& x, const SliceAttrs& attrs);
-Tensor pad(const Tensor& x, const Sizes& pads);  // With zeros.
+Tensor pad(const Tensor& x, const Sizes& pads);  // Pads with zeros.
 Tensor pad(const Tensor& x, const Tensor& value, const Sizes& pads);
 Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs);
 Tensor concat(TensorSpan parts, int64_t axis);
@@ -266,61 +267,63 @@ Tensor scatter_elements(const Tensor& x, const Tensor& indices, const Tensor& up
 Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& updates,
                   ScatterReduction reduction);
 Tensor argsort(const Tensor& x, const SortAttrs& attrs);
-Tensors nonzero(const Tensor& x, const NonzeroAttrs& attrs);  // The indices, and their count.
+// Returns the indices and their number.
+Tensors nonzero(const Tensor& x, const NonzeroAttrs& attrs);
 Tensor one_hot(const Tensor& indices, Size depth, DType dtype, int64_t axis = -1);
 Tensor fill(const Tensor& value, const Dims& shape, DType dtype);
 Tensor iota(const Dims& shape, DType dtype, int64_t axis);
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulAttrs& attrs = {});
 Tensor softmax(const Tensor& x, int64_t axis);
 Tensor log_softmax(const Tensor& x, int64_t axis);
-Tensors rng_bits(const Tensor& state, const Dims& shape, DType dtype);  // The bits, the new state.
-Tensors random_uniform(const Tensor& state, const Dims& shape, DType dtype);  // In [0, 1).
+// Returns the bits and the new state.
+Tensors rng_bits(const Tensor& state, const Dims& shape, DType dtype);
+Tensors random_uniform(const Tensor& state, const Dims& shape, DType dtype);  // Draws from [0, 1).
 
 // ---- helpers of formulas
-// --------------------------------------------------------------------------
 
 Tensor zeros(const TensorType& type);
 Tensor ones(const TensorType& type);
-// A weak scalar, which adopts x's floating dtype.
+// A weak scalar; it adopts the floating dtype of the tensor that it is combined with.
 inline Tensor scalar_like(const Tensor&, double value) { return make_scalar(value); }
 
-// Reads an integer tensor of rank 0, for which the host waits. Used where an output's shape depends
-// on data.
+// Waits for an integer tensor of rank 0 and returns its value. Used if an output's shape depends on
+// data.
 int64_t read_integer(const Tensor& x);
 
-// A data-dependent size of at most `most`. In a trace its value is unknown.
+// Returns a data-dependent size, which is at most `most`. In a trace, it is a symbol.
 Size read_size(const Tensor& x, Size most);
 
-// The same for a bool.
+// Waits for a bool tensor of rank 0 and returns its value.
 bool read_bool(const Tensor& x);
 
-// A weak scalar of the same kind as `dtype`: bool, integer or floating.
+// A weak scalar of value `value` whose kind is that of `dtype`: bool, integer or floating.
 Tensor number_of(DType dtype, int64_t value);
 
-// The transpose of broadcasting: sums `x` over the axes along which `type` was repeated, and
-// returns exactly the shape of `type`.
+// The transpose of broadcasting `type` to the shape of x: sums x over the axes that were broadcast.
+// The result has exactly the shape of `type`.
 Tensor sum_to(const Tensor& x, const TensorType& type);
 
-// The transpose of a sum: repeats `g` along the reduced axes of `x`, which are those in the mask.
+// The transpose of a sum over the axes of x in `mask`: broadcasts `g` along these axes to the shape
+// of x.
 Tensor spread(const Tensor& g, const TensorType& x, uint32_t mask);
 
-// Runs `body` on x, widened to float32 if it is half, and returns the result in x's dtype. 11 bits
-// are too few for sums of many elements.
+// Calls `body` on x and returns the result in the dtype of x. Half types are widened to float32 for
+// `body`, because they are too inexact for sums of many elements.
 template <class Body>
 Tensor in_wide(const Tensor& x, const Body& body) {
   const DType dtype = x->type.dtype;
   return size_of(dtype) >= 4 ? body(x) : cast(body(cast(x, DType::kF32)), dtype);
 }
 
-// The compute dtype: float32 for the half types, else `dtype`.
+// The dtype in which an op computes: float32 for half types, `dtype` itself otherwise.
 inline DType wide_dtype(DType dtype) { return size_of(dtype) < 4 ? DType::kF32 : dtype; }
 
-// x itself if it has that dtype or is a weak scalar, which adopts it; else a cast.
+// Casts x to the dtype, unless x has it already or is a weak scalar.
 inline Tensor to_dtype(const Tensor& x, DType dtype) {
   return x->type.weak || x->type.dtype == dtype ? x : cast(x, dtype);
 }
 
-// Whether optional input i was given.
+// Whether optional input i was passed.
 inline bool has(TensorSpan in, size_t i) { return i < in.size() && in[i]; }
 
 inline Dims to_dims(const Sizes& values) { return Dims(values.span()); }
@@ -333,29 +336,32 @@ inline Sizes to_sizes(const Ints& values) {
 }
 
 // ---- constraints
-// ----------------------------------------------------------------------------------
 
-// Requires -rank <= axis < rank; errors begin with the label. Returns the axis from the front.
+// Requires -rank <= axis < rank; error messages begin with `label`. Returns the axis as an index in
+// [0, rank).
 int64_t require_axis(int64_t axis, const TensorType& x, std::string_view label,
                      std::string_view input = "x");
 int64_t require_axis(int64_t axis, size_t rank, std::string_view label);
-// The same for an axis that inference has checked.
+// Converts an axis that inference has checked to an index in [0, rank).
 inline int64_t from_front(int64_t axis, size_t rank) {
   return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
 }
 
-// Returns the axes as a mask, all axes if `axes` is empty. Each axis must be valid and listed once.
+// Returns the axes as a bit mask; all axes if `axes` is empty. Requires each axis to be valid and
+// listed once.
 uint32_t require_axes(const Ints& axes, const TensorType& x, std::string_view label);
-uint32_t axes_mask(const Ints& axes, size_t rank);  // The same where inference has checked it.
+uint32_t axes_mask(const Ints& axes, size_t rank);  // For axes that require_axes() has accepted.
 
-// Returns the shape that both broadcast to. Without one, throws an error that begins with the
-// label.
+// Returns the shape that a and b broadcast to. If there is none, throws an error that begins with
+// `label`.
 Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_view label);
 
-// The shape without the axes of the mask, or with size 1 there.
+// Returns the shape after a reduction of the axes in `mask`: without them or, if `keepdims`, with
+// size 1.
 Dims reduced_shape(const Dims& shape, uint32_t mask, bool keepdims);
 
-// The type of a result whose sizes come from attributes. Throws if they are negative or too large.
+// Returns the type of a result whose sizes are attributes. Throws if a size is negative or the
+// tensor would be too large.
 TensorType require_sizes(DType dtype, const Sizes& shape, std::string_view label);
 
 }  // namespace tenon

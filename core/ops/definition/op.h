@@ -1,8 +1,7 @@
-// The definition of operations: one OpDef holds all properties and functions of an op.
+// The definition of an operation. An OpDef holds all properties and functions of one op.
 //
-// Every op has a file in this folder (a family whose members differ in one line is a table) that
-// ends in a function `OpDef <name>_def()`, and a line in ops.def. softmax.cc is the example to
-// read.
+// Every op is defined in a file of core/ops by a function `OpDef <name>_def()`, and has a line in
+// ops.def. Ops that are very similar share a file. Read activations/softmax.cc as the example.
 
 #pragma once
 
@@ -30,8 +29,9 @@ struct AttrDoc {
   const char* doc;
 };
 
-// Text that only documents and tests read. libtenon is built without it: the compiler drops this
-// part of an op's file, and everything that only this part refers to.
+// The type of text that only the documentation and tests read. libtenon is compiled without
+// TENON_WITH_DOCS: these fields are then empty, and the compiler drops the text and everything that
+// only the text refers to.
 #if defined(TENON_WITH_DOCS)
 template <class T>
 using Documented = T;
@@ -46,8 +46,8 @@ template <class T>
 using Documented = Undocumented;
 #endif
 
-// The types of a call's inputs, after promotion and after scalars have adopted their partner's
-// dtype. An absent optional input has dtype kNone.
+// The types of a call's inputs, after promotion and after scalars have adopted a dtype. An absent
+// optional input has dtype kNone.
 class TypeSpan {
  public:
   TypeSpan(const TensorType* const* types, size_t size) : types_(types), size_(size) {}
@@ -62,29 +62,31 @@ class TypeSpan {
 
 using TensorTypes = SmallVector<TensorType, 3>;
 
-// The layout of a view in its base. Strides and offset are in elements of the view's own dtype.
+// The layout of a view in the storage of its base. Strides and offset are in elements of the view's
+// dtype.
 struct StridedLayout {
   Dims strides;
   int64_t offset = 0;
 };
 
-// Sizes and strides, in elements.
+// Sizes and strides of an operand, both in elements.
 struct StridedShape {
   Dims sizes;
   Dims strides;
 };
 
-// The arguments of a derivative. Inputs and outputs are available if the op saves them; types
-// always are.
+// The arguments of a derivative. An input or output can be read only if the op saves it (`saves`).
+// Types can always be read.
 class VjpArgs {
  public:
   virtual const Tensor& input(size_t i) const = 0;
   virtual const Tensor& output(size_t i) const = 0;
   virtual const TensorType& input_type(size_t i) const = 0;
   virtual const TensorType& output_type(size_t i) const = 0;
-  virtual const Tensor& cotangent(size_t i) const = 0;  // Zeros if this output has none.
+  // The gradient of output i; zeros if there is none.
+  virtual const Tensor& cotangent(size_t i) const = 0;
   virtual bool has_cotangent(size_t i) const = 0;
-  virtual bool needs(size_t input) const = 0;  // False: the result for it is discarded.
+  virtual bool needs(size_t input) const = 0;  // Whether the gradient of this input is used.
   virtual size_t n_inputs() const = 0;
   virtual size_t n_outputs() const = 0;
 
@@ -92,18 +94,19 @@ class VjpArgs {
   ~VjpArgs() = default;
 };
 
-// The derivative of a call that tapes record as a whole. Maps the cotangents of the outputs to
+// The derivative of a call that a tape records as one node. Maps the cotangents of the outputs to
 // those of the inputs.
 using CustomVjp = std::function<Tensors(const VjpArgs& args)>;
 
-// The outputs of a call, with its derivative.
+// The outputs of a call, and the derivative at its inputs.
 struct Linearized {
   Tensors outputs;
   std::shared_ptr<const CustomVjp> vjp;
-  bool keeps = false;  // Whether `vjp` reads inputs and outputs.
+  bool keeps = false;  // Whether `vjp` reads the call's inputs or outputs.
 };
 
-// What the tape saves for the derivative. Tests fail for a derivative that reads more.
+// The inputs and outputs that the tape saves for the derivative. A derivative that reads others
+// fails the op's tests.
 enum class Saves : uint8_t {
   kNothing,
   kInputs,
@@ -116,13 +119,13 @@ enum class Saves : uint8_t {
 
 // Which inputs are promoted to their common dtype before `infer`.
 enum class Promotes : uint8_t {
-  kNothing,      // Each input has a dtype of its own; a scalar takes that of the first tensor.
+  kNothing,      // Inputs keep their dtypes; a scalar adopts that of the first tensor.
   kAll,          // All inputs.
-  kAllButFirst,  // where(condition, x, y).
-  kToOutput      // All inputs, to the dtype of output 0: fill.
+  kAllButFirst,  // All inputs but the first, as in where(condition, x, y).
+  kToOutput      // All inputs, to the dtype of output 0, as in fill.
 };
 
-// The accuracy class of NUMERICS.md by which the conformance kit judges the op.
+// The accuracy class by which the conformance kit judges the op's results (see NUMERICS.md).
 enum class Numeric : uint8_t {
   kExact,
   kRounded,
@@ -143,7 +146,7 @@ struct InputDef {
 struct OutputDef {
   const char* name;
   Documented<const char*> doc;
-  bool variadic = false;  // The attributes determine the number.
+  bool variadic = false;  // The attributes determine the number of outputs.
 };
 
 struct Version {
@@ -151,7 +154,7 @@ struct Version {
   uint16_t minor = 1;
 };
 
-// A type-erased op, as the core holds it. Created by define<Attrs>().
+// An op without the type of its attributes, as the core stores it. define<Attrs>() creates it.
 struct OpDef {
   OpDef();
   OpDef(const OpDef&);
@@ -160,58 +163,60 @@ struct OpDef {
   OpDef& operator=(OpDef&&) noexcept;
   ~OpDef();
 
-  uint32_t id = 0;  // From ops.def; custom ops count from 2^31.
+  uint32_t id = 0;  // From ops.def; custom ops have ids from 2^31 on.
   std::string name;
   const AttrsType* attrs = nullptr;
   uint8_t min_inputs = 0;        // Number of required inputs.
-  uint8_t max_inputs = 0;        // Without the additional ones of a variadic input.
+  uint8_t max_inputs = 0;        // Maximum number of inputs; a variadic input counts once.
   uint32_t optional_inputs = 0;  // Bit i: input i may be absent.
-  bool variadic = false;         // The last input may be passed any number of times, at least once.
-  bool elementwise = false;      // Kernels get inputs that are broadcast to output 0.
+  bool variadic = false;         // The last input may be passed one or more times.
+  bool elementwise = false;      // The core broadcasts the inputs of kernels to output 0.
   bool is_view = false;
   bool differentiable = false;
   Promotes promotes = Promotes::kNothing;
   Saves saves = Saves::kNothing;
-  uint64_t saved_inputs = 0;  // Bit i: input i is kept for the derivative.
+  uint64_t saved_inputs = 0;  // Bit i: the tape saves input i for the derivative.
   uint64_t saved_outputs = 0;
   Numeric numeric = Numeric::kExact;
-  const char* index_rule = "";  // Label of the constraint that an index out of range breaks.
-  const char* onnx = "";        // The equivalent ONNX op, if there is one.
-  std::string no_gradient;      // Why it has no derivative, if it has none.
+  const char* index_rule = "";  // Label of the rule that an index out of range violates.
+  const char* onnx = "";        // The equivalent ONNX op; empty if there is none.
+  std::string no_gradient;      // Why the op has no derivative; empty if it has one.
 
-  // Throws an error if the inputs or the attributes are invalid.
+  // Returns the types of the outputs. Throws an error if the inputs or the attributes are invalid.
   TensorTypes (*infer)(const OpDef& op, const void* attrs, TypeSpan in) = nullptr;
-  // Returns one tensor for each input; an empty one where there is no gradient.
+  // Returns one gradient for each input. An empty tensor means that there is no gradient.
   Tensors (*vjp)(const OpDef& op, const void* attrs, const VjpArgs& args) = nullptr;
   Tensors (*decompose)(const OpDef& op, const void* attrs, TensorSpan in) = nullptr;
-  // For views: computes the layout of output `index` of `type` on an input. False if strides
-  // cannot.
+  // For view ops: sets `out` to the layout of output `index`, which has type `type`, as a view of
+  // the input. Returns false if no strides express that view; the op then copies.
   bool (*view)(const OpDef& op, const void* attrs, size_t index, const TensorType& type,
                const TensorType& in_type, const StridedLayout& in, StridedLayout& out) = nullptr;
 
-  // For ops that no device runs, because they are about lists or hold graphs: runs the op now.
+  // For ops that the host runs because they operate on lists or hold graphs: runs the op
+  // immediately.
   Tensors (*run)(Scope& scope, const Call& call) = nullptr;
-  // For ops that hold graphs: applies the op in a form that saves the residuals for the backward
-  // pass with respect to the inputs that `by` marks.
+  // For ops that hold graphs: runs the op and returns its derivative. Saves the residuals that the
+  // backward pass needs for the inputs that are true in `by`.
   Linearized (*linearize)(Scope& scope, const Call& call, const std::vector<bool>& by) = nullptr;
 
-  // For ops with effects: the variant that takes an order token first and returns one last. Traces
-  // hold this variant (core/trace/graph/order.h).
+  // For ops with effects: the variant of the op that takes an order token as its first input and
+  // returns one as its last output. Graphs contain this variant (core/trace/graph/order.h).
   const OpDef* in_order = nullptr;
 
-  // Changes the sizes and strides of operand `i` to those that kernels get, where they differ from
-  // the user's. Outputs follow the inputs in the numbering. `operand` holds the operand's own
-  // layout on entry.
+  // Replaces the sizes and strides of operand `i` by those that kernels receive, if they differ
+  // from the user's. Operands are the inputs, then the outputs. On entry, `operand` has the user's
+  // layout.
   void (*arrange)(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) = nullptr;
 
-  // The functions in the op's file; the four above call them.
+  // The functions of the op's file with their types erased. infer, vjp, decompose and view call
+  // them.
   void (*raw_infer)() = nullptr;
   void (*raw_vjp)() = nullptr;
   void (*raw_decompose)() = nullptr;
   void (*raw_view)() = nullptr;
-  std::shared_ptr<void> payload;  // Of a custom op.
+  std::shared_ptr<void> payload;  // Data of a custom op.
 
-  // Documentation; empty in libtenon, where nothing reads it.
+  // Documentation; empty in libtenon, which does not need it.
   struct Doc {
     std::string summary;
     std::string formula;
@@ -219,7 +224,7 @@ struct OpDef {
     std::vector<InputDef> inputs;
     std::vector<OutputDef> outputs;
     std::vector<AttrDoc> attrs;
-    std::string source;  // The file that defines it.
+    std::string source;  // The file that defines the op.
     bool sparse_output = false;
     Version since;
   } doc;
@@ -229,7 +234,7 @@ struct OpDef {
 
 namespace ops {
 
-// The definition in an op's file. Fields that do not apply are left out.
+// The definition that an op's file passes to define(). Omit fields that do not apply.
 template <class A>
 struct Definition {
   const char* name = "";
@@ -238,7 +243,7 @@ struct Definition {
   Documented<const char*> details = "";  // Further details: ties, NaN, empty inputs.
   std::vector<InputDef> inputs;
   std::vector<OutputDef> outputs;
-  // One line for each attribute.
+  // Documentation of the attributes: one entry for each.
   Documented<std::vector<AttrDoc>> attrs_doc;
   TensorTypes (*infer)(const A&, TypeSpan) = nullptr;
   Tensors (*vjp)(const A&, const VjpArgs&) = nullptr;
@@ -248,15 +253,15 @@ struct Definition {
   void (*arrange)(size_t, TypeSpan, const TensorTypes&, StridedShape&) = nullptr;
   Documented<Cases<A> (*)()> cases = nullptr;
   Saves saves = Saves::kNothing;
-  uint64_t saved_inputs = 0;  // With Saves::kSome: the bits.
+  uint64_t saved_inputs = 0;  // If saves is kSome: bit i means that input i is saved.
   uint64_t saved_outputs = 0;
   Promotes promotes = Promotes::kNothing;
   bool elementwise = false;
   Numeric numeric = Numeric::kExact;
   bool sparse_output = false;
   const char* no_gradient = "";  // One clause: "its result is an integer".
-  const char* index_rule = "";   // "C2", if indices are checked when the kernel reads them.
-  const char* onnx = "";         // The equivalent ONNX op, if there is one.
+  const char* index_rule = "";   // Such as "C2": the rule about indices, which kernels check.
+  const char* onnx = "";         // The equivalent ONNX op; empty if there is none.
   Version since = {0, 1};
 };
 
@@ -266,7 +271,7 @@ OpDef define(const Definition<A>& d);
 }  // namespace ops
 }  // namespace tenon
 
-// Instantiated once, in define.cc, instead of in each op's file.
+// define.cc instantiates these templates once, so that the op files need not.
 extern template class std::vector<tenon::AttrDoc>;
 extern template class std::vector<tenon::InputDef>;
 extern template class std::vector<tenon::OutputDef>;

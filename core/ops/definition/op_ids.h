@@ -1,5 +1,5 @@
-// The numbers of the built-in ops by name: OpId::k_add. Files that include this are compiled again
-// when an op is added.
+// The ids of the built-in ops as enumerators, such as OpId::k_add. Adding an op recompiles every
+// file that includes this header.
 
 #pragma once
 

@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kMaxId = 0
 #define TENON_OP(id, name) +((id) - (id)) + 1
 #include "core/ops/ops.def"
-                            + 1023;  // Numbers leave gaps between families.
+                            + 1023;  // Ids have gaps between families of ops.
 
 struct Registry {
   std::vector<OpDef> ops;

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// The fields of an attribute struct, by name, each as text.
+// Lists the fields of an attribute struct with their values as text.
 class Fields final : public AttrVisitor {
  public:
   explicit Fields(AnyAttrs attrs) {
@@ -28,7 +28,8 @@ class Fields final : public AttrVisitor {
   }
   void on_string(std::string_view name, std::string_view v) override { add(name, std::string(v)); }
   std::vector<std::pair<std::string, std::string>> all;
-  std::vector<std::pair<std::string, size_t>> n_values;  // Number of values of each enumeration.
+  // For each enumeration, its number of values.
+  std::vector<std::pair<std::string, size_t>> n_values;
 
  private:
   void add(std::string_view name, std::string value) { all.emplace_back(name, std::move(value)); }
@@ -89,15 +90,15 @@ TEST(Registry, HasCasesForEveryAttributeSuccessAndFailure) {
     EXPECT_TRUE(succeeds);
     EXPECT_TRUE(fails || op.doc.inputs.empty()) << "no case fails";
     for (const auto& [name, value] : unset.all) {
-      // A dtype or an enumeration with a single value may have no other value to take.
+      // An attribute `mode` may be an enumeration with a single value.
       if (name == "mode") continue;
       EXPECT_TRUE(moved.count(name)) << "no case sets " << name;
     }
   }
 }
 
-// The decomposition of a composite does not prove what the op means. Literals do, and
-// tools/expectations says where they come from.
+// A composite's decomposition computes its own expected results on `ref`, so it proves nothing.
+// Cases with literal expected values do; tools/expectations records their sources.
 TEST(Registry, JudgesEveryAttributeOfACompositeByLiterals) {
   for (const OpDef& op : all_ops()) {
     if (!op.decompose) continue;
@@ -123,7 +124,7 @@ TEST(Registry, JudgesEveryAttributeOfACompositeByLiterals) {
   }
 }
 
-// Lists show the summary; the formula specifies the op.
+// The summary is shown in lists of ops. The formula defines what the op computes.
 TEST(Registry, HasASummaryAndAFormulaForEveryOp) {
   for (const OpDef& op : all_ops()) {
     SCOPED_TRACE(op.name);
@@ -135,8 +136,8 @@ TEST(Registry, HasASummaryAndAFormulaForEveryOp) {
   }
 }
 
-// Some case has finite numbers to differentiate at, so that finite differences check the
-// derivative. Step functions have a derivative by convention, which differences cannot check
+// Each op with a derivative must have a case with finite floating inputs, so that finite
+// differences can check the derivative. Exempt are step functions, whose derivative is a convention
 // (derivatives_test.cc, layer_derivatives_test.cc).
 TEST(Registry, HasADifferentiableCaseForEveryDerivative) {
   const std::set<std::string> by_convention = {"sign",  "floor",         "ceil",         "round",

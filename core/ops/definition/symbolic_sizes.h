@@ -1,4 +1,4 @@
-// Sizes as values for formulas, including sizes that a trace leaves symbolic.
+// Converts sizes to scalars for formulas. In a trace, sizes may be symbolic.
 
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace tenon {
 
-// A symbolic size as an i64 of rank 0, which a traced function reads in each call. Defined in
-// core/trace.
+// Returns a symbolic size as an int64 tensor of rank 0. The traced graph computes its value in each
+// call. Defined in core/trace.
 Tensor traced_integer(Size size);
 
 inline Tensor integer(Size size) {

@@ -3,7 +3,7 @@
 namespace tenon::ops {
 namespace {
 
-// The core has promoted the inputs, so they have one dtype.
+// Returns the shape that all inputs broadcast to. Promotion has already given them one dtype.
 Dims broadcast(TypeSpan in) {
   Dims shape = in[0].shape;
   for (size_t i = 1; i < in.size(); ++i) {

@@ -1,4 +1,4 @@
-// Shared by the tables of elementwise ops: type rules, and the sum of a derivative over the axes
+// Shared by the tables of elementwise ops: type rules, and gradients that are summed over the axes
 // along which an input was broadcast.
 
 #pragma once
@@ -7,11 +7,11 @@
 
 namespace tenon::ops {
 
-// Sets the fields that all members of a family share, and defines the op.
+// Define an op after setting the fields that all ops of the family share.
 OpDef define_unary(Definition<NoAttrs> d);   // y = f(x)
-OpDef define_binary(Definition<NoAttrs> d);  // y = f(a, b), promoted and broadcast
+OpDef define_binary(Definition<NoAttrs> d);  // y = f(a, b); inputs are promoted and broadcast.
 
-// Type rules. C1 is about the dtype, C2 about the shapes.
+// Type rules. Their errors have label C1 (wrong dtype) or C2 (shapes that do not broadcast).
 TensorTypes infer_any(const NoAttrs&, TypeSpan in);
 TensorTypes infer_numeric(const NoAttrs&, TypeSpan in);
 TensorTypes infer_floating(const NoAttrs&, TypeSpan in);
@@ -22,7 +22,8 @@ TensorTypes infer_floating_to_bool(const NoAttrs&, TypeSpan in);
 TensorTypes infer_numeric_to_bool(const NoAttrs&, TypeSpan in);
 TensorTypes infer_any_to_bool(const NoAttrs&, TypeSpan in);
 
-// One gradient for each input that needs one: the formula's value, summed to the input's shape.
+// Returns the gradients of the inputs. Evaluates formula i if input i needs a gradient, and sums
+// the result to the shape of that input.
 template <class... Formulas>
 Tensors gradients(const VjpArgs& v, const Formulas&... formulas) {
   Tensors result;
@@ -35,7 +36,7 @@ Tensors gradients(const VjpArgs& v, const Formulas&... formulas) {
   return result;
 }
 
-// The derivative of functions that are constant wherever they have a derivative.
+// The derivative of piecewise constant functions: no gradient for any input.
 inline Tensors no_slope(const NoAttrs&, const VjpArgs& v) {
   Tensors none;
   none.resize(v.n_inputs());

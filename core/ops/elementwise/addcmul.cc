@@ -1,4 +1,4 @@
-// addcmul: a tensor plus the scaled product of two others.
+// addcmul: x + value * a * b.
 
 #include "core/ops/definition/type_rules.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double value = 1;  // Scales the product.
+  double value = 1;  // Factor of the product a * b.
   TENON_ATTRS(value)
 };
 

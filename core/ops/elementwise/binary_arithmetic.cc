@@ -23,12 +23,12 @@ constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// g where the condition holds, else 0. A select does not propagate NaN from the branch not taken.
+// Returns g where the condition holds, else 0. Unlike a product with 0, does not propagate NaN.
 Tensor only_where(const Tensor& condition, const Tensor& g) {
   return where(condition, g, number(0));
 }
 
-// The cotangent goes to the input that was selected; each input gets half where they are equal.
+// The selected input gets the cotangent. Where the inputs are equal, each gets half of it.
 Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const Tensor&)) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
   const Tensor tied = only_where(equal(a, b), 0.5 * g);
@@ -36,8 +36,8 @@ Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const 
       v, [&] { return where(wins(a, b), g, tied); }, [&] { return where(wins(b, a), g, tied); });
 }
 
-// Replaces the operands where the powers are undefined, so that 0 * infinity does not arise. The
-// derivative of 0^0 with respect to a is 0. That with respect to b is 0 where a is not positive.
+// Replaces operands with an undefined power or logarithm, to avoid 0 * infinity. By convention,
+// d(0^0)/da is 0, and the derivative with respect to b is 0 where a <= 0.
 Tensors pow_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
   return gradients(
@@ -59,8 +59,8 @@ Tensors pow_decompose(const None&, TensorSpan in) {
   return expand([](const auto& a, const auto& b) { return expansions::pow(a, b); }, in[0], in[1]);
 }
 
-// max(a, b) + log1p(exp(-|a - b|)), where exp() cannot overflow. Equal operands are a special case,
-// because the difference of equal infinities is NaN.
+// Computes max(a, b) + log1p(exp(-|a - b|)), in which exp() cannot overflow. Equal operands are a
+// special case, because the difference of equal infinities is NaN.
 Tensors logaddexp_decompose(const None&, TensorSpan in) {
   const Tensor &a = in[0], &b = in[1];
   const Tensor apart = maximum(a, b) + log1p(exp(-abs(a - b)));
@@ -69,7 +69,7 @@ Tensors logaddexp_decompose(const None&, TensorSpan in) {
 
 Tensors logaddexp_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
-  // The difference of equal infinities counts as 0; other equal values keep theirs.
+  // For equal infinities, a - b is NaN; it is replaced by 0.
   const Tensor is_same_infinity = logical_and(isinf(a), equal(a, b));
   const Tensor difference = where(is_same_infinity, number(0), a - b);
   return gradients(
@@ -413,7 +413,7 @@ OpDef atan2_def() {
       .formula = "y = atan(a / b), in the quadrant given by the signs of a and b",
       .infer = infer_floating,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        // Half types use a wider dtype: squares overflow early, and broadcast sums lose digits.
+        // Half types are widened: squares overflow early, and broadcast sums are inexact.
         const DType dtype = v.output_type(0).dtype, wide = wide_dtype(dtype);
         const Tensor x = to_dtype(v.input(0), wide), y = to_dtype(v.input(1), wide);
         const SquareScale scale = square_scale(dtype, [&] { return x * x + y * y; });

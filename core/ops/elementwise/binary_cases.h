@@ -6,8 +6,8 @@
 
 namespace tenon::ops {
 
-// An op's own cases and the shared ones: shapes, and errors with the labels C1 (a dtype) and C2
-// (shapes that do not broadcast).
+// Returns an op's own cases and those that all such ops share: shapes, and errors with label C1
+// (dtype) or C2 (shapes that do not broadcast).
 Cases<NoAttrs> with_binary_cases(Cases<NoAttrs> own);
 
 }  // namespace tenon::ops

@@ -22,15 +22,15 @@ Tensor zero_where(const Tensor& condition, const Tensor& otherwise) {
   return where(condition, number(0), otherwise);
 }
 
-// larger * sqrt(1 + (smaller / larger)^2), so that no square overflows. Where the quotient is
-// undefined, at zeros and infinities, the larger side is the result.
+// Computes larger * sqrt(1 + (smaller / larger)^2), in which no square overflows. If both operands
+// are 0, or the larger is infinite, the quotient is undefined and the larger is the result.
 Tensors hypot_decompose(const None&, TensorSpan in) {
   const Tensor a = abs(in[0]), b = abs(in[1]);
   const Tensor larger = maximum(a, b);
   const Tensor is_end = logical_or(equal(larger, number(0)), equal(larger, number(kInf)));
   const Tensor quotient = minimum(a, b) / where(is_end, number(1), larger);
   const Tensor length = where(is_end, larger, larger * sqrt(1.0 + quotient * quotient));
-  // An infinite side makes the length infinite, even if the other side is NaN.
+  // An infinite operand makes the result infinite, even if the other one is NaN.
   return {where(logical_or(isinf(a), isinf(b)), number(kInf), length)};
 }
 
@@ -45,7 +45,7 @@ Tensors hypot_vjp(const None&, const VjpArgs& v) {
 
 Tensors squared_difference_decompose(const None&, TensorSpan in) { return {square(in[0] - in[1])}; }
 
-// 0 * log(b) is 0 even where the logarithm is infinite or undefined. NaN in b propagates.
+// If a is 0, the result is 0, even where log(b) is infinite or NaN. Only a NaN in b propagates.
 Tensors xlogy_decompose(const None&, TensorSpan in) {
   const Tensor &a = in[0], &b = in[1];
   return {where(equal(a, number(0)), where(isnan(b), b, number(0)), a * log(b))};
@@ -60,7 +60,7 @@ Tensors xlogy_vjp(const None&, const VjpArgs& v) {
       [&] { return zero_where(flat, g * a / safe); });
 }
 
-// Replaces a zero divisor, so that the derivative contains no infinity either.
+// Replaces a zero divisor by 1 before dividing. Otherwise, the derivative would contain infinities.
 Tensors divide_no_nan_decompose(const None&, TensorSpan in) {
   const Tensor is_zero = equal(in[1], number(0));
   return {zero_where(is_zero, in[0] / where(is_zero, number(1), in[1]))};

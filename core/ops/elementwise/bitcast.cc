@@ -29,7 +29,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Strides and the offset count elements, so they are rescaled if the width changes.
+// Strides and offsets are in elements, so they are rescaled if the element size changes. Returns
+// false if a rescaled stride or offset is not an integer.
 bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   const auto from = static_cast<int64_t>(size_of(in_type.dtype));

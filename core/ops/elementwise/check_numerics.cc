@@ -1,4 +1,4 @@
-// check_numerics: returns its input, or fails if it holds NaN or infinities.
+// check_numerics: returns its input, or fails if an element is NaN or infinite.
 
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 //   C2  All elements of x are finite; checked when the op runs.
 //   y is x.
 
-// The index along each axis of the element with row-major index `flat`.
+// Converts a row-major index to an index along each axis.
 Dims index_of(int64_t flat, const Dims& shape) {
   Dims place = shape;
   for (size_t i = shape.rank(); i-- > 0;) {

@@ -10,7 +10,8 @@ namespace {
 //   C2  x, min and max can be broadcast to a common shape.
 //   y has their common dtype and the shape that they broadcast to.
 
-// The cotangent goes to whichever of the three inputs is the result; at a bound, to x.
+// The cotangent goes to the input that is the result: x, min or max. If x equals a bound, it goes
+// to x.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &x = v.input(0), &min = v.input(1), &max = v.input(2);
   const auto only_where = [&](const Tensor& condition) { return where(condition, g, number(0)); };

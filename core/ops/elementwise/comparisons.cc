@@ -21,7 +21,8 @@ OpDef comparison(Definition<NoAttrs> d) {
   return define_binary(std::move(d));
 }
 
-// `smaller`, `same` and `larger` are an op's results for a < b, a = b and a > b; `nan` for NaN.
+// Cases of one comparison. `smaller`, `same` and `larger` are its results for a < b, a == b and a >
+// b; `nan` is its result for NaN operands.
 Cases<None> comparison_cases(double smaller, double same, double larger, double nan) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   return {

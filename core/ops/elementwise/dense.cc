@@ -1,4 +1,4 @@
-// dense: a fully connected layer.
+// dense: a fully connected layer, x @ w + b.
 
 #include "core/ops/linalg/matmul.h"
 

@@ -1,4 +1,4 @@
-// fma: a product plus a sum, rounded once if the device supports it.
+// fma: x * y + z, rounded once if the device supports it.
 
 #include "core/ops/definition/type_rules.h"
 
@@ -24,7 +24,8 @@ Cases<NoAttrs> cases() {
       {.name = "broadcast",
        .inputs = {f32({2, 1}, {1, 2}), f32({3, 4}), scalar(1)},
        .expect = {f32({2, 2}, {4, 5, 7, 9})}},
-      // Sums halfway between two float32 values, except for a term below the precision of a double.
+      // The exact results differ from a tie between two float32 values by less than a double can
+      // represent.
       {.name = "ties_are_broken_far_below",
        .inputs =
            {f32({6}, {0x1.001p0, 0x1.001p0, 0x1.003p0, 0x1.003p0, 0x1.000002p-12, -0x1.000002p-12}),

@@ -1,4 +1,4 @@
-// identity and stop_gradient: return the input, with and without its gradient.
+// identity and stop_gradient: both return the input. stop_gradient passes no gradient to it.
 
 #include "core/ops/definition/type_rules.h"
 

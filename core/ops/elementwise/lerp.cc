@@ -12,7 +12,7 @@ enum Input { kA, kB, kWeight };
 //   C2  a, b and weight broadcast.
 //   y has their common dtype and the shape that they broadcast to.
 
-// Interpolates from the nearer end, so that the weights 0 and 1 give exactly a and b.
+// Interpolates from the nearer of a and b, so that weights of 0 and 1 give exactly a and b.
 Tensors decompose(const NoAttrs&, TensorSpan in) {
   const Tensor &a = in[kA], &b = in[kB], &weight = in[kWeight];
   const Tensor way = b - a;

@@ -1,4 +1,4 @@
-// Elementwise logic of two inputs: on bool, on the bits of integers, and shifts.
+// Elementwise logical ops on bool, bitwise ops on integers, and shifts.
 //
 // Constraints:
 //   C1  a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -39,7 +39,7 @@ Case<None> do_not_broadcast() {
           .error = "C2"};
 }
 
-// `truth` is the result for (0,0), (0,1), (1,0), (1,1).
+// `truth` holds the results for (0,0), (0,1), (1,0) and (1,1).
 Cases<None> logical_cases(std::initializer_list<double> truth) {
   return {
       {.name = "example",
@@ -53,7 +53,7 @@ Cases<None> logical_cases(std::initializer_list<double> truth) {
   };
 }
 
-// Expected results for 12 and 10, and for -1 and 5.
+// `of_12_and_10` and `of_minus_1_and_5` are the expected results for these pairs of integers.
 Cases<None> bitwise_cases(double of_12_and_10, double of_minus_1_and_5,
                           std::initializer_list<double> truth) {
   return {

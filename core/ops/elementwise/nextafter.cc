@@ -1,4 +1,4 @@
-// nextafter: the next representable number after a in the direction of b.
+// nextafter: the representable number next to a in the direction of b.
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Elementwise ops of one input: arithmetic, roots, exponentials, logarithms.
+// Elementwise ops of one input: arithmetic, roots, exponentials and logarithms.
 //
 // Constraints of all of them:
 //   C1  x is floating point (neg, abs, sign and square: numeric).

@@ -1,5 +1,5 @@
-// Elementwise ops of one input: rounding, tests for NaN, infinity and sign, logical and bitwise
-// not.
+// Elementwise ops of one input: rounding; tests for NaN, infinity and sign; logical_not and
+// bitwise_not.
 //
 // Constraints:
 //   C1  x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -56,7 +56,7 @@ Tensors isfinite_decompose(const None&, TensorSpan in) {
   return {logical_not(isnan(in[0] - in[0]))};
 }
 
-// Compares copysign(1, x) with 0, because -0 itself compares equal to 0.
+// Takes the sign by copysign(1, x), because comparing x with 0 would not detect -0.
 Tensors signbit_decompose(const None&, TensorSpan in) {
   return {less(copysign(number(1), in[0]), number(0))};
 }

@@ -1,4 +1,4 @@
-// Elementwise ops of one input: cbrt, and functions that are defined by integrals.
+// Elementwise ops of one input: cbrt, and special functions such as erf and lgamma.
 //
 // Constraints of all of them:
 //   C1  x is floating point.
@@ -33,10 +33,11 @@ Cases<None> with_shared(Cases<None> cases) {
   return cases;
 }
 
-// A relative bound, for results so small that an absolute bound would accept zero.
+// A relative tolerance for subnormal results, which an absolute tolerance could not distinguish
+// from zero.
 constexpr double kRelative = 0x1p-20;
 
-// The slope is infinite at 0, as that of sqrt is.
+// The derivative is infinite at 0, like that of sqrt.
 Tensors cbrt_vjp(const None&, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   return {v.cotangent(0) / (3.0 * (y * y))};
@@ -63,7 +64,8 @@ OpDef cbrt_def() {
                  .expect = {f64({1e100, -1e-100})},
                  .rtol = 1e-15,
                  .atol = 0,
-                 .check_gradient = false},  // Differences have no digits at a slope of 1e200.
+                 // At a slope of 1e200, finite differences have no correct digits.
+                 .check_gradient = false},
                 {.name = "subnormal",
                  .inputs = {f32({0x1p-147, -0x1p-144})},
                  .expect = {f32({0x1p-49, -0x1p-48})},
@@ -191,7 +193,7 @@ OpDef digamma_def() {
   });
 }
 
-// The derivative of its expansion is accurate, so it needs no further op.
+// No op computes the derivative of trigamma, so it is obtained by differentiating the expansion.
 OpDef trigamma_def() {
   return special({
       .name = "trigamma",
@@ -206,7 +208,8 @@ OpDef trigamma_def() {
                 {.name = "example",
                  .inputs = {f32({2, 0.5, 10})},
                  .expect = {f32({0.6449340668482264, 4.934802200544679, 0.10516633568168575})}},
-                // The boundary of two formulas, whose slopes agree to the digits of float64.
+                // Two formulas meet at 1. Their slopes agree only up to rounding, so finite
+                // differences are not checked here.
                 {.name = "one",
                  .inputs = {f32({1})},
                  .expect = {f32({1.6449340668482264})},

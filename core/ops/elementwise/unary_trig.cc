@@ -15,28 +15,28 @@ namespace {
 
 using None = NoAttrs;
 
-// Each op differs in its documentation, its derivative and one example.
+// Sets the fields that these ops share. They differ in documentation, derivative and one example.
 OpDef trigonometric(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.numeric = Numeric::kTranscendental;
   return define_unary(std::move(d));
 }
 
-// Written as a product, which is accurate where |x| is near 1.
+// 1 - x^2 as a product, which is accurate if |x| is near 1.
 Tensor one_minus_square(const Tensor& x) { return (1.0 - x) * (1.0 + x); }
 
-// Whether 1 is negligible relative to the square of x, which may overflow.
+// Whether x^2 is so large that adding 1 does not change it. x^2 itself may overflow.
 Tensor is_far(const Tensor& x) {
   const DType dtype = x->type.dtype;
   const double far = dtype == DType::kF16 ? 0x1p7 : dtype == DType::kF64 ? 0x1p500 : 0x1p60;
   return greater(abs(x), number(far));
 }
-// 1 / |x| where `far` is true.
+// Returns 1 / |x| where `far` is true, and 1 elsewhere.
 Tensor inverse_of_far(const Tensor& far, const Tensor& x) {
   return reciprocal(where(far, abs(x), number(1)));
 }
 
-// All of these ops reject integers, so they share that case.
+// Cases of one op: its example, an empty tensor, and integers, which all of these ops refuse.
 Cases<None> example(CaseTensor x, CaseTensor y) {
   return {
       {.name = "example", .inputs = {x}, .expect = {y}},

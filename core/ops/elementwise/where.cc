@@ -1,4 +1,4 @@
-// where: selects between two tensors, element by element.
+// where: selects each element from one of two tensors.
 
 #include <limits>
 

@@ -1,9 +1,9 @@
 // exp, exp2, expm1, and the exponential with a shifted exponent that other expansions use.
 //
-// The argument is n ln 2 + r with |r| <= ln 2 / 2, and the result 2^n (1 + r + r^2 p(r)). The upper
-// part of ln 2 has so few bits that its product with n is exact. The remainder contributes less
-// than half a unit in r's last place, a third of a unit of the result's. The sum in parentheses
-// adds half a unit and p a tenth: below 1 ulp in all.
+// The argument is n ln 2 + r with |r| <= ln 2 / 2, and the result is 2^n (1 + r + r^2 p(r)). ln 2
+// is split into an upper part with few bits, whose product with n is exact, and a remainder. The
+// error of r is less than half an ulp of r, which is a third of an ulp of the result. The sum in
+// parentheses adds half an ulp and p a tenth, so the total is below 1 ulp.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tenon::expansions {
 
-// exp(x) = 2^n (1 + tail), for an x that has been clamped.
+// exp(x) = 2^n (1 + tail), for an x that was clamped to a range without overflow.
 template <class V>
 struct Exponential {
   V n;
@@ -27,7 +27,8 @@ Exponential<V> split_exponential(const V& x) {
   return {n, r + r * r * polynomial(r, kExp<typename V::Scalar>)};
 }
 
-// exp(x) 2^shift without intermediate overflow. The bounds lie well beyond those of the result.
+// Computes exp(x) 2^shift without intermediate overflow. Arguments outside the bounds of clamp()
+// give 0 or infinity in any case.
 template <class V>
 V shifted_exp(const V& x, int shift) {
   const Exponential<V> e = split_exponential(clamp(x, pick<V>(-106, -748), pick<V>(90, 712)));
@@ -39,7 +40,7 @@ V exp(const V& x) {
   return shifted_exp(x, 0);
 }
 
-// Whole exponents give exact powers, because r is zero.
+// For an integer x, r is zero and the result is the exact power of two.
 template <class V>
 V exp2(const V& x) {
   const V bounded = clamp(x, pick<V>(-152, -1077), pick<V>(129, 1025));
@@ -48,9 +49,10 @@ V exp2(const V& x) {
   return scale(1.0 + r * polynomial(r, kExp2<typename V::Scalar>), to_int(n));
 }
 
-// 2^n (tail + (1 - 2^-n)): the difference in parentheses is exact until it rounds to 1. For n = 0
-// this is the tail itself, whose relative error is below 1 ulp because its leading term r is the
-// argument. For other n the sum is at least 0.29, and the tail's error counts relative to that.
+// Computes 2^n (tail + (1 - 2^-n)). The inner difference is exact as long as it is less than 1. For
+// n = 0, the result is `tail`, whose leading term is the argument itself, so that its relative
+// error is below 1 ulp. For other n, the magnitude of the sum is at least 0.29, and the error of
+// `tail` is small relative to it.
 template <class V>
 V expm1(const V& x) {
   const Exponential<V> e = split_exponential(clamp(x, pick<V>(-18, -38), pick<V>(90, 712)));

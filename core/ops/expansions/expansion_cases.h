@@ -1,5 +1,5 @@
-// Shared by the tests of the expansions: each function with its error bound, the ranges that are
-// sampled densely, and an oracle of more than twice the precision.
+// Shared by the tests of the expansions: a list of all expansions, each with its error bound, the
+// ranges that are sampled densely, and an oracle of more than twice the precision.
 
 #pragma once
 
@@ -25,8 +25,9 @@
 
 namespace tenon::expansions::testing {
 
-// The C library's functions for double, and in binary128 where the library has them (glibc).
-// Elsewhere they are in long double, which is precise enough to detect a wrong digit.
+// The oracle's functions: those of the C library for double, and for binary128 if the C library has
+// them (glibc). Otherwise they use long double instead of binary128, which is precise enough to
+// detect a wrong digit.
 namespace wide {
 
 #if defined(__HAVE_FLOAT128) && __HAVE_FLOAT128
@@ -68,8 +69,8 @@ W gelu(W x) {
   return x / 2 * wide::erfc(-x / wide::sqrt(W(2)));
 }
 
-// Bernoulli numbers B2, B4, ... For arguments of 32 or more, the asymptotic series with these terms
-// is accurate to binary128.
+// The Bernoulli numbers B2, B4, ... as fractions. The asymptotic series with these terms is
+// accurate to binary128 for arguments >= 32.
 inline constexpr double kBernoulli[][2] = {
     {1, 6}, {-1, 30},     {1, 42},      {-1, 30},       {5, 66},       {-691, 2730},
     {7, 6}, {-3617, 510}, {43867, 798}, {-174611, 330}, {854513, 138}, {-236364091, 2730}};
@@ -117,8 +118,8 @@ W trigamma(W x) {
 template <class T>
 using Wide = std::conditional_t<sizeof(T) == 4, double, wide::Quad>;
 
-// Division and square root with the worst error that a device may have: up to two ulp in addition
-// to their rounding, in a sequence that is the same in every run.
+// Division and square root with the largest error that a device may have: up to two ulp in addition
+// to their rounding. The errors are pseudorandom and the same in every run.
 struct WorstPolicy : PlainPolicy {
   template <class T>
   static T divide(T a, T b) {
@@ -141,7 +142,7 @@ struct WorstPolicy : PlainPolicy {
   }
 };
 
-// Counts instructions; constants do not count.
+// Counts the instructions of an expansion, without constants.
 struct CountingPolicy : PlainPolicy {
   static void count() { ++counted(); }
   static int& counted() {
@@ -154,16 +155,16 @@ struct Range {
   double low, high;
 };
 
-// One expansion, as a function of one or two numbers under each policy. Unary ones get 0 as the
-// second.
+// An expansion as a function under each policy, with its tolerances. Functions take two arguments;
+// unary expansions ignore the second, which is 0.
 template <class T>
 struct Expansion {
   template <class V>
   using Function = std::function<V(V, V)>;
 
   std::string name;
-  double bound;     // In ulp.
-  double absolute;  // Absolute bound, where a factor of the result is subnormal or a sum cancels.
+  double bound;     // Maximum error in ulp.
+  double absolute;  // Errors up to this are accepted, where a result cancels or underflows.
   std::vector<Range> ranges;
   bool is_binary;
   Function<ScalarValue<T>> plain;
@@ -172,13 +173,13 @@ struct Expansion {
   Function<Wide<T>> oracle;
 };
 
-// All expansions. They are instantiated once, in expansion_cases.cc.
+// Returns all expansions. expansion_cases.cc instantiates this template once for each type.
 template <class T>
 std::vector<Expansion<T>> all_expansions();
 extern template std::vector<Expansion<float>> all_expansions();
 extern template std::vector<Expansion<double>> all_expansions();
 
-// |got - oracle| in ulp of the oracle, which is not rounded to T.
+// The error |got - oracle|, in ulp of T at the magnitude of the oracle.
 template <class T>
 double ulp_error(T got, Wide<T> oracle) {
   using Limits = std::numeric_limits<T>;
@@ -193,7 +194,7 @@ double ulp_error(T got, Wide<T> oracle) {
     return (got > 0) == (oracle > 0) ? 0 : kInfinite;
   if (magnitude > 2 * largest) return kInfinite;
 
-  // The exponent of the oracle itself: rounding to T may have reached the next one.
+  // Use the exponent of the oracle: rounding it to T may have given the next power of two.
   const T rounded = magnitude > largest ? Limits::max() : static_cast<T>(magnitude);
   const Bits below = Wide<T>(rounded) > magnitude && rounded > 0 ? 1 : 0;
   const int exponent =

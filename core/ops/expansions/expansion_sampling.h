@@ -1,4 +1,5 @@
-// Sampling for the tests of the expansions: the inputs, their number, and the largest errors.
+// Sampling for the tests of the expansions: random and special inputs, and a record of the largest
+// error.
 
 #pragma once
 
@@ -25,8 +26,8 @@ int sample_count() {
   return (sizeof(T) == 4 ? 1000000 : 100000) / kSanitizerSlowdown;
 }
 
-// Draws random bits, which cover every exponent equally often and every special value, and numbers
-// that are uniformly distributed over the ranges of a function.
+// Draws inputs from two distributions: random bits, which cover all exponents and NaN, and
+// uniformly distributed numbers in the ranges of the expansion.
 template <class T>
 class Inputs {
  public:
@@ -45,8 +46,8 @@ class Inputs {
   std::mt19937_64 random_{20240229};
 };
 
-// Zeros, ones, the limits of the format, limits of exact integers, infinities and NaN, of both
-// signs.
+// Returns zeros, small integers, limits of the format and of exact integers, infinities and NaN,
+// each with both signs.
 template <class T>
 std::vector<T> special_inputs() {
   using Limits = std::numeric_limits<T>;
@@ -74,7 +75,7 @@ std::vector<T> special_inputs() {
   return inputs;
 }
 
-// The largest error so far, and its inputs.
+// Records the largest error so far and the inputs that caused it.
 struct Worst {
   double error = -1;
   double x = 0, y = 0, got = 0;
@@ -91,7 +92,7 @@ struct Worst {
   }
 };
 
-// The error of a result in ulp; 0 if it is within the absolute bound.
+// The error of a result in ulp; 0 if it is within the absolute tolerance.
 template <class T>
 double error_of(const Expansion<T>& expansion, T got, Wide<T> oracle) {
   const Wide<T> difference = got > oracle ? got - oracle : oracle - got;

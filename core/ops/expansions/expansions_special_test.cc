@@ -1,5 +1,5 @@
-// Inputs for which an expansion must return one exact value: zeros, infinities, NaN, and inputs
-// whose results are exact.
+// Tests inputs for which the result must be one exact value: zeros, infinities, NaN, and inputs
+// with exact results.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ class SpecialValues : public ::testing::Test {};
 using Formats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(SpecialValues, Formats);
 
-// The C library follows C99's Annex F, also in the oracle's wider type.
+// The C library implements the special cases of C99, Annex F, also in the oracle's wider type.
 TYPED_TEST(SpecialValues, MatchTheCLibrary) {
   using T = TypeParam;
   const std::vector<T> inputs = special_inputs<T>();

@@ -1,6 +1,7 @@
-// Tests every expansion at a million inputs (float64: a hundred thousand, because binary128 is
-// slow; the environment variable TENON_EXPANSION_SAMPLES sets both). Runs with the processor's
-// division and square root, and with the worst that the contract allows.
+// Tests the error of every expansion at a million inputs in float32, and at a hundred thousand in
+// float64, because binary128 is slow. The environment variable TENON_EXPANSION_SAMPLES overrides
+// both numbers. Division and square root are once those of the processor, and once have the largest
+// error that the contract allows.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +50,8 @@ void check_samples(const Expansion<T>& expansion) {
   checker.expect_within_bound();
 }
 
-// Numbers on both sides of each threshold where a formula changes or a result leaves the range.
+// Tests the numbers next to each threshold at which an expansion changes its formula or its result
+// overflows or underflows.
 template <class T>
 void check_neighbours(const Expansion<T>& expansion) {
   using Limits = std::numeric_limits<T>;
@@ -93,8 +95,8 @@ bool is_periodic(const std::string& name) {
   return name == "sin" || name == "cos" || name == "tan";
 }
 
-// The arguments closest to multiples of pi/2: those nearest to random multiples, and the nearest of
-// all in each format.
+// Tests arguments near multiples of pi/2: the numbers nearest to random multiples, and the number
+// of each format that is nearest to any multiple.
 template <class T>
 void check_near_multiples(const Expansion<T>& expansion) {
   const wide::Quad half_pi = wide::atan(wide::Quad(1)) * 2;

@@ -1,12 +1,12 @@
 // lgamma, digamma and trigamma.
 //
-// Each has a formula for a >= 1: up to 4 a polynomial in t = (a - 2) / (a + 2), a variable in which
-// the pole at 0 is far away, and from there on Stirling's series. Below 1 the result follows from
-// the value at a = 1 + |x| and a term that contains the pole: by the recurrence for positive x, by
-// reflection for negative x.
+// For a >= 1, each function has two formulas: up to 4 a polynomial in t = (a - 2) / (a + 2), which
+// moves the pole at 0 away from the range of t, and from 4 on Stirling's series. For x < 1, the
+// result is computed from the value at a = 1 + |x| and a term with the pole at 0: by the recurrence
+// for positive x, by the reflection formula for negative x.
 //
-// Each zero at a positive x is a separate factor, which keeps the relative accuracy near it. Near
-// the zeros at negative x two terms cancel, and the result is accurate to a few ulp of those terms.
+// Zeros at positive x are separate factors, so that the relative error stays small near them. Near
+// zeros at negative x, two terms cancel, and the error is a few ulp of these terms.
 
 #pragma once
 
@@ -18,7 +18,8 @@ namespace tenon::expansions {
 
 inline constexpr double kPolynomialEnd = 4;
 
-// The polynomial's variable. Beyond the polynomial's range it is any finite number.
+// The variable t of the polynomial. For a >= 4, where the polynomial is not used, t is finite but
+// meaningless.
 template <class V>
 V gamma_variable(const V& a) {
   const V inside = where(a < kPolynomialEnd, a, V(kPolynomialEnd));
@@ -32,7 +33,8 @@ V sin_pi_over_pi(const V& r) {
   return r + r * (z * polynomial(z, kSinPi<typename V::Scalar>));
 }
 
-// For negative x, x minus the nearest whole number, which is exact; for other x, some number but 0.
+// For negative x, returns x minus the nearest integer, which is exact. For other x, returns an
+// arbitrary nonzero number.
 template <class V>
 V offset_from_pole(const V& x) {
   return where(x < 0.0, x - round(x), V(0.25));
@@ -43,8 +45,8 @@ typename V::Bool is_negative_and_whole(const V& x) {
   return (x < 0.0) & (round(x) == x);
 }
 
-// The logarithm of |gamma(x)|. The recurrence subtracts log(x); reflection gives
-// -lgamma(1 + |x|) - log(|sin(pi x)| / pi).
+// The logarithm of |gamma(x)|. For 0 < x < 1, the recurrence subtracts log(x). For x < 0, the
+// reflection formula gives -lgamma(1 + |x|) - log(|sin(pi x)| / pi).
 template <class V>
 V lgamma(const V& x) {
   using Scalar = typename V::Scalar;
@@ -54,7 +56,7 @@ V lgamma(const V& x) {
   const V a = where(is_below_one, 1.0 + magnitude, x);
 
   const V zeros = where(is_below_one, magnitude * (magnitude - 1.0), (x - 1.0) * (x - 2.0));
-  // Adding 0 turns negative zeros into positive ones.
+  // Adding 0 turns -0 into +0.
   const V inner = 0.0 + zeros * polynomial(gamma_variable(a), kLgamma<Scalar>);
   const V inverse = 1.0 / a;
   const V series = kConstant + inverse * polynomial(inverse * inverse, kStirling<Scalar>);
@@ -68,8 +70,9 @@ V lgamma(const V& x) {
   return where(is_negative_and_whole(x), V(kInfinity), y);
 }
 
-// The derivative of lgamma. Its positive zero is subtracted in two parts. The recurrence subtracts
-// 1 / x, and reflection pi cot(pi x), where the cosine is the sine of the complementary angle.
+// The derivative of lgamma. Its positive zero is subtracted from a in two parts, to keep the
+// relative accuracy near it. The recurrence subtracts 1 / x. The reflection formula subtracts pi
+// cot(pi x), where the cosine is computed as sin(pi (1/2 - |offset|)).
 template <class V>
 V digamma(const V& x) {
   using Scalar = typename V::Scalar;
@@ -91,10 +94,10 @@ V digamma(const V& x) {
   return where(is_negative_and_whole(x), V(kNan), y);
 }
 
-// The derivative of digamma. The recurrence adds 1 / x^2; reflection subtracts from
-// (pi / sin(pi x))^2. A Newton step makes the reciprocal accurate enough to be squared. No
-// operation works on bits, and no quotient in a branch not taken is infinite. So differentiating
-// the formula gives the derivative of the function.
+// The derivative of digamma. The recurrence adds 1 / x^2; the reflection formula subtracts from (pi
+// / sin(pi x))^2. A Newton step makes the reciprocal accurate enough to be squared. The formula
+// uses no bit operations, and branches that `where` discards contain no infinite quotients, so it
+// can be differentiated.
 template <class V>
 V trigamma(const V& x) {
   using Scalar = typename V::Scalar;

@@ -1,8 +1,8 @@
 // sinh, cosh, tanh and their inverses.
 //
-// All but cosh and acosh are odd: the formulas use a = |x| and restore the sign at the end. Near
-// zero an odd polynomial a + a z p(z), z = a^2, keeps the relative accuracy: its sum rounds by half
-// an ulp, and the term added to a has an error of about as much.
+// All functions except cosh and acosh are odd: they compute with a = |x| and restore the sign at
+// the end. Near zero they use an odd polynomial a + a z p(z) with z = a^2, whose relative error is
+// small: half an ulp from the sum, and about as much from the term that is added to a.
 
 #pragma once
 
@@ -19,8 +19,8 @@ V odd_polynomial(const V& x, const std::array<double, N>& tail) {
   return x + x * (z * polynomial(z, tail));
 }
 
-// (e^a - e^-a) / 2 = h - 1 / (4 h) with h = e^a / 2, which overflows only where the result does.
-// For a >= 1 the second term is at most a seventh of the first.
+// sinh(a) = h - 1 / (4 h) with h = e^a / 2, which overflows only if the result overflows. For a >=
+// 1, the second term is at most a seventh of the first.
 template <class V>
 V sinh(const V& x) {
   const V a = abs(x);
@@ -30,14 +30,16 @@ V sinh(const V& x) {
   return with_sign_of(x, where(a < 1.0, inner, outer));
 }
 
-// h + 1 / (4 h): near zero, where the terms are equal, an error of h cancels between them.
+// cosh(a) = h + 1 / (4 h) with h = e^a / 2. Near zero the terms are equal, so that an error of h
+// cancels.
 template <class V>
 V cosh(const V& x) {
   const V half = shifted_exp(abs(x), -1);
   return half + 0.25 / half;
 }
 
-// 1 - 2 / (e^2a + 1): for a >= 5/8 the quotient is less than half, and so are its ulps.
+// tanh(a) = 1 - 2 / (e^(2 a) + 1). For a >= 5/8 the quotient is less than half, so that an ulp of
+// it is at most half an ulp of the result.
 template <class V>
 V tanh(const V& x) {
   const V a = abs(x);
@@ -46,9 +48,9 @@ V tanh(const V& x) {
   return with_sign_of(x, where(a < 0.625, inner, outer));
 }
 
-// log(a + sqrt(a^2 + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))); where a is so large that the root
-// equals a, log(2 a). The quotient is less than 0.3 of the sum for a <= 1; beyond, the logarithm
-// removes most of a relative error.
+// asinh(a) = log(a + sqrt(a^2 + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))). If a is so large that
+// the root equals a, it is log(2 a). For a <= 1, the quotient is less than 0.3 of the sum. For
+// larger a, the logarithm reduces relative errors.
 template <class V>
 V asinh(const V& x) {
   const V a = abs(x);
@@ -58,8 +60,8 @@ V asinh(const V& x) {
   return with_sign_of(x, shifted_log1p(t, where(large, V(1.0), V(0.0))));
 }
 
-// log1p(t + sqrt(t (x + 1))), t = x - 1. Near 1, t is exact and the root dominates the result, so
-// it is computed by precise_sqrt().
+// acosh(x) = log1p(t + sqrt(t (x + 1))) with t = x - 1. Near x = 1, t is exact and the root
+// dominates the sum, so precise_sqrt() computes it.
 template <class V>
 V acosh(const V& x) {
   const typename V::Bool large = x > pick<V>(0x1p30, 0x1p60);
@@ -70,8 +72,9 @@ V acosh(const V& x) {
   return where(x >= 1.0, y, V(kNan));
 }
 
-// log(q) / 2, q = (1 + a) / (1 - a). For a >= 1/2 the divisor is exact. The rounding errors of the
-// quotient and the dividend, over the dividend, correct the logarithm.
+// atanh(a) = log(q) / 2 with q = (1 + a) / (1 - a). For a >= 1/2 the divisor is exact. The rounding
+// errors of the dividend and of the quotient are computed and added to the logarithm as a relative
+// correction.
 template <class V>
 V atanh(const V& x) {
   const V a = abs(x);

@@ -1,7 +1,8 @@
 // asin, acos, atan, atan2.
 //
-// Each is an odd polynomial near zero, and the distance to pi/2 elsewhere. pi/2 has two parts; the
-// lower one is added to the smaller term first, so that only the last sum rounds noticeably.
+// Near zero, each function is an odd polynomial. Elsewhere it is pi/2 minus a small angle. pi/2 is
+// stored in two parts; the lower one is combined with the small angle first, so that only the last
+// subtraction has a significant rounding error.
 
 #pragma once
 
@@ -10,13 +11,14 @@
 
 namespace tenon::expansions {
 
-// Where |x| > 1/2, asin(x) = pi/2 - 2 asin(root) with root^2 = (1 - |x|) / 2, which is exact. The
-// root has half as many bits again, so that only the roundings of a sum remain.
+// Intermediate values of asin and acos. For |x| > 1/2, asin(x) = pi/2 - 2 asin(root) with root^2 =
+// (1 - |x|) / 2, which is exact. precise_sqrt() computes the root with half as many extra bits, so
+// that it adds no significant error.
 template <class V>
 struct ArcSine {
   typename V::Bool is_inner;
-  V tail;  // asin(x) = |x| + tail, if is_inner.
-  V half;  // asin(root), otherwise.
+  V tail;  // If is_inner: asin(|x|) = |x| + tail.
+  V half;  // Otherwise: asin(root).
 };
 
 template <class V>
@@ -51,8 +53,8 @@ V acos(const V& x) {
   return where(a <= 1.0, where(parts.is_inner, inner, outer), V(kNan));
 }
 
-// atan(q), or pi/2 - atan(q) where q is the reciprocal of the argument. The polynomial adds at most
-// a quarter to q, so the error is that of q and slightly more than half an ulp.
+// Returns atan(q), or pi/2 - atan(q) if q is the reciprocal of the argument. The polynomial adds at
+// most a quarter to q, so the error is that of q plus slightly more than half an ulp.
 template <class V>
 V arc_tangent(const V& q, const typename V::Bool& is_reciprocal) {
   const V z = q * q;
@@ -61,7 +63,8 @@ V arc_tangent(const V& q, const typename V::Bool& is_reciprocal) {
   return where(is_reciprocal, right.high - (angle - right.low), angle);
 }
 
-// A reciprocal is off by at most 2.5 ulp, near 1, where its arc tangent is off by half of that.
+// For |x| > 1, the reciprocal has an error of at most 2.5 ulp. At most half of it, near 1, reaches
+// the result.
 template <class V>
 V atan(const V& x) {
   const V a = abs(x);
@@ -69,10 +72,10 @@ V atan(const V& x) {
   return with_sign_of(x, arc_tangent(where(is_large, 1.0 / a, a), is_large));
 }
 
-// The smaller magnitude over the larger is at most 1. For equal magnitudes it is exactly 1
-// (infinities included) or 0, from which the table of C99 follows without further cases. Where the
-// quotient is just above a power of two, its arc tangent may be below, and 2.5 ulp count as 5:
-// below 6 in all.
+// The quotient is the smaller magnitude divided by the larger, which is at most 1. For equal
+// magnitudes, including infinities, it is set to exactly 1, or to 0 if both are zero. This gives
+// all special cases of C99. If the quotient is slightly above a power of two and its arc tangent
+// below, 2.5 ulp of the quotient are 5 ulp of the result. The total error is below 6 ulp.
 template <class V>
 V atan2(const V& y, const V& x) {
   const V ax = abs(x), ay = abs(y);

@@ -1,13 +1,12 @@
-// log, log2, log10, log1p, and the parts of them that the inverse hyperbolics use.
+// log, log2, log10, log1p, and functions that the inverse hyperbolic functions use, too.
 //
-// The argument is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and f is exact. With
-// s = f / (2 + f), log(1 + f) = 2 s + s z p(z), z = s^2, which is computed as
-//
+// The argument is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2); f is exact. With s = f / (2
+// + f) and z = s^2, log(1 + f) = 2 s + s z p(z). This is computed as
 //   log(1 + f) = f - lost,   lost = f^2 / 2 - s (f^2 / 2 + z p(z))
 //
-// so that the exact f dominates. lost is at most a fifth of f, so its own errors (the quotient's
-// 2.5 ulp among them) count correspondingly less, and the sum stays at about 1 ulp. k ln 2 is added
-// in two parts, the upper one exact.
+// The exact f dominates this difference. `lost` is at most a fifth of f, so its own errors, such as
+// the 2.5 ulp of the quotient s, are at most a fifth as large relative to the result. The total
+// error is about 1 ulp. k ln 2 is added in two parts, of which the upper one is exact.
 
 #pragma once
 
@@ -16,14 +15,15 @@
 
 namespace tenon::expansions {
 
-// x = 2^exponent (1 + f).
+// Represents x as 2^exponent (1 + f).
 template <class V>
 struct BinaryParts {
   V exponent;
   V f;
 };
 
-// For a positive finite x, subnormal or not. For any other x, the result is finite but meaningless.
+// Splits a positive finite x, which may be subnormal. For any other x, the result is finite but
+// meaningless.
 template <class V>
 BinaryParts<V> binary_parts(const V& x) {
   constexpr int kBits = FormatOf<V>::kMantissaBits;
@@ -37,7 +37,7 @@ BinaryParts<V> binary_parts(const V& x) {
   return {to_float(k) - moved, mantissa - 1.0};
 }
 
-// f - log(1 + f).
+// Returns f - log(1 + f).
 template <class V>
 V log_remainder(const V& f) {
   const V s = f / (2.0 + f);
@@ -46,7 +46,8 @@ V log_remainder(const V& f) {
   return half_square - s * (half_square + z * polynomial(z, kLog<typename V::Scalar>));
 }
 
-// log(2^exponent (1 + f)) + correction, for a correction that is small beside the rest.
+// Returns log(2^exponent (1 + f)) + correction. `correction` must be small relative to the
+// logarithm.
 template <class V>
 V log_of(const BinaryParts<V>& x, const V& correction) {
   const V low = x.exponent * pick<V>(0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45) + correction;
@@ -54,7 +55,7 @@ V log_of(const BinaryParts<V>& x, const V& correction) {
   return high - ((log_remainder(x.f) - low) - x.f);
 }
 
-// Replaces the result of a formula where the logarithm of x is an infinity or NaN.
+// Replaces y, the result of a formula for log(x), if x is zero, negative, infinite or NaN.
 template <class V>
 V with_log_limits(const V& x, const V& y) {
   const V below = where(x == 0.0, V(-kInfinity), V(kNan));
@@ -66,10 +67,11 @@ V log(const V& x) {
   return with_log_limits(x, log_of(binary_parts(x), V(0.0)));
 }
 
-// A base b for logarithms. The upper parts have so few bits that their products are exact.
+// The constants of a base b of logarithms, each in two parts. The upper parts have so few bits that
+// their products are exact.
 struct LogBase {
-  double of_two_high, of_two_low;  // log_b(2): multiplied by an exponent.
-  double of_e_high, of_e_low;      // log_b(e): multiplied by an upper half.
+  double of_two_high, of_two_low;  // log_b(2), multiplied by an exponent.
+  double of_e_high, of_e_low;      // log_b(e), multiplied by the upper half of a mantissa.
 };
 
 template <class V>
@@ -97,8 +99,8 @@ V log10(const V& x) {
                                                 0x1.bcb7b1p-2, 0x1.49b9438ca9aaep-28});
 }
 
-// log(1 + x) + times_two ln 2. The rounding error of u = 1 + x is compensated by that error over u.
-// Near zero, where u has the exponent 0, x replaces u - 1.
+// Returns log(1 + x) + times_two ln 2. The rounding error of u = 1 + x, divided by u, is added as a
+// correction. Near zero, where u has the exponent 0, the formula uses x itself instead of u - 1.
 template <class V>
 V shifted_log1p(const V& x, const V& times_two) {
   const V u = 1.0 + x;

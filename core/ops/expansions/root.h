@@ -8,10 +8,10 @@
 
 namespace tenon::expansions {
 
-// One step of Newton's method from 1 / sqrt(x), which may be off by 5 ulp. The step squares that
-// error, which makes it negligible. Its two products round by at most half an ulp of 1 each and
-// count half, so half an ulp comes from them and half from the sum. The order (x y) y avoids
-// overflow and underflow.
+// Improves 1 / sqrt(x), which may be off by 5 ulp, by one step of Newton's method. The step squares
+// the relative error, which makes it negligible. The total error is about 1 ulp: half an ulp from
+// the roundings of the two products, which the factor 0.5 halves, and half an ulp from the sum. The
+// order (x y) y avoids overflow and underflow.
 template <class V>
 V rsqrt(const V& x) {
   const V y = 1.0 / sqrt(x);
@@ -19,9 +19,9 @@ V rsqrt(const V& x) {
   return where(abs(y) < kInfinity, where(x < kInfinity, step, y), y);
 }
 
-// |x| = 8^third z with z between 1/3 and 3. One step of Halley's method improves a polynomial's
-// estimate of z's root. The step cubes the estimate's error, which makes it negligible. The
-// rounding of y^3 counts a third of an ulp, and the sum half of one.
+// |x| = 8^third z with z between 1/3 and 3. A polynomial estimates the cube root of z, and one step
+// of Halley's method improves the estimate. The step cubes the relative error, which makes it
+// negligible. The rounding of y^3 contributes a third of an ulp, and the sum half an ulp.
 template <class V>
 V cbrt(const V& x) {
   const V a = abs(x);

@@ -1,5 +1,5 @@
-// The value type for single numbers: the simplest V of value.h, which the tests run. A policy
-// decides how division and square root round, and is called for every instruction.
+// The value type for single numbers: the simplest implementation of V in value.h, used by tests. A
+// policy computes division and square root, and is notified of every instruction.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tenon::expansions {
 
-// The processor's division and square root; counts nothing.
+// Uses the processor's division and square root, and counts nothing.
 struct PlainPolicy {
   static void count() {}
   template <class T>
@@ -49,8 +49,8 @@ struct ScalarBool {
   }
 };
 
-// Integers of the same width as T; Bits is signed or unsigned. Arithmetic uses the unsigned type,
-// where overflow is defined to wrap.
+// An integer with the width of T; Bits is its signed or unsigned type. Arithmetic uses the unsigned
+// type, in which overflow wraps.
 template <class T, class Bits, class Policy>
 class ScalarInteger {
  public:
@@ -127,8 +127,8 @@ class ScalarValue {
     return Int::made(in_range ? static_cast<Signed>(a.v_) : 0);
   }
 
-  // Rounds, ties to even, by adding and subtracting the power of two above which all numbers are
-  // whole. This saves the tests a call into the C library.
+  // Rounds to nearest, ties to even, by adding and subtracting 2^23 or 2^52: all larger numbers are
+  // integers. This is faster in the tests than a call of the C library.
   friend ScalarValue round(ScalarValue a) {
     constexpr T kAllWhole = sizeof(T) == 4 ? T(0x1p23) : T(0x1p52);
     const T magnitude = std::fabs(a.v_);

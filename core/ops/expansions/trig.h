@@ -1,8 +1,9 @@
 // sin, cos and tan, for every finite argument.
 //
-// After the reduction (trig_reduction.h) the angle is at most pi/4 and has two parts; the lower one
-// enters through the derivative. The polynomials add at most a fifth (tan: a quarter) to a leading
-// term that is exact, so that sin and cos stay below 1 ulp and tan below 1.5.
+// trig_reduction.h reduces the argument to an angle of at most pi/4, stored in two parts. The lower
+// part is multiplied by the derivative and added. The leading term of sin, cos and tan is exact,
+// and the polynomials add at most a fifth of it (tan: a quarter). The error is therefore below 1
+// ulp for sin and cos, and below 1.5 ulp for tan.
 
 #pragma once
 
@@ -19,7 +20,8 @@ V sine_of(const Sum<V>& angle) {
   return angle.high + (tail + angle.low * (1.0 - 0.5 * z));
 }
 
-// The rounding error of 1 - z / 2 is computed exactly and added to the tail.
+// The cosine is 1 - z / 2 + tail, where z is the square of the angle. The rounding error of 1 - z /
+// 2 is computed exactly and added to the tail.
 template <class V>
 V cosine_of(const Sum<V>& angle) {
   const V z = angle.high * angle.high;
@@ -33,13 +35,14 @@ V nan_unless_finite(const V& magnitude, const V& y) {
   return where(magnitude < kInfinity, y, V(kNan));
 }
 
-// y with its sign flipped if `bit` is the sign bit rather than zero.
+// Flips the sign of y if `bit` is the sign bit; returns y if `bit` is zero.
 template <class V>
 V with_sign_flipped(const V& y, const typename V::Int& bit) {
   return as_float(as_int(y) ^ bit);
 }
 
-// sin(angle + quadrant pi/2), with the quadrant modulo 4: sin, cos, -sin, -cos.
+// Returns sin(angle + quadrant pi/2). For quadrants 0 to 3 this is sin, cos, -sin and -cos of the
+// angle.
 template <class V>
 V sine_in_quadrant(const typename V::UInt& quadrant, const Sum<V>& angle) {
   const auto is_cosine = (quadrant & 1) != 0;
@@ -63,8 +66,8 @@ V cos(const V& x) {
   return nan_unless_finite(a, sine_in_quadrant(reduced.quadrant + 1, reduced.angle));
 }
 
-// tan(angle), or -1 / tan(angle) in every other quadrant. The tangent is computed in two parts. The
-// quotient q = -1 / t, which may be off by 2.5 ulp, is corrected by the difference of q t from -1.
+// Computes tan(angle), or -1 / tan(angle) in odd quadrants. The tangent t has two parts. The
+// quotient q = -1 / t may be off by 2.5 ulp, so it is corrected by the exact error of q t = -1.
 template <class V>
 V tan(const V& x) {
   const V a = abs(x);

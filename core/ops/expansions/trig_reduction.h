@@ -1,11 +1,12 @@
-// Reduces the argument of sin, cos and tan by multiples of pi/2: exactly, for every finite x.
+// Reduces the argument of sin, cos and tan modulo pi/2, accurately for every finite x.
 //
-// |x| = m 2^e with a whole m, so |x| 2/pi = m (2/pi 2^e). Digits of 2/pi 2^e worth 4 and more
-// contribute whole turns, so reading begins at the digit worth 2, whose position follows from e.
-// Six limbs of half a word from there on, times m, give the quadrant and a fraction. The fraction
-// has more than 40 bits (float64: 70) after its leading zeros. It has at most 30 of those in
-// float32 and 61 in float64, for the argument closest to a multiple of pi/2. The product of a limb
-// and half of m, plus the carry, fits into a word, so no wider integers are needed.
+// |x| = m 2^e with an integer m, so |x| 2/pi = m (2/pi 2^e). Binary digits of 2/pi 2^e with a value
+// of 4 or more contribute whole turns and are skipped. The first digit that is read has the value
+// 2; its position follows from e. From there, six limbs of half a word each are multiplied by m.
+// The product gives the quadrant and a fraction. For the argument closest to a multiple of pi/2,
+// the fraction begins with 30 zero bits in float32 and 61 in float64. More than 40 (float64: 70)
+// bits follow. The product of a limb and half of m, plus the carry, fits into a word, so that no
+// wider integers are needed.
 
 #pragma once
 
@@ -16,11 +17,11 @@
 
 namespace tenon::expansions {
 
-// |x| = quadrant pi/2 + (angle.high + angle.low), up to whole turns; |angle| <= pi/4 or barely
-// more.
+// |x| = quadrant pi/2 + (angle.high + angle.low), modulo 2 pi. |angle| is at most pi/4, up to
+// rounding.
 template <class V>
 struct Reduction {
-  typename V::UInt quadrant;  // 0 to 4; 4 means 0.
+  typename V::UInt quadrant;  // 0 to 4; 4 is equivalent to 0.
   Sum<V> angle;
 };
 
@@ -33,13 +34,15 @@ struct PiReducer {
   static constexpr int kWord = 8 * sizeof(Scalar);
   static constexpr int kLimb = kWord / 2;
   static constexpr uint64_t kLimbMask = (uint64_t{1} << kLimb) - 1;
-  static constexpr uint64_t kHalf = uint64_t{1} << (kLimb - 3);  // Of a quadrant, in limb 0.
+  // Half a quadrant, as a bit of limb 0.
+  static constexpr uint64_t kHalf = uint64_t{1} << (kLimb - 3);
   static constexpr uint64_t kImpliedBit = uint64_t{1} << F::kMantissaBits;
   static constexpr int kWordBits = kIsFloat32<V> ? 5 : 6;  // kWord = 2^kWordBits.
   static constexpr size_t kWords = kTwoOverPi<Scalar>.size();
 
-  // Six limbs of 2/pi from the digit `start` on. The word where they begin is found bit by bit:
-  // each set bit of its index shifts all words by the bit's value.
+  // Returns six limbs of 2/pi from binary digit `start` on. The word that contains this digit is
+  // selected bit by bit: for each set bit of the word's index, all words move by the value of that
+  // bit.
   static std::array<UInt, 6> digits(const UInt& start) {
     std::array<UInt, kWords> words = all_digits(std::make_index_sequence<kWords>());
     for (size_t step = (kWords - 3) / 2; step > 0; step /= 2) {
@@ -52,7 +55,7 @@ struct PiReducer {
     return {a >> kLimb, a & kLimbMask, b >> kLimb, b & kLimbMask, c >> kLimb, c & kLimbMask};
   }
 
-  // The upper four limbs of the product with the digits, modulo 4 quadrants.
+  // Returns the upper four limbs of m times the digits, modulo 4 quadrants.
   static std::array<UInt, 4> product(const UInt& m, const std::array<UInt, 6>& digits) {
     const UInt upper = m >> kLimb, lower = m & kLimbMask;
     UInt by_lower = lower * digits[4];
@@ -66,8 +69,8 @@ struct PiReducer {
     return limbs;
   }
 
-  // The limbs of a fraction as a number in two parts. Each limb is converted exactly. If the upper
-  // limbs are zero, the lower ones become the leading part.
+  // Converts the limbs of a fraction to a number in two parts. Each limb is converted exactly. If
+  // the upper limbs are zero, the lower ones become the leading part.
   static Sum<V> fraction(const std::array<UInt, 4>& limbs) {
     std::array<V, 4> parts{V(0.0), V(0.0), V(0.0), V(0.0)};
     double unit = 4;
@@ -88,10 +91,10 @@ struct PiReducer {
     return exact_sum(high, error + (x.high * right.low + x.low * right.high));
   }
 
-  // Arguments up to pi/4 need no reduction; for them the code computes something harmless. The
-  // largest exponent is lowered by one and m is doubled, so that it needs no further digits. A
-  // fraction above one half belongs to the next quadrant: the complement of its limbs is the
-  // distance to it, less a unit that is negligible.
+  // Arguments up to pi/4 are returned unchanged; what the code computes for them is discarded. The
+  // largest exponent is lowered by one and m is doubled, so that no further digits of 2/pi are
+  // needed. If the fraction exceeds one half, the next quadrant is nearer. The distance to it is
+  // then the complement of the limbs, up to one unit of the last limb, which is negligible.
   static Reduction<V> reduce(const V& magnitude) {
     const UInt bits = as_uint(as_int(magnitude));
     const UInt start = (bits >> F::kMantissaBits) - (F::kBias - 1);

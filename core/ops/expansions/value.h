@@ -1,24 +1,24 @@
-// The interface between expansions and value types: the operations that a value type V must have,
-// and exact algorithms that several families share.
+// The operations that a value type V must provide for expansions, and exact algorithms that several
+// expansions share.
 //
-// An expansion is a formula over V without branches, so the same source runs on one number (see
-// scalar_value.h), on a SIMD register, or op by op on tensors. V provides
+// An expansion is a formula over V without branches. The same source therefore runs on a single
+// number (scalar_value.h), on a SIMD register, or op by op on tensors. V provides
 //
-//   V::Scalar             float or double: chooses the constants.
-//   V::Int, V::UInt       integers as wide as Scalar, that wrap around.
+//   V::Scalar             float or double; selects the constants.
+//   V::Int, V::UInt       integers with the width of Scalar; overflow wraps.
 //   V::Bool               a mask, with & | !
 //   V(double), V::Int(int64_t), V::UInt(uint64_t)   constants, by implicit conversion.
 //   V       + - * / unary -   == != < <= > >=   abs  sqrt  round (ties to even)
 //   V::Int  + - & | ^ << >> (arithmetic)   <
 //   V::UInt + - * & | ^ << >> (logical)    !=
-//   where(Bool, a, b)     for V and V::UInt; the value not chosen may be anything, NaN included.
+//   where(Bool, a, b)     for V and V::UInt; the value not selected may be anything, also NaN.
 //   as_int(V), as_float(V::Int), as_uint(V::Int), as_int(V::UInt)   the same bits.
-//   to_float(V::Int); to_int(V), for whole numbers in range; for others any value, without a trap.
+//   to_float(V::Int); to_int(V), exact for integers in range, else any value, without a trap.
 //
-// Shift counts are constants of type int, or a V::UInt below the width. Each operation rounds to
-// Scalar. Division and square root may be off by 2.5 ulp, and nothing is fused. Where that would
-// cost too much accuracy, an expansion corrects them with products that are exact because their
-// factors are halves of a mantissa (high_half).
+// Shift counts are int constants, or a V::UInt less than the width. Each operation rounds to
+// Scalar, and nothing is fused. Division and square root may be off by 2.5 ulp. Where that is too
+// inaccurate, an expansion corrects the result with exact products: the product of two mantissa
+// halves (high_half) is exact.
 
 #pragma once
 
@@ -32,7 +32,7 @@ namespace tenon::expansions {
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// The layout of a floating-point format. kHalfMask keeps the upper half of a mantissa.
+// The layout of a floating-point format. kHalfMask selects the upper half of the mantissa.
 template <class Scalar>
 struct Format;
 
@@ -43,7 +43,7 @@ struct Format<float> {
   static constexpr int64_t kSignBit = INT32_MIN;
   static constexpr int64_t kHalfMask = -(int64_t{1} << 12);
   static constexpr double kMinNormal = 0x1p-126;
-  static constexpr double kTiny = 0x1p-25;  // Below it, x^2 is negligible beside x.
+  static constexpr double kTiny = 0x1p-25;  // If |x| < kTiny, x^2 is negligible relative to x.
 };
 
 template <>
@@ -62,13 +62,13 @@ using FormatOf = Format<typename V::Scalar>;
 template <class V>
 inline constexpr bool kIsFloat32 = FormatOf<V>::kMantissaBits == 23;
 
-// A constant that differs between the two formats.
+// Selects the constant for the format of V.
 template <class V>
 constexpr double pick(double for_float, double for_double) {
   return kIsFloat32<V> ? for_float : for_double;
 }
 
-// Horner's rule, lowest coefficient first.
+// Evaluates a polynomial by Horner's rule; `coefficients` begin with the constant term.
 template <class V, size_t N>
 V polynomial(const V& x, const std::array<double, N>& coefficients) {
   V sum = coefficients[N - 1];
@@ -76,7 +76,7 @@ V polynomial(const V& x, const std::array<double, N>& coefficients) {
   return sum;
 }
 
-// A rounded value and its rounding error.
+// A value in two parts: the rounded value, and its rounding error.
 template <class V>
 struct Sum {
   V high, low;
@@ -89,20 +89,20 @@ Sum<V> half_pi() {
           V(pick<V>(0x1.4442d18469899p-24, 0x1.1a62633145c07p-54))};
 }
 
-// The sum of a and b without error, if |a| >= |b| or a is zero.
+// Returns a + b and its exact rounding error. Requires |a| >= |b| or a == 0 (Fast2Sum).
 template <class V>
 Sum<V> exact_sum(const V& a, const V& b) {
   const V high = a + b;
   return {high, b - (high - a)};
 }
 
-// The upper half of the mantissa, rounded towards zero. Products of two such halves are exact.
+// Rounds towards zero to the upper half of the mantissa. The product of two such numbers is exact.
 template <class V>
 V high_half(const V& x) {
   return as_float(as_int(x) & FormatOf<V>::kHalfMask);
 }
 
-// a * b - product, to about twice the precision of V.
+// Returns a * b - product. `product` plus this error has about twice the precision of V.
 template <class V>
 V product_error(const V& a, const V& b, const V& product) {
   const V ah = high_half(a), al = a - ah;
@@ -110,9 +110,9 @@ V product_error(const V& a, const V& b, const V& product) {
   return (((ah * bh - product) + ah * bl) + al * bh) + al * bl;
 }
 
-// The square root of x with half as many bits again as V has, from a root that may be off by some
-// ulp. The square of its upper half is exact, so x minus that square is, and the rest follows from
-// x - high^2 = (sqrt(x) - high) (sqrt(x) + high).
+// Computes sqrt(x) with half as many additional bits as V has. sqrt() may be off by a few ulp. The
+// square of the root's upper half, high^2, is exact. The rest follows from x - high^2 = (sqrt(x) -
+// high) (sqrt(x) + high).
 template <class V>
 Sum<V> precise_sqrt(const V& x) {
   const V root = sqrt(x);
@@ -121,14 +121,14 @@ Sum<V> precise_sqrt(const V& x) {
   return {high, where(root > 0.0, low, V(0.0))};
 }
 
-// 2^n for an n whose power is a normal number.
+// Returns 2^n, which must be a normal number.
 template <class V>
 V power_of_two(const typename V::Int& n) {
   return as_float((n + FormatOf<V>::kBias) << FormatOf<V>::kMantissaBits);
 }
 
-// y 2^n for any n that occurs in an expansion. Multiplies in two steps, because 2^n itself may not
-// be a normal number. The first step is exact, so a subnormal result is rounded once.
+// Returns y 2^n. Multiplies in two steps, because 2^n itself may not be a normal number. The first
+// step is exact, so that a subnormal result is rounded only once.
 template <class V>
 V scale(const V& y, const typename V::Int& n) {
   const typename V::Int half = n >> 1;
@@ -140,7 +140,7 @@ typename V::Int sign_bit(const V& x) {
   return as_int(x) & FormatOf<V>::kSignBit;
 }
 
-// Copies the sign of x to a result that is not negative.
+// Gives `magnitude`, which must not be negative, the sign of x.
 template <class V>
 V with_sign_of(const V& x, const V& magnitude) {
   return as_float(as_int(magnitude) | sign_bit(x));

@@ -1,4 +1,4 @@
-// boolean_mask: the slices at which a mask is true.
+// boolean_mask: selects the slices of x at which a mask is true.
 
 #include "core/ops/definition/data_dependent_sizes.h"
 
@@ -8,11 +8,11 @@ namespace {
 struct Attrs {
   int64_t axis = 0;  // First axis of x that the mask covers; a negative one counts from the end.
   Size size = -1;    // Capacity of the result, in slices; -1 for the number of selected slices.
-  double fill = 0;   // Fills the unused capacity.
+  double fill = 0;   // Value of the unused capacity.
   TENON_ATTRS(axis, size, fill)
 };
 
-// The shape of x with the axes of the mask merged into one axis of this size.
+// Returns the shape of x with the masked axes merged into one axis of this size.
 Dims with_masked_axis(const Dims& x, size_t axis, size_t n_axes, Size size) {
   Dims shape;
   for (size_t i = 0; i < axis; ++i) shape.push_back(x[i]);
@@ -57,7 +57,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 
   const Tensor filler = fill_scalar(attrs.fill, x->type.dtype);
   const Dims shape = with_masked_axis(x->shape(), axis, mask->rank(), attrs.size);
-  if (n == 0) return {fill(filler, shape, x->type.dtype), n_chosen};  // There is no slice to read.
+  // gather would have no slice to read.
+  if (n == 0) return {fill(filler, shape, x->type.dtype), n_chosen};
   const Tensor y = gather(slices, places, static_cast<int64_t>(axis));
   Dims along(shape);
   for (size_t i = 0; i < shape.rank(); ++i) along[i] = i == axis ? attrs.size : Size(1);

@@ -1,5 +1,5 @@
-// dynamic_slice and dynamic_update_slice: read or replace a block of a tensor. A tensor specifies
-// the offset of the block.
+// dynamic_slice and dynamic_update_slice: read or replace a block of a tensor. The block's offset
+// is a tensor, so it may differ in each call.
 
 #include "core/ops/definition/op_ids.h"
 #include "core/ops/indexing/indexing.h"

@@ -1,4 +1,4 @@
-// embedding: rows of a table, looked up by index.
+// embedding: looks up rows of a table by index.
 
 #include "core/ops/definition/formulas.h"
 

@@ -1,4 +1,4 @@
-// gather: slices along one axis, selected by index.
+// gather: selects slices along one axis by index.
 
 #include "core/ops/indexing/indexing.h"
 
@@ -68,7 +68,8 @@ Cases<Attrs> cases() {
 
 }  // namespace
 
-// For scatter_nd, the axes of the indices move to the front of g, and `axis` to that of the result.
+// scatter_nd indexes the leading axes. So the axes of the indices are moved to the front of g
+// first, and in the result the indexed axis is moved back to `axis`.
 Tensor gather_transposed(const Tensor& g, const Tensor& indices, const TensorType& x,
                          int64_t axis) {
   axis = from_front(axis, x.rank());

@@ -1,4 +1,4 @@
-// gather_elements: gathers one element for each index along one axis.
+// gather_elements: for each index, selects one element along an axis.
 
 #include "core/ops/indexing/indexing.h"
 

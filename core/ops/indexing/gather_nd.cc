@@ -1,4 +1,4 @@
-// gather_nd: gathers slices at coordinates, which the last axis of the indices holds.
+// gather_nd: selects slices of x by coordinates, which are in the last axis of the indices.
 
 #include "core/ops/indexing/indexing.h"
 
@@ -40,7 +40,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Adds coordinates for the batch axes, because scatter_nd has no batch axes.
+// Prepends the coordinates of the batch axes to each index tuple, because scatter_nd has no
+// attribute batch_dims.
 Tensor with_batch_coordinates(const Tensor& indices, int64_t batch_dims) {
   if (batch_dims == 0) return indices;
   Dims column = indices->shape();

@@ -1,4 +1,4 @@
-// Shared by ops that read or write at computed indices.
+// Shared by ops that read or write elements at indices held by a tensor.
 
 #pragma once
 
@@ -15,7 +15,7 @@ inline void require_indices(const TensorType& indices, std::string_view name = "
 }
 
 // The transpose of gather(x, indices, axis): starts with zeros in the shape of x, and adds each
-// slice of `g` to the slice that it was read from.
+// slice of `g` to the slice of the result at its index.
 Tensor gather_transposed(const Tensor& g, const Tensor& indices, const TensorType& x, int64_t axis);
 
 }  // namespace tenon::ops

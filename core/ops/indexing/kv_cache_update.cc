@@ -1,5 +1,5 @@
 // kv_cache_update: writes new keys or values into a cache of fixed size. Each example of the batch
-// has its own position.
+// has its own write position.
 
 #include "core/ops/definition/symbolic_sizes.h"
 #include "core/ops/indexing/indexing.h"
@@ -15,8 +15,9 @@ EnumInfo enum_info(CacheMode) {
 }
 
 struct Attrs {
-  int64_t axis = -2;                    // The axis of positions; not the batch.
-  CacheMode mode = CacheMode::kLinear;  // Whether positions wrap around at the end.
+  // The axis of cache positions; must not be axis 0, the batch.
+  int64_t axis = -2;
+  CacheMode mode = CacheMode::kLinear;  // Whether positions wrap around at the end of the cache.
   TENON_ATTRS(axis, mode)
 };
 
@@ -48,7 +49,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(cache.dtype, cache.shape)};
 }
 
-// The order of the axes with `from` moved to index `to`.
+// Returns the permutation that moves axis `from` to index `to` and keeps the order of the others.
 Ints moved(size_t rank, size_t from, size_t to) {
   Ints perm;
   for (size_t i = 0; i < rank; ++i) {
@@ -59,8 +60,8 @@ Ints moved(size_t rank, size_t from, size_t to) {
   return perm;
 }
 
-// Moves the axis of positions next to the batch, so that whole rows are written at pairs of
-// coordinates.
+// Moves the axis of positions next to the batch axis. scatter_nd then writes whole rows, each at a
+// pair of coordinates (batch, position).
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const size_t rank = in[kCache]->rank();
   const auto axis = static_cast<size_t>(from_front(attrs.axis, rank));

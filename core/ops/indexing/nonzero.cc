@@ -1,4 +1,4 @@
-// nonzero: the indices of the nonzero elements.
+// nonzero: returns the indices of the nonzero elements.
 
 #include <limits>
 
@@ -21,8 +21,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {indices, TensorType(DType::kI64, {})};
 }
 
-// Used without a kernel. A running count gives each nonzero element its position in the result. Its
-// row-major index is written there, and then split into coordinates.
+// Decomposition with a given `size`, for devices without a kernel. A cumulative sum gives each
+// nonzero element its position in the result. The element's row-major index is written there, and
+// then split into coordinates.
 Tensors decompose_sized(const Attrs& attrs, const Tensor& x) {
   const Dims& shape = x->shape();
   const DType dtype = x->type.dtype;

@@ -1,4 +1,4 @@
-// one_hot: classes as one-hot vectors.
+// one_hot: converts class indices to one-hot vectors.
 
 #include "core/ops/definition/formulas.h"
 
@@ -24,7 +24,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Compared in int64, which holds every class whatever the dtype of the indices.
+// Compares in int64, which represents every class index of any integer dtype.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const size_t rank = in[0]->rank() + 1;
   const int64_t axis = from_front(attrs.axis, rank);
@@ -37,7 +37,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {cast(equal(expand_dims(index, {axis}), classes), attrs.dtype)};
 }
 
-// A row of zeros with a one at `place`.
+// Returns a row of n zeros with a one at index `place`.
 CaseTensor one_among(int64_t n, size_t place) {
   CaseTensor row = u8({1, n}, {});
   row.values.assign(static_cast<size_t>(n), 0);

@@ -5,8 +5,8 @@
 namespace tenon::ops {
 namespace {
 
-// The two ops differ in how indices address elements. Everything else is expressed by reads and
-// writes at those indices.
+// read() and write() address elements as the op with these attributes does. The rest of this file
+// uses them for both ops.
 Tensor read(const ScatterElementsAttrs& attrs, const Tensor& x, const Tensor& indices) {
   return gather_elements(x, indices, attrs.axis);
 }
@@ -42,7 +42,7 @@ class Derivative {
       case ScatterReduction::kMax:
         break;
     }
-    // The elements that equal the result take the cotangent; ties share it.
+    // For min and max, the elements that equal the result share the cotangent equally.
     const Tensor &x = v_.input(0), &y = v_.output(0);
     const Tensor x_wins = equal(x, y), update_wins = equal(updates(), at(y));
     const Tensor winners = put(as_number(x_wins), as_number(update_wins), ScatterReduction::kAdd);
@@ -66,8 +66,9 @@ class Derivative {
 
   Tensor unwritten() const { return put(g_, zeros(v_.input_type(2)), ScatterReduction::kNone); }
 
-  // If several updates write to one element, the last one wins. Scattering the number of each
-  // update identifies it.
+  // For reduction NONE: returns the cotangents of the updates. If several updates write to one
+  // element, only the last one has an effect. Scattering the number of each update shows which one
+  // that is.
   Tensor last_writers() const {
     const Dims& shape = v_.input_type(2).shape;
     const Tensor ids = reshape(iota({count(shape)}, DType::kI64, 0), shape);
@@ -80,9 +81,10 @@ class Derivative {
     return put(ones(v_.input_type(0)), updates, ScatterReduction::kMul);
   }
 
-  // The product of the other updates of an element is the product of all of them, divided by this
-  // one. Zeros are excluded from the product and counted: with one zero, only that update has a
-  // nonzero derivative; with two, none has.
+  // For reduction MUL: returns the cotangents of the updates. The product of all other updates of
+  // an element is the product of all updates, divided by this one. Zeros are excluded from the
+  // product and counted. If there is one zero, only that update has a nonzero derivative; if there
+  // are more, none has.
   Tensor product_of_others() const {
     const Tensor is_zero = equal(updates(), number(0));
     const Tensor factors = where(is_zero, number(1), updates());

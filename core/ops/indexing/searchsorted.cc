@@ -1,4 +1,4 @@
-// searchsorted: the positions at which values would be inserted into a sorted sequence.
+// searchsorted: returns the indices at which values would be inserted into a sorted sequence.
 
 #include "core/ops/indexing/searchsorted.h"
 

@@ -1,4 +1,4 @@
-// The attributes of searchsorted, which histogram calls.
+// The attributes of searchsorted, for its own file and for histogram, which calls it.
 
 #pragma once
 
@@ -10,7 +10,7 @@ enum class Side : int32_t { kLeft, kRight };
 EnumInfo enum_info(Side);
 
 struct SearchsortedAttrs {
-  Side side = Side::kLeft;  // Whether to insert before or after elements that equal the value.
+  Side side = Side::kLeft;  // Whether to insert before (left) or after (right) equal elements.
   TENON_ATTRS(side)
 };
 

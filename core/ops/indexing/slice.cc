@@ -1,4 +1,4 @@
-// slice: strided ranges along some axes.
+// slice: selects strided ranges along some axes.
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 using Attrs = SliceAttrs;
 
-// The range that is selected along one axis.
+// The selected range along one axis.
 struct Range {
   Size start = 0;
   int64_t step = 1;
@@ -20,11 +20,13 @@ struct Range {
 };
 using Ranges = SmallVector<Range, 6>;
 
-// Bounds outside the axis are clamped to it, as in NumPy. With a negative step, the bound before
-// the first element is -1, which users can only specify as a number below -n.
+// Clamps start and end to the axis, as NumPy does. With a negative step, `end` may be -1, one
+// before the first element. Users must pass a number below -n for that, because -1 is the last
+// element.
 Range clamped(Size n, Size start, Size end, int64_t step) {
   const Size lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
-  constexpr int64_t kBeyondEveryAxis = int64_t{1} << 60;  // Beyond the end of every axis.
+  // Exceeds every size, and leaves room for sums.
+  constexpr int64_t kBeyondEveryAxis = int64_t{1} << 60;
   const auto clamp = [&](Size bound) {
     if (bound.known()) bound = std::clamp(bound.word(), -kBeyondEveryAxis, kBeyondEveryAxis);
     return greatest(lowest, least(bound < 0 ? bound + n : bound, highest));
@@ -33,7 +35,8 @@ Range clamped(Size n, Size start, Size end, int64_t step) {
   end = clamp(end);
   const Size distance = step > 0 ? end - start : start - end;
   const int64_t stride = step > 0 ? step : -std::max(step, -std::numeric_limits<int64_t>::max());
-  // The sign of a data-dependent distance is unknown, so the formula must hold for both.
+  // If the distance is data-dependent, its sign is unknown. Use a formula that is correct for both
+  // signs.
   const Size size = is_data_dependent(distance) ? greatest(0, (distance + (stride - 1)) / stride)
                     : distance > 0              ? (distance - 1) / stride + 1
                                                 : Size(0);
@@ -80,7 +83,7 @@ bool view(const Attrs& attrs, size_t, const TensorType& type, const TensorType& 
   const Ranges ranges = ranges_of(attrs, in_type);
   for (size_t i = 0; i < ranges.size(); ++i) {
     out.offset += ranges[i].start * in.strides[i];
-    // The stride of a single element is never used and may be any number.
+    // A range of one element may have any stride, because it is never used.
     if (ranges[i].size > 1) out.strides[i] = ranges[i].step * in.strides[i];
   }
   return true;
@@ -96,7 +99,7 @@ Tensor insert_zeros(const Tensor& x, size_t axis, int64_t step) {
   return reshape(gaps, shape);
 }
 
-// Moves the cotangent back to its positions, with zeros elsewhere.
+// Writes the cotangent to the selected elements, and zeros elsewhere.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   if (count(v.output_type(0).shape) == 0) return {zeros(x)};
@@ -115,7 +118,8 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
     const int64_t stride = size > 1 ? std::abs(step) : 1;
     if (stride > 1) g = insert_zeros(g, i, stride);
     pads[i] = least(start, last);
-    pads[rank + i] = x.shape[i] - pads[i] - g->shape()[i];  // Negative: crops gaps.
+    // Negative: crops the zeros after the last element.
+    pads[rank + i] = x.shape[i] - pads[i] - g->shape()[i];
   }
   return {pad(g, pads)};
 }

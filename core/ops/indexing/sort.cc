@@ -1,4 +1,4 @@
-// sort and argsort: the elements along an axis in order, and their original indices.
+// sort and argsort: return the sorted elements along an axis, or their original indices.
 
 #include <limits>
 
@@ -24,8 +24,8 @@ TensorTypes argsort_infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(DType::kI64, in[0].shape)};
 }
 
-// Each cotangent goes to the original position of its element. The indices are recomputed instead
-// of saved, because most sorts are never differentiated.
+// Each cotangent goes to the original position of its element. The indices are recomputed, because
+// saving them would cost memory in every sort, and few sorts are differentiated.
 Tensors sort_vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor places = argsort(v.input(0), attrs);
   return {scatter_elements(zeros(v.input_type(0)), places, v.cotangent(0), {.axis = attrs.axis})};

@@ -10,8 +10,8 @@ namespace {
 struct Attrs {
   int64_t k = 1;        // Number of elements to choose.
   int64_t axis = -1;    // The axis to choose along; a negative one counts from the end.
-  bool largest = true;  // Whether the largest are chosen, or the smallest.
-  bool sorted = true;   // Whether results are in order of value; otherwise, in order of index.
+  bool largest = true;  // true: the largest elements; false: the smallest.
+  bool sorted = true;   // true: results in order of value; false: in order of index.
   TENON_ATTRS(k, axis, largest, sorted)
 };
 

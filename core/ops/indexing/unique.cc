@@ -1,4 +1,4 @@
-// unique: the distinct values of a tensor.
+// unique: returns the distinct values of a tensor.
 
 #include <limits>
 
@@ -10,10 +10,9 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  bool sorted =
-      true;         // Whether values are in ascending order, or in that of their first occurrence.
-  Size size = -1;   // Capacity of the result; -1 for the number of distinct values.
-  double fill = 0;  // Fills the unused capacity of the values.
+  bool sorted = true;  // true: values in ascending order; false: in order of first occurrence.
+  Size size = -1;      // Capacity of the result; -1 for the number of distinct values.
+  double fill = 0;     // Value of the unused capacity.
   TENON_ATTRS(sorted, size, fill)
 };
 
@@ -33,11 +32,12 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           TensorType(DType::kI64, {})};
 }
 
-// A vector with `size` elements: the first ones of x, and zeros where it is shorter.
+// Returns a vector of `size` elements: truncates x, or appends zeros.
 Tensor resized(const Tensor& x, Size size) { return pad(x, {0, size - x->shape()[0]}); }
 
-// Used on devices without a kernel. Sorting makes equal elements adjacent. A running count of the
-// elements that differ from their predecessor then numbers the values.
+// Decomposition with a given `size`, for devices without a kernel. Sorting makes equal elements
+// adjacent. A cumulative sum over the elements that differ from their predecessor then gives each
+// distinct value its number.
 Tensors decompose_sized(const Attrs& attrs, const Tensor& x) {
   const DType dtype = x->type.dtype;
   const Size n = x->shape()[0];

@@ -15,15 +15,16 @@ struct Attrs {
 // Constraints.
 //   C1  x is float32 or float64.
 //   C2  x has two axes or more; the last two hold the matrices.
-//   C3  They are square.
+//   C3  The matrices are square.
 //   C4  type(y) = type(x).
 TensorTypes infer(const Attrs&, TypeSpan in) {
   require_square(in[0]);
   return {TensorType(in[0].dtype, in[0].shape)};  // C4
 }
 
-// With x = l l^T and p the lower triangle of l^T dl, its diagonal halved, the cotangent of x is
-// l^-T p l^-1. fold_to_lower() folds it onto the lower triangle, the only one that is read.
+// With x = l l^T, the cotangent of x is l^-T p l^-1, where p is the lower triangle of l^T dl with
+// its diagonal halved. The op reads only the lower triangle of x, so fold_to_lower() adds the upper
+// triangle of the cotangent to the lower one.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor l = attrs.upper ? transposed(v.output(0)) : v.output(0);
   const Tensor dl = attrs.upper ? transposed(v.cotangent(0)) : v.cotangent(0);

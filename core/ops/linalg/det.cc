@@ -10,7 +10,7 @@ namespace {
 // Constraints.
 //   C1  x is float32 or float64.
 //   C2  x has two axes or more; the last two hold the matrices.
-//   C3  They are square.
+//   C3  The matrices are square.
 TensorType infer_each(const TensorType& x) {
   require_square(x);
   TensorType y(x.dtype, x.shape);
@@ -25,7 +25,7 @@ TensorTypes slogdet_infer(const NoAttrs&, TypeSpan in) {
   return {each, each};
 }
 
-// x^-T, each matrix multiplied by its scale.
+// Returns x^-T, the inverse transposed, with each matrix multiplied by its element of `scale`.
 Tensor scaled_inverse(const Tensor& x, const Tensor& scale) {
   return solve(transposed(x), identity_like(x) * expand_dims(scale, {-2, -1}));
 }
@@ -35,7 +35,7 @@ Tensors det_vjp(const NoAttrs&, const VjpArgs& v) {
   return {scaled_inverse(v.input(0), v.cotangent(0) * v.output(0))};
 }
 
-// The sign is piecewise constant, so only the logarithm contributes.
+// The sign is piecewise constant, so only the logarithm has a derivative.
 Tensors slogdet_vjp(const NoAttrs&, const VjpArgs& v) {
   return {scaled_inverse(v.input(0), v.cotangent(1))};
 }

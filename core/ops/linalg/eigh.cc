@@ -10,7 +10,7 @@ namespace {
 // Constraints.
 //   C1  x is float32 or float64.
 //   C2  x has two axes or more; the last two hold the matrices.
-//   C3  They are square.
+//   C3  The matrices are square.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require_square(in[0]);
   const TensorType vectors(in[0].dtype, in[0].shape);
@@ -19,7 +19,8 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {values, vectors};
 }
 
-// dx = v (dw + (v^T dv) / gaps) v^T, where gaps are the differences of the eigenvalues.
+// dx = v (diag(dw) + (v^T dv) / gaps) v^T, where gaps[i, j] is the difference of the eigenvalues j
+// and i. The quotient is 0 on the diagonal.
 Tensors vjp(const NoAttrs&, const VjpArgs& args) {
   const Tensor &w = args.output(0), &v = args.output(1), &dw = args.cotangent(0);
   if (!args.has_cotangent(1)) {

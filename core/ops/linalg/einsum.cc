@@ -1,4 +1,4 @@
-// einsum: sums of products of any number of tensors, as specified by an equation of their axes.
+// einsum: sums of products of any number of tensors. An equation specifies the axes.
 
 #include "core/ops/linalg/einsum_plan.h"
 
@@ -6,7 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  std::string equation;  // "ij,jk->ik": one letter per axis; equal letters share an index.
+  // For example "ij,jk->ik": one letter per axis; equal letters share an index.
+  std::string equation;
   TENON_ATTRS(equation)
 };
 
@@ -49,8 +50,8 @@ struct Labelled {
   }
 };
 
-// Replaces axes with equal labels by their diagonal. In both axes flattened to one, its elements
-// are n + 1 apart.
+// If two axes have the same label, replaces them by their diagonal. Both axes are flattened to one
+// of n * n elements, in which the diagonal is every (n + 1)th element.
 void take_diagonals(Labelled& x) {
   for (size_t i = 0; i < x.labels.size();) {
     const size_t k = x.labels.find(x.labels[i], i + 1);
@@ -79,8 +80,8 @@ void take_diagonals(Labelled& x) {
   }
 }
 
-// Sums over the axes that only this operand has. Axes of size one are dropped by a reshape, whether
-// they are summed over or broadcast because "..." covers them.
+// Sums over the axes that are not in `kept`. Axes of size 1 are removed by a reshape, because there
+// is nothing to sum; these include axes that "..." broadcasts.
 void drop_axes(Labelled& x, const Labels& kept) {
   Ints summed;
   Dims shape;
@@ -99,8 +100,8 @@ void drop_axes(Labelled& x, const Labels& kept) {
   x.labels = labels;
 }
 
-// One matrix product for each index along the batch axes: those that both operands have and the
-// result keeps.
+// Multiplies two operands by a batched matmul. The batch axes are those that both operands and the
+// result have.
 Labelled multiply(const Labelled& a, const Labelled& b, const Labels& result,
                   const EinsumPlan& plan) {
   Labels batch, rows, columns, inner;

@@ -9,7 +9,7 @@ constexpr char kEllipsis = '.';
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// The terms and the result of the equation, with "..." as one kEllipsis character.
+// The terms and the result of an equation. The character kEllipsis stands for "...".
 struct Parsed {
   const std::string& equation;
   std::vector<Labels> terms = {""};
@@ -46,7 +46,8 @@ struct Parsed {
   }
 };
 
-// The label of each axis. "..." expands to the axes that no letter labels.
+// Returns a label for each axis of an operand. "..." expands to labels for the axes that no letter
+// covers.
 Labels labels_of(const Parsed& parsed, size_t term, const Dims& shape) {
   const Labels& written = parsed.terms[term];
   const size_t at = written.find(kEllipsis);
@@ -61,8 +62,8 @@ Labels labels_of(const Parsed& parsed, size_t term, const Dims& shape) {
   return labels + written.substr(at + 1);
 }
 
-// The output if there is no "->": the axes that "..." covers, then all letters that occur once, in
-// ASCII order.
+// Returns the labels of the output for an equation without "->": those under "...", then all
+// letters that occur once, in ASCII order.
 Labels implied_output(const std::vector<Labels>& terms, const Labels& under_ellipsis) {
   Labels all, output = under_ellipsis;
   for (const Labels& term : terms) all += term;
@@ -92,7 +93,7 @@ Labels written_output(const Parsed& parsed, const std::vector<Labels>& terms,
   return output;
 }
 
-// The labels of the product of two terms: those of either term that are in `wanted`.
+// Returns the labels of the product of two terms: those that either term has and `wanted` contains.
 Labels product_of(const Labels& left, const Labels& right, const Labels& wanted) {
   Labels shared, only_left, only_right;
   for (const char c : left) {
@@ -104,7 +105,7 @@ Labels product_of(const Labels& left, const Labels& right, const Labels& wanted)
   return shared + only_left + only_right;
 }
 
-// The labels that the output and all terms except `a` and `b` use.
+// Returns the labels that the output and all terms except `a` and `b` contain.
 Labels used_by_others(const std::vector<Labels>& terms, const Labels& output, size_t a, size_t b) {
   Labels wanted = output;
   for (size_t i = 0; i < terms.size(); ++i) {
@@ -113,8 +114,8 @@ Labels used_by_others(const std::vector<Labels>& terms, const Labels& output, si
   return wanted;
 }
 
-// The size of an axis for comparing orders of products. A symbolic size counts as 64, so that the
-// order does not depend on the traced call.
+// Estimates the size of an axis, to compare orders of products. Symbolic sizes count as 64, so that
+// the order does not depend on the call that is traced.
 double estimate(Size size) {
   constexpr double kUsual = 64;
   return size.known() ? static_cast<double>(size.word()) : kUsual;
@@ -128,7 +129,8 @@ Dims EinsumPlan::shape_of(const Labels& labels) const {
   return shape;
 }
 
-// Greedy: the next product is the one whose result exceeds its operands by the fewest elements.
+// Chooses the order of the products greedily: the next product is the one whose result has the
+// fewest elements more than its two operands.
 void EinsumPlan::choose_products(const std::string& equation) {
   const auto volume = [&](const Labels& labels) {
     double n = 1;
@@ -193,7 +195,7 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
     Labels& labels = kept.emplace_back();
     for (size_t axis = 0; axis < terms[i].size(); ++axis) {
       const char c = terms[i][axis];
-      // An axis of size 1 broadcasts if "..." covers it. Letters have one size.
+      // An axis of size 1 under "..." may be broadcast. Letters have the same size in all terms.
       const bool repeats = !is_letter(c) && identical(shapes[i][axis], 1) &&
                            !identical(sizes[static_cast<size_t>(c)], 1);
       if (contains(wanted, c) && !repeats && !contains(labels, c)) labels.push_back(c);

@@ -1,5 +1,5 @@
-// The evaluation plan of an einsum equation for operands of given shapes: what to sum, and the
-// order of products. einsum.cc lists the constraints.
+// The plan for evaluating an einsum equation on operands of given shapes: the axes to sum over, and
+// the order of products. einsum.cc lists the constraints.
 
 #pragma once
 
@@ -10,24 +10,24 @@
 
 namespace tenon {
 
-// Axis labels, one character for each: a letter, or for an axis under "..." a number below
-// kMaxRank, counted from the last one.
+// Axis labels, one character per axis. A label is a letter or, for an axis under "...", a number
+// below kMaxRank: the index of the axis within "...", counted from its last axis.
 using Labels = std::string;
 
 struct EinsumPlan {
-  // A product of two terms. It replaces them, at the end of the list.
+  // A product of two terms. Its result replaces both and is appended to the list of terms.
   struct Product {
     size_t left = 0, right = 0;  // left < right
     Labels result;
   };
 
-  std::vector<Labels> terms;  // A label for each axis of each operand; labels may repeat.
-  std::vector<Labels> kept;   // Labels of each operand that remain for products, each once.
+  std::vector<Labels> terms;  // The labels of the axes of each operand; may repeat.
+  std::vector<Labels> kept;   // The labels of each operand after summation, without duplicates.
   Labels output;
   std::vector<Product> products;
   Size sizes[128];  // Indexed by label.
 
-  // Throws an error if the equation is invalid, by itself or for these shapes.
+  // Throws an error if the equation is invalid, or does not fit the shapes.
   EinsumPlan(const std::string& equation, const std::vector<Dims>& shapes);
 
   Dims shape_of(const Labels& labels) const;

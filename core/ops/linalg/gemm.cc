@@ -1,4 +1,4 @@
-// gemm: a scaled matrix product plus a scaled tensor.
+// gemm: alpha * a @ b + beta * c.
 
 #include "core/ops/linalg/matmul.h"
 
@@ -8,8 +8,8 @@ namespace {
 struct Attrs {
   double alpha = 1;      // Scales the product.
   double beta = 1;       // Scales c.
-  bool trans_a = false;  // Whether a is transposed first.
-  bool trans_b = false;  // Whether b is transposed first.
+  bool trans_a = false;  // Whether to transpose a first.
+  bool trans_b = false;  // Whether to transpose b first.
   TENON_ATTRS(alpha, beta, trans_a, trans_b)
 };
 
@@ -17,7 +17,7 @@ MatmulAttrs product(const Attrs& attrs) {
   return {.transpose_a = attrs.trans_a, .transpose_b = attrs.trans_b};
 }
 
-// Skips the multiplication of the whole tensor in the common case.
+// Returns factor * x. Skips the multiplication for a factor of 1, the usual one.
 Tensor scaled(const Tensor& x, double factor) { return factor == 1 ? x : factor * x; }
 
 // Constraints.

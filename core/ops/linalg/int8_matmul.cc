@@ -9,9 +9,9 @@ enum Input { kA, kB, kZeroPointA, kZeroPointB };
 
 bool is_byte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
-// Accepts one zero point for all elements, or one for each row of a (column of b), or one for each
-// of these in every matrix. The last has the shape of its operand, with size 1 along the summed
-// axis, `inner`.
+// Requires a zero point to have one of three shapes: one element; one element for each row of a
+// (column of b); or the shape of its operand with size 1 along the summed axis `inner`, that is,
+// one element for each row (column) of every matrix.
 void require_zero_point(const TensorType& zero_point, const TensorType& x, size_t outer,
                         size_t inner, const char* name) {
   require(zero_point.dtype == x.dtype, "C3: {} must have the dtype of its operand: {}, but is {}",
@@ -50,8 +50,9 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {y};
 }
 
-// Arranges a zero point as a column with one entry for each row of a, or as a row with one entry
-// for each column of b, in every matrix of the batch.
+// Converts a zero point to the layout that kernels receive. That of a has one column, with an entry
+// for each row of a. That of b has one row, with an entry for each column of b. Both have the batch
+// axes of y.
 void arrange_zero_point(bool of_a, const Dims& x, const Dims& y, StridedShape& operand) {
   Dims &sizes = operand.sizes, &strides = operand.strides;
   if (sizes.rank() == 1 && x.rank() > 1 && of_a) {

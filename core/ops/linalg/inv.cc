@@ -1,4 +1,4 @@
-// inv: the inverses of matrices.
+// inv: the inverse of each matrix.
 
 #include <limits>
 
@@ -19,7 +19,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
 
 Tensors decompose(const NoAttrs&, TensorSpan in) { return {solve(in[0], identity_like(in[0]))}; }
 
-// dx = -y^T dy y^T: two matrix products, and no second elimination.
+// dx = -y^T dy y^T. This takes two matrix products instead of another elimination.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor left = matmul(y, v.cotangent(0), {.transpose_a = true});

@@ -1,5 +1,5 @@
-// Shared by the ops of linear algebra: type rules, and the functions that derivatives are written
-// in. All work on the last two axes, the matrices; the axes before them are batches.
+// Shared by the linear algebra ops: type rules, and helpers for derivatives. All functions operate
+// on matrices in the last two axes; the axes before them are batch axes.
 
 #pragma once
 
@@ -8,15 +8,15 @@
 namespace tenon {
 
 struct DiagonalAttrs {
-  int64_t k = 0;  // The diagonal that bounds the kept part; above 0 right of the main one.
+  int64_t k = 0;  // Bounding diagonal of the triangle; positive: right of the main one.
   TENON_ATTRS(k)
 };
 
 struct TriangularSolveAttrs {
-  bool lower = true;           // Whether a's lower triangle is read, else its upper one.
-  bool transpose = false;      // Transpose a, after that choice.
-  bool unit_diagonal = false;  // Whether a's diagonal counts as ones, and is not read.
-  bool left = true;            // Whether a is the left factor of the product, else the right one.
+  bool lower = true;           // Whether to read the lower triangle of a or the upper one.
+  bool transpose = false;      // Whether to transpose the matrix; `lower` refers to a before that.
+  bool unit_diagonal = false;  // Whether to take the diagonal of a as ones instead of reading it.
+  bool left = true;            // true: solves a y = b; false: solves y a = b.
   TENON_ATTRS(lower, transpose, unit_diagonal, left)
 };
 
@@ -27,8 +27,8 @@ void require_matrices(const TensorType& x, const char* name = "x");
 //   C3  its matrices are square.
 void require_square(const TensorType& x, const char* name = "x");
 
-// For `arrange`: broadcasts the batch axes of an operand to those of y, which are all but its last
-// two. The stride is 0 where the operand repeats.
+// Implements `arrange` (see OpDef): broadcasts the batch axes of an operand to those of y. Batch
+// axes are all axes but the last two. Broadcast axes get stride 0.
 void broadcast_batches(const Dims& y, StridedShape& operand);
 
 // ---- formulas
@@ -36,13 +36,13 @@ void broadcast_batches(const Dims& y, StridedShape& operand);
 Tensor tril(const Tensor& x, int64_t k = 0);
 Tensor triu(const Tensor& x, int64_t k = 0);
 Tensor transposed(const Tensor& x);     // Swaps the last two axes.
-Tensor identity_like(const Tensor& x);  // One identity matrix, as large as the square ones of x.
+Tensor identity_like(const Tensor& x);  // One identity matrix with the size of the matrices of x.
 Tensor columns_times(const Tensor& x, const Tensor& scale);  // Scales each column of matrices.
 Tensor solve(const Tensor& a, const Tensor& b);
 Tensor triangular_solve(const Tensor& a, const Tensor& b, const TriangularSolveAttrs& attrs);
 
-// The cotangent of symmetric matrices of which only the lower triangle is read. An element below
-// the diagonal stands for the one above it too.
+// Converts the cotangent of a symmetric matrix if an op reads only the lower triangle. An element
+// below the diagonal represents the one above it, too, so it receives the sum of both cotangents.
 Tensor fold_to_lower(const Tensor& g);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Derivatives of linear algebra, scans and reductions that finite differences cannot check: where
-// values repeat or tie, at kinks, and in the triangle that is not read.
+// Tests derivatives of linear algebra, scans and reductions that finite differences cannot check:
+// at repeated or tied values, at kinks, and in the triangle that an op does not read.
 
 #include "core/ops/definition/op_ids.h"
 #include "core/ops/linalg/linalg.h"
@@ -10,7 +10,7 @@ namespace {
 
 using testing::f32;
 
-// A copy of the attributes in cummax_cummin.cc.
+// Copy of the attribute struct in cummax_cummin.cc.
 struct CumulativeExtremeAttrs {
   int64_t axis = 0;
   bool reverse = false;
@@ -19,7 +19,7 @@ struct CumulativeExtremeAttrs {
 
 class LinalgDerivatives : public testing::CoreTest {
  protected:
-  // The gradient of the sum of one of an op's outputs.
+  // Returns the gradient of the sum of one output of an op.
   template <class Attrs>
   Tensor of(OpId op, const Attrs& attrs, const Tensor& x, size_t output = 0) {
     const Ref<Tape> t = tape();
@@ -39,7 +39,7 @@ TEST_F(LinalgDerivatives, OfEigenvaluesAloneAreFiniteWhereTheyRepeat) {
 }
 
 TEST_F(LinalgDerivatives, LieInTheTriangleThatIsRead) {
-  // The sum of the eigenvalues equals that of the diagonal.
+  // The sum of the eigenvalues is the trace, whose gradient is the identity matrix.
   const Tensor trace = of(OpId::k_eigh, NoAttrs{}, f32({2, 2}, {2, 9, 1, 2}));
   EXPECT_TENSOR_NEAR(trace, f32({2, 2}, {1, 0, 0, 1}), 0, 1e-6);
 

@@ -7,18 +7,19 @@
 namespace tenon {
 namespace {
 
-// A vector on the left becomes a row, and one on the right a column. The result lacks this axis of
-// size 1.
+// Convert a vector to a matrix: on the left to a row, on the right to a column. The result of
+// matmul does not have this axis of size 1.
 Tensor as_rows(const Tensor& a) { return a->rank() == 1 ? expand_dims(a, {0}) : a; }
 Tensor as_columns(const Tensor& b) { return b->rank() == 1 ? expand_dims(b, {1}) : b; }
 
-// dy with the size-1 axes that it lacks because of vector operands.
+// Inserts the axes of size 1 that dy lacks if an operand is a vector.
 Tensor as_matrices(const Tensor& dy, size_t rank_a, size_t rank_b) {
   Tensor result = rank_b == 1 ? expand_dims(dy, {-1}) : dy;
   return rank_a == 1 ? expand_dims(result, {-2}) : result;
 }
 
-// Sums over the batch axes that were broadcast, and drops the axis that was added to a vector.
+// Converts a gradient to the shape of its operand: sums over broadcast batch axes, and removes the
+// axis that was added to a vector.
 Tensor as_operand(const Tensor& gradient, const TensorType& operand, size_t vector_axis) {
   TensorType matrices = operand;
   if (operand.rank() == 1) matrices.shape.insert(vector_axis, 1);
@@ -26,7 +27,7 @@ Tensor as_operand(const Tensor& gradient, const TensorType& operand, size_t vect
   return operand.rank() == 1 ? reshape(summed, operand.shape) : summed;
 }
 
-// Stacks the rows of all matrices of a batch.
+// Reshapes a batch of matrices to one matrix with the rows of all.
 Tensor stacked(const Tensor& x) {
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < x->rank(); ++i) rows *= x->shape()[i];
@@ -48,7 +49,8 @@ Tensor matmul_da(const Tensor& dy, const Tensor& b, const TensorType& a, const M
 Tensor matmul_db(const Tensor& a, const Tensor& dy, const TensorType& b, const MatmulAttrs& attrs) {
   Tensor left = as_rows(a);
   Tensor right = as_matrices(dy, a->rank(), b.rank());
-  // One product over all rows, instead of one for each matrix of the batch followed by a sum.
+  // If b has no batch axes, db is one product over the rows of all matrices. That avoids one
+  // product per matrix and a sum.
   if (b.rank() <= 2 && left->rank() > 2 && !attrs.transpose_a) {
     left = stacked(left);
     right = stacked(right);
@@ -93,12 +95,12 @@ void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims&
                      StridedShape& operand) {
   const bool vector_a = rank_a == 1, vector_b = rank_b == 1;
   Dims &sizes = operand.sizes, &strides = operand.strides;
-  if (vector_a && part != ProductPart::kB) {  // Adds the row axis to a and y.
+  if (vector_a && part != ProductPart::kB) {  // Insert the row axis into a and y.
     const size_t at = part == ProductPart::kA ? 0 : sizes.rank() - (vector_b ? 0 : 1);
     sizes.insert(at, 1);
     strides.insert(at, 0);
   }
-  if (vector_b && part != ProductPart::kA) {  // Adds the column axis to b and y.
+  if (vector_b && part != ProductPart::kA) {  // Append the column axis to b and y.
     sizes.push_back(1);
     strides.push_back(0);
   }

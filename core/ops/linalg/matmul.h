@@ -1,4 +1,4 @@
-// Shared by ops that contain a matrix product.
+// Shared by ops that compute matrix products.
 
 #pragma once
 
@@ -9,14 +9,14 @@ namespace tenon {
 // Returns the shape of the product. Checks C2 to C6 of matmul.cc.
 Dims require_product(const TensorType& a, const TensorType& b, const MatmulAttrs& attrs);
 
-// Arranges a part of the product for kernels, which handle only matrices. A vector a becomes a row,
-// a vector b a column. The batch axes of all three are those of y, with stride 0 where an operand
-// repeats.
+// Converts the sizes and strides of a, b or y to those that kernels receive, which support only
+// matrices. A vector a becomes a row, and a vector b a column. Batch axes are broadcast to those of
+// y; broadcast axes get stride 0.
 enum class ProductPart : uint8_t { kA, kB, kY };
 void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims& y,
                      StridedShape& operand);
 
-// The cotangents of the operands of y = matmul(a, b, attrs), in the types of the operands.
+// Return the cotangents of a and b for y = matmul(a, b, attrs). Each has the type of its operand.
 Tensor matmul_da(const Tensor& dy, const Tensor& b, const TensorType& a, const MatmulAttrs& attrs);
 Tensor matmul_db(const Tensor& a, const Tensor& dy, const TensorType& b, const MatmulAttrs& attrs);
 

@@ -20,8 +20,8 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {q, r};  // C3
 }
 
-// For at least as many rows as columns: dx = (dq + q copy) r^-T, where copy is the lower triangle
-// of r dr^T - dq^T q, mirrored to the other side.
+// Returns the cotangent of a matrix with at least as many rows as columns: dx = (dq + q s) r^-T,
+// where the symmetric matrix s has the lower triangle of r dr^T - dq^T q.
 Tensor tall_dx(const Tensor& q, const Tensor& r, const Tensor& dq, const Tensor& dr) {
   const Tensor m = matmul(r, dr, {.transpose_b = true}) - matmul(dq, q, {.transpose_a = true});
   const Tensor copy = tril(m) + transposed(tril(m, -1));
@@ -29,7 +29,8 @@ Tensor tall_dx(const Tensor& q, const Tensor& r, const Tensor& dq, const Tensor&
                           {.lower = false, .transpose = true, .left = false});
 }
 
-// In a wide matrix, the columns after the leading square are q times those of r.
+// A wide matrix consists of a square and further columns. The further columns are q times those of
+// r, so their cotangent is q times that of r.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &q = v.output(0), &r = v.output(1), &dq = v.cotangent(0), &dr = v.cotangent(1);
   const Size rows = r->shape()[r->rank() - 2], columns = r->shape()[r->rank() - 1];

@@ -1,4 +1,4 @@
-// solve: systems of linear equations.
+// solve: solves systems of linear equations a y = b.
 
 #include <limits>
 
@@ -33,7 +33,8 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {y};
 }
 
-// Kernels handle only matrices: a vector b becomes one column, and so does y.
+// Implements `arrange` (see OpDef). Kernels support only matrices, so a vector b becomes one
+// column, and so does y.
 void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) {
   Dims y = out[0].shape;
   if (in[1].rank() == 1) {
@@ -46,7 +47,7 @@ void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operan
   broadcast_batches(y, operand);
 }
 
-// db is the solution of the transposed system, and da = -db y^T.
+// db is the solution of the transposed system a^T db = dy, and da = -db y^T.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const bool is_vector = v.input_type(1).rank() == 1;
   const auto column = [&](const Tensor& x) { return is_vector ? expand_dims(x, {-1}) : x; };

@@ -26,8 +26,9 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
 
 Tensor antisymmetric(const Tensor& x) { return x - transposed(x); }
 
-// The rotation of the vectors within the space that they span, divided by the differences of the
-// squared singular values.
+// Returns the antisymmetric part of vectors^T d_vectors, with each element divided by the
+// difference of two squared singular values; 0 on the diagonal. It describes a rotation of the
+// singular vectors within the space that they span.
 Tensor turned(const Tensor& vectors, const Tensor& d_vectors, const Tensor& s) {
   const Tensor squares = square(s);
   const Tensor gaps = expand_dims(squares, {-2}) - expand_dims(squares, {-1});
@@ -36,8 +37,9 @@ Tensor turned(const Tensor& vectors, const Tensor& d_vectors, const Tensor& s) {
   return antisymmetric(product) * (1.0 - diagonal) / (gaps + diagonal);
 }
 
-// dx = u (turned(u) s + s turned(v) + ds) v^T, plus the component of the vectors' cotangents
-// outside the space that they span. A tall matrix has such a component for u, a wide one for v.
+// dx = u (turned(u) s + s turned(v) + ds) v^T, plus a term for the component of du or dv outside
+// the space that the vectors span. For a tall matrix, only du has such a component; for a wide one,
+// only dv.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &u = v.output(kU), &s = v.output(kS), &vh = v.output(kVh);
   if (!v.has_cotangent(kU) && !v.has_cotangent(kVh)) {

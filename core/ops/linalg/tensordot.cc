@@ -7,11 +7,11 @@ namespace {
 
 struct Attrs {
   Ints axes_a;  // The axes of a to sum over, negative ones from the end.
-  Ints axes_b;  // The axes of b that pair with them, in the same order.
+  Ints axes_b;  // The axes of b to sum over, paired with axes_a in order.
   TENON_ATTRS(axes_a, axes_b)
 };
 
-// The axes of one operand: those that are kept and those that are summed over.
+// The axes of one operand, divided into those that are kept and those that are summed over.
 struct Parts {
   Ints kept, summed;
   Dims kept_shape;

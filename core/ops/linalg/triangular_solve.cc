@@ -1,4 +1,4 @@
-// triangular_solve: systems of linear equations whose matrix is triangular.
+// triangular_solve: solves systems of linear equations with a triangular matrix.
 
 #include <limits>
 
@@ -37,7 +37,8 @@ void arrange(size_t, TypeSpan, const TensorTypes& out, StridedShape& operand) {
   broadcast_batches(out[0].shape, operand);
 }
 
-// db is the solution of the transposed system, and da is the part of -db y^T in a's triangle.
+// db is the solution of the transposed system. da is -db y^T (for left = true), restricted to the
+// triangle of a that the op reads.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &a = v.input(0), &y = v.output(0);
   Attrs back = attrs;

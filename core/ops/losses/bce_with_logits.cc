@@ -12,9 +12,9 @@ namespace {
 //   C2  target has the shape of x; it is not broadcast, which would usually be a mistake.
 constexpr auto infer = infer_elementwise_loss;
 
-// softplus(x) - x * target, computed as |x| * against + log1p(exp(-|x|)). `against` is the
-// probability of the class that x does not predict. Where it is 0, its term is 0 even for an
-// infinite logit.
+// Computes softplus(x) - x * target as |x| * against + log1p(exp(-|x|)), which does not overflow.
+// `against` is the target probability of the class that the sign of x does not predict. If it is 0,
+// the first term is 0 even for an infinite x.
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
   const Tensor &x = in[0], &target = in[1];
   const Tensor against = where(greater(x, number(0)), number(1) - target, target);

@@ -1,4 +1,4 @@
-// hinge: the hinge loss max(0, 1 - target * x) of predictions.
+// hinge: the hinge loss, max(0, 1 - target * x).
 
 #include "core/ops/losses/loss.h"
 

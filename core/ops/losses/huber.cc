@@ -1,4 +1,4 @@
-// huber: the Huber loss, half the squared difference up to a distance and linear beyond it.
+// huber: the Huber loss: half the squared difference up to `delta`, and linear beyond it.
 
 #include "core/ops/losses/loss.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Reduction reduction = Reduction::kMean;  // How the losses of elements are combined.
+  Reduction reduction = Reduction::kMean;  // How the losses of all elements are combined.
   double delta = 1;                        // The distance beyond which the loss is linear.
   TENON_ATTRS(reduction, delta)
 };
@@ -20,7 +20,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_elementwise_loss({attrs.reduction}, in);
 }
 
-// c (|d| - c / 2) with c = min(|d|, delta) covers both forms.
+// Computes c (|d| - c / 2) with c = min(|d|, delta), which covers the quadratic and the linear
+// case.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor distance = abs(in[0] - in[1]);
   const Tensor curved = minimum(distance, number(attrs.delta));

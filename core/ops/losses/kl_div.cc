@@ -8,8 +8,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Reduction reduction = Reduction::kMean;  // How the losses of elements are combined.
-  bool log_target = false;                 // Whether target holds logarithms too.
+  Reduction reduction = Reduction::kMean;  // How the losses of all elements are combined.
+  bool log_target = false;                 // Whether target holds log-probabilities, too.
   TENON_ATTRS(reduction, log_target)
 };
 
@@ -20,7 +20,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_elementwise_loss({attrs.reduction}, in);
 }
 
-// A target of 0 has the loss 0, whatever x is. Its logarithm must not enter the loss.
+// The target as a probability and as a logarithm. If the probability is 0, the loss is 0 for every
+// x, and the logarithm must not be used.
 struct Target {
   Tensor is_zero, probability, logarithm;
 };
@@ -40,8 +41,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {reduce_losses(losses, attrs.reduction)};
 }
 
-// With respect to ln p, the derivative of p (ln p - x) is p (ln p - x + 1). With respect to p
-// itself, it is ln p - x + 1.
+// The loss is p (ln p - x). Its derivative is ln p - x + 1 with respect to p, and p times that with
+// respect to ln p.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor each =
       unreduce_losses(v.cotangent(0), count(v.input_type(0).shape), attrs.reduction);

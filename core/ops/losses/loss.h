@@ -1,4 +1,4 @@
-// Shared by losses: how the losses of elements are combined.
+// Shared by the loss ops: the attribute `reduction` and its derivative.
 
 #pragma once
 
@@ -10,7 +10,7 @@ enum class Reduction : int32_t { kNone, kSum, kMean };
 EnumInfo enum_info(Reduction);
 
 struct LossAttrs {
-  Reduction reduction = Reduction::kMean;  // How the losses of elements are combined.
+  Reduction reduction = Reduction::kMean;  // How the losses of all elements are combined.
   TENON_ATTRS(reduction)
 };
 
@@ -21,10 +21,10 @@ inline constexpr const char* kReductionDoc =
 TensorType reduced_type(const TensorType& losses, Reduction reduction);
 Tensor reduce_losses(const Tensor& losses, Reduction reduction);
 
-// The cotangent of the losses of elements, of which there are `n`; it broadcasts to their shape.
+// Returns the cotangent of the `n` losses before the reduction. It broadcasts to their shape.
 Tensor unreduce_losses(const Tensor& dy, const Size& n, Reduction reduction);
 
-// Checks C1 and C2 of mse.cc, for elementwise losses of x against a target.
+// Infers the output type of an elementwise loss of x and target. Checks C1 and C2 of mse.cc.
 TensorTypes infer_elementwise_loss(const LossAttrs& attrs, TypeSpan in);
 
 }  // namespace tenon

@@ -9,8 +9,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Reduction reduction = Reduction::kMean;  // How the losses of elements are combined.
-  int64_t ignore_index = -100;             // Targets with this value are ignored.
+  Reduction reduction = Reduction::kMean;  // How the losses of all elements are combined.
+  int64_t ignore_index = -100;             // Targets with this value add nothing to the loss.
   TENON_ATTRS(reduction, ignore_index)
 };
 
@@ -44,7 +44,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {reduced_type(TensorType(x.dtype, each), attrs.reduction)};
 }
 
-// Sums are computed in float32 for the half types. The mean divides by the sum of the weights.
+// Half types are summed in float32. The mean is the weighted sum divided by the sum of the weights.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor &x = in[kX], &target = in[kTarget];
   const DType dtype = x->type.dtype, wide = wide_dtype(dtype);
@@ -56,7 +56,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (has(in, kWeight)) {
     const Tensor weight = to_dtype(gather(in[kWeight], label, 0), wide);
     weights = where(counts, weight, number(0));
-    // A class of weight 0 adds 0, even if its loss is infinite.
+    // A class with weight 0 adds 0, even if its loss is infinite.
     const Tensor is_nothing = logical_and(equal(weights, number(0)), isinf(losses));
     losses = where(is_nothing, number(0), losses) * weights;
   }

@@ -27,13 +27,14 @@ TensorTypes infer(const LossAttrs& attrs, TypeSpan in) {
 
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
   const Tensor log_probs = log_softmax(in[0], 1);
-  // A class of probability 0 adds 0, even if its log probability is minus infinity.
+  // A class with probability 0 adds 0, even if its log-probability is minus infinity.
   const Tensor terms = where(equal(in[1], number(0)), number(0), in[1] * log_probs);
   const Tensor losses = -sum(terms, {.axes = {1}});
   return {reduce_losses(losses, attrs.reduction), log_probs};
 }
 
-// Labels need not sum to one: the derivative is softmax times their sum, minus the labels.
+// The labels of an example need not sum to 1. The derivative is softmax(logits) times their sum,
+// minus the labels.
 Tensors vjp(const LossAttrs& attrs, const VjpArgs& v) {
   const Tensor &labels = v.input(1), &log_probs = v.output(1);
   const Size n = v.input_type(0).shape[0];

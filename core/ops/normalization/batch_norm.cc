@@ -1,4 +1,4 @@
-// batch_norm: normalises each channel by given statistics.
+// batch_norm: normalises each channel by statistics that are inputs.
 
 #include "core/ops/definition/formulas.h"
 

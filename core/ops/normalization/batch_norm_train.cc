@@ -58,7 +58,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
           reshape(s.inv_std(), channels)};
 }
 
-// Uses only the saved statistics, so that second derivatives flow through them.
+// Reads the mean and inverse deviation from the outputs, which are differentiable, so that second
+// derivatives include their dependence on x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(kX);
   const DType wide = wide_dtype(type.dtype);

@@ -24,9 +24,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {in[kX]};  // C6
 }
 
-constexpr int64_t kMembers = 2;  // The axis of the members of a group, after `grouped`.
+constexpr int64_t kMembers = 2;  // The axis of the elements of a group, in the result of grouped().
 
-// One row for each group, in the compute dtype.
+// Reshapes x to [batch, groups, elements of a group] in the compute dtype.
 Tensor grouped(const Attrs& attrs, const Tensor& x) {
   const Dims& shape = x->shape();
   Size members = shape[1] / attrs.num_groups;

@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {in[0]};  // C5
 }
 
-// A group_norm with one channel per group.
+// Calls group_norm with one group per channel.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const int64_t channels = in[0]->shape()[1];
   if (channels == 0) return {identity(in[0])};

@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = -1;       // The axis along which lengths are computed.
-  double epsilon = 1e-12;  // Shorter lengths count as this.
+  int64_t axis = -1;       // The axis along which the vectors extend.
+  double epsilon = 1e-12;  // Lower bound of the norm that vectors are divided by.
   TENON_ATTRS(axis, epsilon)
 };
 
@@ -47,7 +47,8 @@ Cases<Attrs> cases() {
       {.name = "zeros_stay",
        .inputs = {f32({2, 2}, {0, 0, 3, 4})},
        .expect = {f32({2, 2}, {0, 0, 0.6, 0.8})},
-       .check_gradient = false},  // It is 1 / epsilon at zero; differences cannot measure that.
+       // At zero, the slope is 1 / epsilon, too steep for finite differences.
+       .check_gradient = false},
       {.name = "halves_do_not_overflow",
        .inputs = {f16({30000, 40000})},
        .expect = {f16({0.6, 0.8})}},

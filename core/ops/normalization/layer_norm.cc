@@ -1,5 +1,5 @@
-// layer_norm: normalises the elements of each example, from one axis to the last, to mean 0 and
-// variance 1.
+// layer_norm: normalises each example to mean 0 and variance 1, over the axes from `axis` to the
+// last.
 
 #include "core/ops/reductions/norm.h"
 
@@ -7,7 +7,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = -1;      // The first of the axes that are normalised together.
+  int64_t axis = -1;      // The first of the axes to normalise over.
   double epsilon = 1e-5;  // Added to the variance.
   TENON_ATTRS(axis, epsilon)
 };
@@ -43,7 +43,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {to_dtype(y, dtype), s.mean, s.inv_std()};
 }
 
-// Uses only the saved statistics, so that second derivatives flow through them.
+// Reads the mean and inverse deviation from the outputs, which are differentiable, so that second
+// derivatives include their dependence on x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(kX);
   const DType wide = wide_dtype(type.dtype);

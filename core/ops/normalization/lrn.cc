@@ -30,8 +30,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(x.dtype, x.shape)};  // C4
 }
 
-// Treats the channels as the rows of an image. A row holds all positions of one channel; the window
-// spans neighbouring rows.
+// Sums over windows of neighbouring channels. Treats the channels as the rows of an image with one
+// column per spatial position, and the window as `size` rows by one column.
 Tensor channel_window_sums(const Tensor& x, int64_t size) {
   const Dims& shape = x->shape();
   const int64_t last = shape[1] - 1, before = (size - 1) / 2;
@@ -43,7 +43,7 @@ Tensor channel_window_sums(const Tensor& x, int64_t size) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  if (count(in[0]->shape()) == 0) return {identity(in[0])};  // An empty tensor has no windows.
+  if (count(in[0]->shape()) == 0) return {identity(in[0])};  // An empty tensor contains no windows.
   return {in_wide(in[0], [&](const Tensor& x) {
     const double alpha = attrs.alpha / static_cast<double>(attrs.size);
     const Tensor strength = attrs.bias + alpha * channel_window_sums(square(x), attrs.size);

@@ -1,5 +1,5 @@
-// mean_variance_normalization: normalises the elements along some axes to mean 0, and divides them
-// by their standard deviation.
+// mean_variance_normalization: subtracts the mean over some axes and divides by the standard
+// deviation.
 
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints axes{0, 2, 3};  // The axes to take mean and deviation along, negative ones from the end.
+  Ints axes{0, 2, 3};  // The axes to normalise over, negative ones from the end.
   TENON_ATTRS(axes)
 };
 
@@ -27,9 +27,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 constexpr double kEpsilon = 1e-9;
 
-// Computes the deviation as a length, whose derivative is 0 where all elements are equal.
+// Computes the deviation with l2_norm, whose derivative is 0 if all elements are equal.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const bool has_long = in[0]->type.dtype != DType::kF16;  // The length could overflow.
+  const bool has_long = in[0]->type.dtype != DType::kF16;  // Whether the norm may overflow float32.
   return {in_wide(in[0], [&](const Tensor& x) {
     const Along along{.axes = attrs.axes, .keepdims = true};
     const Tensor centered = x - mean(x, along);
@@ -61,7 +61,8 @@ Cases<Attrs> cases() {
        .attrs = {.axes = {0}},
        .inputs = {f32({3, 3})},
        .expect = {f32({0, 0})},
-       .check_gradient = false},  // The slope there is that of a division by 1e-9.
+       // There, x is divided by 1e-9, which is too steep for finite differences.
+       .check_gradient = false},
       {.name = "deviation_would_overflow",
        .attrs = {.axes = {1}},
        .inputs = {f32({3, 2}, {3e38, -3e38, 1e30, 3e30, 1e-30, 3e-30})},

@@ -1,4 +1,4 @@
-// rms_norm: scales the elements along the trailing axes, from one axis on, to a mean square of 1.
+// rms_norm: divides by the root mean square, over the axes from `axis` to the last.
 
 #include <cmath>
 
@@ -8,7 +8,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = -1;      // The first of the axes that are normalised together.
+  int64_t axis = -1;      // The first of the axes to normalise over.
   double epsilon = 1e-5;  // Added to the mean square.
   TENON_ATTRS(axis, epsilon)
 };
@@ -32,7 +32,7 @@ Along rows(const Attrs& attrs, size_t rank) {
   return {.axes = axes_from(attrs.axis, rank), .keepdims = true};
 }
 
-// Rows divided by their root mean square, and the inverse of that root.
+// z is x divided by its root mean square, and `inverse` is the inverse of that root mean square.
 struct Scaled {
   Tensor z, inverse;
 };
@@ -52,7 +52,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {to_dtype(z * to_dtype(in[1], wide), dtype)};
 }
 
-// With z = x * r, where r is the inverse: dx = r * (dz - z * mean(dz * z)).
+// With z = x * r and r the inverse root mean square, dx = r * (dz - z * mean(dz * z)).
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const DType dtype = v.input_type(0).dtype, wide = wide_dtype(dtype);
   const Tensor x = to_dtype(v.input(0), wide), dy = to_dtype(v.cotangent(0), wide);

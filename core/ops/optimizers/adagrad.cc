@@ -1,4 +1,4 @@
-// adagrad: a gradient step scaled by the inverse root of the accumulated squared gradients.
+// adagrad: a gradient step, divided by the square root of the sum of all squared gradients so far.
 
 #include "core/ops/optimizers/optimizer.h"
 

@@ -1,5 +1,5 @@
-// adam: steps along the moving average of gradients, divided by the root of the moving average of
-// their squares.
+// adam: a step along the moving average of gradients, divided by the square root of the moving
+// average of squared gradients.
 
 #include "core/ops/optimizers/optimizer.h"
 
@@ -7,9 +7,9 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double beta1 = 0.9;     // Decay rate of the average of gradients.
-  double beta2 = 0.999;   // Decay rate of the average of squared gradients.
-  double epsilon = 1e-8;  // Added to the root of that average of squares.
+  double beta1 = 0.9;     // Decay rate of the moving average of gradients.
+  double beta2 = 0.999;   // Decay rate of the moving average of squared gradients.
+  double epsilon = 1e-8;  // Added to the square root of the average of squares.
   TENON_ATTRS(beta1, beta2, epsilon)
 };
 
@@ -43,7 +43,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Cases<Attrs> cases() {
   const CaseTensor p = f32({1, 2}), g = f32({2, -4}), none = f32({0, 0}), first = i64({}, {1});
   return {
-      // The length of the first step equals the learning rate, whatever the gradient's size.
+      // With bias correction, the first step has the size of the learning rate for any gradient.
       {.name = "example",
        .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 0},
        .inputs = {p, g, none, none, first, scalar(0.5)},

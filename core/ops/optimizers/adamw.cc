@@ -1,4 +1,4 @@
-// adamw: adam with a weight decay that is decoupled from the gradient.
+// adamw: adam with weight decay that is applied to p directly and not through the gradient.
 
 #include "core/ops/optimizers/optimizer.h"
 
@@ -6,10 +6,10 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double beta1 = 0.9;          // Decay rate of the average of gradients.
-  double beta2 = 0.999;        // Decay rate of the average of squared gradients.
-  double epsilon = 1e-8;       // Added to the root of that average of squares.
-  double weight_decay = 0.01;  // Fraction of p that a step with lr 1 subtracts.
+  double beta1 = 0.9;          // Decay rate of the moving average of gradients.
+  double beta2 = 0.999;        // Decay rate of the moving average of squared gradients.
+  double epsilon = 1e-8;       // Added to the square root of the average of squares.
+  double weight_decay = 0.01;  // Fraction of p that a step subtracts at learning rate 1.
   TENON_ATTRS(beta1, beta2, epsilon, weight_decay)
 };
 
@@ -44,7 +44,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Cases<Attrs> cases() {
   const CaseTensor p = f32({1, 2}), g = f32({2, -4}), none = f32({0, 0}), first = i64({}, {1});
   return {
-      // The length of the first step equals the learning rate, whatever the gradient's size.
+      // With bias correction, the first step has the size of the learning rate for any gradient.
       {.name = "example",
        .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 0, .weight_decay = 0.25},
        .inputs = {p, g, none, none, first, scalar(0.5)},

@@ -1,4 +1,4 @@
-// lamb: the direction of adamw, scaled in each layer to the norm of the parameter.
+// lamb: an adamw step whose length is scaled to the norm of the parameter.
 
 #include "core/ops/definition/op_ids.h"
 #include "core/ops/optimizers/optimizer.h"
@@ -7,10 +7,10 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double beta1 = 0.9;          // Decay rate of the mean.
-  double beta2 = 0.999;        // Decay rate of the mean of squares.
-  double epsilon = 1e-6;       // Added to the root of the mean of squares.
-  double weight_decay = 0.01;  // Share of the parameter that is added to the direction.
+  double beta1 = 0.9;          // Decay rate of the moving average of gradients.
+  double beta2 = 0.999;        // Decay rate of the moving average of squared gradients.
+  double epsilon = 1e-6;       // Added to the square root of the average of squares.
+  double weight_decay = 0.01;  // Fraction of the parameter that is added to the direction.
   TENON_ATTRS(beta1, beta2, epsilon, weight_decay)
 };
 
@@ -52,7 +52,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Cases<Attrs> cases() {
   const CaseTensor p = f32({3, 4}), g = f32({2, -4}), none = f32({0, 0}), first = i64({}, {1});
   return {
-      // The first direction is (1, -1), scaled to the length of p, which is 5.
+      // The first direction is (1, -1). It is scaled to the norm of p, which is 5.
       {.name = "example",
        .attrs = {.beta1 = 0.5, .beta2 = 0.75, .epsilon = 0, .weight_decay = 0},
        .inputs = {p, g, none, none, first, scalar(0.5)},

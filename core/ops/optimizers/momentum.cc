@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double momentum = 0.9;  // Decay rate of the sum.
+  double momentum = 0.9;  // Decay rate of the accumulated gradients.
   bool nesterov = false;  // Whether to use Nesterov momentum.
   TENON_ATTRS(momentum, nesterov)
 };

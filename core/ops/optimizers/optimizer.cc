@@ -33,8 +33,8 @@ void require_moments(const TensorType& step, double beta1, double beta2, double 
   require_epsilon(epsilon, "C6");
 }
 
-// 1 - beta^step: the bias correction of a mean that began with zeros. expm1 keeps the digits that
-// the difference would lose while beta^step is close to 1.
+// Returns 1 - beta^step, which corrects the bias of a moving average that starts at zero. expm1
+// stays accurate if beta^step is close to 1.
 static Tensor weight_of(double beta, const Tensor& step) { return -expm1(std::log(beta) * step); }
 
 Moments next_moments(const Tensor& g, const Tensor& m, const Tensor& v, const Tensor& step,

@@ -1,5 +1,5 @@
-// Shared by the steps of optimizers. They compute in the parameter's dtype, half types in float32,
-// and are not differentiated.
+// Shared by the optimizer ops. These compute in the dtype of the parameter (half types in float32),
+// and have no derivatives.
 
 #pragma once
 
@@ -11,21 +11,21 @@ namespace tenon {
 
 inline constexpr const char* kNoStepGradient = "an optimizer's step is not differentiated";
 
-// Checks C1 to C3 of every optimizer. Input 0 is the parameter, `names` are the inputs between it
-// and lr, which is input `lr`.
+// Checks constraints C1 to C3 of every optimizer. Input 0 is the parameter, and input `lr` is the
+// learning rate. `names` are the inputs between them.
 void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t lr);
 
 // Requires 0 <= value < 1, for decay rates.
 void require_decay(double value, const char* name, std::string_view label);
 void require_epsilon(double value, std::string_view label);
 
-// Checks C4 to C6 of adam and similar ops: `step` is a 0-d number, the betas are decay rates, and
-// epsilon is not negative.
+// Checks constraints C4 to C6 of adam, adamw and lamb: `step` is a 0-d number, the betas are decay
+// rates, and epsilon is not negative.
 void require_moments(const TensorType& step, double beta1, double beta2, double epsilon);
 
-// The decaying means of gradients (m) and of their squares (v), after one more gradient. Both began
-// with zeros, so m is too small by the factor `weight`. `size` is the root of the bias-corrected v,
-// plus epsilon.
+// The moving averages of gradients (m) and of squared gradients (v) after one more gradient. They
+// started at zero, so m / weight is the bias-corrected m. `size` is the square root of the
+// bias-corrected v, plus epsilon.
 struct Moments {
   Tensor m, v, weight, size;
 };

@@ -1,4 +1,4 @@
-// rmsprop: a gradient step divided by the root of the decaying mean of squared gradients.
+// rmsprop: a gradient step, divided by the square root of the moving average of squared gradients.
 
 #include "core/ops/optimizers/optimizer.h"
 
@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double rho = 0.9;       // Decay rate of the mean of squares.
-  double epsilon = 1e-7;  // Added to the root of that mean.
+  double rho = 0.9;       // Decay rate of the moving average of squares.
+  double epsilon = 1e-7;  // Added to the square root of the moving average.
   TENON_ATTRS(rho, epsilon)
 };
 

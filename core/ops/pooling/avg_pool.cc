@@ -1,4 +1,4 @@
-// avg_pool: the mean of each window.
+// avg_pool: the mean of the elements in each window.
 
 #include "core/ops/convolution/conv_shape.h"
 
@@ -30,8 +30,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(x.dtype, y)};
 }
 
-// The number of elements that each window counts. This is a constant, unless padding does not count
-// or windows may extend past the end. Then it is a window sum over a plane of ones.
+// Returns the number of elements that each window's mean is taken over. It is a constant if all
+// windows count the same elements. Otherwise (padding excluded, or ceil mode), it is the window sum
+// of a plane of ones.
 Tensor divisor(const Attrs& attrs, const TensorType& x, const Dims& y) {
   const bool padded = !(attrs.pads == Ints(attrs.pads.size(), 0));
   if (!attrs.ceil_mode && (attrs.count_include_pad || !padded)) {
@@ -52,7 +53,7 @@ Tensor divisor(const Attrs& attrs, const TensorType& x, const Dims& y) {
     kept.axes.push_back(static_cast<int64_t>(kSpatial + i));
   }
   if (attrs.count_include_pad) counted.pads.clear();
-  // If padding counts, it may hold the start of one more window, which the result does not have.
+  // With padding included in the plane, one more window may fit than y has. Slicing removes it.
   return slice(window_sum(ones(plane), counted), kept);
 }
 
@@ -61,7 +62,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {sums / divisor(attrs, in[0]->type, sums->shape())};
 }
 
-// The op is linear, so the derivative needs only the types.
+// The op is linear in x, so the derivative needs only types, and no values.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const Tensor& dy = v.cotangent(0);

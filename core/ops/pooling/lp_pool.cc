@@ -1,4 +1,5 @@
-// lp_pool and global_lp_pool: the p-norm of each window, and of each channel over all spatial axes.
+// lp_pool: the p-norm of each window. global_lp_pool: the p-norm of each channel over all spatial
+// axes.
 
 #include <cmath>
 
@@ -10,17 +11,17 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints kernel_shape;       // The window's size per spatial axis.
-  Ints strides;            // Empty for ones.
-  Ints pads;               // Before each spatial axis, then after each; empty for zeros.
-  Ints dilations;          // Empty for ones.
-  bool ceil_mode = false;  // Whether windows that extend past the end count.
-  int64_t p = 2;           // Of the norm.
+  Ints kernel_shape;       // Size of the window per spatial axis.
+  Ints strides;            // Step of the window per spatial axis; empty: 1.
+  Ints pads;               // Padding before, then after each spatial axis; empty: 0.
+  Ints dilations;          // Dilation of the window per spatial axis; empty: 1.
+  bool ceil_mode = false;  // Whether to include a last window that extends past the end.
+  int64_t p = 2;           // Exponent of the norm.
   TENON_ATTRS(kernel_shape, strides, pads, dilations, ceil_mode, p)
 };
 
 struct GlobalAttrs {
-  int64_t p = 2;  // Of the norm.
+  int64_t p = 2;  // Exponent of the norm.
   TENON_ATTRS(p)
 };
 
@@ -38,23 +39,24 @@ Along channels(const Dims& x) {
   return spatial;
 }
 
-// The sums of each op, and the transpose of the window sum.
+// sums() adds the elements of each window, or of each channel for global_lp_pool. spread() is the
+// transpose of the window sum.
 Tensor sums(const Attrs& attrs, const Tensor& x) { return window_sum(x, windows(attrs)); }
 Tensor spread(const Attrs& attrs, const Tensor& g, const Dims& x) {
   return window_spread(g, x, windows(attrs));
 }
 Tensor sums(const GlobalAttrs&, const Tensor& x) { return sum(x, channels(x->shape())); }
 
-// |x|^n; the common exponents do not call pow.
+// Returns |x|^n, without calling pow for the usual exponents 0, 1 and 2.
 Tensor power(const Tensor& x, int64_t n) {
   if (n == 0) return ones(x->type);
   if (n == 1) return abs(x);
   return n == 2 ? square(x) : pow(abs(x), number(static_cast<double>(n)));
 }
 
-// The norms of windows, whose elements may differ so much that no single factor suits them all. For
-// squares, ordinary, large and small elements are summed separately, each scaled. The three lengths
-// are combined by hypot.
+// The p-norm of each window. The elements of x may differ so much in magnitude that no single scale
+// factor suits all windows. For p = 2, the squares of ordinary, large and small elements are
+// therefore scaled and summed separately, and hypot combines the three norms.
 Tensor norms(const Attrs& attrs, const Tensor& x, DType from) {
   if (attrs.p == 1) return sums(attrs, abs(x));
   if (attrs.p > 2) {
@@ -74,8 +76,8 @@ Tensor norms(const Attrs& attrs, const Tensor& x, DType from) {
   return hypot(hypot(lengths(equal(scale.factor, number(1))), small), large);
 }
 
-// The norms of channels. For p above 2, elements are divided by the largest magnitude if its power,
-// or a sum of such powers, could leave the range.
+// The p-norm of each channel. For p > 2, elements are divided by the largest magnitude if its
+// power, or a sum of such powers, could overflow or underflow.
 Tensor norms(const GlobalAttrs& attrs, const Tensor& x, DType from) {
   if (attrs.p == 1) return sums(attrs, abs(x));
   const Along along = channels(x->shape());
@@ -103,7 +105,8 @@ Tensors decompose(const A& attrs, TensorSpan in) {
   return {in_wide(in[0], [&](const Tensor& x) { return norms(attrs, x, dtype); })};
 }
 
-// sign(x) |x|^(p - 1) * sum over its windows of dy / y^(p - 1).
+// The derivative: sign(x) |x|^(p - 1) times the sum, over the windows that contain x, of dy / y^(p
+// - 1).
 Tensor slope(const Attrs& attrs, const Tensor& x, const Tensor& y, const Tensor& dy) {
   const Tensor reaching = spread(attrs, dy / power(y, attrs.p - 1), x->shape());
   return (attrs.p == 2 ? x : sign(x) * power(x, attrs.p - 1)) * reaching;
@@ -113,7 +116,7 @@ Tensor slope(const GlobalAttrs& attrs, const Tensor& x, const Tensor& y, const T
   return (attrs.p == 2 ? share : sign(x) * power(share, attrs.p - 1)) * dy;
 }
 
-// The derivative is 0 where y is 0: the norm has a kink there.
+// Where y is 0, the norm has a kink; the derivative is defined as 0 there.
 template <class A>
 Tensors vjp(const A& attrs, const VjpArgs& v) {
   const DType dtype = v.input_type(0).dtype, wide = wide_dtype(dtype);
@@ -125,12 +128,12 @@ Tensors vjp(const A& attrs, const VjpArgs& v) {
 
 constexpr int64_t kMaxP = 1 << 10;
 
-// Constraints of both.
+// Constraints of both ops.
 //   C1  x is floating point.
 //   C2  x has one to three spatial axes; global_lp_pool accepts more as well.
 //   C5  p is from 1 to 1024.
 //
-// Constraints of lp_pool, besides these.
+// Constraints of lp_pool, in addition to these.
 //   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
 //       or have one positive value for each as well; pads is empty or has two non-negative values
 //       for each.

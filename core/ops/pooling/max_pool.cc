@@ -1,4 +1,4 @@
-// max_pool: the largest element of each window, and its index.
+// max_pool: the largest element of each window, and the index of that element.
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// max_pool_backward: the derivative of max_pool. Used alone, it is max unpooling: it restores the
-// maxima and fills the rest with zeros.
+// max_pool_backward: the derivative of max_pool. Called alone, it is max unpooling: it writes
+// maxima back to their positions and fills the rest with zeros.
 
 #include "core/ops/definition/formulas.h"
 
@@ -30,7 +30,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {reshape(flat, shape)};
 }
 
-// The op scatters to the indices, so its derivative gathers from them.
+// The op scatters dy to the indices, so its derivative gathers from them.
 Tensors vjp(const Attrs&, const VjpArgs& v) {
   const Tensor& ddx = v.cotangent(0);
   return {gather(reshape(ddx, {-1}), v.input(1), 0), Tensor()};

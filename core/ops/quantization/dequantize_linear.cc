@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 1;  // The axis that scale belongs to, if it is not 0-d.
+  int64_t axis = 1;  // The axis along which scale varies, if it is not 0-d.
   TENON_ATTRS(axis)
 };
 
@@ -32,7 +32,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(scale.dtype, x.shape)};
 }
 
-// The difference is exact: in float32 for 16 bits, and in integers for more.
+// Returns x - zero_point, computed exactly: in `wide` for integers of up to 16 bits, in int64 for
+// int32.
 Tensor centered(const Tensor& x, const Tensor& zero_point, DType wide) {
   if (!zero_point) return cast(x, wide);
   if (size_of(x->type.dtype) <= 2) return cast(x, wide) - cast(zero_point, wide);

@@ -1,4 +1,4 @@
-// fake_quantize: quantises x to small integers and converts it back.
+// fake_quantize: rounds x to quantised integers and converts these back to real numbers.
 
 #include <limits>
 
@@ -8,9 +8,9 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t quant_min = 0;    // The smallest integer.
-  int64_t quant_max = 255;  // The largest integer.
-  int64_t axis = 1;         // The axis that scale belongs to, if it is not 0-d.
+  int64_t quant_min = 0;    // The smallest quantised integer.
+  int64_t quant_max = 255;  // The largest quantised integer.
+  int64_t axis = 1;         // The axis along which scale varies, if it is not 0-d.
   TENON_ATTRS(quant_min, quant_max, axis)
 };
 
@@ -41,7 +41,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {x};  // C5
 }
 
-// The integer that x is quantised to, before clipping, and the inputs in the compute dtype.
+// The quantised integer of x before clipping, and scale and zero point in the compute dtype.
 struct Quantized {
   Tensor integer, scale, zero_point;
 };
@@ -66,7 +66,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {to_dtype((kept - q.zero_point) * q.scale, in[kX]->type.dtype)};
 }
 
-// Straight-through estimator: rounding counts as the identity, and elements out of range get zero.
+// Straight-through estimator: differentiates rounding like the identity. Elements outside
+// [quant_min, quant_max] get the gradient 0.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Quantized q = quantize(attrs, v.input(kX), v.input(kScale),
                                v.n_inputs() > kZeroPoint ? v.input(kZeroPoint) : Tensor());
@@ -77,7 +78,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   return grads;
 }
 
-// Rounding has slope 0 for finite differences; layer_derivatives_test.cc tests the derivative.
+// Finite differences of rounding are 0, so layer_derivatives_test.cc tests the derivative instead.
 Cases<Attrs> cases() {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

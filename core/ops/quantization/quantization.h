@@ -1,4 +1,5 @@
-// Shared by conversions between real numbers and small integers: shapes of scales and zero points.
+// Shared by quantize_linear, dequantize_linear and fake_quantize: the shapes of scales and zero
+// points.
 
 #pragma once
 
@@ -11,8 +12,8 @@ inline constexpr const char* kZeroPointDoc = "the quantized value of 0, with the
 inline constexpr const char* kQuantizationAxisDoc =
     "The axis of scale, unless that is 0-d; a negative axis counts from the end.";
 
-// Requires a scale that is 0-d, or has one element for each index along the axis. Throws with the
-// label.
+// Requires `scale` to be 0-d, or to have one element for each index of x along the axis. Error
+// messages begin with `label`.
 inline void require_scale_shape(const TensorType& scale, const TensorType& x, int64_t axis,
                                 std::string_view label) {
   if (scale.rank() == 0) return;
@@ -22,7 +23,7 @@ inline void require_scale_shape(const TensorType& scale, const TensorType& x, in
           label, x.shape[at], axis, scale);
 }
 
-// Appends axes of size 1, so that the parameter broadcasts along its own axis.
+// Appends axes of size 1 to a scale or zero point, so that it broadcasts to x along `axis`.
 inline Tensor along_axis(const Tensor& parameter, const Tensor& x, int64_t axis) {
   if (parameter->rank() == 0) return parameter;
   const auto at = static_cast<size_t>(from_front(axis, x->rank()));

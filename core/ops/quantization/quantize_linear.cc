@@ -1,4 +1,4 @@
-// quantize_linear: rounds real numbers to small integers by a scale and a zero point.
+// quantize_linear: converts real numbers to small integers by a scale and a zero point.
 
 #include <limits>
 
@@ -8,8 +8,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 1;                   // The axis that scale belongs to, if it is not 0-d.
-  DType output_dtype = DType::kNone;  // Of the result; none takes that of zero_point, or u8.
+  int64_t axis = 1;                   // The axis along which scale varies, if it is not 0-d.
+  DType output_dtype = DType::kNone;  // kNone: the dtype of zero_point, or kU8 if there is none.
   TENON_ATTRS(axis, output_dtype)
 };
 
@@ -42,7 +42,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(dtype, x.shape)};
 }
 
-// Computes in float32 or wider, where sums of these integers are exact. The cast saturates.
+// Computes in float32 or wider, where sums of small integers are exact. cast() saturates
+// out-of-range values.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[kX]->type.dtype);
   const Tensor x = to_dtype(in[kX], wide), scale = to_dtype(in[kScale], wide);

@@ -18,7 +18,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(DType::kBool, attrs.shape, "C3"), rng_state_type()};
 }
 
-// u < p is false for p = 0 and true for p = 1, because u is in [0, 1).
+// u < p is false for every u if p is 0, and true for every u if p is 1, because u is in [0, 1).
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), DType::kF32);
   return {less(drawn[0], cast(in[1], DType::kF32)), drawn[1]};

@@ -1,4 +1,4 @@
-// random_categorical and random_permutation: draw classes from logits, and permutations.
+// random_categorical draws classes from logits. random_permutation draws permutations.
 
 #include <limits>
 
@@ -9,12 +9,12 @@ namespace tenon::ops {
 namespace {
 
 struct CategoricalAttrs {
-  int64_t num_samples = 1;  // Number of classes to draw for each distribution.
+  int64_t num_samples = 1;  // Number of samples to draw from each distribution.
   TENON_ATTRS(num_samples)
 };
 
 struct PermutationAttrs {
-  int64_t n = 0;  // Number of elements.
+  int64_t n = 0;  // Number of elements to permute.
   TENON_ATTRS(n)
 };
 
@@ -38,10 +38,11 @@ TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
   return {y, rng_state_type()};
 }
 
-// Replaces a draw of 0, whose noise would be infinite, by half the step between draws.
+// A draw u of 0 would give an infinite ln(u). It is replaced by half the distance between adjacent
+// draws.
 constexpr double kMinDraw = 0x1p-25;
 
-// The Gumbel-max trick: logit - ln(-ln(u)) is largest for class k with probability
+// The Gumbel-max trick: class k has the largest value of logits[k] - ln(-ln(u[k])) with probability
 // softmax(logits)[k].
 Tensors categorical(const CategoricalAttrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[1]->type.dtype);
@@ -64,14 +65,14 @@ TensorTypes permutation_infer(const PermutationAttrs& attrs, TypeSpan in) {
   return {require_sizes(DType::kI64, {attrs.n}, "C2"), rng_state_type()};
 }
 
-// The sorting order of random 64-bit numbers, which are almost never equal.
+// The permutation that sorts random 64-bit numbers, which are almost never equal.
 Tensors permutation(const PermutationAttrs& attrs, TensorSpan in) {
   const Tensors drawn = rng_bits(in[0], {attrs.n}, DType::kU64);
   return {argsort(drawn[0], {.axis = 0}), drawn[1]};
 }
 
-// Expected values were computed with NumPy from the known answers of rng_bits. The draws for a
-// state of zeros are 0.399, 0.881, 0.736, 0.605, 0.972, 0.362, 0.694 and 0.037.
+// The expected values were computed with NumPy from the published results of Philox. With a state
+// of zeros, the draws are 0.399, 0.881, 0.736, 0.605, 0.972, 0.362, 0.694 and 0.037.
 CaseTensor zeros_state() { return u32({0, 0, 0, 0, 0, 0}); }
 
 Cases<CategoricalAttrs> categorical_cases() {
@@ -96,7 +97,7 @@ Cases<CategoricalAttrs> categorical_cases() {
        .inputs = {zeros_state(), f32({-kInf, 0, -kInf})},
        .expect = {i64({1, 1}), u32({0, 0, 2, 0, 0, 0})},
        .n_outputs = 2},
-      {.name = "a_draw_of_zero",  // The fifth draw, for the only class with weight.
+      {.name = "a_draw_of_zero",  // The fifth draw is 0, and only its class has a finite logit.
        .attrs = {.num_samples = 2},
        .inputs = {u32({0, 0, 14883994, 0, 0, 0}), f32({-kInf, 0, -kInf})},
        .expect = {i64({1, 1}), u32({0, 0, 14883996, 0, 0, 0})},

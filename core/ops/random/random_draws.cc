@@ -18,8 +18,8 @@ TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Sizes& shape) {
 Tensors draw_uniform(const Tensor& state, const Dims& shape, DType dtype) {
   struct Source {
     DType bits;
-    int64_t dropped;  // Low bits of a word that the dtype's fraction has no room for.
-    double step;      // Between neighbours.
+    int64_t dropped;  // Number of low bits of a word that the dtype's fraction cannot hold.
+    double step;      // Distance between adjacent numbers.
   };
   const auto source = [&]() -> Source {
     switch (dtype) {

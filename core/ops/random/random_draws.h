@@ -1,5 +1,5 @@
-// Shared by ops that draw random numbers: the generator's state and the conversion of bits to
-// numbers. DESIGN 8 fixes both, so that every device draws the same.
+// Shared by ops that draw random numbers: the generator's state, and the conversion of bits to
+// floats. Both are specified, so that every device draws the same numbers.
 
 #pragma once
 
@@ -7,7 +7,8 @@
 
 namespace tenon::ops {
 
-// The key's low and high word, then the 128-bit counter, low word first.
+// Number of uint32 words of a generator's state: the key (low word, high word), then the 128-bit
+// counter, low word first.
 inline constexpr int64_t kRngStateWords = 6;
 
 TensorType rng_state_type();
@@ -15,11 +16,11 @@ TensorType rng_state_type();
 // Requires the first input to be a generator's state; errors have the label C1.
 void require_rng_state(TypeSpan in);
 
-// The types of a draw of floating-point numbers and of the new state. Its errors have the labels C1
-// (the state), C2 (the dtype) and C3 (a size).
+// Infers the types of a draw of floats and of the new state. Errors have label C1 (the state), C2
+// (the dtype) or C3 (a size).
 TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Sizes& shape);
 
-// Cases that all such draws share: an empty draw, and errors.
+// Cases that all draws of floats share: an empty draw, and errors.
 template <typename Attrs>
 Cases<Attrs> shared_draw_cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
@@ -38,8 +39,8 @@ Cases<Attrs> shared_draw_cases() {
   };
 }
 
-// Evenly spaced numbers in [0, 1), computed from the high bits of one word each. There are as many
-// distinct ones as the dtype's fraction allows. Returns the numbers and the new state.
+// Draws evenly spaced floats in [0, 1), each from the high bits of one word (two for float64). As
+// many bits are used as the fraction of the dtype has. Returns the floats and the new state.
 Tensors draw_uniform(const Tensor& state, const Dims& shape, DType dtype);
 
 }  // namespace tenon::ops

@@ -1,4 +1,5 @@
-// random_normal and truncated_normal: samples from a normal distribution, and from a truncated one.
+// random_normal and truncated_normal: draw from a normal distribution, and from one truncated to
+// two standard deviations.
 
 #include "core/ops/definition/op_ids.h"
 #include "core/ops/random/random_draws.h"
@@ -8,16 +9,16 @@ namespace {
 
 struct Attrs {
   Sizes shape;                // The sizes of the draw.
-  DType dtype = DType::kF32;  // Of the draw; floating point.
-  double mean = 0;            // The mean of the distribution.
-  double scale = 1;           // Its standard deviation.
+  DType dtype = DType::kF32;  // The dtype of the result, which must be floating point.
+  double mean = 0;            // Mean of the distribution.
+  double scale = 1;           // Standard deviation of the distribution.
   TENON_ATTRS(shape, dtype, mean, scale)
 };
 
 constexpr double kTwoPi = 6.283185307179586476925;
 constexpr double kSqrt2 = 1.41421356237309504880;
 constexpr double kTwoSigmaProbability =
-    0.954499736103641585599;  // erf(sqrt(2)): the share within the bounds.
+    0.954499736103641585599;  // erf(sqrt(2)): the probability within two standard deviations.
 
 // Constraints.
 //   C1  state is u32[6].
@@ -29,16 +30,16 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 DType wide(DType drawn) { return drawn == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-// Scales and shifts the draws before they are rounded to the dtype.
+// Applies `scale` and `mean` to standard normal samples, before they are rounded to the dtype.
 Tensor placed(const Attrs& attrs, Tensor y) {
   if (attrs.scale != 1) y = y * attrs.scale;
   if (attrs.mean != 0) y = y + attrs.mean;
   return cast(y, attrs.dtype);
 }
 
-// The Box-Muller transform: a pair of uniform samples determines a radius and an angle, whose
-// Cartesian coordinates are two independent normal samples. The first half of the result holds the
-// cosine terms, the second half the sine terms.
+// The Box-Muller transform: each pair of uniform samples determines a radius and an angle, whose
+// Cartesian coordinates are two independent normal samples. The first half of the result consists
+// of the cosine terms, the second half of the sine terms.
 Tensors decompose_normal(const Attrs& attrs, TensorSpan in) {
   const Dims shape = to_dims(attrs.shape);
   const Size n = count(shape);
@@ -56,8 +57,8 @@ Tensors decompose_normal(const Attrs& attrs, TensorSpan in) {
   return {placed(attrs, reshape(y, shape)), drawn[1]};
 }
 
-// Inverse transform sampling: the inverse of the cumulative distribution function at uniform points
-// within the bounds.
+// Inverse transform sampling: applies the inverse of the cumulative distribution function to
+// uniform samples between its values at the two bounds.
 Tensors decompose_truncated_normal(const Attrs& attrs, TensorSpan in) {
   const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), wide(attrs.dtype));
   const Tensor place = kTwoSigmaProbability * (2.0 * drawn[0] - 1.0);
@@ -65,7 +66,8 @@ Tensors decompose_truncated_normal(const Attrs& attrs, TensorSpan in) {
   return {placed(attrs, y), drawn[1]};
 }
 
-// Expected values were computed with Python in double precision from the known answers of rng_bits.
+// The expected values were computed with Python in double precision from the published results of
+// Philox.
 Cases<Attrs> normal_cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   return joined<Attrs>(
@@ -95,7 +97,7 @@ Cases<Attrs> normal_cases() {
       shared_draw_cases<Attrs>());
 }
 
-// Expected values were computed with SciPy from the known answers of rng_bits.
+// The expected values were computed with SciPy from the published results of Philox.
 Cases<Attrs> truncated_normal_cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   const CaseTensor next = u32({0, 0, 1, 0, 0, 0});

@@ -1,4 +1,4 @@
-// random_uniform: samples from a uniform distribution between two bounds.
+// random_uniform: draws from a uniform distribution between two bounds.
 
 #include "core/ops/random/random_draws.h"
 
@@ -22,7 +22,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return drawn;
 }
 
-// The bits in these cases are the known answers of rng_bits: 0x6627e8d5 >> 8 is 0x6627e8.
+// The bits in these cases are those published for Philox. For example, 0x6627e8d5 >> 8 is 0x6627e8.
 Cases<Attrs> cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   const CaseTensor next = u32({0, 0, 1, 0, 0, 0});

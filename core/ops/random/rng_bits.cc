@@ -1,4 +1,5 @@
-// rng_bits: random words from a counter-based generator, from which all other random ops draw.
+// rng_bits: draws random bits with the counter-based generator Philox. All other random ops call
+// it.
 
 #include "core/ops/random/random_draws.h"
 
@@ -18,7 +19,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(attrs.dtype, attrs.shape, "C3"), rng_state_type()};
 }
 
-// The known answers are those published by the authors of Philox.
+// The expected values were published by the authors of Philox.
 Cases<Attrs> cases() {
   constexpr double kOnes = 0xffffffff;
   return {

@@ -6,11 +6,12 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Direction direction = Direction::kForward;  // The order of the steps.
-  int64_t layout = 0;                         // 1: the batch axis is first; 0: the steps are.
-  double clip = 0;                            // Bound for the inputs of activations; 0 for none.
+  Direction direction = Direction::kForward;  // The order of the time steps.
+  int64_t layout = 0;                         // 0: the first axis is time; 1: the batch.
+  // Inputs of activations are clipped to [-clip, clip]; 0: not clipped.
+  double clip = 0;
   bool linear_before_reset =
-      false;  // Whether the reset gate scales the product with h, or h itself.
+      false;  // true: the reset gate scales the product r h; false: h itself.
   TENON_ATTRS(direction, layout, clip, linear_before_reset)
 };
 

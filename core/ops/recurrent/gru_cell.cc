@@ -7,7 +7,7 @@ namespace {
 
 struct Attrs {
   bool linear_before_reset =
-      false;  // Whether the reset gate scales the product with h, or h itself.
+      false;  // true: the reset gate scales the product r h; false: h itself.
   TENON_ATTRS(linear_before_reset)
 };
 

@@ -6,10 +6,11 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Direction direction = Direction::kForward;  // The order of the steps.
-  int64_t layout = 0;                         // 1: the batch axis is first; 0: the steps are.
-  double clip = 0;                            // Bound for the inputs of activations; 0 for none.
-  bool input_forget = false;                  // Whether f is 1 - i instead of a separate gate.
+  Direction direction = Direction::kForward;  // The order of the time steps.
+  int64_t layout = 0;                         // 0: the first axis is time; 1: the batch.
+  // Inputs of activations are clipped to [-clip, clip]; 0: not clipped.
+  double clip = 0;
+  bool input_forget = false;  // Whether the forget gate is 1 - input gate.
   TENON_ATTRS(direction, layout, clip, input_forget)
 };
 

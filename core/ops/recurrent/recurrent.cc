@@ -1,4 +1,5 @@
-// Runs recurrent layers over their time steps. recurrent_steps.cc defines the steps.
+// Runs recurrent layers (rnn, gru, lstm) over their time steps. recurrent_steps.cc computes single
+// steps.
 
 #include "core/ops/recurrent/recurrent.h"
 
@@ -12,7 +13,7 @@ enum LayerInput : size_t { kX, kW, kR, kB, kSequenceLens, kInitialH, kInitialC, 
 constexpr const char* kNames[] = {"x",         "w",         "r", "b", "sequence_lens",
                                   "initial_h", "initial_c", "p"};
 
-// The sizes of a layer that constraint C3 refers to.
+// The sizes that constraint C3 of the layers refers to.
 struct LayerSizes {
   Size steps, batch, features, hidden;
   int64_t directions;
@@ -29,7 +30,7 @@ struct LayerSizes {
   }
 };
 
-// The slices of x along one axis, each without that axis.
+// Splits x along one axis into slices without that axis.
 Tensors unstacked(const Tensor& x, size_t axis) {
   Dims shape = x->shape();
   const auto n = static_cast<size_t>(shape[axis]);
@@ -46,14 +47,16 @@ Tensor stacked(const Tensors& parts, size_t axis) {
   return call_single(OpId::k_stack, any_attrs(attrs), parts.span());
 }
 
-// An input's slice for each direction, in the compute dtype; empty tensors if the input is absent.
+// Returns the slice of input `i` for each direction, in the compute dtype; empty tensors if the
+// input is absent.
 Tensors by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
   if (!has(in, i)) return Tensors(static_cast<size_t>(directions), Tensor());
   return unstacked(to_dtype(in[i], wide_dtype(in[kX]->type.dtype)), axis);
 }
 
-// Iterates over the steps of one direction. Returns h of every step, in the order of x, and sets
-// `states` to the final states.
+// Runs all steps of one direction. Returns h after each step, in the order of `inputs`, and
+// replaces `states` by the final states. Steps after the end of a sequence (`lengths`) output zeros
+// and keep the states.
 Tensors iterate_steps(const Tensors& inputs, bool reverse, const Step& step, const Tensor& lengths,
                       Tensors& states) {
   const size_t n = inputs.size();
@@ -149,7 +152,7 @@ Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
     }
     const bool reverse = walk.direction == Direction::kReverse || d == 1;
     shape[2] = n.hidden;
-    // The loop is unrolled, so the gradients of a trace serve only one number of steps.
+    // The loop is unrolled, so a trace is specialised to one number of steps.
     const Tensors outputs =
         iterate_steps(unstacked(products, time), reverse, directed.step, lengths, now);
     y.push_back(outputs.empty() ? zeros(TensorType(wide, shape)) : stacked(outputs, time));

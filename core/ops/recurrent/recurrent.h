@@ -1,7 +1,7 @@
-// Shared by recurrent ops: one step of each kind, and the iteration of a layer over its steps.
+// Shared by recurrent ops: single steps, and the loop of a layer over its time steps.
 //
-// A step takes the product of its input with the weights, biases included. So a layer computes one
-// product for all of its steps before the iteration.
+// A step receives the product of its input with the weights w, including the bias. A layer computes
+// this product for all time steps at once, before the loop.
 
 #pragma once
 
@@ -16,17 +16,18 @@ namespace tenon {
 enum class RnnActivation : int32_t { kTanh, kRelu };
 EnumInfo enum_info(RnnActivation);
 
-// Returns the next h. `input` is the product with the input, r [H, H] are the recurrent weights;
-// `clip` bounds the input of the activation, 0 for no bound.
+// Returns the next h. `input` is the product of x and w [B, H], and r [H, H] are the recurrent
+// weights. The input of the activation is clipped to [-clip, clip], or not if clip is 0.
 Tensor rnn_step(const Tensor& input, const Tensor& h, const Tensor& r, RnnActivation activation,
                 double clip);
 
-// The gates are update, reset and hidden: input [B, 3H], r [3H, H].
+// One step of a GRU. `input` [B, 3H] and r [3H, H] hold the gates in the order update, reset,
+// hidden.
 class GruStep {
  public:
-  // `b` [6H] may be empty.
+  // The biases `b` [6H] may be an empty tensor.
   GruStep(const Tensor& r, const Tensor& b, bool linear_before_reset, double clip);
-  // The bias of the product with the input; empty without biases.
+  // The bias to add to the product of x and w; an empty tensor if there are no biases.
   const Tensor& input_bias() const { return input_bias_; }
   Tensor operator()(const Tensor& input, const Tensor& h) const;
 
@@ -35,9 +36,10 @@ class GruStep {
   double clip_;
   int64_t hidden_;
   Tensor input_bias_;
-  Tensor r_;            // All of r. If the reset precedes the product: update and reset only.
-  Tensor r_hidden_;     // The hidden part of r, if the reset precedes the product.
-  Tensor hidden_bias_;  // Bias of the product with h, if the reset follows it.
+  // If linear_before_reset: all of r; otherwise only the update and reset rows.
+  Tensor r_;
+  Tensor r_hidden_;     // The hidden rows of r, unless linear_before_reset.
+  Tensor hidden_bias_;  // The bias of the product with h, if linear_before_reset.
 };
 
 struct LstmState {
@@ -45,22 +47,25 @@ struct LstmState {
 };
 
 struct LstmOptions {
-  Tensor peepholes;           // [3H]: weights of the cell in the input, output and forget gates.
-  bool input_forget = false;  // Whether the forget gate is one minus the input gate.
+  Tensor peepholes;           // [3H]: weights of c in the input, output and forget gates.
+  bool input_forget = false;  // Whether the forget gate is 1 - input gate.
   double clip = 0;
 };
 
-// The gates are input, output, forget and cell: input [B, 4H], r [4H, H].
+// One step of an LSTM. `input` [B, 4H] and r [4H, H] hold the gates in the order input, output,
+// forget, cell.
 LstmState lstm_step(const Tensor& input, const LstmState& state, const Tensor& r,
                     const LstmOptions& options = {});
 
-// The sum of both halves of the biases; empty without biases.
+// Adds the bias of the input product (first half of b) and that of the recurrent product (second
+// half). Returns an empty tensor if b is empty.
 Tensor joined_biases(const Tensor& b);
 
-// x @ w^T, and a bias if there is one.
+// Returns x @ w^T, plus the bias unless it is empty.
 Tensor input_product(const Tensor& x, const Tensor& w, const Tensor& bias);
 
-// Checks C1 to C3 of each cell: inputs [B, I] and [B, H], weights of `gates` times H rows, biases.
+// Checks constraints C1 to C3 of rnn_cell, gru_cell and lstm_cell: x is [B, I], states are [B, H],
+// and weights and biases have `gates` times H rows.
 void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<const char*> names);
 
 // ---- layers
@@ -68,7 +73,7 @@ void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<co
 enum class Direction : int32_t { kForward, kReverse, kBidirectional };
 EnumInfo enum_info(Direction);
 
-// How a layer iterates over its steps, as its attributes specify.
+// How a layer iterates over its time steps, from its attributes.
 struct LayerIteration {
   Direction direction;
   int64_t layout;
@@ -77,9 +82,9 @@ struct LayerIteration {
   int64_t directions() const { return direction == Direction::kBidirectional ? 2 : 1; }
 };
 
-// Checks the constraints C1 to C6 that the layers' files list, for `gates` gates and `states`
-// states: h, and possibly c. Inputs are x, w, r, b, sequence_lens, initial_h, initial_c and p, as
-// far as the layer has them.
+// Infers the output types of a layer and checks the constraints C1 to C6 in its file. The layer has
+// `gates` gates and `states` states: h and, for lstm, c. Its inputs are x, w, r, b, sequence_lens,
+// initial_h, initial_c and p; absent ones are skipped.
 TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates,
                         size_t states);
 
@@ -88,19 +93,20 @@ struct LayerWeights {
   Tensor w, r, b, p;
 };
 
-// Returns the new states, h first. `input` is the product with the input.
+// Computes one step. `input` is the product of x and w. Returns the new states, h first.
 using Step = std::function<Tensors(const Tensor& input, const Tensors& states)>;
 
 struct DirectedStep {
-  Tensor input_bias;  // May be empty.
+  Tensor input_bias;  // Empty if there are no biases.
   Step step;
 };
 
-// Returns y and the last states. `step_of` builds the step of each direction from its weights.
+// Runs a layer. Returns y and the final states. `step_of` makes the step of a direction from its
+// weights.
 Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of);
 
-// ---- documents
+// ---- documentation of attributes and inputs
 
 inline constexpr const char* kDirectionDoc =
     "The direction of the time steps: forward, reverse, or bidirectional, with separate weights "

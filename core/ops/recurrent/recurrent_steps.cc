@@ -1,4 +1,4 @@
-// One step of each recurrent op.
+// Single steps of the recurrent ops, and the checks of the cell ops.
 
 #include "core/ops/definition/op_ids.h"
 #include "core/ops/recurrent/recurrent.h"
@@ -10,7 +10,7 @@ Tensor clipped(const Tensor& x, double bound) {
   return bound > 0 ? clip(x, number(-bound), number(bound)) : x;
 }
 
-// Splits the last axis into `parts` parts of `size` elements.
+// Splits the last axis into `parts` tensors of `size` elements each.
 Tensors cut(const Tensor& x, int64_t parts, int64_t size) {
   const SplitAttrs attrs{.axis = -1, .split = Sizes(static_cast<size_t>(parts), size)};
   return call_op(OpId::k_split, any_attrs(attrs), {&x, 1});

@@ -6,10 +6,11 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Direction direction = Direction::kForward;  // The order of the steps.
-  int64_t layout = 0;                         // 1: the batch axis is first; 0: the steps are.
-  double clip = 0;                            // Bound for the inputs of activations; 0 for none.
-  RnnActivation activation = RnnActivation::kTanh;  // Applied to the sum.
+  Direction direction = Direction::kForward;  // The order of the time steps.
+  int64_t layout = 0;                         // 0: the first axis is time; 1: the batch.
+  // Inputs of activations are clipped to [-clip, clip]; 0: not clipped.
+  double clip = 0;
+  RnnActivation activation = RnnActivation::kTanh;  // Applied to the sum of both products.
   TENON_ATTRS(direction, layout, clip, activation)
 };
 

@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  RnnActivation activation = RnnActivation::kTanh;  // Applied to the sum.
+  RnnActivation activation = RnnActivation::kTanh;  // Applied to the sum of both products.
   TENON_ATTRS(activation)
 };
 

@@ -1,4 +1,4 @@
-// any and all: logical or and logical and along some axes.
+// any and all: logical or, and logical and, over some axes.
 
 #include "core/ops/reductions/reduction.h"
 
@@ -16,7 +16,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_reduced(attrs, in[0]);
 }
 
-// Computed as max or min over 0 and 1. Empty inputs are special, because max and min reject them.
+// Computes max (any) or min (all) of 0 and 1. For an empty input, which max and min reject, returns
+// `of_nothing`.
 Tensor decide(const Attrs& attrs, const Tensor& x, Tensor (*extreme)(const Tensor&, const Along&),
               bool of_nothing) {
   if (count(x->shape()) == 0) {
@@ -35,7 +36,8 @@ Tensors all_decompose(const Attrs& attrs, TensorSpan in) {
   return {decide(attrs, in[0], min, true)};
 }
 
-// Expected results for {0, 1; 0, 0; 1, 1}: for all elements, rows, columns, and an empty input.
+// The cases of any or all. The arguments are the expected results for x = [[0, 1], [0, 0], [1, 1]]:
+// over all elements, over each row, over each column, and for an empty input.
 Cases<Attrs> cases(double whole, std::initializer_list<double> rows,
                    std::initializer_list<double> columns, double of_nothing) {
   const CaseTensor x = boolean({3, 2}, {0, 1, 0, 0, 1, 1});

@@ -1,4 +1,4 @@
-// argmax and argmin: the index of the extreme element along an axis.
+// argmax and argmin: the index of the largest or smallest element along an axis.
 
 #include <limits>
 
@@ -23,7 +23,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Expected indices: `place` for {1, 9, -5}, the others for the rows of {1, 2; 4, 3}.
+// The cases of argmax or argmin. `place` is the expected index for [1, 9, -5], the other arguments
+// those for the rows of [[1, 2], [4, 3]].
 Cases<Attrs> cases(double place, double of_rows_0, double of_rows_1) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const CaseTensor matrix = f32({2, 2}, {1, 2, 4, 3});

@@ -1,4 +1,4 @@
-// bincount: the number of occurrences of each integer.
+// bincount: counts how often each nonnegative integer occurs.
 
 #include "core/ops/definition/data_dependent_sizes.h"
 #include "core/ops/definition/op_ids.h"
@@ -8,12 +8,12 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t minlength = 0;  // Minimum length of the result if length is -1.
-  Size length = -1;       // Counts the integers below it; -1 counts up to the largest in x.
+  int64_t minlength = 0;  // Minimum length of the result; used if length is -1.
+  Size length = -1;       // Length of the result; -1: the largest element of x plus 1.
   TENON_ATTRS(minlength, length)
 };
 
-// No tensor can have more elements of 16 bytes, the widest dtype.
+// The widest dtype has 16 bytes, so no tensor has more elements than this.
 constexpr int64_t kMaxCounts = int64_t{1} << 58;
 
 // The number of distinct nonnegative values of a dtype, at most kMaxCounts.
@@ -67,7 +67,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor length_value = length.known() ? integer(length) : count_as(DType::kI64, length);
   const Size n = count(in[0]->shape());
   Tensor places = cast(reshape(in[0], {n}), DType::kI64);
-  // scatter would count a negative index from the end. Subtracting the length makes it invalid.
+  // scatter_elements accepts negative indices, which count from the end. Subtracting the length
+  // makes them out of range, and thus an error.
   places = where(less(places, integer(0)), sub(places, length_value), places);
   const auto add_up = [&](const Tensor& updates) {
     return scatter_elements(zeros(TensorType(updates->type.dtype, {length})), places, updates,

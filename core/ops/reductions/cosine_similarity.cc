@@ -1,4 +1,4 @@
-// cosine_similarity: the cosines of the angles between vectors.
+// cosine_similarity: the cosine of the angle between two vectors.
 
 #include "core/ops/reductions/square_scale.h"
 
@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 1;       // The axis of the vectors.
-  double epsilon = 1e-8;  // Lower bound for the lengths in the divisor.
+  int64_t axis = 1;       // The axis along which the vectors extend.
+  double epsilon = 1e-8;  // Lower bound of each norm in the divisor.
   TENON_ATTRS(axis, epsilon)
 };
 
@@ -27,7 +27,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(a.dtype, shape)};
 }
 
-// Divides the vectors by their lengths first, so that no product of elements leaves the range.
+// Divides the vectors by their norms before multiplying, so that no product overflows or
+// underflows.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType &a = in[0]->type, &b = in[1]->type;
   const Dims shape = require_broadcast(a, b, "C2");

@@ -33,7 +33,8 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Cases of cummax, or with `sign` -1 of cummin, which has the same indices.
+// The cases of cummax, or with `sign` -1 those of cummin: inputs and values are negated, and
+// indices are the same.
 Cases<Attrs> cases(double sign) {
   const auto extreme = [sign](std::initializer_list<double> of_max) {
     CaseTensor x = f32(of_max);

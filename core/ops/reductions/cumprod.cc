@@ -19,7 +19,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// Each element's neighbour `step` positions after it along an axis; `beyond` where there is none.
+// Shifts x along an axis: element i becomes the element at i + step, or `beyond` if there is none.
 Tensor shifted(const Tensor& x, size_t axis, int64_t step, double beyond) {
   Sizes pads(2 * x->rank(), 0);
   pads[axis] = -step;
@@ -27,10 +27,10 @@ Tensor shifted(const Tensor& x, size_t axis, int64_t step, double beyond) {
   return pad(x, number(beyond), pads);
 }
 
-// Element k is a factor of all products after it. Its gradient is p[k], the product of the elements
-// before it, times s[k] = dy[k] + x[k + 1] s[k + 1]. Each round doubles the number of terms of s
-// that are summed. There is no division, so this is also correct for zeros, and for derivatives of
-// any order.
+// Element k is a factor of all products after it. Its gradient is p[k] * s[k], where p[k] is the
+// product of the elements before it, and s[k] = dy[k] + x[k + 1] s[k + 1]. Each iteration of the
+// loop doubles the number of terms that s includes. The formula has no division, so it is correct
+// for zeros, and can be differentiated any number of times.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   if (count(type.shape) == 0) return {v.cotangent(0)};

@@ -16,7 +16,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// An element is part of all sums after it, so the derivative sums in the other direction.
+// Element i is a term of all sums from i on, so the derivative is a cumulative sum in the other
+// direction.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   Attrs back = attrs;
   back.reverse = !attrs.reverse;

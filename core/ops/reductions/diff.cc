@@ -1,4 +1,4 @@
-// diff: differences of adjacent elements, taken n times.
+// diff: takes differences of adjacent elements, n times.
 
 #include "core/ops/definition/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t n = 1;      // Number of times that differences are taken.
+  int64_t n = 1;      // Number of times to take differences.
   int64_t axis = -1;  // The axis of the differences; a negative one counts from the end.
   TENON_ATTRS(n, axis)
 };

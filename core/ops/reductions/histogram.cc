@@ -1,4 +1,4 @@
-// histogram: counts the elements in each of several bins of equal width.
+// histogram: counts the elements in each bin of equal width.
 
 #include <cmath>
 #include <limits>
@@ -29,8 +29,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(DType::kI64, {attrs.bins}, "C2")};
 }
 
-// The last bin includes its upper edge. Elements outside all bins are counted in an extra bin,
-// which is cut off.
+// The last bin includes its upper edge. Elements outside all bins are counted in an additional bin,
+// which is not returned.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[0]->type.dtype);
   const Tensor low = cast(in[1], wide), high = cast(in[2], wide);

@@ -25,7 +25,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   })};
 }
 
-// dx = dy * (x / y), and 0 where all of x is 0.
+// dx = dy * (x / y). Where y is 0, dx is 0.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const uint32_t mask = axes_mask(attrs.axes, type.rank());

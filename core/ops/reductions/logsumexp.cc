@@ -1,4 +1,4 @@
-// logsumexp: the logarithm of a sum of exponentials, without overflow.
+// logsumexp: the logarithm of the sum of exponentials, computed without overflow.
 
 #include <limits>
 
@@ -15,8 +15,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 //   C1  x is floating point.
 //   C2  the axes are valid for x; see reduction.h.
 
-// The maximum is subtracted before exp(). An infinite maximum is not, because its difference from
-// itself is NaN; exp() then gives the infinite result by itself.
+// Subtracts the maximum before exp(), unless it is infinite: the difference of two infinities would
+// be NaN, and exp() gives the correct infinite result without it.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Dims& shape = in[0]->shape();
   const Dims reduced = reduced_shape(shape, axes_mask(attrs.axes, shape.rank()), attrs.keepdims);
@@ -29,8 +29,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   })};
 }
 
-// dx = dy * exp(x - y), where the exponential is softmax. Where y is -infinity, all of x are too,
-// and 0 replaces y in the difference.
+// dx = dy * exp(x - y), which is dy * softmax(x). Where y is -infinity, all elements of x are
+// -infinity, too. The difference would be NaN, so 0 replaces y there.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const uint32_t mask = axes_mask(attrs.axes, type.rank());

@@ -33,8 +33,9 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
           to_dtype(reshape(variance, shape), type.dtype)};
 }
 
-// The mean changes by dx / n, and the variance by 2 (x - mean) dx / n. The distances sum to zero,
-// so the change of the mean does not affect the variance.
+// If an element changes by dx, the mean changes by dx / n, and the variance by 2 (x - mean) dx / n.
+// The change of the mean has no effect on the variance, because the differences x - mean sum to
+// zero.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const DType wide = wide_dtype(type.dtype);
@@ -76,7 +77,7 @@ Cases<Attrs> cases() {
       {.name = "large_mean",
        .inputs = {f32({16777212, 16777214})},
        .expect = {f32({}, {16777213}), f32({}, {1})},
-       .check_gradient = false,  // Differences of such large numbers are meaningless.
+       .check_gradient = false,  // Finite differences of such large numbers are meaningless.
        .n_outputs = 2},
       {.name = "squares_would_overflow",
        .inputs = {f32({4e19, -4e19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})},

@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// The variance is the mean of squared distances, not the difference of two large numbers.
+// Computes the variance as the mean of squared differences from the mean. The formula mean(x^2) -
+// mean^2 would cancel.
 Statistics statistics(const Tensor& x, const Ints& axes, DType from, double epsilon) {
   const Along group{.axes = axes, .keepdims = true};
   Statistics s;
@@ -26,9 +27,9 @@ Tensor inverse_root(const Tensor& mean_square, const ops::SquareScale& scale, do
   return rsqrt(mean_square + (epsilon * scale.factor) * scale.factor);
 }
 
-// The mean changes by dx / n, the variance by 2 (x - mean) dx / n = 2 z / inv_std * dx / n, and
-// inv_std by -inv_std^2 * z * dx / n. All three add to the cotangent of x through z at constant
-// statistics.
+// If an element changes by dx, the mean changes by dx / n, the variance by 2 (x - mean) dx / n = 2
+// z / inv_std * dx / n, and inv_std by -inv_std^2 * z * dx / n. Their contributions are added to
+// the cotangent of x through z at constant statistics.
 Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, const Tensor& dz,
                      const StatisticsCotangents& d) {
   const Along group{.axes = axes, .keepdims = true};

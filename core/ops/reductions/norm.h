@@ -1,5 +1,5 @@
-// Shared by normalisations: the mean and variance of groups of elements, their derivative, and the
-// parameters that scale and shift the result.
+// Shared by the normalisation ops: the mean and variance of groups of elements, their derivative,
+// and the parameters `scale` and `bias`.
 
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace tenon {
 
-// Statistics over some axes, which are kept with size 1.
+// Statistics over some axes, which remain with size 1.
 struct Statistics {
   Tensor mean;
   ops::SquareScale scale;
   Tensor scaled;           // x - mean, multiplied by the factor of `scale`.
   Tensor scaled_variance;  // The mean of the squares of `scaled`.
-  Tensor inv_scaled_std;   // 1 / sqrt(variance + epsilon), divided by that factor.
+  Tensor inv_scaled_std;   // 1 / sqrt(variance + epsilon), divided by the factor of `scale`.
 
   // The population variance.
   Tensor variance() const { return scale.undo(scale.undo(scaled_variance)); }
@@ -21,32 +21,32 @@ struct Statistics {
   Tensor inv_std() const { return scale.of(inv_scaled_std); }
 };
 
-// `from` is the dtype that x was widened from.
+// Computes the statistics of x over `axes`. `from` is the dtype before x was widened.
 Statistics statistics(const Tensor& x, const Ints& axes, DType from, double epsilon);
 
-// 1 / sqrt(mean_square + epsilon), divided by the factor of the scale. `mean_square` is the mean of
-// scaled squares.
+// Returns 1 / sqrt(v + epsilon), divided by the factor of `scale`, where v is the mean of squares
+// without scaling. `mean_square` is the mean of scaled squares.
 Tensor inverse_root(const Tensor& mean_square, const ops::SquareScale& scale, double epsilon);
 
-// Cotangents of the statistics where they are outputs themselves; each may be empty.
+// Cotangents of statistics that are outputs of the op; an empty tensor means none.
 struct StatisticsCotangents {
   Tensor mean, variance, inv_std;
 };
 
-// The cotangent of x, where z = (x - mean) * inv_std, `dz` is the cotangent of z and `d` those of
-// the statistics.
+// Returns the cotangent of x for z = (x - mean) * inv_std. `dz` is the cotangent of z, and `d` are
+// those of the statistics.
 Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, const Tensor& dz,
                      const StatisticsCotangents& d);
 
-// ---- norms over an axis and all after it, whose parameters have those axes
+// ---- norms over the axes from `axis` to the last; scale and bias have these axes
 
-// The axes from this one to the last.
+// Returns the axes from `axis` to the last.
 Ints axes_from(int64_t axis, size_t rank);
 
-// Checks C1: p has the dtype of x. Checks C3: p can be broadcast to the axes of x from `axis` on.
+// Checks that p has the dtype of x (C1) and broadcasts to the axes of x from `axis` on (C3).
 void require_from_axis(const TensorType& p, const TensorType& x, size_t axis, const char* name);
 
-// ---- norms whose parameters have one element for each channel, axis 1 of x
+// ---- norms whose scale and bias have one element for each channel (axis 1 of x)
 
 struct GroupNormAttrs {
   double epsilon = 1e-5;   // Added to the variance.
@@ -54,14 +54,14 @@ struct GroupNormAttrs {
   TENON_ATTRS(epsilon, num_groups)
 };
 
-// Checks C1: x and its parameters, inputs 1 and 2, are floating point and of one dtype. Checks C2:
-// x has a batch and channels. Checks C3: a parameter has one element for each channel.
+// Checks that x, scale and bias (inputs 0 to 2) are floating point and of one dtype (C1), that x
+// has a batch and channels (C2), and that scale and bias have one element for each channel (C3).
 void require_channels(TypeSpan in);
 
-// The values, shaped so that they broadcast to x, in the compute dtype.
+// Returns `values`, one for each channel, in the compute dtype and reshaped to broadcast to x.
 Tensor by_channel(const Tensor& values, const TensorType& x);
 
-// All axes except the channels.
+// Returns all axes of a tensor except axis 1, the channels.
 Ints all_but_channels(size_t rank);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// The type rule that reductions share.
+// Shared by the reductions: their type rule.
 
 #pragma once
 
@@ -21,7 +21,7 @@ inline TensorTypes infer_reduced_floating(const ReduceAttrs& attrs, TypeSpan in)
   return infer_reduced(attrs, in[0]);
 }
 
-// The number of elements that are reduced to one.
+// Returns the number of elements that one result is reduced from.
 inline Size count_reduced(const Ints& axes, const Dims& shape) {
   const uint32_t mask = axes_mask(axes, shape.rank());
   Size n = 1;
@@ -31,7 +31,8 @@ inline Size count_reduced(const Ints& axes, const Dims& shape) {
   return n;
 }
 
-// A number of elements as a value. If it is symbolic, it is computed as a sum of ones.
+// Returns a number of elements as a scalar. A symbolic number is computed in the graph, as a sum of
+// ones.
 inline Tensor count_as(DType dtype, const Size& n) {
   if (n.known()) [[likely]]
     return number(static_cast<double>(n));

@@ -1,4 +1,4 @@
-// segment_reduce: reduces the slices along the first axis by segment.
+// segment_reduce: reduces the slices along the first axis that have the same segment id.
 
 #include <cmath>
 
@@ -15,8 +15,8 @@ EnumInfo enum_info(SegmentReduction) {
 }
 
 struct Attrs {
-  int64_t num_segments = 0;                             // Number of groups.
-  SegmentReduction reduction = SegmentReduction::kSum;  // How a group is reduced.
+  int64_t num_segments = 0;                             // Number of segments.
+  SegmentReduction reduction = SegmentReduction::kSum;  // How the slices of a segment are combined.
   TENON_ATTRS(num_segments, reduction)
 };
 
@@ -42,7 +42,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// The lowest value of the dtype.
+// Returns a tensor filled with the lowest value of its dtype.
 Tensor lowest(const TensorType& type) {
   if (is_floating(type.dtype)) return fill(number(-INFINITY), type.shape, type.dtype);
   if (is_unsigned_integer(type.dtype)) return zeros(type);
@@ -54,7 +54,7 @@ Tensor highest(const TensorType& type) {
   return is_floating(type.dtype) ? neg(lowest(type)) : bitwise_not(lowest(type));
 }
 
-// Sums and products are computed in float32 if x has a half type.
+// Half types are summed and multiplied in float32.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[0]->type.dtype, wide = is_floating(dtype) ? wide_dtype(dtype) : dtype;
   const Tensor ids = expand_dims(in[1], {-1});

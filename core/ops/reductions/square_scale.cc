@@ -5,10 +5,10 @@
 namespace tenon::ops {
 namespace {
 
-// Sums of squares outside [low, high] may have overflowed, or consist of subnormal numbers. The
-// values are then multiplied by `down` or `up`. The square of the largest value is at least 2^-31
-// times the sum. After scaling, that square is a normal number, and the sum of 2^31 such squares is
-// finite.
+// A sum of squares outside [low, high] may have overflowed, or may include subnormal squares. The
+// values are then multiplied by `down` or `up` before they are squared. Assuming at most 2^31
+// values, the largest square is at least 2^-31 times the sum. After scaling, it is a normal number,
+// and the sum of 2^31 such squares is finite.
 struct Range {
   double low, high, up, down;
 };

@@ -1,6 +1,7 @@
-// Sums of squares that neither overflow nor underflow if the result fits the dtype: for lengths,
+// Sums of squares that neither overflow nor underflow if the result fits the dtype: for norms,
 // deviations and their inverses. Values are multiplied by a power of two before they are squared,
-// and the result by its inverse. In the ordinary range both are 1, so that results keep their bits.
+// and the result by the inverse of that power. In the usual range, the power is 1 and results are
+// unchanged.
 
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace tenon::ops {
 
-// One factor for each sum of squares, and its inverse. Both are empty if no scaling is needed.
+// The factor for each sum of squares, and its inverse. Both tensors are empty if nothing is scaled.
 struct SquareScale {
   Tensor factor;
   Tensor inverse;
@@ -19,32 +20,33 @@ struct SquareScale {
   Tensor undo(const Tensor& x) const { return inverse ? x * inverse : x; }
 };
 
-// Whether squares of values that were widened from the dtype need scaling. float16 has so few
-// exponents that its squares are ordinary numbers of float32.
+// Whether squares of values with dtype `from` need scaling after they are widened. float16 needs
+// none, because its squares are in the normal range of float32.
 inline bool needs_scale(DType from) { return from != DType::kF16; }
 
-// Scales for values whose unscaled squares have these sums or means. The factor is 1 where a sum is
-// from 2^-96 to 2^96, in float64 from 2^-880 to 2^960. The caller adds a value of the size of
-// `floor` to the root of the sum, so smaller values need not be scaled up.
+// Returns the factors for values with these sums or means of unscaled squares. The factor is 1 if a
+// sum is between 2^-96 and 2^96 (float64: 2^-880 and 2^960). The caller adds a value of about
+// `floor` to the root of the sum, so sums that are small relative to floor^2 are not scaled up.
 SquareScale square_scale(const Tensor& squares, double floor = 0);
-// The same with squares(), which returns the sums and is called only if they are needed. `from` is
-// the dtype that the values were widened from.
+// As above, but calls squares() to compute the sums only if scaling may be needed. `from` is the
+// dtype before the values were widened.
 template <std::invocable Squares>
 SquareScale square_scale(DType from, const Squares& squares, double floor = 0) {
   return needs_scale(from) ? square_scale(squares(), floor) : SquareScale();
 }
 
-// The factors of square_scale() other than 1: for sums that are too large, and too small.
+// The two factors other than 1 that square_scale() uses: for sums that are too large, and too
+// small.
 struct SquareFactors {
   double down, up;
 };
 SquareFactors square_factors(DType dtype);
 
-// Shortens vectors before their lengths are computed, where a length may overflow although no
-// element does. Suitable if a value much larger than 2^-48 is added to the length.
+// Factor for vectors before their norm is computed, if the norm may overflow although no element
+// does. Use it only if a value much larger than 2^-48 is added to the norm.
 inline constexpr double kLengthScale = 0x1p-32;
 
-// x divided by the larger of its Euclidean length along an axis and `epsilon`.
+// Divides x by its Euclidean norm along an axis, or by `epsilon` where that is larger.
 Tensor divide_by_length(const Tensor& x, int64_t axis, DType from, double epsilon);
 
 }  // namespace tenon::ops

@@ -1,4 +1,4 @@
-// sum, prod, max and min: reductions along some axes.
+// sum, prod, max and min: reductions over some axes.
 
 #include <bit>
 #include <limits>
@@ -37,7 +37,7 @@ Tensors sum_vjp(const Attrs& attrs, const VjpArgs& v) {
   return {spread(v.cotangent(0), v.input_type(0), mask_of(attrs, v))};
 }
 
-// Elements that tie for the extreme share its cotangent.
+// All elements that equal the extreme share its cotangent equally.
 Tensors extreme_vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const uint32_t mask = mask_of(attrs, v);
@@ -48,8 +48,8 @@ Tensors extreme_vjp(const Attrs& attrs, const VjpArgs& v) {
   return {where(wins, share, number(0))};
 }
 
-// The product of all elements before (or after) each one along the last axis. Each iteration
-// doubles the number of factors.
+// For each element along the last axis, returns the product of all elements before it, or after it
+// if `behind`. Each iteration of the loop doubles the number of factors.
 Tensor product_before(const Tensor& x, bool behind) {
   const size_t last = x->rank() - 1;
   const auto shifted = [&](const Tensor& t, int64_t by) {
@@ -65,14 +65,15 @@ Tensor product_before(const Tensor& x, bool behind) {
   return product;
 }
 
-// The gradient of an element is the product of all others. It is computed without division, so it
-// holds for zeros too, and for derivatives of any order.
+// The derivative of a product with respect to an element is the product of all other elements. It
+// is computed without division, so it is correct for zeros, and can be differentiated any number of
+// times.
 Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const uint32_t mask = mask_of(attrs, v);
   if (count(x.shape) == 0 || mask == 0) return {spread(v.cotangent(0), x, mask)};
 
-  // Moves the reduced axes after the others and merges them into one.
+  // Move the reduced axes to the end and merge them into one.
   const size_t rank = x.rank(), n_kept = rank - static_cast<size_t>(std::popcount(mask));
   Ints order, back(rank, 0);
   Dims turned, flat;
@@ -90,7 +91,7 @@ Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
   flat.push_back(n_reduced);
 
   const Tensor rows = reshape(transpose(v.input(0), order), flat);
-  // Half types are multiplied in float32, as the product itself is.
+  // Half types are multiplied in float32, like in prod itself.
   const Tensor slope = in_wide(rows, [](const Tensor& wide) {
     return product_before(wide, false) * product_before(wide, true);
   });
@@ -99,7 +100,7 @@ Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
 
 CaseTensor matrix() { return f32({2, 3}, {1, 2, 3, 4, 5, 6}); }
 
-// `all`, `rows` and `columns` are the reductions of matrix().
+// The cases of one reduction. `all`, `rows` and `columns` are its expected results for matrix().
 Cases<Attrs> cases(double all, std::initializer_list<double> rows,
                    std::initializer_list<double> columns) {
   return {

@@ -1,4 +1,4 @@
-// l1_norm, sum_square and log_sum: sums with a function applied to each element, or to the sum.
+// l1_norm, sum_square and log_sum: sums of a function of each element, or a function of the sum.
 
 #include <limits>
 
@@ -20,7 +20,7 @@ TensorTypes infer_numeric(const Attrs& attrs, TypeSpan in) {
 
 Tensors l1_norm_decompose(const Attrs& attrs, TensorSpan in) { return {sum(abs(in[0]), attrs)}; }
 
-// Integers wrap in any case, so only half types are widened.
+// Integers wrap in any width, so only half types are widened.
 Tensors sum_square_decompose(const Attrs& attrs, TensorSpan in) {
   const auto squares = [&](const Tensor& x) { return sum(square(x), attrs); };
   return {is_floating(in[0]->type.dtype) ? in_wide(in[0], squares) : squares(in[0])};

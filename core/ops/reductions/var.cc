@@ -1,4 +1,4 @@
-// var: the mean squared distance from the mean.
+// var: the mean of squared differences from the mean.
 
 #include <algorithm>
 
@@ -10,8 +10,8 @@ namespace {
 
 struct Attrs {
   Ints axes;              // The axes to reduce, negative ones from the end; empty for all.
-  bool keepdims = false;  // Whether reduced axes stay, with size 1.
-  double correction = 0;  // Subtracted from the number of elements in the divisor.
+  bool keepdims = false;  // Whether reduced axes remain, with size 1.
+  double correction = 0;  // The divisor is the number of elements minus this.
   TENON_ATTRS(axes, keepdims, correction)
 };
 
@@ -30,7 +30,7 @@ Tensor divisor(const Attrs& attrs, const Tensor& x) {
   return number(std::max(0.0, static_cast<double>(n) - attrs.correction));
 }
 
-// 2 / divisor.
+// Returns 2 / divisor.
 Tensor share(const Attrs& attrs, const Tensor& x) {
   const Tensor n = divisor(attrs, x);
   return n->is_scalar_value() ? number(2 / n->float_value) : number(2) / n;
@@ -53,8 +53,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   })};
 }
 
-// The mean depends on x too, but the distances from it sum to zero, so it adds nothing to the
-// derivative.
+// The mean depends on x, too. But the differences from the mean sum to zero, so this dependence
+// does not contribute to the derivative.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const Tensor g = spread(v.cotangent(0), type, axes_mask(attrs.axes, type.rank()));

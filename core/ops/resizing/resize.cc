@@ -14,8 +14,8 @@ EnumInfo enum_info(CoordinateTransformationMode) {
 
 namespace {
 
-// Returns a * b. The product must be below 2^59, so that sums of such products do not overflow.
-// Users may pass sizes and scales of any magnitude.
+// Returns a * b. Requires the product of known sizes to be less than 2^59, because users may pass
+// sizes and scales of any magnitude and sums of such products must not overflow.
 Size times(Size a, Size b) {
   constexpr double kMax = 0x1p59;
   if (a.known() && b.known()) {
@@ -25,7 +25,7 @@ Size times(Size a, Size b) {
   return a * b;
 }
 
-// Sets step, first and unit, for a scale of n / d.
+// Sets step, first and unit of an axis for the scale n / d.
 void place(CoordinateTransformationMode mode, Size n, Size d, ResizedAxis& axis) {
   const Size from = axis.from, to = axis.to;
   const auto half_pixel = [&](Size moved) {
@@ -42,7 +42,7 @@ void place(CoordinateTransformationMode mode, Size n, Size d, ResizedAxis& axis)
       if (to > 1) half_pixel(0);
       return;
     case CoordinateTransformationMode::kAlignCorners:
-      // The scaled size, before it is rounded down, is from * n / d.
+      // The formula needs the exact scaled size, which is from * n / d before rounding.
       if (times(from, n) <= d) return;
       if (identical(d, from)) {
         axis.step = from - 1;
@@ -83,19 +83,20 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
     n = n / common;
     d = d / common;
   }
-  const Size rest = times(result.from, n) - times(result.to, d);  // Lost by rounding, times d.
+  // The part that rounding `to` lost, times d.
+  const Size rest = times(result.from, n) - times(result.to, d);
   require(2 * rest >= -d && rest < d,
           "C5: axis {} of {} cannot be both {} by its size and {} / {} as large by its scale", axis,
           x, result.to, n, d);
   result.scale = n;
   result.scale_divisor = d;
   place(attrs.coordinate_transformation_mode, n, d, result);
-  times(result.step, result.to);  // Checks that the last position is not too large.
+  times(result.step, result.to);  // Throws if the last position is too large.
   return result;
 }
 
-// One element of a filter, for each position: its index in x, which may be out of range, and its
-// weight.
+// One tap of a filter, for all positions along an axis: the index in x of the element that it
+// reads, which may be out of range, and the element's weight.
 struct Tap {
   Tensor index;
   Tensor weight;
@@ -106,7 +107,9 @@ SmallVector<Tap, 4> taps_of(const ResizedAxis& axis, const Filter& filter, DType
   const Tensor below = floor_div(places, unit);
   const Tensor beyond =
       cast(mod(places, unit), dtype) / (axis.unit.known() ? number(static_cast<double>(axis.unit))
-                                                          : cast(unit, dtype));  // In [0, 1).
+                                                          // The fraction of the position, in [0,
+                                                          // 1).
+                                                          : cast(unit, dtype));
   const bool stretches = filter.antialias && axis.scale < axis.scale_divisor;
   const int64_t scale = stretches ? axis.scale : Size(1),
                 divisor = stretches ? axis.scale_divisor : Size(1);

@@ -1,8 +1,8 @@
-// Shared by resize_nearest, resize_linear and resize_cubic: the positions in the input over which
-// the elements of the result lie.
+// Shared by resize_nearest, resize_linear and resize_cubic: for each element of the result, its
+// position in the input.
 //
-// Positions are quotients of integers and are never rounded. So whether a position lies between two
-// elements, or halfway, does not depend on a floating type.
+// Positions are quotients of integers and are not rounded. Whether a position is on an element,
+// between two, or exactly halfway therefore does not depend on floating-point errors.
 
 #pragma once
 
@@ -20,11 +20,12 @@ enum class CoordinateTransformationMode : int32_t {
 };
 EnumInfo enum_info(CoordinateTransformationMode);
 
-// The attributes that all three have. The ops' own structs repeat them; `resizing` converts those.
+// The attributes that all three ops have. resizing() converts an op's own attribute struct to this
+// one.
 struct Resizing {
-  Ints sizes;           // Of the result, for each of axes; empty to derive them from the scales.
-  Ints scales;          // Result size over x size, for each; empty to derive it from sizes.
-  Ints scale_divisors;  // The divisor of each scale; empty for ones.
+  Ints sizes;           // Result size for each of `axes`; empty: derived from the scales.
+  Ints scales;          // Result size divided by x size, for each of `axes`; empty: from sizes.
+  Ints scale_divisors;  // The divisor of each scale; empty: 1.
   Ints axes;            // The axes to resize; empty for all.
   CoordinateTransformationMode coordinate_transformation_mode =
       CoordinateTransformationMode::kHalfPixel;
@@ -35,15 +36,15 @@ Resizing resizing(const Attrs& a) {
   return {a.sizes, a.scales, a.scale_divisors, a.axes, a.coordinate_transformation_mode};
 }
 
-// A resized axis. Element i of the result lies over position (i * step + first) / unit of x.
+// A resized axis. Element i of the result has the position (i * step + first) / unit in x.
 struct ResizedAxis {
   size_t axis = 0;
-  Size from = 0;  // Its size in x.
-  Size to = 0;    // Its size in the result.
+  Size from = 0;  // The size of the axis in x.
+  Size to = 0;    // The size of the axis in the result.
   Size step = 0;
   Size first = 0;
   Size unit = 1;
-  Size scale = 1;  // The scale is this over scale_divisor.
+  Size scale = 1;  // The scale factor is scale / scale_divisor.
   Size scale_divisor = 1;
 
   bool keeps_all() const {
@@ -54,26 +55,31 @@ struct ResizedAxis {
 
 using ResizedAxes = SmallVector<ResizedAxis, 3>;
 
-// Checks C2 to C6 of resize_nearest.cc, for inference.
+// Checks constraints C2 to C6 of resize_nearest.cc and returns the resized axes. resized_type()
+// returns the type of the result.
 ResizedAxes require_resize(const Resizing& attrs, const TensorType& x);
 TensorType resized_type(const Resizing& attrs, const TensorType& x);
 
-// The positions of all elements along an axis, times its unit: [to], of int64.
+// Returns the position of each result element along an axis, multiplied by axis.unit: int64
+// [axis.to].
 Tensor positions_in_units(const ResizedAxis& axis);
 
-// The weight of an element of x at `distance`, in elements, from a position.
+// A filter: returns the weight of an element whose distance from the position is `distance`
+// elements.
 using Weight = Tensor (*)(const Tensor& distance, double parameter);
 
-// A weight function that is zero from some distance on.
+// An interpolation filter. Its weight is zero for distances of `reach` or more.
 struct Filter {
   Weight weight;
   double parameter = 0;
-  int64_t reach = 1;             // That distance.
-  bool antialias = false;        // Whether to widen the filter when downsampling.
-  bool exclude_outside = false;  // Elements outside x have no weight; else they repeat the edge.
+  int64_t reach = 1;       // Distance in elements from which on the weight is zero.
+  bool antialias = false;  // Whether to widen the filter when downsampling.
+  // true: elements outside x have weight 0; false: they repeat the edge.
+  bool exclude_outside = false;
 };
 
-// Replaces each axis of x by weighted sums of the elements around its positions.
+// Resizes x along `axes`, one after the other. Each result element is a weighted sum of the
+// elements around its position.
 Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filter);
 
 // Documentation that all three share.

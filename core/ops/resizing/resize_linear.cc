@@ -8,12 +8,12 @@ namespace {
 using enum CoordinateTransformationMode;
 
 struct Attrs {
-  Ints sizes;           // Of the result, for each of axes; empty to derive them from the scales.
-  Ints scales;          // Size of the result over size of x; empty to derive it from sizes.
-  Ints scale_divisors;  // The divisor of each scale; empty for ones.
+  Ints sizes;           // Result size for each of `axes`; empty: derived from the scales.
+  Ints scales;          // Result size divided by x size; empty: derived from sizes.
+  Ints scale_divisors;  // The divisor of each scale; empty: 1.
   Ints axes;            // The axes to resize; empty for all.
   CoordinateTransformationMode coordinate_transformation_mode = kHalfPixel;
-  bool antialias = false;        // Whether a smaller result covers all of x.
+  bool antialias = false;        // Whether to widen the filter when downsampling.
   bool exclude_outside = false;  // Whether elements outside x have no weight.
   TENON_ATTRS(sizes, scales, scale_divisors, axes, coordinate_transformation_mode, antialias,
               exclude_outside)

@@ -15,9 +15,9 @@ EnumInfo enum_info(NearestMode) {
 }
 
 struct Attrs {
-  Ints sizes;           // Of the result, for each of axes; empty to derive them from the scales.
-  Ints scales;          // Size of the result over size of x; empty to derive it from sizes.
-  Ints scale_divisors;  // The divisor of each scale; empty for ones.
+  Ints sizes;           // Result size for each of `axes`; empty: derived from the scales.
+  Ints scales;          // Result size divided by x size; empty: derived from sizes.
+  Ints scale_divisors;  // The divisor of each scale; empty: 1.
   Ints axes;            // The axes to resize; empty for all.
   CoordinateTransformationMode coordinate_transformation_mode = kHalfPixel;
   NearestMode nearest_mode = NearestMode::kRoundPreferFloor;  // How positions are rounded.
@@ -39,7 +39,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {resized_type(resizing(attrs), in[0])};
 }
 
-// Rounds positions, which are quotients of integers, exactly.
+// Returns the nearest index of x for each position. Positions are quotients of integers, so
+// rounding is exact.
 Tensor nearest(const ResizedAxis& axis, NearestMode mode) {
   const Tensor places = positions_in_units(axis);
   const auto below = [](const Tensor& quotient, Size more, Size unit) {

@@ -1,4 +1,4 @@
-// broadcast_to: repeats elements along axes of size one and along new leading axes.
+// broadcast_to: repeats elements along axes of size 1 and along new leading axes.
 
 #include "core/ops/definition/formulas.h"
 

@@ -1,4 +1,4 @@
-// concat and stack: join tensors along an existing axis, or along a new one.
+// concat joins tensors along an existing axis; stack joins them along a new one.
 
 #include "core/ops/definition/formulas.h"
 

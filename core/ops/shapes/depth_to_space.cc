@@ -1,4 +1,4 @@
-// depth_to_space and space_to_depth: rearrange channels into square spatial blocks, and back.
+// depth_to_space moves channels into square spatial blocks; space_to_depth does the reverse.
 
 #include "core/ops/definition/formulas.h"
 
@@ -12,7 +12,7 @@ EnumInfo enum_info(DepthToSpaceMode) {
 }
 
 struct Attrs {
-  int64_t blocksize = 0;                           // The side length of the blocks.
+  int64_t blocksize = 0;                           // Number of elements along each side of a block.
   DepthToSpaceMode mode = DepthToSpaceMode::kDcr;  // The order of the channels of a block.
   TENON_ATTRS(blocksize, mode)
 };
@@ -58,7 +58,8 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// The position in a block is the outer part of the channel's index; with crd, the inner part.
+// Splits the channel index into the position in a block and the output channel. In mode dcr, the
+// position is the outer part of the index; in mode crd, it is the inner part.
 Tensors spread(const Attrs& attrs, TensorSpan in) {
   const Dims& x = in[0]->shape();
   const int64_t b = attrs.blocksize;

@@ -1,4 +1,4 @@
-// diagonal: the elements whose indices along two axes are equal, or differ by a fixed offset.
+// diagonal: the elements whose indices along two axes are equal, or differ by `offset`.
 
 #include <algorithm>
 
@@ -8,16 +8,16 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t offset = 0;  // The diagonal; positive offsets are right of the main one.
+  int64_t offset = 0;  // Offset from the main diagonal; positive: to the right.
   int64_t axis1 = 0;   // The axis of rows; a negative one counts from the end.
   int64_t axis2 = 1;   // The axis of columns.
   TENON_ATTRS(offset, axis1, axis2)
 };
 
-// The axes, first element and length of a diagonal.
+// The two axes, the first element and the number of elements of a diagonal.
 struct Line {
-  size_t rows = 0, columns = 0;  // The axes.
-  Size row = 0, column = 0;      // The first element.
+  size_t rows = 0, columns = 0;  // The axes of rows and columns.
+  Size row = 0, column = 0;      // Indices of the first element.
   Size size = 0;
 };
 
@@ -25,7 +25,7 @@ Line line_of(const Attrs& attrs, const TensorType& x) {
   Line line{.rows = static_cast<size_t>(from_front(attrs.axis1, x.rank())),
             .columns = static_cast<size_t>(from_front(attrs.axis2, x.rank()))};
   const Size n_rows = x.shape[line.rows], n_columns = x.shape[line.columns];
-  // A diagonal beyond the matrix is empty; the bound keeps the arithmetic in range.
+  // A diagonal outside the matrix is empty. Bounding the offset prevents overflow.
   constexpr int64_t kBeyond = int64_t{1} << 60;
   const bool is_below = attrs.offset < 0;
   line.row = is_below ? least(-std::max(attrs.offset, -kBeyond), n_rows) : Size(0);
@@ -65,8 +65,9 @@ bool view(const Attrs& attrs, size_t, const TensorType& type, const TensorType& 
   return true;
 }
 
-// In a row-major matrix of m columns, successive elements of the diagonal are m + 1 elements apart.
-// So each gets m zeros after it, and the part that extends past the matrix is cropped.
+// In a row-major matrix with m columns, successive elements of the diagonal are m + 1 elements
+// apart. So m zeros are appended to each element of the cotangent, and zeros past the end of the
+// matrix are cropped.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const Line line = line_of(attrs, x);
@@ -83,7 +84,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   Dims shape{others};
   shape.push_back(rows);
   shape.push_back(columns);
-  Ints perm;  // Moves the rows and columns, now last, back to their axes.
+  Ints perm;  // Moves the axes of rows and columns, which are last, back.
   int64_t next = 0;
   for (size_t i = 0; i < x.rank(); ++i) {
     const auto last = static_cast<int64_t>(x.rank()) - 1;

@@ -1,4 +1,5 @@
-// flatten: reshapes a tensor to a matrix by merging its axes into two.
+// flatten: reshapes a tensor to a matrix. The axes before `axis` become its rows, the others its
+// columns.
 
 #include "core/ops/definition/formulas.h"
 
@@ -6,7 +7,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 1;  // The first of the axes that are merged into the columns.
+  int64_t axis = 1;  // The first axis that is merged into the columns.
   TENON_ATTRS(axis)
 };
 
@@ -20,7 +21,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const auto first = static_cast<size_t>(from_front(attrs.axis, x.rank()));
   TensorType rows(x.dtype, {}), columns(x.dtype, {});
   for (size_t i = 0; i < x.rank(); ++i) (i < first ? rows : columns).shape.push_back(x.shape[i]);
-  check_size(rows);  // If one axis is empty, the others may have any size.
+  check_size(rows);  // If one axis is 0, the product of the others may still overflow.
   check_size(columns);
   return {TensorType(x.dtype, {count(rows.shape), count(columns.shape)})};
 }

@@ -1,4 +1,4 @@
-// flip: reverses the order of elements along some axes.
+// flip: reverses the elements along some axes.
 
 #include "core/ops/definition/formulas.h"
 

@@ -1,4 +1,4 @@
-// meshgrid: the coordinates of the points of a grid.
+// meshgrid: returns the coordinates of each point of a grid.
 
 #include <utility>
 
@@ -14,11 +14,12 @@ EnumInfo enum_info(MeshgridIndexing) {
 }
 
 struct Attrs {
-  MeshgridIndexing indexing = MeshgridIndexing::kXy;  // Which axis the first two inputs run along.
+  // kXy: input 0 varies along axis 1, and input 1 along axis 0.
+  MeshgridIndexing indexing = MeshgridIndexing::kXy;
   TENON_ATTRS(indexing)
 };
 
-// The axis along which input i runs.
+// Returns the axis of the grid along which input i varies.
 size_t axis_of(const Attrs& attrs, size_t i, size_t n) {
   return attrs.indexing == MeshgridIndexing::kXy && n > 1 && i < 2 ? 1 - i : i;
 }

@@ -1,4 +1,4 @@
-// pad: adds elements around a tensor, or crops its ends.
+// pad: adds elements at the ends of axes, or crops elements there.
 
 #include "core/ops/definition/symbolic_sizes.h"
 #include "core/ops/indexing/indexing.h"
@@ -8,16 +8,17 @@ namespace {
 
 using Attrs = PadAttrs;
 
-// How one axis changes: elements cropped at its ends, and elements added there.
+// The numbers of elements that pad crops, keeps and adds along one axis.
 struct Edges {
-  Size skipped = 0;  // Cropped at the front.
+  Size skipped = 0;  // Elements cropped at the front.
   Size kept = 0;
-  Size before = 0;  // Added at the front.
+  Size before = 0;  // Elements added at the front.
   Size after = 0;
   Size size() const { return before + kept + after; }
 };
 
-// Cropping may exceed the axis; the rest is cropped from what is added at the other end.
+// Computes the edges of an axis of size n. If one pad crops more than n elements, the rest is
+// cropped from the elements that the other pad adds.
 Edges edges_of(Size n, Size before, Size after) {
   const Size size = n + before + after;
   Edges edges{.skipped = least(n, greatest(0, -before)),
@@ -27,7 +28,7 @@ Edges edges_of(Size n, Size before, Size after) {
   return edges;
 }
 
-// The pads of every axis of x: those before each, then those after each.
+// Returns the pads of all axes of x: those before each axis, then those after each.
 Sizes all_pads(const Attrs& attrs, size_t rank) {
   if (attrs.axes.empty()) return attrs.pads;
   const size_t n = attrs.axes.size();
@@ -73,25 +74,26 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// For each position along a padded axis, the index of the kept element that it repeats.
+// Returns, for each index along a padded axis, the index of the kept element to copy.
 Tensor repeated(PadMode mode, const Edges& edges) {
   const Tensor all = iota({edges.size()}, DType::kI64, 0);
   const Tensor i = sub(all, integer(edges.before));
   if (mode == PadMode::kEdge) return clip(i, integer(0), integer(edges.kept - 1));
   if (mode == PadMode::kWrap) return mod(i, integer(edges.kept));
-  const Size period = greatest(1, 2 * (edges.kept - 1));  // Forth and back.
+  const Size period = greatest(1, 2 * (edges.kept - 1));  // For reflect: once forwards and back.
   const Tensor there = mod(i, integer(period));
   return minimum(there, sub(integer(period), there));
 }
 
-// The padding on one side of y along an axis, `n` elements deep.
+// Returns a block of `n` padding elements along one axis; the other sizes are those of y.
 Tensor block(TensorSpan in, const Tensor& y, size_t axis, Size n) {
   TensorType type = y->type;
   type.shape[axis] = n;
   return has(in, 1) ? broadcast_to(in[1], type.shape) : zeros(type);
 }
 
-// Pads one axis after the other. Constant padding is decomposed only on a device without a kernel.
+// Pads one axis after the other. Constant padding reaches this code only on a device without a
+// kernel for it.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const size_t rank = in[0]->rank();
   const Sizes pads = all_pads(attrs, rank);
@@ -112,7 +114,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {y};
 }
 
-// Crops what was added, and adds zeros for elements that were cropped.
+// Crops the elements that pad added, and inserts zeros for those that it cropped.
 Tensors constant_vjp(const Attrs& attrs, const VjpArgs& v) {
   const Sizes pads = all_pads(attrs, v.input_type(0).rank());
   Sizes back = pads;
@@ -130,7 +132,7 @@ Tensors constant_vjp(const Attrs& attrs, const VjpArgs& v) {
   return gradients;
 }
 
-// Adds the cotangents of repeated elements to that of the original.
+// Adds the cotangent of each copy of an element to that of the element.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   if (attrs.mode == PadMode::kConstant) return constant_vjp(attrs, v);
   const TensorType& x = v.input_type(0);

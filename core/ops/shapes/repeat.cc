@@ -1,4 +1,4 @@
-// repeat: repeats each element along an axis.
+// repeat: repeats each element along an axis, so that its copies are adjacent.
 
 #include "core/ops/definition/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints repeats;      // Repetitions: one number for all elements along the axis, or one for each.
+  Ints repeats;      // Number of copies: one for all elements along the axis, or one for each.
   int64_t axis = 0;  // The axis; a negative one counts from the end.
   TENON_ATTRS(repeats, axis)
 };
@@ -37,8 +37,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Inserts a new axis after this one, broadcasts it and merges it into this one. The intermediate
-// tensors have only three axes, so the rank limit is never exceeded.
+// Repeats each element along `axis` by a broadcast: inserts a new axis after `axis`, broadcasts it,
+// and merges the two. The intermediate tensors have three axes, so that the rank limit is not
+// exceeded.
 Tensor each(const Tensor& x, size_t axis, int64_t times) {
   if (times == 1) return x;
   Dims shape = x->shape();
@@ -48,7 +49,8 @@ Tensor each(const Tensor& x, size_t axis, int64_t times) {
   return reshape(broadcast_to(reshape(x, {outer, 1, inner}), {outer, times, inner}), shape);
 }
 
-// Adjacent elements with the same number of repetitions are repeated together.
+// Repeats runs of adjacent elements that have the same number of copies, and concatenates the
+// results.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   const Ints& repeats = attrs.repeats;

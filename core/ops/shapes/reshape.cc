@@ -1,4 +1,4 @@
-// reshape: the same elements in row-major order, with a new shape.
+// reshape: changes the shape and keeps the elements in row-major order.
 
 #include <optional>
 
@@ -45,11 +45,12 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// The stride of axes [first, last) treated as one axis; nullopt if they have no common stride.
+// Returns the stride of axes [first, last) if they can be treated as one axis, and nullopt
+// otherwise.
 std::optional<int64_t> stride_of_run(const Dims& shape, const Dims& strides, size_t first,
                                      size_t last) {
-  int64_t stride = 1;    // Of the innermost axis that is longer than one.
-  int64_t elements = 1;  // The distance, in strides, of the next outer axis.
+  int64_t stride = 1;    // Stride of the innermost axis with more than one element.
+  int64_t elements = 1;  // Expected stride of the next outer axis, in units of `stride`.
   for (size_t k = last; k-- > first;) {
     if (shape[k] == 1) continue;
     if (elements == 1) stride = strides[k];
@@ -59,8 +60,8 @@ std::optional<int64_t> stride_of_run(const Dims& shape, const Dims& strides, siz
   return stride;
 }
 
-// Axes of size one are ignored. The other axes are matched in runs with the same number of
-// elements. For y to be a view, each run of x must be laid out in memory like a single axis.
+// Splits the axes of x and y into the shortest runs that have the same number of elements. y is a
+// view if each run of x can be treated as one axis. Axes of size 1 do not matter.
 bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   out.offset = in.offset;
@@ -70,7 +71,7 @@ bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_typ
 
   size_t i = 0, j = 0;
   while (i < from.rank() || j < to.rank()) {
-    // The shortest runs from[i..i_end) and to[j..j_end) with equally many elements.
+    // Find the shortest runs from[i..i_end) and to[j..j_end) with the same number of elements.
     size_t i_end = i, j_end = j;
     int64_t n = i_end < from.rank() ? int64_t{from[i_end++]} : 1;
     int64_t m = j_end < to.rank() ? int64_t{to[j_end++]} : 1;

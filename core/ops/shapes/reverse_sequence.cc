@@ -1,4 +1,4 @@
-// reverse_sequence: reverses the leading elements of each sequence of a batch.
+// reverse_sequence: reverses the first sequence_lens[i] elements of each sequence i of a batch.
 
 #include "core/ops/indexing/indexing.h"
 
@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t batch_axis = 1;  // The axis that counts sequences; a negative one counts from the end.
-  int64_t time_axis = 0;   // The axis along which a sequence runs.
+  int64_t batch_axis = 1;  // The batch axis; a negative one counts from the end.
+  int64_t time_axis = 0;   // The axis along which each sequence extends.
   TENON_ATTRS(batch_axis, time_axis)
 };
 
@@ -27,7 +27,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(x.dtype, x.shape)};
 }
 
-// Element t of a sequence of length n is element n - 1 - t of x; elements from n on are unchanged.
+// If the sequence has length n, element t < n of the result is element n - 1 - t of x. Elements
+// from n on are unchanged.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   const auto batch = static_cast<size_t>(from_front(attrs.batch_axis, x->rank()));

@@ -1,4 +1,4 @@
-// roll: shifts elements cyclically along axes.
+// roll: rotates elements along axes; those shifted past the end reappear at the start.
 
 #include "core/ops/definition/formulas.h"
 
@@ -6,8 +6,8 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints shifts;  // Distance towards the end, in elements; one number for each of axes, or for all.
-  Ints axes;    // The axes; empty takes all elements in row-major order as one axis.
+  Ints shifts;  // Shift towards the end, in elements: one for each of `axes`, or one for all.
+  Ints axes;    // The axes; empty: rolls the flattened tensor.
   TENON_ATTRS(shifts, axes)
 };
 
@@ -26,7 +26,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensor roll_axis(const Tensor& x, int64_t shift, int64_t axis) {
   const Size n = x->shape()[static_cast<size_t>(axis)];
   if (shift == 0 || identical(n, 0)) return x;
-  // 0 <= places < n; if n is 0, any divisor will do.
+  // Reduce the shift to 0 <= places < n. For n = 0, divide by 1 instead.
   const Size divisor = n.known() ? n : greatest(n, 1);
   const Size places = (Size(shift) % divisor + divisor) % divisor;
   if (identical(places, 0)) return x;

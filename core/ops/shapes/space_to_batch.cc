@@ -1,4 +1,4 @@
-// space_to_batch and batch_to_space: move blocks of spatial positions into the batch, and back.
+// space_to_batch moves blocks of spatial positions into the batch; batch_to_space does the reverse.
 
 #include "core/ops/definition/formulas.h"
 
@@ -6,14 +6,14 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints block_shape;  // The block's size along each axis after the first.
-  Ints pads;         // Before each of these axes, then after each; empty for zeros.
+  Ints block_shape;  // Size of a block along each axis after the first.
+  Ints pads;         // Padding before, then after each of these axes; empty: 0.
   TENON_ATTRS(block_shape, pads)
 };
 
 int64_t pad_of(const Attrs& attrs, size_t i) { return attrs.pads.empty() ? 0 : attrs.pads[i]; }
 
-// The product of the block's sizes.
+// Returns the number of positions in a block.
 int64_t block_size(const Attrs& attrs) {
   int64_t size = 1;
   for (const int64_t side : attrs.block_shape) size *= side;
@@ -22,7 +22,7 @@ int64_t block_size(const Attrs& attrs) {
 
 constexpr int64_t kMaxBlockElements = int64_t{1} << 31;
 
-// Constraints of both.
+// Constraints of both ops.
 //   C1  x has a batch axis and one axis for each entry of block_shape.
 //   C2  the sizes of block_shape are positive, and a block has at most 2^31 positions.
 //   C3  pads has two numbers for each entry of block_shape, none of them negative, or is empty.
@@ -86,7 +86,8 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Splits each blocked axis of x into two: the blocks, and the positions in a block.
+// Splits each blocked axis into a block index and a position in the block, and moves the positions
+// into the batch axis.
 Tensors collect(const Attrs& attrs, TensorSpan in) {
   const size_t n = attrs.block_shape.size(), rank = in[0]->rank();
   Sizes pads(2 * rank, 0);
@@ -140,7 +141,7 @@ Tensors spread(const Attrs& attrs, TensorSpan in) {
   return {pad(reshape(transpose(reshape(x, blocked), perm), shape), pads)};
 }
 
-// Cases that both ops share.
+// Cases of both ops.
 Cases<Attrs> shared_cases() {
   return {
       {.name = "no_blocks", .inputs = {f32({1, 2})}, .expect = {f32({1, 2})}},

@@ -1,4 +1,4 @@
-// split: splits one axis into parts.
+// split: splits a tensor along one axis into several tensors.
 
 #include <algorithm>
 

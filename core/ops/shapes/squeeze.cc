@@ -1,4 +1,4 @@
-// squeeze and expand_dims: remove and insert axes of size one.
+// squeeze removes axes of size 1; expand_dims inserts them.
 
 #include "core/ops/definition/formulas.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using Attrs = AxesAttrs;
 
-// The values of the axes that are not in the mask.
+// Returns the elements of `values` for the axes that are not in the mask.
 Dims without(const Dims& values, uint32_t mask) { return reduced_shape(values, mask, false); }
 
 // Constraints of squeeze.
@@ -36,7 +36,7 @@ uint32_t expanded_axes(const Attrs& attrs, const TensorType& x) {
   return require_axes(attrs.axes, y, "C2");
 }
 
-// The values of x's axes, with `value` inserted at each axis in the mask.
+// Returns `values` with `value` inserted at each axis in the mask.
 Dims with(const Dims& values, uint32_t mask, int64_t value) {
   Dims result = values;
   for (size_t i = 0; i < kMaxRank; ++i) {

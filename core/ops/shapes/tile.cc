@@ -31,8 +31,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Repeats one axis at a time: inserts a new axis before it, broadcasts it and merges it into that
-// axis. The intermediate tensors have only three axes, so the rank limit is never exceeded.
+// Repeats along one axis after the other: inserts a new axis before it, broadcasts the new axis,
+// and merges the two. The intermediate tensors have three axes, so that the rank limit is not
+// exceeded.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Tensor y = in[0];
   for (size_t i = 0; i < attrs.repeats.size(); ++i) {

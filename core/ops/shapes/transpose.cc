@@ -9,7 +9,7 @@ namespace {
 
 struct MoveaxisAttrs {
   Ints source;       // The axes to move; negative ones count from the end.
-  Ints destination;  // The new position of each.
+  Ints destination;  // The new index of each of these axes.
   TENON_ATTRS(source, destination)
 };
 
@@ -19,7 +19,7 @@ struct SwapaxesAttrs {
   TENON_ATTRS(axis1, axis2)
 };
 
-// Output axis i is input axis order[i].
+// Permutes `values`: element i of the result is element order[i].
 Dims permuted(const Dims& values, const Ints& order) {
   Dims result;
   for (const int64_t axis : order) result.push_back(values[static_cast<size_t>(axis)]);
@@ -76,7 +76,7 @@ Ints order_of(const MoveaxisAttrs& attrs, const TensorType& x) {
     order[static_cast<size_t>(from_front(attrs.destination[i], rank))] = axis;
     moved |= 1u << axis;
   }
-  int64_t next = 0;  // The other axes fill the remaining positions, in their order.
+  int64_t next = 0;  // The other axes keep their order.
   for (int64_t& axis : order) {
     if (axis != kOpen) continue;
     while (moved >> next & 1) ++next;

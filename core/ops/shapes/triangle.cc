@@ -1,4 +1,4 @@
-// tril and triu: the triangle below or above a diagonal, with zeros elsewhere.
+// tril and triu: keep the triangle below or above a diagonal, and set the other elements to zero.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// Clamps the diagonal to one outside any possible matrix, so that the sum cannot overflow.
+// Clamps k to a diagonal outside every possible matrix, so that row + k cannot overflow.
 Tensor keep(const Attrs& attrs, const Tensor& x, Tensor (*kept)(const Tensor&, const Tensor&)) {
   constexpr int64_t kBeyond = int64_t{1} << 61;
   const Size rows = x->shape()[x->rank() - 2], columns = x->shape()[x->rank() - 1];

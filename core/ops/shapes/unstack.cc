@@ -1,4 +1,4 @@
-// unstack: the slices along one axis, without that axis.
+// unstack: splits a tensor into its slices along one axis, without that axis.
 
 #include "core/ops/definition/formulas.h"
 #include "core/ops/definition/op_ids.h"

@@ -1,5 +1,5 @@
-// Which views share their input's storage, and which are copied because strides cannot express
-// them.
+// Tests which ops return views of their input's storage, and which copy because no strides express
+// the result.
 
 #include "core/testing/test.h"
 

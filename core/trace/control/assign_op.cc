@@ -1,5 +1,5 @@
-// assign: the new value of a variable. It has the value of `x` but not its gradient history: later
-// reads are reads of the variable, so gradients flow to the previous value.
+// assign: returns the new value of a variable. The result equals `x` but has no gradient history of
+// `x`. Later reads are reads of the variable, so their gradients flow to its previous value.
 
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"

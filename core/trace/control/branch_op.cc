@@ -33,8 +33,8 @@ Tensors run(Scope& scope, const Call& call) {
 }
 
 // The derivative of a branch: a branch that also returns the residuals, and a backward branch on
-// the same condition. Each branch returns its residuals in lists of its own, which are empty in the
-// others.
+// the same condition. All branches must return the same types. Therefore the residuals of each
+// branch are in lists, which the other branches return empty.
 class BranchDerivative {
  public:
   BranchDerivative(Scope& scope, const Call& call, const std::vector<bool>& by)
@@ -146,7 +146,8 @@ class BranchDerivative {
   Tensor which_;
   Tensors operands_;
   std::vector<Branch> branches_;
-  std::vector<TensorType> saved_types_;  // Types of the residuals in lists, branch by branch.
+  // Types of the residuals that are stored in lists, for all branches in order.
+  std::vector<TensorType> saved_types_;
   Tensors lists_;
 };
 

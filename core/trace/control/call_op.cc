@@ -26,7 +26,8 @@ Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>&) {
   return {apply(scope, call.op, call.attrs, call.inputs), vjp, true};
 }
 
-// The arguments of the user's derivative: only the user's inputs and outputs, which come first.
+// The arguments of the user's derivative. They contain only the inputs and outputs that the user
+// passed. Captures and states follow these and are hidden.
 class OwnArgs final : public VjpArgs {
  public:
   OwnArgs(const VjpArgs& all, size_t n_inputs, size_t n_outputs)

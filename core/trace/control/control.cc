@@ -18,7 +18,7 @@ void check_predicate(const TensorImpl& x, const char* what) {
           "{} must be bool[], but is {}", what, x.type);
 }
 
-// Whether the scalar's value is known now, rather than when the trace runs.
+// Whether the value of the scalar `x` is known now. Otherwise it is only known when the trace runs.
 bool is_decided(Scope& scope, const TensorImpl& x) {
   return !scope.traced_cells() || x.is_scalar_value();
 }
@@ -65,7 +65,7 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
     carried = converted_to_carried(loop.name, carried, all.subspan(1, n));
   }
   if (loop.gathers && !has_run) {
-    // Trace the body to find the types that it would have returned.
+    // No trip has run, but the types of the lists are needed. Trace the body to find them.
     Graph graph;
     std::vector<TensorType> types;
     {

@@ -28,9 +28,9 @@ Tensors while_loop(Scope& scope, const Block& condition, const Block& body, Tens
                    const WhileOptions& options = {});
 
 // Scans over the first axis of `xs`, which have equal lengths. The body takes the carried values
-// and one element of each `xs`. It returns the next carried values, followed by values that are
-// stacked along a new first axis. `reverse` iterates from the last element to the first; stacked
-// values keep the positions of their elements.
+// and one element of each tensor in `xs`. It returns the next carried values, followed by values
+// that are stacked along a new first axis. `reverse` iterates from the last element to the first;
+// stacked values keep the positions of their elements.
 struct ScanOptions {
   bool reverse = false;
   LoopPolicy policy = LoopPolicy::kStack;
@@ -43,7 +43,7 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
 Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
                       const std::shared_ptr<const CustomVjp>& vjp);
 
-// Sizes as an i64 tensor of rank 1. Sizes that the trace does not know are computed in each call.
+// Return sizes as an i64 tensor of rank 1. In a trace, symbolic sizes are computed in each call.
 Tensor shape_tensor(const Dims& shape);
 Tensor sizes_tensor(const Sizes& sizes);
 
@@ -51,8 +51,8 @@ Tensor sizes_tensor(const Sizes& sizes);
 // becomes a formula of them, and any other tensor a data-dependent size. `name` is used in
 // messages: "the length".
 Size size_in(Scope& scope, const Tensor& x, const char* name);
-// The same for an i64 of rank 1. In a traced function, values that are not formulas of sizes are
-// read when it runs.
+// Converts the elements of an i64 tensor of rank 1 to sizes, like size_in(). In a trace, all
+// elements become data-dependent sizes unless all are formulas of sizes.
 Sizes sizes_in(Scope& scope, const Tensor& x, const char* name);
 
 // ---- building blocks
@@ -75,14 +75,15 @@ Tensors loop(Scope& scope, const Loop& loop);
 // Marks the differentiable outputs of a graph that depend on the inputs marked in `by`.
 std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by);
 
-// Returns a tensor with the same value and an identity of its own for tapes. Eager code may return
-// one of its arguments.
+// Returns a tensor with the value of `x` that tapes distinguish from `x`. Needed for the outputs of
+// eager code, which may return one of its arguments.
 Tensor with_new_identity(Scope& scope, const Tensor& x);
 
-// Whether two types are equal. In a trace, comparing unknown sizes may add guards.
+// Whether two types are equal. In a trace, comparing symbolic sizes may add guards.
 bool alike(const TensorType& a, const TensorType& b);
 
-// An inline scalar as a tensor, of dtype `wanted` if its value fits.
+// Converts an inline scalar to a tensor, of dtype `wanted` if the scalar has the same kind of
+// dtype. Returns other tensors unchanged.
 Tensor as_tensor(const Tensor& x, DType wanted = DType::kNone);
 
 }  // namespace tenon

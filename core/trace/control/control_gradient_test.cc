@@ -98,7 +98,7 @@ TEST_P(ControlGradients, OfAScanInALoop) {
       {0.4, 0.9});
 }
 
-// The body computes much from little: rematerialisation in the backward pass takes less memory.
+// The body has many intermediate values and few inputs, so that rematerialisation saves memory.
 TEST_P(ControlGradients, SaveResidualsAccordingToTheirPolicy) {
   const auto f = function([&](const Tensor& x) {
     const Tensor y = times(count_from(10), x, [](const Tensor&, const Tensor& each) {
@@ -118,7 +118,7 @@ TEST_P(ControlGradients, SaveResidualsAccordingToTheirPolicy) {
   std::printf("%s saves %.1f arrays for the backward pass\n", name_of(GetParam()), kept);
   EXPECT_NE(t->gradient(y, x), Tensor());
   if (GetParam() == LoopPolicy::kRecompute) {
-    EXPECT_LT(kept, 12);  // Initial values of the ten trips.
+    EXPECT_LT(kept, 12);  // Only the initial values of the ten trips are saved.
   } else {
     EXPECT_GT(kept, 70);
     EXPECT_LT(kept, 95);

@@ -22,7 +22,7 @@ namespace tenon {
 
 Tensors trace_loop(Scope& scope, const Loop& loop);
 
-// The number of entries for which a loop's lists preallocate memory.
+// Returns the number of entries for which the lists of a loop preallocate memory.
 Size list_capacity(const Loop& loop);
 Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> blocks);
 
@@ -32,15 +32,16 @@ Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
 // Runs `code` and returns its outputs. Saves at most `memory_budget` bytes for the backward pass.
 Tensors trace_recompute(Scope& scope, const Block& code, uint64_t memory_budget);
 
-// A tensor whose length is `n`, an i64 of rank 0. While tracing, the length is a new symbol.
+// Returns a tensor of length `n`, where `n` is an i64 of rank 0. In a trace, the length is a new
+// symbol.
 Tensor extent(Scope& scope, const Tensor& n);
-// The data-dependent symbol that a call of extent introduces; nullopt for other nodes.
+// Returns the data-dependent symbol that a call of extent defines; nullopt for other nodes.
 std::optional<size_t> symbol_defined_by(const Graph& graph, const Node& node);
 
 // Returns the value of a variable after `x` is assigned to it. `variable` is its previous value.
 Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);
 
-// The ops of this folder, which no device implements, by name; NULL if there is none.
+// Finds an op of this folder by name; NULL if there is none. No device has kernels for these ops.
 const OpDef* find_control_op(std::string_view name);
 
 namespace control {

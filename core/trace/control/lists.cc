@@ -46,7 +46,8 @@ class Slots {
     return make_view(*all_, x->type, dense_strides(x->shape()), start_of(index));
   }
 
-  // The first entries as one tensor without a copy; null unless all of them are in their slots.
+  // Returns the first entries as a view of the preallocated memory. Their number is the first size
+  // of `type`. Returns an empty tensor unless each of them is in its slot.
   Tensor stacked_view(const TensorList& content, const TensorType& type) const {
     for (uint64_t i = 0; i < size_of_axis(type); ++i) {
       const Tensor x = content.get(i);
@@ -186,7 +187,7 @@ Tensors run_get(Scope& scope, const Call& call) {
   const TensorType type = types_of(call)[0];
   const TensorImpl& list = *call.inputs[0];
   Tensor x = content_of(list).get(index_of(call.inputs[1]));
-  // Outputs of an op have an identity of their own.
+  // An alias, because tapes must distinguish the output of an op from other tensors.
   if (x) return {alias_of(*x)};
   const Scope::OnDevice on(scope, *list.storage->device);
   return {zeros_or_list(type)};
@@ -239,8 +240,8 @@ TensorTypes infer_stack(const StackAttrs& attrs, TypeSpan in) {
   return {type};
 }
 
-// Concat kernels are specialised for the number of inputs. Joining few at a time bounds their
-// number.
+// A device prepares one concat kernel for each number of inputs. Joining at most kMaxInputs tensors
+// at a time bounds the number of kernels.
 Tensor joined(Tensors parts) {
   constexpr size_t kMaxInputs = 8;
   while (parts.size() > 1) {

@@ -69,7 +69,7 @@ TEST_F(Lengths, MayBeFormulasOfSizes) {
                  const Tensor sizes = shape_tensor(in[0]->shape()), list = list_unstack(in[0]);
                  const Tensor n = gather(sizes, fill(integer(-2), Dims{}, DType::kI64), 0);
                  const Tensor columns = squeeze(slice(sizes, {.starts = {1}, .ends = {2}}), {0});
-                 // Also inside a branch.
+                 // Stacks the list inside a branch, too.
                  return cond(
                      s, greater(sum(in[0]), number(0)),
                      [&](TensorSpan) {

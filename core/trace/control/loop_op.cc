@@ -131,7 +131,7 @@ class LoopDerivative {
     return outputs;
   }
 
-  // Gradients with respect to the operands of the body: carried values, then constants.
+  // Returns the gradients with respect to the operands of the body: carried values, then constants.
   Tensors backward(Scope& scope, const VjpArgs& args) const {
     body_->require_backward();
     Loop backward = {.go = greater(trips_, integer(0)), .policy = policy_, .max_trips = max_trips_};
@@ -173,7 +173,7 @@ class LoopDerivative {
   }
 
  private:
-  // The residuals of a trip.
+  // Returns the residuals of a trip.
   Tensors saved(Scope& scope, const Tensor& trip) const {
     Tensors all;
     size_t next = 0;
@@ -196,11 +196,12 @@ class LoopDerivative {
   std::vector<bool> active_;  // For each operand of the body, whether it has a gradient.
   std::vector<TensorType> types_;
   std::unique_ptr<Derivative> body_;
-  // By residual or, under the policy `recompute`, by operand of the body and result of its effects:
-  // whether it is gathered, and its value if it is constant.
+  // One entry per residual. Under the policy `recompute`, one entry per operand of the body,
+  // followed in is_gathered_ by one per result of an effect. is_gathered_: whether a list holds the
+  // value of each trip. kept_: the value, if it is the same in all trips.
   std::vector<bool> is_gathered_;
   std::vector<Tensor> kept_;
-  Tensors lists_;  // The gathered values.
+  Tensors lists_;  // One list for each gathered value.
   Tensor trips_;
 };
 
@@ -216,7 +217,7 @@ const OpDef& control::while_loop() {
 }
 
 Tensors trace_loop(Scope& scope, const Loop& loop) {
-  // The gathered lists are operands too. They start empty.
+  // The lists of gathered values are operands of the loop, too. They are empty at first.
   const size_t n = loop.carried.size();
   TracedBlock block = trace_block(scope, loop.carried, "a loop", [&](TensorSpan in) {
     Tensors given = loop.body(in);

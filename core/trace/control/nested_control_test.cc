@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, Nested,
 
 using Memory = testing::ControlTest;
 
-// Forward and backward pass through a body that makes ten arrays from one, in a branch in a loop.
+// Forward and backward pass through a branch in a loop. The branch computes ten arrays from one.
 TEST_F(Memory, RecomputingLowersThePeak) {
   const Tensor x = ones(TensorType(DType::kF64, Dims{1000})) * number(0.5);
   Allocator& allocator = device().allocator();

@@ -68,7 +68,8 @@ class RecomputeDerivative {
   }
 
  private:
-  // Wrapped in a region, so that passes of the outer graph do not merge both computations.
+  // Traces the forward pass into a region. Otherwise passes of the outer graph, such as cse, would
+  // merge it with the recomputation in the backward pass.
   Tensors trace_forward(Scope& scope) const {
     TracedBlock block = trace_block(scope, {}, "a function with a memory budget", [&](TensorSpan) {
       return derivative_.forward(scope, attrs_.sizes, operands_);

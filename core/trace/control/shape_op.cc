@@ -1,4 +1,4 @@
-// shape: sizes, symbolic ones included, as a tensor that traced code can compute with.
+// shape: returns sizes, including symbolic ones, as a tensor. Traced code can compute with it.
 
 #include <algorithm>
 #include <optional>
@@ -98,8 +98,8 @@ std::optional<Size> combined(OpId op, Size a, Size b) {
   }
 }
 
-// The elements of a value in the graph that `tracer` builds; nullopt unless all are formulas of
-// sizes.
+// Returns the elements of a value in the graph that `tracer` builds; nullopt unless all elements
+// are formulas of sizes.
 std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
   const Node& node = *x.node;
   if (x.type().dtype != DType::kI64 || x.type().rank() > 1) return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x) {
   if (x.is_scalar_value()) return Sizes{x.int_value};
   if (x.storage->list) return std::nullopt;
   if (!x.storage->traced) {
-    // Its value is known and immutable.
+    // A tensor from outside the trace has a known value, which never changes.
     return read_sizes(Tensor::share(const_cast<TensorImpl*>(&x)));
   }
   for (const Tracer* at = &tracer; at; at = at->around()) {

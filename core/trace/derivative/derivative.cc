@@ -23,7 +23,7 @@ bool has_effects(const Node& node) {
                      [](const Value& x) { return x && x.type().is_token(); });
 }
 
-// Finds a value in a list sorted by slot; end() if it is absent.
+// Finds a value in a list sorted by slot. Returns end() if it is absent.
 std::vector<Value>::const_iterator find_slot(const std::vector<Value>& sorted, uint32_t slot) {
   const auto at = std::lower_bound(sorted.begin(), sorted.end(), slot,
                                    [](const Value& x, uint32_t other) { return x.slot() < other; });
@@ -101,7 +101,8 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
     captures_.push_back(is_order ? make_token(*node->device) : tracer.captures()[next++]);
     node->role = InputRole::kCapture;
   }
-  // Keeps effects of the backward pass from being eliminated.
+  // The order token is an output, so that dead-code elimination keeps the effects of the backward
+  // pass.
   if (order_) there.push_back(tracer.value_of(*tracer.load(tracer.order())));
   graph_->set_outputs(there);
   input_at_.assign(graph_->n_slots(), inputs_.size());
@@ -117,13 +118,14 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   make_backward(first_backward_slot);
 }
 
-// The residuals: values of the forward pass (slots below `end`) that the backward pass reads.
-// Inputs are always residuals. A value without operands, or one that is not kept, is recomputed
-// instead.
+// Returns the residuals: values of the forward pass (slots below `end`) that the backward pass
+// reads. Inputs are always residuals. Other values are recomputed if they have no operands or
+// `is_kept` is false for them.
 std::vector<Value> Derivative::residuals_of_backward(
     uint32_t end, const std::function<bool(const Value&)>& is_kept) const {
   std::vector<bool> seen(graph_->n_slots(), false), is_captured = seen;
-  std::vector<bool> is_entered = seen;  // By first slot; visits a node with many outputs once.
+  // By first slot of a node, so that a node with many outputs is visited once.
+  std::vector<bool> is_entered = seen;
   for (const Value& x : captured_) is_captured[x.slot()] = true;
   std::vector<Value> open(graph_->outputs().begin(), graph_->outputs().end()), taken;
   while (!open.empty()) {
@@ -154,7 +156,7 @@ void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>
   if (keep.forward) {
     for (const Value& x : keep.forward->saved_) is_kept[x.slot()] = true;
   } else if (keep.memory_budget != kSaveAll) {
-    constexpr int64_t kUsual = 64;  // Assumed for unknown sizes that have no example value.
+    constexpr int64_t kUsual = 64;  // Assumed for sizes that are unknown in the traced call.
     Sizes sizes;
     for (const std::optional<int64_t>& example : examples)
       sizes.push_back(example.value_or(kUsual));
@@ -229,8 +231,8 @@ std::optional<size_t> Derivative::input_index_of(const Value& saved) const {
   return i < inputs_.size() ? std::optional(i) : std::nullopt;
 }
 
-// Finds outputs of calls with a token that residuals depend on. They are saved, because effects
-// must not be repeated.
+// Finds the outputs of calls with effects on which residuals depend. They are saved, because the
+// backward pass must not repeat effects.
 void Derivative::find_effect_results() {
   std::vector<bool> seen(graph_->n_slots(), false), is_entered = seen, is_effect = seen;
   std::vector<Value> open = saved_;

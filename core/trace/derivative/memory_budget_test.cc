@@ -65,7 +65,8 @@ TEST_F(MemoryBudgets, LimitMemoryBetweenForwardAndBackwardPass) {
     t->watch(x);
     const uint64_t before = live_bytes();
     const Tensor y = f(x);
-    const uint64_t result = live_bytes() - before - kBytes;  // Without the output.
+    // Bytes of the residuals, without the output of f.
+    const uint64_t result = live_bytes() - before - kBytes;
     t->gradient(sum(y), x);
     return result;
   };
@@ -73,13 +74,13 @@ TEST_F(MemoryBudgets, LimitMemoryBetweenForwardAndBackwardPass) {
   for (const uint64_t n : {0, 3, 10}) EXPECT_LE(held(n * kBytes), n * kBytes);
 }
 
-// Eight spans, one of which at a time is recomputed.
+// The forward pass is cut into eight spans. The backward pass recomputes one of them at a time.
 TEST_F(MemoryBudgets, LowerThePeak) {
   const Tensor x = start();
   const auto peak = [&](uint64_t budget) {
     const Code1 f = function(budget, layers);
     slope(f, x);
-    slope(f, x);  // A launch plan is recorded from here on.
+    slope(f, x);  // Later calls replay a launch plan.
     device().allocator().reset_peak();
     const uint64_t before = live_bytes();
     slope(f, x);
@@ -105,7 +106,7 @@ TEST_F(MemoryBudgets, ApplyToTapesInsideAnOuterFunction) {
   const size_t apart = text.find("recompute(");
   ASSERT_NE(apart, std::string::npos) << text;
   EXPECT_NE(text.find("tanh", text.find("}", apart)), std::string::npos) << text;
-  // With an outer tape.
+  // The same gradients with an outer tape.
   const Code1 whole = function(kSaveAll, [&](const Tensor& v) { return little(v) * v; });
   const Code1 same = function(kSaveAll, [&](const Tensor& v) { return layers(v) * v; });
   EXPECT_EQ(values_of(slope(whole, x)), values_of(slope(same, x)));

@@ -8,12 +8,12 @@
 namespace tenon {
 namespace {
 
-// Whether a call with inputs computes the value.
+// Whether the value is an output of a call that has inputs.
 bool is_made(const Value& x) {
   return x && x.node->kind == NodeKind::kCall && !x.node->inputs.empty();
 }
 
-// The calls that these values depend on, in order.
+// Returns the calls on which these values depend, in execution order.
 std::vector<const Node*> calls_needed_for(const Graph& graph, uint32_t end,
                                           std::span<const Value> values) {
   std::vector<bool> is_needed(graph.n_slots(), false);
@@ -33,8 +33,8 @@ std::vector<const Node*> calls_needed_for(const Graph& graph, uint32_t end,
   return calls;
 }
 
-// The saved values, and the bytes of the longest span. A span ends once it has produced `stretch`
-// bytes.
+// The values saved at the cuts, their bytes, and the bytes of the largest span between two cuts. A
+// span ends when its calls have produced `stretch` bytes.
 struct Cuts {
   std::vector<Value> kept;
   uint64_t kept_bytes = 0, longest = 0;

@@ -1,6 +1,6 @@
-// The graph of a trace: nodes in execution order, each the call of an op on values. Values are
-// immutable. State is threaded: the value of a variable or a generator enters as an input, and its
-// new value leaves as an output.
+// The graph of a trace: a list of nodes in execution order. Most nodes are calls of an op on
+// values. Values are immutable. State is threaded: the value of a variable or a generator is an
+// input of the graph, and its new value is an output.
 //
 // Sizes may be formulas over symbols of the graph's size table.
 
@@ -22,7 +22,7 @@ namespace tenon {
 class Device;
 struct Node;
 
-// One output of a node. Without a node: an optional input that is absent.
+// One output of a node. A NULL node represents an optional input that is absent.
 struct Value {
   Node* node = nullptr;
   uint32_t index = 0;
@@ -47,10 +47,11 @@ enum class InputRole : uint8_t {
 
 struct Node {
   NodeKind kind = NodeKind::kCall;
-  InputRole role = InputRole::kArgument;  // For inputs.
-  const OpDef* op = nullptr;              // For calls, as are the attributes.
+  InputRole role = InputRole::kArgument;  // Only for inputs.
+  const OpDef* op = nullptr;              // For calls, like `attrs`.
   OwnedAttrs attrs;
-  // The last n_sizes inputs are not operands: they produce sizes that the attributes use.
+  // The last n_sizes inputs are not operands of the op. They define data-dependent sizes in the
+  // attributes.
   Values inputs;
   uint32_t n_sizes = 0;
   Tensor constant;                 // For constants: an inline scalar.
@@ -76,7 +77,7 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Queries may add guards to the table.
+  // The table is not const, because comparing sizes may add guards to it.
   SizeTable& sizes() const { return *sizes_; }
   const std::shared_ptr<SizeTable>& shared_sizes() const { return sizes_; }
 
@@ -93,7 +94,7 @@ class Graph {
   Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
   // Makes `value` the origin of data-dependent symbol `symbol`.
   void set_size_origin(size_t symbol, Value value) { size_origins_.emplace(symbol, value); }
-  // Copies a call or a constant of another graph with the same table, with these inputs.
+  // Copies a call or a constant of another graph with the same table, with `inputs` as its inputs.
   Node& add_copy(const Node& node, Values inputs);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
   // Reorders the inputs.
@@ -129,10 +130,10 @@ void each_size(AnyAttrs attrs, const Visit& visit) {
   }
 }
 
-// The first output of each node.
+// Returns the first output of each node.
 std::vector<Value> outputs_of(std::span<Node* const> nodes);
 
-// A type of the graph with sizes[i] substituted for symbol i of its table.
+// Returns `type` with sizes[i] substituted for symbol i of the graph's size table.
 TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> sizes);
 
 }  // namespace tenon

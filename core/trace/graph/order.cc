@@ -117,7 +117,7 @@ TensorTypes infer_reload(const CellAttrs&, TypeSpan in) {
 Tensors run_reload(Scope&, const Call& call) {
   return {cell_of(call).held(), Tensor::share(call.inputs[0])};
 }
-// All reads of a variable share one gradient, whatever its value was in between.
+// All reads of a variable contribute to one gradient, even if its value has changed between them.
 Tensors vjp_reload(const CellAttrs&, const VjpArgs& v) { return {Tensor(), v.cotangent(0)}; }
 
 }  // namespace

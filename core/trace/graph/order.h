@@ -1,7 +1,7 @@
 // The order of calls with effects: printing, checks that may stop a function, and host calls.
 //
 // Each such call takes a token and returns the next one. Their order is thus a data dependency in
-// the graph, and passes need not know about effects. The token of a trace is a state
+// the graph, and passes need no special rules for effects. The token of a trace is a state
 // (core/dispatch/cell.h), threaded through branches and loops like any other:
 //
 //   (x: f32[2], order: state token) {
@@ -20,11 +20,12 @@
 
 namespace tenon {
 
-// A token carries nothing but the order of calls.
+// A token has no data. It only orders calls.
 TensorType token_type();
 Tensor make_token(Device& device);
 
-// A residual of a call that is not a tensor (core/trace/host_call.cc).
+// A record is a residual that is not a tensor. Host calls save their tapes in one
+// (core/trace/host_call.cc).
 TensorType record_type();
 Tensor make_record(Device& device, HostObject content);
 const HostObject& content_of_record(const TensorImpl& x);
@@ -41,16 +42,17 @@ enum class Effect : uint8_t {
   kMayStop,        // The call may stop the function, so cells must hold earlier assignments.
   kMayChangeCells  // As kMayStop, and cells may have changed after it.
 };
-// The effect of an op that takes a token.
+// Returns the effect of an op that takes a token.
 Effect effect_of(const OpDef& op);
 
-// The form of an op that traces with effects use; NULL if the op has no effects.
+// Returns the variant of `op` that takes and returns a token, which traces with effects use. NULL
+// if the op has no effects.
 const OpDef* in_order(const OpDef& op);
-// Derives that form from an op, which must outlive it.
+// Creates the variant of `op` that takes and returns a token. `op` must outlive it.
 OpDef ordered(const OpDef& op);
 
-// Calls an op whose first input and last output are tokens. In code being traced, it runs after the
-// calls with effects before it. Returns the other outputs.
+// Calls an op whose first input and last output are tokens. In a trace, it runs after all earlier
+// calls with effects. Returns the other outputs.
 Tensors apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan inputs);
 
 // commit() writes a state's value into its cell and reload() reads the cell again. The attribute
@@ -66,7 +68,7 @@ const OpDef& commit();  // order, x -> order
 const OpDef& reload();  // order, x -> value of the cell, order
 }  // namespace control
 
-// The ops with effects, by name; NULL if there is none.
+// Finds an op with effects by name; NULL if there is none.
 const OpDef* find_effect_op(std::string_view name);
 
 }  // namespace tenon

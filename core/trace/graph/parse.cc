@@ -325,7 +325,8 @@ class Parser {
     attrs.sizes = current_symbols(scope_);
   }
 
-  // Reads "name=" and returns that attribute; NULL if a value follows instead.
+  // Reads "name=" and returns the attribute of that name. Returns NULL if an operand follows
+  // instead.
   const AttrField* attribute(const OpDef& op) {
     const size_t begin = at_;
     const std::string_view called = word();

@@ -87,7 +87,7 @@ class OrderedSet {
     if (places_.try_emplace(x.get(), all_.size()).second) all_.push_back(x);
   }
   bool contains(const T& x) const { return places_.contains(x.get()); }
-  // Its index, or the number of elements if it is absent.
+  // Returns the index of `x`, or the number of elements if it is absent.
   size_t place_of(const T& x) const {
     count_steps();
     const auto at = places_.find(x.get());
@@ -100,7 +100,8 @@ class OrderedSet {
   std::unordered_map<const void*, size_t> places_;
 };
 
-// The final value of a state that a block does not use, but that its effects may change.
+// Returns the final value of a state that a block does not use but its effects may change. Adds a
+// call of reload at the end of the block.
 Value add_reload(TracedBlock& block, Cell& cell, const Node& input) {
   size_t i = 0;
   while (block.states[i]->kind() != Kind::kOrder) ++i;
@@ -111,7 +112,8 @@ Value add_reload(TracedBlock& block, Cell& cell, const Node& input) {
   return node.output(0);
 }
 
-// The block's input for a capture or state; adds an unused input if the block does not use it.
+// Returns the block's input for the capture or state `x`. Adds an unused input if the block does
+// not use `x`.
 template <class T>
 Node* input_for(const TracedBlock& block, const OrderedSet<T>& own,
                 const std::vector<Node*>& inputs, const T& x, const Tensor& operand) {
@@ -213,7 +215,7 @@ TensorTypes region_types(const RegionAttrs& attrs, TypeSpan) {
 OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::run) run,
                 decltype(OpDef::linearize) linearize) {
   OpDef op = ops::define<RegionAttrs>(definition);
-  op.min_inputs = static_cast<uint8_t>(definition.inputs.size() - 1);  // There may be no operands.
+  op.min_inputs = static_cast<uint8_t>(definition.inputs.size() - 1);  // The operands are optional.
   op.run = run;
   op.linearize = linearize;
   return op;

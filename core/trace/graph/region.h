@@ -44,7 +44,7 @@ class Region {
 enum class LoopPolicy : int32_t {
   kStack,      // Each trip appends them to lists.
   kRecompute,  // Each trip saves its initial values; the backward pass reruns the trip.
-  kBounded     // As kStack, in memory preallocated for all trips.
+  kBounded     // As kStack, with lists preallocated for all trips.
 };
 EnumInfo enum_info(LoopPolicy);
 
@@ -52,10 +52,10 @@ EnumInfo enum_info(LoopPolicy);
 struct RegionAttrs {
   Regions regions;
   Sizes sizes;  // Values of the regions' symbols.
-  // The policy of a loop.
+  // Only for loops.
   LoopPolicy policy = LoopPolicy::kStack;
-  Size max_trips = 0;  // 0: no limit.
-  // For rematerialised code: bytes to save; -1: no limit.
+  Size max_trips = 0;  // Only for loops; 0: no limit.
+  // For the op recompute: maximum number of bytes to save for the backward pass; -1: no limit.
   int64_t memory_budget = -1;
   TENON_ATTRS(regions, sizes, policy, max_trips, memory_budget)
 };
@@ -74,10 +74,10 @@ struct TracedBlock {
   std::vector<Tensor> captures;
   std::vector<Ref<Cell>> states;
   std::vector<Value> states_after;
-  bool commits, reloads;  // As Tracer::commits() and reloads().
+  bool commits, reloads;  // See Tracer::commits() and Tracer::reloads().
 };
 
-// `like` are tensors of the operands' types. `name` is used in messages: "a loop".
+// Traces `block` with operands of the same types as `like`. `name` is used in messages: "a loop".
 TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const Block& block);
 
 // Adds a call of an op that holds the blocks as regions, and returns the blocks' outputs. Its
@@ -87,15 +87,15 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
 Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
                      RegionAttrs attrs, const std::shared_ptr<const CustomVjp>& vjp = nullptr);
 
-// The symbols of the current trace; empty outside a trace.
+// Returns the symbols of the current trace; empty outside a trace.
 Sizes current_symbols(Scope& scope);
 
-// The output types of the regions, which are equal.
+// Returns the output types of the regions, which all have the same types.
 TensorTypes region_types(const RegionAttrs& attrs, TypeSpan);
-// An op that holds graphs.
+// Creates an op that holds regions.
 OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::run) run,
                 decltype(OpDef::linearize) linearize);
-// `linearize` for an op whose derivative is a D, with forward() and backward().
+// Implements OpDef::linearize by a class D with the methods forward() and backward().
 template <class D>
 Linearized linearize_by(Scope& scope, const Call& call, const std::vector<bool>& by) {
   const auto derivative = std::make_shared<D>(scope, call, by);
@@ -106,8 +106,8 @@ Linearized linearize_by(Scope& scope, const Call& call, const std::vector<bool>&
   return made;
 }
 
-// The attributes for a call that is added to `graph`, which is being traced. Regions with another
-// size table are retraced with the graph's.
+// Returns the attributes for a call that is added to `graph`, which is being traced. Regions with
+// another size table than the graph's are traced again with the graph's table.
 RegionAttrs retraced_in(Scope& scope, const Graph& graph, const RegionAttrs& attrs);
 
 }  // namespace tenon

@@ -73,7 +73,8 @@ std::vector<std::string> attrs_of(const Node& node, const AttrPrinter& own) {
   std::vector<std::string> differing;
   for (size_t i = 0; i < own.all().size(); ++i) {
     const auto& [name, value] = own.all()[i];
-    if (has_regions(*node.op) && name == "sizes") continue;  // The symbols of the graph.
+    // Omitted: these are the symbols of the graph.
+    if (has_regions(*node.op) && name == "sizes") continue;
     if (value != defaults.all()[i].second) differing.push_back(name + "=" + value);
   }
   return differing;

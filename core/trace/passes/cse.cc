@@ -1,5 +1,6 @@
-// share (CSE): merges calls of the same op with equal attributes, inputs and device. This is safe
-// because random states, variables and the order of effects are values that calls take and return.
+// cse: merges calls of the same op with equal attributes, inputs and device. Random states,
+// variables and order tokens are inputs and outputs of calls, so calls that differ in them are not
+// merged.
 //
 // Takes expected O(n) time for n nodes.
 

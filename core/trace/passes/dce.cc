@@ -1,4 +1,4 @@
-// drop (DCE): removes calls that no output needs, and constants that no call needs.
+// dce: removes calls on which no output depends, and constants that no call uses.
 //
 // A removed call that would fail no longer fails. This is the only way in which traced code may
 // behave differently from eager code.

@@ -2,12 +2,12 @@
 // would run, and stores the results. Large results are not stored: recomputing them costs less than
 // keeping them.
 //
-// A few bytes of a model may request more memory than a machine has, so everything is bounded
-// before it is computed: each result by kMaxBytes, all results of one graph by kMaxAllBytes and, if
-// a composite may need more than its result, its attributes by kMaxGrowth. A call beyond these
-// bounds remains in the graph.
+// A small model may request more memory than the machine has. Therefore all sizes are bounded
+// before anything is computed: each result by kMaxBytes, all results of one graph by kMaxAllBytes
+// and, if a composite may need more than its result, its attributes by kMaxGrowth. A call beyond
+// these bounds remains in the graph.
 //
-// Takes O(n) time for n nodes, plus the calls.
+// Takes O(n) time for n nodes, plus the time of the folded calls.
 
 #include <algorithm>
 #include <cstdlib>
@@ -99,8 +99,8 @@ class Folder {
     return !growth.is_bounded();
   }
 
-  // Whether an asynchronous device may report an invalid index after the call. The function would
-  // then fail once instead of at every call.
+  // Whether an asynchronous device may report an invalid index after the call has returned. If such
+  // a call were folded, the function would fail only once instead of in each call.
   static bool may_report_late(const Node& node) {
     if (node.device->synchronous()) return false;
     const bool takes_integers = any_of(node.inputs, [](const Value& x) {
@@ -119,7 +119,7 @@ class Folder {
       found = apply(scope_, *node.op, node.attrs.view(), inputs);
     } catch (const Error& error) {
       if (error.is_transient()) throw;
-      return;  // If it is needed, it fails when the function runs.
+      return;  // The call remains in the graph and fails when the function runs.
     }
     Values instead;
     for (uint32_t i = 0; i < found.size(); ++i) {

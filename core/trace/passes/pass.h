@@ -19,8 +19,8 @@ namespace tenon {
 struct Pass {
   const char* name;
   const char* summary;  // One sentence, for documentation.
-  // `constants` are the values of the trailing inputs; a pass may append to both. Returns NULL if
-  // nothing changes. `run` is NULL for optimisations that do not transform graphs.
+  // `constants` are the values of the graph's last inputs. A pass may append to both. Returns NULL
+  // if nothing changes. `run` is NULL for optimisations that do not transform graphs.
   std::shared_ptr<Graph> (*run)(Scope& scope, const Graph& graph, Tensors& constants);
 };
 
@@ -29,11 +29,11 @@ std::span<const Pass> passes();
 // Runs all passes that the scope's context does not disable.
 std::shared_ptr<Graph> optimised(Scope& scope, const Graph& graph, Tensors& constants);
 
-// The index of a pass in the table; NOT_FOUND lists the valid names.
+// Returns the index of a pass in the table. Throws NOT_FOUND with a list of the valid names.
 size_t find_pass(std::string_view name);
 bool is_disabled(Scope& scope, std::string_view name);
 
-// Each function is in a file of this folder.
+// The passes. Each is defined in a file of its own in this folder.
 std::shared_ptr<Graph> verify(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> eliminate_dead_code(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> select_branches(Scope& scope, const Graph& graph, Tensors& constants);

@@ -1,4 +1,4 @@
-// Tests of each pass, from text to text.
+// Tests of each pass. Graphs before and after the pass are compared in text form.
 
 #include "core/trace/passes/pass.h"
 
@@ -31,10 +31,10 @@ class Passes : public testing::CoreTest {
     expect({name}, text, text);
   }
 
-  Tensors constants;  // Constants of the last result.
+  Tensors constants;  // Constants that the last call of run() added.
 };
 
-// Breaks a graph in each possible way and expects the error message.
+// Violates each rule of a valid graph in turn, and expects the error message.
 TEST_F(Passes, VerifyNamesTheNodeAndTheRule) {
   using Break = std::function<void(Graph & graph, Node & sum)>;
   const auto expect_error = [&](const char* message, const Break& break_it) {
@@ -82,7 +82,8 @@ TEST_F(Passes, VerifyChecksLoopsAndBranches) {
   EXPECT_ERROR(verify(scope(), *graph, constants), Code::kInternal, "G5 at b, which calls exp");
 }
 
-// A region is immutable. Without the flag, a region nested n deep would be verified n times.
+// A region is immutable and is verified only once. Otherwise a region nested n deep would be
+// verified n times.
 TEST_F(Passes, VerifyChecksARegionOnce) {
   const std::unique_ptr<Graph> graph = parse_graph(scope(), kBranch);
   const SizeTable::Use use(graph->sizes());
@@ -171,7 +172,8 @@ TEST_F(Passes, FoldKeepsLargeOrSymbolicCalls) {
 
 // ---- complexity
 
-// Steps of a pass for a chain of n calls, some of them equal, constant or dead.
+// Returns the number of steps of a pass for a chain of n calls, some of them equal, constant or
+// dead.
 uint64_t steps_of(Scope& scope, std::string_view pass, size_t n) {
   std::string text = "(x: f32[2]) { v_0 = exp(x)";
   for (size_t i = 1; i <= n; ++i) {

@@ -16,14 +16,14 @@ class Rewriter {
   explicit Rewriter(const Graph& from) : Rewriter(from, from.inputs()) {}
   Rewriter(const Graph& from, std::span<const Node* const> inputs);
 
-  // The value in the copy.
+  // Returns the value of the copy that corresponds to `old`.
   Value operator()(const Value& old) const;
   Values inputs_of(const Node& node) const;
 
   // Copies a constant or a call, with mapped or given inputs.
   Node& copy(const Node& node) { return copy(node, inputs_of(node)); }
   Node& copy(const Node& node, Values inputs);
-  // Replaces the outputs of the node by values of the copy.
+  // Maps the outputs of the node to `instead`, which are values of the copy.
   void put(const Node& node, std::span<const Value> instead);
   void put(const Node& node, Value instead) { put(node, {&instead, 1}); }
 

@@ -4,12 +4,12 @@
 //   y = branch(p, x) do (a) { return add(a, 1) } do (a) { return neg(a) }
 //   y = where(p, add(x, 1), neg(x))
 //
-// The device then chooses, so that the host need not read the condition, and a loop around the
-// branch can run as one launch plan. Computing both sides of at most kMaxCalls calls on
-// kMaxElements elements costs less than one read of a condition. Elementwise calls have no effects
-// and cannot fail, so the region that is not selected changes nothing.
+// The device then selects the result. The host need not read the condition, and a loop that
+// contains the branch can run as one launch plan. Computing both sides of at most kMaxCalls calls
+// on kMaxElements elements costs less than one read of a condition. Elementwise calls have no
+// effects and cannot fail, so the region that is not selected changes nothing.
 //
-// Takes O(n) time for n nodes, those inside the regions included.
+// Takes O(n) time for n nodes, including those of the regions.
 
 #include "core/base/work_steps.h"
 #include "core/dispatch/pending_work.h"
@@ -41,7 +41,7 @@ bool is_cheap(const Node& node) {
   return true;
 }
 
-// Whether both regions of a branch can be computed, on the branch's device, in place of one.
+// Whether both regions of a branch can be computed on the branch's device instead of one of them.
 bool can_select(const Node& node) {
   if (node.kind != NodeKind::kCall || node.op != &control::branch()) return false;
   const RegionAttrs& attrs = region_attrs(node.attrs.view());

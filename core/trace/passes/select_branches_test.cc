@@ -1,4 +1,4 @@
-// Tests of the pass select, from text to text, and of what it does to a loop.
+// Tests of the pass select, in text form, and of its effect on a loop.
 
 #include "core/testing/graph_text.h"
 #include "core/trace/passes/pass.h"
@@ -41,8 +41,8 @@ TEST_F(SelectBranches, AnOutputThatBothRegionsPassOnNeedsNoWhere) {
 }
 
 TEST_F(SelectBranches, NestedBranchesAreSelectedFromTheInside) {
-  // The outer branch holds a branch, which is no elementwise call; the inner one is selected when
-  // its region runs.
+  // The outer branch contains a branch, which is not an elementwise call. The inner branch is
+  // replaced when its region runs.
   expect_unchanged(
       "(p: bool[], q: bool[], x: f32[]) { y = branch(p, q, x) do (r: bool[], a: f32[]) "
       "{ c = branch(r, a) do (d: f32[]) { return neg(d) } do (d: f32[]) { return d } return c } "

@@ -1,4 +1,4 @@
-// simplify: identities that hold for every value, including -0, NaN and infinities.
+// simplify: applies identities that hold for all values, including -0, NaN and infinities.
 //
 //   x * 1, x / 1, x - 0                     x
 //   x + 0                                   x for integers; for other dtypes only x + -0
@@ -29,7 +29,7 @@ bool same_type(const TensorType& a, const TensorType& b) {
          identical(a.shape, b.shape);
 }
 
-// Whether it is an inline scalar of this value. Distinguishes 0 from -0.
+// Whether `x` is an inline scalar equal to `value`. Distinguishes 0 from -0.
 bool is_scalar(const Value& x, double value) {
   if (x.node->kind != NodeKind::kConstant) return false;
   const TensorImpl& scalar = *x.node->constant;
@@ -40,11 +40,11 @@ bool is_scalar(const Value& x, double value) {
   return scalar.float_value == value && std::signbit(scalar.float_value) == std::signbit(value);
 }
 
-// Whether adding this inline scalar changes nothing.
+// Whether adding the inline scalar `x` changes nothing.
 bool is_zero_summand(const Value& x, DType dtype) {
   return is_floating(dtype) ? is_scalar(x, -0.0) : is_scalar(x, 0.0);
 }
-// Whether subtracting it changes nothing: +0, integer or float.
+// Whether subtracting the inline scalar `x` changes nothing: true for 0 and +0.0.
 bool is_zero_subtrahend(const Value& x) { return is_scalar(x, 0.0); }
 
 bool is_in_place(const Ints& perm, size_t rank) {
@@ -70,7 +70,7 @@ bool undoes(const Node& outer, const Node& inner) {
   return true;
 }
 
-// The existing value that equals the result of the call, if an identity applies.
+// Returns the existing value that equals the result of the call; empty if no identity applies.
 Value known(const Node& node, const Values& in) {
   if (in.empty() || !in[0] || node.types.size() != 1) return {};
   const TensorType& type = node.types[0];

@@ -110,7 +110,7 @@ class Verifier {
     }
   }
 
-  // Traces each call again, on inputs of the declared types.
+  // Infers the output types of each call again, by tracing it with inputs of the declared types.
   void check_calls() const {
     Graph scratch(graph_.shared_sizes());
     const Scope::Unrecorded unrecorded(scope_);

@@ -1,4 +1,4 @@
-// Launch plans for composites that are called repeatedly.
+// Caches launch plans for composite ops that are called repeatedly.
 
 #include <array>
 
@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// Cache key of a call, besides the op and its attributes.
+// The cache key of a call, without the op and its attributes.
 using Words = SmallVector<int64_t, 24>;
 
 void add(Words& words, const TensorType& type) {
@@ -42,7 +42,8 @@ uint64_t hash_of(const CompositePlans::Key& key, const Words& words) {
   return hash;
 }
 
-// Clears the scope's source line: later callers of the recorded plan have lines of their own.
+// While it exists, the scope has no source line, so that a plan records none. Later calls that
+// replay the plan have other lines.
 class WithoutLocation {
  public:
   explicit WithoutLocation(Scope& scope) : scope_(scope), line_(scope.location()) {
@@ -81,7 +82,8 @@ class Plans final : public CompositePlans {
   explicit Plans(Context& context) : fuse_(find_pass("fuse")), context_(context) {}
 
   Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) override {
-    // Only the whole call consumes donated inputs, not its parts.
+    // Runs the decomposition op by op. It gets aliases of donated inputs, because only the whole
+    // call may consume them.
     const auto in_parts = [&] {
       const auto is_offered = [](const Tensor& x) {
         return x && x->donation == Donation::kDonated;
@@ -101,7 +103,8 @@ class Plans final : public CompositePlans {
     SmallVector<uint8_t, 16> spare;
     for (const Tensor& x : inputs) {
       if (!x) continue;
-      // Only the caller and this call own the tensor, and only it and its alias own the memory.
+      // The tensor has two owners, the caller and `inputs`. Its memory then has two owners, too:
+      // the tensor and its alias in `given`.
       const bool is_spare = x->donation == Donation::kDonated && x->owners() == 2;
       spare.push_back(is_spare ? uint8_t{2} : uint8_t{0});
       given.push_back(without_donation(scope, x));
@@ -121,8 +124,8 @@ class Plans final : public CompositePlans {
   }
 
  private:
-  // Each hash has kSlotsPerHash slots from its own index on, so that calls in a loop whose hashes
-  // collide do not keep evicting each other.
+  // Each hash has kSlotsPerHash consecutive slots. With a single slot, two calls in a loop with
+  // colliding hashes would evict each other in each iteration.
   static constexpr size_t kMaxEntries = 256, kMaxSeenHashes = 1024, kSlotsPerHash = 8;
 
   struct Entry {
@@ -139,8 +142,8 @@ class Plans final : public CompositePlans {
     }
   };
 
-  // Whether caching is disabled: for debugging, and for ops that run user code, which must not be
-  // skipped.
+  // Whether caching is disabled. This is the case while debugging, and for ops that run user code,
+  // which a replay would skip.
   bool is_disabled(const OpDef& op) const {
     return context_.runs_functions_eagerly() || context_.is_pass_disabled(fuse_) || op.payload;
   }
@@ -153,7 +156,7 @@ class Plans final : public CompositePlans {
     return nullptr;
   }
 
-  // A free slot for a hash, or one of its slots in rotation.
+  // Returns a free slot for a hash. If there is none, returns its slots in rotation.
   template <class All, class IsFree>
   auto& place_of(uint64_t hash, All& all, const IsFree& is_free) {
     for (uint64_t place = hash; place != hash + kSlotsPerHash; ++place) {
@@ -162,7 +165,8 @@ class Plans final : public CompositePlans {
     return all[(hash + next_victim_++ % kSlotsPerHash) % all.size()];
   }
 
-  // Whether the hash was seen before. Most calls occur once or very often.
+  // Returns whether the hash was seen before, and stores it. Calls are recorded only when they are
+  // repeated, because most calls occur either once or very often.
   bool was_seen_before(uint64_t hash) {
     for (uint64_t place = hash; place != hash + kSlotsPerHash; ++place) {
       if (seen_[place % kMaxSeenHashes] == hash) return true;

@@ -1,4 +1,4 @@
-// Launches of composites that are called repeatedly.
+// Tests of the cached launch plans of composite ops.
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
@@ -17,7 +17,7 @@ Tensor mish(const Tensor& x) { return call_op(OpId::k_mish, {}, {&x, 1})[0]; }
 
 class CompositePlans : public testing::CoreTest {
  protected:
-  // The number of launches that `code` makes.
+  // Returns the number of launches that `code` makes.
   template <class Code>
   uint64_t launches(const Code& code) {
     const Ref<Profiler> profiler = Profiler::start(context(), Profiler::kMaxEvents);
@@ -94,7 +94,7 @@ TEST_F(CompositePlans, KeepDonatedInputsWithOtherOwnersIntact) {
   }
 }
 
-// If a tape records a call as a whole, the backward pass runs its parts again.
+// If a tape records a call as one record, the backward pass recomputes its decomposition.
 TEST_F(CompositePlans, AreDifferentiatedByDonatedInputs) {
   for (int n = 0; n < kCalls; ++n) {
     const Ref<Tape> recording = tape({.persistent = true});

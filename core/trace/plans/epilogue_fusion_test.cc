@@ -28,7 +28,8 @@ TEST_P(EpilogueFusion, OutputIntermediateValuesOfTheEpilogue) {
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{3, 5}}), 1u);
 }
 
-// A value of the anchor's shape that is computed before it becomes part of the epilogue.
+// An elementwise launch over the anchor's output shape becomes part of the epilogue, even if it
+// precedes the anchor.
 TEST_P(EpilogueFusion, FuseLaunchesBeforeTheAnchor) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor before = exp(in[2]);
@@ -70,7 +71,7 @@ TEST_P(EpilogueFusion, DoNotFuseRowsOrOtherShapes) {
   EXPECT_EQ(expect_same(turned, {Dims{3, 4}, Dims{4, 5}}), 2u);
 }
 
-// A reader of the product outside the loop runs before a launch that could be its epilogue.
+// The second matmul reads the result of the first one before tanh, which could be its epilogue.
 TEST_P(EpilogueFusion, RunBeforeReadersOfTheirAnchor) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]);

@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-// A graph of the nodes that compute the `wanted` values from the `given` ones.
+// Returns a graph of the nodes that compute the `wanted` values from the `given` ones.
 std::shared_ptr<Graph> part_of(const Graph& graph, std::span<const Node* const> nodes,
                                std::span<const Value> given, std::span<const Value> wanted) {
   auto part = std::make_shared<Graph>(graph.shared_sizes());

@@ -1,5 +1,5 @@
-// A subgraph that is run many times. Tracing and tapes get the original subgraph; execution uses
-// the version optimised by the passes (core/trace/passes/).
+// A subgraph that is run many times. Tracers and tapes use the original subgraph. Execution uses a
+// version that the passes have optimised (core/trace/passes/).
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace tenon {
 
 class Executable {
  public:
-  // As for Subgraph.
+  // The arguments are those of Subgraph.
   Executable(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted);
 
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
@@ -29,7 +29,7 @@ class Executable {
     Tensors constants;  // Values of the trailing inputs, which passes have added.
     std::optional<Subgraph> slice;
   };
-  // Returns NULL if the calls are not run, but recorded by a tape or traced.
+  // Returns NULL if a tape or a tracer is active. The original subgraph is used then.
   const Optimised* optimised(Scope& scope) const;
 
   const Graph& graph_;

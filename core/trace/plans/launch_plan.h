@@ -1,8 +1,9 @@
 // A launch plan: the launches that a graph made in one call, replayed for other inputs of the same
 // types and strides. A replay does no dispatch, no type inference and no allocation per launch.
 //
-// Kernels, sizes, strides and constants are fixed. Memory is planned: temporaries share one block,
-// where values with disjoint lifetimes overlap. Outputs get new memory in each call.
+// Kernels, sizes, strides and constants are fixed. Memory is planned when the plan is recorded:
+// temporaries share one block, and values with disjoint lifetimes may have the same offset. Outputs
+// get new memory in each call.
 //
 // On an asynchronous device the launches are enqueued, or replayed as one recording if the device
 // supports that. Several threads may run one plan at the same time.
@@ -44,7 +45,7 @@ class TripLimit {
 class LaunchPlan {
  public:
   // Runs `code` eagerly and records its launches. `program` is null if they cannot be replayed: the
-  // host read a value during the call, or another device took part.
+  // host read a value during the call, or another device was used.
   struct Recorded {
     Tensors outputs;
     std::unique_ptr<const LaunchPlan> program;
@@ -55,9 +56,8 @@ class LaunchPlan {
 
   // Whether the inputs have the types, strides, devices and alignment of the recorded ones.
   bool serves(TensorSpan inputs) const;
-  // An output may be written into the memory of an input that is dead after the call. spare[i] is
-  // the number of owners that the memory of such an input has; with more owners it is not reused. 0
-  // or absent: never reused.
+  // An output may be written into the memory of an input that is dead after the call. This happens
+  // only if the memory of input i has at most spare[i] owners. 0 or absent: never.
   Tensors run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare = {}) const;
 
   // repeat() runs the plan as a do-while loop while output `go`, a bool of rank 0, is true. Outputs
@@ -75,12 +75,12 @@ class LaunchPlan {
 
   // Whether all launches are elementwise or reductions.
   bool is_light() const;
-  // Lets constants that the host wrote during recording no longer keep the context alive; the
-  // context must then outlive the plan. Returns false if a constant has another owner.
+  // Makes the plan's constants, which the host wrote during recording, stop retaining the context.
+  // The context must then outlive the plan. Returns false if a constant has another owner.
   bool make_context_owned() const;
 
-  // Describes the plan: one line for the sizes, and one for each launch with its op or fused ops
-  // and its operands.
+  // Describes the plan: one line with the numbers of launches and bytes, and one line for each
+  // launch.
   std::string text() const;
 
   size_t n_launches() const { return launches_.size(); }
@@ -106,7 +106,7 @@ class LaunchPlan {
     Ref<const PreparedKernel> kernel;
     const OpDef* op;
     std::string fused;             // Names of the fused ops, if it is not `op` alone.
-    std::vector<int64_t> profile;  // If `fused` is empty: the types of the inputs, for a profiler.
+    std::vector<int64_t> profile;  // Input types for a profiler, if `fused` is empty.
     std::string location;
     uint32_t first_view;
     uint32_t n_inputs, n_outputs;
@@ -130,13 +130,14 @@ class LaunchPlan {
     TensorType type;
     Dims strides;
     Device* device;  // NULL for an inline scalar.
-    // Start offset in bytes; must match modulo `alignment`, the size of the largest element that
-    // any view reads it as.
+    // Start offset in bytes; must match modulo `alignment`, the size of the largest element type by
+    // which any view reads the input.
     uint64_t alignment = 1, start = 0;
   };
   struct Output {
-    Tensor scalar;           // For an inline scalar.
-    uint32_t input = kNone;  // For an inline scalar that is passed through from an input.
+    Tensor scalar;  // The value, if the output is an inline scalar.
+    // Index of the input, if the output is an inline scalar passed through from an input.
+    uint32_t input = kNone;
     uint32_t buffer = kNone;
     TensorType type;
     Dims strides;
@@ -163,7 +164,7 @@ class LaunchPlan {
     uint64_t offset = 0;  // Start, in bytes.
   };
 
-  // Per-call state. One call at a time uses a frame.
+  // The state of one call. A frame is used by one call at a time.
   struct Frame {
     std::vector<tenon_view> views;
     std::vector<tenon_launch> launches;
@@ -174,7 +175,7 @@ class LaunchPlan {
     std::vector<tenon_slot> given;  // The slots for a replay.
     std::vector<uint64_t> tickets;  // Ticket of the last write, by buffer.
     bool is_shown = false;          // Whether the views refer to the current slots.
-    std::unique_ptr<Frame> other;   // Used by every second trip of `repeat`.
+    std::unique_ptr<Frame> other;   // The frame for every second trip of repeat().
 
     void put(size_t slot, Slot at) {
       slots[slot] = at;
@@ -196,7 +197,7 @@ class LaunchPlan {
   void plan();
   void find_slot_views();
   // Whether the launch may write the output of view `to` into the memory that view `from` reads,
-  // for buffers in the block and for inputs alike.
+  // for buffers in the block and for inputs.
   bool can_overwrite(const Launch& launch, uint32_t to, uint32_t from) const;
   // Union-find of buffers that were merged by in-place reuse.
   class Aliases;
@@ -214,9 +215,10 @@ class LaunchPlan {
 
   // ---- a call
   size_t n_slots() const { return inputs_.size() + n_output_buffers_ + 1; }
-  uint32_t slot_of(const Buffer& buffer) const;  // kNone: no slot.
+  uint32_t slot_of(const Buffer& buffer) const;  // Returns kNone if the buffer has no slot.
   Ref<Storage> new_block() const;
-  // Outputs that reuse inputs lower `commits` to the first launch that writes into an input.
+  // Allocates the outputs, or reuses the memory of inputs. In the latter case, lowers `commits` to
+  // the first launch that writes into the memory of an input.
   Storages find_outputs(TensorSpan inputs, std::span<const uint8_t> spare, size_t& commits) const;
   std::unique_ptr<Frame> new_frame() const;
   // Returns a frame with the inputs and the block bound.
@@ -269,8 +271,9 @@ class LaunchPlan {
   mutable std::atomic<Frame*> free_frame_{nullptr};  // Reusable frame of an earlier call.
   mutable std::mutex recording_mutex_;
   mutable std::unique_ptr<const Recording> recording_;
-  mutable uint32_t n_enqueued_ =
-      0;  // Number of calls, until the plan is recorded or recording is refused.
+  // Number of calls so far. Not counted after the device has recorded the plan or refused to record
+  // it.
+  mutable uint32_t n_enqueued_ = 0;
 };
 
 }  // namespace tenon

@@ -85,7 +85,7 @@ TEST_F(LaunchPlans, OutputsHaveNewMemoryOrAliasInputs) {
   EXPECT_EQ(values_of(y[2]), (Doubles{3, 4}));
 }
 
-// Two views of one tensor while recording, two tensors in a later call.
+// The recorded call passes two views of one tensor. The later call passes two tensors.
 TEST_F(LaunchPlans, DistinguishInputsThatShareMemory) {
   const Tensor x = f32({1, 2, 3, 4});
   const auto part = [&](int64_t i) {
@@ -218,7 +218,7 @@ TEST_F(LaunchPlans, DoNotOverwriteInputsBeforeALaunchThatMayFail) {
   EXPECT_EQ(values_of(x[0]), (Doubles{3, 4}));
 }
 
-// The intermediate value uses the memory of the output.
+// The intermediate value and the output share memory.
 TEST_F(LaunchPlans, MakeOutputsInPlace) {
   const auto program =
       record([](TensorSpan in) { return Tensors{-cumsum(in[0], {.axis = 0})}; }, {f32({1, 2})});
@@ -268,7 +268,7 @@ TEST_F(LaunchPlans, AreNotRecordedIfTheHostAccessesMemory) {
             nullptr);
 }
 
-// An input read as elements of twice the size must be aligned to them.
+// If a launch reads an input as elements of twice the size, the input must be aligned to that size.
 TEST_F(LaunchPlans, ServeInputsOfTheRecordedAlignment) {
   const Tensor x = testing::i32({1, 2, 3, 4, 5, 6});
   const auto part = [&](int64_t i) {

@@ -55,7 +55,8 @@ bool LaunchPlan::LoopFuser::is_broadcast_along(uint32_t k, uint32_t axes) const 
   return repeats;
 }
 
-// The source of an external input that launch `i` reads by view `k`; added if it is new.
+// Adds the external input that launch `i` reads through view `k`, unless it is present. Returns it
+// as a source.
 LaunchPlan::LoopFuser::Source LaunchPlan::LoopFuser::add_input(Reads& reads, const Group& group,
                                                                uint32_t i, uint32_t k) {
   const bool per_row =
@@ -72,7 +73,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
     given[shown(output_of(group.members[n])).buffer] = n;
   }
   Reads reads;
-  // A loop takes its shape from a per-element input, so at least one must remain.
+  // A loop kernel takes its iteration space from a per-element input, so at least one is required.
   for (const uint32_t i : group.members) {
     if (i == group.anchor) continue;
     for (const uint32_t k : inputs_of(i)) {
@@ -114,7 +115,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
     spec.anchor = anchor_of(group);
     loop.views = inputs_of(group.anchor);
     loop.launch.workspace_bytes = launch(group.anchor).workspace_bytes;
-    // Error reports and is_light() treat the launch as its anchor.
+    // For error reports and is_light(), the op of the fused launch is that of its anchor.
     loop.launch.op = launch(group.anchor).op;
     loop.launch.location = launch(group.anchor).location;
     while (group.members[anchor_at] != group.anchor) ++anchor_at;
@@ -169,7 +170,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
   return loop;
 }
 
-// Whether kernels can address these views whole.
+// Whether kernels can address all bytes of these views; see max_operand_bytes.
 bool LaunchPlan::LoopFuser::are_addressable(std::span<const uint32_t> views) const {
   const uint64_t most = program_.device_.properties().max_operand_bytes;
   return most == 0 || std::all_of(views.begin(), views.end(), [&](uint32_t k) {
@@ -211,7 +212,8 @@ OwnedAttrs LaunchPlan::LoopFuser::attrs_in_loop(uint32_t i) const {
   return OwnedAttrs(any_attrs(attrs));
 }
 
-// The view in the loop's shape: per row, or per element. Added if it differs.
+// Returns a view of the same data with the sizes of the loop: those of its rows, or of all
+// elements. Adds it to the plan if it differs from view `k`.
 uint32_t LaunchPlan::LoopFuser::view_in_loop(uint32_t k, const Group& group, bool per_row) {
   const Ints sizes = per_row ? rows_of(group.sizes, group.row_axes, true) : group.sizes;
   const tenon_view& x = view(k);

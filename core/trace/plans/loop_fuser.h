@@ -28,8 +28,8 @@ class LaunchPlan::LoopFuser {
   // Launches with at most this many elements are fused even if they share no operands, because
   // launch overhead dominates.
   static constexpr int64_t kMaxSmallElements = 4096;
-  // Maximum number of groups of one size that such a launch is compared with, and maximum number of
-  // grouping rounds; a new round starts if the device rejects a loop.
+  // kMaxSmallGroups: maximum number of groups of one size with which a small launch is compared.
+  // kMaxRounds: maximum number of grouping rounds. A new round starts if the device rejects a loop.
   static constexpr size_t kMaxSmallGroups = 16, kMaxRounds = 8;
 
  private:
@@ -52,7 +52,7 @@ class LaunchPlan::LoopFuser {
     std::vector<uint32_t> elements, rows;
     bool has_elements = false;  // Whether some per-element input is not broadcast along the rows.
   };
-  // The source of an operand: an external input, or the value of a member.
+  // The source of an operand in a loop: an external input, or the value of another member.
   struct Source {
     enum class Kind : uint8_t { kElements, kRows, kMember } kind;
     uint32_t number;
@@ -117,15 +117,16 @@ class LaunchPlan::LoopFuser {
   std::vector<bool> is_excluded_;  // A reduction or anchor excluded from fusion.
   std::vector<uint32_t> reduced_;  // Mask of reduced axes; 0 if elementwise.
   std::vector<uint32_t> stage_;    // Stage of the launch in its loop, if it is in a group.
-  std::vector<bool> is_per_row_elementwise_;  // Elementwise, with one element per row.
+  std::vector<bool> is_per_row_elementwise_;  // An elementwise launch with one element per row.
   std::vector<uint32_t> group_;
   std::vector<Group> groups_;
   size_t first_open_ = 0;  // All groups before this index are closed.
-  // By size: the most recent groups without an anchor that may still be open and have room.
+  // The most recent groups of each size that have no anchor and may still accept launches.
   std::map<std::vector<int64_t>, std::vector<uint32_t>> small_groups_;
 };
 
-// The shape of a per-row value: with the row's axes kept as size 1, or removed.
+// Returns the shape of a per-row value. The axes of the row have size 1 if `keeps`, else are
+// removed.
 Ints rows_of(const Ints& sizes, uint32_t row_axes, bool keeps);
 
 inline Ints sizes_of(const tenon_view& view) {

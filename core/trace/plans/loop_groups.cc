@@ -1,10 +1,10 @@
 // Groups launches into loops.
 //
-// Launches are visited in order. A launch joins the groups that produce its inputs, which merge
-// with it. The loop runs at the position of the group's last launch. Therefore the group is closed
-// as soon as a launch outside reads one of its values.
+// Launches are visited in order. A launch is merged with the groups that produce its inputs. The
+// loop runs at the position of the group's last launch. Therefore a group is closed as soon as a
+// launch that is not a member reads one of its values.
 //
-// The first reduction of a group determines what a row is. From then on, a launch may also iterate
+// The first reduction of a group determines the axes of its rows. Later launches may also iterate
 // over one element per row, with the row's axes kept as size 1 or removed. A launch over all
 // elements may read per-row values, broadcast along the row.
 
@@ -21,8 +21,8 @@ namespace {
 constexpr size_t kMaxInstructions = 48;
 constexpr size_t kMaxReads = 20;
 constexpr uint32_t kMaxStages = 4;
-constexpr size_t kMaxReductions = 4;  // Per stage.
-// Longer rows are left to kernels in which several threads share a row.
+constexpr size_t kMaxReductions = 4;  // Maximum number of reductions per stage.
+// Reductions over longer rows are not fused, because other kernels use several threads for one row.
 constexpr int64_t kMaxRowSize = 32 * 1024;
 
 bool same_sizes(const tenon_view& a, const tenon_view& b) {
@@ -116,7 +116,7 @@ Ints LaunchPlan::LoopFuser::sizes_of_launch(uint32_t i) const {
   return sizes_of(view(reduced_[i] != 0 ? launch(i).first_view : output_of(i)));
 }
 
-// The open group that produced the value of view `k`, if any.
+// Returns the open group that computes the value of view `k`; NULL if there is none.
 LaunchPlan::LoopFuser::Group* LaunchPlan::LoopFuser::producer_group(uint32_t k) {
   const uint32_t buffer = shown(k).buffer;
   if (buffer == kNone || writer_[buffer] == kNone || group_[writer_[buffer]] == kNone) {
@@ -156,7 +156,7 @@ bool LaunchPlan::LoopFuser::is_row_shape_of(const Ints& sizes, const Group& grou
                                  sizes == rows_of(group.sizes, group.row_axes, false));
 }
 
-// A reduction ends its stage.
+// Launches that read a reduction belong to the stage after it.
 uint32_t LaunchPlan::LoopFuser::stage_of_readers(uint32_t launch) const {
   return stage_[launch] + (reduced_[launch] != 0 ? 1 : 0);
 }
@@ -192,7 +192,8 @@ void LaunchPlan::LoopFuser::add_launch(uint32_t i) {
   for (uint32_t n = 0; n < launch(i).n_outputs; ++n) writer_[shown(output_of(i) + n).buffer] = i;
 }
 
-// Overwrites may destroy a value that a group reads or writes.
+// If the launch overwrites a buffer, closes all groups. Their members might read or write the
+// buffer.
 void LaunchPlan::LoopFuser::close_if_overwritten(uint32_t i) {
   for (uint32_t n = 0; n < launch(i).n_outputs; ++n) {
     if (writer_[shown(output_of(i) + n).buffer] == kNone) continue;
@@ -238,7 +239,7 @@ std::vector<uint32_t>& LaunchPlan::LoopFuser::small_groups(const Ints& sizes) {
   return numbers;
 }
 
-// The first such group that `own`, which shares no operands with it, can join.
+// Returns the first group of small_groups() with which `own`, a group of one launch, can be merged.
 LaunchPlan::LoopFuser::Group* LaunchPlan::LoopFuser::find_small_group(uint32_t i,
                                                                       const Group& own) {
   for (const uint32_t number : small_groups(own.sizes)) {
@@ -268,7 +269,7 @@ bool LaunchPlan::LoopFuser::may_run_in_parallel(uint32_t i, const Group& group) 
                      [&](uint32_t member) { return program_.chains_->parallel_to(i)[member]; });
 }
 
-// Whether the iteration space of `a` is the rows of `b`.
+// Whether `a` iterates over the rows of `b`: one element per row.
 bool LaunchPlan::LoopFuser::iterates_over_rows_of(const Group& a, const Group& b) {
   return a.row_axes == 0 && a.sizes != b.sizes && is_row_shape_of(a.sizes, b);
 }

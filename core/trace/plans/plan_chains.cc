@@ -2,8 +2,8 @@
 //
 // A launch that is ordered before or after every other launch of a plan is a joint. Between two
 // joints, launches that depend on each other form a chain. A chain has joints of its own and may
-// contain chains between them. Whether parallel execution pays is measured: trial calls alternate
-// between both ways, and later calls use the faster one.
+// contain chains between them. Whether parallel execution is faster is measured: trial calls
+// alternate between serial and parallel execution, and later calls use the faster one.
 
 #include "core/trace/plans/plan_chains.h"
 
@@ -61,7 +61,7 @@ class LaunchPlan::Chains::Finder {
   Chains& made_;
   int64_t short_ns_ = 0;
   std::vector<Launches> needs_;  // By launch: the launches that must run before it.
-  bool found_ = false;           // Whether there are chains worth running as tasks.
+  bool found_ = false;           // Whether chains were found that are long enough to run as tasks.
 };
 
 auto LaunchPlan::Chains::Finder::set_of(const Members& members) -> Launches {
@@ -70,7 +70,8 @@ auto LaunchPlan::Chains::Finder::set_of(const Members& members) -> Launches {
   return set;
 }
 
-// Dependencies: writers of what a launch reads, and users of what it overwrites.
+// Finds the dependencies of each launch: the launches that wrote its operands, and those that use
+// the buffers that it overwrites.
 void LaunchPlan::Chains::Finder::find_needs() {
   std::vector<uint32_t> writer(program_.buffers_.size(), kNone);
   std::vector<Launches> users(program_.buffers_.size());
@@ -97,8 +98,8 @@ void LaunchPlan::Chains::Finder::find_needs() {
 }
 
 // A short launch without dependencies, such as a fill, would keep earlier launches from being
-// joints. It is made to wait for whatever all of its readers wait for. If only such launches
-// precede it, it runs before all others.
+// joints. Therefore it is made to depend on all launches on which all of its readers depend. Short
+// launches at the start of the plan run before all others.
 void LaunchPlan::Chains::Finder::defer_short_launches() {
   const auto n = static_cast<uint32_t>(needs_.size());
   const std::vector<Launches> found = needs_;

@@ -10,8 +10,8 @@ namespace tenon {
 
 class LaunchPlan::Chains {
  public:
-  // Returns NULL if the device runs no tasks or parallel chains are not worthwhile. Launches that
-  // may be fused count as free if they have at most `small` elements.
+  // Returns NULL if the device runs no tasks or parallel chains are not worthwhile. Launches of at
+  // most `small` elements have cost 0 if they may be fused.
   static std::unique_ptr<const Chains> find(const LaunchPlan& program, int64_t small = 0);
 
   // Maximum number of launches; larger plans have no chains. Launches are identified by index.
@@ -21,8 +21,8 @@ class LaunchPlan::Chains {
   // The launches that may run in parallel with `launch`.
   const Launches& parallel_to(uint32_t launch) const { return parallel_[launch]; }
 
-  // Runs the launches in parallel. Returns false if serial execution has been faster, for the
-  // caller to run them.
+  // Runs the launches in parallel. Returns false if serial execution has been faster. The caller
+  // must then run them serially.
   bool run(const LaunchPlan& program, Scope& scope, Frame& frame, size_t commits) const;
 
  private:
@@ -37,7 +37,7 @@ class LaunchPlan::Chains {
   class Finder;
   class Call;
 
-  std::vector<Chain> chains_;  // The last one is the whole plan.
+  std::vector<Chain> chains_;  // The last chain contains the whole plan.
   std::vector<Launches> parallel_;
   // The first kTrials of every kPeriod calls alternate between serial and parallel execution.
   // best_ns_ holds the shortest time of each: [0] serial, [1] parallel.

@@ -63,7 +63,8 @@ class PlanChains : public ::testing::Test {
     code(inputs);  // The first call takes longer.
     return LaunchPlan::record(scope(), scope().device(), inputs, code).program;
   }
-  // Number of tasks that the trial calls run. Expects the outputs of `code` from each call.
+  // Expects that each trial call returns the outputs of `code`. Returns the number of tasks that
+  // the trial calls ran.
   uint64_t expect_same(const LaunchPlan::Code& code, Tensors inputs) {
     const auto program = record(code, inputs);
     const Tensors want = code(inputs);
@@ -180,7 +181,7 @@ TEST_F(PlanChains, ReportTheFirstFailureInPlanOrder) {
   expect_told(0, kSize + 1, "index 193");
 }
 
-// Whether a launch is short is measured by the clock, so a short one may occasionally seem long.
+// The duration of a launch is measured, so a short launch may occasionally appear to be long.
 TEST_F(PlanChains, AreFoundDespiteShortFirstLaunches) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor a = fill(number(2), Dims{1, 1}, DType::kF32),

@@ -1,8 +1,8 @@
 // Memory planning for launch plans.
 //
 // Takes O(n log n) time for n launches, views and buffers. Plans of at most kMaxLargestFirst
-// buffers take O(n^2) time, which saves memory. A plan with chains has at most Chains::kMaxLaunches
-// launches, which bounds the comparisons for each launch.
+// buffers use an algorithm that takes O(n^2) time and finds a smaller block. A plan with chains has
+// at most Chains::kMaxLaunches launches, which bounds the comparisons for each launch.
 
 #include <algorithm>
 #include <map>
@@ -44,8 +44,7 @@ class LaunchPlan::Aliases {
     std::iota(instead_.begin(), instead_.end(), 0);
   }
 
-  // The buffer that represents this one. Halves the paths it follows, so that long chains of
-  // aliases stay cheap.
+  // Returns the buffer that represents `buffer`. Path halving keeps long chains of aliases cheap.
   uint32_t of(uint32_t buffer) const {
     if (buffer == kNone) return kNone;
     while (instead_[buffer] != buffer) {
@@ -120,10 +119,10 @@ void LaunchPlan::reuse_in_place() {
   find_lifetimes();
 }
 
-// The same for inputs of the plan, which a call may allow to be overwritten. Overwriting cannot be
-// undone, so no later launch may fail.
+// Finds outputs that may be written into the memory of the plan's inputs, if a call permits it.
+// Overwriting an input cannot be undone, so no later launch may fail.
 void LaunchPlan::find_reuses() {
-  const Aliases none(buffers_.size());  // Each buffer represents itself by now.
+  const Aliases none(buffers_.size());  // After reuse_in_place(), each buffer represents itself.
   uint32_t safe = 0;
   for (uint32_t i = 0; i < launches_.size(); ++i) {
     if (may_report(*launches_[i].op)) safe = i + 1;
@@ -203,7 +202,8 @@ class LaunchPlan::LifetimeOverlap {
   std::vector<Chains::Launches> users_, parallel_;  // By buffer.
 };
 
-// Largest buffer first; each at the lowest offset that is free during its lifetime.
+// Places buffers from the largest to the smallest, each at the lowest offset that is free during
+// its lifetime.
 void LaunchPlan::allocate_largest_first(std::span<const uint32_t> buffers) {
   std::vector<uint32_t> order(buffers.begin(), buffers.end());
   std::stable_sort(order.begin(), order.end(),
@@ -295,7 +295,7 @@ class FreeRanges {
 
 }  // namespace
 
-// In order of first use, each in memory freed by values that are dead by then.
+// Places buffers in the order of their first use, each in memory of values that are dead by then.
 void LaunchPlan::allocate_in_launch_order(std::span<const uint32_t> buffers) {
   std::vector<uint32_t> by_first(buffers.begin(), buffers.end()), by_last = by_first;
   std::stable_sort(by_first.begin(), by_first.end(),
@@ -379,7 +379,8 @@ void LaunchPlan::find_slot_views() {
   }
 }
 
-// A view may read an input as larger elements than the input's own.
+// Raises the required alignment of an input. A view may read it as elements larger than its own
+// dtype.
 void LaunchPlan::require_alignment(const Buffer& buffer, DType dtype) {
   uint64_t& alignment = inputs_[buffer.index].alignment;
   alignment = std::max<uint64_t>(alignment, size_of(dtype));

@@ -1,4 +1,4 @@
-// Recording of launch plans.
+// Records launch plans.
 
 #include <algorithm>
 #include <unordered_map>
@@ -14,8 +14,8 @@
 namespace tenon {
 namespace {
 
-// Gives the memory of an input an identity of its own: inputs that share memory now may not share
-// it in later calls.
+// Represents the memory of one input. Inputs that share memory in the recorded call have different
+// InputStorages, because in later calls they may not share memory.
 struct InputStorage final : NonMemoryStorage<InputStorage> {
   explicit InputStorage(Ref<Storage> given) : base(std::move(given)) {
     device = base->device;
@@ -36,7 +36,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
  public:
   explicit Recorder(LaunchPlan& program) : program_(program) {}
 
-  // The input in the form that `code` receives it.
+  // Adds an input to the plan. Returns the tensor that `code` receives in its place.
   Tensor input(const Tensor& x) {
     const auto index = static_cast<uint32_t>(program_.inputs_.size());
     Input& input = program_.inputs_.emplace_back();
@@ -133,7 +133,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
 
   void interrupted() override { is_whole_ = false; }
 
-  // Records the memory of the outputs, and returns them in the form that callers receive.
+  // Records the memory of the outputs. Returns the tensors that the caller of the plan receives.
   Tensors outputs(Tensors given) {
     for (Tensor& y : given) {
       Output& output = program_.outputs_.emplace_back();
@@ -172,7 +172,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
   }
 
   bool is_whole() const { return is_whole_; }
-  // By launch; empty if it cannot be fused.
+  // Attributes of each launch; empty for a launch that cannot be fused.
   std::span<const OwnedAttrs> attrs() const { return attrs_; }
 
  private:
@@ -224,7 +224,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
   }
 
   LaunchPlan& program_;
-  std::unordered_map<const Storage*, uint32_t> known_;  // The latest buffer of each storage.
+  std::unordered_map<const Storage*, uint32_t> known_;  // The most recent buffer of each storage.
   std::vector<uint64_t> starts_;                        // By buffer: its start offset.
   std::vector<Ref<Storage>> held_;
   std::vector<OwnedAttrs> attrs_;

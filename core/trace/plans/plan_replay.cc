@@ -1,9 +1,9 @@
 // Replays the launches of a plan as one submission, on asynchronous devices that support recordings
 // (tenon_record_request in tenon/plugin.h).
 //
-// A plan is recorded in its second run: by then each kernel was launched once and has done its
-// one-time work. Everything that differs between calls is in slots and values, so one recording
-// serves all calls.
+// A plan is recorded in its second run. By then each kernel was launched once and has completed its
+// one-time work. Slots and values hold all data that differs between calls, so one recording serves
+// all calls.
 
 #include <algorithm>
 
@@ -16,10 +16,10 @@ namespace {
 
 constexpr size_t kMinLaunches =
     2;  // Minimum number of launches; replaying a single one saves nothing.
-constexpr uint64_t kAlign = 64;  // Offsets of slots must stay the same modulo this.
+constexpr uint64_t kAlign = 64;  // Replays must have the recorded slot offsets modulo kAlign.
 
-// Whether memory starts aligned, as the device's own allocations do. For imported memory only the
-// address shows it.
+// Whether the memory starts at a multiple of kAlign. The device's own allocations do. Imported
+// memory is checked by its address.
 bool begins_aligned(const Storage& storage) {
   return !storage.imported ||
          (storage.data && reinterpret_cast<uintptr_t>(storage.data) % kAlign == 0);
@@ -54,7 +54,7 @@ class LaunchPlan::Recording {
  private:
   Device& device_;
   tenon_recording_p* handle_;
-  std::vector<uint64_t> starts_;  // By slot.
+  std::vector<uint64_t> starts_;  // Offsets of the slots modulo kAlign.
 };
 
 LaunchPlan::LaunchPlan(Device& device) : device_(device) {}

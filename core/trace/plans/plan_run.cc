@@ -1,4 +1,4 @@
-// Execution of launch plans.
+// Runs launch plans.
 
 #include <algorithm>
 #include <optional>
@@ -340,7 +340,8 @@ void TripLimit::fail() const {
   tenon::fail(Code::kInvalidArgument, "the loop continues after {} trips, its maximum", {most_});
 }
 
-// Waits for the value if the host cannot access the memory.
+// Returns the value of `go`. Copies it from the device if the host cannot access the memory
+// directly.
 bool LaunchPlan::continues(Scope& scope, const Output& go, const Storages& made) const {
   const Storage& storage = *made[buffers_[go.buffer].index];
   if (device_.synchronous() && storage.data) return *storage.data != std::byte{0};
@@ -357,7 +358,7 @@ Tensors LaunchPlan::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
   if (!first->other) first->other = new_frame();
   put_inputs(*first->other, inputs, block);
   // Double buffering: each trip reads what the previous one wrote, and writes the other set of
-  // buffers. From the second trip on, both frames stay unchanged.
+  // buffers. After the second trip, the views of both frames do not change any more.
   Frame* const frames[] = {first.get(), first->other.get()};
   size_t never = launches_.size();
   const Storages both[] = {find_outputs(inputs, {}, never), find_outputs(inputs, {}, never)};

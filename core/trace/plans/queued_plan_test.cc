@@ -1,5 +1,5 @@
-// Launch plans on asynchronous devices, or devices whose memory the host cannot access: launched,
-// and recorded and replayed.
+// Tests of launch plans on asynchronous devices and on devices whose memory the host cannot access.
+// The launches are enqueued one by one, or recorded and replayed.
 
 #ifdef TENON_FAKE_PLUGIN
 
@@ -66,7 +66,7 @@ class OnFake {
   std::unique_ptr<Scope::Enter> enter_;
 };
 
-// Counts calls of the plugin while it lives.
+// Counts the calls of the plugin while it exists.
 class Counting {
  public:
   uint64_t launches() const { return counted().launches - launches_; }
@@ -262,7 +262,7 @@ TEST(FailingQueuedPlans, StopAtARefusedReplay) {
   EXPECT_EQ(values_of(on.run(program, {a, b})[0]), (Doubles{1, 4}));
 }
 
-// Whichever plugin call fails, the call either fails too or returns correct results.
+// Lets each plugin call fail in turn. The plan must either fail, too, or return correct results.
 TEST(FailingQueuedPlans, FailOrReturnCorrectResults) {
   for (const char* asynchronous : {"0", "1"}) {
     int n_failed = 0, n_right = 0;
@@ -304,7 +304,7 @@ TEST(Recordings, AreOneSubmissionInSteadyState) {
   EXPECT_EQ(counting.replays(), 5u);
 }
 
-// Replays are still running when the next one gets other memory and numbers.
+// A replay is still running when the next one starts with different memory and scalars.
 TEST(Recordings, UseMemoryAndNumbersOfEachReplay) {
   OnFake on(Options{{"delay_us", "2000"}});
   const auto program = on.record(
@@ -354,7 +354,7 @@ TEST(Recordings, AreNotReplayedForOtherAlignment) {
   EXPECT_EQ(counting.replays(), 1u);
 }
 
-// Imported memory may start anywhere; only aligned memory can be replayed.
+// Imported memory may start at any address. A replay requires aligned memory.
 TEST(Recordings, AreReplayedForAlignedImportedMemory) {
   OnFake on(Options{{"visible", "1"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});

@@ -42,7 +42,7 @@ TEST_P(RowFusion, FuseASoftmaxIntoOneLaunch) {
   EXPECT_EQ(expect_same(code, {Dims{0, 4}}), 1u);
 }
 
-// An input that is broadcast along the rows still counts with their full length.
+// A reduction reads an input that is broadcast along the rows once for each element of the row.
 TEST_P(RowFusion, HandleInputsBroadcastAlongRows) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor x = broadcast_to(in[0], Dims{1, 3, 4});
@@ -109,7 +109,7 @@ TEST_P(RowFusion, FuseLossesOfRowsIntoOneLaunch) {
   EXPECT_EQ(expect_same([](TensorSpan in) { return Tensors{losses(in[0], in[1])}; },
                         {Dims{40, 10}, Dims{40, 10}}),
             1u);
-  // The sum reduces another axis.
+  // The sum reduces the other axis, so it is a launch of its own.
   EXPECT_EQ(expect_same([](TensorSpan in) { return Tensors{sum(losses(in[0], in[1]))}; },
                         {Dims{40, 10}, Dims{40, 10}}),
             2u);
@@ -187,7 +187,7 @@ TEST_P(RowFusion, LeaveLongRowsToKernels) {
   EXPECT_EQ(expect_same(code, {Dims{2, 32 * 1024 + 1}}), 2u);
 }
 
-// A row's value that is read across rows cannot be fused.
+// A launch cannot be fused if it reads the value of a row in other rows.
 TEST_P(RowFusion, DoNotFuseReadsAcrossRows) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = sum(in[0], {.axes = {1}});
@@ -210,7 +210,7 @@ TEST_P(RowFusion, DoNotOverwriteInputsThatALaterStageReads) {
   EXPECT_EQ(values_of(y[1]), (std::vector<double>{-3, -6, -21, -28}));
 }
 
-// Only devices that are part of the build.
+// Returns the devices that are part of the build.
 std::vector<const char*> devices() {
   std::vector<const char*> names = {"ref"};
   if (testing::has_plugin("cpu")) names.push_back("cpu");

@@ -17,7 +17,7 @@ class Segment {
   // eagerly. The second records a plan, which later calls replay. `spare`: as for LaunchPlan::run.
   Tensors run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
               const LaunchPlan::Code& code, std::span<const uint8_t> spare = {});
-  // The plan that serves these inputs; NULL if none is recorded.
+  // Returns the plan that serves these inputs; NULL if none is recorded.
   std::shared_ptr<const LaunchPlan> program(std::span<const Size> sizes, TensorSpan inputs);
   // Describes the launch plan for each set of sizes (stages.h).
   std::string stages() const;
@@ -27,8 +27,9 @@ class Segment {
 
   struct Variant {
     Sizes sizes;
-    std::shared_ptr<const LaunchPlan> program;  // NULL until its sizes are repeated.
-    bool can_record = true;                     // Whether a plan can be recorded.
+    std::shared_ptr<const LaunchPlan> program;  // NULL until a second call has these sizes.
+    // False if recording a plan for these sizes has failed.
+    bool can_record = true;
     uint64_t used = 0;
   };
   enum class Next : uint8_t { kRun, kRecord };

@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// By slot of a graph: index of its first occurrence in a list, or kNone.
+// Returns, for each slot of a graph, the index of its first occurrence in `list`, or kNone.
 std::vector<uint32_t> indices_in(const std::vector<uint32_t>& list, uint32_t n_slots) {
   std::vector<uint32_t> places(n_slots, LaunchPlan::kNone);
   for (size_t i = list.size(); i-- > 0;) places[list[i]] = static_cast<uint32_t>(i);
@@ -208,13 +208,13 @@ void Subgraph::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
   }
 }
 
-// Releases values that no node after these reads.
+// Releases the values that no node after the range [begin, end) reads.
 void Subgraph::release(size_t begin, size_t end, std::vector<Tensor>& values) const {
   const uint32_t from = end < nodes_.size() ? dead_end_[end] : 0;
   for (uint32_t k = from; k < dead_end_[begin]; ++k) values[dead_[k]].reset();
 }
 
-// Runs the calls of a step one by one, on other tensors for its inputs.
+// Runs the calls of a step one by one. `reads` are the values of the step's inputs.
 Tensors Subgraph::apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step,
                               TensorSpan reads, std::vector<Tensor>& values) const {
   for (size_t i = 0; i < reads.size(); ++i) values[step.reads[i]] = reads[i];

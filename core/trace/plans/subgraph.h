@@ -15,18 +15,18 @@ namespace tenon {
 
 // Whether the attributes contain symbolic sizes.
 bool has_formulas(AnyAttrs attrs);
-// A copy in which the values of the symbols are substituted into the formulas.
+// Returns a copy of the attributes, with sizes[i] substituted for symbol i in all formulas.
 OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes);
 
 class Subgraph {
  public:
   // The graph must outlive the subgraph and not change. `inputs` and `outputs` are values of the
-  // graph. Fails if an output depends on an input of the graph that is not in `inputs`. `whole`
-  // also includes dead calls.
+  // graph. Fails if an output depends on an input of the graph that is not in `inputs`. If `whole`
+  // is true, dead calls are included, too.
   Subgraph(const Graph& graph, std::span<const Value> inputs, std::span<const Value> outputs,
            bool whole = false);
 
-  // Applies the calls in the scope: they run, are recorded by tapes, or become part of another
+  // Applies the calls in the scope: the calls are executed, recorded by tapes, or added to another
   // trace. Repeated executions replay launch plans without dispatch. `sizes` holds the value of
   // each symbol. Values are released after their last use. `spare`: dead inputs whose memory may be
   // reused, as for LaunchPlan::run.
@@ -50,27 +50,28 @@ class Subgraph {
     std::vector<uint32_t> reads, gives;
     bool is_open = false;  // Whether attributes contain formulas of sizes.
 
-    // The sizes that are part of the cache key. Without formulas, one plan serves all sizes.
+    // Returns the sizes that are part of the cache key: none if there are no formulas, because one
+    // plan then serves all sizes.
     std::span<const Size> own(std::span<const Size> sizes) const {
       return is_open ? sizes : std::span<const Size>();
     }
   };
-  // For a subgraph of one step: the sources of its inputs and of the results.
+  // For a subgraph of one step: maps its inputs and outputs to those of the step.
   struct SingleStep {
     std::vector<uint32_t> reads;  // Indices in `given`.
-    std::vector<uint32_t>
-        gives;  // For each result, its index in the outputs of the step, or kNone.
-    std::vector<uint32_t> passes;  // If kNone, its index in `given`.
+    // For each result, its index in the outputs of the step; kNone if it is an input instead.
+    std::vector<uint32_t> gives;
+    std::vector<uint32_t> passes;  // For each result with kNone, its index in `given`.
     std::vector<bool> may_reuse;   // For each input of the step, whether it is not also a result.
-    std::vector<uint32_t>
-        read_at;             // For each given value, its index in the inputs of the step, or kNone.
+    // For each given value, its index in the inputs of the step, or kNone.
+    std::vector<uint32_t> read_at;
     bool reads_all = false;  // Whether the inputs of the step are `given`, in the same order.
-    bool gives_all =
-        false;  // Whether the outputs of the step are those of the subgraph, in the same order.
+    // Whether the outputs of the step are those of the subgraph, in the same order.
+    bool gives_all = false;
   };
   static constexpr uint32_t kNone = LaunchPlan::kNone;
 
-  // Whether one step, with a device, is the whole subgraph.
+  // Whether the subgraph consists of one step that runs on a device.
   bool has_single_step() const {
     return steps_.size() == 1 && steps_[0].segment && steps_[0].device;
   }
@@ -104,7 +105,7 @@ class Subgraph {
   std::vector<uint32_t> given_, wanted_;
   // dead_[..dead_end_[i]] are the slots that no node after node i reads.
   std::vector<uint32_t> dead_, dead_end_;
-  std::vector<Step> steps_;  // Cover all nodes, in order.
+  std::vector<Step> steps_;  // Consecutive ranges that cover all nodes.
   SingleStep single_step_;   // Set if has_single_step().
 };
 

@@ -14,14 +14,16 @@ struct tenon_instance_p {
 
 struct tenon_device_p {
   const tenon_host* host;
-  /* The statistics. Buffers come and go on any thread. */
+  /* Statistics, which any thread may update, because buffers are allocated and released on any
+   * thread. */
   uint64_t allocated_bytes;
   uint64_t peak_bytes;
   uint64_t allocations;
 };
 
-/* Memory of the device. The host has no address of it: there is no `map`, and views of launches
- * have a buffer and an offset only. Here it is ordinary memory, as for want of a board. */
+/* Device memory. The host has no address of it: there is no `map`, and views of launches have only
+ * a buffer and an offset. In this example it is ordinary host memory, because there is no real
+ * device. */
 struct tenon_buffer_p {
   tenon_device_p* device;
   unsigned char* data;
@@ -33,8 +35,8 @@ struct tenon_stream_p {
   async_ring ring;
 };
 
-/* Shared by its owner and the jobs that signal it or wait for it, since it may be released while
- * they are pending. */
+/* An event. Its owner and the jobs that signal it or wait for it share it, because it may be
+ * released while these jobs are pending. */
 struct tenon_event_p {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
@@ -44,14 +46,14 @@ struct tenon_event_p {
 
 enum { kMaxInstructions = 16, kMaxInputs = 16 };
 
-/* A step of a loop: a function of one or two earlier values. */
+/* An instruction of a loop: a function of one or two earlier values. */
 typedef struct async_instruction {
   uint32_t op;
   uint32_t inputs[2];
 } async_instruction;
 
-/* A prepared kernel: the function that runs it, and what that needs of the attributes. It is
- * immutable, since the streams of a device may run it at once. */
+/* A prepared kernel: the function that runs it, and the data that this function needs of the
+ * attributes. It is immutable, because several streams may run it at the same time. */
 struct tenon_kernel_p {
   void (*run)(const tenon_kernel_p* self, const tenon_launch* launch);
   size_t axis;
@@ -64,11 +66,12 @@ static inline tenon_error* async_error(const tenon_host* host, tenon_code code, 
   return host->make_error(code, tenon_str(text));
 }
 
-/* kernels.c defines the table, and does not compile if this count is wrong. */
+/* Number of kernels. kernels.c defines the table; it does not compile if this number is wrong. */
 enum { ASYNC_N_KERNELS = 8 };
 extern const tenon_kernel async_kernels[ASYNC_N_KERNELS];
 
-/* The slots in device.c and kernels.c, with the signatures that plugin_slots.def declares. */
+/* Declares the slots that device.c and kernels.c define, with the signatures of
+ * plugin_slots.def. */
 #define TENON_SLOT(result, name, parameters) result async_##name parameters;
 #include <tenon/plugin_slots.def>
 

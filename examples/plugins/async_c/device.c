@@ -17,7 +17,8 @@ tenon_error* async_count_devices(tenon_instance_p* self, size_t* out_count) {
   return NULL;
 }
 
-/* A device may be opened several times at once; each has its own state. */
+/* Opens the device. A device may be opened several times at once; each opened device has its own
+ * state. */
 tenon_error* async_open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
   if (index > 0) return async_error(self->host, TENON_NOT_FOUND, "there is one device only");
   tenon_device_p* device = calloc(1, sizeof *device);
@@ -29,7 +30,7 @@ tenon_error* async_open_device(tenon_instance_p* self, size_t index, tenon_devic
 
 void async_close_device(tenon_device_p* device) { free(device); }
 
-/* Neither HOST_VISIBLE nor SYNCHRONOUS. */
+/* Describes the device, which is neither HOST_VISIBLE nor SYNCHRONOUS. */
 tenon_error* async_describe_device(tenon_device_p* device, tenon_device_properties* out) {
   tenon_device_properties properties = {
       .kind = TENON_DEVICE_ACCELERATOR,
@@ -47,8 +48,8 @@ tenon_error* async_describe_device(tenon_device_p* device, tenon_device_properti
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-/* A buffer and its bytes are one block. C99 has no aligned allocation, so the block has room for
- * rounding its address up. */
+/* Allocates a buffer and its bytes as one block. C99 has no aligned allocation, so the block has
+ * additional space to round its address up. */
 tenon_error* async_allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** out_buffer) {
   const uint64_t extra = sizeof(tenon_buffer_p) + kAlignment;
   tenon_buffer_p* buffer = NULL;
@@ -107,14 +108,15 @@ static tenon_error* no_memory(const tenon_stream_p* stream) {
   return async_error(stream->device->host, TENON_OUT_OF_MEMORY, "no memory for a job");
 }
 
-/* Enqueues a job. On failure, frees its payload: a call fails without effect. */
+/* Enqueues a job. If this fails, frees the job's payload, because a failed call must have no
+ * effect. */
 static tenon_error* enqueue(tenon_stream_p* stream, void (*run)(void*), void* payload) {
   if (payload && async_ring_push(&stream->ring, run, payload)) return NULL;
   free(payload);
   return no_memory(stream);
 }
 
-/* The job has copies of what the host passes, since that is valid during the call only. */
+/* Copies an argument for a job, because arguments from the host are valid only during the call. */
 static void* copy_of(const void* given, size_t size) {
   void* copy = malloc(size);
   if (copy) memcpy(copy, given, size);
@@ -125,7 +127,7 @@ static void* copy_of(const void* given, size_t size) {
  * ----------------------------------------------------------------------------
  */
 
-/* The address of `size` bytes; NULL if they are not all inside the buffer. */
+/* Returns the address of `size` bytes in a buffer, or NULL if they are not all inside it. */
 static unsigned char* address(const tenon_buffer_p* buffer, uint64_t offset, uint64_t size) {
   if (offset > buffer->size || size > buffer->size - offset) return NULL;
   return buffer->data + offset;
@@ -151,7 +153,7 @@ tenon_error* async_copy(tenon_stream_p* stream, const tenon_copy_region* copy) {
   return enqueue(stream, run_copy, copy_of(copy, sizeof *copy));
 }
 
-/* The low bytes of the pattern come first, whatever the byte order. */
+/* Fills memory with a pattern. The low bytes of the pattern come first on any machine. */
 static void run_fill(void* payload) {
   const tenon_fill_region* fill = payload;
   unsigned char* to = address(fill->buffer, fill->offset, fill->size);
@@ -234,7 +236,7 @@ tenon_error* async_wait_event(tenon_stream_p* stream, tenon_event_p* event) {
 
 void async_release_event(tenon_event_p* event) { leave_event(event); }
 
-/* No job of this device can fail, so there is no failure to report. */
+/* Calls a completion callback. It reports no failure, because no job of this device can fail. */
 static void run_done(void* payload) {
   const tenon_done_callback done = *(const tenon_done_callback*)payload;
   free(payload);
@@ -242,7 +244,7 @@ static void run_done(void* payload) {
   if (done.destroy) done.destroy(done.payload);
 }
 
-/* A call that fails destroys the callback, too. */
+/* Enqueues a completion callback. If this fails, destroys the callback. */
 tenon_error* async_notify(tenon_stream_p* stream, tenon_done_callback done) {
   tenon_error* error = enqueue(stream, run_done, copy_of(&done, sizeof done));
   if (error && done.destroy) done.destroy(done.payload);
@@ -269,8 +271,8 @@ static void run_launch(void* payload) {
   free(job);
 }
 
-/* Operands by buffer and offset get an address of the device here. On a real board, this is where
- * the arguments of the kernel are written. */
+/* Sets the address of an operand that is given by buffer and offset. A plugin for a real device
+ * would write the kernel's arguments here. */
 static void locate(tenon_view* view) {
   if (view->buffer) view->data = view->buffer->data + view->byte_offset;
 }
@@ -285,7 +287,7 @@ tenon_error* async_launch(tenon_kernel_p* kernel, tenon_stream_p* stream,
     return no_memory(stream);
   }
   for (size_t i = 0; i < (size_t)copy->n_inputs + copy->n_outputs; ++i) locate(&views[i]);
-  /* The error record is in device memory, or at an address. */
+  /* The error record is in a device buffer, or else at a host address. */
   if (copy->record_buffer) {
     copy->record = (tenon_error_record*)(copy->record_buffer->data + copy->record_offset);
   }
@@ -296,7 +298,7 @@ tenon_error* async_launch(tenon_kernel_p* kernel, tenon_stream_p* stream,
   return error;
 }
 
-/* No kernel has the trait WORKSPACE. */
+/* Returns 0, because no kernel has the trait WORKSPACE. */
 uint64_t async_workspace(tenon_kernel_p* kernel, const tenon_launch* launch) {
   (void)kernel;
   (void)launch;

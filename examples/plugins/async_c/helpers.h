@@ -55,8 +55,9 @@ static inline tenon_view async_copy_view(const tenon_view* given, int64_t** dims
   return view;
 }
 
-/* A copy of a launch and everything that it refers to except buffers, in one block for `free`; NULL
- * if there is no memory. The copy's views are writable through *out_views: inputs, then outputs. */
+/* Copies a launch and everything that it refers to except buffers, into one block that `free`
+ * releases. Returns NULL if there is no memory. The copy's views are writable through *out_views:
+ * inputs, then outputs. */
 static inline tenon_launch* async_copy_launch(const tenon_launch* given, tenon_view** out_views) {
   const size_t n = (size_t)given->n_inputs + given->n_outputs;
   size_t rank = 0;
@@ -84,7 +85,7 @@ static inline tenon_launch* async_copy_launch(const tenon_launch* given, tenon_v
 /* ---- a ring of jobs -----------------------------------------------------------------------------
  */
 
-/* The function owns `payload`, and frees it if necessary. */
+/* A job. The function owns `payload`, and frees it if necessary. */
 typedef struct async_job {
   void (*run)(void* payload);
   void* payload;
@@ -122,7 +123,7 @@ static inline void* async_ring_run(void* given) {
   return NULL;
 }
 
-/* Starts the thread of a ring that is zero. Returns false if there is no memory for it. */
+/* Starts the thread of a zero-initialised ring. Returns false if there is no memory for it. */
 static inline bool async_ring_open(async_ring* ring) {
   ring->capacity = 16;
   ring->jobs = malloc(ring->capacity * sizeof *ring->jobs);
@@ -159,7 +160,7 @@ static inline bool async_ring_grow(async_ring* ring) {
   return true;
 }
 
-/* Returns false if there is no memory; the payload is still the caller's then. */
+/* Adds a job. Returns false if there is no memory; the caller then still owns the payload. */
 static inline bool async_ring_push(async_ring* ring, void (*run)(void*), void* payload) {
   pthread_mutex_lock(&ring->mutex);
   const bool has_space = ring->n < ring->capacity || async_ring_grow(ring);
@@ -184,8 +185,8 @@ static inline void async_ring_wait(async_ring* ring) {
 /* ---- indices out of range -----------------------------------------------------------------------
  */
 
-/* Writes an error record unless it has an error already. An index out of range is no failure of
- * the launch: the kernel reads zero there, or writes nothing, and goes on. */
+/* Writes an error record, unless it already contains an error. An index out of range is not a
+ * failure of the launch: the kernel reads zero or writes nothing for it, and continues. */
 static inline void async_report_index(tenon_error_record* record, uint32_t site, int64_t index,
                                       int64_t bound) {
   uint32_t untouched = 0;
@@ -201,8 +202,8 @@ static inline void async_report_index(tenon_error_record* record, uint32_t site,
 /* ---- loops --------------------------------------------------------------------------------------
  */
 
-/* Values are numbered: the loop's inputs, then the output of the anchor, if any, then the results
- * of the instructions. */
+/* Returns the dtype of a loop's value. Values are numbered: the loop's inputs, then the output of
+ * the anchor, if any, then the results of the instructions. */
 static inline tenon_dtype async_loop_dtype(const tenon_loop_request* request, size_t value) {
   const size_t n_inputs = request->n_inputs;
   if (value < n_inputs) return request->inputs[value].dtype;

@@ -13,7 +13,8 @@ static int64_t count(const tenon_view* view) {
   return n;
 }
 
-/* The distance of neighbours along an axis, in elements; 0 if one element stands for all. */
+/* Returns the distance in elements of neighbours along an axis; 0 if one element is broadcast to
+ * all indices. */
 static int64_t stride(const tenon_view* view, size_t axis) {
   return view->strides_class == TENON_STRIDES_UNIFORM ? 0 : view->strides[axis];
 }
@@ -42,7 +43,7 @@ static tenon_error* prepared(tenon_device_p* device, const tenon_kernel_p* made,
 /* ---- moving ------------------------------------------------------------------------------------
  */
 
-/* Copies `n` elements of one row, `step` elements apart in the input. */
+/* Copies `n` elements of one row. In the input, they are `step` elements apart. */
 static void copy_row(void* to, const void* from, size_t bytes, int64_t n, int64_t step) {
 #define COPY_AS(type) \
   for (int64_t i = 0; i < n; ++i) ((type*)to)[i] = ((const type*)from)[i * step]
@@ -95,7 +96,8 @@ PREPARE(prepare_copy) {
                   out_kernel, out_traits);
 }
 
-/* The value is a tensor of one element or passed by value; it has an address in both cases. */
+/* Fills the output with a value. The value is a tensor of one element or passed by value; it has an
+ * address in both cases. */
 static void run_fill(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view *x = &launch->inputs[0], *y = &launch->outputs[0];
   const size_t bytes = bytes_of(y->dtype);
@@ -116,7 +118,8 @@ static int64_t index_at(const tenon_view* view, int64_t i) {
                                     : ((const int32_t*)view->data)[i];
 }
 
-/* y[o, p, b] = x[o, indices[p], b]: zero, and a report, where an index is out of range. */
+/* Computes y[o, p, b] = x[o, indices[p], b]. For an index out of range, the result is zero, and the
+ * index is reported. */
 static void run_gather(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view *x = &launch->inputs[0], *indices = &launch->inputs[1];
   const bool is_uniform = x->strides_class == TENON_STRIDES_UNIFORM;
@@ -171,8 +174,8 @@ static float evaluate(uint32_t op, float a, float b) {
   }
 }
 
-/* Element i of every input is read before element i of an output is written, and not again, so an
- * output may alias an input. */
+/* Runs a loop. An output may alias an input, because element i of every input is read before
+ * element i of an output is written, and not again. */
 static void run_loop(const tenon_kernel_p* self, const tenon_launch* launch) {
   float values[kMaxInputs + kMaxInstructions];
   const int64_t n = count(&launch->outputs[0]);
@@ -203,7 +206,8 @@ PREPARE(prepare_elementwise) {
   return prepared(device, &made, kLoopFlags, out_kernel, out_traits);
 }
 
-/* A reason is static text: the host reads it after the call. */
+/* Returns why a loop is not supported. The reason is static text, because the host reads it after
+ * the call. */
 static const char* reason_against(const tenon_loop_request* request) {
   if (request->row_axes != 0) return "has no loops over rows";
   if (request->n_inputs > kMaxInputs || request->n_instructions > kMaxInstructions) {
@@ -215,7 +219,8 @@ static const char* reason_against(const tenon_loop_request* request) {
   return NULL;
 }
 
-/* The request is valid during the call, so the kernel has a copy of its instructions. */
+/* Prepares a loop. The kernel copies the instructions of the request, which are valid only during
+ * the call. */
 tenon_error* async_prepare_loop(tenon_device_p* device, const tenon_loop_request* request,
                                 tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                                 tenon_string* out_reason) {

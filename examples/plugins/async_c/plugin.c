@@ -1,15 +1,16 @@
-/* A complete plugin in plain C for the kind of device that most accelerators are: its memory is
- * invisible to the host, and its work runs after the call that enqueues it has returned.
+/* A complete plugin in plain C for an asynchronous device, like most accelerators: the host cannot
+ * access its memory, and its work runs after the call that enqueues it has returned.
  *
- * It is an example of these two matters, not of kernels: examples/plugins/plain_c has more of
- * those. This file is what the host sees: one symbol, which returns the description below. */
+ * It shows how to write these two parts, not how to write kernels; examples/plugins/plain_c has
+ * more kernels. This file is the plugin's interface to the host: one symbol, which returns the
+ * description below. */
 
 #include <stdio.h>
 
 #include "async.h"
 
-/* Each context that uses the plugin has its own instance, which holds what would otherwise be
- * global. */
+/* Creates an instance. Each context that uses the plugin has its own instance, which contains state
+ * that would otherwise be global. */
 static tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                            tenon_instance_p** out_instance) {
   if (ASYNC_HAS(options, n_options) && options->n_options > 0) {
@@ -26,7 +27,7 @@ static tenon_error* create(const tenon_host* host, const tenon_instance_options*
   return NULL;
 }
 
-/* The slots that are NULL are optional. There is no `map` and no `import_host`, so `plugin`
+/* The table of slots. Optional slots are NULL. There is no `map` and no `import_host`, so `plugin`
  * declares neither HOST_VISIBLE nor IMPORT_HOST. */
 static const tenon_plugin_calls calls = {
     .struct_size = sizeof(tenon_plugin_calls),

@@ -10,7 +10,7 @@ enum { kChunk = 256 };
 
 static bool is_float(tenon_dtype dtype) { return TENON_DTYPE_CODE(dtype) == TENON_CODE_FLOAT; }
 
-/* Loads `n` elements from `x`, `step` apart. */
+/* Loads `n` elements from `x` that are `step` elements apart. */
 static void load_ints(tenon_dtype dtype, const void* x, int64_t step, int64_t n, int64_t* to) {
 #define LOAD(type) \
   for (int64_t i = 0; i < n; ++i) to[i] = ((const type*)x)[i * step]
@@ -34,7 +34,7 @@ static void load_ints(tenon_dtype dtype, const void* x, int64_t step, int64_t n,
 #undef LOAD
 }
 
-/* Integers wrap; to a float they are rounded once. */
+/* Stores integers as elements of `dtype`. Integer dtypes wrap; floats are rounded once. */
 static void store_ints(tenon_dtype dtype, const int64_t* from, int64_t n, void* y) {
 #define STORE(type) \
   for (int64_t i = 0; i < n; ++i) ((type*)y)[i] = (type)from[i]
@@ -61,7 +61,8 @@ static void store_ints(tenon_dtype dtype, const int64_t* from, int64_t n, void* 
 #undef STORE
 }
 
-/* Truncates and then saturates: `past` is the smallest number that is too large. NaN becomes 0. */
+/* Converts a float to an integer: truncates and then saturates. `past` is the smallest number that
+ * is too large. NaN becomes 0. */
 static int64_t to_int(float x, double least, double past, int64_t most) {
   if (isnan(x)) return 0;
   if (x < least) return (int64_t)least;

@@ -8,8 +8,8 @@
 #include "rows.h"
 #include "window.h"
 
-/* Unfolds `channels` channels from `x` on, for all positions of an output of these sizes.
- * Padding and gaps are zeros. */
+/* Unfolds `channels` channels, beginning at `x`, for all positions of an output of the given sizes.
+ * Padding and gaps become zeros. */
 static void unfold(const plain_window* window, const int64_t* taps, const float* x,
                    const plain_planes* planes, int64_t channels, const int64_t* places,
                    int64_t tap_step, int64_t place_step, float* to) {
@@ -34,7 +34,7 @@ static void unfold(const plain_window* window, const int64_t* taps, const float*
   }
 }
 
-/* The bytes of the unfolded input for this filter and output. */
+/* Returns the size in bytes of the unfolded input for this filter and output. */
 static uint64_t unfolded_size(const tenon_view* filter, const tenon_view* places) {
   const plain_planes w = plain_planes_of(filter), y = plain_planes_of(places);
   return (uint64_t)(w.channels * w.area * y.area) * sizeof(float);
@@ -47,7 +47,8 @@ static uint64_t conv_workspace(const tenon_launch* launch) {
   return unfolded_size(&launch->inputs[1], &launch->outputs[0]);
 }
 
-/* For each group: the filter, with a row for each output channel, times the unfolded input. */
+/* Computes for each group the product of the filter (one row per output channel) and the unfolded
+ * input. */
 static void run_conv(const tenon_kernel_p* self, const tenon_launch* launch) {
   const plain_planes x = plain_planes_of(&launch->inputs[0]);
   const plain_planes w = plain_planes_of(&launch->inputs[1]);
@@ -77,8 +78,8 @@ static uint64_t filter_workspace(const tenon_launch* launch) {
   return unfolded_size(&launch->outputs[0], &launch->inputs[1]);
 }
 
-/* For each group, summed over images: dy, with a row for each output channel, times the unfolded
- * input, with a column for each tap. */
+/* Computes for each group, summed over images, the product of dy (one row per output channel) and
+ * the unfolded input (one column per tap). */
 static void run_conv_backward_filter(const tenon_kernel_p* self, const tenon_launch* launch) {
   const plain_planes x = plain_planes_of(&launch->inputs[0]);
   const plain_planes dy = plain_planes_of(&launch->inputs[1]);

@@ -46,8 +46,8 @@ tenon_error* plain_describe_device(tenon_device_p* device, tenon_device_properti
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-/* A buffer and its bytes are one block. C99 has no aligned allocation, so the block has room for
- * rounding its address up. */
+/* Allocates a buffer and its bytes as one block. C99 has no aligned allocation, so the block has
+ * additional space to round its address up. */
 tenon_error* plain_allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** out_buffer) {
   const uint64_t extra = sizeof(tenon_buffer_p) + kAlignment;
   tenon_buffer_p* buffer = NULL;
@@ -75,7 +75,7 @@ void plain_release(tenon_buffer_p* buffer) {
 
 void* plain_map(tenon_buffer_p* buffer) { return buffer->data; }
 
-/* The address of `size` bytes; NULL if they are not all inside the buffer. */
+/* Returns the address of `size` bytes in a buffer, or NULL if they are not all inside it. */
 static unsigned char* address(const tenon_buffer_p* buffer, uint64_t offset, uint64_t size) {
   if (offset > buffer->size || size > buffer->size - offset) return NULL;
   return buffer->data + offset;
@@ -109,7 +109,7 @@ tenon_error* plain_fill(tenon_stream_p* stream, const tenon_fill_region* fill) {
   if (!to)
     return plain_error(host, TENON_INVALID_ARGUMENT,
                        "fill: bytes A to B are outside a buffer of N bytes");
-  /* The low bytes of the pattern come first, whatever the byte order. */
+  /* The low bytes of the pattern come first on any machine. */
   for (uint64_t i = 0; i < fill->size; ++i) to[i] = (unsigned char)(fill->pattern >> (8 * (i % n)));
   return NULL;
 }
@@ -137,7 +137,7 @@ tenon_error* plain_open_stream(tenon_device_p* device, tenon_stream_p** out_stre
 
 void plain_close_stream(tenon_stream_p* stream) { free(stream); }
 
-/* All earlier work has finished, so a single event suffices. */
+/* Records an event. All earlier work has finished, so all events share one object. */
 tenon_error* plain_record_event(tenon_stream_p* stream, tenon_event_p** out_event) {
   static char event;
   (void)stream;

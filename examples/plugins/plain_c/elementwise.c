@@ -23,7 +23,7 @@ static int64_t step_of(const tenon_view* view) {
     }                                                                        \
   }
 
-/* Dense operands have a separate loop, which compilers vectorise. */
+/* Defines a binary kernel. Dense operands have a separate loop, which compilers vectorise. */
 #define BINARY(name, type, result, expression)                               \
   static void name(const tenon_kernel_p* self, const tenon_launch* launch) { \
     const type *pa = launch->inputs[0].data, *pb = launch->inputs[1].data;   \
@@ -69,17 +69,17 @@ BINARY(run_add, float, float, a + b)
 BINARY(run_sub, float, float, a - b)
 BINARY(run_mul, float, float, a* b)
 BINARY(run_div, float, float, a / b)
-/* NaN on either side is propagated. */
+/* Propagates a NaN of either operand. */
 BINARY(run_maximum, float, float, isnan(a) || b < a ? a : b)
 BINARY(run_equal, float, uint8_t, a == b)
 BINARY(run_less, float, uint8_t, a < b)
 BINARY(run_greater, float, uint8_t, a > b)
 
-/* The sum of unsigned numbers wraps; that of signed ones must not overflow. */
+/* Adds as unsigned integers, which wrap; overflow of signed integers is undefined in C. */
 BINARY(run_add_i64, uint64_t, uint64_t, a + b)
 BINARY(run_equal_i64, int64_t, uint8_t, a == b)
 BINARY(run_less_i64, int64_t, uint8_t, a < b)
-/* A distance beyond the width gives 0. */
+/* A shift distance of 32 or more gives 0. */
 BINARY(run_shift_right_u32, uint32_t, uint32_t, b < 32 ? a >> b : 0)
 
 WHERE(run_where, float)
@@ -113,7 +113,8 @@ static const struct {
     {TENON_OP_where, TENON_INT64, run_where_i64},
 };
 
-/* The output may alias an input: element i is read before it is written, and not again. */
+/* Prepares an elementwise kernel. Its output may alias an input, because element i is read before
+ * it is written, and not again. */
 PLAIN_PREPARE(plain_prepare_elementwise) {
   const tenon_dtype dtype = request->inputs[request->n_inputs - 1].dtype;
   tenon_kernel_p made = {.run = NULL};

@@ -1,5 +1,5 @@
-/* gather, gather_elements and scatter_elements. An index out of range reads zero or writes
- * nothing, and is reported; a negative index counts from the end. */
+/* gather, gather_elements and scatter_elements. For an index out of range, they read zero or write
+ * nothing, and report it. A negative index counts from the end. */
 
 #include <math.h>
 
@@ -11,8 +11,8 @@ static int64_t index_at(const tenon_view* view, int64_t offset) {
                                     : ((const int32_t*)view->data)[offset];
 }
 
-/* The index counted from the front. If it is out of range, returns -1 and writes the launch's
- * error record, unless it has an error already. */
+/* Returns the index counted from the front. If it is out of range, returns -1 and writes the
+ * launch's error record, unless that already contains an error. */
 static int64_t checked(const tenon_launch* launch, int64_t index, int64_t bound) {
   const int64_t found = index < 0 ? index + bound : index;
   uint32_t untouched = 0;
@@ -27,7 +27,7 @@ static int64_t checked(const tenon_launch* launch, int64_t index, int64_t bound)
   return -1;
 }
 
-/* Copies whole blocks of the axes after the indexed one. x is dense or uniform. */
+/* Gathers blocks of the axes after the indexed axis, whole. x is dense or uniform. */
 static void run_gather(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view *x = &launch->inputs[0], *indices = &launch->inputs[1];
   const tenon_view* y = &launch->outputs[0];
@@ -54,7 +54,7 @@ static void run_gather(const tenon_kernel_p* self, const tenon_launch* launch) {
       })
 }
 
-/* The strides of a view, with 0 along the indexed axis. */
+/* Stores the strides of a view in `to`, with 0 along the indexed axis. */
 static void other_strides(const tenon_view* view, size_t axis, int64_t* to) {
   const int64_t* strides = plain_strides(view);
   for (size_t i = 0; i < view->rank; ++i) to[i] = strides && i != axis ? strides[i] : 0;
@@ -80,7 +80,7 @@ static void run_gather_elements(const tenon_kernel_p* self, const tenon_launch* 
   }
 }
 
-/* Combines an element with an update; a NaN stays. */
+/* Combines an element with an update by the reduction. A NaN is preserved. */
 static float updated(int32_t reduction, float old, float update) {
   switch (reduction) {
     case TENON_SCATTER_REDUCTION_MUL:
@@ -94,8 +94,8 @@ static float updated(int32_t reduction, float old, float update) {
   }
 }
 
-/* Sums are float64 while updates are added, so that the rounding error of many additions to one
- * element stays small. */
+/* Returns the workspace size for sums. Updates are added in float64, so that the rounding error of
+ * many additions to one element stays small. */
 static uint64_t sums_workspace(const tenon_launch* launch) {
   return (uint64_t)plain_count(&launch->outputs[0]) * sizeof(double);
 }

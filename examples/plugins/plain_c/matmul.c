@@ -3,8 +3,8 @@
 #include "plain.h"
 #include "rows.h"
 
-/* A matrix that is transposed or uniform is first copied to the workspace. So one loop serves
- * all layouts, and the order of summation is always the same. */
+/* Whether a matrix must be copied to the workspace first, because it is transposed or uniform. One
+ * loop then serves all layouts, and the order of summation is always the same. */
 static bool needs_packing(const tenon_view* view, bool transposed) {
   return transposed || !plain_strides(view);
 }
@@ -16,12 +16,12 @@ static int64_t matrix_size(const tenon_view* view) {
 enum { kTransposeA = 1, kTransposeB = 2 }; /* Bits of the kernel's `axes`. */
 
 static uint64_t workspace(const tenon_launch* launch) {
-  /* As if both needed it; memory that a launch does not use costs nothing. */
+  /* The size is for packing both matrices; memory that a launch does not use costs nothing. */
   const int64_t n = matrix_size(&launch->inputs[0]) + matrix_size(&launch->inputs[1]);
   return (uint64_t)n * sizeof(float);
 }
 
-/* Matrix `i` of the view, row-major: in place, or copied to `to`. */
+/* Returns matrix `i` of the view in row-major order: in place, or copied to `to`. */
 static const float* matrix(const tenon_view* view, bool transposed, int64_t i, float* to) {
   const int64_t rows = view->sizes[view->rank - 2], columns = view->sizes[view->rank - 1];
   const float* from = view->data;

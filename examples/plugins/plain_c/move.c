@@ -3,7 +3,7 @@
 #include "plain.h"
 #include "rows.h"
 
-/* y = x, for the sizes of x. */
+/* Copies x to y; the sizes are those of x. */
 static void copy_elements(const tenon_view* x, const tenon_view* y, int64_t y_offset) {
   const int64_t* strides[] = {plain_strides(x), y->strides};
   plain_rows rows;
@@ -27,7 +27,8 @@ static void run_copy(const tenon_kernel_p* self, const tenon_launch* launch) {
   copy_elements(&launch->inputs[0], &launch->outputs[0], 0);
 }
 
-/* Accepts inputs of any strides, since the host uses it to make tensors dense. */
+/* Prepares `copy`. It accepts inputs of any strides, because the host uses it to make tensors
+ * dense. */
 PLAIN_PREPARE(plain_prepare_copy) {
   const tenon_kernel_p made = {.run = run_copy};
   (void)request;
@@ -36,8 +37,8 @@ PLAIN_PREPARE(plain_prepare_copy) {
                         out_kernel, out_traits);
 }
 
-/* The value is a tensor with one element or is passed by value; `data` points to it in both
- * cases. */
+/* Fills the output with a value. The value is a tensor with one element or is passed by value;
+ * `data` points to it in both cases. */
 static void run_fill(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view* y = &launch->outputs[0];
   const int64_t n = plain_count(y);
@@ -68,7 +69,7 @@ static void run_concat(const tenon_kernel_p* self, const tenon_launch* launch) {
 PLAIN_PREPARE_ALONG_AXIS(plain_prepare_concat, tenon_concat_attrs, TENON_CONCAT_ATTRS_DEFAULT,
                          run_concat, outputs[0])
 
-/* Each element is its index along the axis; integers that are too narrow wrap. */
+/* Sets each element to its index along the axis. Integers that do not fit the dtype wrap. */
 static void run_iota(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view* y = &launch->outputs[0];
   const int64_t n = plain_count(y), size = y->sizes[self->axis];

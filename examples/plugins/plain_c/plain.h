@@ -8,8 +8,8 @@
 
 #include <tenon/plugin.h>
 
-/* ---- objects: the handles of tenon/plugin.h, which are ours to define --------------------------
- */
+/* ---- objects: definitions of the handles that tenon/plugin.h declares
+ * -------------------------- */
 
 struct tenon_instance_p {
   const tenon_host* host;
@@ -17,7 +17,8 @@ struct tenon_instance_p {
 
 struct tenon_device_p {
   const tenon_host* host;
-  /* The statistics. Buffers come and go on any thread. */
+  /* Statistics, which any thread may update, because buffers are allocated and released on any
+   * thread. */
   uint64_t allocated_bytes;
   uint64_t peak_bytes;
   uint64_t allocations;
@@ -37,8 +38,8 @@ enum {
   kSpatial = 3
 }; /* Convolutions and pools have up to so many axes besides batch and channel. */
 
-/* How a window moves over an input, for convolutions and pools. With fewer than kSpatial axes,
- * leading axes of size 1 are added. */
+/* How a window moves over an input, for convolutions and pools. If there are fewer than kSpatial
+ * axes, leading axes of size 1 are added. */
 typedef struct plain_window {
   int64_t taps[kSpatial]; /* The window's size. */
   int64_t steps[kSpatial];
@@ -47,8 +48,8 @@ typedef struct plain_window {
   int64_t gaps[kSpatial]; /* Distance of the input's elements. */
 } plain_window;
 
-/* A prepared kernel: the function that runs it, and what that needs of the attributes. It is
- * immutable, since several threads may launch it at once. */
+/* A prepared kernel: the function that runs it, and the data that this function needs of the
+ * attributes. It is immutable, because several threads may launch it at the same time. */
 struct tenon_kernel_p {
   void (*run)(const tenon_kernel_p* self, const tenon_launch* launch);
   uint64_t (*workspace)(const tenon_launch* launch); /* NULL if none. */
@@ -87,15 +88,15 @@ static inline void plain_answer(void* out, void* filled, uint32_t size) {
 /* ---- preparing ---------------------------------------------------------------------------------
  */
 
-/* Stores a copy of `made`, the kernel. `flags` are TENON_KERNEL_*. */
+/* Completes a prepare function: stores a copy of `made`, the kernel. `flags` are TENON_KERNEL_*. */
 tenon_error* plain_prepared(tenon_device_p* device, const tenon_kernel_p* made, uint32_t flags,
                             tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits);
 
-/* Copies the request's attributes over the defaults in `attrs`: a host older than this plugin
- * sends a shorter struct. Its lists are valid only until `prepare` returns. */
+/* Copies the request's attributes over the defaults in `attrs`, because a host that is older than
+ * this plugin sends a shorter struct. Lists in it are valid only until `prepare` returns. */
 void plain_read_attrs(const tenon_kernel_request* request, void* attrs, size_t size);
 
-/* The axis counted from the front; attributes may count from the end. */
+/* Returns the axis counted from the front; an axis attribute may count from the end. */
 static inline size_t plain_axis(int64_t axis, size_t rank) {
   return (size_t)(axis < 0 ? axis + (int64_t)rank : axis);
 }
@@ -137,11 +138,11 @@ PLAIN_PREPARE(plain_prepare_conv_backward_filter);
 PLAIN_PREPARE(plain_prepare_max_pool);
 PLAIN_PREPARE(plain_prepare_rng_bits);
 
-/* kernels.c defines the table, and does not compile if this count is wrong. */
+/* Number of kernels. kernels.c defines the table; it does not compile if this number is wrong. */
 enum { PLAIN_N_KERNELS = 32 };
 extern const tenon_kernel plain_kernels[PLAIN_N_KERNELS];
 
-/* The slots in device.c, with the signatures that plugin_slots.def declares. */
+/* Declares the slots that device.c defines, with the signatures of plugin_slots.def. */
 #define TENON_SLOT(result, name, parameters) result plain_##name parameters;
 #include <tenon/plugin_slots.def>
 

@@ -1,17 +1,18 @@
 /* A complete device plugin in plain C: a second CPU device with one thread and its own memory.
  *
- * It is small and real: it trains examples/c/fashion.c and passes the conformance kit.
- * docs/certifying_a_plugin.md explains how to get there.
+ * It is small but complete: it trains examples/c/fashion.c and passes the conformance kit.
+ * docs/certifying_a_plugin.md explains the steps.
  *
- * This file is what the host sees: one symbol, which returns the description below. */
+ * This file is the plugin's interface to the host: one symbol, which returns the description
+ * below. */
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "plain.h"
 
-/* Each context that uses the plugin has its own instance, which holds what would otherwise be
- * global. */
+/* Creates an instance. Each context that uses the plugin has its own instance, which contains state
+ * that would otherwise be global. */
 static tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                            tenon_instance_p** out_instance) {
   if (PLAIN_HAS(options, n_options) && options->n_options > 0) {
@@ -28,7 +29,7 @@ static tenon_error* create(const tenon_host* host, const tenon_instance_options*
   return NULL;
 }
 
-/* The table: twenty calls. The missing ones are optional, and `plugin` does not declare their
+/* The table of twenty slots. The missing slots are optional, and `plugin` does not declare their
  * features in `provides`. */
 static const tenon_plugin_calls calls = {
     .struct_size = sizeof(tenon_plugin_calls),

@@ -10,8 +10,8 @@ typedef struct best {
   int64_t at; /* Index in the channel; -1 before the first. */
 } best;
 
-/* The first NaN wins, else the first of the largest. Padding never wins, and every window
- * contains an element. */
+/* Returns the maximum in a window: the first NaN or, if there is none, the first of the largest
+ * elements. Padding is never the maximum, and every window contains an element. */
 static best best_of(const plain_window* window, const plain_planes* planes, const float* x,
                     const int64_t* place) {
   const int64_t *taps = window->taps, *sizes = planes->sizes;
@@ -33,7 +33,7 @@ static best best_of(const plain_window* window, const plain_planes* planes, cons
   return found;
 }
 
-/* The second output is the index of each maximum in x, over all axes. */
+/* Computes the maxima and, as the second output, the index of each maximum in x over all axes. */
 static void run(const tenon_kernel_p* self, const tenon_launch* launch) {
   const plain_planes x = plain_planes_of(&launch->inputs[0]);
   const plain_planes y = plain_planes_of(&launch->outputs[0]);

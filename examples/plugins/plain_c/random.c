@@ -16,7 +16,7 @@ static void philox(const uint32_t* key, uint32_t* c) {
   }
 }
 
-/* Adds `blocks` to the 128-bit counter, low word first; it wraps. */
+/* Adds `blocks` to the 128-bit counter, low word first. The counter wraps. */
 static void advance(const uint32_t* counter, uint64_t blocks, uint32_t* to) {
   uint64_t carry = blocks;
   for (int i = 0; i < 4; ++i) {
@@ -26,8 +26,8 @@ static void advance(const uint32_t* counter, uint64_t blocks, uint32_t* to) {
   }
 }
 
-/* The state is the key, two words, and the counter. Word w of a draw is lane w % 4 of block w /
- * 4 after the counter. */
+/* Computes rng_bits. The state consists of the key (two words) and the counter. Word w of a draw is
+ * lane w % 4 of block w / 4 after the counter. */
 static void run_rng_bits(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view* in = &launch->inputs[0];
   const int64_t* strides = plain_strides(in);

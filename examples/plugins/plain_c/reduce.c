@@ -5,7 +5,7 @@
 #include "plain.h"
 #include "rows.h"
 
-/* The axes of x, divided into kept and reduced ones. */
+/* The axes of x, divided into kept axes and reduced axes. */
 typedef struct axes {
   size_t rank;
   int64_t sizes[TENON_MAX_RANK];
@@ -27,7 +27,7 @@ static void begin(plain_rows* rows, const axes* part) {
   plain_rows_begin(rows, part->rank, part->sizes, 1, strides);
 }
 
-/* Summed in double, so that rounding errors show only for very many elements. */
+/* Returns a sum, accumulated in double to keep the rounding error small. */
 static float sum_of(const float* x, const axes* part) {
   double sum = 0;
   plain_rows rows;
@@ -38,7 +38,7 @@ static float sum_of(const float* x, const axes* part) {
   return (float)sum;
 }
 
-/* Propagates NaN. */
+/* Returns the maximum; propagates NaN. */
 static float max_of(const float* x, const axes* part) {
   float max = -INFINITY;
   plain_rows rows;
@@ -73,7 +73,7 @@ static void run_max(const tenon_kernel_p* self, const tenon_launch* launch) {
   reduce(self, launch, max_of);
 }
 
-/* An empty list means all axes. */
+/* Returns a bit mask of the axes in a list. An empty list means all axes. */
 static uint32_t mask_of(const int64_t* list, size_t n, size_t rank) {
   uint32_t mask = 0;
   if (n == 0) return (1u << rank) - 1;

@@ -22,7 +22,7 @@ typedef struct plain_rows {
   int64_t steps[TENON_MAX_RANK][kMaxOperands];
 } plain_rows;
 
-/* `strides` has one pointer for each operand; NULL stands for zeros.
+/* Begins an iteration. `strides` has one pointer for each operand; NULL stands for zeros.
  *
  *   plain_rows rows;
  *   for (plain_rows_begin(&rows, ...); !rows.done; plain_rows_next(&rows)) ...
@@ -40,7 +40,7 @@ static inline int64_t plain_count(const tenon_view* view) {
   return plain_product(view->rank, view->sizes);
 }
 
-/* The strides of a view; NULL if it is uniform. */
+/* Returns the strides of a view; NULL if it is uniform. */
 static inline const int64_t* plain_strides(const tenon_view* view) {
   return view->strides_class == TENON_STRIDES_UNIFORM ? NULL : view->strides;
 }
@@ -49,8 +49,8 @@ static inline bool plain_is_present(const tenon_view* view) {
   return view->dtype != TENON_DTYPE_NONE;
 }
 
-/* Runs the statements with `element` as an integer type of `size` bytes. For moving values,
- * these four types serve every dtype. */
+/* Runs the statements with `element` as an unsigned integer type of `size` bytes. These four types
+ * can move values of every dtype. */
 #define PLAIN_FOR_SIZE(size, ...) \
   switch (size) {                 \
     case 1: {                     \

@@ -1,9 +1,9 @@
-# Trains the demo on the plugin and fails unless it learns.
+# Trains the demo on the plugin and fails unless it reaches an accuracy.
 #
 #   sh trains.sh FASHION DATA COUNT LEAST EPOCHS
 #
-# FASHION is the program, DATA the folder of Fashion-MNIST, COUNT the number of images to train on
-# and also to test with (0: all), LEAST the accuracy to reach. TENON_PLUGIN_PATH names the plugin's
+# FASHION is the program, DATA the folder of Fashion-MNIST, COUNT the number of training images and
+# of test images (0: all), LEAST the accuracy to reach. TENON_PLUGIN_PATH contains the plugin's
 # folder.
 
 set -eu
@@ -13,8 +13,9 @@ count=$3
 least=$4
 epochs=$5
 
-# Prints the first `count` items of a file in IDX format. Its header of $3 bytes begins with $4,
-# followed by the number of items; each item has $2 bytes.
+# Prints the first `count` items of a file in IDX format, with a header for that number of items.
+# Each item has $2 bytes. The file's header has $3 bytes and begins with the bytes $4, followed by
+# the number of items.
 first_of() {
   printf "$4"
   printf "\\$(printf %o $((count / 16777216)))\\$(printf %o $((count / 65536 % 256)))"

@@ -5,7 +5,7 @@
 
 #include "plain.h"
 
-/* A dense view as [n, channels, three spatial axes]. */
+/* A dense view, interpreted as [n, channels, three spatial axes]. */
 typedef struct plain_planes {
   int64_t batch;
   int64_t channels;
@@ -30,8 +30,8 @@ static inline void plain_window_set(int64_t* to, const int64_t* values, size_t n
   for (size_t i = 0; i < n; ++i) to[missing + i] = values[i];
 }
 
-/* The index along one axis of the input, which has `size` elements, under `tap` when the window
- * is at `at`; -1 for padding or a gap. */
+/* Returns the index along one axis of the input that `tap` reads when the window is at `at`, or -1
+ * for padding or a gap. `size` is the size of that axis. */
 static inline int64_t plain_window_find(const plain_window* window, size_t axis, int64_t at,
                                         int64_t tap, int64_t size) {
   int64_t found = at * window->steps[axis] + tap * window->dilations[axis] - window->pads[axis];

@@ -10,12 +10,12 @@
 
 namespace {
 
-// OpenBLAS keeps two blocks in a buffer: one of a few MB, and one of at most 640 rows of a matrix.
-// With the longest rows that lapack_takes() allows, these are 160 MiB. Untouched pages take no
-// memory.
+// Size of a buffer. OpenBLAS stores two blocks in a buffer: one of a few MB, and one of at most 640
+// rows of a matrix, which with the longest rows that kernels/lapack.cc permits take 160 MiB. Pages
+// that are not accessed take no memory.
 constexpr size_t kSize = size_t{256} << 20;
 
-// The first words of a free buffer.
+// A free buffer begins with this struct.
 struct Free {
   Free* next;
 };
@@ -25,12 +25,12 @@ constinit Free* first_free = nullptr;
 
 constinit std::atomic<bool> served{false};
 
-// The buffer of this thread's calls, and whether OpenBLAS uses it now.
+// The buffer that enter() reserved for this thread, and whether OpenBLAS uses it now.
 constinit thread_local void* own = nullptr;
 constinit thread_local bool is_own_used = false;
 constinit thread_local int depth = 0;
 
-// NULL if there is no memory.
+// Returns a buffer, or NULL if memory is exhausted.
 void* acquire() {
   {
     const std::lock_guard guard(free_mutex);
@@ -77,8 +77,8 @@ extern "C" {
 TENON_EXPORT extern const TenonBlasBuffers tenon_blas_buffers;
 const TenonBlasBuffers tenon_blas_buffers = {enter, leave, has_served};
 
-// Called by OpenBLAS. Outside enter() and leave(), the callers are threads that OpenBLAS started,
-// and other users of this copy of OpenBLAS.
+// Replace the functions of OpenBLAS with these names. Outside enter() and leave(), they are called
+// by threads that OpenBLAS started, and by other users of this copy of OpenBLAS.
 TENON_EXPORT void* blas_memory_alloc(int /*position*/);
 void* blas_memory_alloc(int) {
   served.store(true, std::memory_order_relaxed);

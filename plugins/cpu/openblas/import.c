@@ -1,3 +1,3 @@
-/* Stands for libopenblas.so.0 while tenon_cpu_openblas.so is linked, so that a build needs no
- * OpenBLAS. It is never loaded. */
+/* Source of an empty stub library with the name of libopenblas.so.0. tenon_cpu_openblas.so is
+ * linked to the stub, so that a build does not need OpenBLAS. The stub is never loaded. */
 typedef int tenon_openblas_import;

@@ -4,8 +4,8 @@
 // weights. If a tile has a larger score, the sums so far are multiplied by exp(largest before -
 // largest). Requires tile.cuh before this file.
 //
-// A block computes kChunks tiles of columns of the values. If there are more, several blocks
-// compute the same scores.
+// A block computes kChunks tiles of columns of the values. If the values have more columns, several
+// blocks compute the same scores and different columns.
 
 typedef Accumulator<T> A;
 constexpr int kChunks = N_CHUNKS;
@@ -27,7 +27,8 @@ DEVICE const E* matrix_of(const Rows& rows, i64 batch, i64 head) {
          batch * rows.strides[0] + head * rows.strides[1];
 }
 
-// The weights of a tile, as the left factor of the product with the values, 16 keys at a time.
+// The weights of a tile as panels of kDepth keys. They are the left factor of the product with the
+// values.
 template <class E, bool tensor_cores>
 struct Weights {
   WidePanel<A> of_keys[kTile / kDepth];
@@ -40,7 +41,8 @@ struct Weights {
     sums.multiply(of_keys[step], values);
   }
 };
-// A weight is split into the sum of two halves, so that it keeps the precision of its score.
+// On tensor cores, a weight is represented as the sum of two half-type values, which keeps about
+// the precision of float32.
 template <class E>
 struct Weights<E, true> {
   HalfPanel high[kTile / kDepth], low[kTile / kDepth];
@@ -76,7 +78,7 @@ DEVICE E from_neighbour(E x, int bits) {
 }
 
 DEVICE bool meets(i64 query, i64 key, i64 end) { return key < end && (!IS_CAUSAL || key <= query); }
-// The mask's contribution to a score.
+// Returns the value that the mask adds to a score.
 DEVICE A mask_at(const Attention& p, const Mask* mask, i64 query, i64 key) {
   const Mask m = mask[query * p.mask.strides[2] + key * p.mask.strides[3]];
   if constexpr (Traits<Mask>::is_bool) {
@@ -85,7 +87,7 @@ DEVICE A mask_at(const Attention& p, const Mask* mask, i64 query, i64 key) {
     return (A)widen(m);
   }
 }
-// A score after scaling, softcap and mask: the input of the softmax.
+// Returns a score after scaling, softcap and mask, which is an input of the softmax.
 DEVICE A score_of(const Attention& p, const Mask* mask, i64 query, i64 key, i64 end, A product) {
   if (query >= p.queries || !meets(query, key, end)) return lowest<A>();
   A score = product * (A)p.scale;
@@ -129,7 +131,7 @@ DEVICE void weigh(Shared& shared, const Attention& p, const Mask* mask, i64 quer
     sum += scores[i];
   }
   for (int bits = 1; bits < 4; bits *= 2) sum += from_neighbour(sum, bits);
-  __syncthreads();  // All threads have read the scores, whose memory is reused.
+  __syncthreads();  // Waits until all threads have read the scores, because their memory is reused.
   for (int i = 0; i < kTile / 4; ++i) shared.weights.set(part + 4 * i, query, scores[i]);
   if (part == 0) {
     shared.largest[query] = largest;

@@ -6,18 +6,18 @@ struct Factors {
   Planes x, w, y;
   Window window;
   i64 rows;
-  View bias;  // Rank 0: there is no bias.
+  View bias;  // The rank is 0 if there is no bias.
 };
 
 struct Row {
   const T* w;
 };
 struct Column {
-  const T* x;  // The first channel of the group.
+  const T* x;  // The first input channel of the group.
   Spatial start;
 };
 struct Deep {
-  i64 channel, w;  // Offsets.
+  i64 channel, w;  // Offsets of the channel in x and of the tap in the filter.
   Spatial tap;     // Tap coordinates times the dilation.
 };
 DEVICE Row row_of(const Factors& p, i64 group, i64 row) {

@@ -16,7 +16,7 @@ struct Column {
   Spatial tap;  // Tap coordinates times the dilation.
 };
 struct Deep {
-  i64 x, dy;  // Offsets.
+  i64 x, dy;  // Offsets in x and in dy.
   Spatial start;
 };
 DEVICE Row row_of(const Factors& p, i64 group, i64 row) {

@@ -3,22 +3,22 @@
 //
 //   x * lhs_dilation + pad = y * step + k * dilation
 //
-// Along a strided axis, only every tap_step-th tap satisfies this, and the remainder of x, its
-// phase, determines the first. So the positions with one phase along each axis form a matrix of
-// their own, whose k iterates over their taps only (PhaseAxis in kernels/conv.cc). Rows are the
-// input channels of a group, columns the positions of a phase in all images, and k iterates over
-// the group's output channels and the phase's taps. Requires window.cuh before this file and
-// product.cuh after it.
+// Along a strided axis, only every tap_step-th tap satisfies this equation. The remainder of x, its
+// phase, determines the first of these taps. The positions with the same phase along each axis form
+// a separate matrix product, whose k iterates over the taps of the phase only (PhaseAxis in
+// kernels/conv.cc). Rows are the input channels of a group, columns the positions of a phase in all
+// images, and k iterates over the group's output channels and the phase's taps. Requires window.cuh
+// before this file and product.cuh after it.
 
 struct Phases {
-  i64 n, tap_step;         // Number of phases, and step between taps, along an axis.
-  i64 n_places, n_taps;    // Number of positions and of taps of a phase.
+  i64 n, tap_step;         // Number of phases of the axis, and distance between taps of a phase.
+  i64 n_places, n_taps;    // Maximum numbers of positions and of taps of a phase.
   i64 first_taps[8];
 };
 struct Factors {
   Planes dy, w, dx;
   Window window;
-  i64 rows, channels;  // Input channels of a group, and its output channels.
+  i64 rows, channels;  // Numbers of input channels and of output channels of a group.
   Phases phases[3];
 };
 
@@ -46,15 +46,15 @@ struct Column {
   Spatial at;  // x * lhs_dilation + pad.
 };
 struct Deep {
-  i64 dy, w;    // Offsets.
+  i64 dy, w;    // Offsets in dy and in the filter.
   Spatial tap;  // Tap coordinates times the dilation.
 };
 DEVICE Row row_of(const Factors& p, i64 matrix, i64 row) {
   return {data<const T>(p.w) + phase_of(p, matrix).group * p.channels * p.w.batch_stride +
           row * p.w.channel_stride};
 }
-// Finds the image and position of a column. Returns false if there is none: some phases have one
-// position less along an axis.
+// Computes the image `n` and position `x` of a column. Returns false if the position does not
+// exist: some phases have one position less than others along an axis.
 DEVICE bool find_column(const Factors& p, const Phase& phase, i64 column, i64& n, Spatial& x) {
   bool exists = true;
   for (int i = 2; i >= 0; --i) {

@@ -1,4 +1,5 @@
-// gather, gather_elements and gather_nd. An index out of range gathers zero and is reported.
+// gather, gather_elements and gather_nd. For an index out of range, the result is zero and the
+// index is reported.
 
 struct Site {
   ErrorRecord* record;

@@ -1,5 +1,5 @@
-// Matrix products of 8-bit integers with zero points: a column, one per row of a, and a row, one
-// per column of b.
+// int8_matmul: products of 8-bit integer matrices, with one zero point per row of `a` and one per
+// column of `b`.
 
 struct Int8Matmul {
   View a, b, zero_a, zero_b;

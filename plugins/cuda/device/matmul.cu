@@ -4,7 +4,7 @@
 struct Factor {
   char* memory;  // NULL: the operand is passed by value.
   u64 value[2];
-  i64 across, along_k;  // Strides along rows (or columns) and along k.
+  i64 across, along_k;  // Strides between rows of `a` (or columns of `b`), and along k.
   i64 strides[16];      // Strides along the batch axes.
 };
 struct Factors {

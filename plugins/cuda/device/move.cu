@@ -1,7 +1,7 @@
 // concat, pad, dynamic_slice and dynamic_update_slice: kernels that move elements without
 // computing.
 
-// Copies a view into the part of a dense output that begins at `to`.
+// Parameters of a copy of a view to the dense part of the output that begins at `to`.
 struct CopyView {
   View x;
   i64 n;
@@ -15,7 +15,8 @@ KERNEL copy_view(PARAMETERS(CopyView) p) {
   }
 }
 
-// Without a value, the padding is zero. Negative padding removes elements.
+// Parameters of pad. Without a value operand, the padding is zero. Negative padding removes
+// elements.
 struct Pad {
   View x, value, y;
   i64 n;
@@ -37,8 +38,8 @@ KERNEL pad(PARAMETERS(Pad) p) {
   }
 }
 
-// The start of a slice of `size` elements, clamped so that the slice is within `bound`. A negative
-// start counts from the end.
+// Returns the start of a slice of `size` elements, clamped so that the slice is within `bound`. A
+// negative start counts from the end.
 DEVICE i64 wrap_start(i64 start, i64 bound, i64 size) {
   if (start < 0) start += bound;
   return max((i64)0, min(start, bound - size));

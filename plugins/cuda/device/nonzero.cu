@@ -1,5 +1,6 @@
-// The indices of nonzero elements, in row-major order. Blocks count the nonzero elements of chunks;
-// a scan of the counts yields the offset of each chunk; then the indices are written.
+// nonzero: the indices of nonzero elements, in row-major order. First, blocks count the nonzero
+// elements of chunks. Then a scan of the counts yields the output offset of each chunk. Last,
+// blocks write the indices.
 
 constexpr int kEach = 4;  // Number of contiguous elements per thread.
 constexpr i64 kChunkOfBlock = kEach * kBlock;

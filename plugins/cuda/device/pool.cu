@@ -5,9 +5,10 @@ struct Pool {
   Window window;
   i64 taps[3];
   i64 n;
-  i64* indices;  // NULL: the indices are not an output.
+  i64* indices;  // NULL if the indices are not an output.
 };
-// Returns the first NaN, otherwise the first of the largest elements. Padding is ignored.
+// Returns the first NaN of a window or, without NaN, the first of its largest elements. Ignores
+// padding.
 KERNEL max_pool(PARAMETERS(Pool) p) {
   FOR_EACH(i, p.n) {
     const Output out = output(p.y, i);

@@ -1,22 +1,22 @@
 // Matrix products whose factors are computed by functions: matmul, and convolutions as implicit
 // GEMM. The file before this one defines struct Factors and:
-//   Row, Column, Deep   what is precomputed for an index along m, n and k
-//   row_of() etc.       precompute it
-//   left(), right()     an element of the factors
-//   finished()          the value of a sum, before it is rounded
-//   index_of()          linear index of an element in the result; -1: it is not stored
+//   Row, Column, Deep   values that are precomputed for an index along m, n and k
+//   row_of() etc.       compute these values
+//   left(), right()     return an element of a factor
+//   finished()          converts a sum to the result, before it is rounded
+//   index_of()          returns the linear index of an element in the result; -1: not stored
 //
 // and finish(Epilogue, index, element) stores the result (kernels/epilogue_source.cc).
 //
-// A block computes a tile. If the product has few rows or columns, a thread computes an element. A
-// sum is computed in runs of p.run products, which are added in order. If there are few tiles, k is
-// split, and another kernel adds the partial sums in order. The algorithm depends only on the
-// sizes.
+// A block computes a tile or, if the product has few rows or columns, each thread computes an
+// element. A sum is computed in runs of p.run products, and the sums of the runs are added in
+// order. If there are few tiles, k is split, and another kernel adds the partial sums in order. The
+// algorithm depends only on the sizes.
 
 struct Product {
   i64 n_matrices, m, n, k;
   i64 n_splits, k_of_split, run;
-  // Whether contiguous elements of a factor are neighbours along k.
+  // For each factor, whether its contiguous elements are neighbours along k.
   i64 left_along_k, right_along_k;
   char* partial;                    // Partial sums, one matrix per split of k.
   Epilogue epilogue;
@@ -28,7 +28,7 @@ DEVICE void store(const Product& p, i64 matrix, i64 row, i64 column, Accumulator
   if (at < 0) return;
   finish(p.epilogue, at, narrow<T>(finished(p.factors, matrix, row, column, sum)));
 }
-// Stores an element: the partial sum of `split`, or the final sum.
+// Stores a sum of the product: as a partial sum of `split` if k is split, otherwise as the result.
 DEVICE void give(const Product& p, i64 split, i64 matrix, i64 row, i64 column, Accumulator<T> sum) {
   if (p.n_splits == 1) return store(p, matrix, row, column, sum);
   const i64 at = ((split * p.n_matrices + matrix) * p.m + row) * p.n + column;
@@ -40,7 +40,8 @@ struct Tiles {
   Deep deep[2][kDepth];  // Precomputed indices along k of the current panels and of the next ones.
 };
 
-// The index along k, and along rows or columns, of the element that the thread loads.
+// Position in a panel of an element that the thread loads: the index along k (`depth`), and along
+// rows or columns (`i`).
 struct Spot {
   int depth, i;
 };
@@ -152,7 +153,7 @@ KERNEL join_splits(PARAMETERS(Product) p) {
   }
 }
 
-// ---- before and after a product by a library: p.partial has its elements, each rounded to T
+// ---- kernels before and after a library product; p.partial holds its elements, rounded to T
 
 KERNEL finish_product(PARAMETERS(Product) p) {
   const T* const products = (const T*)p.partial;

@@ -1,8 +1,9 @@
-// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). Word w of a
-// draw is lane w % 4 of block w / 4 after the counter. A u64 takes two words, the low one first.
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). Word w of the
+// random bits is lane w % 4 of the Philox block at the counter plus w / 4. A u64 consists of two
+// words, the low one first.
 
 struct Random {
-  View state;  // The key, then the counter, low words first.
+  View state;  // The key, followed by the counter; low words first.
   i64 n;       // Number of elements.
   char *bits, *new_state;
 };

@@ -1,8 +1,8 @@
-// Reductions. The order depends only on the number of elements. One thread reduces a short row,
-// from the first element to the last. A block reduces a longer row in chunks of kChunk elements:
-// thread t takes elements t, t + kBlock, ... of a chunk, and the partial results of the threads are
-// joined as a tree. The results of the chunks are then reduced in the same way: thread c % kBlock
-// takes chunk c.
+// Reductions. The order of operations depends only on the number of elements. One thread reduces a
+// short row, from the first element to the last. A block reduces a longer row in chunks of kChunk
+// elements: thread t takes elements t, t + kBlock, ... of a chunk, and the partial results of the
+// threads are joined as a tree. The results of the chunks are then reduced in the same way: thread
+// c % kBlock takes chunk c.
 
 constexpr int kBlock = 256, kWarp = 32, kWarps = kBlock / kWarp;
 constexpr i64 kChunk = 32 * kBlock;
@@ -54,8 +54,8 @@ DEVICE Accumulator<T> greatest() {
   }
 }
 
-// A reduction defines identity(), of() for one element, and join() of two partial results, of which
-// `b` comes after `a`.
+// A reduction defines identity(), of(), which converts an element to a partial result, and join(a,
+// b), where partial result `b` consists of later elements than `a`.
 template <class T>
 struct Reduce_sum {
   typedef Accumulator<T> Partial;
@@ -102,7 +102,7 @@ struct Reduce_min : Reduce_sum<T> {
   }
 };
 
-// Returns the first of equal elements. NaN wins over all but an earlier NaN.
+// argmax and argmin: selects the first of equal elements, and the first NaN if there is one.
 template <class A>
 struct Found {
   A value;

@@ -1,6 +1,5 @@
-// Functions of elements: op_NAME takes elements and returns one, rounded to its type.
-// Transcendental functions are not here: kernels/expansion_source.cc generates those that a kernel
-// uses.
+// Elementwise functions: op_NAME takes elements and returns an element, rounded to its type.
+// kernels/expansion_source.cc generates the transcendental functions that a kernel uses.
 
 template <class T>
 DEVICE T zero() {
@@ -16,7 +15,7 @@ DEVICE bool is_nan(T x) {
   }
 }
 
-// Integers are computed as unsigned 64-bit integers, so that they wrap.
+// Converts an integer to an unsigned 64-bit integer, in which arithmetic wraps.
 template <class T>
 DEVICE u64 as_u64(T x) {
   if constexpr (Traits<T>::is_signed) {
@@ -39,7 +38,7 @@ BINARY_ARITHMETIC(add, +)
 BINARY_ARITHMETIC(sub, -)
 BINARY_ARITHMETIC(mul, *)
 
-// ---- division: by 0 returns 0, and the one quotient that overflows wraps
+// ---- division: division by 0 returns 0, and the only quotient that overflows, minimum / -1, wraps
 
 template <class T>
 DEVICE T int_divide(T a, T b) {
@@ -72,8 +71,8 @@ DEVICE T op_div(T a, T b) {
   }
 }
 
-// For floats, these are computed in double: rounding a quotient of floats to double does not cross
-// an integer.
+// Floats use these functions in double, because rounding a quotient of floats to double never
+// crosses an integer.
 DEVICE double floor_divide(double a, double b) {
   const double quotient = a / b;
   if (b != 0 && isinf(a)) return double_of(0x7ff8000000000000ull);
@@ -114,8 +113,8 @@ DEVICE T op_mod(T a, T b) {
   }
 }
 
-// pow of integers; floats use an expansion. Integers cannot represent negative powers, except those
-// of 1 and -1.
+// pow of integers; floats use an expansion. Negative exponents give 0, except for the bases 1 and
+// -1.
 template <class T>
 DEVICE T int_pow(T base, T exponent) {
   if constexpr (Traits<T>::is_signed) {
@@ -143,7 +142,7 @@ template <class T>
 DEVICE T op_minimum(T a, T b) {
   return is_nan(a) || widen(a) < widen(b) ? a : b;
 }
-// The lower bound is applied first.
+// Applies the lower bound first.
 template <class T>
 DEVICE T op_clip(T x, T low, T high) {
   if (is_nan(x)) return x;
@@ -311,7 +310,7 @@ template <>
 struct BitsOf<double> {
   typedef u64 type;
 };
-// The bits of a float without its sign are ordered by magnitude.
+// nextafter. Without the sign bit, the bits of floats have the same order as their magnitudes.
 template <class T>
 DEVICE T op_nextafter(T a, T b) {
   typedef typename BitsOf<T>::type Bits;
@@ -322,7 +321,7 @@ DEVICE T op_nextafter(T a, T b) {
     T value;
     Bits bits;
   } next;
-  next.bits = 1;  // The successor of zero is the least magnitude.
+  next.bits = 1;  // The successor of zero is the smallest subnormal number.
   if (from != 0) {
     next.value = a;
     next.bits = (Bits)((to > from) == (from > 0) ? next.bits + 1 : next.bits - 1);
@@ -358,7 +357,7 @@ DEVICE To op_cast(From x) {
 
 DEVICE float float_bits(u32 bits) { return float_of(bits); }
 DEVICE double float_bits(u64 bits) { return double_of(bits); }
-// Exact for integers in range; other numbers return an unspecified value.
+// Converts exactly if `x` is an integer in range; otherwise the result is unspecified.
 DEVICE u32 to_bits(float x) {
   return x >= -2147483648.0f && x < 2147483648.0f ? (u32)(i32)x : 0u;
 }

@@ -1,13 +1,13 @@
-// cumsum, cumprod, cummax and cummin. A thread scans a short line. A block scans a long one in
-// tiles, in which each thread takes `each` neighbouring elements. The order of the sums depends
-// only on the line's length.
+// cumsum, cumprod, cummax and cummin. A thread scans a short line. A block scans a long line in
+// tiles. Each thread processes `each` neighbouring elements of a tile. The order of the sums
+// depends only on the line's length.
 
 typedef REDUCE Reduce;
 typedef Reduce::Partial Partial;
 
 struct Scan {
   View x;
-  char *y, *indices;   // Indices of the extremes, for cummax and cummin.
+  char *y, *indices;   // `indices`: indices of the extreme elements, for cummax and cummin.
   i64 strides[16];     // Strides of the outputs.
   i64 axis, n_lines, is_exclusive, is_reverse;
   i64 line_sizes[16];  // The sizes of x, with 1 along the axis.
@@ -59,8 +59,8 @@ KERNEL scan_by_thread(PARAMETERS(Scan) p) {
   }
 }
 
-// Inclusive scan over the threads of a block: shared[i] becomes the join of the values of threads 0
-// to i.
+// Inclusive scan over the threads of a block: stores in shared[i] the joined values of threads 0 to
+// i.
 DEVICE void scan_block(Partial own, Partial* shared) {
   const int self = (int)threadIdx.x;
   shared[self] = own;

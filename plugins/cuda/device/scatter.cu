@@ -1,7 +1,7 @@
 // Scatters into a copy of x. One thread applies all updates of an element, in order, so that the
 // result does not depend on the scheduling of threads. An update with an index out of range is
-// dropped and reported. Sums of halves, and sums of more than kChain updates, use a Chain in the
-// workspace for each element of y.
+// dropped and reported. Sums of half types, and sums of more than kChain updates, use a struct
+// Chain in the workspace for each element of y.
 
 struct Site {
   ErrorRecord* record;
@@ -26,7 +26,7 @@ DEVICE i64 checked(const Site& site, i64 index, i64 bound) {
 #endif
 
 #if REDUCTION == 1
-// The sum of an element and its updates. A new run begins after kChain updates.
+// Accumulates the sum of an element and its updates. A new run begins after kChain updates.
 constexpr u32 kChain = 4096;
 struct Chain {
   Accumulator<T> total, run;
@@ -87,7 +87,7 @@ struct ScatterElementsAt {
   ScatterElements s;
   Site site;
 };
-// An element of y is an Entry: a T, or a Chain.
+// Entry is the type to which updates are added: T, or Chain if sums use chains.
 template <class Entry>
 DEVICE void scatter_lines(const ScatterElementsAt& at) {
   const ScatterElements& p = at.s;

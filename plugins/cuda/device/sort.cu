@@ -1,6 +1,6 @@
-// Stable merge sort of lines, which moves the indices of elements. Each pass merges pairs of runs
-// of `width` elements. The new position of an element is its rank in its own run plus the number of
-// elements of the other run that precede it.
+// Stable merge sort of lines. The sort moves the indices of elements, not the elements. Each pass
+// merges pairs of runs of `width` elements. The new position of an element is its rank in its own
+// run plus the number of elements of the other run that precede it.
 
 struct Line {
   View x;
@@ -8,8 +8,8 @@ struct Line {
   i64 line_sizes[16];  // The sizes of x, with 1 along the axis.
 };
 
-// Whether `a` sorts before `b`. NaN sorts last in either direction, and equal elements do not
-// precede each other.
+// Whether `a` sorts before `b`. NaN sorts last in ascending and in descending order. False for
+// equal elements.
 DEVICE bool precedes(T a, T b, bool is_descending) {
   const auto x = widen(a), y = widen(b);
   if (y != y) return x == x;
@@ -18,9 +18,9 @@ DEVICE bool precedes(T a, T b, bool is_descending) {
 
 struct Merge {
   Line line;
-  i64 length, width;     // Length of the part of a line that is sorted, and of the runs.
+  i64 length, width;     // Number of elements of a line that are sorted, and length of the runs.
   i64 is_descending, by_index;
-  u32 *from, *to;        // NULL: the identity permutation.
+  u32 *from, *to;        // `from` is NULL for the identity permutation.
 };
 DEVICE bool comes_before(const Merge& p, const T* x, u32 a, u32 b) {
   if (p.by_index != 0) return a < b;
@@ -81,8 +81,8 @@ KERNEL place(PARAMETERS(Place) p) {
   }
 }
 
-// The index is the number of elements that precede the value and, for side right, of those that
-// equal it.
+// Parameters of searchsorted. The result is the number of elements that precede the value plus,
+// with side `right`, the number of elements equal to the value.
 struct SearchSorted {
   View sequence, x;
   i64 n, is_right;

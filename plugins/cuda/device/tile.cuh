@@ -26,7 +26,7 @@ struct UsesTensorCores {
 };
 #endif
 
-// ---- sums by threads
+// ---- sums in registers of ordinary threads
 
 template <class A>
 struct WidePanel {
@@ -60,7 +60,8 @@ struct TileSums {
       }
     }
   }
-  // Calls f(row, column, sum, run) for each of the thread's elements.
+  // Calls f(row, column, sum, run) for each of the thread's 16 sums, with references to the sum and
+  // to the sum of the current run.
   template <class F>
   __device__ __forceinline__ void each(F&& f) {
     const int row = (int)threadIdx.x / 16 * kEach, column = (int)threadIdx.x % 16 * kEach;
@@ -83,10 +84,10 @@ struct IsHalf<Half> {
 DEVICE float half_type_value(Half, u32 bits) { return half_value((u16)bits); }
 DEVICE float half_type_value(BFloat16, u32 bits) { return bfloat16_value((u16)bits); }
 
-// Adds the product of a 16 x 16 and a 16 x 8 matrix to the sums. The lanes of a warp hold the
-// matrices together (layout of mma.m16n8k16): lane 4 g + t holds elements 2 t, 2 t + 1, 2 t + 8 and
-// 2 t + 9 of rows g and g + 8 of the left matrix and of column g of the right one, two per
-// register. It holds columns 2 t and 2 t + 1 of the sums.
+// Adds the product of a 16 x 16 and a 16 x 8 matrix to the sums. The matrices are distributed over
+// the lanes of a warp in the layout of mma.m16n8k16. Lane 4 g + t holds elements 2 t, 2 t + 1, 2 t
+// + 8 and 2 t + 9 of rows g and g + 8 of the left matrix and of column g of the right matrix, two
+// per register. It also holds columns 2 t and 2 t + 1 of rows g and g + 8 of the sums.
 template <class E>
 DEVICE void multiply_by_warp(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
 #if defined(TENON_CUDA_EMULATED)
@@ -120,8 +121,9 @@ DEVICE void multiply_by_warp(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]
 #endif
 }
 
-// Rows of the left matrix, or columns of the right one: a register holds two neighbours. The
-// padding puts the eight rows that a warp reads at once into different banks.
+// A panel of rows of the left matrix or columns of the right matrix. pair() loads two neighbours
+// along k as one register. The padding of 8 elements puts the eight rows that a warp reads at once
+// into different memory banks.
 struct HalfPanel {
   alignas(4) u16 at[kTile][kDepth + 8];
   template <class E>

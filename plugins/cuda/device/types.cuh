@@ -32,11 +32,11 @@ DEVICE u16 half_bits(float x) {
   const u32 sign = (bits >> 16) & 0x8000u;
   u32 magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return (u16)(sign | 0x7e00u);
-  // From 65520 on, the nearest value is infinity.
+  // For magnitudes of 65520 and more, the nearest half is infinity.
   if (magnitude >= 0x477ff000u) return (u16)(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {
-    // Below 2^-14, halves are multiples of 2^-24, the spacing of floats near 0.5, so the addition
-    // rounds.
+    // Below 2^-14, halves are multiples of 2^-24. This is the spacing of floats near 0.5, so adding
+    // 0.5 rounds correctly.
     return (u16)(sign | (bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u));
   }
   magnitude += 0xfffu + ((magnitude >> 13) & 1u);
@@ -94,7 +94,7 @@ struct BFloat16 {
   u16 bits;
 };
 struct Bool {
-  u8 byte;  // All values but 0 are true.
+  u8 byte;  // Every value except 0 is true.
 };
 struct alignas(16) Wide16 {
   u64 words[2];
@@ -103,7 +103,7 @@ struct alignas(16) Wide16 {
 // ---- traits
 
 template <class T>
-struct Traits {  // Unspecialised: integers.
+struct Traits {  // The general template is for integers.
   typedef T Compute;
   static constexpr bool is_float = false, is_bool = false;
   static constexpr bool is_signed = T(-1) < T(0);
@@ -207,7 +207,7 @@ DEVICE i64 count(const View& view) {
 // Offset of the element with this row-major index, for the given sizes and strides.
 DEVICE i64 offset_of(i64 number, int rank, const i64* sizes, const i64* strides) {
   i64 offset = 0;
-#pragma unroll 1  // Divisions of 64 bits are long.
+#pragma unroll 1  // Not unrolled, because 64-bit divisions take many instructions.
   for (int axis = rank - 1; axis >= 0; --axis) {
     const i64 rest = number / sizes[axis];
     offset += (number - rest * sizes[axis]) * strides[axis];
@@ -219,7 +219,7 @@ DEVICE i64 offset_of(const View& view, i64 number) {
   return offset_of(number, (int)view.rank, view.sizes, view.strides);
 }
 
-// ---- loops over elements, in which each thread takes several
+// ---- loops over elements, in which each thread processes several elements
 
 DEVICE i64 first_number() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 DEVICE i64 number_step() { return (i64)gridDim.x * blockDim.x; }

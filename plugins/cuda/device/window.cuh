@@ -1,5 +1,5 @@
-// The window of convolutions and pooling, over three spatial axes. If a tensor has fewer, the first
-// ones have size 1.
+// The sliding window of convolutions and pooling over three spatial axes. If a tensor has fewer
+// spatial axes, leading ones of size 1 are added.
 
 struct Planes {
   char* memory;
@@ -33,8 +33,8 @@ DEVICE Spatial place(i64 number, const i64* sizes) {
   const i64 line = divide(number, sizes[2]), plane = divide(line, sizes[1]);
   return {{plane, line - plane * sizes[1], number - line * sizes[2]}};
 }
-// Adds the offset of the element of `x` under a tap of the window that starts at `start`. The tap
-// is already multiplied by the dilation. Returns false if there is no element: in the padding, or
+// Adds the offset of the element of `x` that is under a tap of the window at `start`. The tap is
+// already multiplied by the dilation. Returns false if x has no element there, in the padding or
 // between the elements of a dilated input.
 DEVICE bool add_place(const Window& w, const Spatial& start, const Spatial& tap, const Planes& x,
                       i64& offset) {
@@ -47,8 +47,8 @@ DEVICE bool add_place(const Window& w, const Spatial& start, const Spatial& tap,
   }
   return true;
 }
-// Finds the element under tap k of the window at output p. Returns false if there is none: in the
-// padding, or between the elements of a dilated input.
+// Computes the position in x under tap `k` of the window at output position `p`. Returns false if x
+// has no element there, in the padding or between the elements of a dilated input.
 DEVICE bool find(const Window& w, const Spatial& p, const Spatial& k, const i64* sizes,
                  Spatial& found) {
   for (int i = 0; i < 3; ++i) {

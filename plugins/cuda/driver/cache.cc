@@ -18,7 +18,8 @@ struct Header {
 constexpr char kMagic[8] = {'t', 'e', 'n', 'o', 'n', 'c', 'u', '1'};
 constexpr uint64_t kLargest = uint64_t{1} << 30;
 
-// FNV-1a with a seed. It distinguishes sources, but does not resist deliberate collisions.
+// FNV-1a hash with a seed. It distinguishes sources, but is not collision-resistant against
+// attackers.
 uint64_t hash(std::string_view bytes, uint64_t seed) {
   uint64_t value = 0xcbf29ce484222325 ^ seed;
   for (const char byte : bytes) {

@@ -1,6 +1,6 @@
-// Compiled kernels on disk, one file each. A file begins with a key (source, options, architecture
-// and NVRTC version) and a checksum, so that incomplete files and those of other versions are
-// recompiled.
+// Disk cache of compiled kernels, one file per kernel source. A file begins with a key (source,
+// options, architecture and NVRTC version) and a checksum. If the file is incomplete or its key
+// differs, the kernel is recompiled.
 
 #pragma once
 
@@ -11,10 +11,10 @@ namespace tenon_cuda {
 
 class Cache {
  public:
-  // An empty folder name disables the cache.
+  // An empty `folder` disables the cache.
   explicit Cache(std::string folder) : folder_(std::move(folder)) {}
 
-  // A folder in the user's cache; empty if there is none.
+  // Returns a folder in the user's cache directory; empty if there is none.
   static std::string default_folder();
 
   // Returns the code for the key; empty if there is no file, or it is incomplete or has another

@@ -29,8 +29,8 @@ tenon_error* Compiler::nvrtc_error(nvrtcResult result, std::string_view what) co
                                            (text != nullptr ? text : "an unknown result"));
 }
 
-// A device runs code that was compiled for its own major version and the same or an older minor
-// version.
+// Chooses the newest architecture that NVRTC supports and the device runs: the same major version,
+// and the same or an older minor version.
 tenon_error* Compiler::open() {
   int major = 0, minor = 0, n = 0;
   if (tenon_error* error = nvrtc_error(nvrtc_.Version(&major, &minor), "nvrtcVersion")) {
@@ -67,7 +67,8 @@ tenon_error* Compiler::get(const std::string& name, const std::string& source,
     *module = found->second.get();
     return nullptr;
   }
-  // Disables contraction: a product and a sum round separately, as on other devices.
+  // --fmad=false disables contraction, so that a product and a sum are rounded separately, as on
+  // other devices.
   const std::vector<std::string> options = {architecture_, "--fmad=false", "-std=c++17", "-w"};
   std::string key = "NVRTC " + version_;
   for (const std::string& option : options) key += " " + option;
@@ -113,7 +114,7 @@ tenon_error* Compiler::compile(const std::string& name, const std::string& sourc
       log.resize(size);
       if (nvrtc_.GetProgramLog(program, log.data()) != 0) log.clear();
     }
-    // Joins the lines of the log, since an error message is one line.
+    // Joins the lines of the compiler log, because an error message must be one line.
     std::replace(log.begin(), log.end(), '\n', ' ');
     while (!log.empty() && (log.back() == ' ' || log.back() == '\0')) log.pop_back();
     return nvrtc_error(result, "compiling " + name + (log.empty() ? "" : ": " + log));

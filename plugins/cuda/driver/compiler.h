@@ -1,4 +1,5 @@
-// From CUDA C++ source to a function of the device: NVRTC, the cache on disk, the loaded modules.
+// Compiles CUDA C++ source with NVRTC, or finds the compiled code in the disk cache, and loads it
+// as a module.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace tenon_cuda {
 
-// A loaded module with its functions. It is kept as long as the device is open.
+// A loaded module. It stays loaded as long as the device is open.
 class Module {
  public:
   Module(const Driver& driver, CUcontext context) : driver_(driver), context_(context) {}
@@ -22,8 +23,8 @@ class Module {
   Module& operator=(const Module&) = delete;
   ~Module();
 
-  // Loads compiled code, once. Requires that the context is entered. `name` names the code in error
-  // messages.
+  // Loads compiled code; called once. The device's context must be current. `name`: name of the
+  // code in error messages.
   tenon_error* load(const std::string& name, const std::string& code);
   tenon_error* find(const std::string& name, CUfunction& function) const;
 
@@ -47,7 +48,8 @@ class Compiler {
   // device runs.
   tenon_error* open();
 
-  // Returns the module of a source, compiled or from the cache. `name` names it in error messages.
+  // Returns the module of a source, compiled or from a cache. `name`: name of the source in error
+  // messages.
   tenon_error* get(const std::string& name, const std::string& source, const Module** module);
 
  private:

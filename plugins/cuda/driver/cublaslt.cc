@@ -41,8 +41,9 @@ LibraryProduct::~LibraryProduct() {
   if (description_ != nullptr) lt_.DescriptionDestroy(description_);
 }
 
-// cuBLASLt is column-major, so a row-major matrix is the transpose of the library's matrix, and (a
-// b)^T = b^T a^T. So b is passed first, with its sizes exchanged.
+// Creates the layout of a row-major matrix. cuBLASLt is column-major, so it interprets the matrix
+// as its transpose. Because (a b)^T = b^T a^T, `b` is passed as the first factor, and the sizes of
+// each matrix are exchanged.
 tenon_error* LibraryProduct::make_layout(cublasLtLayout& layout, int64_t rows, int64_t columns,
                                          int64_t batch_stride) {
   cublasStatus status =

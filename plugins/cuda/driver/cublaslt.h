@@ -1,4 +1,4 @@
-// Matrix products through cuBLASLt, which is opened for the first product that can use it. The
+// Matrix products through cuBLASLt, which is loaded when the first product can use it. The
 // algorithm is chosen once for each shape, by the library's heuristic, without timing and without
 // split-K. So the bits of a result depend only on the shape and on the library's version.
 
@@ -13,8 +13,8 @@
 
 namespace tenon_cuda {
 
-// A product that is prepared for cuBLASLt. All operands are row-major and begin at multiples of
-// kAlignment.
+// A product that is prepared for cuBLASLt. All operands must be row-major and begin at addresses
+// that are multiples of LibraryCall::kAlignment.
 class LibraryProduct {
  public:
   LibraryProduct(const Driver& driver, const CublasLtFunctions& functions, cublasLtHandle handle)
@@ -39,7 +39,8 @@ class LibraryProduct {
   const cublasLtHandle handle_;
   LibraryShape shape_ = {};
   cublasLtDescription description_ = nullptr;
-  // Layouts of a and b: [0] one matrix per batch element, [1] one matrix for the whole batch.
+  // Layouts of `a` and `b`. Index 0: one matrix per batch element; index 1: one matrix for the
+  // whole batch.
   cublasLtLayout a_[2] = {}, b_[2] = {}, d_ = nullptr;
   cublasLtChoice choice_ = {};
   bool is_served_ = false;
@@ -53,8 +54,8 @@ class LibraryProducts {
   LibraryProducts& operator=(const LibraryProducts&) = delete;
   ~LibraryProducts();
 
-  // `product` becomes NULL, without an error, if there is no library or it has no algorithm for the
-  // shape.
+  // Returns the product of a shape in `product`. Sets it to NULL, without an error, if the library
+  // is not installed or has no algorithm for the shape.
   tenon_error* find(const LibraryShape& shape, const LibraryProduct** product);
 
  private:

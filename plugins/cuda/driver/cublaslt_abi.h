@@ -26,11 +26,11 @@ struct cublasLtChoice {
 
 inline constexpr cublasStatus kCublasNotSupported = 15;
 
-// cudaDataType_t.
+// Values of cudaDataType_t.
 inline constexpr int kCublasFloat32 = 0, kCublasFloat64 = 1, kCublasFloat16 = 2,
                      kCublasBFloat16 = 14;
-// cublasComputeType_t. For float32, `pedantic` computes in float32 throughout, and TF32 in a
-// smaller type.
+// Values of cublasComputeType_t. For float32, kCompute32Pedantic computes all products in float32,
+// and kComputeTf32 computes them in TF32, which has fewer bits.
 inline constexpr int kCompute32 = 68, kCompute32Pedantic = 69, kCompute64 = 70, kComputeTf32 = 77;
 inline constexpr int kTranspose = 1;  // cublasOperation_t
 inline constexpr int kDescriptionTransposeA = 3, kDescriptionTransposeB = 4;

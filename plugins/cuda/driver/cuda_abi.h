@@ -1,6 +1,6 @@
-// The types and functions of libcuda and libnvrtc that the plugin uses, declared here so that it is
-// built without a CUDA toolkit. cuda_abi_test.cc compares the declarations with a toolkit's headers
-// if these are installed. The emulated driver (testing/) implements the same lists.
+// Declares the types and functions of libcuda and libnvrtc that the plugin uses, so that the build
+// needs no CUDA toolkit. cuda_abi_test.cc compares the declarations with a toolkit's headers if
+// these are installed. The emulated driver (testing/) implements the same lists.
 
 #pragma once
 
@@ -44,7 +44,7 @@ inline void* const kParameterEnd = nullptr;
 inline void* const kParameterPointer = reinterpret_cast<void*>(1);
 inline void* const kParameterSize = reinterpret_cast<void*>(2);
 
-// F(name, symbol, parameters): a function of libcuda, which the library exports as `symbol`.
+// F(name, symbol, parameters): a function that libcuda exports as `symbol`.
 // clang-format off
 #define TENON_CUDA_DRIVER_FUNCTIONS(F)                                                            \
   F(Init, cuInit, (unsigned flags))                                                               \
@@ -96,7 +96,8 @@ inline void* const kParameterSize = reinterpret_cast<void*>(2);
      unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,                  \
      void** parameters, void** extra))
 
-// F(name, symbol, parameters) for libnvrtc, except nvrtcGetErrorString, which returns text.
+// F(name, symbol, parameters) for the functions of libnvrtc, except nvrtcGetErrorString, which
+// returns a string.
 #define TENON_CUDA_NVRTC_FUNCTIONS(F)                                                             \
   F(Version, nvrtcVersion, (int* major, int* minor))                                              \
   F(GetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int* n))                                    \

@@ -7,8 +7,8 @@
 namespace tenon_cuda {
 namespace {
 
-constexpr float kClockPeriodMs =
-    1000;  // Maximum age of the base event: floats of milliseconds then have a resolution of 61 ns.
+// Maximum age of the base event in milliseconds. Up to this age, a float has a resolution of 61 ns.
+constexpr float kClockPeriodMs = 1000;
 
 }  // namespace
 
@@ -94,8 +94,7 @@ tenon_error* Device::make_event(EventRef& event) {
   }
   if (made == nullptr) {
     {
-      // Returning an event to the pool does not allocate: the pool has reserved space for all
-      // events.
+      // Reserves space in the pool for all events, so that returning an event does not allocate.
       std::lock_guard guard(events_mutex_);
       if (events_.capacity() <= n_events_) events_.reserve(2 * n_events_ + 8);
       ++n_events_;

@@ -16,7 +16,8 @@
 
 namespace tenon_cuda {
 
-// An event of the driver. Releasing it returns it to the device's pool.
+// A reference to an event of the driver. When the last reference is released, the event returns to
+// the device's pool.
 using EventRef = std::shared_ptr<CUevent_st>;
 
 class Device {
@@ -35,10 +36,10 @@ class Device {
   uint32_t multiprocessors() const { return multiprocessors_; }
   tenon_device_properties describe(tenon_features features) const;
 
-  // Returns an event without timing. Requires that the context is entered.
+  // Returns an event without timing. The device's context must be current.
   tenon_error* make_event(EventRef& event);
 
-  // The time of an event with timing, in nanoseconds since the device was opened.
+  // Returns the time of an event with timing in `ns`, in nanoseconds since the device was opened.
   tenon_error* read_clock(CUevent event, uint64_t& ns);
 
  private:
@@ -66,8 +67,9 @@ class Device {
   // the base event is replaced from time to time.
   std::mutex clock_mutex_;
   CUevent clock_from_ = nullptr;
-  double clock_ms_ =
-      1;  // Time of the base event. Starts at 1, since 0 means that there is no time.
+  // Time of the base event in milliseconds. Begins at 1, because a time of 0 means that there is
+  // none.
+  double clock_ms_ = 1;
 };
 
 inline Device& from_c(tenon_device_p* device) { return *reinterpret_cast<Device*>(device); }

@@ -3,7 +3,7 @@
 namespace tenon_cuda {
 namespace {
 
-// Whether the context cannot be used after this error: errors of kernels and of the hardware.
+// Whether this error of a kernel or of the hardware makes the context unusable.
 bool loses_device(CUresult result) {
   switch (result) {
     case 214:  // CUDA_ERROR_ECC_UNCORRECTABLE

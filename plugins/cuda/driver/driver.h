@@ -1,4 +1,4 @@
-// The opened libraries, and the conversion of their results to errors of the host.
+// The functions of the opened libraries, and the conversion of their results to errors.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tenon_cuda {
 
-// One device's driver: functions, and whether the device is lost.
+// The driver's functions for one device, and whether the device is lost.
 class Driver {
  public:
   Driver(const DriverFunctions& functions, const tenon_sdk::Host& host)
@@ -25,12 +25,12 @@ class Driver {
     return host_.error(code, message);
   }
 
-  // NULL for success. After an error that makes the context unusable, such as an illegal access,
-  // the device is lost: this and all later calls return an error.
+  // Converts a result to an error, or NULL for success. After an error that makes the context
+  // unusable, such as an illegal address, the device is lost: all later calls return an error.
   tenon_error* check(CUresult result, std::string_view what) const;
   // Returns NULL if the device is not lost.
   tenon_error* check_lost() const;
-  // The result's name and text: "CUDA_ERROR_INVALID_VALUE (invalid argument)".
+  // Returns the result's name and description: "CUDA_ERROR_INVALID_VALUE (invalid argument)".
   std::string describe(CUresult result) const;
 
  private:
@@ -40,7 +40,7 @@ class Driver {
   mutable std::string loss_;
 };
 
-// Makes a device's context current on this thread during its lifetime.
+// Makes a device's context current on this thread during the lifetime of the object.
 class Entered {
  public:
   Entered(const Driver& driver, CUcontext context)

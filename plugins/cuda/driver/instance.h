@@ -1,4 +1,5 @@
-// One context's use of the plugin: the opened libraries and the devices that the options select.
+// The plugin's instance for one context: the opened libraries and the devices that the options
+// select.
 
 #pragma once
 

@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A library's file names, and the folders under site-packages into which its wheels install it.
+// The file names of a library, and the folders under site-packages into which its wheels install
+// it.
 struct Searched {
   std::vector<const char*> names, wheel_folders;
 };
@@ -61,7 +62,8 @@ class Search {
       }
     }
   }
-  // Adds the site-packages that contain this library, if it is part of a Python package.
+  // Adds the site-packages folder that contains the plugin, if the plugin is part of a Python
+  // package.
   void add_own_site_packages() {
     Dl_info info;
     if (dladdr(reinterpret_cast<const void*>(&trusted_variable), &info) == 0) return;
@@ -100,8 +102,8 @@ class Search {
   std::vector<std::string> files_;
 };
 
-// Opens the first library that can be opened. Otherwise returns NULL, with the reason why the first
-// one cannot.
+// Opens the first of these libraries that can be opened. If none can, returns NULL, with the reason
+// for the first one in `why`.
 void* open_first(const std::vector<std::string>& names, std::string& name, std::string& why) {
   for (const std::string& candidate : names) {
     name = candidate;

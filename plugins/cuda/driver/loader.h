@@ -41,13 +41,13 @@ bool open_driver(DriverFunctions& functions, std::string& why);
 // Opens TENON_CUDA_NVRTC, or the first NVRTC that candidates_for_nvrtc() names.
 bool open_nvrtc(NvrtcFunctions& functions, std::string& why);
 
-// File names for dlopen, in the order in which they are tried: the system's, a toolkit's, and those
-// of wheels in Python environments. Paths are listed only if the file exists.
+// Returns file names for dlopen() in the order in which they are tried: those of the system, of a
+// toolkit, and of wheels in Python environments. Includes a path only if the file exists.
 std::vector<std::string> candidates_for_nvrtc();
 
-// Opens TENON_CUDA_CUBLASLT, or the first libcublasLt that is found in the same places. Without
-// one, or if the variable is empty, the plugin uses its own kernels. If the variable names a
-// library that cannot be opened, that is an error.
+// Opens TENON_CUDA_CUBLASLT, or the first libcublasLt in the locations where NVRTC is searched. If
+// there is none, or the variable is empty, returns kNone, and the plugin uses its own kernels. If
+// the variable names a library that cannot be opened, returns kFailed.
 enum class Opened { kYes, kNone, kFailed };
 Opened open_cublaslt(CublasLtFunctions& functions, std::string& why);
 

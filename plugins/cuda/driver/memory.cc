@@ -11,8 +11,8 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
   if (tenon_error* error = entered.error()) return error;
   auto made = std::make_unique<Buffer>(Buffer{*this, 0, size});
   {
-    // Counts first, because counting may allocate host memory and throw. Nothing throws after the
-    // device allocation.
+    // Updates the statistics before the device allocation, because this may allocate host memory
+    // and throw. Nothing throws afterwards.
     std::lock_guard guard(mutex_);
     ++counts_[size];
   }
@@ -28,7 +28,8 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
   return nullptr;
 }
 
-// Lists the allocation sizes that hold most of the memory, to help users find their owners.
+// The error lists the allocation sizes that occupy most of the memory, which helps users find the
+// owners.
 tenon_error* Memory::out_of_memory(uint64_t size) const {
   size_t free = 0, total = 0;
   std::string message = "cuda: cannot allocate " + std::to_string(size) + " bytes";
@@ -38,7 +39,7 @@ tenon_error* Memory::out_of_memory(uint64_t size) const {
   std::lock_guard guard(mutex_);
   message += "; this program holds " + std::to_string(allocated_);
   std::vector<std::pair<uint64_t, uint64_t>>
-      holders;  // Pairs of the total bytes of all allocations of one size, and that size.
+      holders;  // For each allocation size: the total bytes of its allocations, and the size.
   for (const auto& [each, n] : counts_) holders.push_back({each * n, each});
   std::sort(holders.rbegin(), holders.rend());
   const size_t n_named = std::min<size_t>(holders.size(), 3);

@@ -1,4 +1,5 @@
-// The runtime's buffers: each is an allocation of the driver. The runtime caches them.
+// Allocates the runtime's buffers. Each buffer is one allocation of the driver, because the runtime
+// caches buffers.
 
 #pragma once
 

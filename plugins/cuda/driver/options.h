@@ -12,8 +12,8 @@ namespace tenon_cuda {
 struct Options {
   // An index or a part of a device's name; empty: all devices.
   std::string device;
-  // Folder of the compiled kernels that are kept between runs; empty: none. If not given, a folder
-  // in the user's cache.
+  // Folder of the disk cache of compiled kernels; empty: the cache is disabled. Without a value, a
+  // folder in the user's cache directory.
   std::optional<std::string> cache;
 };
 

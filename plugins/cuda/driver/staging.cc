@@ -25,7 +25,7 @@ std::byte* Staging::take(uint64_t size) {
     begin +=
         kBytes -
         begin %
-            kBytes;  // A copy must be contiguous, so it does not wrap around the end of the ring.
+            kBytes;  // Skips the end of the ring, because the space for a copy must be contiguous.
   if (begin + rounded - released_ > kBytes) return nullptr;
   taken_ = begin + rounded;
   return data_ + begin % kBytes;

@@ -1,5 +1,5 @@
-// A ring of pinned host memory, which stages small copies. Space is released in the order in which
-// it was taken. The driver copies to and from pinned memory asynchronously.
+// A ring buffer of pinned host memory for small copies, because the driver copies asynchronously
+// only to and from pinned memory. Space is released in the order in which it was taken.
 
 #pragma once
 
@@ -22,7 +22,7 @@ class Staging {
   // Returns space for a copy of at most kLargestCopy bytes; NULL if earlier copies must be released
   // first.
   std::byte* take(uint64_t size);
-  // End of the space that was taken so far.
+  // Returns the position of the end of the space that was taken so far.
   uint64_t position() const { return taken_; }
   // Releases the space up to a position.
   void release(uint64_t position) { released_ = position; }

@@ -49,7 +49,7 @@ tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   n_dispatched_ = 0;
   tenon_error* const error = kernel.enqueue(*this, launch);
   if (error == nullptr || n_dispatched_ == 0 || launch.work == nullptr) return error;
-  // A part of the launch is already enqueued, so the failure is reported to the host and not
+  // A part of the launch is already enqueued. Therefore the failure is reported to the host and not
   // returned.
   device_.host().launch_failed(launch.work, launch.ticket, error);
   return nullptr;
@@ -115,7 +115,7 @@ tenon_error* Stream::mark(std::optional<tenon_done_callback> done, uint64_t& num
   return error;
 }
 
-// Callbacks run even if the device is lost.
+// Never returns an error, because callbacks run even if the device is lost; they receive the error.
 tenon_error* Stream::notify(const tenon_done_callback& done) {
   uint64_t number;
   if (tenon_error* error = mark(done, number)) add_failure(error);

@@ -1,8 +1,8 @@
-// A stream of the driver, and the host's work at points of the stream: copies out of pinned memory,
-// and callbacks. Each such point is a mark, an event of the stream. A thread that waits for a mark
-// does the work of that mark; for callbacks, the stream's thread does.
+// A CUDA stream with marks. A mark is a position in the stream, with an event, at which the host
+// has work: copies out of pinned memory, or a callback. A thread that waits for a mark performs its
+// work. The stream's own thread waits for marks with callbacks.
 //
-// One thread at a time enqueues; other threads may wait meanwhile.
+// Only one thread at a time may enqueue work; other threads may wait for marks meanwhile.
 
 #pragma once
 
@@ -45,8 +45,8 @@ class Stream final : public Encoder {
   tenon_error* multiply(const LibraryProduct& product, const LibraryCall& call) override;
 
  private:
-  // A copy on the host, from pinned memory, or from any memory after all earlier work has
-  // completed.
+  // A copy by the host after earlier work of the stream has completed, from pinned or other host
+  // memory.
   struct HostCopy {
     const std::byte* from;
     std::byte* to;
@@ -54,7 +54,7 @@ class Stream final : public Encoder {
   };
   struct Mark {
     uint64_t number = 0;
-    EventRef event;  // NULL if the stream failed to record the event; its work is then dropped.
+    EventRef event;  // NULL if recording the event failed. The mark is then passed without waiting.
     std::vector<HostCopy> copies;
     uint64_t staging_end = 0;
     std::optional<tenon_done_callback> done;
@@ -65,14 +65,14 @@ class Stream final : public Encoder {
   tenon_error* copy_on_host(const std::byte* from, std::byte* to, uint64_t size);
   // Returns space in pinned memory; waits for earlier copies if necessary.
   tenon_error* stage(uint64_t size, std::byte*& staged);
-  // Waits for copies in flight to this host memory, before it is read or written.
+  // Waits for copies in flight to this host memory. Called before the memory is read or written.
   tenon_error* settle(const std::byte* begin, uint64_t size);
   tenon_error* fill_pattern(CUdeviceptr data, const tenon_fill_region& region);
 
   // Adds a mark at the current end of the stream; `done` is called when the stream reaches it.
   tenon_error* mark(std::optional<tenon_done_callback> done, uint64_t& number);
   tenon_error* wait_for(uint64_t number);
-  // Does the host's work of the marks up to this number, which the stream has reached.
+  // Performs the host's work of all marks up to this number, which the device must have reached.
   void pass(uint64_t number);
   void finish(Mark& mark);
   void run();
@@ -85,20 +85,21 @@ class Stream final : public Encoder {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Mark next_;  // The work of the next mark.
+  Mark next_;  // Collects the work of the next mark.
   std::deque<Mark> marks_;
   Staging staging_;
   tenon_error* failure_ = nullptr;  // The first failure that is not yet reported.
   bool is_closing_ = false;
 
-  std::mutex passing_;  // Locked while the work of marks is done, so that it is done in order.
+  // Locked by the thread that performs the work of marks, so that the order is preserved.
+  std::mutex passing_;
   std::thread thread_;
 
   std::mutex times_mutex_;
   uint64_t last_time_ = 0;
   std::map<uint64_t, CUevent> times_;
 
-  // Of the current launch.
+  // State of the current launch.
   const std::string* launching_ = nullptr;
   uint32_t n_dispatched_ = 0;
 };

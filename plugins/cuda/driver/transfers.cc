@@ -1,4 +1,4 @@
-// Copies and fills of a stream.
+// The functions of Stream that copy and fill memory.
 
 #include <algorithm>
 #include <cstring>
@@ -93,7 +93,7 @@ tenon_error* Stream::settle(const std::byte* begin, uint64_t size) {
   {
     std::lock_guard guard(mutex_);
     if (!overlaps(next_) && std::none_of(marks_.begin(), marks_.end(), overlaps)) {
-      // Another thread may be doing this work.
+      // If another thread holds the lock, it may be performing such a copy.
       if (passing_.try_lock()) {
         passing_.unlock();
         return nullptr;
@@ -120,7 +120,7 @@ tenon_error* Stream::fill_pattern(CUdeviceptr data, const tenon_fill_region& reg
   for (uint32_t i = 0; i < sizeof pattern; ++i) {
     pattern[i] = reinterpret_cast<const std::byte*>(&region.pattern)[i % region.pattern_size];
   }
-  // Chooses the widest fill that the pattern repeats with and for which the address is aligned.
+  // Whether the pattern repeats after `width` bytes, and address and size are multiples of it.
   const auto repeats = [&](size_t width) {
     return std::memcmp(pattern, pattern + width, sizeof pattern - width) == 0 &&
            data % width == 0 && region.size % width == 0;

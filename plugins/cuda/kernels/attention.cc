@@ -10,8 +10,8 @@ namespace tenon_cuda {
 namespace {
 
 constexpr int64_t kTile = 64;  // The tile size of device/tile.cuh.
-// Maximum number of tiles of value columns that a block computes at once. For float64, shared
-// memory holds only one.
+// Maximum number of tiles of value columns that a block computes. For float64, shared memory holds
+// only one tile.
 constexpr int64_t kMaxChunks = 2;
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -22,7 +22,7 @@ int64_t bits_of(double x) {
   return bits;
 }
 
-// The source, with kChunks tiles of value columns.
+// Returns the source of the kernel for `chunks` tiles of value columns.
 std::string attention_source(tenon_dtype dtype, tenon_dtype mask,
                              const tenon_attention_attrs& attrs, int64_t n_chunks) {
   const tenon_dtype wide = dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
@@ -65,7 +65,8 @@ class Attention final : public Kernel {
     const int64_t n_tiles = divide_up(q.sizes[2], kTile);
     const int64_t n_parts = divide_up(v.sizes[3], n_chunks * kTile);
     const int64_t n_items = q.sizes[0] * q.sizes[1] * n_tiles * n_parts;
-    // If heads have size 0, all scores are 0. An infinite scale would make them NaN.
+    // For heads of size 0 uses size 1, because an infinite scale would make the scores, which are
+    // 0, NaN.
     const auto size = static_cast<double>(std::max<int64_t>(q.sizes[3], 1));
     const double scale = attrs_.scale > 0 ? attrs_.scale : 1 / std::sqrt(size);
     Parameters parameters;

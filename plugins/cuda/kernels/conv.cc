@@ -12,12 +12,13 @@ int64_t places(const tenon_view& view) {
   return tenon_sdk::count(view.rank - size_t{2}, view.sizes + 2);
 }
 
-// Phases of conv_backward_input along an axis: the input positions of a phase have the same taps
-// (device/conv_backward_input.cu). If there would be more than kMaxPhases, there is one phase with
-// all taps.
+// The phases of conv_backward_input along an axis. A phase is the set of input positions with the
+// same taps (device/conv_backward_input.cu). If there would be more than kMaxPhases, there is one
+// phase with all taps.
 struct PhaseAxis {
   static constexpr int64_t kMaxPhases = 8;
-  static constexpr int64_t kNoTap = int64_t{1} << 40;  // Exceeds the number of taps of any filter.
+  // Larger than the number of taps of any filter.
+  static constexpr int64_t kNoTap = int64_t{1} << 40;
 
   PhaseAxis(int64_t step, int64_t dilation, int64_t pad, int64_t lhs_dilation) {
     const int64_t n_remainders = step / std::gcd(lhs_dilation, step);

@@ -32,7 +32,8 @@ Prepared prepare_rng_bits(const Request& request) {
                               parameters.push(n);
                               parameters.push_address(address_of(launch.outputs[0]));
                               parameters.push_address(address_of(launch.outputs[1]));
-                              // An empty draw still writes the new state.
+                              // At least one thread runs, because the new state is written even if
+                              // the output is empty.
                               return dispatcher.run_over(0, std::max<int64_t>(n, 1), parameters);
                             });
 }

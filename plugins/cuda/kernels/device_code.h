@@ -1,4 +1,5 @@
-// The source files of device/, which are embedded in the plugin, and the names of their types.
+// Access to the source files of device/, which are embedded in the plugin, and names of the types
+// in device code.
 
 #pragma once
 
@@ -12,13 +13,13 @@ namespace tenon_cuda {
 // Returns the contents of a file of device/.
 std::string_view device_file(std::string_view name);
 
-// The name of a dtype's type in device code: "float", "Half".
+// Returns the name of a dtype's type in device code, such as "float" or "Half".
 const char* type_name(tenon_dtype dtype);
-// The name of the unsigned integer type (or Wide16) with the same element size, for kernels that
-// only move elements.
+// Returns the name of the unsigned integer type (or Wide16) with the same element size, for kernels
+// that move elements without computing.
 const char* bits_type_name(tenon_dtype dtype);
 
-// Every embedded file, for tests that compile them all.
+// An embedded file.
 struct DeviceFile {
   std::string_view name, text;
 };

@@ -1,4 +1,4 @@
-// Kernels whose source is a file of device/ with type definitions, and a function that dispatches a
+// Kernels that consist of a file of device/ with type definitions, and a function that dispatches a
 // launch.
 
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace tenon_cuda {
 
-// Returns "typedef float T;", which defines a name that a file of device/ uses.
+// Returns a type definition such as "typedef float T;" for a name that a file of device/ uses.
 inline std::string type_line(const char* type, const char* name) {
   return std::string("typedef ") + type + " " + name + ";\n";
 }
@@ -38,7 +38,7 @@ class Dispatcher {
                               .block_size = kBlockSize,
                               .parameters = parameters.words()});
   }
-  // Dispatches function `i` for n elements, of which each thread processes several.
+  // Dispatches function `i` for `n` elements. A thread may process several elements.
   tenon_error* run_over(size_t i, int64_t n, const Parameters& parameters) const {
     return n == 0 ? nullptr : run(i, blocks_for(device_, n), parameters);
   }
@@ -81,8 +81,8 @@ class EmbeddedKernel final : public Kernel {
   const Workspace workspace_;
 };
 
-// Prepares a kernel. `enqueue(dispatcher, launch)` dispatches a launch, and returns an error or
-// NULL.
+// Prepares a kernel with these functions. `enqueue(dispatcher, launch)` dispatches a launch and
+// returns an error or NULL.
 template <size_t n, class Enqueue, class Workspace = uint64_t (*)(const tenon_launch&)>
 Prepared embedded_kernel(const Request& request, const std::array<const char*, n>& functions,
                          std::string source, Enqueue enqueue, Workspace workspace = no_workspace,
@@ -93,13 +93,14 @@ Prepared embedded_kernel(const Request& request, const std::array<const char*, n
           .traits = traits};
 }
 
-// Pushes the launch's Site, which reports of indices out of range contain.
+// Pushes a struct Site: the address of the launch's error record, and the site that is written to
+// it if an index is out of range.
 inline void push_site(Parameters& parameters, const tenon_launch& launch) {
   parameters.push_address(record_of(launch));
   parameters.push(launch.site);
 }
 
-// The strides of a view, with 0 along broadcast axes.
+// Returns the strides of a view; all are 0 if the view is uniform.
 inline std::array<int64_t, kMaxRank> strides_of(const tenon_view& view) {
   std::array<int64_t, kMaxRank> strides = {};
   if (view.strides_class != TENON_STRIDES_UNIFORM) {
@@ -108,7 +109,8 @@ inline std::array<int64_t, kMaxRank> strides_of(const tenon_view& view) {
   return strides;
 }
 
-// The sizes of a view with 1 along an axis, so that each line counts as one element.
+// Returns the sizes of a view with 1 in place of the size of `axis`, so that each element is a
+// line.
 inline std::array<int64_t, kMaxRank> line_sizes(const tenon_view& view, size_t axis) {
   std::array<int64_t, kMaxRank> sizes = {};
   std::copy_n(view.sizes, view.rank, sizes.begin());

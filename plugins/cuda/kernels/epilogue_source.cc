@@ -9,7 +9,7 @@ constexpr uint32_t kAllAxes = ~0u;
 
 std::string number(size_t n) { return std::to_string(n); }
 
-// Number of inputs, without the product.
+// Number of inputs of the loop, without the product.
 size_t n_inputs(const LoopPlan& plan) { return plan.inputs.size() - 1; }
 
 std::vector<size_t> strided_inputs(const LoopPlan& plan) {

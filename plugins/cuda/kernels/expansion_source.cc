@@ -8,7 +8,8 @@
 namespace tenon_cuda {
 namespace {
 
-// Generates a line of source for each instruction. A value is a literal or the name of a variable.
+// Generates a line of source for each instruction of an expansion. A value is a literal or the name
+// of a variable.
 class Writer {
  public:
   using Value = std::string;

@@ -8,7 +8,7 @@
 
 namespace tenon_cuda {
 
-// Whether the op is computed by its expansion for floating-point dtypes.
+// Whether kernels compute the op by its expansion for floating-point dtypes.
 bool has_expansion(uint32_t op);
 
 // Returns the source of a function op_NAME(T) or op_NAME(T, T) for elements of a floating-point

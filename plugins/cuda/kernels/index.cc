@@ -11,7 +11,7 @@ std::string gather_source(const Request& request) {
                          "gather.cu");
 }
 
-// Without a reduction, elements are moved as bits.
+// Returns the source of a scatter. Without a reduction, elements are handled as unsigned integers.
 std::string scatter_source(const Request& request, int32_t reduction) {
   const tenon_dtype dtype = request.input(0).dtype;
   const bool moves = reduction == TENON_SCATTER_REDUCTION_NONE;
@@ -29,7 +29,7 @@ bool has_reduction(const Request& request, int32_t reduction) {
 // Maximum number of updates in a chain (device/scatter.cu).
 constexpr int64_t kLongestChain = 4096;
 
-// How a scatter adds updates.
+// Determines how a scatter adds updates.
 struct Sums {
   bool of_floats, of_halves;
   uint64_t chain_bytes;
@@ -41,15 +41,15 @@ struct Sums {
     of_floats = of_floats && reduction == TENON_SCATTER_REDUCTION_ADD;
     chain_bytes = dtype == TENON_FLOAT64 ? 24 : 16;
   }
-  // Whether sums need chains if an element may have `n_updates` updates.
+  // Whether sums use chains if an element has at most `n_updates` updates.
   bool use_chains(int64_t n_updates) const {
     return of_floats && (of_halves || n_updates > kLongestChain);
   }
 };
 
-// `length(launch)` returns the maximum number of updates of one element. `push(launch, y,
-// parameters)` pushes the parameters and returns the number of threads; y is the address of the
-// elements or of their chains.
+// Prepares a scatter. `length(launch)` returns the maximum number of updates of one element.
+// `push(launch, y, parameters)` pushes the parameters and returns the number of threads. `y` is the
+// address of the elements or, if sums use chains, of the chains.
 template <class Length, class Push>
 Prepared scatter_kernel(const Request& request, int32_t reduction, std::string_view name,
                         Length length, Push push) {

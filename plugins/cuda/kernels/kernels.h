@@ -15,7 +15,7 @@ using tenon_sdk::Request;
 
 inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
 
-// The plugin's function prepare_loop.
+// Implements the plugin's function prepare_loop.
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request);
 
 Prepared prepare_elementwise(const Request& request);

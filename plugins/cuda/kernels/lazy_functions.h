@@ -1,5 +1,5 @@
-// Device functions that are compiled at their first launch, because the host prepares kernels that
-// it may never launch.
+// Device functions that are compiled at their first launch. The host also prepares kernels that it
+// never launches.
 
 #pragma once
 
@@ -17,8 +17,8 @@ class LazyFunctions {
  public:
   explicit LazyFunctions(const std::array<const char*, n>& names) : names_(names) {}
 
-  // Returns the functions, compiled from the result of `source()`. Returns an error if that fails;
-  // the next launch tries again.
+  // Returns the functions in `functions`, after compiling the result of `source()` in the first
+  // call. If compiling fails, returns an error, and the next launch tries again.
   template <class Source>
   tenon_error* get(tenon_device_p* device, const std::string& name, const Source& source,
                    const Function** functions) const {

@@ -107,8 +107,8 @@ class RowLoop final : public Kernel {
  private:
   bool is_of_row(size_t axis) const { return (plan_.row_axes >> axis & 1) != 0; }
 
-  // Values per row have stride 0 along the row. The result of a reduction, with or without the
-  // reduced axes, is dense: its strides are those of the shape with size 1 along these axes.
+  // Returns the axes of `mask` with the strides of all operands. Values per row have stride 0 along
+  // the row. Outputs per row are dense in the shape that has size 1 along the row's axes.
   Axes axes(const tenon_launch& launch, uint32_t mask) const {
     const tenon_view& x = launch.inputs[0];
     int64_t row_sizes[kMaxRank];
@@ -158,7 +158,8 @@ Prepared prepare_plan(tenon_device_p* device, LoopPlan plan) {
   return prepare_as<RowLoop>(device, std::move(plan), kTraits);
 }
 
-// The unsigned integer dtype with the same element size, for kernels that only move elements.
+// Returns the unsigned integer dtype with the same element size, for kernels that move elements
+// without computing.
 tenon_dtype bits_dtype(tenon_dtype dtype) {
   switch (tenon_sdk::size_of(dtype)) {
     case 1:
@@ -185,7 +186,7 @@ Prepared prepare_reduction(const Request& request, uint32_t mask) {
   plan.inputs = {{request.input(0).dtype, request.input(0).strides}};
   plan.instructions = {{request.op(), {0}, request.output(0).dtype, true, true}};
   plan.outputs = {1};
-  if (mask == 0) {  // No axis is reduced: append an axis of size 1 and reduce that.
+  if (mask == 0) {  // If no axis is reduced, reduces an appended axis of size 1.
     if (request.input(0).rank == kMaxRank)
       return tenon_sdk::refuse("does not support reductions over no axes at the maximum rank");
     plan.row_axes = 1u << request.input(0).rank;
@@ -247,7 +248,7 @@ Prepared prepare_fill(const Request& request) {
   return prepare_plan(request.device(), std::move(plan));
 }
 
-// sum, prod, max and min. The four attribute structs have the same layout.
+// Prepares sum, prod, max and min. Their attribute structs have the same layout.
 Prepared prepare_reduce(const Request& request) {
   const auto attrs = request.attrs<tenon_sum_attrs>();
   return prepare_reduction(request, mask_of(attrs.axes, attrs.n_axes, request.input(0).rank));

@@ -11,27 +11,29 @@ namespace tenon_cuda {
 
 struct LoopPlan : tenon_sdk::LoopPlan {
   uint32_t n_values() const { return static_cast<uint32_t>(inputs.size() + instructions.size()); }
-  // The operands of a launch: inputs, then outputs.
+  // Returns the number of operands of a launch: inputs and outputs.
   uint32_t n_operands() const { return static_cast<uint32_t>(inputs.size() + outputs.size()); }
   tenon_dtype operand_dtype(uint32_t operand) const {
     return is_input(operand) ? inputs[operand].dtype : dtype(outputs[operand - inputs.size()]);
   }
 };
 
-// The op's name in kernels.def.
+// Returns the op's name in kernels.def.
 std::string name_of_op(uint32_t op);
-// "loop(add,mul)".
+// Returns the name of a loop, such as "loop(add,mul)".
 std::string name_of(const LoopPlan& plan);
 
 // ---- source
 
-// Returns the call for an instruction whose inputs have these names: "op_add(v0, v1)".
+// Returns the source of the call for an instruction, such as "op_add(v0, v1)", given the names of
+// its inputs.
 std::string call_source(const LoopPlan& plan, const LoopPlan::Instruction& instruction,
                         const std::vector<std::string>& inputs);
 // Returns the source of a function compute(), whose parameters are the inputs and references to the
 // outputs.
 std::string compute_source(const LoopPlan& plan);
-// Returns scalar.cuh, followed by the functions that the instructions call and scalar.cuh lacks.
+// Returns the source of all functions that the instructions call: scalar.cuh, followed by those
+// that scalar.cuh lacks.
 std::string prelude_source(const LoopPlan& plan);
 
 // Returns the kernels of a loop over elements: loop_vector accesses n_lanes(plan) contiguous

@@ -35,8 +35,8 @@ std::string parameters_source(const LoopPlan& plan, size_t n_strided) {
          "  return *(const T*)(x.memory != nullptr ? x.memory : (const char*)x.value);\n}\n";
 }
 
-// Returns a call of compute() with the expressions `input(v)` for inputs, and with variables for
-// the results.
+// Returns the source of a call of compute(). Its arguments are the expressions `input(v)` for
+// inputs and the variables out0, out1, ... for outputs.
 template <class Input>
 std::string compute_call(const LoopPlan& plan, const std::string& indent, Input&& input,
                          const std::string& output) {
@@ -63,7 +63,8 @@ std::string at(size_t operand, const std::string& type, const std::string& index
   return "((" + type + "*)p.operands[" + number(operand) + "].memory)[" + index + "]";
 }
 
-// One element at a time, with computed offsets for strided operands. `I` is the type of the index.
+// Returns the source of loop_single, which processes one element at a time and computes the offsets
+// of strided operands. `I` is the type of the index.
 std::string single_source(const LoopPlan& plan) {
   std::string text = "template <class I>\nDEVICE void run_single(const Parameters& p) {\n";
   text += uniform_source(plan);
@@ -102,8 +103,9 @@ std::string single_source(const LoopPlan& plan) {
     text += "    " + at(plan.inputs.size() + i, type, "i") + " = out" + number(i) + ";\n";
   }
   text += "  }\n}\n";
-  const bool counts =
-      n_strided > 0;  // Without strided operands, the type of the index does not matter.
+  // Without strided operands, one variant is enough, because no offsets are computed from the
+  // index.
+  const bool counts = n_strided > 0;
   text += "KERNEL loop_single(PARAMETERS(Parameters) p) {\n";
   text += counts ? "  if (p.n <= 0x7fffffff) {\n    run_single<u32>(p);\n  } else {\n"
                    "    run_single<u64>(p);\n  }\n"
@@ -111,7 +113,8 @@ std::string single_source(const LoopPlan& plan) {
   return text + "}\n";
 }
 
-// Several elements at a time, with one access per operand.
+// Returns the source of loop_vector, which processes several elements at a time with one access per
+// operand.
 std::string vector_source(const LoopPlan& plan) {
   const std::string lanes = number(n_lanes(plan));
   std::string text = "template <class T>\nstruct alignas(" + lanes +
@@ -139,7 +142,7 @@ std::string vector_source(const LoopPlan& plan) {
   }
   text += "  }\n";
 
-  // The remainder.
+  // Processes the remaining elements one at a time.
   text += "  for (i64 i = p.n / " + lanes + " * " + lanes +
           " + first_number(); i < p.n; i += number_step()) {\n";
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
@@ -240,7 +243,8 @@ std::string loop_source(const LoopPlan& plan) {
   }
   std::string text = prelude_source(plan) + parameters_source(plan, n_strided) +
                      compute_source(plan) + single_source(plan);
-  // Strided elements are not contiguous, so loops with strided operands have no vector version.
+  // Loops with strided operands have an empty loop_vector, because strided elements are not
+  // contiguous.
   text += n_strided == 0 ? vector_source(plan) : "KERNEL loop_vector(PARAMETERS(Parameters)) {}\n";
   return text;
 }

@@ -14,7 +14,8 @@ struct Gemm {
   bool has_c = false, is_gemm = false;
 };
 
-// Which of a factor's last two axes is that of its rows (or columns), and which is k.
+// Axes of a factor: `across` is the axis of rows of `a` or of columns of `b`; `along_k` is the axis
+// of k.
 struct FactorAxes {
   size_t across, along_k;
 };

@@ -13,7 +13,7 @@ std::string move_source(const Request& request, tenon_dtype index = TENON_INT64)
 
 }  // namespace
 
-// One dispatch for each input.
+// concat. Dispatches one copy for each input.
 Prepared prepare_concat(const Request& request) {
   const auto rank = request.output(0).rank;
   const size_t axis = tenon_sdk::from_front(request.attrs<tenon_concat_attrs>().axis, rank);

@@ -3,7 +3,7 @@
 namespace tenon_cuda {
 namespace {
 
-constexpr int64_t kChunk = 4 * kBlockSize;  // kChunkOfBlock of device/nonzero.cu.
+constexpr int64_t kChunk = 4 * kBlockSize;  // Must equal kChunkOfBlock of device/nonzero.cu.
 
 int64_t count_chunks(const tenon_launch& launch) {
   return (tenon_sdk::count(launch.inputs[0]) + kChunk - 1) / kChunk;

@@ -1,4 +1,4 @@
-// Builds the parameter of a device function, a struct, word by word.
+// Builds the only parameter of a device function, a struct, from words of 8 bytes.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace tenon_cuda {
 
 inline constexpr size_t kMaxRank = TENON_MAX_RANK;
-// Maximum size of the struct on older devices and drivers.
+// Maximum size of the struct in words. Older devices and drivers accept at most 4096 bytes.
 inline constexpr size_t kMaxParameterWords = 4096 / 8;
 
 using Words = std::vector<uint64_t>;
@@ -43,7 +43,7 @@ class Parameters {
     push_operand(view);
     push_shape(view);
   }
-  // Pushes a View with another address.
+  // Pushes a struct View with this address instead of the view's own.
   void push_view(const tenon_view& view, uint64_t address) {
     words_.insert(words_.end(), {address, 0, 0});
     push_shape(view);
@@ -65,11 +65,11 @@ class Parameters {
   Words words_;
 };
 
-// Axes of several operands of one shape. Adjacent axes are merged if all operands traverse them
-// without a gap.
+// Selected axes of several operands of one shape. Adjacent axes are merged if in every operand one
+// stride covers both.
 class Axes {
  public:
-  // Selects the axes of `mask`, with the operands' strides; NULL strides are zeros.
+  // Selects the axes of `mask`. `strides`: the strides of each operand; NULL stands for zeros.
   Axes(size_t rank, const int64_t* sizes, uint32_t mask, std::span<const int64_t* const> strides) {
     for (size_t k = 0; k < strides.size(); ++k) strides_.emplace_back();
     std::vector<size_t> kept;  // Sorted from the last axis to the first.
@@ -103,8 +103,8 @@ class Axes {
 
 inline constexpr uint32_t kBlockSize = 256;
 
-// Number of blocks for n elements or rows: at most enough to fill the device. Beyond that, each
-// thread processes several.
+// Returns the number of blocks for `n` elements or rows, limited to a number that occupies the
+// whole device. At the limit, each thread or block processes several elements or rows.
 inline uint32_t blocks_for(tenon_device_p* device, int64_t n, int64_t per_block = kBlockSize) {
   constexpr int64_t kBlocksEach = 32;
   const int64_t wanted = (n + per_block - 1) / per_block;

@@ -7,21 +7,23 @@ namespace tenon_cuda {
 namespace {
 
 constexpr int64_t kTile = 64;  // The tile size of device/tile.cuh.
-// Minimum number of products in a run, whose terms are added one after another. Longer sums use
-// runs of about the square root of their length, so that neither a run nor the number of runs is
-// large.
+// Minimum number of products in a run. The products of a run are added serially. The length of a
+// run is about the square root of the sum's length, so that neither a run nor the sequence of runs
+// is long.
 constexpr int64_t kShortestRun = 256;
-// k is split until there are about this many tiles, or threads; a split has at least kShortestSplit
-// products. The numbers are the same for all devices, so that results do not depend on the device.
+// k is split so that there are about kEnoughTiles tiles or kEnoughThreads threads. A split has at
+// least kShortestSplit products. These constants are the same for all devices, so that results do
+// not depend on the device.
 constexpr int64_t kEnoughTiles = 512, kEnoughThreads = int64_t{1} << 16, kShortestSplit = 1024;
-// Minimum number of rows and of columns for tiles. With fewer, most threads of a tile would be
-// idle.
+// Minimum number of rows and of columns for the tiled kernel. With fewer, most threads of a tile
+// would be idle.
 constexpr int64_t kFewest = 8;
-// Minimum and maximum sizes for which cuBLASLt is used. Strict sums of up to kLongestStrictSum
-// products are within their bound in any order (docs/numerics.md).
+// cuBLASLt is used for sizes from kFewestOfLibrary to kMaxOfLibrary. In strict mode, it is used
+// only for sums of at most kLongestStrictSum products, which satisfy their error bound in any order
+// (docs/numerics.md).
 constexpr int64_t kFewestOfLibrary = 64, kMaxOfLibrary = int64_t{1} << 30, kLongestStrictSum = 4096;
 constexpr uint64_t kLibraryAlignment = 256;
-constexpr size_t kMaxFactorWords = 128;  // Maximum size of struct Factors in all files.
+constexpr size_t kMaxFactorWords = 128;  // Maximum size in words of struct Factors in any file.
 constexpr size_t kOwnWords = 10;
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -44,7 +46,7 @@ class Product final : public Kernel {
     const ProductShape shape = kind_.shape(launch);
     const LibraryProduct* product = nullptr;
     if (tenon_error* error = find_library(shape, &product)) {
-      release_error(device_, error);  // The launch will report the error.
+      release_error(device_, error);  // The launch fails with the same error and reports it.
       return 0;
     }
     if (product != nullptr) return LibraryRoom(*product, shape, element_bytes_).end;
@@ -77,7 +79,8 @@ class Product final : public Kernel {
   }
 
  private:
-  // How a product is computed. Depends only on the sizes.
+  // Selects the algorithm for a product: by tiles or by threads, split along k, and length of the
+  // runs. Depends only on the sizes.
   struct Plan {
     explicit Plan(const ProductShape& shape)
         : by_thread(std::min(shape.rows, shape.columns) < kFewest),
@@ -98,10 +101,10 @@ class Product final : public Kernel {
     int64_t n_splits, split, run;
   };
 
-  // Byte offsets in the workspace of a library product: the library's own workspace is at 0, `a`
-  // and `b` are the packed copies of the factors, and `d` is the product before finish_product.
-  // Space for the copies is always reserved, because the size of the workspace may not depend on
-  // the alignment of the factors.
+  // Byte offsets in the workspace of a library product. The library's own workspace is at offset 0.
+  // `a` and `b` are the packed copies of the factors, and `d` is the product before the kernel
+  // finish_product. Space for the copies is always reserved, because the size of the workspace may
+  // not depend on the alignment of the factors.
   struct LibraryRoom {
     uint64_t a, b, d, end;
 
@@ -118,7 +121,8 @@ class Product final : public Kernel {
     }
   };
 
-  // Chooses by the shape alone, so that the bits of a result depend on nothing else.
+  // Returns the library product, or NULL to use the plugin's kernels. Depends on dtype, shape and
+  // strictness only, so that equal calls return the same bits.
   tenon_error* find_library(const ProductShape& shape, const LibraryProduct** product) const {
     *product = nullptr;
     if (!kind_.library) return nullptr;
@@ -127,7 +131,7 @@ class Product final : public Kernel {
       return nullptr;
     }
     // The library does not specify the order of its sums, so strict mode uses it only for short
-    // ones.
+    // sums.
     if (is_strict_ && shape.depth > kLongestStrictSum) return nullptr;
     return find_library_product(device_,
                                 {.dtype = dtype_,
@@ -167,8 +171,8 @@ class Product final : public Kernel {
                                parameters_of(launch, shape, Plan(shape), call.d));
   }
 
-  // Returns the address of a contiguous factor: its own if it is contiguous, otherwise that of a
-  // packed copy.
+  // Returns in `address` the factor in contiguous memory: the operand itself if it is contiguous
+  // and aligned, otherwise a packed copy.
   tenon_error* pack(const Dispatcher& dispatcher, const tenon_view& view, uint64_t room,
                     uint64_t& address, bool& is_shared) const {
     address = address_of(view);

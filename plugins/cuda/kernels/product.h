@@ -1,6 +1,6 @@
-// Kernels that are matrix products of computed factors (device/product.cuh): matmul, gemm and
-// convolutions. An epilogue is a loop that is fused after the product and computes the stored
-// values.
+// Kernels that are matrix products (device/product.cuh): matmul, gemm and convolutions. Device
+// functions compute the elements of the factors. An epilogue is a loop that is fused after the
+// product and computes the stored values.
 
 #pragma once
 
@@ -14,34 +14,33 @@ namespace tenon_cuda {
 
 struct ProductShape {
   int64_t matrices, rows, columns, depth;
-  // Whether contiguous elements of the left and of the right factor are neighbours along k.
+  // For each factor, whether its contiguous elements are neighbours along k.
   bool left_along_k, right_along_k;
 };
 
-// How cuBLASLt can compute a product: the layout of the factors in memory, and how they are packed
-// if necessary.
+// Describes a product for cuBLASLt: whether each factor is transposed in memory (and in its packed
+// copy).
 struct LibraryFactors {
   bool transpose_a, transpose_b;
-  bool finishes;  // Whether finished() still computes the result from the product (gemm).
+  bool finishes;  // Whether finished() must compute the result from the product, as for gemm.
 };
 
-// Describes a kind of product.
+// Describes an op that is computed as a matrix product.
 struct ProductKind {
-  std::string
-      factors;  // Source that product.cuh needs before it: definitions and a file of device/.
+  std::string factors;  // Source before product.cuh: definitions and a file of device/.
   std::function<ProductShape(const tenon_launch&)> shape;
-  // Pushes the struct Factors of the source.
+  // Pushes the struct Factors that the source defines.
   std::function<void(const tenon_launch&, Parameters&)> push_factors;
-  // Present for products of matrices in memory.
+  // Present if both factors are matrices in memory, so that cuBLASLt can compute the product.
   std::optional<LibraryFactors> library = std::nullopt;
 };
 
-// `request` is that of the product. With an epilogue, the product's inputs are the first inputs of
-// a launch.
+// Prepares a product. `request` is the request for the product itself. With an epilogue, the first
+// inputs of a launch are those of the product.
 Prepared prepare_product(const Request& request, ProductKind kind,
                          std::optional<LoopPlan> epilogue);
 
-// The products that support an epilogue.
+// Prepare the products that support an epilogue.
 Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);
@@ -52,7 +51,7 @@ Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);
 std::string epilogue_source(const std::optional<LoopPlan>& plan);
 void push_epilogue(const std::optional<LoopPlan>& plan, size_t first_input,
                    const tenon_launch& launch, Parameters& parameters);
-// The number of words in struct Epilogue.
+// Returns the number of words in struct Epilogue.
 size_t epilogue_words(const std::optional<LoopPlan>& plan);
 
 }  // namespace tenon_cuda

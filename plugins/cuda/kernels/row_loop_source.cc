@@ -1,7 +1,7 @@
-// The source of loops over rows, including reductions. A loop has stages. In each, threads iterate
-// over their elements once, compute the inputs of the stage's reductions and its results, and join
-// their partial results (device/reduce.cuh); values per row follow. Values per element of earlier
-// stages are recomputed, which costs less than storing them.
+// Generates the source of loops over rows, including reductions. A loop has stages. In each stage,
+// threads iterate once over their elements, compute the inputs of the stage's reductions and its
+// outputs, and join their partial results (device/reduce.cuh). Then they compute values per row.
+// Values per element of earlier stages are recomputed, which costs less than storing them.
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ std::string number(size_t n) { return std::to_string(n); }
 class RowSource {
  public:
   explicit RowSource(const LoopPlan& plan) : plan_(plan) {
-    // A value that depends on a reduction belongs to a later stage.
+    // A value that depends on a reduction belongs to a later stage than the reduction's input.
     for (uint32_t v = 0; v < plan.n_values(); ++v) {
       uint32_t stage = 0;
       if (!plan.is_input(v)) {
@@ -74,7 +74,8 @@ class RowSource {
     text += values_per_row(0, of_row);
     const uint32_t last = *std::max_element(stages_.begin(), stages_.end());
     for (uint32_t stage = 0; stage <= last; ++stage) {
-      // Two statements, because the second needs what the first adds to of_row.
+      // These are two statements, because the second one reads the names that the first one adds to
+      // of_row.
       text += this->stage(stage, of_row);
       text += values_per_row(stage + 1, of_row);
     }
@@ -95,8 +96,8 @@ class RowSource {
            number(v) + "], row" + number(v) + ");\n";
   }
 
-  // Computes the values per row of this stage, except results of reductions. Their inputs are per
-  // row or uniform.
+  // Returns the source that computes the values per row of this stage, except results of
+  // reductions. The inputs of these values are per row or uniform.
   std::string values_per_row(uint32_t stage, Names& of_row) const {
     std::string text;
     for (auto v = static_cast<uint32_t>(plan_.inputs.size()); v < plan_.n_values(); ++v) {

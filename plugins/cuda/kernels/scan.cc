@@ -47,7 +47,7 @@ Prepared prepare(const Request& request, std::string source, int64_t given_axis,
 
 }  // namespace
 
-// The two attribute structs have the same layout.
+// Prepares cumsum and cumprod. Their attribute structs have the same layout.
 Prepared prepare_scan(const Request& request) {
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
   const char* const reduce = request.op() == TENON_OP_cumsum ? "Reduce_sum" : "Reduce_prod";

@@ -12,12 +12,13 @@ std::string sort_source(const Request& request) {
 struct Order {
   size_t axis;
   bool is_descending;
-  bool is_sorted = true;  // Whether the selected elements stay in sorted order; otherwise they are
-                          // output in the order of their indices.
-  int values, indices;    // Index of the output for values and for indices; -1: none.
+  // Whether the selected elements are output in sorted order; otherwise in order of their indices.
+  bool is_sorted = true;
+  int values, indices;  // Index of the output for values and for indices; -1: none.
 };
 
-// Bytes of one of the two index lists, which merge passes read and write in turn.
+// Returns the size in bytes of one of the two index lists. Merge passes read one list and write the
+// other alternately.
 uint64_t list_bytes(const tenon_launch& launch) {
   const uint64_t bytes = 4 * static_cast<uint64_t>(tenon_sdk::count(launch.inputs[0]));
   return (bytes + 255) / 256 * 256;
@@ -40,7 +41,8 @@ class Sorting {
     lists_[1] = lists + list_bytes(launch);
   }
 
-  // Sorts the first `length` elements of each line in their current order.
+  // Sorts the first `length` elements of the current permutation of each line, by value or by
+  // index.
   tenon_error* sort(int64_t length, bool by_index) {
     const tenon_view& x = launch_.inputs[0];
     for (int64_t width = 1; width < length; width *= 2) {
@@ -79,7 +81,7 @@ class Sorting {
   const tenon_launch& launch_;
   const Order& order_;
   uint64_t lists_[2];
-  uint64_t current_ = 0;  // Address of the current permutation; 0: identity.
+  uint64_t current_ = 0;  // Device address of the current permutation; 0: the identity.
 };
 
 Prepared prepare_order(const Request& request, const Order& order) {

@@ -5,7 +5,7 @@
 namespace tenon_cuda {
 namespace {
 
-// The two attribute structs have the same layout.
+// Prepares max_pool and window_sum. Their attribute structs have the same members.
 template <class Attrs>
 Prepared prepare_pool(const Request& request, const char* function) {
   const auto attrs = request.attrs<Attrs>();

@@ -1,4 +1,4 @@
-// Convolutions and pooling move a window over up to three spatial axes.
+// Host side of the sliding window of convolutions and pooling, over up to three spatial axes.
 
 #pragma once
 
@@ -13,8 +13,8 @@ namespace tenon_cuda {
 inline constexpr size_t kSpatial = 3;
 using Spatial = std::array<int64_t, kSpatial>;
 
-// Converts the values of an op's attribute, or the sizes or strides of a view, to three spatial
-// axes. Missing axes come first.
+// Converts values per spatial axis (of an attribute, or the sizes or strides of a view) to three
+// spatial axes. Leading axes are added with value `otherwise`.
 inline Spatial spatial(const int64_t* values, size_t n, size_t rank, int64_t otherwise) {
   Spatial result;
   result.fill(otherwise);
@@ -23,7 +23,7 @@ inline Spatial spatial(const int64_t* values, size_t n, size_t rank, int64_t oth
   return result;
 }
 
-// The parameters of a window, from an op's attributes.
+// Parameters of a window, read from an op's attributes.
 struct Window {
   Spatial steps, pads, dilations, lhs_dilations;
 
@@ -31,7 +31,7 @@ struct Window {
   Window(const Attrs& attrs, size_t rank)
       : steps(spatial(attrs.strides, attrs.n_strides, rank, 1)),
         pads(spatial(attrs.pads, attrs.n_pads / 2, rank,
-                     0)),  // The first half are the pads before the input.
+                     0)),  // The first half of `pads` is the padding before the input.
         dilations(spatial(attrs.dilations, attrs.n_dilations, rank, 1)) {
     lhs_dilations.fill(1);
     if constexpr (requires { attrs.lhs_dilation; }) {
@@ -59,7 +59,7 @@ inline void push_planes(Parameters& parameters, const tenon_view& view) {
   for (const int64_t each : spatial(strides.data() + 2, n, view.rank, 0)) parameters.push(each);
 }
 
-// The source that must precede files that use windows: definitions and window.cuh.
+// Returns the source that must precede files that use windows: definitions and window.cuh.
 inline std::string window_lines(const Request& request) {
   return type_line(type_name(request.input(0).dtype), "T") + std::string(device_file("window.cuh"));
 }

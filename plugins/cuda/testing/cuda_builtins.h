@@ -1,6 +1,6 @@
-// The built-ins of CUDA C++, for the host's compiler: the emulated NVRTC puts this file before each
-// source. The emulated driver sets `tenon_emulated` when it loads the code, and updates the state
-// that it points to before each thread of a block runs.
+// Implements the built-ins of CUDA C++ for the host's compiler. The emulated NVRTC inserts this
+// file before each source. The emulated driver sets the pointer `tenon_emulated` when it loads the
+// code, and updates the struct before each thread of a block runs.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 #define __restrict__ __restrict
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
-// Filled with a pattern before each block (EmulatedModule::poison_shared).
+// The emulated driver fills shared memory with a pattern before each block
+// (EmulatedModule::poison_shared).
 #define __shared__ static __attribute__((section("tenon_shared"), used))
 #define __constant__ static const
 
@@ -97,7 +98,7 @@ static inline int __all_sync(unsigned mask, int predicate) {
   return __ballot_sync(mask, predicate) == mask;
 }
 
-// ---- atomics: other blocks may run on other threads of the host
+// ---- atomics; other blocks may run on other threads of the host
 
 template <class T>
 static inline T atomicCAS(T* at, T expected, T value) {

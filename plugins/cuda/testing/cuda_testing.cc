@@ -47,12 +47,13 @@ constexpr tenon_host kHost = {
     .launch_failed = launch_failed,
 };
 
-// Sets the fault in each library. A library counts its own calls, and ignores the names of others.
+// Sets the fault in each emulated library. A library counts its own calls and ignores the names of
+// functions of other libraries.
 void set_fault(const char* text) {
   for (const char* const name : {"TENON_CUDA_DRIVER", "TENON_CUDA_NVRTC", "TENON_CUDA_CUBLASLT"}) {
     const char* const file = std::getenv(name);
-    // Keeps cuBLASLt and the fault in memory, because the plugin opens it only for its first
-    // product.
+    // RTLD_NODELETE keeps the library and its fault in memory, because the plugin opens cuBLASLt
+    // only for the first product.
     void* const library =
         file != nullptr ? dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : nullptr;
     if (library == nullptr) continue;
@@ -220,7 +221,8 @@ tenon_error* Bench::launch(tenon_kernel_p* kernel, uint32_t traits,
                            const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
                            uint32_t site, Result& result) const {
   std::vector<std::vector<std::byte>> read(outputs.size());
-  // Copies into `read` and `result` may still run when a later call fails.
+  // Copies into these buffers may still be in flight when a later call fails, so the buffers
+  // outlive the calls.
   struct Buffers {
     const tenon_plugin_calls& calls;
     tenon_stream_p* stream;

@@ -1,4 +1,4 @@
-// Shared helpers of the plugin's tests: a device on the emulated driver that computes with tensor
+// Shared helpers of the plugin's tests: a device on the emulated driver that runs ops on tensor
 // literals, and injected faults.
 
 #pragma once
@@ -47,8 +47,8 @@ const tenon_host& host();
 // Calls the plugin's entry function.
 Failure query(const tenon_plugin** out_plugin);
 
-// During its lifetime, a call of the emulated libraries fails: "cuMemAlloc_v2:3"
-// (emulated_faults.h).
+// During the lifetime of the object, one call of the emulated libraries fails, for example
+// "cuMemAlloc_v2:3" (emulated_faults.h).
 class Fault {
  public:
   explicit Fault(const std::string& what);
@@ -57,7 +57,8 @@ class Fault {
   ~Fault();
 };
 
-// Sets an environment variable during its lifetime; NULL: unsets it.
+// Sets an environment variable during the lifetime of the object. If `value` is NULL, unsets the
+// variable.
 class Variable {
  public:
   Variable(const char* name, const char* value);
@@ -81,7 +82,7 @@ struct Result {
   const Tensor& operator[](size_t i) const { return outputs.at(i); }
 };
 
-// An instance with its first device and a stream.
+// A plugin instance with its first device and a stream.
 class Bench {
  public:
   explicit Bench(const Settings& settings = {{"cache", ""}});
@@ -103,8 +104,8 @@ class Bench {
   Result run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
              const std::vector<Tensor>& outputs, uint32_t site = 7) const;
 
-  // Launches a loop with rows along `row_axes`. Values are numbered: first inputs, then results of
-  // instructions. `given` has the numbers of the values that become `outputs`.
+  // Launches a loop with rows along `row_axes`. Values are numbered: first the inputs, then the
+  // results of the instructions. `given`: the numbers of the values that are stored in `outputs`.
   struct Instruction {
     uint32_t op;
     const void* attrs;

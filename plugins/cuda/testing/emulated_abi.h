@@ -15,9 +15,9 @@ struct TenonEmulatedThread {
   void (*fault)(const char* text);
 };
 
-// The emulated NVRTC returns a cubin as this header, followed by a shared library.
+// Header of the code that the emulated NVRTC returns as a cubin. A shared library follows it.
 struct TenonEmulatedCode {
   char magic[8];
-  uint64_t size;  // Size of the library.
+  uint64_t size;  // Size of the shared library in bytes.
 };
 inline constexpr char kTenonEmulatedMagic[8] = {'t', 'e', 'n', 'o', 'n', 'e', 'm', '1'};

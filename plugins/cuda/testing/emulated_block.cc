@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-// GCC defines macros for its sanitizers, clang has features.
+// GCC defines macros if a sanitizer is enabled; clang has __has_feature.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define TENON_ASAN_FIBERS 1
@@ -29,8 +29,9 @@
 #if defined(TENON_TSAN_FIBERS)
 #include <sanitizer/tsan_interface.h>
 #endif
-// Sanitizers support switches by swapcontext, but report a jump to another stack as an error.
-// Without sanitizers, jumps are used: they need no system call and are several times faster.
+// With sanitizers, fibers are switched by swapcontext(), because sanitizers report a longjmp() to
+// another stack as an error. Without sanitizers, longjmp() is used, which needs no system call and
+// is several times faster.
 #if defined(TENON_ASAN_FIBERS) || defined(TENON_TSAN_FIBERS)
 #define TENON_SWITCHES_CONTEXTS 1
 #endif
@@ -54,7 +55,7 @@ struct Fiber {
   void* tsan = __tsan_create_fiber(0);
 #endif
 
-  // Stacks begin at different offsets, so that fibers do not compete for the same cache lines.
+  // Stacks begin at different offsets, so that fibers do not use the same cache sets.
   explicit Fiber(size_t number) : stack_bytes(kStackBytes - number % 64 * 320) {
     stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -73,8 +74,8 @@ struct Fiber {
 
 void run_fiber();
 
-// The state to which control returns when a fiber is suspended. One launch runs at a time, so there
-// is one.
+// Switches between the thread of the host and fibers, and stores the state to which control returns
+// when a fiber is suspended. There is one scheduler, because one launch runs at a time.
 struct Scheduler {
   jmp_buf jump;
   ucontext_t context;
@@ -120,7 +121,7 @@ struct Scheduler {
 #endif
   }
 
-  // Called by a fiber: returns to resume(), until the fiber is resumed.
+  // Called by a fiber. Switches to the caller of resume(), and returns when the fiber is resumed.
   void suspend(Fiber& fiber) {
 #if defined(TENON_ASAN_FIBERS)
     __sanitizer_start_switch_fiber(&fiber.fake_stack, stack, stack_bytes);
@@ -136,7 +137,7 @@ struct Scheduler {
     finish_switch(fiber.fake_stack);
   }
 
-  // Called by a fiber as soon as it runs.
+  // Called by a fiber immediately after a switch to it.
   void finish_switch(void* fake_stack) {
     (void)fake_stack;
 #if defined(TENON_ASAN_FIBERS)
@@ -146,7 +147,8 @@ struct Scheduler {
 };
 Scheduler scheduler;
 
-// All fibers. They outlive a block, because starting one takes two system calls.
+// The pool of fibers. Fibers are reused for later blocks, because starting a fiber takes two system
+// calls.
 class Fibers {
  public:
   Fiber& take() {
@@ -162,7 +164,8 @@ class Fibers {
     fiber.is_idle = true;
     idle_.push_back(&fiber);
   }
-  // After a block was stopped: restarts its fibers.
+  // Called after a block was stopped by an error. Its fibers are returned to the pool and start
+  // anew.
   void drop_running() {
     for (const auto& fiber : all_) {
       if (fiber->is_idle) continue;
@@ -182,8 +185,9 @@ Fibers& fibers() {
 
 struct Warp {
   unsigned arrived = 0;
-  unsigned phase = 0;  // Two buffers alternate, so that a fast lane does not overwrite values that
-                       // others still read.
+  // Index of the current one of two buffers. They alternate, so that a fast lane does not overwrite
+  // values that other lanes still read.
+  unsigned phase = 0;
   unsigned long long values[2][kWarp];
   std::vector<Fiber*> waiting;
 };
@@ -259,7 +263,8 @@ class Block {
     suspend();
   }
 
-  // Called by a fiber: runs threads until there are none left, and waits for the next block.
+  // Called by a fiber. Runs threads of the block until none is left, then suspends the fiber until
+  // the next block.
   void run_threads() {
     while (next_ < n_ && fault_.empty()) {
       current_->thread = next_++;

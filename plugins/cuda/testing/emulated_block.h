@@ -1,6 +1,6 @@
 // Runs the threads of one block as fibers of the calling thread, so that barriers, shuffles and
-// votes behave as CUDA specifies. A thread that never waits needs no switch: its fiber continues
-// with the next thread.
+// votes behave as CUDA specifies. After a thread that never waited, its fiber runs the next thread
+// without a switch.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace tenon_emulated {
 
 using Call = void (*)(const void* parameters);
 
-// The state that device code reads; one launch runs at a time.
+// Returns the state that device code reads. There is one state, because one launch runs at a time.
 TenonEmulatedThread& device_state();
 
 // Runs all threads of the block in device_state(). Returns a description of the error, such as a

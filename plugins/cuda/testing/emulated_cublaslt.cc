@@ -1,5 +1,6 @@
-// libcublasLt for tests without a GPU: computes on host memory, in the order of the streams of the
-// emulated driver. It supports what the plugin uses: column-major layouts, transposes and batches.
+// Emulates libcublasLt for tests without a GPU. Products are computed in host memory, in the order
+// of the emulated driver's streams. Only features that the plugin uses are supported: column-major
+// layouts, transposes and batches.
 
 #include <dlfcn.h>
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr cublasStatus kNotInitialized = 1, kInvalidValue = 7, kExecutionFailed = 13;
 constexpr size_t kWorkspaceBytes =
-    1000;  // Size of the workspace that each algorithm requests and writes.
+    1000;  // Size in bytes of the workspace that each algorithm requests and writes.
 
 struct Layout {
   int type;
@@ -40,7 +41,7 @@ Layout& from_c(cublasLtLayout layout) { return *reinterpret_cast<Layout*>(layout
 Description& from_c(cublasLtDescription made) { return *reinterpret_cast<Description*>(made); }
 Preference& from_c(cublasLtPreference made) { return *reinterpret_cast<Preference*>(made); }
 
-// Finds a function of the emulated driver, which the plugin has opened.
+// Returns a function of the emulated driver, which the plugin has already opened.
 template <class Function>
 Function driver_function(const char* name) {
   const char* const file = std::getenv("TENON_CUDA_DRIVER");
@@ -138,7 +139,7 @@ struct Matrix {
                    static_cast<int64_t>(column) * layout.column_stride) *
                       static_cast<int64_t>(size_of(layout.type));
   }
-  // Bytes from the first element to the end of the last.
+  // Number of bytes from the first element to the end of the last one.
   size_t bytes() const {
     const char* const last = at(layout.n_matrices - 1, layout.rows - 1, layout.columns - 1);
     return static_cast<size_t>(last - data) + size_of(layout.type);
@@ -287,7 +288,7 @@ ENTRY(cublasLtMatmulAlgoGetHeuristic)
                            nullptr};
   if (!product.fits() || n_wanted < 1) return kInvalidValue;
   if (from_c(preference).workspace_bytes < kWorkspaceBytes) return kCublasNotSupported;
-  // Split-K is refused, because its partial sums may be added in any order.
+  // The plugin must not permit split-K, because its partial sums may be added in any order.
   if (from_c(preference).reduction_schemes != 0) return kCublasNotSupported;
   choices[0] = {};
   choices[0].workspace_bytes = kWorkspaceBytes;

@@ -1,7 +1,8 @@
-// libcuda for tests without a GPU: the entry points that the plugin uses, over host memory.
-// Environment variables trigger behaviour that is rare with a real driver: TENON_EMULATED_CUDA_FAIL
-// (emulated_faults.h), _LATE (emulated_stream.h), _MEMORY (emulated_memory.h), _DEVICES (number of
-// devices, 1 by default), _CHIP (their compute capability times ten, 90 by default).
+// Emulates libcuda for tests without a GPU: implements the functions that the plugin uses, with
+// host memory as device memory. Environment variables trigger behaviour that is rare with a real
+// driver: TENON_EMULATED_CUDA_FAIL (emulated_faults.h), _LATE (emulated_stream.h), _MEMORY
+// (emulated_memory.h), _DEVICES (number of devices, 1 by default), _CHIP (their compute capability
+// times ten, 90 by default).
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -35,8 +36,8 @@ std::atomic<bool> is_initialized{false};
 std::atomic<int> n_retained{0};
 thread_local std::vector<CUcontext> contexts;
 int the_context;
-std::mutex execution;  // Locked during a launch: one launch runs at a time, because device code has
-                       // one state.
+// Locked during a launch. One launch runs at a time, because device code has one global state.
+std::mutex execution;
 
 Stream& default_stream() {
   static Stream stream;
@@ -64,7 +65,8 @@ CUresult invalid(const std::string& text) {
   return kInvalidValue;
 }
 
-// Checks the context for a call that needs one.
+// Returns an error if a call that requires a context is made without one, or after an error of the
+// context.
 CUresult check_context() {
   if (!is_initialized) return kNotInitialized;
   if (contexts.empty() || n_retained == 0) return kInvalidContext;
@@ -124,7 +126,7 @@ void run_launch(const Launch& launch) {
   MAY_FAIL(name)            \
   if (const CUresult result = check_context()) return result;
 
-// For the emulated cuBLASLt: runs `job` in the order of the stream. Returns 0 if it was enqueued.
+// Called by the emulated cuBLASLt. Enqueues `job` in the stream. Returns 0 if the job was enqueued.
 extern "C" __attribute__((visibility("default"))) int tenon_emulated_enqueue(
     CUstream stream, const std::function<void()>* job) {
   if (const CUresult result = check_context()) return result;
@@ -136,7 +138,7 @@ extern "C" __attribute__((visibility("default"))) int tenon_emulated_enqueue(
   });
   return 0;
 }
-// Whether these bytes are in one allocation.
+// Whether all of these bytes are within one allocation.
 extern "C" __attribute__((visibility("default"))) bool tenon_emulated_contains(const void* data,
                                                                                size_t size) {
   return memory().contains(data, size);
@@ -401,7 +403,7 @@ ENTRY(cuModuleLoadData)(CUmodule* module, const void* image) {
   if (std::memcmp(header.magic, kTenonEmulatedMagic, sizeof header.magic) != 0) {
     return kInvalidImage;
   }
-  // dlopen identifies libraries by file name, so each module needs its own file.
+  // dlopen() identifies libraries by file name, so each module is written to a separate file.
   const char* const base = std::getenv("TMPDIR");
   std::string path = std::string(base != nullptr ? base : "/tmp") + "/tenon_kernel_XXXXXX";
   const int file = mkstemp(path.data());

@@ -1,8 +1,9 @@
 // Makes calls of the emulated libraries fail on request, for tests of the plugin's error handling.
 //
-// TENON_EMULATED_CUDA_FAIL="cuMemAlloc_v2:3" fails the third call of cuMemAlloc_v2 in this process,
-// "cuMemAlloc_v2:3+" that one and all that follow, "cuEventSynchronize:1=719" with this result. A
-// test may say the same while it runs, by tenon_emulated_fail.
+// TENON_EMULATED_CUDA_FAIL="cuMemAlloc_v2:3" makes the third call of cuMemAlloc_v2 in this process
+// fail. "cuMemAlloc_v2:3+" makes the third and all later calls fail. "cuEventSynchronize:1=719"
+// makes the first call return result 719. A test can set the same strings at run time by
+// tenon_emulated_fail().
 
 #pragma once
 
@@ -18,7 +19,7 @@ struct Fault {
   std::mutex mutex;
   std::string name;
   long call = 0, n_calls = 0;
-  int result = 0;  // 0: a result that fits the function.
+  int result = 0;  // The result of the failing call; 0: a typical error of the function.
   bool and_all_later = false;
   std::atomic<bool> is_set{false}, has_failed{false};
 
@@ -46,8 +47,8 @@ inline Fault& fault() {
   return fault;
 }
 
-// The error that a call of this function must return: an unknown error or, for allocations, out of
-// memory. 0: the call must not fail.
+// Counts a call of a function and returns the error that it must return, or 0 if it must not fail.
+// The default error is an unknown error or, for allocations, out of memory.
 inline int injected(const char* name) {
   Fault& wanted = fault();
   if (!wanted.is_set) return 0;

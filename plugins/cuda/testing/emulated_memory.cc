@@ -44,7 +44,8 @@ bool Memory::free(void* data, std::string& fault) {
   const auto found = sizes_.find(static_cast<std::byte*>(data));
   if (found == sizes_.end()) return false;
   fault = check_margins(found->first, found->second);
-  std::memset(data, 0x7e, found->second);  // Poisons freed memory, so that later reads are noticed.
+  // Fills freed memory with a pattern, so that tests detect later reads.
+  std::memset(data, 0x7e, found->second);
   used_ -= found->second;
   sizes_.erase(found);
   std::free(static_cast<std::byte*>(data) - kMargin);

@@ -1,6 +1,6 @@
 // The memory of the emulated device: host memory between guard margins. New allocations are filled
-// with a pattern, so that reads of uninitialised memory are noticed: a float is 3.4e38, an index is
-// out of range.
+// with a pattern, so that tests detect reads of uninitialised memory: as a float it is 3.4e38, and
+// as an index it is out of range.
 
 #pragma once
 
@@ -17,14 +17,14 @@ class Memory {
   // The capacity is TENON_EMULATED_CUDA_MEMORY bytes, or 8 GiB.
   Memory();
 
-  // Returns NULL if less than `size` bytes are left.
+  // Returns NULL if less than `size` bytes of the capacity are left.
   void* allocate(size_t size);
-  // Returns false if `data` is not an allocation. Describes a write outside the allocation in
-  // `fault`.
+  // Frees an allocation. Returns false if `data` is not one. If a write outside the allocation is
+  // found, describes it in `fault`.
   bool free(void* data, std::string& fault);
-  // Whether all of it is within one allocation.
+  // Whether all `size` bytes are within one allocation.
   bool contains(const void* data, size_t size) const;
-  // Describes a write outside an allocation; empty if there was none.
+  // Returns a description of a write outside an allocation; empty if there was none.
   std::string check() const;
   size_t total() const { return total_; }
   size_t used() const;

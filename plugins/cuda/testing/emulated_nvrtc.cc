@@ -1,7 +1,7 @@
-// libnvrtc for tests without a GPU: compiles CUDA sources with the host's compiler into a shared
-// library, which the emulated driver opens. If TENON_EMULATED_CUDA_CACHE is set, that folder caches
-// libraries by a hash of their source. The source is stored beside each library, for tests with the
-// real NVRTC (cuda_nvrtc_test.cc).
+// Emulates libnvrtc for tests without a GPU: compiles CUDA sources with the host's compiler into a
+// shared library, which the emulated driver loads. If TENON_EMULATED_CUDA_CACHE is set, that folder
+// caches libraries by a hash of their source. The source is stored beside each library, for tests
+// with the real NVRTC (cuda_nvrtc_test.cc).
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -59,7 +59,7 @@ void write(const fs::path& path, const std::string& bytes) {
   file.finish();
 }
 
-// Index after the closing brace of the first block at or after `begin`.
+// Returns the index after the closing brace of the first block at or after `begin`.
 size_t end_of_body(const std::string& source, size_t begin) {
   size_t depth = 0;
   for (size_t i = source.find('{', begin); i < source.size(); ++i) {
@@ -69,8 +69,9 @@ size_t end_of_body(const std::string& source, size_t begin) {
   return source.size();
 }
 
-// After each kernel, adds the function that the driver calls and the size of its parameters. An #if
-// around a kernel thus also covers these.
+// Inserts after each kernel a function that the emulated driver calls, and a constant with the size
+// of the parameters. They are inserted directly after the kernel, so that an #if around the kernel
+// also covers them.
 std::string with_calls(const std::string& source) {
   static const std::regex kernel(R"(KERNEL (\w+)\(PARAMETERS\((\w+)\))");
   std::string text;
@@ -111,7 +112,7 @@ uint64_t hash(const std::string& bytes) {
   return value;
 }
 
-// Stores the source beside its library.
+// Stores the source in a file beside the compiled library.
 void keep_source(fs::path library, const std::string& source) {
   std::error_code failure;
   library.replace_extension(".cu");

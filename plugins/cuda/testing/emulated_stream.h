@@ -1,5 +1,5 @@
 // Streams and events of the emulated driver. Operations run immediately, on the caller's thread.
-// With TENON_EMULATED_CUDA_LATE=MICROSECONDS, they run on a thread of the stream, each after that
+// With TENON_EMULATED_CUDA_LATE=MICROSECONDS, a thread of the stream runs each operation after this
 // delay.
 
 #pragma once

@@ -95,7 +95,7 @@ std::vector<Example> make_examples() {
        {f32({3, 2}, {})},
        {{1, 4, 2, 5, 3, 6}}},
       {"fill", TENON_OP_fill, nullptr, {by_value(i32({}, {7}))}, {i32({3}, {})}, {{7, 7, 7}}},
-      // The first known answer of Philox4x32-10.
+      // The first known-answer test vector of Philox4x32-10.
       {"rng_bits",
        TENON_OP_rng_bits,
        nullptr,
@@ -209,7 +209,7 @@ std::vector<Example> make_examples() {
        {six, six, f32({10, 20})},
        {f32({2, 2}, {})},
        {{27, 56, 36, 78.5}}},
-      // For the second query, two keys have the same score.
+      // The second query has the same score with two keys.
       {"attention",
        TENON_OP_attention,
        &kCausal,
@@ -269,8 +269,8 @@ std::vector<Example> make_examples() {
   };
 }
 
-// A tensor of ones for an operand of a signature: of its dtype, or for a letter, of float32 or
-// another dtype of its class.
+// Returns a tensor of ones for an operand of a signature. If the operand is a dtype variable (a
+// letter), the dtype is float32 or another dtype of the variable's class.
 Tensor ones(std::string_view operand, std::string_view classes) {
   const auto is = [&](std::string_view name) {
     if (operand == name) return true;

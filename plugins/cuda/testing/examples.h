@@ -1,4 +1,4 @@
-// A small call, with its expected outputs, for each kernel that is not elementwise.
+// Examples: for each kernel that is not elementwise, a small call with its expected outputs.
 // cuda_kernels_test.cc runs the examples on the emulated driver; cuda_nvrtc_test.cc compiles them
 // with the real NVRTC.
 
@@ -20,10 +20,10 @@ struct Example {
 
 const std::vector<Example>& examples();
 
-// The example of an elementwise entry of the plugin's kernel table, with operands of ones, of
-// float32 if the entry supports it.
+// Returns an example for an elementwise entry of the plugin's kernel table. Its operands are ones,
+// of float32 if the entry supports it.
 Example elementwise_example(const tenon_kernel& line);
-// Whether an entry is elementwise: it may be an instruction of a loop, and is not a reduction.
+// Whether a kernel entry is elementwise: it may be an instruction of a loop and is not a reduction.
 bool is_elementwise(const tenon_kernel& line);
 
 }  // namespace tenon_cuda::testing

@@ -10,7 +10,7 @@ namespace tenon_cuda::testing {
 
 using namespace tenon_sdk::testing;
 
-// Element `i` of an operand, from -2 to 2.
+// Returns element `i` of an operand, an integer from -2 to 2.
 inline int64_t element(int64_t i) { return i * 7 % 5 - 2; }
 
 template <class Value>
@@ -40,7 +40,8 @@ inline Tensor filled(tenon_dtype dtype, const List& sizes,
       case TENON_FLOAT32:
         set<float>(made, i, value(i));
         break;
-      default: {  // A float16 of an integer from -2 to 2, or a bfloat16 of any float that is one.
+      // float16 or bfloat16. The conversion to float16 is exact for integers from -2 to 2.
+      default: {
         const double x = value(i);
         const auto single = static_cast<float>(x);
         uint32_t bits;

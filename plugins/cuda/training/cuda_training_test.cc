@@ -1,5 +1,5 @@
-// Trains a small network on the emulated driver while one call of an entry point fails; one test
-// for each entry point. Uses the whole library: host, plugin, emulated libcuda and NVRTC.
+// Trains a small network on the emulated driver while one call of a driver function fails. There is
+// one test for each function. Uses the whole library: host, plugin, emulated libcuda and NVRTC.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ void set_fault(const std::string& what) {
                  [&](void* fail) { reinterpret_cast<void (*)(const char*)>(fail)(what.c_str()); });
 }
 
-// Whether the call that should fail was made.
+// Whether the call with the injected fault was made.
 bool was_reached() {
   bool reached = false;
   with_libraries("tenon_emulated_has_failed", [&](void* has_failed) {
@@ -47,7 +47,7 @@ bool was_reached() {
 }
 
 struct Outcome {
-  std::vector<double> losses;  // The losses of an eager step and two traced ones.
+  std::vector<double> losses;  // The losses of one eager step and two traced steps.
   std::string failure;
 
   bool operator==(const Outcome&) const = default;
@@ -113,7 +113,8 @@ class OnEmulatedDriver : public ::testing::Test {
 };
 class CudaTraining : public OnEmulatedDriver, public ::testing::WithParamInterface<const char*> {};
 
-// A call that fails without harm, such as one that frees memory, may leave the losses as they are.
+// If a failing call has no consequence, for example a call that frees memory, the losses must be
+// unchanged.
 TEST_P(CudaTraining, FailedCallGivesAnErrorAndTheNextTrainingSucceeds) {
   for (long n = 1, step = 1; n < 2000; n += step, step = n / 2 + 1) {
     const std::string fault = GetParam() + (":" + std::to_string(n));

@@ -1,7 +1,7 @@
 // Loops along one axis: cumsum, cumprod, cummax, cummin, argmax and argmin.
 //
-// A line is the elements along the axis. Adjacent lines are processed together, so that memory is
-// read in order for any axis.
+// A line is the sequence of elements along the axis. Adjacent lines are processed together, so that
+// memory accesses are sequential for any axis.
 
 #include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/reduce.h"
@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kGrain = 32 * 1024;
 constexpr int64_t kTogether = 128;  // Maximum number of lines processed at once.
 
-// Calls strip(first, from, step, n_lines) for groups of `n_lines` lines. The group starts at line
-// `first`; its line i begins at from + i * step.
+// Calls strip(first, from, step, n_lines) for groups of adjacent lines. `first` is the number of
+// the group's first line. Line i of the group begins at offset from + i * step.
 template <class Strip>
 void for_each_strip(const Pool& pool, const tenon_view& view, size_t axis, const Strip& strip) {
   LoopAxes lines;
@@ -31,8 +31,8 @@ void for_each_strip(const Pool& pool, const tenon_view& view, size_t axis, const
   });
 }
 
-// Whether a new element replaces the best so far. The first of equal elements wins, and so does the
-// first NaN.
+// Whether an element replaces the extreme element so far. Selects the first of equal elements, and
+// the first NaN if there is one.
 template <class T>
 bool beats(T candidate, T best, bool is_max) {
   if (best != best) return false;
@@ -91,7 +91,7 @@ class ArgReduce final : public RowKernel {
   bool is_max_;
 };
 
-// The offsets at which lines of an output begin.
+// Returns the axes whose offsets are the beginnings of an output's lines.
 LoopAxes lines_of(const tenon_view& out, size_t axis) {
   LoopAxes lines;
   for (size_t i = 0; i < out.rank; ++i) {
@@ -100,8 +100,9 @@ LoopAxes lines_of(const tenon_view& out, size_t axis) {
   return lines;
 }
 
-// The sums of all earlier blocks, organised like digits: level 0 sums up to kScanBlock blocks,
-// level 1 as many of those, and so on. So no sum has more than a few hundred terms.
+// Computes the sum of all earlier blocks of each line. Level 0 sums up to kScanBlock blocks, level
+// 1 sums up to kScanBlock sums of level 0, and so on, like the digits of a number. So no sum has
+// more than a few hundred terms.
 constexpr int64_t kScanBlock = 64;
 template <class Wide>
 class PrefixSums {
@@ -231,7 +232,7 @@ Prepared prepare_arg_reduce(const Request& request) {
   });
 }
 
-// cumsum and cumprod have the same attributes.
+// Prepares cumsum and cumprod, which have the same attributes.
 Prepared prepare_scan(const Request& request) {
   const bool is_sum = request.op() == TENON_OP_cumsum;
   const auto attrs = request.attrs<tenon_cumsum_attrs>();

@@ -1,5 +1,5 @@
-// attention: processes a block of queries at a time, so that its scores stay in the cache and all
-// scores are never stored together.
+// attention: processes one block of queries at a time, so that the scores of the block stay in the
+// cache. The scores of all queries are never stored at once.
 
 #include <cmath>
 #include <limits>
@@ -11,15 +11,15 @@
 namespace tenon_simd {
 namespace {
 
-constexpr int64_t kMaxQueries = 96;        // Per block; whole tiles of the product.
-constexpr int64_t kMaxScores = 64 * 1024;  // Per block; fits the second-level cache.
+constexpr int64_t kMaxQueries = 96;        // Maximum per block; a multiple of the tile height.
+constexpr int64_t kMaxScores = 64 * 1024;  // Maximum per block; they fit into the L2 cache.
 
-// The number of queries in a block, which depends on the shape only.
+// Returns the number of queries in a block. It depends only on the shape.
 int64_t queries_of_block(int64_t keys) {
   return std::clamp<int64_t>(kMaxScores / keys / 12 * 12, 12, kMaxQueries);
 }
 
-// Adds a row of a mask (bools or numbers) to n scores. Returns false if it masks all.
+// Adds a row of a mask (bools or numbers) to `n` scores. Returns false if the row masks all keys.
 template <class T, class Element>
 bool add_row(const Element* mask, int64_t step, T* scores, int64_t n) {
   constexpr T kNone = -std::numeric_limits<T>::infinity();
@@ -30,7 +30,7 @@ bool add_row(const Element* mask, int64_t step, T* scores, int64_t n) {
     shown |= added == kNone ? 0 : 1;
     scores[j] += added;
   };
-  if (step == 1) {  // A separate loop, which the compiler vectorises.
+  if (step == 1) {  // This loop is separate because the compiler can vectorise it.
     for (int64_t j = 0; j < n; ++j) add(mask[j], j);
   } else {
     for (int64_t j = 0; j < n; ++j) add(mask[j * step], j);

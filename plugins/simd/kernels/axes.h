@@ -27,7 +27,7 @@ struct LoopAxes {
   int64_t inner_size() const { return rank == 0 ? 1 : sizes[rank - 1]; }
   int64_t inner_stride() const { return rank == 0 ? 1 : strides[rank - 1]; }
 
-  // The offset of element `index`, in row-major order.
+  // Returns the offset of the element with this row-major index.
   int64_t offset(int64_t index) const {
     int64_t at = 0;
     for (int axis = rank - 1; axis > 0; --axis) {
@@ -44,7 +44,8 @@ struct LoopAxes {
     const int last = rank - 1;
     const int64_t inner = inner_size();
     int64_t at[TENON_MAX_RANK];
-    int64_t rest = begin / inner, start = 0, along = begin % inner;  // `start` belongs to the run.
+    // `start` is the offset of the run.
+    int64_t rest = begin / inner, start = 0, along = begin % inner;
     for (int axis = last - 1; axis >= 0; --axis) {
       at[axis] = rest % sizes[axis];
       rest /= sizes[axis];
@@ -70,8 +71,8 @@ inline int64_t stride_of(const tenon_view& view, size_t axis) {
   return view.strides_class == TENON_STRIDES_UNIFORM ? 0 : view.strides[axis];
 }
 
-// Writes one element `n` times, as an integer of its size, for which the compiler vectorises the
-// loop.
+// Stores one element `n` times. It is stored as an integer of the same size, because the compiler
+// then vectorises the loop.
 template <class T>
 void repeat(const T& x, int64_t n, T* to) {
   if constexpr (sizeof(T) <= 8) {
@@ -103,7 +104,7 @@ void pack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to
   });
 }
 
-// Which axes an op reduces, as a mask.
+// Returns the mask of the axes that an op reduces. No axes stand for all axes.
 inline uint32_t axes_mask(const List& axes, size_t rank) {
   if (axes.empty()) return (uint32_t{1} << rank) - 1;
   uint32_t mask = 0;
@@ -111,7 +112,7 @@ inline uint32_t axes_mask(const List& axes, size_t rank) {
   return mask;
 }
 
-// The axes of a view in two groups, those of the mask and the others.
+// Splits the axes of a view into those of the mask (`inside`) and the others (`outside`).
 inline void split_axes(const tenon_view& view, uint32_t mask, LoopAxes& inside, LoopAxes& outside) {
   for (size_t axis = 0; axis < view.rank; ++axis) {
     LoopAxes& group = (mask >> axis & 1) != 0 ? inside : outside;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kRowMajor = 101, kNoTranspose = 111;
 
-// An operand with contiguous rows: itself, or a copy in `memory`.
+// Returns the operand if its rows are contiguous, otherwise a copy in `memory`.
 template <class T>
 Matrix<T> dense_rows(const Matrix<T>& from, int64_t rows, int64_t columns, std::vector<T>& memory) {
   if (from.column == 1 && from.row >= columns) return from;

@@ -1,4 +1,5 @@
-// A run-time BLAS, for the products for which it is faster than the tiles of multiply.h.
+// Matrix products by a BLAS library that is loaded at run time, for shapes for which it is faster
+// than multiply.h.
 
 #pragma once
 
@@ -7,16 +8,16 @@
 
 namespace tenon_simd {
 
-// Whether products of this shape use a BLAS where there is one. Depends on shape and dtype only, so
-// that all layouts of a shape give the same bits.
+// Whether products of this shape use a BLAS if one is loaded. Depends on shape and dtype only, so
+// that all memory layouts give the same bits.
 template <class T>
 bool is_blas_product(int64_t m, int64_t n, int64_t k) {
-  // Measured with OpenBLAS 0.3.21: for smaller sides, its lead is less than 5 %.
+  // Measured with OpenBLAS 0.3.21: for smaller sides, a BLAS is less than 5 % faster.
   constexpr int64_t kMinSide = sizeof(T) == sizeof(float) ? 1536 : 768, kMaxSide = 1 << 24;
   return std::min({m, n, k}) >= kMinSide && std::max({m, n, k}) <= kMaxSide;
 }
 
-// c = a b. Copies an operand whose rows are not contiguous, since a BLAS gives other bits for
+// c = a b. Copies an operand whose rows are not contiguous, because a BLAS gives different bits for
 // transposed operands.
 void blas_multiply(const Blas& blas, const Pool& pool, int64_t m, int64_t n, int64_t k,
                    const Matrix<float>& a, const Matrix<float>& b, float* c);

@@ -7,13 +7,13 @@
 namespace tenon_simd {
 namespace {
 
-// Rows or columns up to which the loops below beat a product.
+// Maximum number of rows or columns for which the loops below are faster than a matrix product.
 constexpr int64_t kSmall = 16;
 
-// About half of n, a multiple of kSmall.
+// Returns about half of `n`, rounded to a multiple of kSmall.
 int64_t half_of(int64_t n) { return std::max(kSmall, n / 2 / kSmall * kSmall); }
 
-// A part of a matrix that is written, with contiguous rows.
+// A mutable part of a matrix with contiguous rows.
 template <class T>
 struct Block {
   T* data;
@@ -30,7 +30,7 @@ Matrix<T> part_of(const Matrix<T>& a, int64_t i, int64_t j) {
   return {a.data + i * a.row + j * a.column, a.row, a.column};
 }
 
-// c -= a b, where a has m rows and k columns. `memory` holds the negative of b, which is dense.
+// c -= a b, where `a` has m rows and k columns. `memory` is scratch memory for a dense copy of -b.
 template <class T>
 void subtract_product(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Block<T>& b,
                       const Block<T>& c, std::vector<T>& memory) {
@@ -44,7 +44,7 @@ void subtract_product(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const
   multiply_dense(m, n, k, a, Matrix<T>{memory.data(), n, 1}, c.data, c.row, true);
 }
 
-// Solves a x = b for a triangle of n rows; x replaces the `columns` columns of b.
+// Solves a x = b for a triangular matrix `a` of n rows. x overwrites the `columns` columns of `b`.
 template <class T>
 void solve_triangle(const Matrix<T>& a, int64_t n, bool lower, bool unit_diagonal,
                     const Block<T>& b, int64_t columns, std::vector<T>& memory) {
@@ -84,7 +84,7 @@ void solve_triangle(const Matrix<T>& a, int64_t n, bool lower, bool unit_diagona
   }
 }
 
-// The upper triangle of c -= a^T a, where a has k rows and n columns.
+// Updates the upper triangle of c -= a^T a, where `a` has k rows and n columns.
 template <class T>
 void subtract_square(int64_t n, int64_t k, const Block<T>& a, const Block<T>& c,
                      std::vector<T>& memory) {
@@ -95,7 +95,8 @@ void subtract_square(int64_t n, int64_t k, const Block<T>& a, const Block<T>& c,
   }
 }
 
-// Makes the upper triangle u of a symmetric matrix of n rows, where u^T u is that matrix.
+// Overwrites the upper triangle of a symmetric matrix of n rows by the factor u with u^T u equal to
+// the matrix. Returns false if the matrix is not positive definite.
 template <class T>
 bool upper_cholesky(const Block<T>& a, int64_t n, std::vector<T>& memory) {
   if (n > 2 * kSmall) {
@@ -123,7 +124,8 @@ void swap_rows(const Block<T>& a, int64_t i, int64_t k, int64_t columns) {
   if (i != k) std::swap_ranges(a.at(i), a.at(i) + columns, a.at(k));
 }
 
-// Eliminates the first n columns of m rows, n <= kSmall, in a copy whose rows are these columns.
+// Gaussian elimination of the first n columns of m rows, n <= kSmall. Works on a transposed copy in
+// `memory`, so that columns are contiguous.
 template <class T>
 void eliminate_panel(const Block<T>& a, int64_t m, int64_t n, int64_t* swaps,
                      std::vector<T>& memory) {
@@ -156,8 +158,8 @@ void eliminate_panel(const Block<T>& a, int64_t m, int64_t n, int64_t* swaps,
   multiply_tiles<T>().transpose(columns.data, m, a.data, a.row, n, m);
 }
 
-// Replaces the first n columns of m rows by the upper triangle and, below it, the multipliers of
-// the elimination. Row i was swapped with row swaps[i] >= i, also in the columns up to `width`.
+// LU factorisation: replaces the first n columns of m rows by the upper triangle and, below it, the
+// multipliers of the elimination. Swaps row i with row swaps[i] >= i in all columns up to `width`.
 template <class T>
 void eliminate_columns(const Block<T>& a, int64_t m, int64_t n, int64_t* swaps,
                        std::vector<T>& memory) {
@@ -190,7 +192,7 @@ template <class T>
 bool Blocked<T>::cholesky(Matrix& a) {
   const int64_t n = a.rows();
   std::vector<T> memory;
-  // The loops above make the upper factor, the transpose of the lower one.
+  // upper_cholesky() computes the upper factor, which is the transpose of the lower one.
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = i + 1; j < n; ++j) a(i, j) = a(j, i);
   }

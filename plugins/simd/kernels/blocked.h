@@ -1,11 +1,11 @@
-// Decompositions built on our own matrix product, with the interface of tenon_sdk::Loops. They
-// serve where there is no LAPACK.
+// Matrix decompositions that use Tenon's own matrix product, with the interface of
+// tenon_sdk::Loops. They are used if no LAPACK is loaded.
 //
-// Matrices are row-major, so everything works on rows. Cholesky factors, eliminations and
-// triangular systems divide the matrix in half until a half is small; most of the work is then in
-// products. QR gathers 32 reflections into one product (the compact WY form). Eigenvalues and
-// singular values are found in two steps, as in LAPACK: reflections make the matrix tridiagonal or
-// bidiagonal, and rotations make it diagonal.
+// Matrices are row-major, so all inner loops run along rows. Cholesky and LU factorisation and
+// triangular systems are recursive: they halve the matrix until it is small, so that most of the
+// work is matrix products. QR combines 32 reflections into one product (the compact WY form).
+// Eigenvalues and singular values are computed in two steps, as in LAPACK: reflections reduce the
+// matrix to tridiagonal or bidiagonal form, and rotations make it diagonal.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct Blocked {
   static bool eigh(Matrix& x, std::vector<T>& w, Matrix& v);
 };
 
-// c = a b, or c += a b, of m rows and n columns, on this thread.
+// Computes c = a b or, with `add`, c += a b on the calling thread. c has m rows and n columns.
 template <class T>
 void multiply_dense(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Matrix<T>& b, T* c,
                     int64_t c_row, bool add);

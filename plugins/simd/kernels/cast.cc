@@ -16,7 +16,7 @@ To convert(From x) {
   if constexpr (std::is_same_v<To, Bool>) {
     return Bool(x != From());
   } else if constexpr (tenon_sdk::kIsFloat<From> && tenon_sdk::kIsInt<To>) {
-    // The first float above the largest integer is a power of two, so both types represent it.
+    // The largest integer plus one is a power of two, so the float type represents it exactly.
     constexpr From low = static_cast<From>(std::numeric_limits<To>::min());
     const From beyond = std::ldexp(From{1}, std::numeric_limits<To>::digits);
     if (x != x) return 0;

@@ -1,4 +1,5 @@
-// Shared by the cells of recurrent networks: operands as matrices, and a function over a row.
+// Helpers of the kernels of recurrent cells: operands as matrices, and a function that is applied
+// to a row.
 
 #pragma once
 

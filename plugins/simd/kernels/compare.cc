@@ -20,7 +20,7 @@ struct LessEqual {
   }
 };
 
-// The same loop with its operands swapped.
+// Runs the loop of another comparison with swapped operands.
 template <class T, class Function>
 Span swapped_loop(Function) {
   return
@@ -75,7 +75,7 @@ Prepared prepare_compare(const Request& request) {
     return kernel_of(request, span);
   }
   const Span span = dispatch<SpanAny>(dtype, [&]<class T>(Type<T>) {
-    if constexpr (std::is_integral_v<T>) {  // Integers are equal if their bits are.
+    if constexpr (std::is_integral_v<T>) {  // Integers are equal if their bits are equal.
       return equality_span<std::make_unsigned_t<T>>(op);
     } else {
       return equality_span<T>(op);
@@ -91,7 +91,7 @@ Prepared prepare_test(const Request& request) {
   return kernel_of(request, span);
 }
 
-// Elements are only moved, so half types need no conversion.
+// where. It does not compute with elements, so half types need no conversion.
 Prepared prepare_where(const Request& request) {
   const auto where = [&]<class T>(Type<T>) {
     return ternary_loop<Bool, T, T, T>([](Bool condition, T x, T y) { return condition ? x : y; });

@@ -1,4 +1,4 @@
-// conv, and conv_backward_input, which is a conv with the filter flipped.
+// conv, and conv_backward_input, which is computed as a convolution with the flipped filter.
 
 #include "plugins/simd/kernels/convolution.h"
 #include "plugins/simd/kernels/through_float.h"
@@ -6,7 +6,7 @@
 namespace tenon_simd {
 namespace {
 
-// An input and an output of a convolution.
+// The input and the output of a convolution.
 template <class T>
 struct Images {
   const T* x;
@@ -15,22 +15,23 @@ struct Images {
   Planes y_planes;
 };
 
-// The part of a convolution over an input with holes (lhs_dilations) whose outputs are `phase`
-// modulo the dilation. Along each dilated axis they have the same taps without a hole, which are
-// every lhs_dilation-th one, so they are a convolution without holes.
+// A part of a convolution over a dilated input (lhs_dilations): the outputs whose positions equal
+// `phase` modulo the dilation. Along each dilated axis, only every lhs_dilation-th tap of these
+// outputs covers an element; the other taps cover zeros. So the part is a convolution without input
+// dilation.
 template <class T>
 struct Phase {
   Window window;
   Filter<T> filter;
-  Spatial out;  // The numbers of outputs.
+  Spatial out;  // Numbers of outputs along each axis.
 
   Phase(const Window& whole, const Filter<T>& whole_filter, const Spatial& y, const Spatial& phase)
       : window(whole), filter(whole_filter), out(y) {
     for (size_t i = 0; i < 3; ++i) {
       const int64_t holes = whole.lhs_dilations[i];
       if (holes == 1) continue;
-      // The tap `begin` is the first one on an element: phase + begin - pads is a multiple of
-      // holes.
+      // `begin` is the first tap that covers an element: phase + begin - pads is a multiple of
+      // `holes`.
       const int64_t begin = ((whole.pads[i] - phase[i]) % holes + holes) % holes;
       out[i] = (y[i] - phase[i] + holes - 1) / holes;
       window.lhs_dilations[i] = 1;
@@ -42,7 +43,8 @@ struct Phase {
   }
 };
 
-// Whether there are few phases, along axes without steps and dilations only.
+// Whether a convolution is split into phases: there are few phases, and dilated axes have no
+// strides and no filter dilation.
 bool has_phases(const Window& window) {
   constexpr int64_t kMaxPhases = 64;
   for (const int64_t holes : window.lhs_dilations) {
@@ -117,8 +119,8 @@ void conv(const Pool& pool, const tenon_launch& launch, const Window& window, in
          has_bias ? stride_of(launch.inputs[2], 0) : 0, groups);
 }
 
-// dx is a conv of dy, dilated by the strides of the forward op, with the filter flipped and its
-// channel axes swapped.
+// dx is the convolution of dy, dilated by the strides of the forward op, with the filter that is
+// flipped and has its channel axes swapped.
 template <class T>
 void conv_backward_input(const Pool& pool, const tenon_launch& launch, const Window& forward,
                          int64_t groups) {

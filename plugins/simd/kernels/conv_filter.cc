@@ -2,9 +2,9 @@
 // times the element of x under the tap at p.
 //
 // Images are copied to padded planes with the channels innermost. The elements under one row of the
-// filter are then contiguous, so the product over positions reads them without patches. Images are
-// summed in chunks that depend on the shape only, so the order of summation does not depend on
-// threads. Within a chunk, runs of at most kLongestChain positions are summed as a tree.
+// filter are then contiguous, so the product over positions needs no patch matrix. Images are
+// summed in chunks that depend on the shape only, so the order of summation does not depend on the
+// number of threads. Within a chunk, runs of at most kLongestChain positions are summed as a tree.
 
 #include "plugins/simd/kernels/multiply.h"
 #include "plugins/simd/kernels/through_float.h"
@@ -13,7 +13,7 @@
 namespace tenon_simd {
 namespace {
 
-// Maximum number of elements for the partial sums of all chunks, and of chunks.
+// Maximum total number of partial sums, and maximum number of chunks.
 constexpr int64_t kMaxPartialElements = 1 << 22;
 constexpr int64_t kMaxChunks = 16;
 
@@ -34,7 +34,7 @@ class FilterGradient {
         out_channels_(dw_.n / groups),
         reach_(window.reach(dy_.sizes, dw_.sizes)),
         area_(volume(dy_.sizes)) {
-    // Taps along the width are contiguous as well, unless they are dilated.
+    // Taps along the width are contiguous unless they are dilated.
     joined_ = window.dilations[2] == 1 ? dw_.sizes[2] : 1;
     row_ = volume(dw_.sizes) * channels_;
   }
@@ -76,7 +76,7 @@ class FilterGradient {
   }
 
  private:
-  // The offset of a position of the padded input.
+  // Returns the offset of a position of the padded input.
   int64_t place(int64_t d, int64_t h, int64_t w) const {
     return ((d * reach_[1] + h) * reach_[2] + w) * channels_;
   }
@@ -209,7 +209,7 @@ class FilterGradient {
   const T* px_;
   const T* pdy_;
   T* pdw_;
-  int64_t channels_, out_channels_;  // Per group.
+  int64_t channels_, out_channels_;  // Per convolution group.
   const Spatial reach_;
   int64_t area_;
   int64_t joined_;  // Number of taps that are read as one contiguous run.

@@ -1,9 +1,9 @@
 // The padded planes that convolutions and pooling read.
 //
 // Each channel of an image is copied once to a padded plane. In this layout, the input elements
-// under one tap of the filter are contiguous for all outputs in a row: a row is stored as `step`
-// phases, which hold the elements at w = phase, phase + step, and so on. A tap is then an offset
-// into the planes. Only the copy depends on padding, strides, dilations and layouts.
+// under one tap of the filter are contiguous for all outputs of a row: a row is stored as `step`
+// phases, and a phase consists of the elements at w = phase, phase + step, and so on. A tap is then
+// an offset into the planes. Only the copy depends on padding, strides, dilations and layouts.
 
 #pragma once
 
@@ -26,7 +26,7 @@ struct PlaneLayout {
     slice = row * sizes[1];
     plane = slice * sizes[0];
   }
-  // The offset of an element of the padded input.
+  // Returns the offset of an element of the padded input.
   int64_t offset(int64_t d, int64_t h, int64_t w) const {
     return d * slice + h * row + w % phases * sizes[2] + w / phases;
   }
@@ -60,7 +60,7 @@ class PlaneCopy {
     phases_read_ = remainders_read(2, taps[2]);
   }
 
-  // Copies the channel that starts at x.
+  // Copies the channel that begins at `x` to a padded plane.
   void operator()(const T* x, T* to) const {
     if (!is_covered_) std::fill_n(to, layout_.plane, padding_);
     for (int64_t d = 0; d < planes_.sizes[0]; ++d) {
@@ -71,13 +71,14 @@ class PlaneCopy {
   }
 
  private:
-  // Indices of one axis of the input.
+  // A range of indices along an axis of the input.
   struct Range {
     int64_t begin, end;
     int64_t size() const { return end - begin; }
   };
 
-  // The range inside the padded planes, of an axis without dilation.
+  // Returns the indices of an axis without dilation that are copied, that is, that are inside the
+  // padded planes.
   Range inside(size_t axis, int64_t size, int64_t padded_size) const {
     const int64_t begin = std::max<int64_t>(0, -window_.pads[axis]);
     return {begin, std::max(begin, std::min(size, padded_size - window_.pads[axis]))};
@@ -85,7 +86,7 @@ class PlaneCopy {
   int64_t padded(size_t axis, int64_t at) const {
     return at * window_.lhs_dilations[axis] + window_.pads[axis];
   }
-  // Bit i: whether a tap reads the padded positions that are i modulo the step.
+  // Returns a mask. Bit i is set if a tap reads padded positions that equal i modulo the step.
   uint64_t remainders_read(size_t axis, int64_t taps) const {
     const int64_t step = window_.steps[axis];
     if (step > 64) return ~uint64_t{0};
@@ -125,7 +126,7 @@ class PlaneCopy {
     }
     for (int64_t phase = 0; phase < layout_.phases; ++phase) {
       if (!has(phases_read_, phase)) continue;
-      // The element at `begin` is the first one of this phase.
+      // `begin` is the index of the first element of this phase.
       const int64_t first = columns_.begin + pad;
       const int64_t skipped = ((phase - first) % layout_.phases + layout_.phases) % layout_.phases;
       const int64_t begin = columns_.begin + skipped;
@@ -147,8 +148,9 @@ class PlaneCopy {
   PlaneLayout layout_;
   T padding_;
   Range rows_, columns_;
-  bool is_plain_ = false;    // Whether rows are copied as they are.
-  bool is_covered_ = false;  // Whether there is no padding.
+  bool is_plain_ = false;    // Whether rows are copied without rearrangement.
+  bool is_covered_ = false;  // Whether elements cover the whole plane, so that no padding is
+                             // written.
   uint64_t rows_read_ = 0, phases_read_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// One convolution over images in memory.
+// Computes a convolution over images in memory.
 //
 // A convolution is the product of the filter, as a matrix [out channels, (channel, tap)], and the
 // patches [(channel, tap), output position]. Patches are never materialised as a whole. A block of
-// kBlockK terms is computed in one of these ways, which all sum in the order of multiply.h and thus
-// give the same bits:
+// kBlockK terms is computed by one of the following algorithms. All of them sum in the order of
+// multiply.h and therefore return the same bits.
 //
 //   plain      one tap, without padding and strides: the image itself is the matrix of patches
 //   depthwise  one channel and one filter per group: taps times shifted rows
@@ -45,7 +45,7 @@ class Convolution {
     for (int64_t c = 0; c < filter_.channels; ++c) {
       layout_.add_offsets(window_, filter_.taps, c, offsets_);
     }
-    // Tiles read whole vectors, also past the end of the last row.
+    // Tiles read whole vectors, which may extend past the end of the last row.
     planes_size_ = filter_.channels * layout_.plane + tiles_.columns;
     way_ = choose_way();
     if (way_ != Way::kDepthwise) {
@@ -74,7 +74,7 @@ class Convolution {
  private:
   enum class Way { kDepthwise, kRows, kPanels, kChannels };
 
-  // Whether the image is the matrix of patches.
+  // Whether the image itself is the matrix of patches.
   bool is_plain() const {
     LoopAxes axes;
     for (size_t i = 0; i < 3; ++i) axes.push(out_[i], x_planes_.strides[i]);
@@ -113,7 +113,8 @@ class Convolution {
     });
   }
 
-  // Whether the transposed product is considered: it keeps all sums of some channels.
+  // Whether the transposed product is considered. It stores the sums of all positions, so there
+  // must be few positions.
   bool is_small() const { return volume(out_) <= 1024 && filter_.out_channels >= tiles_.columns; }
 
   static int64_t rounded(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
@@ -122,8 +123,9 @@ class Convolution {
     m_padded_ = rounded(filter_.out_channels, mr);
   }
 
-  // Estimates the cycles of one term of an image. A tile with few valid columns takes as long as a
-  // whole one, and copying a row of a panel takes a few cycles for each run of positions.
+  // Selects the algorithm with the lowest estimated number of cycles per term. A tile with few
+  // valid columns takes as long as a full tile, and copying a row of a panel takes a few cycles for
+  // each run of positions.
   Way choose_way() {
     if (filter_.out_channels == 1 && filter_.channels == 1 && k_ <= kBlockK) return Way::kDepthwise;
     set_panels(tiles_.panel_rows(filter_.out_channels));
@@ -133,7 +135,7 @@ class Convolution {
     if (2 * width <= nr && k_ <= kLongestChain) row_tiles = (rows + 1) / 2;
     const auto copying = [rows](int64_t tiles) { return 3 * tiles + 2 * (tiles + rows); };
     const int64_t by_rows = row_tiles * m_padded_, by_panels = panels * m_padded_ + copying(panels);
-    // Tiles have variants for fewer rows.
+    // There are tile variants with fewer rows.
     const int64_t tiles = rounded(area, tiles_.rows) / tiles_.rows, rest = area % tiles_.rows;
     const int64_t tile_rows = area - rest + (rest == 0 ? 0 : std::max<int64_t>(4, rest));
     const int64_t by_channels = rounded(filter_.out_channels, nr) / nr * tile_rows + copying(tiles);
@@ -144,13 +146,14 @@ class Convolution {
     return by_panels < by_rows ? Way::kPanels : Way::kRows;
   }
 
-  // What parallel tasks split: rows of the output, or panels of positions or channels.
+  // Returns the number of steps that are distributed over parallel tasks. A step is a row of the
+  // output, a panel of positions, or a panel of channels.
   int64_t steps() const {
     const int64_t nr = tiles_.columns;
     if (way_ == Way::kPanels) return rounded(volume(out_), nr) / nr;
     return way_ == Way::kChannels ? m_padded_ / nr : out_[0] * out_[1];
   }
-  // The number of steps whose outputs stay in the second-level cache until all terms are added.
+  // Returns the number of steps whose outputs stay in the L2 cache until all terms are added.
   int64_t part() const {
     int64_t outputs = filter_.out_channels * out_[2];
     if (way_ == Way::kPanels) outputs = filter_.out_channels * tiles_.columns;
@@ -163,7 +166,8 @@ class Convolution {
       pack_filter(filter_, group, tiles_, mr_, packed_ + group * m_padded_ * k_);
     });
   }
-  // Terms [kb, kb + kn) of a group's filters [begin, end), in panels. `begin` starts a panel.
+  // Returns terms [kb, kb + kn) of filters [begin, end) of a group, packed into panels. `begin` is
+  // the first filter of a panel.
   const T* packed_block(int64_t group, int64_t kb, int64_t kn, int64_t begin, int64_t end) const {
     if (!packs_blocks_) return packed_ + group * m_padded_ * k_ + kb * m_padded_ + begin * kn;
     T* const block = scratch_of<T>(kScratchA, rounded(end - begin, mr_) * kn);
@@ -198,8 +202,8 @@ class Convolution {
     return bias_ == nullptr ? T{0} : bias_[(group * filter_.out_channels + m) * bias_stride_];
   }
 
-  // Sets positions [begin, end) of all filters of a group to the bias, or to zero if no terms will
-  // be added.
+  // Initialises the outputs at positions [begin, end) of all filters of a group to the bias, or to
+  // zero if there is no bias and no term.
   void start(int64_t group, T* y, int64_t begin, int64_t end) const {
     if (bias_ == nullptr && k_ > 0) return;
     const int64_t area = volume(out_);
@@ -208,7 +212,7 @@ class Convolution {
     }
   }
 
-  // Where the tap at the origin reads for the output at (d, h, 0).
+  // Returns the address that the first tap reads for the first output of a row.
   const T* row_start(const T* planes, int64_t row) const {
     return planes + row / out_[1] * window_.steps[0] * layout_.slice +
            row % out_[1] * window_.steps[1] * layout_.row;
@@ -232,8 +236,8 @@ class Convolution {
     copy_sums(sums.data(), columns, y + begin * nr, std::min(columns, area - begin * nr));
   }
 
-  // Adds terms [k0, k1) of panels [begin, end). `to` points to the first position of the first
-  // channel; channels are `to_channel` apart.
+  // Adds terms [k0, k1) to the outputs of panels [begin, end). `to`: the first position of the
+  // first channel. `to_channel`: distance between channels.
   void panel_chain(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
                    int64_t k1, T* to, int64_t to_channel, bool add) const {
     const int64_t area = volume(out_), nr = tiles_.columns;
@@ -276,8 +280,8 @@ class Convolution {
     tiles_.copy_patches(planes, offsets_.data() + kb, kn, runs, n_runs, to, to_row);
   }
 
-  // Computes channels [begin * nr, end * nr) of one group of one image, with positions as the rows
-  // of the product.
+  // Computes channels [begin * nr, end * nr) of one group of one image by the transposed product,
+  // whose rows are positions.
   void multiply_channels(int64_t image, const T* planes, int64_t begin, int64_t end) const {
     const int64_t area = volume(out_), nr = tiles_.columns, group = image % groups_;
     const int64_t first = begin * nr, last = std::min(end * nr, filter_.out_channels);
@@ -304,7 +308,8 @@ class Convolution {
     }
   }
 
-  // Adds terms [k0, k1) of channels [first, last) to the row of each position.
+  // Adds terms [k0, k1) of channels [first, last) for all positions. Row i of `to` has the channels
+  // of position i.
   void channel_chain(int64_t group, const T* planes, int64_t first, int64_t last, int64_t k0,
                      int64_t k1, T* to, int64_t to_row, bool add) const {
     const int64_t area = volume(out_), nr = tiles_.columns, rows = tiles_.rows;
@@ -334,7 +339,8 @@ class Convolution {
     }
   }
 
-  // Sums all terms as a tree of chains: chain(first, last, to) computes `size` sums of some terms.
+  // Sums all terms as a tree of chains. chain(first, last, to) computes `size` sums of terms
+  // [first, last).
   template <class Chain>
   void sum_chains(int64_t size, T* sums, const Chain& chain) const {
     sum_parts(int64_t{0}, (k_ + kLongestChain - 1) / kLongestChain, size, sums,
@@ -362,7 +368,7 @@ class Convolution {
     });
     const bool add = bias_ != nullptr;
     for (int64_t row = begin; row < end;) {
-      // Rows of one slice, which are equally far apart.
+      // Processes the rows of one slice together, because their distance is constant.
       const int64_t last = std::min(end, (row / out_[1] + 1) * out_[1]);
       add_shifted_rows(ShiftedRows<T>{.from = row_start(planes, row),
                                       .offsets = offsets_.data(),
@@ -388,7 +394,7 @@ class Convolution {
     if (k_ <= kLongestChain) {
       return multiply_chain(group, planes, begin, end, 0, k_, y + begin * width, area, has_bias);
     }
-    // One row at a time, to limit the memory for the tree's partial sums.
+    // Processes one row at a time to limit the memory for the tree's partial sums.
     std::vector<T> sums(static_cast<size_t>(filter_.out_channels * width));
     for (int64_t row = begin; row < end; ++row) {
       sum_chains(filter_.out_channels * width, sums.data(),
@@ -399,8 +405,8 @@ class Convolution {
     }
   }
 
-  // Adds terms [k0, k1) of output rows [begin, end). `to` points to row `begin` of the first
-  // channel; channels are `to_channel` apart.
+  // Adds terms [k0, k1) to output rows [begin, end). `to`: row `begin` of the first channel.
+  // `to_channel`: distance between channels.
   void multiply_chain(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
                       int64_t k1, T* to, int64_t to_channel, bool add) const {
     const int64_t width = out_[2];
@@ -413,7 +419,7 @@ class Convolution {
                        .b_offsets = offsets_.data() + kb,
                        .c_row = to_channel,
                        .add = add || kb > k0};
-      // A row that fits one vector shares a tile with the next row.
+      // If a row fits into half a tile, it shares a tile with the next row.
       const bool pairs = 2 * width <= tiles_.columns;
       args.b_pair = window_.steps[1] * layout_.row;
       args.c_pair = width;
@@ -448,7 +454,7 @@ class Convolution {
   int64_t groups_;
   const PlaneLayout layout_;
   int64_t k_;
-  int64_t mr_ = 0;  // Rows of a filter panel.
+  int64_t mr_ = 0;  // Number of filters in a panel.
   int64_t m_padded_ = 0;
   int64_t planes_size_ = 0;
   Way way_ = Way::kRows;

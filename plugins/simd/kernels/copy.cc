@@ -5,12 +5,12 @@
 namespace tenon_simd {
 namespace {
 
-// Side of a square tile. Its rows and columns touch that many cache lines, which surely fit the
-// first-level cache.
+// Side of a square tile. The rows of a tile in the input and in the output are in 2 * kSquare cache
+// lines, which fit into the L1 cache.
 constexpr int64_t kSquare = 32;
 
-// For inputs whose last two axes are transposed: copies square tiles, so that each cache line is
-// fully used while it is cached.
+// Copies an input whose last two axes are transposed. Copies square tiles, so that each cache line
+// is fully used while it is in the cache.
 template <class T>
 void copy_transposed(const T* from, int64_t stride, T* to, int64_t rows, int64_t columns) {
   for (int64_t row = 0; row < rows; row += kSquare) {

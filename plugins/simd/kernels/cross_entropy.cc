@@ -1,4 +1,4 @@
-// Softmax cross entropies: the loss and log_softmax of the logits in one pass over rows.
+// Softmax cross entropies. Computes the losses and log_softmax of the logits in one pass over rows.
 
 #include "plugins/simd/kernels/dense_input.h"
 #include "plugins/simd/kernels/multiply.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kGrain = 8 * 1024;
 
-// `loss_of(row, log_probs)` returns the loss of one example.
+// Runs a cross entropy. `loss_of(row, log_probs)` returns the loss of one example.
 template <class T, class Loss>
 void cross_entropy(const Pool& pool, const tenon_launch& launch, int32_t reduction,
                    const Loss& loss_of) {
@@ -76,7 +76,7 @@ Prepared prepare_softmax_cross_entropy(const Request& request) {
           T terms[kReduceBlock];
           const auto block = [&](int64_t begin) {
             const int64_t n = std::min(kReduceBlock, classes - begin);
-            // A class with target 0 adds 0, however small its probability.
+            // A class with target 0 adds 0, even if its log probability is minus infinity.
             for (int64_t j = 0; j < n; ++j) {
               const T weight = label[begin + j];
               terms[j] = weight == 0 ? T{0} : weight * log_probs[begin + j];

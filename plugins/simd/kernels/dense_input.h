@@ -1,4 +1,5 @@
-// An operand as dense elements: itself if it is dense, else a copy.
+// Access to the elements of an operand in dense memory: the operand itself if it is dense,
+// otherwise a copy.
 
 #pragma once
 
@@ -32,7 +33,7 @@ class DenseInput {
   std::vector<T> copy_;
 };
 
-// Reads a 0-d operand of any numeric dtype.
+// Returns the value of an operand without axes, of any numeric dtype.
 inline double read_scalar(const tenon_view& view) {
   return dispatch<tenon_sdk::Numbers>(
       view.dtype, [&]<class T>(Type<T>) { return static_cast<double>(*data<const T>(view)); });

@@ -1,4 +1,4 @@
-// Eigenvalues of symmetric matrices and singular values; see blocked.h.
+// Eigenvalues of symmetric matrices, and singular values. blocked.h describes the algorithms.
 
 #include <cmath>
 #include <limits>
@@ -11,20 +11,20 @@
 namespace tenon_simd {
 namespace {
 
-// Sides up to which the SDK's rotations find singular values. They find small ones more accurately,
-// but are slow for large matrices.
+// Maximum side of matrices whose singular values are computed by the SDK's Jacobi rotations. They
+// compute small singular values more accurately, but are slow for large matrices.
 constexpr int64_t kFew = 32;
-// Maximum number of sweeps for each value; two are typical.
+// Maximum number of sweeps per eigenvalue or singular value. Two sweeps are typical.
 constexpr int64_t kMaxSweeps = 60;
 
-// Rotations of the rows of a matrix, which are applied together.
+// Collects sweeps of rotations of the rows of a matrix and applies several sweeps at once.
 template <class T>
 class Rotations {
  public:
   explicit Rotations(tenon_sdk::DenseMatrix<T>& rows) : rows_(rows) {}
 
   void begin_sweep(int64_t first, bool descends) {
-    // As many as fit the first-level cache beside a strip of rows.
+    // Applies the collected sweeps before they exceed the L1 cache together with a strip of rows.
     if (sweeps_.size() >= kMaxSweepsTogether) flush();
     sweeps_.push_back({first, rotations_.size(), 0, descends});
   }
@@ -62,12 +62,13 @@ struct Plane {
   }
 };
 
-// Values in double precision. Elements beside the diagonal are negligible relative to the rounding
-// errors of T.
+// Diagonal and off-diagonal elements in double precision. An off-diagonal element counts as zero if
+// it is negligible at the precision of T.
 using Values = std::vector<double>;
 double& at(Values& values, int64_t i) { return values[static_cast<size_t>(i)]; }
 
-// The largest magnitude in a tridiagonal or bidiagonal matrix.
+// Returns the largest magnitude in a tridiagonal or bidiagonal matrix with diagonal `d` and
+// off-diagonal `e`.
 double largest(const Values& d, const Values& e) {
   double most = 0;
   for (const double value : d) most = std::max(most, std::abs(value));
@@ -75,9 +76,9 @@ double largest(const Values& d, const Values& e) {
   return most;
 }
 
-// Reflections that make the symmetric matrix x tridiagonal; x is destroyed. Each step passes over
-// the matrix once: it applies the previous reflection to a row and multiplies the row by the vector
-// of the next one.
+// Reduces the symmetric matrix `x` to tridiagonal form and returns the reflections. Overwrites `x`.
+// Each step passes over the matrix once: it applies the previous reflection to a row and multiplies
+// the row by the vector of the current reflection.
 template <class T>
 Reflections<T> make_tridiagonal(tenon_sdk::DenseMatrix<T>& x, Values& diagonal, Values& beside) {
   const int64_t n = x.rows();
@@ -114,8 +115,8 @@ Reflections<T> make_tridiagonal(tenon_sdk::DenseMatrix<T>& x, Values& diagonal, 
   return reflections;
 }
 
-// The QL iteration: rotates a tridiagonal matrix until it is diagonal. Returns false if it does not
-// converge.
+// QL iteration: rotates a tridiagonal matrix until it is diagonal. Returns false if the iteration
+// does not converge.
 template <class T>
 bool make_diagonal(Values& d, Values& e, Rotations<T>& rotations) {
   const int64_t n = static_cast<int64_t>(d.size());
@@ -169,8 +170,8 @@ bool make_diagonal(Values& d, Values& e, Rotations<T>& rotations) {
   return true;
 }
 
-// Reflections that make x, with at least as many rows as columns, upper bidiagonal; x is destroyed.
-// Each step passes over the matrix twice.
+// Reduces `x` to upper bidiagonal form by reflections, and overwrites it. `x` has at least as many
+// rows as columns. Each step passes over the matrix twice.
 template <class T>
 void make_bidiagonal(tenon_sdk::DenseMatrix<T>& x, Values& diagonal, Values& beside,
                      Reflections<T>& left, Reflections<T>& right) {
@@ -214,7 +215,7 @@ void make_bidiagonal(tenon_sdk::DenseMatrix<T>& x, Values& diagonal, Values& bes
   }
 }
 
-// A sweep with a shift: rotates rows `low` to `high` of the bidiagonal matrix.
+// A QR sweep with a shift over rows `low` to `high` of the bidiagonal matrix.
 template <class T>
 void sweep_shifted(Values& d, Values& e, int64_t low, int64_t high, double shift,
                    Rotations<T>& left, Rotations<T>& right) {
@@ -241,7 +242,7 @@ void sweep_shifted(Values& d, Values& e, int64_t low, int64_t high, double shift
   at(e, high - 1) = f;
 }
 
-// The same without a shift, which finds tiny and zero values exactly.
+// A QR sweep without a shift, which computes tiny and zero singular values accurately.
 template <class T>
 void sweep_unshifted(Values& d, Values& e, int64_t low, int64_t high, Rotations<T>& left,
                      Rotations<T>& right) {
@@ -262,7 +263,7 @@ void sweep_unshifted(Values& d, Values& e, int64_t low, int64_t high, Rotations<
   at(e, high - 1) = last * old_s;
 }
 
-// The smaller singular value of [[f, g], [0, h]].
+// Returns the smaller singular value of the matrix [[f, g], [0, h]].
 double smaller_value(double f, double g, double h) {
   f = std::abs(f), g = std::abs(g), h = std::abs(h);
   const double least = std::min(f, h), most = std::max(f, h);
@@ -271,7 +272,8 @@ double smaller_value(double f, double g, double h) {
   return 2 * least * (most / (sum + difference));
 }
 
-// Rotates a bidiagonal matrix until it is diagonal. Returns false if it does not converge.
+// QR iteration: rotates a bidiagonal matrix until it is diagonal. Returns false if the iteration
+// does not converge.
 template <class T>
 bool make_diagonal(Values& d, Values& e, Rotations<T>& left, Rotations<T>& right) {
   const double negligible = std::numeric_limits<T>::epsilon() / 2;

@@ -1,5 +1,5 @@
-// The elements of a group in row-major order and any layout, for kernels that read them more than
-// once.
+// Access to a group of elements in row-major order, with any memory layout, for kernels that read
+// the elements more than once.
 
 #pragma once
 
@@ -22,7 +22,7 @@ struct Elements {
     int64_t first = begin;
     axes.runs(begin, end, [&](int64_t offset, int64_t length) {
       const T* const from = x + offset;
-      if (stride == 1) {  // A separate loop, which the compiler vectorises.
+      if (stride == 1) {  // This loop is separate because the compiler can vectorise it.
         for (int64_t i = 0; i < length; ++i) to[i] = f(from[i], first + i);
       } else {
         for (int64_t i = 0; i < length; ++i) to[i] = f(from[i * stride], first + i);
@@ -32,7 +32,7 @@ struct Elements {
     });
   }
 
-  // The mean of f(element), summed in the order of reduce.h; NaN if there are no elements.
+  // Returns the mean of f(element), summed in the order of reduce.h. NaN if there are no elements.
   template <class Function>
   T mean(const Reducer& reducer, const Function& f) const {
     if (n <= kReduceBlock) return block_sum(reducer, 0, f) / static_cast<T>(n);
@@ -42,7 +42,7 @@ struct Elements {
     }
     return tree.result() / static_cast<T>(n);
   }
-  // The sum of f(element) over the block of reduce.h that begins at this index.
+  // Returns the sum of f(element) over the block (reduce.h) that begins at element `begin`.
   template <class Function>
   T block_sum(const Reducer& reducer, int64_t begin, const Function& f) const {
     alignas(64) T tile[kReduceBlock];
@@ -56,7 +56,8 @@ struct Elements {
   T mean(const Reducer& reducer) const {
     return mean(reducer, [](T element) { return element; });
   }
-  // The scale for squares of f(element) whose mean epsilon is added to. Propagates NaN.
+  // Returns the mean of the squares of f(element) and the factor by which f(element) was multiplied
+  // to prevent overflow and underflow. The caller adds epsilon to the mean. Propagates NaN.
   template <class Function>
   MeanSquare<T> mean_square(const Reducer& reducer, double epsilon, const Function& f) const {
     const T ordinary = mean(reducer, [&](T element) { return f(element) * f(element); });
@@ -68,7 +69,7 @@ struct Elements {
               return scaled * scaled;
             })};
   }
-  // The largest magnitude of f(element); NaN if any is NaN.
+  // Returns the largest magnitude of f(element). NaN if any f(element) is NaN.
   template <class Function>
   T largest(const Function& f) const {
     T most = 0;

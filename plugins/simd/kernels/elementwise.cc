@@ -1,4 +1,4 @@
-// Converts operands of every layout to the spans that elementwise.h describes.
+// Runs spans (elementwise.h) on operands of any memory layout.
 
 #include "plugins/simd/kernels/elementwise.h"
 
@@ -9,10 +9,11 @@
 namespace tenon_simd {
 namespace {
 
-// From these sizes on, a second thread saves more time than waking it takes.
+// Minimum number of elements per thread, indexed by Cost. With fewer elements, waking a thread
+// takes longer than it saves.
 constexpr int64_t kGrain[] = {128 * 1024, 16 * 1024};
 
-// For contiguous or uniform operands that are computed in their own dtype.
+// Kernel for contiguous or uniform operands that are computed in their own dtype.
 class Flat final : public SpanKernel {
  public:
   Flat(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
@@ -116,10 +117,10 @@ void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) 
   }
 }
 
-// Disguises half types as integers, so that Tiled does not convert them.
+// Replaces half types by an integer dtype, so that Tiled does not convert them.
 tenon_dtype unconverted(tenon_dtype dtype) { return is_half(dtype) ? TENON_UINT16 : dtype; }
 
-// For operands with any strides and dtypes; works tile by tile.
+// Kernel for operands with any strides and dtypes. Processes one tile at a time.
 class Tiled final : public SpanKernel {
  public:
   Tiled(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
@@ -205,8 +206,8 @@ class Tiled final : public SpanKernel {
     }
   }
 
-  // Returns `n` contiguous elements of the operand in the dtype of the computation, or one element
-  // if the stride is 0.
+  // Returns `n` elements of the operand as contiguous elements in the dtype of the computation, or
+  // one element if the stride is 0.
   static const void* bring(const tenon_view& view, tenon_dtype dtype, int64_t offset,
                            int64_t stride, int64_t n, void* narrow, void* tile) {
     const size_t size = size_of(dtype);
@@ -270,7 +271,7 @@ Prepared make_moving(const Request& request, Span span) {
   return make(request, span, Cost::kLight, {}, false);
 }
 
-// The ops without attributes whose spans are in a table.
+// Prepares ops without attributes whose spans are in a table.
 Prepared prepare_elementwise(const Request& request) {
   const tenon_dtype dtype = compute_dtype(request.input(request.n_inputs() - 1).dtype);
   const SpanEntry* entry = find_span(request.op(), dtype);
@@ -280,7 +281,8 @@ Prepared prepare_elementwise(const Request& request) {
 
 namespace {
 
-// Rounds an attribute to the dtype of the inputs, although half types compute in float32.
+// Rounds an attribute to the dtype of the inputs. This includes half types, although they are
+// computed in float32.
 double in_dtype(double value, tenon_dtype dtype) {
   return tenon_sdk::dispatch<tenon_sdk::Floats>(
       dtype, [&]<class T>(Type<T>) { return static_cast<double>(T(value)); });

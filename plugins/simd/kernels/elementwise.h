@@ -2,8 +2,8 @@
 //
 // A span is the loop of one op and dtype over contiguous or uniform elements. elementwise.cc
 // converts every layout to spans: it merges axes, packs strided operands into tiles, and converts
-// half types, which compute in float32. So the same loop computes every layout, and the bits are
-// the same.
+// half types, which compute in float32. So one loop computes all layouts and returns the same bits
+// for each.
 
 #pragma once
 
@@ -18,17 +18,18 @@ struct SpanParams {
   double alpha = 0;
 };
 
-// Computes out[k] from in[i][k * step[i]] for k of [0, n). A step is 1, or 0 for a uniform operand.
-// `out` may be an input whose step is 1.
+// Computes out[k] from in[i][k * step[i]] for k in [0, n). A step is 1, or 0 for a uniform operand.
+// `out` may be the same memory as an input with step 1.
 using Span = void (*)(const void* const* in, const size_t* step, void* out, size_t n,
                       const SpanParams& params);
 
-// Work per element, which determines from which size on threads pay off.
+// Amount of work per element. It determines from which number of elements on several threads are
+// used.
 enum class Cost : uint8_t { kLight, kHeavy };
 
 struct SpanEntry {
   uint32_t op;
-  tenon_dtype dtype;  // Of the last input, in which it is computed.
+  tenon_dtype dtype;  // Dtype of the last input, in which the op is computed.
   Span span;
   Cost cost = Cost::kLight;
 };
@@ -47,18 +48,19 @@ SpanTable power_spans();
 SpanTable special_spans();
 SpanTable trigonometry_spans();
 Span gelu_tanh_span(tenon_dtype dtype);  // The tanh approximation of gelu.
-Span select_span();                      // where, for elements of four bytes.
+Span select_span();                      // The span of `where` for elements of four bytes.
 
 // Finds the entry for an op and a dtype; NULL if there is none.
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);
 
-// A kernel that runs a span. loop.cc fuses the spans of several.
+// A kernel that runs a span. loop.cc fuses the spans of several kernels.
 class SpanKernel : public tenon_sdk::Kernel {
  public:
   Span span() const { return span_; }
   Cost cost() const { return cost_; }
   const SpanParams& params() const { return params_; }
-  bool converts() const { return converts_; }  // The span computes half types in float32.
+  // Whether half types are converted to and from float32.
+  bool converts() const { return converts_; }
 
  protected:
   SpanKernel(Span span, Cost cost, const SpanParams& params, bool converts)
@@ -75,7 +77,8 @@ class SpanKernel : public tenon_sdk::Kernel {
 Prepared make_elementwise(const Request& request, Span span, Cost cost = Cost::kLight,
                           const SpanParams& params = {});
 
-// The same without conversions: the span supports the dtypes itself.
+// Makes a kernel that runs a span for any layout of the operands, without conversions. The span
+// must support the dtypes.
 Prepared make_moving(const Request& request, Span span);
 
 // Convert `n` elements between a half type and float32.

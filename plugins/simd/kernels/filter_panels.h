@@ -13,12 +13,12 @@ struct Filter {
   const T* data;
   int64_t out_stride, channel_stride;
   Spatial strides;
-  int64_t out_channels, channels;  // Per group.
+  int64_t out_channels, channels;  // Per convolution group.
   Spatial taps;
   int64_t group_stride;
 
   int64_t terms() const { return channels * volume(taps); }
-  // Whether the terms of an out channel are contiguous.
+  // Whether the terms of an output channel are contiguous.
   bool is_dense() const {
     LoopAxes axes;
     axes.push(channels, channel_stride);
@@ -27,8 +27,8 @@ struct Filter {
   }
 };
 
-// Packs columns [block, block + kn) of out channels [begin, end) of one group into panels of mr
-// rows.
+// Packs columns [block, block + kn) of output channels [begin, end) of one group into panels of
+// `mr` rows.
 template <class T>
 void pack_dense(const Filter<T>& filter, int64_t group, const MultiplyTiles<T>& tiles,
                 int64_t block, int64_t kn, int64_t mr, T* to, int64_t begin, int64_t end) {
@@ -36,7 +36,8 @@ void pack_dense(const Filter<T>& filter, int64_t group, const MultiplyTiles<T>& 
     const int64_t rows = std::min(mr, end - m);
     if (rows < mr) std::fill_n(to, mr * kn, T{0});
     const T* const from = filter.data + group * filter.group_stride + m * filter.out_stride + block;
-    // Rows of a block are too short for the processor to predict the next panel's.
+    // Prefetches the rows of the next panel, because the rows of a block are too short for the
+    // hardware prefetcher.
     constexpr int64_t kLine = 64 / sizeof(T);
     const int64_t next_rows = std::min(mr, end - m - mr);
     for (int64_t i = mr; i < mr + next_rows; ++i) {

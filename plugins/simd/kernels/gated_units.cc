@@ -1,4 +1,4 @@
-// glu and swiglu: elementwise spans over the two halves of one operand.
+// glu and swiglu: elementwise spans whose inputs are the two halves of one operand.
 
 #include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/elementwise.h"

@@ -1,4 +1,5 @@
-// gather, gather_elements and gather_nd. An index out of range gives zeros and is reported.
+// gather, gather_elements and gather_nd. For an index out of range, the result is zero and the
+// index is reported.
 
 #include "plugins/simd/kernels/dense_input.h"
 #include "plugins/simd/kernels/multiply.h"
@@ -11,7 +12,8 @@ using tenon_sdk::Walk;
 
 constexpr int64_t kGrain = 64 * 1024;  // Minimum bytes that a task moves.
 
-// The index counted from the front; if it is out of range, reports it and returns -1.
+// Returns the index, counted from the front. If the index is out of range, reports it and returns
+// -1.
 int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
   const int64_t found = tenon_sdk::wrap(index, bound);
   if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
@@ -26,7 +28,8 @@ LoopAxes axes_of(const tenon_view& view, size_t begin, size_t end) {
   return axes;
 }
 
-// Copies the elements of the axes after the gathered ones, or zeros.
+// Copies the elements of the axes after the gathered axes. Writes zeros if the index is out of
+// range.
 template <class T>
 void copy_rest(const T* from, bool is_inside, const LoopAxes& rest, int64_t size, T* to) {
   if (!is_inside) {
@@ -53,7 +56,7 @@ Prepared prepare_gather(const Request& request) {
       const IndexReader index(indices);
       const int64_t n_picks = picks.count(), size = rest.count();
       const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
-      // The offset of each pick, or -1.
+      // The element of the axis that each index selects; -1 if the index is out of range.
       int64_t* const offsets = scratch_of<int64_t>(kScratchImage, n_picks);
       for (int64_t i = 0; i < n_picks; ++i) {
         const int64_t found = checked(launch, index[picks.offset(i)], in.sizes[axis]);

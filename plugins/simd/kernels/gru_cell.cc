@@ -1,4 +1,5 @@
-// gru_cell: matrix products of input and state into buffers of gates, then one pass over them.
+// gru_cell: computes the matrix products of input and state into buffers of gates, then processes
+// the gates in one pass.
 
 #include "plugins/simd/kernels/cell.h"
 #include "plugins/simd/kernels/through_float.h"
@@ -6,8 +7,8 @@
 namespace tenon_simd {
 namespace {
 
-// Biases to add to the gates: three for update, reset and hidden, and a fourth for the hidden term
-// that the reset gate scales.
+// Biases of the gates: update, reset and hidden, and a fourth one for the recurrent part of the
+// hidden gate, which the reset gate scales.
 template <class T>
 std::vector<T> added_biases(const tenon_launch& launch, int64_t hidden, bool linear_before_reset) {
   std::vector<T> added(static_cast<size_t>(4 * hidden), T{0});

@@ -1,8 +1,8 @@
 // int8_matmul: products of 8-bit integers with 32-bit sums.
 //
-// Both operands are widened to 16 bits with their zero points subtracted: a to rows, and b to
-// panels of pairs, so that the tile (vectors/bytes.cc) reads both in order and needs no zero
-// points. Integers wrap, so the order of summation does not matter.
+// The elements of both operands are converted to 16 bits, and their zero points are subtracted. `a`
+// is stored as rows, and `b` as panels of pairs, so that the tile (vectors/bytes.cc) reads both
+// sequentially and needs no zero points. Integers wrap, so the order of summation does not matter.
 
 #include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/multiply.h"
@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 16;  // Minimum products per task.
 
-constexpr int64_t kMaxColumns = 64;  // Of a panel.
+constexpr int64_t kMaxColumns = 64;  // Maximum number of columns of a panel.
 
-// The lines of a matrix (rows of a or columns of b), with the zero point of each.
+// The lines of a matrix (rows of `a` or columns of `b`) and their zero points.
 template <class T>
 struct Lines {
   const T* data;
@@ -25,7 +25,7 @@ struct Lines {
 
   int zero_point(int64_t line) const { return zero == nullptr ? 0 : zero[line * zero_stride]; }
 
-  // Widens a line to `padded` elements.
+  // Converts a line to 16 bits, padded with zeros to `padded` elements.
   void widen(int64_t line, int64_t size, int64_t padded, int16_t* to) const {
     const T* const from = data + line * between;
     const int point = zero_point(line);
@@ -37,7 +37,7 @@ struct Lines {
     std::fill(to + size, to + padded, int16_t{0});
   }
 
-  // Widens `n` lines from `first` on to the columns of a panel, which is at most `columns` wide.
+  // Converts lines [first, first + n) to the columns of a panel of `columns` columns.
   void pack(int64_t first, int64_t n, int64_t size, int64_t columns, int16_t* to) const {
     int16_t points[kMaxColumns];
     for (int64_t j = 0; j < n; ++j) points[j] = static_cast<int16_t>(zero_point(first + j));
@@ -52,7 +52,7 @@ struct Lines {
     }
   }
 
-  // The same for whole panels of two lines at a time, whose elements are contiguous.
+  // Like pack(), for a whole panel of lines with contiguous elements. Converts two lines at a time.
   void pack_pairs(int64_t first, int64_t size, int64_t columns, int16_t* to) const {
     int16_t points[kMaxColumns];
     for (int64_t j = 0; j < columns; ++j) points[j] = static_cast<int16_t>(zero_point(first + j));
@@ -66,7 +66,7 @@ struct Lines {
   }
 };
 
-// The offset of the matrix of a batch.
+// Returns the offset of the matrix with this batch index.
 int64_t batch_offset(const tenon_view& view, const tenon_view& out, int64_t batch) {
   int64_t offset = 0;
   for (size_t axis = out.rank - size_t{2}; axis-- > 0; batch /= out.sizes[axis]) {
@@ -75,7 +75,8 @@ int64_t batch_offset(const tenon_view& view, const tenon_view& out, int64_t batc
   return offset;
 }
 
-// The rows of operand 0 or the columns of operand 1. The zero point of operand i is operand i + 2.
+// Returns the rows of operand 0 or the columns of operand 1. Operand i + 2 is the zero point of
+// operand i.
 template <class T>
 Lines<T> lines_of(const tenon_launch& launch, size_t operand, int64_t batch) {
   const tenon_view &view = launch.inputs[operand], &out = launch.outputs[0];

@@ -1,4 +1,4 @@
-// Reductions of integers and bools, which are independent of the order.
+// Reductions of integers and bools. Their results do not depend on the order.
 
 #include <limits>
 
@@ -31,7 +31,7 @@ struct Min {
   static constexpr T kIdentity = std::numeric_limits<T>::max();
   static T apply(T a, T b) { return b < a ? b : a; }
 };
-// Every byte but 0 counts as true.
+// Every byte except 0 is true.
 struct Any {
   static constexpr uint8_t kIdentity = 0;
   static uint8_t apply(uint8_t a, uint8_t b) { return (a | b) != 0; }

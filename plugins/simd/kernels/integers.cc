@@ -7,7 +7,8 @@ namespace {
 
 using tenon_sdk::Ints;
 
-// Floor or truncating division. Division by zero gives 0; the one quotient that overflows wraps.
+// Floor or truncating division. Division by zero gives 0. The only quotient that overflows, minimum
+// / -1, wraps.
 template <class T>
 T divide(T a, T b) {
   if (b == 0) return 0;
@@ -32,7 +33,7 @@ bool floor_is_below(T a, T b) {
   return remainder(a, b) != 0 && (a < 0) != (b < 0);
 }
 
-// A negative power is an integer only for the bases 1 and -1; all others give 0.
+// pow. Negative exponents give 0, except for the bases 1 and -1.
 template <class T>
 T power(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {
@@ -51,19 +52,21 @@ T power(T base, T exponent) {
   return static_cast<T>(result);
 }
 
-// A negative distance is treated like one beyond the width.
+// Shifts. A negative shift count is treated as larger than the width.
 template <class T>
 bool is_beyond(T distance) {
   return static_cast<std::make_unsigned_t<T>>(distance) >= 8 * sizeof(T);
 }
 
-// Wide enough to compute without overflow before the result wraps.
+// Converts to uint64_t, in which the following operation cannot overflow before its result is
+// wrapped to T.
 template <class T>
 uint64_t wide(T x) {
   return static_cast<uint64_t>(x);
 }
 
-// Ops whose bits do not depend on the sign, for unsigned T.
+// Returns the spans of ops whose result bits are the same for signed and unsigned integers. T is
+// unsigned.
 template <class T>
 Span unsigned_binary_span(uint32_t op) {
   switch (op) {

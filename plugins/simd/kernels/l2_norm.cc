@@ -1,5 +1,5 @@
-// l2_norm along the last axes: squares and sums them in one pass. For other axes the decomposition
-// is better, since it reads non-contiguous rows only once.
+// l2_norm along the last axes: squares and sums the elements in one pass. Other axes are refused,
+// because the decomposition reads non-contiguous rows only once and is faster.
 
 #include <cmath>
 
@@ -19,7 +19,8 @@ T sum_of_squares(const Elements<T>& row, const Reducer& sum, int64_t block, T fa
   });
 }
 
-// The root of the sum of squares. Recomputed from scaled elements if it overflowed or underflowed.
+// Returns the root of the sum of squares. If the sum overflowed or underflowed, recomputes it from
+// scaled elements.
 template <class T>
 T root_of(const Elements<T>& row, const Reducer& sum, int64_t n_blocks, T squares) {
   if (SquareScale<T>::is_exact(squares, 0)) return std::sqrt(squares);
@@ -34,7 +35,7 @@ T root_of(const Elements<T>& row, const Reducer& sum, int64_t n_blocks, T square
   return std::sqrt(tree.result()) / factor;
 }
 
-// Tasks are blocks of rows; their sums are added in the order of reduce.h.
+// A task sums a block of a row. The sums of the blocks are added in the order of reduce.h.
 template <class T>
 void l2_norm(const Pool& pool, const tenon_launch& launch, uint32_t mask) {
   const Reducer& sum = *find_reducer(TENON_OP_sum, tenon_sdk::kDTypeOf<T>);
@@ -59,7 +60,7 @@ void l2_norm(const Pool& pool, const tenon_launch& launch, uint32_t mask) {
     } while (++block < n_blocks);
     y[row] = root_of(row_at(row), sum, n_blocks, tree.result());
   };
-  // Tasks are whole rows if the sums of all blocks would take too much memory.
+  // If the sums of all blocks would take too much memory, a task processes a whole row.
   constexpr int64_t kMaxSums = int64_t{1} << 20;
   if (n_rows > 0 && n_blocks > kMaxSums / n_rows) {
     pool.parallel_tasks(n_rows, 1, [&](int64_t begin, int64_t end) {
@@ -91,7 +92,7 @@ Prepared prepare_l2_norm(const Request& request) {
   const uint32_t rank = request.input(0).rank;
   const uint32_t mask = axes_mask(list(attrs.axes, attrs.n_axes), rank);
   const uint32_t all = rank == 0 ? 0 : ~uint32_t{0} >> (32 - rank);
-  // The reduced axes are the last ones if no kept axis follows one of them.
+  // The reduced axes are the last axes if no kept axis follows a reduced one.
   const uint32_t kept = all & ~mask;
   if ((kept & (kept + 1)) != 0) return refuse("takes the lengths along the last axes only");
   return through_float(request,

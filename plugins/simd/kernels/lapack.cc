@@ -1,26 +1,27 @@
-// LAPACK is column-major and our matrices are row-major, so LAPACK sees their transposes.
+// Decompositions by LAPACK. LAPACK is column-major and the matrices are row-major, so LAPACK
+// operates on their transposes.
 
 #include "plugins/simd/kernels/lapack.h"
 
 namespace tenon_simd {
 namespace {
 
-// Sides for which LAPACK is faster: OpenBLAS 0.3.21 takes 0.85 of our time for a Cholesky factor of
-// 256 rows of float64, and 0.6 for eigenvalues and singular values of 256 rows. The work memory for
-// longer sides would exceed LAPACK's 32-bit sizes.
+// Minimum sides for which LAPACK is used. For float64 matrices of 256 rows, OpenBLAS 0.3.21 takes
+// 0.85 of the time of Tenon's own code for Cholesky factors, and 0.6 for eigenvalues and singular
+// values. Above kMaxSide, the size of the work memory would exceed LAPACK's 32-bit sizes.
 constexpr int64_t kMinCholesky = 256, kMinValues = 64, kMaxSide = 1 << 14;
 
 const Blas* find_blas(const Instance& instance, int64_t shorter, int64_t longer, int64_t least) {
   return shorter >= least && longer <= kMaxSide ? instance.blas() : nullptr;
 }
 
-// Calls body(memory, size): first with a size of -1, for which a function stores the size that it
-// needs, then with that much memory.
+// Calls body(memory, size) twice: first with size -1, for which a LAPACK function returns the size
+// that it needs in memory[0], then with memory of that size.
 template <class T, class Body>
 void with_work(const Body& body) {
   T wanted = 0;
   body(&wanted, -1);
-  // A float may have been rounded down.
+  // Adds a margin, because the size may have been rounded down to a float.
   std::vector<T> memory(static_cast<size_t>(wanted * T(1.001)) + 64);
   body(memory.data(), static_cast<int>(memory.size()));
 }
@@ -38,12 +39,12 @@ bool Decompositions<T>::cholesky(Matrix& a) const {
   int info = 0;
   blas->functions<T>().potrf("U", &n, a.data(), &n, &info, 1);
   for (int64_t i = 0; i < side; ++i) {
-    if (!(a(i, i) > 0)) return false;  // An intermediate overflow.
+    if (!(a(i, i) > 0)) return false;  // An intermediate value overflowed or is NaN.
   }
   return info == 0;
 }
 
-// LAPACK's left factor is v, and its right one is u^T.
+// Because LAPACK decomposes the transpose, its left factor is v and its right factor is u^T.
 template <class T>
 bool Decompositions<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) const {
   const int64_t shorter = std::min(x.rows(), x.columns());
@@ -73,7 +74,7 @@ bool Decompositions<T>::eigh(Matrix& x, std::vector<T>& w, Matrix& v) const {
   std::vector<int> int_work(static_cast<size_t>(n_int_work));
   int info = 0;
   with_work<T>([&](T* work, int size) {
-    // A query of either size is a query of both.
+    // If one size is queried, both must be queried.
     const int n_int = size < 0 ? -1 : n_int_work;
     blas->functions<T>().syevd("V", "U", &n, x.data(), &n, w.data(), work, &size, int_work.data(),
                                &n_int, &info, 1, 1);

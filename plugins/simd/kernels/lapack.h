@@ -1,5 +1,5 @@
-// The decompositions of the kernels: those of a run-time LAPACK where there is one and it is
-// faster, else those of blocked.h.
+// The decompositions that kernels call: those of LAPACK if it is loaded and faster for the size,
+// otherwise those of blocked.h.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace tenon_simd {
 
-// The interface of tenon_sdk::Loops.
+// Has the interface of tenon_sdk::Loops.
 template <class T>
 struct Decompositions {
   using Number = T;
@@ -19,7 +19,7 @@ struct Decompositions {
   bool svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) const;
   bool eigh(Matrix& x, std::vector<T>& w, Matrix& v) const;
 
-  // Ours are faster for every size.
+  // Tenon's own code is faster than LAPACK for every size.
   static void substitute(const Matrix& a, bool lower, bool unit_diagonal, Matrix& b) {
     Blocked<T>::substitute(a, lower, unit_diagonal, b);
   }

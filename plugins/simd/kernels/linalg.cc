@@ -1,4 +1,4 @@
-// Linear algebra: each thread processes whole matrices of a batch.
+// Kernels for linear algebra. Each thread processes whole matrices of a batch.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace tenon_simd {
 namespace {
 
-// The longest side of a launch's matrices.
+// Returns the longest side of a launch's matrices.
 int64_t longest_side(const tenon_launch& launch) {
   int64_t longest = 0;
   for (size_t i = 0; i < launch.n_inputs; ++i) {

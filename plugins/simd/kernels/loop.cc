@@ -1,9 +1,9 @@
-// Fused loops: runs the spans of several ops on one tile after another, so that intermediate values
-// stay in the first-level cache. Loops over rows are in row_loop.cc.
+// Fused elementwise loops. For each tile, runs the spans of all ops, so that intermediate values
+// stay in the L1 cache. row_loop.cc implements loops over rows.
 //
-// Contiguous inputs are read in place; strided inputs are packed into the tile's memory. Outputs
-// are written directly. Other values use registers: arrays of the tile's length, which are reused
-// after the last use of a value.
+// Contiguous inputs are read in place, and strided inputs are packed into the tile's memory.
+// Outputs are written directly. Other values use registers. A register is an array of the tile's
+// length, which is reused after the last use of its value.
 
 #include <array>
 
@@ -13,17 +13,18 @@
 namespace tenon_simd {
 namespace {
 
-// Limit for all registers together; they share the first-level cache with inputs and outputs.
+// Maximum total size of all registers in bytes. They share the L1 cache with inputs and outputs.
 constexpr size_t kMemory = 24 * 1024;
-// Longer tiles are less than 4 % faster in the cache, and 10 % slower for data from memory.
+// Minimum and maximum length of a tile. Longer tiles are less than 4 % faster for data in the
+// cache, and 10 % slower for data in memory.
 constexpr int64_t kMinTile = 64, kMaxTile = 512;
 
-// Where the elements of a value are stored.
+// Location of a value's elements.
 struct ValueLocation {
   enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
   Kind kind = Kind::kRegister;
   tenon_dtype dtype = TENON_DTYPE_NONE;
-  uint32_t size = 0;    // Of an element.
+  uint32_t size = 0;    // Size of an element in bytes.
   uint32_t number = 0;  // Index of the input, output or register.
   uint32_t start = 0;   // Offset of the register in the tile's memory.
 };
@@ -32,10 +33,11 @@ class Loop final : public tenon_sdk::Kernel {
  public:
   explicit Loop(const tenon_sdk::LoopRequest& request) : pool_(pool_of(request.device())) {}
 
-  // Returns false, with the refusal, if an instruction cannot be part of the loop.
+  // Adds the instructions of the request. Returns false, with the refusal, if an instruction cannot
+  // be part of a loop.
   bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
-  // Whether outputs, or output 0 only, may alias inputs: no input is read after the output is
-  // written.
+  // Whether `all` outputs, or output 0 only, may alias inputs. This requires that no input is read
+  // after the output is written.
   bool may_alias(bool all) const;
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
@@ -56,8 +58,9 @@ class Loop final : public tenon_sdk::Kernel {
   int64_t grain_ = 0;
   int64_t tile_ = kMaxTile;
   std::vector<SpanStep> steps_;
-  std::vector<ValueLocation> places_;      // One for each value.
-  std::vector<uint32_t> moving_, packed_;  // Values whose addresses change from tile to tile.
+  std::vector<ValueLocation> places_;  // One for each value.
+  // moving_: values whose addresses change from tile to tile. packed_: strided inputs.
+  std::vector<uint32_t> moving_, packed_;
   WideRegisters wide_;
   uint32_t wide_starts_[kMaxSpanInputs + 1] = {};
 };
@@ -123,7 +126,7 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
     ValueLocation& result = places_[step.value];
     if (result.kind != ValueLocation::Kind::kRegister) continue;
     result.number = registers.take(result.dtype);
-    if (last[step.value] <= i) registers.give_back(result.number);  // It is never read.
+    if (last[step.value] <= i) registers.give_back(result.number);  // The value is never read.
   }
   for (uint32_t v = 0; v < places_.size(); ++v) {
     if (places_[v].kind == ValueLocation::Kind::kDense ||

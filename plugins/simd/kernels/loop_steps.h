@@ -1,5 +1,4 @@
-// Building blocks of loop.cc and row_loop.cc: spans of single ops, and memory for intermediate
-// values.
+// Helpers of loop.cc and row_loop.cc: the span of one op, and memory for intermediate values.
 
 #pragma once
 
@@ -13,7 +12,8 @@ constexpr size_t kMaxLoopInputs = 24;
 
 // An elementwise instruction.
 struct SpanStep {
-  // Returns false, with the refusal, if it cannot be part of a loop.
+  // Initialises the step from instruction `i`. Returns false, with the refusal, if the instruction
+  // cannot be part of a loop.
   bool build(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
     Prepared made = request.step(i, true);
     if (!made.kernel) {
@@ -44,8 +44,8 @@ struct SpanStep {
     return true;
   }
 
-  // Runs on `n` elements. `at` has the address of each value, `wide` the float32 buffers of
-  // operands.
+  // Runs the instruction on `n` elements. `at`: addresses of all values. `wide`: float32 buffers
+  // for operands of half types.
   void run(std::byte* const* at, std::byte* const* wide, size_t n) const {
     const void* in[kMaxSpanInputs];
     for (size_t k = 0; k < n_inputs; ++k) in[k] = at[inputs[k]];
@@ -68,13 +68,15 @@ struct SpanStep {
   uint32_t value = 0;  // Index of the result.
   uint32_t n_inputs = 0;
   uint32_t inputs[kMaxSpanInputs] = {};
-  size_t strides[kMaxSpanInputs] = {1, 1, 1};  // 0 for uniform operands.
-  // The half types of operands that are computed in float32; the last is the result's.
+  size_t strides[kMaxSpanInputs] = {1, 1, 1};  // 1, or 0 for uniform operands.
+  // The half type of each operand that is computed in float32, otherwise TENON_DTYPE_NONE. The last
+  // one is for the result.
   tenon_dtype halves[kMaxSpanInputs + 1] = {};
   bool has_halves = false;
 };
 
-// Allocates arrays of one length, and reuses them after the last use of a value.
+// Allocates registers: arrays of one length for values, which are reused after the last use of a
+// value.
 class Registers {
  public:
   uint32_t take(tenon_dtype dtype) {
@@ -92,7 +94,8 @@ class Registers {
   void give_back(uint32_t i) { is_free_[i] = true; }
 
   size_t bytes_per_element() const { return start_of(sizes_.size()); }
-  // The offset of a register, in bytes per element.
+  // Returns the offset of a register in bytes per element: the actual offset is this number times
+  // the length of the arrays.
   size_t start_of(size_t i) const {
     size_t start = 0;
     for (size_t before = 0; before < i; ++before) start += sizes_[before];
@@ -100,13 +103,13 @@ class Registers {
   }
 
  private:
-  std::vector<size_t> sizes_;  // Of an element.
+  std::vector<size_t> sizes_;  // Element sizes of the registers in bytes.
   std::vector<bool> is_free_;
 };
 
-// Registers for operands that are converted to float32.
+// float32 registers for operands of half types.
 struct WideRegisters {
-  // Allocates those that the step needs.
+  // Allocates the registers that the step needs.
   void add(const SpanStep& step, Registers& registers) {
     for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
       if (step.halves[k] != TENON_DTYPE_NONE) add(k, registers);
@@ -122,7 +125,7 @@ struct WideRegisters {
   uint32_t number[kMaxSpanInputs + 1] = {};
 };
 
-// Makes a loop of type L with its traits, or returns the refusal.
+// Prepares a loop of type L with its traits, or returns the refusal.
 template <class L>
 Prepared prepare_as(const tenon_sdk::LoopRequest& request) {
   auto loop = std::make_unique<L>(request);

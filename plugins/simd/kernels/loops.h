@@ -1,5 +1,5 @@
-// Spans made from scalar functions, for dtypes and ops that need no explicit vector code, because
-// the compiler vectorises them.
+// Spans that are made from scalar functions, for dtypes and ops whose loops the compiler
+// vectorises.
 
 #pragma once
 
@@ -7,7 +7,8 @@
 
 namespace tenon_simd {
 
-// `Function` is an empty lambda, so its call is inlined into the loop.
+// Returns the span of a unary function. `Function` has no state, so the compiler inlines its call
+// into the loop.
 template <class In, class Out, class Function>
 Span unary_loop(Function) {
   return [](const void* const* in, const size_t* step, void* out, size_t n, const SpanParams&) {
@@ -58,12 +59,13 @@ Span ternary_loop(Function) {
   };
 }
 
-// The dtypes that spans support; half types have been widened before.
+// The floating-point types that spans support. Half types are converted to float32 before the span
+// runs.
 using SpanFloats = tenon_sdk::Types<float, double>;
 using SpanAny = tenon_sdk::Types<Bool, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
                                  uint16_t, uint32_t, uint64_t>;
 
-// A kernel that runs `span`, or a refusal if it is NULL.
+// Returns a kernel that runs `span`, or a refusal if `span` is NULL.
 inline Prepared kernel_of(const Request& request, Span span, Cost cost = Cost::kLight) {
   if (span == nullptr) return refuse("this op has no loop for this dtype");
   return make_elementwise(request, span, cost);

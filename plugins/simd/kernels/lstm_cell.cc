@@ -1,4 +1,5 @@
-// lstm_cell: two matrix products into one buffer of gates, then one pass over it.
+// lstm_cell: computes two matrix products into one buffer of gates, then processes the gates in one
+// pass.
 
 #include "plugins/simd/kernels/cell.h"
 #include "plugins/simd/kernels/through_float.h"

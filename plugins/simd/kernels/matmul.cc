@@ -21,7 +21,8 @@ struct Product {
   }
 };
 
-// The matrix of one batch. An axis of size 1 may have any stride, so it gets a convenient one.
+// Returns the matrix with this batch index. An axis of size 1 may have any stride, so it gets a
+// stride for which no packing is needed.
 template <class T>
 Matrix<T> matrix_of(const tenon_view& view, bool transposed, const tenon_view& out, int64_t batch) {
   const size_t rank = view.rank;
@@ -63,7 +64,8 @@ template <class T>
 void float_matmul(const Instance& instance, const tenon_launch& launch,
                   const tenon_matmul_attrs& attrs) {
   const Product product(launch, attrs.transpose_a);
-  // If there are many small products, each runs on one thread; a few large ones are split.
+  // If there are many products, each runs on one thread. If there are few, each is split among the
+  // threads.
   const bool is_cut = product.batches < 2 * static_cast<int64_t>(instance.pool.threads());
   const int64_t size = std::max<int64_t>(1, product.m * product.n * product.k);
   const int64_t grain = is_cut ? product.batches : std::max<int64_t>(1, (1 << 19) / size);
@@ -74,7 +76,8 @@ void float_matmul(const Instance& instance, const tenon_launch& launch,
   });
 }
 
-// Integers wrap, so neither the order of summation nor the sign matters.
+// Products of integers. Sums wrap, so they do not depend on the order, and signed and unsigned
+// integers use the same code.
 template <class T>
 void int_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, bool transpose_b) {
   const Product product(launch, transpose_a);

@@ -1,4 +1,5 @@
-// concat, pad, dynamic_slice and dynamic_update_slice: elements are only moved.
+// concat, pad, dynamic_slice and dynamic_update_slice: kernels that move elements without
+// computing.
 
 #include "plugins/simd/kernels/axes.h"
 
@@ -7,7 +8,8 @@ namespace {
 
 using tenon_sdk::Walk;
 
-// Copies a block of these sizes between strided operands, by whole rows where both are dense.
+// Copies a block of these sizes between strided operands. Copies whole rows if both operands are
+// dense.
 template <class T>
 void copy_block(const T* from, const int64_t* from_strides, T* to, const int64_t* to_strides,
                 size_t rank, const int64_t* sizes) {
@@ -43,7 +45,7 @@ void copy_dense(const Pool& pool, const T* from, const tenon_view& view, const i
       [&](int64_t begin, int64_t end) { pack(from, axes, begin, end, to + begin); });
 }
 
-// The offset of the slice with these sizes in `view`, in elements.
+// Returns the offset, in elements, of the slice with these sizes and starts in `view`.
 int64_t slice_offset(const tenon_view& view, const tenon_view& starts, const int64_t* sizes) {
   const tenon_sdk::IndexReader start(starts);
   int64_t offset = 0;
@@ -86,8 +88,8 @@ Prepared prepare_pad(const Request& request) {
       T* const y = data<T>(out);
       std::fill_n(y, count(out), has_input(launch, 1) ? *data<const T>(launch.inputs[1]) : T{});
 
-      // Copy the part of x that remains: along each axis, elements from `first` on go to first +
-      // before.
+      // Copies the part of x that is in the result. Along each axis, the element at `first` is
+      // copied to first + before.
       const Strides strides(in);
       int64_t sizes[TENON_MAX_RANK];
       int64_t from = 0, to = 0;
@@ -116,7 +118,8 @@ Prepared prepare_dynamic_slice(const Request& request) {
   });
 }
 
-// The result may alias x, as for a growing cache, or an update that covers all of it.
+// dynamic_update_slice. The result may alias x, for example a growing cache, or an update that
+// covers the whole result.
 Prepared prepare_dynamic_update_slice(const Request& request) {
   return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     const uint32_t traits = kTraits | TENON_KERNEL_MAY_ALIAS;

@@ -1,13 +1,13 @@
-// The matrix product shared by matmul, convolutions and LSTM cells.
+// The matrix product that matmul, convolutions and recurrent cells share.
 //
 // A block of kBlockK terms a[i, k] b[k, j] is summed from 0 in ascending order of k, each by one
 // fused multiply-add where the processor has it. The sums of up to kLongestChain terms are added to
 // c[i, j] block by block; longer sums are added as a tree (pairwise.h). This order does not depend
 // on packing, threads or vector widths, so every layout of the operands gives the same bits.
 //
-// The product is built around the register tile of vectors/multiply.cc. b is packed in blocks of
-// kBlockK rows, which stay in the second-level cache, as panels as wide as the tile; a is packed in
-// panels as high as the tile.
+// The product is built around the register tile of vectors/multiply.cc. `b` is packed in blocks of
+// kBlockK rows, which stay in the L2 cache. A block consists of panels that are as wide as the
+// tile. `a` is packed into panels that are as high as the tile.
 
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace tenon_simd {
 
-// Arguments of a tile: computes `m` by `n` elements of c, at most a whole tile, from `k` columns of
-// a panel of a and `k` rows of a panel of b.
+// Arguments of a tile function. It computes `m` x `n` elements of `c`, at most a whole tile, from
+// `k` columns of a panel of `a` and `k` rows of a panel of `b`.
 template <class T>
 struct TileArgs {
   int64_t k;
@@ -28,44 +28,47 @@ struct TileArgs {
   int64_t a_row, a_k;  // Strides between rows and between columns of a's panel.
   const T* b;
   int64_t b_k;               // Stride between rows of b's panel; its columns are contiguous.
-  const int64_t* b_offsets;  // For `gathered`, instead of b_k: the offset of each row of b.
-  int64_t b_pair, c_pair;    // For `paired`: the distance of a row's two vectors.
+  const int64_t* b_offsets;  // Only for `gathered`, instead of b_k: the offset of each row of b.
+  int64_t b_pair, c_pair;    // Only for `paired`: the distance between a row's two vectors.
   T* c;
   int64_t c_row;
   int64_t m, n;
   bool add;  // Adds to c instead of overwriting it.
 };
 
-// Consecutive elements of a row of patches: `from` is their offset in the planes at the tap at the
-// origin, and `to` their column.
+// A run of `n` consecutive elements of a row of patches. `from`: offset in the planes for the first
+// tap. `to`: column in the panel.
 struct PatchRun {
   int64_t from, to, n;
 };
 
 template <class T>
 struct MultiplyTiles {
-  int64_t rows, columns;                      // Of a tile.
+  int64_t rows, columns;                      // Numbers of rows and columns of a tile.
   void (*packed)(const TileArgs<T>& args);    // a_row is 1, and a_k is `rows`.
-  void (*direct)(const TileArgs<T>& args);    // Any strides of a; m is a whole panel.
-  void (*gathered)(const TileArgs<T>& args);  // Like packed, with b's rows at b_offsets.
-  // Like gathered, for two separate vectors of n elements each; n is at most half of `columns`.
+  void (*direct)(const TileArgs<T>& args);    // Any strides of a; m must be a whole panel.
+  void (*gathered)(const TileArgs<T>& args);  // Like `packed`, but the rows of b are at b_offsets.
+  // Like `gathered`, for rows that consist of two separate vectors of n elements. n is at most half
+  // of `columns`.
   void (*paired)(const TileArgs<T>& args);
-  void (*row)(const TileArgs<T>& args);  // One row with any n. Reads only the b it needs.
-  // to[j * to_row + i] = from[i * from_row + j] for i of [0, rows), j of [0, columns).
+  // One row with any n. Does not read past the end of b's rows.
+  void (*row)(const TileArgs<T>& args);
+  // to[j * to_row + i] = from[i * from_row + j] for i in [0, rows), j in [0, columns).
   void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t columns);
-  // to[i * to_row + j] = from[i * from_row + j] for i of [0, rows), j of [0, n).
+  // to[i * to_row + j] = from[i * from_row + j] for i in [0, rows), j in [0, n).
   void (*copy_rows)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t n);
 
-  // Copies rows of patches to a panel: for each k, all runs at offsets[k]. Reads and writes whole
-  // vectors, so up to one tile past the end of `from` and of a row of `to`; rows are written in
-  // order.
+  // Copies rows of patches to a panel: row k consists of all runs, moved by offsets[k]. Reads and
+  // writes whole vectors, which may extend up to one tile past the end of `from` and of a row of
+  // `to`. Rows are written in order.
   void (*copy_patches)(const T* from, const int64_t* offsets, int64_t k, const PatchRun* runs,
                        int64_t n_runs, T* to, int64_t to_row);
 
-  // The height of panels for an `m`-row matrix. A small remainder would leave most of a tile idle;
-  // panels of eight rows are as fast as twelve if they leave no remainder.
+  // Returns the height of panels for a matrix of `m` rows. With a small remainder, most of the last
+  // tile would be idle. Panels of eight rows are as fast as panels of twelve rows if they leave no
+  // remainder.
   int64_t panel_rows(int64_t m) const {
     return rows == 12 && m % 8 == 0 && m % 12 != 0 && m % 12 <= 4 ? 8 : rows;
   }
@@ -78,8 +81,8 @@ const MultiplyTiles<float>& multiply_tiles<float>();
 template <>
 const MultiplyTiles<double>& multiply_tiles<double>();
 
-// Scratch memory of the calling thread, reused by its next kernel. Only one user at a time for each
-// `slot`.
+// Returns scratch memory of the calling thread, which later calls with the same `slot` reuse. A
+// slot must have only one user at a time.
 std::byte* thread_scratch(int slot, size_t size);
 
 template <class T>
@@ -125,7 +128,7 @@ struct Matrix {
       }
     }
   }
-  // Whether tiles can read it in place.
+  // Whether tiles can read the matrix in place.
   bool is_ready() const { return column == 1; }
   const T* at(int64_t k, int64_t n) const { return data + k * row + n; }
   int64_t row_stride() const { return row; }
@@ -135,8 +138,8 @@ constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
 
-// Columns [n0, n1) of one row, terms [k0, k1), with a b that tiles read in place. No element of b
-// is used twice, so nothing is packed.
+// Adds terms [k0, k1) to columns [n0, n1) of one row. Requires b.is_ready(). Nothing is packed,
+// because no element of `b` is used twice.
 template <class T, class B>
 void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, int64_t a_k,
                   const B& b, T* c, bool add) {
@@ -154,8 +157,8 @@ void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, in
   }
 }
 
-// Terms [k0, k1), at most kLongestChain, of rows [m0, m1) and columns [n0, n1). `B` is a Matrix or
-// a type with its own packing.
+// Adds terms [k0, k1), at most kLongestChain, to rows [m0, m1) and columns [n0, n1). `B` is a
+// Matrix or a type with its own packing.
 template <class T, class B>
 void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
                     const Matrix<T>& a, const B& b, T* c, int64_t c_row, bool add) {
@@ -164,7 +167,7 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
   const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;
-  // Packing pays off if the packed data is used often enough.
+  // Packing pays off if packed elements are used often enough.
   const bool packs_a = n1 - n0 > 4 * nr;
   const bool packs_b = !b.is_ready() || m1 - m0 > 4 * mr;
   T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k1 - k0, kBlockK));
@@ -229,14 +232,14 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
   }
 }
 
-// Rows [m0, m1) of columns [n0, n1), with all terms.
+// Computes rows [m0, m1) and columns [n0, n1) with all terms.
 template <class T, class B>
 void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
                    const B& b, T* c, int64_t c_row, bool add) {
   if (k <= kLongestChain) {
     return multiply_chain(m0, m1, n0, n1, int64_t{0}, k, a, b, c, c_row, add);
   }
-  // The tree's partial sums take as much memory for each level as this many elements.
+  // Maximum size of a block. At each level, the tree of partial sums takes the memory of one block.
   constexpr int64_t kRows = 4 * kBlockM, kColumns = kBlockN;
   const int64_t chains = (k + kLongestChain - 1) / kLongestChain;
   std::vector<T> sums(static_cast<size_t>(std::min(kRows, m1 - m0) * std::min(kColumns, n1 - n0)));
@@ -259,7 +262,7 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
   }
 }
 
-// c = a b, or c += a b; uses the pool's threads if that pays off.
+// c = a b or, with `add`, c += a b. Uses the pool's threads if that pays off.
 template <class T, class B>
 void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const B& b,
               T* c, int64_t c_row, bool add) {
@@ -271,14 +274,15 @@ void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>
     return;
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
-  constexpr double kWorthTwo = 1 << 20;  // Multiply-adds that take longer than waking a thread.
+  // Minimum number of multiply-adds per task. They take longer than waking a thread.
+  constexpr double kWorthTwo = 1 << 20;
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   int64_t parts = pool.threads() == 1
                       ? 1
                       : static_cast<int64_t>(std::min(work / kWorthTwo, 2.0 * pool.threads()));
   if (parts <= 1) return multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, c_row, add);
 
-  // Split the longer side into whole tiles.
+  // Splits the longer side at multiples of the tile size.
   const bool cuts_rows = m > n;
   const int64_t side = cuts_rows ? m : n, tile = cuts_rows ? tiles.rows : tiles.columns;
   const int64_t step = std::max(tile, (side / parts + tile - 1) / tile * tile);

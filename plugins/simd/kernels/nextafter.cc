@@ -7,14 +7,15 @@
 namespace tenon_simd {
 namespace {
 
-// `kInfinity` has the bits of infinity; all larger magnitudes are NaN.
+// Returns the bits of the next float. `kInfinity` is the bits of infinity; larger magnitudes are
+// NaN.
 template <class Bits, Bits kInfinity>
 Bits next_after(Bits a, Bits b) {
   constexpr Bits kSign = std::numeric_limits<Bits>::min();
   const Bits magnitude_a = a & ~kSign, magnitude_b = b & ~kSign;
   if (magnitude_a > kInfinity) return a;
   if (magnitude_b > kInfinity) return b;
-  // Map bits to integers in the order of the floats, with both zeros equal.
+  // Maps the bits to integers with the order of the floats. Both zeros are mapped to 0.
   const Bits place_a = static_cast<Bits>(a < 0 ? -magnitude_a : magnitude_a);
   const Bits place_b = static_cast<Bits>(b < 0 ? -magnitude_b : magnitude_b);
   if (place_a == place_b) return b;

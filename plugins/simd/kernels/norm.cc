@@ -1,5 +1,5 @@
-// layer_norm, rms_norm and group_norm: the statistics of a row, or of the channels of a group, then
-// one pass that normalises it.
+// layer_norm, rms_norm and group_norm: compute the statistics of a row, or of the channels of a
+// group, then normalise it in one pass.
 
 #include <cmath>
 
@@ -9,9 +9,10 @@
 namespace tenon_simd {
 namespace {
 
-constexpr int64_t kGrain = 32 * 1024;  // Elements.
+constexpr int64_t kGrain = 32 * 1024;  // Minimum number of elements per task.
 
-// Calls write(distance), where distance(element) is its scaled distance from the mean.
+// Calls write(distance), where distance(element) returns the element minus the mean, multiplied by
+// `factor`.
 template <class T, class Write>
 void with_distance(T mean, T factor, const Write& write) {
   if (factor == 1) {
@@ -21,7 +22,8 @@ void with_distance(T mean, T factor, const Write& write) {
   }
 }
 
-// A parameter as dense elements, one for each element of a row with the axes of `x` from `axis` on.
+// Access to a parameter that is broadcast to a row as dense elements. A row has the axes of `x`
+// from `axis` on.
 template <class T>
 class RowParameter {
  public:
@@ -46,8 +48,7 @@ class RowParameter {
   std::vector<T> copy_;
 };
 
-// Calls row(i, elements) for the elements of the axes from `axis` on, at each index of the axes
-// before.
+// Calls row(i, elements) for each row i of `x`. A row has the axes from `axis` on.
 template <class T, class Row>
 void for_each_row(const Pool& pool, const tenon_view& x, size_t axis, const Row& row) {
   LoopAxes inside, outside;
@@ -117,7 +118,7 @@ void group_norm(const Pool& pool, const tenon_launch& launch, int64_t groups, do
   const Reducer& sum = *find_reducer(TENON_OP_sum, tenon_sdk::kDTypeOf<T>);
   const tenon_view &x = launch.inputs[0], &scale = launch.inputs[1], &bias = launch.inputs[2];
   if (count(x) == 0) return;
-  const int64_t channels = x.sizes[1] / groups;  // Per group.
+  const int64_t channels = x.sizes[1] / groups;  // Channels per group.
   const int64_t area = count(x.rank - 2, x.sizes + 2), n = channels * area;
   LoopAxes inside;
   inside.push(channels, stride_of(x, 1));

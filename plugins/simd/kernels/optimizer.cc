@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kGrain = 64 * 1024;
 
-// An output may alias an input only element by element, so iterations are independent. With this
-// many pointers the compiler vectorises only with this pragma.
+// An output and an input that alias have the same elements at each index, so iterations are
+// independent. With this many pointers, the compiler vectorises loops only with this pragma.
 #if defined(__clang__)
 #define TENON_CPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -35,7 +35,8 @@ void adam(const Pool& pool, const tenon_launch& launch, const AdamRates& attrs) 
   const T beta1 = static_cast<T>(attrs.beta1), rest1 = static_cast<T>(1 - attrs.beta1);
   const T beta2 = static_cast<T>(attrs.beta2), rest2 = static_cast<T>(1 - attrs.beta2);
   const T epsilon = static_cast<T>(attrs.epsilon);
-  const T kept = static_cast<T>(1 - lr * attrs.weight_decay);  // 1 in adam, which changes nothing.
+  // 1 in adam, which has no decoupled weight decay.
+  const T kept = static_cast<T>(1 - lr * attrs.weight_decay);
   T* const new_p = data<T>(launch.outputs[0]);
   T* const new_m = data<T>(launch.outputs[1]);
   T* const new_v = data<T>(launch.outputs[2]);
@@ -84,7 +85,8 @@ void sgd(const Pool& pool, const tenon_launch& launch) {
   });
 }
 
-// Each output element depends only on the inputs' elements at its index.
+// Outputs may alias inputs, because an output element depends only on the inputs' elements at the
+// same index.
 Prepared with_alias(const Request& request, Prepared prepared) {
   for (size_t i = 0; i < request.n_inputs(); ++i) {
     if (request.input(i).strides == TENON_STRIDES_STRIDED) return prepared;

@@ -8,7 +8,8 @@
 namespace tenon_simd {
 namespace {
 
-// NaN comes last, and zeros of either sign have the same key.
+// Converts the bits of an element to an unsigned key with the same order. NaN has the largest key,
+// and zeros of both signs have the same key.
 template <KeyRule::Kind kKind, class U>
 U key_of(U bits, U infinity) {
   constexpr U kTop = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
@@ -82,8 +83,8 @@ void Ranking<Word>::load(const Pool* pool, const U* x, int64_t stride, const Key
   }
 }
 
-// Uses comparisons for short rows, for which the histograms of a radix sort would cost more. Their
-// cost grows with the number of bytes.
+// Short lines are sorted by comparisons, because the histograms of a radix sort would cost more.
+// Their cost grows with the number of key bytes.
 template <class Word>
 void Ranking<Word>::sort(const Pool* pool) {
   if (n_ <= 64 * key_bytes_) {
@@ -93,9 +94,9 @@ void Ranking<Word>::sort(const Pool* pool) {
   for (int byte = 0; byte < key_bytes_; ++byte) sort_by_byte(pool, 8 * byte);
 }
 
-// One pass of a stable radix sort: moves items after all those with a smaller byte, and after
-// earlier ones with the same byte. Each chunk counts its bytes, derives its target positions from
-// the counts, and moves its items.
+// One pass of a stable radix sort: orders items by one byte of the key, and keeps the order of
+// items with the same byte. Each chunk counts its bytes, derives its target positions from the
+// counts, and moves its items.
 template <class Word>
 void Ranking<Word>::sort_by_byte(const Pool* pool, int shift) {
   using Counts = std::array<int64_t, 256>;
@@ -132,8 +133,9 @@ void Ranking<Word>::sort_by_byte(const Pool* pool, int shift) {
   items_.swap(spare_);
 }
 
-// For few of many, a heap rejects most elements with one comparison. Selection pays off if it
-// leaves most elements unsorted.
+// If `k` is at most 1/64 of the elements, a heap rejects most of them with one comparison. If `k`
+// is at most 1/8, selecting the first k elements leaves most elements unsorted. Otherwise sorts
+// all.
 template <class Word>
 void Ranking<Word>::sort_first(const Pool* pool, int64_t k) {
   if (8 * k > n_) {

@@ -1,5 +1,5 @@
-// The order of sort: converts elements to unsigned keys with the same order, and sorts the keys of
-// a line together with their indices.
+// Defines the order of sort. Converts elements to unsigned keys with the same order, and sorts the
+// keys of a line together with the elements' indices.
 
 #pragma once
 
@@ -9,14 +9,15 @@
 
 namespace tenon_simd {
 
-// How elements of a dtype are ordered by their bits, so that one loop serves all dtypes of a size.
+// Describes how the bits of a dtype's elements are ordered, so that one loop sorts all dtypes of
+// the same size.
 struct KeyRule {
   enum class Kind { kBool, kUnsigned, kSigned, kFloat };
 
   explicit KeyRule(tenon_dtype dtype);
 
   Kind kind = Kind::kUnsigned;
-  uint64_t infinity = 0;  // The bits of infinity; those of a NaN without its sign are more.
+  uint64_t infinity = 0;  // The bits of infinity. Without the sign bit, the bits of NaN are larger.
 };
 
 template <class Word>
@@ -25,8 +26,8 @@ struct Ranked {
   Word place;
 };
 
-// Sorts the elements of one line after another. Items are distinct, because their indices differ,
-// so every algorithm gives the same result. A Word must hold the keys and the indices.
+// Sorts the elements of one line at a time. Items (key, index) are distinct, because their indices
+// differ, so every algorithm gives the same result. A Word must be able to hold keys and indices.
 template <class Word>
 class Ranking {
  public:
@@ -35,14 +36,15 @@ class Ranking {
 
   const Ranked<Word>& operator[](int64_t i) const { return items_[at(i)]; }
 
-  // Loads the elements at x, `stride` elements apart. NaN comes last in either direction.
+  // Loads elements that are `stride` elements apart. NaN sorts last in ascending and in descending
+  // order.
   template <class U>
   void load(const Pool* pool, const U* x, int64_t stride, const KeyRule& rule, bool descending);
 
   // Sorts by key, then by index.
   void sort(const Pool* pool);
 
-  // Moves the first k items of the order to the front, sorted.
+  // Moves the first `k` items in sorted order to the front. The order of the others is unspecified.
   void sort_first(const Pool* pool, int64_t k);
 
   // Sorts the first k items by index.
@@ -76,7 +78,7 @@ class Ranking {
 extern template class Ranking<uint32_t>;
 extern template class Ranking<uint64_t>;
 
-// Calls body(Type<Word>) with the smallest Word for n elements like T.
+// Calls body(Type<Word>) with the smallest Word for `n` elements of the size of T.
 template <class T, class Body>
 void with_word(int64_t n, const Body& body) {
   if constexpr (sizeof(T) <= sizeof(uint32_t)) {

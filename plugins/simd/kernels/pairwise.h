@@ -1,6 +1,6 @@
-// Sums of many terms as a tree: parts of bounded length are summed serially, and their results are
-// added pairwise. The rounding error grows with the length of a part and the logarithm of the
-// number of parts, instead of with the number of terms.
+// Pairwise summation: parts of bounded length are summed serially, and the sums of the parts are
+// added as a tree. The rounding error grows with the length of a part and with the logarithm of the
+// number of parts, not with the number of terms.
 
 #pragma once
 
@@ -15,14 +15,14 @@ namespace tenon_simd {
 // Maximum number of terms that are summed serially, before the tree begins.
 constexpr int64_t kLongestChain = 4096;
 
-// The number of parts in the left branch of a tree of `n` parts: the largest power of two below
-// `n`. So the tree depends on `n` only.
+// Returns the number of parts in the left branch of a tree of `n` parts: the largest power of two
+// below `n`. So the tree depends only on `n`.
 inline int64_t left_parts(int64_t n) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n - 1)));
 }
 
-// Calls part(i, to) for each i of [begin, end), which writes `size` sums, and stores their totals
-// in `to`.
+// Calls part(i, to), which writes `size` sums, for each i in [begin, end). Stores the totals of
+// these sums in `to`.
 template <class T, class Part>
 void sum_parts(int64_t begin, int64_t end, int64_t size, T* to, const Part& part) {
   if (end - begin <= 1) return part(begin, to);
@@ -33,12 +33,12 @@ void sum_parts(int64_t begin, int64_t end, int64_t size, T* to, const Part& part
   for (int64_t i = 0; i < size; ++i) to[i] += right[static_cast<size_t>(i)];
 }
 
-// The same tree for parts that are added one after another.
+// Adds the sums of parts as the same tree as sum_parts(), one part at a time.
 template <class T>
 class PartSums {
  public:
   void add(T part) {
-    // Each trailing one bit of the count stands for a subtree that this part completes.
+    // Each trailing one bit of the count stands for a complete subtree on the left of this part.
     for (uint64_t n = n_++; (n & 1) != 0; n /= 2) part = static_cast<T>(subtrees_[--depth_] + part);
     subtrees_[depth_++] = part;
   }
@@ -55,7 +55,7 @@ class PartSums {
   uint64_t n_ = 0;
 };
 
-// The same for parts of `size` sums.
+// Like PartSums, for parts of `size` sums each.
 template <class T>
 class PartTree {
  public:
@@ -63,7 +63,7 @@ class PartTree {
 
   void add(const T* part) {
     std::vector<T> sums(part, part + size_);
-    // Each trailing one bit of the count stands for a subtree that this part completes.
+    // Each trailing one bit of the count stands for a complete subtree on the left of this part.
     for (uint64_t n = n_++; (n & 1) != 0; n /= 2) {
       add_to(subtrees_.back(), sums);
       sums = std::move(subtrees_.back());
@@ -90,8 +90,8 @@ class PartTree {
   uint64_t n_ = 0;
 };
 
-// Accumulates terms in any order into each element of `y`. After kLongestChain terms of a target,
-// its elements of `y` are moved to a tree and restart at 0.
+// Accumulates terms for targets in any order. A target's sums are its elements of `y`. After
+// kLongestChain terms of a target, its elements are added to a tree and set to 0.
 template <class T>
 class ScatteredSums {
  public:
@@ -99,7 +99,7 @@ class ScatteredSums {
   ScatteredSums(int64_t n_targets, int64_t width)
       : width_(width), n_terms_(static_cast<size_t>(n_targets)) {}
 
-  // Call before each term of the target whose elements begin at index `at`.
+  // Must be called before each term of the target whose elements begin at index `at`.
   void make_room(T* y, int64_t at) {
     const int64_t target = width_ == 1 ? at : at / width_;
     uint16_t& n = n_terms_[static_cast<size_t>(target)];
@@ -107,7 +107,7 @@ class ScatteredSums {
     n = 1;
     move_to_tree(y, target);
   }
-  // Call after the last term: stores the sums in `y`.
+  // Must be called after the last term. Stores the total sums in `y`.
   void finish(T* y) {
     for (auto& [target, tree] : trees_) {
       T* const last = y + target * width_;

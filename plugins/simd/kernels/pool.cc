@@ -1,4 +1,4 @@
-// max_pool with indices, its derivative, and window_sum.
+// max_pool with indices, max_pool_backward and window_sum.
 
 #include <atomic>
 #include <limits>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kGrain = 16 * 1024;  // Minimum number of taps per task.
 
-// The taps of one axis that lie inside the input for one output position.
+// The range of taps along an axis that are inside the input for one output position.
 struct TapRange {
   int64_t begin, end;
   TapRange(const Window& window, size_t axis, int64_t at, int64_t taps, int64_t size) {
@@ -28,8 +28,7 @@ struct TapRange {
   }
 };
 
-// Calls each(plane, p, to) for every output, where `to` is its row-major index. Tasks are whole
-// planes.
+// Calls plane(i) for every plane i of the output. Tasks are whole planes.
 template <class Plane>
 void for_each_plane(const Pool& pool, const Planes& y, const Spatial& taps, const Plane& plane) {
   const int64_t work = std::max<int64_t>(1, volume(y.sizes) * volume(taps));
@@ -39,7 +38,7 @@ void for_each_plane(const Pool& pool, const Planes& y, const Spatial& taps, cons
                       });
 }
 
-// Whether 2 by 2 windows with stride 2 cover planes without padding, by far the most common case.
+// Whether windows are 2 x 2 with stride 2 and without padding. This is by far the most common case.
 bool is_halving(const Window& window, const Spatial& taps, const Planes& x, const Planes& y) {
   return taps == Spatial{1, 2, 2} && window.steps[1] == 2 && window.steps[2] == 2 &&
          window.dilations == Spatial{1, 1, 1} && window.pads == Spatial{0, 0, 0} &&
@@ -58,16 +57,16 @@ bool always_has_taps(const Window& window, const Spatial& taps, const Planes& x,
   return true;
 }
 
-// Whether padded planes take little more memory than the input. Large dilations leave most of them
-// unread.
+// Whether padded planes take little memory compared with the input. With large dilations, most of
+// their elements would not be read.
 bool has_compact_planes(const Window& window, const Spatial& taps, const Planes& x,
                         const Planes& y) {
   const PlaneLayout layout(window, y.sizes, taps);
   return layout.plane <= 8 * volume(x.sizes) + 4096;
 }
 
-// Copies each plane of x to a padded plane, and calls each(rows, plane, d) for each slice of
-// outputs. `rows` has the taps of the slice and its part of y.
+// Copies each plane of x to a padded plane, and calls each(rows, plane, d) for each slice d of the
+// plane's outputs. `rows` describes the taps of the slice and its part of y.
 template <class T, class Each>
 void for_each_padded_slice(const Pool& pool, const tenon_launch& launch, const Window& window,
                            const Spatial& taps, T padding, const Each& each) {
@@ -78,7 +77,7 @@ void for_each_padded_slice(const Pool& pool, const tenon_launch& launch, const W
   layout.add_offsets(window, taps, 0, offsets);
   const int64_t slice = y.sizes[1] * y.sizes[2];
   for_each_plane(pool, y, taps, [&](int64_t plane) {
-    // Rows are read as whole vectors, also past the end of the last one.
+    // Rows are read as whole vectors, which may extend past the end of the last row.
     T* const planes = scratch_of<T>(kScratchConv, layout.plane + multiply_tiles<T>().columns);
     copy(data<const T>(launch.inputs[0]) + plane / x.channels * x.n_stride +
              plane % x.channels * x.channel_stride,
@@ -96,13 +95,14 @@ void for_each_padded_slice(const Pool& pool, const tenon_launch& launch, const W
   });
 }
 
-// The first NaN wins, else the first of the largest elements.
+// Whether `candidate` replaces the maximum so far. The maximum is the first NaN or, without NaN,
+// the first of the largest elements.
 template <class T>
 bool wins(T candidate, T best) {
   return best == best && (best < candidate || candidate != candidate);
 }
 
-// The index of the first tap of a window that is inside the input.
+// Returns the index in x of the first element of a window.
 int64_t first_index(const Window& window, const Spatial& taps, const Planes& x, int64_t plane,
                     const Spatial& p) {
   int64_t index = plane;
@@ -114,10 +114,10 @@ int64_t first_index(const Window& window, const Spatial& taps, const Planes& x, 
   return index;
 }
 
-// Numbers of taps are exact in float32.
+// Maximum number of taps. Up to this number, tap numbers are exact in float32.
 constexpr int64_t kMaxTaps = 1 << 20;
 
-// For windows with at least one tap inside the input.
+// max_pool on padded planes. Requires that every window has at least one tap inside the input.
 template <class T>
 void padded_max_pool(const Pool& pool, const tenon_launch& launch, const Window& window,
                      const Spatial& taps) {
@@ -130,7 +130,7 @@ void padded_max_pool(const Pool& pool, const tenon_launch& launch, const Window&
     return for_each_padded_slice<T>(pool, launch, window, taps, kPadding, largest);
   }
   int64_t* const indices = data<int64_t>(launch.outputs[1]);
-  // The index in x of each tap of the output (0, 0, 0), and of its neighbours.
+  // The index in x of each tap of the output at position (0, 0, 0), relative to the plane.
   std::vector<int64_t> tap_index;
   for_each_position(taps, [&](const Spatial& tap) {
     int64_t index = 0;
@@ -149,7 +149,7 @@ void padded_max_pool(const Pool& pool, const tenon_launch& launch, const Window&
       for (int64_t w = 0; w < rows.n; ++w) {
         const int64_t at = h * rows.n + w;
         to[at] = first + w * window.steps[2] + tap_index[static_cast<size_t>(rows.winners[at])];
-        // The padding is not less than the elements of this window.
+        // All elements of this window are minus infinity, as is the padding.
         if (rows.y[at] == kPadding) to[at] = first_index(window, taps, x, plane, {d, h, w});
       }
     }
@@ -212,7 +212,7 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
   });
 }
 
-// Padding counts as zeros.
+// window_sum. Padding is zero.
 template <class T>
 void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& window,
                  const Spatial& taps) {
@@ -236,7 +236,7 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
       const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);
       const TapRange h(window, 1, p[1], taps[1], x.sizes[1]);
       const TapRange w(window, 2, p[2], taps[2], x.sizes[2]);
-      // Sum as a tree of whole rows, or of kLongestChain elements of a row.
+      // Sums a tree whose parts are whole rows, or kLongestChain elements of a row.
       PartSums<T> sums;
       T chain{0};
       int64_t n_in_chain = 0;
@@ -267,7 +267,8 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
   });
 }
 
-// The number of planes that correspond in two tensors; 1 if they are not images of one batch.
+// Returns the number of corresponding planes of two tensors if batch and channel sizes are equal;
+// otherwise 1.
 int64_t planes_of(const tenon_view& a, const tenon_view& b) {
   const bool shared = a.rank >= 2 && b.rank >= 2 && a.sizes[0] == b.sizes[0] &&
                       a.sizes[1] == b.sizes[1] && count(a) > 0;
@@ -290,9 +291,10 @@ Prepared prepare_max_pool(const Request& request) {
   });
 }
 
-// dx is zero except at the indices; several windows may have selected the same element. The indices
-// of max_pool stay within their plane, so planes are summed in parallel, each in order. Indices of
-// other planes are added afterwards, and invalid ones are reported.
+// max_pool_backward adds each gradient to the element of dx at its index; several windows may have
+// the same index. The indices of max_pool are within the plane of the window, so planes are
+// processed in parallel, each in order. Gradients with indices in other planes are added
+// afterwards, and invalid indices are reported.
 Prepared prepare_max_pool_backward(const Request& request) {
   const Pool* pool = &pool_of(request);
   return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
@@ -344,7 +346,7 @@ Prepared prepare_window_sum(const Request& request) {
       sum_windows<T>(*pool, launch, window, taps);
     });
   }
-  // Integers wrap, so only their size matters.
+  // Integer sums wrap, so signed and unsigned integers use the same code.
   using Unsigned =
       tenon_sdk::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
   return dispatch<Unsigned>(request.input(0).dtype, [&]<class T>(Type<T>) {

@@ -1,4 +1,4 @@
-// rng_bits: Philox4x32-10. Each block depends on its number only, so blocks are computed in
+// rng_bits: Philox4x32-10. A block depends only on key and counter, so blocks are computed in
 // parallel.
 
 #include <array>
@@ -35,8 +35,8 @@ inline Words advance(Words counter, uint64_t blocks) {
 
 }  // namespace
 
-// Word w of a draw is lane w % 4 of block w / 4 after the counter. A u64 takes two words, low word
-// first, which matches its layout in memory.
+// Word w of the random bits is lane w % 4 of the Philox block at the counter plus w / 4. A u64
+// consists of two words, low word first, which is its layout in memory.
 Prepared prepare_rng_bits(const Request& request) {
   const int64_t words_each = request.output(0).dtype == TENON_UINT64 ? 2 : 1;
   return kernel(kTraits, [words_each, pool = &pool_of(request)](const tenon_launch& launch) {

@@ -1,4 +1,5 @@
-// sum, prod, max, min, mean, any and all over any axes of any layout. reduce.h defines the order.
+// sum, prod, max, min, mean, any and all over any axes, for any memory layout. reduce.h defines the
+// order of operations.
 
 #include "plugins/simd/kernels/reduce.h"
 
@@ -8,7 +9,7 @@
 namespace tenon_simd {
 namespace {
 
-// Minimum number of elements per task, and maximum number of columns per task.
+// kGrain: minimum number of elements per task. kColumns: maximum number of columns per task.
 constexpr int64_t kGrain = 64 * 1024;
 constexpr int64_t kColumns = 2048;
 // Maximum number of partial results of a launch, in addition to one for each output. A broadcast
@@ -78,7 +79,8 @@ class Reduce final : public RowKernel {
     const int64_t n = reduced.count();
     if (n == 0) return reducer_.fill_identity(out, static_cast<size_t>(n_out));
     const int64_t n_blocks = (n + kReduceBlock - 1) / kReduceBlock;
-    // A task reduces a group of blocks, which is a complete subtree of the tree of all blocks.
+    // A task reduces a group of consecutive blocks, which form a complete subtree of the tree of
+    // all blocks.
     int64_t group = 1;
     while ((n_blocks / group) * n_out > kMaxPartials && group < n_blocks) group *= 2;
     const int64_t n_groups = (n_blocks + group - 1) / group;
@@ -131,8 +133,8 @@ class Reduce final : public RowKernel {
     }
   }
 
-  // Combines blocks in the order of the tree; each level holds one subtree's result for `n`
-  // columns.
+  // Combines blocks [begin, end) of `n` columns in the order of the tree. Each level of `subtrees`
+  // holds the results of one subtree.
   template <class ReduceBlock>
   void reduce_group(int64_t begin, int64_t end, int64_t n, const ReduceBlock& reduce_block,
                     std::vector<Accumulator>& subtrees, Accumulator* out) const {
@@ -142,7 +144,7 @@ class Reduce final : public RowKernel {
     size_t depth = 0;
     for (int64_t block = begin; block < end; ++block) {
       reduce_block(block, level(depth++));
-      // Each trailing one bit of the block's number completes a subtree.
+      // Each trailing one bit of `i` stands for a subtree that this block completes.
       for (int64_t i = block - begin; (i & 1) != 0; i /= 2, --depth) {
         reducer_.combine(level(depth - 2), level(depth - 1), width);
       }
@@ -178,7 +180,8 @@ class Reduce final : public RowKernel {
     block(from, last - first, scratch.widened, out);
   }
 
-  // `wide`: buffer for half types, which are summed in float32.
+  // Reduces a block of `n` contiguous elements. `wide`: buffer for half types, which are converted
+  // to float32.
   void block(const T* x, int64_t n, [[maybe_unused]] float* wide, Accumulator* out) const {
     if constexpr (std::is_same_v<T, Accumulator>) {
       reducer_.block(x, static_cast<size_t>(n), out);
@@ -201,7 +204,8 @@ class Reduce final : public RowKernel {
 };
 
 Prepared prepare_for(const Request& request, uint32_t op, bool is_mean) {
-  const auto attrs = request.attrs<tenon_sum_attrs>();  // All reductions have these attributes.
+  // All reductions have attributes with this layout.
+  const auto attrs = request.attrs<tenon_sum_attrs>();
   const tenon_dtype dtype = request.input(0).dtype;
   const Reducer* reducer = find_reducer(op, compute_dtype(dtype));
   if (reducer == nullptr) return refuse("this reduction has no loop for this dtype");
@@ -220,7 +224,8 @@ Prepared prepare_for(const Request& request, uint32_t op, bool is_mean) {
     case TENON_FLOAT64:
       return make(Type<double>(), Type<double>());
   }
-  // For the other ops only the element size matters; the reducer handles the rest.
+  // For integers and bools, only the element size matters here, because the Reducer knows the
+  // dtype.
   switch (size_of(dtype)) {
     case 1:
       return make(Type<uint8_t>(), Type<uint8_t>());

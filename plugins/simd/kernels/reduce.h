@@ -1,8 +1,8 @@
-// The order in which reductions combine elements. It is the same for every layout, thread count and
-// vector width.
+// Defines the order in which reductions combine elements. The order is the same for every memory
+// layout, number of threads and vector width.
 //
 // The elements of one result are numbered in row-major order over the reduced axes. A block is
-// kReduceBlock consecutive elements. In a block, element i joins partial result i mod
+// kReduceBlock consecutive elements. In a block, element i is combined into partial result i mod
 // kReduceLanes<T>. Partial results start from the identity and are combined as a tree: j with j +
 // lanes / 2, then j with j + lanes / 4, and so on. The blocks' results are combined as a tree too:
 // block 0 with block 1, 2 with 3 and so on, then those pairs in pairs.
@@ -25,11 +25,12 @@ struct Reducer {
 
   // Reduces a block of `n` contiguous elements.
   void (*block)(const void* x, size_t n, void* out);
-  // Reduces each of `width` columns. The block's rows begin at `offsets`, in elements.
+  // Reduces each of `width` adjacent columns of a block. `offsets`: the offsets of the rows in
+  // elements.
   void (*columns)(const void* x, const int64_t* offsets, size_t n_rows, size_t width, void* out);
-  // Combines from[i] into to[i].
+  // Combines from[i] into to[i], for i in [0, n).
   void (*combine)(void* to, const void* from, size_t n);
-  // Writes the result of no elements.
+  // Stores the result of reducing no elements.
   void (*fill_identity)(void* out, size_t n);
 };
 
@@ -42,14 +43,14 @@ ReducerTable int_reducers();    // kernels/int_reduce.cc
 
 const Reducer* find_reducer(uint32_t op, tenon_dtype dtype);
 
-// Combines the results of successive blocks in the order of the tree.
+// Combines the results of consecutive blocks in the order of the tree.
 template <class T>
 class BlockTree {
  public:
   explicit BlockTree(const Reducer& reducer) : reducer_(reducer) {}
 
   void add(T block) {
-    // Each trailing one bit of the count stands for a subtree that this block completes.
+    // Each trailing one bit of `n` stands for a complete subtree on the left of this block.
     for (uint64_t n = n_++; (n & 1) != 0; n /= 2) {
       T left = subtrees_[--depth_];
       reducer_.combine(&left, &block, 1);
@@ -91,10 +92,10 @@ T reduce_run(const Reducer& reducer, const T* x, int64_t n) {
   return tree.result();
 }
 
-// A kernel that reduces. row_loop.cc also calls it for rows in the cache.
+// A kernel that reduces rows. row_loop.cc also calls it for rows in the cache.
 class RowKernel : public tenon_sdk::Kernel {
  public:
-  // Reduces each of `n_rows` rows of `n` elements, all contiguous. If it `widens`, `wide` is a
+  // Reduces each of `n_rows` contiguous rows of `n` elements. If widens() is true, `wide` is a
   // buffer for min(n, kReduceBlock) float32 elements.
   virtual void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float* wide) const = 0;
   virtual bool widens() const = 0;

@@ -23,14 +23,15 @@ T Reflections<T>::make(int64_t i, int64_t first, const T* x) {
     v[0] = 1;
     return alpha;
   }
-  // Squares of tiny elements would vanish. The power of two is exact.
+  // Scales tiny elements by a power of two, which is exact, because their squares would underflow.
   constexpr T kTiny = sizeof(T) == sizeof(float) ? T(0x1p-40) : T(0x1p-400);
   const int exponent = most < kTiny ? -std::ilogb(most) : 0;
   if (exponent != 0) {
     for (int64_t j = 0; j < n; ++j) v[j] = std::ldexp(v[j], exponent);
   }
   const T size = std::sqrt(dense_steps<T>().dot(v, v, n));
-  const T first_element = v[0], beta = first_element < 0 ? size : -size;  // Avoids cancellation.
+  // The sign of beta avoids cancellation.
+  const T first_element = v[0], beta = first_element < 0 ? size : -size;
   factor = (beta - first_element) / beta;
   const T divisor = first_element - beta;
   for (int64_t j = 1; j < n; ++j) v[j] /= divisor;
@@ -80,7 +81,7 @@ tenon_sdk::DenseMatrix<T> Reflections<T>::product(int64_t columns, int64_t shift
   made.set_identity();
   for (int64_t end = count(); end > 0;) {
     const int64_t begin = (end - 1) / kBlock * kBlock;
-    // Columns before those of the vectors are still those of the identity.
+    // Rows and columns before `first` are still those of the identity matrix.
     const int64_t first = begin + shift;
     if (first < columns) {
       apply(begin, end, first, false, made.data() + first, columns, columns - first);
@@ -102,7 +103,7 @@ void Blocked<T>::qr(Matrix& a, Matrix& q, Matrix& r) {
   const auto& steps = dense_steps<T>();
   for (int64_t begin = 0; begin < k; begin += kBlock) {
     const int64_t end = std::min(begin + kBlock, k), width = end - begin, rows = m - begin;
-    // The panel's columns as rows.
+    // Stores the columns of the panel as rows.
     multiply_tiles<T>().transpose(a.data() + begin * n + begin, n, panel.data(), rows, rows, width);
     for (int64_t j = 0; j < width; ++j) {
       T* const column = panel.data() + j * rows;

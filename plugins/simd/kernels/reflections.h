@@ -10,7 +10,7 @@
 
 namespace tenon_simd {
 
-// Reflections of vectors of `length` elements; each row of `vectors` is one v.
+// Reflections of vectors of `length` elements. Row i of `vectors` is the vector v of reflection i.
 template <class T>
 struct Reflections {
   static constexpr int64_t kBlock = 32;
@@ -25,16 +25,17 @@ struct Reflections {
   int64_t length() const { return vectors.columns(); }
   T* at(int64_t i) { return vectors.data() + i * length(); }
 
-  // Makes reflection i, which maps x, elements [first, length), to (beta, 0, 0, ...), and returns
-  // beta.
+  // Computes reflection i, which maps the elements [first, length) of a vector, given in `x`, to
+  // (beta, 0, 0, ...). Returns beta.
   T make(int64_t i, int64_t first, const T* x);
 
-  // c <- H[begin] ... H[end - 1] c, or c <- H[end - 1] ... H[begin] c with `reversed`. c has
-  // `length` rows of n elements. The vectors are 0 before `first`.
+  // Computes c <- H[begin] ... H[end - 1] c or, with `reversed`, c <- H[end - 1] ... H[begin] c. c
+  // has `length` rows of n elements. The elements of the vectors before `first` are 0.
   void apply(int64_t begin, int64_t end, int64_t first, bool reversed, T* c, int64_t c_row,
              int64_t n);
 
-  // The first rows of H[0] H[1] ... , as `columns` columns. Vector i begins at i + shift.
+  // Returns the first `columns` columns of the product H[0] H[1] .... The elements of vector i
+  // before i + shift are 0.
   tenon_sdk::DenseMatrix<T> product(int64_t columns, int64_t shift);
 };
 

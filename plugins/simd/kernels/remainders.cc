@@ -8,8 +8,8 @@
 namespace tenon_simd {
 namespace {
 
-// The exact remainder with a's sign. Up to a quotient of 2^29 its product with a float fits a
-// double, so one division suffices; the quotient may be off by one.
+// Returns the exact remainder with the sign of `a`. If the quotient is at most 2^29, its product
+// with a float is exact in double, so one division suffices. The quotient may be off by one.
 inline float remainder(float a, float b) {
   const double x = std::fabs(static_cast<double>(a)), y = std::fabs(static_cast<double>(b));
   const double quotient = x / y;
@@ -21,7 +21,7 @@ inline float remainder(float a, float b) {
 }
 inline double remainder(double a, double b) { return std::fmod(a, b); }
 
-// The remainder with b's sign.
+// Returns the remainder with the sign of `b`.
 template <class T>
 T floor_mod(T a, T b) {
   const T rest = remainder(a, b);
@@ -29,8 +29,9 @@ T floor_mod(T a, T b) {
   return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// The floor of the exact quotient. The integer next to a / b is off by at most one; the sign of the
-// exact remainder gives the direction. An infinity has no remainder, so its quotient is NaN.
+// Returns the floor of the exact quotient. The integer nearest to a / b is off by at most one, and
+// the sign of the exact remainder determines the correction. If `a` is infinite, the result is NaN,
+// because an infinity has no remainder.
 template <class T>
 T floor_divide(T a, T b) {
   const T quotient = a / b;
@@ -60,8 +61,9 @@ Span remainder_span(uint32_t op) {
   }
 }
 
-// The product of two halves is exact in double. The rounding error of the addition determines the
-// last bit, so that rounding to a half later is the same as rounding once.
+// x * y + z for half types, before the conversion to a half type. The product is exact in double.
+// The sum is rounded to odd, using the rounding error of the addition, so that the later conversion
+// gives the correctly rounded result.
 inline float fused(float x, float y, float z) {
   const double product = static_cast<double>(x) * static_cast<double>(y);
   const double sum = product + static_cast<double>(z);

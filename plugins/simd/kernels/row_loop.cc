@@ -1,10 +1,10 @@
-// Loops over rows: elementwise spans and reductions over a few rows at a time, so that values
-// between stages stay in the first-level cache. A longer row is still processed whole, in the
-// second-level cache.
+// Fused loops over rows. A tile is a few rows, for which all elementwise spans and reductions run,
+// so that values between stages stay in the L1 cache. A long row is also processed as a whole; its
+// values stay in the L2 cache.
 //
-// Rows are contiguous. A value per row is an array with one element for each row of the tile. If
-// elementwise code reads it, it is first repeated along the rows, so that spans cover all rows of a
-// tile at once, however short they are.
+// Rows are contiguous. A value per row is an array with one element for each row of the tile. If an
+// elementwise instruction per element reads the value, it is first repeated along the rows. So a
+// span processes all rows of a tile at once, even if rows are short.
 
 #include <array>
 #include <bit>
@@ -17,13 +17,14 @@
 namespace tenon_simd {
 namespace {
 
-// Including the copies that are repeated along rows.
+// Maximum number of values, including the copies that are repeated along rows.
 constexpr size_t kMaxStoredValues = 2 * kMaxLoopValues;
-// Limit for all registers per element; they share the first-level cache with inputs and outputs.
+// Maximum total size in bytes of all registers for values per element. They share the L1 cache with
+// inputs and outputs.
 constexpr int64_t kMemory = 24 * 1024;
-constexpr int64_t kMaxTile = 1024;  // In elements, if it has several rows.
+constexpr int64_t kMaxTile = 1024;  // Maximum number of elements of a tile with several rows.
 
-// Where a value is stored.
+// Location of a value.
 struct ValueLocation {
   enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
   Kind kind = Kind::kRegister;
@@ -51,11 +52,11 @@ struct Step {
   uint32_t gives() const { return is_span() ? span.value : to; }
 };
 
-// Registers for values per element, or per row.
+// The registers for values per element, or for values per row.
 struct Side {
   Registers registers;
   WideRegisters wide;
-  int64_t bytes = 0;  // Per element of a register.
+  int64_t bytes = 0;  // Total bytes of all registers per element.
   int64_t wide_starts[kMaxSpanInputs + 1] = {};
 
   void lay_out() {
@@ -67,7 +68,7 @@ struct Side {
   }
 };
 
-// The float32 buffers of a tile's operands.
+// Addresses of the float32 buffers for operands of half types.
 struct Wide {
   std::byte* at[kMaxSpanInputs + 1];
 };
@@ -77,10 +78,11 @@ class RowLoop final : public tenon_sdk::Kernel {
   explicit RowLoop(const tenon_sdk::LoopRequest& request)
       : pool_(pool_of(request.device())), row_axes_(request.row_axes()) {}
 
-  // Returns false, with the refusal, if an instruction cannot be part of the loop.
+  // Adds the instructions of the request. Returns false, with the refusal, if an instruction cannot
+  // be part of a loop.
   bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
-  // Whether outputs, or output 0 only, may alias inputs: no input is read after the output is
-  // written.
+  // Whether `all` outputs, or output 0 only, may alias inputs. This requires that no input is read
+  // after the output is written.
   bool may_alias(bool all) const;
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
@@ -109,10 +111,11 @@ class RowLoop final : public tenon_sdk::Kernel {
   int64_t grain_ = 0;
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<const RowKernel>> reductions_;
-  std::vector<ValueLocation> places_;  // One for each value and each repeated copy.
-  std::vector<uint32_t> repeated_;     // The copy of each value; 0 if there is none.
+  std::vector<ValueLocation> places_;  // Location of each value and of each repeated copy.
+  std::vector<uint32_t> repeated_;     // Index of the repeated copy of each value; 0 if there is
+                                       // none.
   std::vector<uint32_t> packed_;
-  Side sides_[2];  // Per element, and per row.
+  Side sides_[2];  // Index 0: values per element. Index 1: values per row.
 };
 
 bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
@@ -157,7 +160,7 @@ void RowLoop::add_inputs(const tenon_sdk::LoopRequest& request) {
                                                   : ValueLocation::Kind::kPacked;
     place.number = v;
   }
-  // Reductions need materialised elements, so their uniform inputs are packed.
+  // Reductions read elements from memory, so their uniform inputs are packed.
   for (size_t i = 0; i < request.n_instructions(); ++i) {
     ValueLocation& input = places_[request.instruction(i).inputs[0]];
     if (request.reduces(i) && input.kind == ValueLocation::Kind::kUniform) {
@@ -197,7 +200,8 @@ bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared
   return true;
 }
 
-// The value, or its repeated copy if it is per row.
+// Returns the index of the value or, for a value per row, of its copy that is repeated along the
+// rows. Adds a step that makes the copy if necessary.
 uint32_t RowLoop::for_each_element(uint32_t value) {
   const ValueLocation& place = places_[value];
   if (!place.per_row || place.kind == ValueLocation::Kind::kUniform) return value;

@@ -1,6 +1,7 @@
-// scatter_elements and scatter_nd: copies x and applies updates one after another, so that the last
-// of several wins. An index out of range drops its update and is reported. Sums of half types use
-// float32 and are rounded once; sums of many updates are split into chains (pairwise.h).
+// scatter_elements and scatter_nd: copy x and apply the updates in order, so that the last of
+// several updates of an element remains. An update with an index out of range is dropped and
+// reported. Sums of half types are computed in float32 and rounded once. Sums of many updates are
+// split into chains (pairwise.h).
 
 #include <optional>
 
@@ -20,16 +21,17 @@ int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
   return found;
 }
 
-// Combines the element at `to` with the update.
+// Combines the element at `to` with an update.
 using Update = void (*)(void* to, const void* update);
 
-// The type in which updates are combined: half types in float32, and integers so that they wrap.
+// The type in which updates of T are combined: float32 for half types, and a type in which
+// arithmetic wraps for integers.
 template <class T>
 using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                 std::conditional_t<std::is_same_v<T, double>, double, float>>;
 
-// Combines an update with the old value; NULL if bool does not support the reduction. Propagates
-// NaN.
+// Returns the function that combines an update with the old value, or NULL if bool does not support
+// the reduction. Propagates NaN.
 template <class T, class Function>
 Update update_by(Function) {
   return [](void* to, const void* update) {
@@ -71,7 +73,7 @@ void copy_first(const tenon_launch& launch) {
   std::copy_n(x.data(), count(launch.outputs[0]), data<T>(launch.outputs[0]));
 }
 
-// Applies updates to elements of y, which are as large as T.
+// Applies updates by a function. T is an unsigned integer type with the size of y's elements.
 template <class T>
 struct ByFunction {
   Update update;
@@ -82,17 +84,18 @@ struct ByFunction {
 template <class T>
 struct BySum {
   T* y;
-  ScatteredSums<T>* sums;  // NULL if no sum is long.
+  ScatteredSums<T>* sums;  // NULL if no sum has more than kLongestChain terms.
 
-  // Call before the updates of a target, whose elements begin at index `to`.
+  // Must be called before an update of the target whose elements begin at index `to`.
   void begin(int64_t to) const {
     if (sums != nullptr) sums->make_room(y, to);
   }
   void meet(T& to, const T& u) const { to += u; }
 };
 
-// Calls scatter(launch, way) with the update function for the reduction. `updates_of` returns the
-// maximum number of updates of a target, and its number of elements.
+// Prepares a scatter. The kernel calls scatter(launch, way), where `way` is a ByFunction or BySum
+// for the reduction. `updates_of(launch)` returns the maximum number of updates of a target and the
+// number of elements of a target.
 template <class Scatter, class UpdatesOf>
 Prepared scatter_kernel(const Request& request, int32_t reduction, const UpdatesOf& updates_of,
                         const Scatter& scatter) {

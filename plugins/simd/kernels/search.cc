@@ -16,7 +16,7 @@ LoopAxes axes_of(const tenon_view& view) {
 }
 
 // Calls found(numbers, n) with the row-major indices of nonzero elements in [begin, end), several
-// at a time. Branch-free, since the branches would be unpredictable.
+// at a time. The loop has no branches, because they would be unpredictable.
 template <class T, class Found>
 void find_nonzero(const T* x, T mask, const LoopAxes& axes, int64_t begin, int64_t end,
                   const Found& found) {
@@ -38,8 +38,9 @@ void find_nonzero(const T* x, T mask, const LoopAxes& axes, int64_t begin, int64
   });
 }
 
-// Each chunk first counts its nonzero elements, which determines the columns that it writes. An
-// element is zero if its bits in `mask` are.
+// Finds nonzero elements in two passes over chunks. The first pass counts them, which determines
+// the columns that each chunk writes in the second pass. An element is zero if its bits in `mask`
+// are all zero.
 template <class T>
 void nonzero(const Pool& pool, const tenon_launch& launch, T mask, int64_t room, int64_t fill) {
   const tenon_view& in = launch.inputs[0];
@@ -80,14 +81,14 @@ void nonzero(const Pool& pool, const tenon_launch& launch, T mask, int64_t room,
   *data<int64_t>(launch.outputs[1]) = n_found;
 }
 
-// The order of sort: NaN comes last.
+// Whether `a` precedes `b` in the order of sort, in which NaN is last.
 template <class T>
 bool precedes(T a, T b) {
   return b != b ? a == a : a < b;
 }
 
-// The number of elements of a sorted sequence that precede the value; with `right`, also of those
-// equal to it.
+// Returns the number of elements of a sorted sequence that precede the value. With `right`, also
+// counts the elements that are equal to the value.
 using Search = int64_t (*)(const void* sorted, int64_t n, const void* value, bool right);
 template <class T>
 int64_t search(const void* sorted, int64_t n, const void* value, bool right) {
@@ -121,7 +122,7 @@ Prepared prepare_nonzero(const Request& request) {
   if (attrs.size < 0) return refuse_unsized();
   const tenon_dtype dtype = request.input(0).dtype;
   return dispatch_bits(dtype, [&]<class U>(Type<U>) {
-    // The sign of a float does not count.
+    // For floats, ignores the sign bit, because -0 is zero.
     const U mask = static_cast<U>(is_float(dtype) ? static_cast<U>(~U{0}) >> 1 : ~U{0});
     const Pool* pool = &pool_of(request);
     return kernel(kTraits, [=](const tenon_launch& launch) {

@@ -16,7 +16,7 @@ class SoftmaxRow {
         exp_(find_span(TENON_OP_exp, tenon_sdk::kDTypeOf<T>)->span),
         log_(find_span(TENON_OP_log, tenon_sdk::kDTypeOf<T>)->span) {}
 
-  // y = softmax(x) of n > 0 elements.
+  // y = softmax(x). Requires n > 0.
   void softmax(const T* x, T* y, int64_t n) const {
     shift(x, y, n);
     const T sum = exponentials(y, y, n);

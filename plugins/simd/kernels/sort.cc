@@ -1,6 +1,6 @@
-// sort, argsort and top_k: the first elements of each line in sorted order.
+// sort, argsort and top_k. They output the first elements of each line in sorted order.
 //
-// Many short lines are sorted in parallel; a long line is sorted by parallel steps.
+// Short lines are sorted in parallel. A long line is sorted by a parallel algorithm.
 
 #include "plugins/simd/kernels/order.h"
 
@@ -14,11 +14,12 @@ struct Order {
   KeyRule rule;
   size_t axis;
   bool descending;
-  bool sorted = true;  // Whether the result stays sorted, or is put back in index order.
+  // Whether the results are in sorted order; otherwise in order of their indices.
+  bool sorted = true;
 };
 
-// Keeps as many elements of each line as the output holds: their values, their indices, or both. A
-// pointer is NULL if that output is not needed.
+// Stores the first elements of each line in sorted order, as many as the output holds. `values` or
+// `indices` is NULL if it is not an output.
 template <class T>
 void keep_first(const Pool& pool, const tenon_launch& launch, const Order& order, T* values,
                 int64_t* indices) {
@@ -60,7 +61,7 @@ void keep_first(const Pool& pool, const tenon_launch& launch, const Order& order
   });
 }
 
-// A kernel with the values of the order, its indices, or both.
+// Prepares a kernel that outputs the sorted values, their indices, or both.
 Prepared prepare_order(const Request& request, const Order& order, bool has_values,
                        bool has_indices) {
   return dispatch_bits(request.input(0).dtype, [&]<class U>(Type<U>) {

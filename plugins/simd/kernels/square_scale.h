@@ -1,6 +1,6 @@
-// Squares without overflow or underflow: values are multiplied by a power of two before they are
-// squared; the factor is 1 in the ordinary range. Ranges and factors are those of
-// core/ops/reductions/square_scale.cc, which explains them.
+// Sums of squares without overflow or underflow. Values are multiplied by a power of two before
+// they are squared. The factor is 1 in the ordinary range. core/ops/reductions/square_scale.cc
+// explains the ranges and factors.
 
 #pragma once
 
@@ -18,12 +18,12 @@ struct SquareScale {
   static constexpr T kUp = static_cast<T>(kIsWide ? 0x1p600 : 0x1p90);
   static constexpr T kDown = static_cast<T>(kIsWide ? 0x1p-600 : 0x1p-80);
 
-  // Whether a mean of squares, to which epsilon is added, is accurate without scaling.
+  // Whether the mean of unscaled squares is accurate. The caller adds epsilon to the mean.
   static bool is_exact(T mean_square, double epsilon) {
     return std::isfinite(mean_square) &&
            std::max(mean_square, static_cast<T>(epsilon)) >= kLow * kLow;
   }
-  // The factor for values whose largest magnitude is `largest`, or NaN.
+  // Returns the factor for values whose largest magnitude is `largest`, which may be NaN.
   static T factor(T largest, double epsilon) {
     if (largest > kHigh) return kDown;
     return std::max(largest, static_cast<T>(std::sqrt(epsilon))) < kLow ? kUp : T{1};

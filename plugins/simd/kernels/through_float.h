@@ -1,5 +1,6 @@
-// Runs a kernel written for float32 and float64 on half types: inputs are widened first, and
-// outputs rounded at the end. Half types are for storage, so this path is not optimised.
+// Runs kernels that are written for float32 and float64 on half types. Inputs are converted to
+// float32 first, and outputs are rounded at the end. Half types are meant for storage, so this path
+// is not optimised.
 
 #pragma once
 
@@ -68,7 +69,8 @@ class FloatLaunch {
   std::vector<std::unique_ptr<tenon_sdk::DenseStrides>> strides_;
 };
 
-// Makes a kernel from function(Type<T>, launch), with T float or double by the dtype of the input.
+// Prepares a kernel that calls function(Type<T>, launch). T is double if the input is float64,
+// otherwise float.
 template <class Function>
 Prepared through_float(const Request& request, Function function, size_t input = 0) {
   const tenon_dtype dtype = request.input(input).dtype;

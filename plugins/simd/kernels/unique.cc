@@ -1,4 +1,4 @@
-// unique: after sorting, equal elements are adjacent.
+// unique: sorts the elements, so that equal elements are adjacent.
 
 #include <numeric>
 
@@ -21,8 +21,8 @@ struct Outputs {
   int64_t* count;
 };
 
-// The start of each run of equal elements, followed by the end of the last. Each NaN is its own
-// run.
+// Returns the beginnings of the runs of equal elements, followed by the end of the last run. Each
+// NaN is a separate run.
 template <class Word>
 std::vector<int64_t> runs_of(const Ranking<Word>& ranking, int64_t n, bool is_float,
                              Word key_of_nan) {
@@ -37,7 +37,7 @@ std::vector<int64_t> runs_of(const Ranking<Word>& ranking, int64_t n, bool is_fl
   return begins;
 }
 
-// The bits of `value` as an element of the dtype.
+// Returns the bits of `value` as an element of the dtype.
 template <class U>
 U bits_of(double value, tenon_dtype dtype) {
   return dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) {
@@ -64,7 +64,8 @@ void unique(const Pool& pool, const tenon_launch& launch, const KeyRule& rule, b
     return static_cast<int64_t>(ranking[begins[static_cast<size_t>(run)]].place);
   };
 
-  std::vector<int64_t> runs(static_cast<size_t>(n_found));  // In the order of the result.
+  // Numbers of the runs in the order of the result.
+  std::vector<int64_t> runs(static_cast<size_t>(n_found));
   std::iota(runs.begin(), runs.end(), 0);
   if (!sorted) {
     std::sort(runs.begin(), runs.end(),

@@ -15,7 +15,7 @@ using Spatial = std::array<int64_t, 3>;
 
 inline int64_t volume(const Spatial& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
-// Calls each(p) for every position in a block of these sizes, last axis fastest.
+// Calls each(p) for every position p in a block of these sizes, in row-major order.
 template <class Each>
 void for_each_position(const Spatial& sizes, const Each& each) {
   for (int64_t i = 0; i < sizes[0]; ++i) {
@@ -31,7 +31,7 @@ inline Spatial spatial(const int64_t* values, size_t n, size_t rank, int64_t oth
   return result;
 }
 
-// A view as [n, channels, three spatial axes].
+// Sizes and strides of a view with axes [n, channels, three spatial axes].
 struct Planes {
   int64_t n, channels;
   Spatial sizes{1, 1, 1};
@@ -50,7 +50,7 @@ struct Planes {
   }
 };
 
-// The geometry of the window. The sizes of the output determine the padding at the end.
+// Parameters of the window. The padding at the end is determined by the sizes of the output.
 struct Window {
   Spatial steps, pads, dilations, lhs_dilations{1, 1, 1};
 
@@ -64,7 +64,8 @@ struct Window {
     }
   }
 
-  // The extent of all taps at all output positions along each axis of the padded input.
+  // Returns the size of the padded input that all taps at all output positions cover, along each
+  // axis.
   Spatial reach(const Spatial& out, const Spatial& taps) const {
     Spatial result;
     for (size_t i = 0; i < 3; ++i) {

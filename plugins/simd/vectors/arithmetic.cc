@@ -1,4 +1,4 @@
-// Spans of float arithmetic, and of activations that need nothing else.
+// Spans of float arithmetic, and of activations that consist of arithmetic only.
 
 #include "plugins/simd/kernels/elementwise.h"
 
@@ -15,7 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// NaN in either operand gives NaN; of equal operands the second is returned.
+// Maximum or minimum. NaN in either operand gives NaN. If the operands are equal, returns the
+// second one.
 template <class V>
 HWY_INLINE V larger(V a, V b) {
   return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(b, a)), a, b);
@@ -34,7 +35,7 @@ TENON_CPU_FUNCTION2(Minimum, smaller(a, b))
 TENON_CPU_FUNCTION2(CopySign, hn::CopySign(a, b))
 TENON_CPU_FUNCTION3(Fma, hn::MulAdd(a, b, c))
 
-// Applies the lower bound first. NaN in any operand gives NaN, and x is kept if it equals a bound.
+// Applies the lower bound first. NaN in any operand gives NaN. If x equals a bound, returns x.
 struct Clip {
   template <class D, class V>
   HWY_INLINE V operator()(D, V x, V low, V high, const SpanParams&) const {

@@ -1,5 +1,5 @@
-// The tiles of int8_matmul: one instruction multiplies pairs of 16-bit numbers and adds each pair's
-// products in 32 bits.
+// The tiles of int8_matmul. One instruction multiplies pairs of 16-bit numbers and adds the two
+// products of each pair in 32 bits.
 
 #include "plugins/simd/vectors/bytes.h"
 
@@ -19,7 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// As many sums as there are registers, less those for a row of the panel and a pair of a.
+// Size of a tile. The sums use all vector registers except those for a row of the panel and for a
+// pair of `a`.
 #if HWY_TARGET == HWY_AVX3
 constexpr size_t kTileRows = 12;
 #else

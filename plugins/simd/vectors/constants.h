@@ -1,5 +1,5 @@
-// Constants of the transcendental functions that depend on the dtype. Arrays hold one number in
-// several parts, largest first, whose sum has more digits than one float.
+// Constants of the transcendental functions for each dtype. An array holds one number as a sum of
+// several parts, the largest first, which has more digits than one float.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct Constants<float> {
   using Int = int32_t;
   static constexpr int kFractionBits = 23;
   static constexpr Int kBias = 127;
-  // Adding it leaves the nearest integer in the low bits of the sum.
+  // Adding this number to x leaves the integer nearest to x in the low bits of the sum.
   static constexpr float kMagic = 0x1.8p23f;
   static constexpr Int kMagicBits = 0x4b400000;
   static constexpr Int kSqrtHalfBits = 0x3f3504f3;
@@ -35,18 +35,19 @@ struct Constants<float> {
   static constexpr float kHalfPi[] = {0x1.921fb6p+0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
   static constexpr float kTwoOverPi = 0x1.45f306p-1f;
   static constexpr float kRsqrt2 = 0x1.6a09e6p-1f;
-  static constexpr float kExpLow = -104.0f, kExpHigh = 89.0f;  // exp is 0 below, infinite above.
+  // exp(x) is 0 below kExpLow and infinite above kExpHigh.
+  static constexpr float kExpLow = -104.0f, kExpHigh = 89.0f;
   static constexpr float kExp2Low = -151.0f, kExp2High = 128.5f;
-  static constexpr float kExpm1Low = -18.0f;  // expm1 is -1 below.
-  static constexpr float kTanhOne = 10.0f;    // tanh is 1 above.
-  static constexpr float kErfOne = 4.0f;      // erf is 1 above.
-  static constexpr float kErfcZero = 10.5f;   // erfc is 0 above.
+  static constexpr float kExpm1Low = -18.0f;  // expm1(x) is -1 below.
+  static constexpr float kTanhOne = 10.0f;    // tanh(x) is 1 above.
+  static constexpr float kErfOne = 4.0f;      // erf(x) is 1 above.
+  static constexpr float kErfcZero = 10.5f;   // erfc(x) is 0 above.
   static constexpr float kDigammaRoot[] = {0x1.762d86p+0f, 0x1.ab5f1cp-27f};
   static constexpr float kSinhLarge = 87.0f;      // exp(x) is finite below.
-  static constexpr float kTrigLarge = 0x1p16f;    // Three parts of pi/2 reduce exactly below.
+  static constexpr float kTrigLarge = 0x1p16f;    // Reduction by pi/2 is accurate below.
   static constexpr float kSquareLarge = 0x1p12f;  // x^2 + 1 rounds to x^2 above.
-  static constexpr float kUpscale = 0x1p25f;      // Makes every subnormal normal;
-  static constexpr float kUpscaleLog2 = 25.0f;    // its exponent.
+  static constexpr float kUpscale = 0x1p25f;      // Makes every subnormal number normal.
+  static constexpr float kUpscaleLog2 = 25.0f;    // log2 of kUpscale.
 };
 
 template <>

@@ -25,7 +25,7 @@ class DotSum {
   HWY_INLINE DotSum() {
     for (size_t v = 0; v < kVectors; ++v) sums_[v] = hn::Zero(d_);
   }
-  // Adds products of elements [0, kStep).
+  // Adds the products of elements [0, kStep) to the partial sums.
   HWY_INLINE void add(const T* a, const T* b) {
     HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) {
@@ -66,7 +66,7 @@ T dot(const T* a, const T* b, int64_t n) {
   return sum.total();
 }
 
-// to[i] = element(i) for i of [0, n), vector by vector.
+// Computes to[i] = element(i) for i in [0, n), one vector at a time.
 template <class T, class Element>
 HWY_INLINE void each(T* to, int64_t n, const Element& element) {
   const hn::ScalableTag<T> d;
@@ -137,21 +137,24 @@ void add_sum(T a, const T* x, T* row, T b, T* sums, int64_t n) {
   add_scaled(a, x, row, n);
 }
 
-// Rotates a strip of kVectors vectors. A row that two rotations share stays in registers.
+// Applies a sweep to a strip of kVectors vectors per row. The row that two consecutive rotations
+// share stays in registers.
 template <class T, size_t kVectors, class Load, class Store>
 HWY_INLINE void rotate_strip(const RotationSweep& sweep, const Rotation<T>* rotations, T* strip,
                              int64_t row_stride, const Load& load, const Store& store) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t step = sweep.descends ? -row_stride : row_stride;
-  // The row that the next rotation shares, and the other one.
+  // `shared`: the row that is in registers. `other`: the other row of the rotation, which the next
+  // rotation shares.
   T* shared = strip + (sweep.descends ? sweep.first + 1 : sweep.first) * row_stride;
   V kept[kVectors];
   HWY_UNROLL(4)
   for (size_t v = 0; v < kVectors; ++v) kept[v] = load(d, shared, v);
   for (size_t i = 0; i < sweep.count; ++i) {
     const Rotation<T>& rotation = rotations[sweep.begin + i];
-    // Seen from the lower row, the sine has the opposite sign.
+    // In a descending sweep, the roles of the two rows are exchanged, so the sine has the opposite
+    // sign.
     const T sine = sweep.descends ? -rotation.s : rotation.s;
     const V c = hn::Set(d, rotation.c), s = hn::Set(d, sine);
     T* const other = shared + step;

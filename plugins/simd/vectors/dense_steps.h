@@ -1,7 +1,7 @@
 // Vector loops of the decompositions in kernels/blocked.h, on rows of contiguous elements.
 //
-// A dot product has 256 bytes of partial sums, which are added as a tree, so it does not depend on
-// the width of the vectors.
+// A dot product uses 256 bytes of partial sums, which are added as a tree, so its result does not
+// depend on the width of the vectors.
 
 #pragma once
 
@@ -16,11 +16,11 @@ struct Rotation {
   T c, s;
 };
 
-// Rotations of rows (first, first + 1), (first + 1, first + 2) and so on; with `descends`, of
-// (first, first + 1), (first - 1, first) and so on.
+// A sequence of rotations of rows (first, first + 1), (first + 1, first + 2) and so on or, with
+// `descends`, of rows (first, first + 1), (first - 1, first) and so on.
 struct RotationSweep {
   int64_t first;
-  size_t begin, count;  // In the list of rotations.
+  size_t begin, count;  // Range in the list of rotations.
   bool descends;
 };
 
@@ -29,9 +29,9 @@ struct DenseSteps {
   T (*dot)(const T* a, const T* b, int64_t n);
   // y += a x.
   void (*add_scaled)(T a, const T* x, T* y, int64_t n);
-  // row += a x, and returns the dot product of row and z.
+  // Computes row += a x, and returns the dot product of the new row and z.
   T (*add_dot)(T a, const T* x, T* row, const T* z, int64_t n);
-  // row += a x + b y, and returns the dot product of row and z.
+  // Computes row += a x + b y, and returns the dot product of the new row and z.
   T (*add_two_dot)(T a, const T* x, T b, const T* y, T* row, const T* z, int64_t n);
   // row += a x, then sums += b row.
   void (*add_sum)(T a, const T* x, T* row, T b, T* sums, int64_t n);

@@ -1,8 +1,9 @@
-// Selects the widest vectors that the processor supports, once for each table.
+// Selects the functions for the widest vectors that the processor supports, once for each table of
+// functions.
 //
-// The whole plugin is compiled for AVX2 with FMA, or for NEON, which plugin.cc checks; AVX-512 is
-// used where available. All have a fused multiply-add, so results do not depend on the choice. Only
-// WebAssembly has none.
+// The whole plugin is compiled for AVX2 with FMA, or for NEON; plugin.cc checks that the processor
+// supports them. AVX-512 is used where available. All of these have a fused multiply-add, so
+// results do not depend on the selection. WebAssembly has no fused multiply-add.
 
 #pragma once
 
@@ -18,7 +19,7 @@ namespace tenon_simd {
 
 bool has_avx512();
 
-// The width of the vectors in use.
+// Returns the width of the selected vectors in bits.
 unsigned vector_bits();
 
 }  // namespace tenon_simd

@@ -35,13 +35,14 @@ HWY_INLINE V polynomial(D d, V x, const std::array<double, n>& c) {
   }
 }
 
-// c - a b where the rounding error of the product matters: with one rounding, or in WebAssembly,
-// which has no fused multiply-add, with an error that is smaller than that rounding.
+// Returns c - a b, for uses in which the rounding error of the product matters. The result is
+// rounded once. In WebAssembly, which has no fused multiply-add, an emulation has a smaller error
+// than that rounding.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exact_neg_mul_add([[maybe_unused]] D d, V a, V b, V c) {
 #if HWY_TARGET == HWY_WASM
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    // float64 holds the product of two float32.
+    // The product of two float32 numbers is exact in float64.
     const hn::Repartition<double, D> dd;
     const hn::Half<D> half;
     const auto low = hn::NegMulAdd(hn::PromoteTo(dd, hn::LowerHalf(half, a)),
@@ -52,8 +53,8 @@ HWY_INLINE V exact_neg_mul_add([[maybe_unused]] D d, V a, V b, V c) {
                                     hn::PromoteTo(dd, hn::UpperHalf(half, c)));
     return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
   } else {
-    // Dekker's product: halves of 26 bits, whose products are exact. The rounding errors of the
-    // product and of the difference are added at the end.
+    // Dekker's product: splits the factors into halves of 26 bits, whose products are exact. The
+    // rounding errors of the product and of the difference are added at the end.
     const V splitter = hn::Set(d, 0x1p27 + 1);
     const auto upper_bits = [&](V v) HWY_ATTR {
       const V scaled = hn::Mul(v, splitter);
@@ -81,7 +82,7 @@ HWY_INLINE hn::Vec<D> infinity(D d) {
   return hn::Set(d, std::numeric_limits<T>::infinity());
 }
 
-// The nearest integer n, in the low bits of `magic` and as a float.
+// The integer n that is nearest to x times a factor: in the low bits of `magic`, and as a float.
 template <class D>
 struct Nearest {
   using V = hn::Vec<D>;
@@ -94,7 +95,7 @@ struct Nearest {
   }
 };
 
-// Integers in the lanes of a vector that Nearest produced.
+// Converts the `magic` of a Nearest to integers.
 template <class D>
 HWY_INLINE auto integers(D /*d*/, hn::Vec<D> magic) {
   const hn::RebindToSigned<D> di;
@@ -109,7 +110,8 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, VI n) {
   return hn::BitCast(d, hn::ShiftLeft<Numbers<D>::kFractionBits>(biased));
 }
 
-// v 2^n in two steps by normal powers, so that only the last one rounds.
+// Returns v * 2^n, computed by two multiplications by normal powers of two, of which only the last
+// one rounds.
 template <class D>
 HWY_INLINE hn::Vec<D> scale(D d, hn::Vec<D> v, hn::Vec<D> magic) {
   const auto n = integers(d, magic);
@@ -133,7 +135,8 @@ HWY_INLINE V exp(D d, V x) {
   x = hn::Min(hn::Set(d, C::kExpHigh), hn::Max(hn::Set(d, C::kExpLow), x));
   const Nearest<D> nearest(d, x, hn::Set(d, C::kLog2E));
   const V p = hn::Add(hn::Set(d, 1), expm1_reduced(d, x, nearest));
-  // A product that underflows takes as long as a hundred others, and masked logits cause many.
+  // Replaces vanishing results by zero, because a multiplication that underflows takes a hundred
+  // times as long as others. Masked logits cause many of them.
   return scale(d, hn::IfThenZeroElse(vanishes, p), nearest.magic);
 }
 
@@ -165,7 +168,8 @@ HWY_INLINE V expm1(D d, V x) {
   return hn::CopySign(hn::Add(h, h), x);
 }
 
-// Numerator and denominator in terms of exp(-|x|), which neither overflows nor loses small results.
+// sigmoid(x), computed from exp(-|x|), which does not overflow and keeps the precision of small
+// results.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, 1);
@@ -190,7 +194,7 @@ struct Mantissa {
   V f;
   V e;
   VI exponent;
-  // `u` is positive and normal.
+  // `u` must be positive and normal.
   HWY_INLINE Mantissa(D d, V u) {
     using C = Numbers<D>;
     const hn::RebindToSigned<D> di;
@@ -203,7 +207,8 @@ struct Mantissa {
   }
 };
 
-// log(1 + f) = f - (h - tail), so that a small term can be added to the tail before it is rounded.
+// Computes h and tail with log(1 + f) = f - (h - tail). The caller can add a small term to `tail`
+// before the result is rounded.
 template <class D, class V>
 HWY_INLINE void log_parts(D d, V f, V& h, V& tail) {
   const V s = hn::Div(f, hn::Add(hn::Set(d, 2), f));
@@ -222,7 +227,7 @@ HWY_INLINE V log_sum(D d, V e, V f) {
   return hn::MulAdd(e, hn::Set(d, C::kLn2[0]), hn::Sub(f, hn::Sub(h, tail)));
 }
 
-// Scales subnormals to normal numbers, and provides the exponent to subtract.
+// Scales subnormal numbers to normal numbers. `e` is the correction that is added to the exponent.
 template <class D>
 struct Upscaled {
   using V = hn::Vec<D>;
@@ -236,8 +241,8 @@ struct Upscaled {
   }
 };
 
-// Common special cases of logarithms: at and below 0, at infinity and for NaN. `u` is 0 where the
-// result is minus infinity.
+// Returns the logarithm `y` of `u`, or the result of a special case: minus infinity if u is 0, NaN
+// if u is negative, and u if it is infinity or NaN.
 template <class D, class V>
 HWY_INLINE V log_special(D d, V u, V y) {
   const V zero = hn::Zero(d);
@@ -279,7 +284,7 @@ HWY_INLINE V log10(D d, V x) {
   return log_special(d, x, y);
 }
 
-// log of u = 1 + x, with the rounding error of that sum added to the fraction.
+// log1p(x): the logarithm of u = 1 + x. The rounding error of this sum is added to the fraction.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V log1p(D d, V x) {
   using C = Numbers<D>;
@@ -291,8 +296,8 @@ HWY_INLINE V log1p(D d, V x) {
       hn::IfThenElse(hn::Gt(x, one), hn::Sub(one, hn::Sub(u, x)), hn::Sub(x, hn::Sub(u, one)));
   const V shrink =
       hn::BitCast(d, hn::Sub(hn::BitCast(di, one), hn::ShiftLeft<C::kFractionBits>(m.exponent)));
-  // For large x the rounding error does not matter, and `shrink` is not finite at the largest
-  // exponent.
+  // For large x, the rounding error is negligible. It is ignored, because `shrink` is not finite
+  // for the largest exponent.
   const V correction = hn::IfThenElseZero(hn::Lt(x, hn::Set(d, 0x1p60)), hn::Mul(lost, shrink));
   const V y = log_special(d, u, log_sum(d, m.e, hn::Add(m.f, correction)));
   return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y);

@@ -1,4 +1,5 @@
-// Macros that define the classes for span-inl.h from expressions of d, x or a, b, c, and `params`.
+// Macros that define the function classes for span-inl.h. Their arguments are expressions of the
+// tag d, the operands (x, or a, b and c) and `params`.
 
 #if defined(TENON_CPU_FUNCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TENON_CPU_FUNCTIONS_INL_H_

@@ -1,4 +1,4 @@
-// The maxima of 2 by 2 windows with stride 2, with their indices: by far the most common pooling.
+// max_pool with 2 x 2 windows and stride 2, with indices. This is by far the most common pooling.
 
 #include "plugins/simd/vectors/halve.h"
 
@@ -15,7 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// Whether the candidate wins: the first NaN, or else the first of the largest.
+// Whether `candidate` replaces the maximum so far. The maximum is the first NaN or, without NaN,
+// the first of the largest elements.
 template <class V>
 HWY_INLINE auto wins(V candidate, V best) {
   return hn::AndNot(hn::IsNaN(best), hn::Or(hn::Lt(best, candidate), hn::IsNaN(candidate)));
@@ -30,7 +31,7 @@ struct Rows {
 };
 
 // Processes vectors of at most kLanes windows. The last vector ends with the row and may overlap
-// the one before.
+// the previous vector.
 template <size_t kLanes>
 void halve_vectors(const Rows& rows) {
   const hn::CappedTag<float, kLanes> d;

@@ -4,8 +4,9 @@
 
 namespace tenon_simd {
 
-// The maxima of `n` windows over two adjacent rows. The first element of the first window has index
-// `first`, and the row below adds `width`. `indices` may be NULL.
+// Computes the maxima of `n` 2 x 2 windows over two adjacent rows, and their indices. The first
+// element of the first window has index `first`, and the element below it has index first + width.
+// `indices` may be NULL.
 void halve_rows(const float* top, const float* bottom, int64_t n, int64_t first, int64_t width,
                 float* y, int64_t* indices);
 

@@ -16,8 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// h + h / (2 h + 1) with h = expm1(a) / 2. Where exp(a) overflows before sinh does, multiplies
-// twice by exp(a / 2).
+// sinh(a) = h + h / (2 h + 1) with h = expm1(a) / 2. For large a, for which exp(a) overflows but
+// sinh(a) does not, multiplies twice by exp(a / 2).
 struct Sinh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
@@ -45,7 +45,7 @@ struct Cosh {
   }
 };
 
-// x + x p(x^2) up to 1; above, 1 - exp(q(x - 1)) with q = log(erfc).
+// erf(x): x + x p(x^2) for x up to 1, otherwise 1 - exp(q(x - 1)) with q(t) = log(erfc(1 + t)).
 template <class D, class V>
 HWY_INLINE V erf(D d, V x) {
   using T = hn::TFromD<D>;
@@ -67,7 +67,7 @@ struct Gelu {
   }
 };
 
-// x sigmoid(2 u) is x (1 + tanh(u)) / 2.
+// The tanh approximation of gelu: x sigmoid(2 u) equals x (1 + tanh(u)) / 2.
 struct GeluTanh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {

@@ -22,11 +22,12 @@ TENON_CPU_FUNCTION1(Log10, log10(d, x))
 TENON_CPU_FUNCTION1(Log1p, log1p(d, x))
 TENON_CPU_FUNCTION1(Rsqrt, hn::Div(hn::Set(d, 1), hn::Sqrt(x)))
 
-// The exponential is at most 1, so nothing overflows.
+// The argument of exp is at most 0, so the exponential does not overflow.
 TENON_CPU_FUNCTION1(Softplus,
                     hn::Add(hn::Max(hn::Zero(d), x), log1p(d, exp(d, hn::Neg(hn::Abs(x))))))
 
-// log(exp(a) + exp(b)). Handles equal operands separately: the difference of infinities is NaN.
+// log(exp(a) + exp(b)). Handles equal operands separately, because the difference of equal
+// infinities is NaN.
 struct LogAddExp {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a, V b, const SpanParams&) const {
@@ -36,7 +37,7 @@ struct LogAddExp {
   }
 };
 
-// log1p(a + a^2 / (1 + sqrt(a^2 + 1))), and log(2 a) where a^2 may overflow.
+// asinh(a) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))), or log(2 a) if a^2 may overflow.
 struct Asinh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
@@ -52,7 +53,7 @@ struct Asinh {
   }
 };
 
-// log1p(t + sqrt(2 t + t^2)) with t = x - 1.
+// acosh(x) = log1p(t + sqrt(2 t + t^2)) with t = x - 1.
 struct Acosh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
@@ -66,7 +67,8 @@ struct Acosh {
   }
 };
 
-// log1p(2 a / (1 - a)) / 2. For small arguments the quotient is expanded to reduce rounding.
+// atanh(a) = log1p(2 a / (1 - a)) / 2. For small arguments, the quotient is expanded to reduce
+// rounding errors.
 struct Atanh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {

@@ -1,5 +1,5 @@
-// The register tiles of the matrix product: as many accumulators as there are registers, so that
-// each load of a column of a and a row of b feeds as many multiply-adds as possible.
+// The register tiles of the matrix product. A tile uses most vector registers as accumulators, so
+// that each load of a column of `a` and a row of `b` is used in as many multiply-adds as possible.
 
 #include "plugins/simd/kernels/multiply.h"
 
@@ -18,9 +18,10 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// Of 32 vector registers, 24 accumulate, two hold a row of b and one an element of a; of 16, twelve
-// accumulate. In WebAssembly, whose products also need a register, eight: with twelve, V8 keeps
-// some in memory (256 by 256 in Node: 43 GFLOP/s against 27).
+// Number of accumulators. Of 32 vector registers, 24 are accumulators, two hold a row of `b` and
+// one holds an element of `a`. Of 16 registers, twelve are accumulators. WebAssembly uses eight,
+// because products also need a register. With twelve, V8 spills some to memory (256 x 256 in Node:
+// 27 instead of 43 GFLOP/s).
 #if HWY_TARGET == HWY_AVX3
 constexpr size_t kTileRows = 12;
 #elif HWY_TARGET == HWY_AVX2
@@ -32,7 +33,7 @@ constexpr size_t kTileRows = 8;
 #endif
 constexpr size_t kTileVectors = 2;
 
-// How a tile reads its operands; see MultiplyTiles.
+// How a tile reads its operands (MultiplyTiles describes the variants).
 enum class Reads { kPacked, kDirect, kGathered, kPaired };
 
 template <class T>
@@ -44,7 +45,7 @@ void tile(const TileArgs<T>& args) {
   constexpr size_t kStep = hn::MaxLanes(d);
   using V = hn::Vec<decltype(d)>;
   const size_t n = static_cast<size_t>(args.n);
-  // Offsets of a row's vectors, and the number of their valid elements.
+  // Offsets of the vectors of a row, and the numbers of their valid elements.
   constexpr bool kPaired = kReads == Reads::kPaired;
   const auto b_at = [&](size_t v) {
     return kPaired ? static_cast<int64_t>(v) * args.b_pair : static_cast<int64_t>(v * kStep);
@@ -66,7 +67,7 @@ void tile(const TileArgs<T>& args) {
   constexpr bool kGathers = kReads == Reads::kGathered || kPaired;
   const int64_t a_row = kReads == Reads::kDirect ? args.a_row : 1;
   const int64_t a_k = args.a_k;
-  // Three rows share a pointer, so that the addresses fit the available registers.
+  // Three rows share a pointer, so that all addresses fit into the general-purpose registers.
   constexpr size_t kGroups = (kRows + 2) / 3;
   const T* a[kGroups];
   HWY_UNROLL(16)
@@ -111,8 +112,8 @@ void tile(const TileArgs<T>& args) {
   }
 }
 
-// Rows beyond m are zeros in the panel; they are computed but not written. Tiles with fewer rows
-// reduce that waste.
+// Selects a tile with at least args.m rows. Rows after m are zeros in the panel; they are computed
+// but not written. Tile variants with fewer rows reduce this waste.
 template <class T, size_t kVectors, Reads kReads>
 void packed_rows(const TileArgs<T>& args) {
   if (args.m == 1) return tile<T, 1, kVectors, kReads>(args);
@@ -144,8 +145,8 @@ void direct_tile(const TileArgs<T>& args) {
   return is_narrow ? direct_rows<T, 1>(args) : direct_rows<T, kTileVectors>(args);
 }
 
-// Columns [j, j + n) of one row, where n is kVectors vectors, or less than one. There are enough
-// independent sums to hide the latency of the additions.
+// Computes columns [j, j + n) of one row, where n is the size of kVectors vectors, or less than one
+// vector. There are enough independent sums to hide the latency of the additions.
 template <class T, size_t kVectors, bool kIsWhole>
 HWY_INLINE void row_part(const TileArgs<T>& args, size_t j, size_t n) {
   const hn::ScalableTag<T> d;
@@ -185,7 +186,7 @@ void row(const TileArgs<T>& args) {
   if (j < n) row_part<T, 1, false>(args, j, n - j);
 }
 
-// Transposes squares of 16-byte vectors in registers.
+// Transposes a square of 16-byte vectors in registers.
 HWY_INLINE void transpose_square(const float* from, int64_t from_row, float* to, int64_t to_row) {
   const hn::Full128<float> d;
   const hn::Full128<double> pairs;
@@ -213,7 +214,7 @@ HWY_INLINE void transpose_eight(const float* from, int64_t from_row, float* to, 
   const hn::CappedTag<float, 8> d;
   const hn::CappedTag<double, 4> pairs;
   using V = hn::Vec<decltype(d)>;
-  V half[2][4];  // In each 16-byte half, column j or 4 + j of four rows.
+  V half[2][4];  // Each 16-byte half has column j or 4 + j of four rows.
   HWY_UNROLL(2)
   for (int h = 0; h < 2; ++h) {
     const float* const at = from + 4 * h * from_row;
@@ -236,7 +237,7 @@ HWY_INLINE void transpose_eight(const float* from, int64_t from_row, float* to, 
 }
 #endif
 
-// Transposes as many groups of eight rows and columns as there are; returns the number of rows.
+// Transposes all complete groups of eight rows and columns. Returns the number of processed rows.
 template <class T>
 int64_t transpose_eights(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                          int64_t columns) {
@@ -276,8 +277,8 @@ void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
   }
 }
 
-// Copies vectors of at most kLanes elements. The last one of a row ends with it and may overlap the
-// one before.
+// Copies vectors of at most kLanes elements. The last vector ends with the row and may overlap the
+// previous vector.
 template <class T, size_t kLanes>
 void copy_vectors(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
   const hn::CappedTag<T, kLanes> d;
@@ -289,7 +290,7 @@ void copy_vectors(const T* from, int64_t from_row, T* to, int64_t to_row, int64_
   }
 }
 
-// Rows of an image are too short for a call of memcpy each.
+// Copies rows of an image. They are too short for calling memcpy() for each row.
 template <class T>
 void copy_rows(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
   if (n >= 16) return copy_vectors<T, 16>(from, from_row, to, to_row, rows, n);
@@ -353,8 +354,8 @@ const MultiplyTiles<double>& multiply_tiles<double>() {
 
 namespace {
 
-// Trivially destructible, since destructors of other thread_local objects may still compute after
-// this one's destructor would have run.
+// A memory block of a thread. The class is trivially destructible, because destructors of other
+// thread_local objects may run kernels later.
 struct ScratchBlock {
   std::byte* data;
   size_t size;
@@ -371,7 +372,7 @@ void free_scratch(void* blocks) {
   for (int i = 0; i < kScratchSlots; ++i) static_cast<ScratchBlock*>(blocks)[i].reset();
 }
 
-// Frees a thread's blocks when it ends, after the destructors of its thread_local objects.
+// Frees a thread's blocks when the thread ends, after the destructors of its thread_local objects.
 struct ScratchKey {
   pthread_key_t key = 0;
   bool is_made = false;

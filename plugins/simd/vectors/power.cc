@@ -1,8 +1,8 @@
 // Spans of pow.
 //
 // float32 is computed in float64 as exp2(y log2(x)), with an error of half an ulp. Bases that are
-// not positive and normal, and exponents that are not finite, have special rules. Those lanes, and
-// all of float64, use the C library.
+// not positive and normal, and exponents that are not finite, are special cases. Lanes with special
+// cases, and all of float64, use the C library.
 
 #include <cmath>
 

@@ -40,7 +40,7 @@ struct Prod {
     return a * b;
   }
 };
-// NaN in either operand gives NaN.
+// Maximum. NaN in either operand gives NaN.
 struct Max {
   static constexpr double kIdentity = -std::numeric_limits<double>::infinity();
   template <class V>
@@ -64,8 +64,8 @@ struct Min {
   }
 };
 
-// Elements after the last whole row of partial results are padded with identities, which change
-// nothing.
+// Reduces a block of contiguous elements. The last incomplete row of lanes is padded with the
+// identity, which does not change the result.
 template <class T, class Op>
 void reduce_block(const void* from, size_t n, void* out) {
   const hn::ScalableTag<T> d;
@@ -105,7 +105,8 @@ void reduce_block(const void* from, size_t n, void* out) {
   *static_cast<T*>(out) = partial[0];
 }
 
-// Reduces `kVectors` adjacent vectors of columns, so that each row is read in whole cache lines.
+// Reduces kVectors adjacent vectors of columns at once, so that whole cache lines of each row are
+// read.
 template <class T, class Op, size_t kVectors, class Load, class Store>
 HWY_INLINE void reduce_strip(const T* x, const int64_t* offsets, size_t n_rows, const Load& load,
                              const Store& store) {

@@ -1,5 +1,5 @@
-// The span of `where` for elements of four bytes, selected by a mask made from bools. Values are
-// moved unchanged.
+// The span of `where` for elements of four bytes. The bools are converted to a vector mask.
+// Elements are not interpreted.
 
 #include "plugins/simd/kernels/elementwise.h"
 

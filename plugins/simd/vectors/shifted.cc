@@ -13,14 +13,14 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// Whether an element replaces the largest one before it: the first NaN wins, else the first of the
-// largest.
+// Whether `element` replaces the maximum so far. The maximum is the first NaN or, without NaN, the
+// first of the largest elements.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE hn::Mask<D> wins(D, V element, V before) {
   return hn::And(hn::Eq(before, before), hn::Not(hn::Le(element, before)));
 }
 
-// What is done with the elements of one k.
+// The operation for the element of each k: multiply by filter[k] and add.
 struct AddProducts {
   template <class D, class T, class V = hn::Vec<D>>
   static HWY_INLINE V first(D d, const ShiftedRows<T>&, const T*) {
@@ -43,7 +43,8 @@ struct Largest {
   }
 };
 
-// kVectors independent results hide the latency: of one row, or one of each row.
+// Computes kVectors independent vectors of results, which hides the latency of the operations. The
+// vectors belong to one row, or one to each of several rows.
 template <class T, class Operation, size_t kVectors>
 HWY_INLINE void part(const ShiftedRows<T>& args, const T* from, int64_t from_step, T* y,
                      int64_t y_step, size_t n) {
@@ -73,7 +74,7 @@ HWY_INLINE void part(const ShiftedRows<T>& args, const T* from, int64_t from_ste
   }
 }
 
-// The maxima of one vector of `n` elements, and which k they come from.
+// Computes the maxima of one vector of `n` elements, and the k of each maximum.
 template <class T>
 HWY_INLINE void winners_part(const ShiftedRows<T>& args, const T* from, T* y, T* winners,
                              size_t n) {
@@ -107,7 +108,8 @@ void winners_of_rows(const ShiftedRows<T>& args) {
   }
 }
 
-// Long rows are cut into four vectors; of short ones, four are computed at a time.
+// Computes all rows. Long rows are processed four vectors at a time; short rows are processed four
+// rows at a time.
 template <class T, class Operation>
 void rows(const ShiftedRows<T>& args) {
   constexpr int64_t kStep = hn::MaxLanes(hn::ScalableTag<T>());

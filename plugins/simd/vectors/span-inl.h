@@ -1,8 +1,8 @@
 // The loops that turn a vector function into a span. Included by each file of spans, once for each
 // instruction set.
 //
-// Elements after the last whole vector use the same vector code, so an element's bits do not depend
-// on its position in the span.
+// Elements after the last whole vector are computed by the same vector code, so an element's bits
+// do not depend on its position in the span.
 
 #if defined(TENON_CPU_SPAN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TENON_CPU_SPAN_INL_H_
@@ -20,7 +20,8 @@ namespace tenon_simd {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Loads `n` < Lanes elements; the other lanes are unspecified. Reads no memory beyond them.
+// Loads `n` elements, fewer than there are lanes. The other lanes are unspecified. Reads no memory
+// after these elements.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* p, size_t n) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
@@ -43,7 +44,7 @@ HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, size_t n) {
 #endif
 }
 
-// An input of a span. A uniform input is broadcast to a vector, which every step reads again.
+// An input of a span. A uniform input is broadcast to a vector, which every step loads.
 template <class D, class T = hn::TFromD<D>>
 class SpanInput {
  public:
@@ -68,7 +69,8 @@ class SpanInput {
   HWY_ALIGN T spread_[hn::MaxLanes(D())];
 };
 
-// `Function` is an empty class with a template operator()(d, vector..., params).
+// The span of a function. `Function` is an empty class with a template operator()(d, vector...,
+// params).
 template <class T, class Function>
 void unary_span(const void* const* in, const size_t* step, void* out, size_t n,
                 const SpanParams& params) {

@@ -1,5 +1,5 @@
 // Spans of cbrt, erfc and the gamma functions. The core's expansions (core/ops/expansions) explain
-// each formula; here, fused multiply-adds and exact division make it shorter.
+// the formulas. Here, fused multiply-adds and exact division make them shorter.
 
 #include "plugins/simd/kernels/elementwise.h"
 
@@ -23,7 +23,8 @@ HWY_INLINE hn::Vec<D> constant(D d, double value) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(value));
 }
 
-// |x| = 8^third z; a step of Halley's method from an estimate of z's root.
+// cbrt. With |x| = 8^third z, refines an estimate of the cube root of z by a step of Halley's
+// method.
 struct Cbrt {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
@@ -49,7 +50,7 @@ struct Cbrt {
   }
 };
 
-// exp(-x^2) q p(t) with q = 4 / (x + 4) and t = x q / 2 - 1. The rounding error of the square is
+// erfc(x) = exp(-x^2) q p(t) with q = 4 / (x + 4) and t = x q / 2 - 1. The rounding error of x^2 is
 // compensated.
 struct Erfc {
   template <class D, class V>
@@ -75,15 +76,15 @@ HWY_INLINE V sin_pi_over_pi(D d, V r) {
   return hn::MulAdd(hn::Mul(r, z), polynomial(d, z, kSinPi<hn::TFromD<D>>), r);
 }
 
-// Common start of the gamma functions: a = x, or 1 + |x| below 1, and the variable of the
-// polynomials, which are valid up to 4.
+// Argument reduction of the gamma functions: a = x, or 1 + |x| if x < 1, and the variable t of the
+// polynomials, which are valid for a < 4.
 template <class D>
 struct GammaArgument {
   using V = hn::Vec<D>;
   using M = hn::Mask<D>;
   M is_below_one, is_negative, is_pole, is_inner;
   V a, t, inverse;
-  V offset;  // From the nearest integer, for negative x.
+  V offset;  // x minus the nearest integer, used for negative x.
 
   HWY_INLINE GammaArgument(D d, V x) {
     const V one = hn::Set(d, 1), two = hn::Set(d, 2), whole = hn::Round(x);
@@ -107,7 +108,7 @@ struct Lgamma {
     const V magnitude = hn::Abs(x);
     const V zeros = hn::IfThenElse(g.is_below_one, hn::Mul(magnitude, hn::Sub(magnitude, one)),
                                    hn::Mul(hn::Sub(x, one), hn::Sub(x, hn::Set(d, 2))));
-    // Adding 0 makes zeros positive.
+    // Adding 0 makes a negative zero positive.
     const V inner = hn::MulAdd(zeros, polynomial(d, g.t, kLgamma<T>), hn::Zero(d));
     const V tail = polynomial(d, hn::Mul(g.inverse, g.inverse), kStirling<T>);
     const V series = hn::MulAdd(g.inverse, tail, constant(d, 0x1.acfe390c97d69p-2));

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// x = n pi/2 + r: the sine and the cosine of r, and n.
+// Argument reduction x = n pi/2 + r: computes n, and the sine and the cosine of r.
 template <class D>
 struct Quadrant {
   using V = hn::Vec<D>;
@@ -26,7 +26,8 @@ struct Quadrant {
     using T = hn::TFromD<D>;
     const Nearest<D> nearest(d, x, hn::Set(d, C::kTwoOverPi));
     n = integers(d, nearest.magic);
-    // The first step is exact, and each further one rounds at most the last bit of r.
+    // The first step is exact, and each following step changes at most the last bit of r by
+    // rounding.
     V r = exact_neg_mul_add(d, nearest.n, hn::Set(d, C::kHalfPi[0]), x);
     r = exact_neg_mul_add(d, nearest.n, hn::Set(d, C::kHalfPi[1]), r);
     r = exact_neg_mul_add(d, nearest.n, hn::Set(d, C::kHalfPi[2]), r);
@@ -40,7 +41,7 @@ struct Quadrant {
     return hn::MaskFromVec(
         hn::BitCast(d, hn::VecFromMask(di, hn::Ne(hn::And(n, hn::Set(di, 1)), hn::Zero(di)))));
   }
-  // The sign bit if bit 1 of k is set.
+  // Returns the sign bit if bit 1 of `k` is set, otherwise 0.
   template <class VI>
   static HWY_INLINE V sign_of(D d, VI k) {
     const hn::RebindToSigned<D> di;
@@ -49,7 +50,8 @@ struct Quadrant {
   }
 };
 
-// Lanes beyond the range of the reduction use the C library in double; they are rare.
+// Recomputes lanes outside the range of the argument reduction by the C library in double. Such
+// lanes are rare.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V patch_large(D d, V x, V y, double (*function)(double)) {
   using T = hn::TFromD<D>;
@@ -70,7 +72,7 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sin(D d, V x) {
   const Quadrant<D> q(d, x);
   const V y = hn::Xor(hn::IfThenElse(q.is_odd(d), q.cos, q.sin), q.sign_of(d, q.n));
-  // The reduction adds +0 to a zero.
+  // Returns zeros unchanged, because the reduction would lose the sign of -0.
   return patch_large(d, x, hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y), &std::sin);
 }
 
@@ -92,8 +94,8 @@ HWY_INLINE V tan(D d, V x) {
   return patch_large(d, x, hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y), &std::tan);
 }
 
-// The arc sine of a. Larger arguments are reduced by a square root: asin(a) = pi/2 - 2 asin(sqrt((1
-// - a) / 2)).
+// The arc sine of `a`. Arguments above 1/2 are reduced by
+// asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)).
 template <class D>
 struct ArcSine {
   using V = hn::Vec<D>;

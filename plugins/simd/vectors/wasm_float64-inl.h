@@ -1,5 +1,5 @@
-// float64 for Highway's target WASM, which has it in no version before 1.1. Included by the headers
-// that use Highway, after highway.h; nothing on other targets.
+// Adds float64 to Highway's target WASM, which lacks it before version 1.1. Headers that use
+// Highway include this file after highway.h. It is empty for other targets.
 
 #pragma once
 
@@ -55,7 +55,7 @@ TENON_WASM_COMPARISON(operator>=, ge)
 #undef TENON_WASM_BINARY
 #undef TENON_WASM_COMPARISON
 
-// Return the second operand unless the first is less, or greater, as on float32.
+// Return the second operand unless the first one is less (Min) or greater (Max), as for float32.
 template <size_t N>
 HWY_API Vec128<double, N> Min(Vec128<double, N> a, Vec128<double, N> b) {
   return {wasm_f64x2_pmin(b.raw, a.raw)};

@@ -10,8 +10,9 @@ namespace tenon_vulkan {
 static std::mutex mutex;
 AtExit* AtExit::last_ = nullptr;
 
-// Registers at most once per moment, not per device, because atexit handlers cannot be removed. If
-// registration fails for lack of memory, the handler does not run.
+// Registers at most one handler for each Moment, shared by all devices, because atexit handlers
+// cannot be unregistered. If std::atexit fails because memory is exhausted, the handler does not
+// run.
 void AtExit::register_handler(Moment now) {
   static std::atomic<bool> is_registered[3];
   if (!is_registered[static_cast<int>(now)].exchange(true)) (void)std::atexit(end_all);

@@ -1,6 +1,7 @@
-// Objects that must stop using the driver before the process ends. A program's static objects may
-// hold a device until the very end, but the driver's own static objects may be destroyed before
-// them. So every open device makes its last driver calls when the process begins to exit.
+// Base class of objects that must stop using the driver before the process ends. A program's static
+// objects may hold a device until the process ends, but the driver's static objects may be
+// destroyed earlier. Therefore every open device makes its last driver calls when the process
+// begins to exit.
 
 #pragma once
 
@@ -12,8 +13,9 @@ class AtExit {
   AtExit& operator=(const AtExit&) = delete;
 
   // Registers a handler that calls end_with_process() before the destructors of the driver's static
-  // objects. Drivers create these when they are loaded, when they create a pipeline, or when they
-  // work, so the handler is registered at each of these moments.
+  // objects. A driver creates static objects when it is loaded, when it creates the first pipeline,
+  // or when it executes the first batch. The handler is registered after each of these moments,
+  // because atexit handlers run in reverse order of registration.
   enum class Moment { kLoaded, kMade, kWorked };
   static void register_handler(Moment now);
 
@@ -21,7 +23,7 @@ class AtExit {
   AtExit() = default;
   ~AtExit() { unwatch(); }
   void watch();
-  void unwatch();  // Called before any member is destroyed.
+  void unwatch();  // Derived classes call it before they destroy any member.
 
  private:
   virtual void end_with_process() noexcept = 0;

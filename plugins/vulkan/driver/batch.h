@@ -1,5 +1,5 @@
-// Work that is submitted as a unit: a command buffer, and what the host does when the device has
-// completed it.
+// A batch: a command buffer that is submitted as a unit, and the host's actions after the device
+// has completed it.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tenon_vulkan {
 
 class Stream;
 
-// Identifies the launch in the host's `launch_failed`.
+// Identifies a launch when its failure is reported to the host by `launch_failed`.
 struct LaunchId {
   void* work = nullptr;
   uint64_t ticket = 0;
@@ -38,7 +38,7 @@ struct HostCopy {
 struct Batch {
   Stream* stream = nullptr;
   VkCommandBuffer commands = VK_NULL_HANDLE;
-  VkFence fence = VK_NULL_HANDLE;  // Only used without timeline semaphores.
+  VkFence fence = VK_NULL_HANDLE;  // Used only if the device has no timeline semaphores.
   std::chrono::steady_clock::time_point opened;
 
   // Position in the execution order of all batches. Valid once the batch is submitted.

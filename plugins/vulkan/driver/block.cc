@@ -53,9 +53,9 @@ void name(const Driver& driver, const Block& block) {
   driver.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, block.memory, name);
 }
 
-// Selects the memory type that has all required properties and most of the preferred ones; of
-// several, the one on the largest heap. Types with other properties, such as protected ones and
-// those that bypass caches, are never selected.
+// Selects the memory type that has all required properties and the most preferred ones. If several
+// qualify, selects the one on the largest heap. Never selects types with properties such as
+// protected memory or memory that bypasses caches.
 class Chooser {
  public:
   Chooser(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allowed)

@@ -9,20 +9,21 @@
 
 namespace tenon_vulkan {
 
-// The driver's memory types, by use.
+// Indices of the driver's memory types for each use.
 struct MemoryTypes {
-  uint32_t device;         // Of the buffers that the runtime allocates.
-  bool device_is_visible;  // These buffers are mapped: the device shares the host's memory.
-  uint32_t parameters;     // Written by the host, read by shaders.
-  uint32_t upload;         // Written by the host; source of copies.
-  uint32_t download;       // Destination of copies; read by the host.
+  uint32_t device;         // For buffers that the runtime allocates.
+  bool device_is_visible;  // Whether these buffers are mapped.
+  uint32_t parameters;     // For memory that the host writes and shaders read.
+  uint32_t upload;         // For sources of copies to the device.
+  uint32_t download;       // For destinations of copies to the host.
   uint64_t device_bytes;   // Size of the heap from which the runtime's buffers are allocated.
 };
 
 tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types);
 
-// Remaining bytes of the memory budget of a type's heap for this process, as the driver reports it.
-// Allocations beyond it fail, or evict the memory of others from the device.
+// Returns the bytes that this process may still allocate from the heap of a memory type, according
+// to the driver's memory budget. Allocations beyond the budget fail, or evict the memory of other
+// processes from the device.
 uint64_t left_in_budget(const Driver& driver, uint32_t memory_type);
 
 struct Block {
@@ -31,13 +32,13 @@ struct Block {
   uint64_t size = 0;
   uint32_t serial = 0;        // Unique among all blocks, including freed ones.
   std::byte* data = nullptr;  // Host address if the block is mapped; mapped blocks are coherent.
-  bool is_imported = false;   // Imported host memory.
+  bool is_imported = false;   // Whether the block is imported host memory.
 };
 
 tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_type, bool is_mapped,
                         Block& block);
 // Imports host memory. `pages` and `size` are multiples of the alignment that the driver requires.
-// UNIMPLEMENTED if the driver does not accept the memory nevertheless.
+// Returns UNIMPLEMENTED if the driver still rejects the memory.
 tenon_error* import_block(const Driver& driver, std::byte* pages, uint64_t size, Block& block);
 void end_block(const Driver& driver, Block& block);
 

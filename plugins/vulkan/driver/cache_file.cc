@@ -18,7 +18,8 @@ struct Header {
 constexpr char kMagic[8] = {'t', 'e', 'n', 'o', 'n', 'v', 'k', '1'};
 constexpr uint64_t kLargest = uint64_t{1} << 30;
 
-// Must be a trusted folder, because drivers trust the cached bytes.
+// Returns the cache folder in the user's home folder. Other users must not be able to write to it,
+// because drivers do not validate the cached data.
 std::filesystem::path default_folder() {
   const char* const cache = trusted_variable("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "tenon/vulkan";
@@ -40,8 +41,8 @@ std::string hex(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// FNV-1a over words of 8 bytes, with a final mix. It distinguishes files and shaders, but does not
-// resist deliberate collisions.
+// FNV-1a hash over 8-byte words, with a final mix. It distinguishes files and shaders, but is not
+// collision-resistant against attackers.
 uint64_t hash_bytes(std::span<const std::byte> bytes) {
   constexpr uint64_t kPrime = 0x100000001b3;
   uint64_t hash = 0xcbf29ce484222325 ^ bytes.size();

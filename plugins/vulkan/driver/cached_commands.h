@@ -1,6 +1,7 @@
-// The dispatches of a recording as a secondary command buffer that each replay executes, for slots
-// in certain blocks. The parameters hold the offsets of the slots in their blocks and the values.
-// They are kept in device memory, too; the queue updates them before a replay that changes them.
+// Caches the dispatches of a recording as a secondary command buffer, which later replays execute.
+// The commands are valid only for slots in the same blocks. The offsets of the slots in their
+// blocks, and the values, are parameters in device memory. Before a replay with other parameters,
+// the queue updates them.
 
 #pragma once
 
@@ -26,8 +27,8 @@ struct SlotLocation {
 
 class CachedCommands {
  public:
-  // Identifies the blocks of the slots. A block that is too large to be bound whole is bound at an
-  // offset, so that offset is part of the key.
+  // Cache key: the blocks of the slots. If a block is too large for one binding, the offset of the
+  // bound range is part of the key.
   using Key = std::vector<uint64_t>;
   static Key key_of(const Driver& driver, uint32_t stream, std::span<const SlotLocation> slots);
 
@@ -48,7 +49,7 @@ class CachedCommands {
   std::vector<SlotLocation> filled;  // Locations of the slots when the commands were encoded.
   std::vector<SlotLocation> slots;   // Locations of the slots that `wanted` describes.
   std::vector<tenon_element> values;
-  // The range of `wanted` that differs from the device's copy.
+  // Byte range of `wanted` that the device's copy does not have yet.
   uint64_t stale_begin = 0, stale_end = 0;
   void mark_stale(uint64_t begin, uint64_t end) {
     stale_begin = std::min(stale_begin, begin);
@@ -57,16 +58,17 @@ class CachedCommands {
   void mark_all_stale() noexcept { mark_stale(0, wanted.size()); }
   void mark_sent() { stale_begin = wanted.size(), stale_end = 0; }
 
-  // The pipelines of the coalesced sequences in these commands, and the pipelines that a
-  // replacement command buffer, with more sequences, waits for. The replacement is built from
-  // replay `next_at` on.
+  // `sequences`: the pipelines of the coalesced sequences in these commands. `awaited`: the
+  // pipelines that must be created before these commands are replaced by commands with more
+  // sequences. The replacement is encoded at replay number `next_at` or later.
   using Sequences = std::vector<std::shared_ptr<const Pipeline>>;
   Sequences sequences, awaited;
   bool is_whole =
-      true;  // False: a sequence is missing, because its pipeline has not been created yet.
+      true;  // False if a sequence is missing because its pipeline has not been created yet.
   static constexpr uint64_t kNever = ~uint64_t{0};
   uint64_t n_replays = 0, next_at = kNever;
-  // Counts a replay, and returns whether the replacement should be built. Call it once per replay.
+  // Counts a replay and returns whether the replacement should be encoded now. Called once per
+  // replay.
   bool is_due() {
     return ++n_replays >= next_at && std::all_of(awaited.begin(), awaited.end(),
                                                  [](const auto& each) { return each->is_made(); });

@@ -6,8 +6,7 @@
 namespace tenon_vulkan {
 namespace {
 
-// Fractional bits of the fixed-point period, chosen so that a tick's length times 64 bits of ticks
-// fits into 64 bits.
+// Number of fractional bits of the fixed-point period.
 constexpr uint32_t kFraction = 20;
 constexpr uint64_t kBelow = (uint64_t{1} << kFraction) - 1;
 
@@ -19,8 +18,10 @@ Clock::Clock(uint32_t n_bits, float period_ns)
                            : (uint64_t{1} << n_bits) - 1),
       period_(static_cast<uint64_t>(static_cast<double>(period_ns) * (kBelow + 1))) {}
 
-// Resolves wraparounds. Marks are read almost in the order in which the device reached them, so a
-// timestamp slightly before the last one is earlier; any other is later.
+// Converts a timestamp to nanoseconds and extends it beyond the width of the device's counter.
+// Marks are read almost in the order in which the device reached them. So a timestamp that is
+// slightly less than the previous one is earlier; any other smaller timestamp is after a
+// wraparound.
 uint64_t Clock::ns_of(uint64_t ticks) {
   std::lock_guard guard(mutex_);
   const uint64_t ahead = (ticks - last_) & mask_;

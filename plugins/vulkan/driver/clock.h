@@ -22,7 +22,7 @@ class Clock {
   const uint64_t mask_;
   const uint64_t period_;  // Length of a tick in fixed-point nanoseconds (20 fractional bits).
   std::mutex mutex_;
-  uint64_t last_ = 0;  // Total ticks so far, with wraparounds counted.
+  uint64_t last_ = 0;  // The largest timestamp so far, extended by the wraparounds.
 };
 
 // A query that holds the timestamp of one mark.
@@ -37,13 +37,13 @@ class Marks {
   explicit Marks(const Driver& driver) : driver_(driver) {}
   Marks(const Marks&) = delete;
   Marks& operator=(const Marks&) = delete;
-  // The device must have completed the last of them.
+  // Requires that the device has completed all marks.
   ~Marks();
 
   tenon_error* take(uint64_t& mark, Query& query);
   // Reads the timestamp of a mark that the device has reached, and frees the mark.
   tenon_error* read(uint64_t mark, uint64_t& ticks);
-  // Marks all unread marks as lost: the device will never reach some of them, and it is unknown
+  // Declares all unread marks lost, because the device never reaches some of them and it is unknown
   // which.
   void lose() noexcept;
 
@@ -58,7 +58,7 @@ class Marks {
   std::mutex mutex_;
   std::vector<VkQueryPool> pools_;
   std::vector<uint64_t>
-      free_;  // Reserved for all queries, so that freeing a mark does not allocate.
+      free_;  // Has capacity for all queries, so that freeing a mark does not allocate.
   std::vector<State> states_;
 };
 

@@ -126,7 +126,7 @@ void Commands::copy(const Block& from, const Block& to, std::span<const VkBuffer
                              static_cast<uint32_t>(regions.size()), regions.data());
 }
 
-// The barrier makes the timestamp and the next command wait for the same earlier work.
+// Inserts a barrier, so that the timestamp and the next command wait for all earlier commands.
 void Commands::write_time(const Query& query) {
   if (has_touched_more_ || !accesses_.empty()) barrier(kWork, kTouches);
   const DeviceFunctions& vk = driver_.vk();

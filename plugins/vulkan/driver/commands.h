@@ -1,5 +1,5 @@
-// Encodes a command buffer, with barriers where a command conflicts with reads or writes of earlier
-// commands.
+// Encodes a command buffer. Inserts a barrier before each command that conflicts with a read or
+// write of an earlier command.
 
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace tenon_vulkan {
 
-// Bytes [begin, end) of a block, as a command touches them.
+// An access of a command to bytes [begin, end) of a block.
 struct Access {
   uint32_t block;  // The block's serial number.
   uint64_t begin, end;
   bool is_written;
 
   bool operator==(const Access&) const = default;
-  // Whether the two accesses conflict, so that one command has to wait for the other.
+  // Whether the two accesses conflict: they overlap and at least one is a write.
   bool meets(const Access& other) const {
     return block == other.block && (is_written || other.is_written) && begin < other.end &&
            other.begin < end;
@@ -29,12 +29,13 @@ struct Access {
 
 class Commands {
  public:
-  // `max_accesses`: number of accesses to remember. More accesses save barriers, but take longer to
-  // search.
+  // `max_accesses`: number of accesses since the last barrier that are stored and searched for
+  // conflicts. A larger number avoids barriers, but makes the search slower.
   Commands(const Driver& driver, size_t max_accesses)
       : driver_(driver), max_accesses_(max_accesses) {}
 
-  // The first command runs after everything that was submitted to the queue before.
+  // Begins a command buffer. Its first command waits for all work that was submitted to the queue
+  // earlier.
   tenon_error* begin(VkCommandBuffer commands);
   // Ends the command buffer and makes its writes visible to the host.
   VkResult end();
@@ -43,14 +44,14 @@ class Commands {
   // wait for earlier work.
   tenon_error* begin_kept(VkCommandBuffer commands);
   VkResult end_kept();
-  // Waits for all earlier commands.
+  // Executes a secondary command buffer after all earlier commands.
   void execute(VkCommandBuffer kept);
 
   // Declares the accesses of the next command and inserts a barrier if they conflict with earlier
   // ones.
   void order(std::span<const Access> accesses);
 
-  // `label` is shown by debugging tools; NULL if none is attached.
+  // `label` is displayed by debugging tools. It is NULL if no tool is attached.
   void dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t first_word,
                 const std::array<uint32_t, 3>& groups, const char* label);
   void copy(const Block& from, const Block& to, std::span<const VkBufferCopy> regions);
@@ -70,7 +71,7 @@ class Commands {
   VkPipeline pipeline_ = VK_NULL_HANDLE;  // The bound pipeline.
   VkDescriptorSet set_ = VK_NULL_HANDLE;
   std::vector<Access> accesses_;   // Accesses since the last barrier.
-  bool has_touched_more_ = false;  // Whether more accesses occurred than are remembered.
+  bool has_touched_more_ = false;  // Whether more than max_accesses_ accesses occurred.
 };
 
 }  // namespace tenon_vulkan

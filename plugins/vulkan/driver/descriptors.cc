@@ -7,7 +7,7 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr uint32_t kSetsOfPool = 64;
-constexpr uint64_t kWindowStep = 256;  // No device requires more alignment than this.
+constexpr uint64_t kWindowStep = 256;  // Alignment of offsets in bytes that satisfies every device.
 
 uint64_t align_down(uint64_t offset, uint64_t step) { return offset / step * step; }
 
@@ -20,7 +20,8 @@ bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end
     binding = {&block, 0, block.size};
     return true;
   }
-  // Windows at few offsets, each overlapping the next by half, serve all but the largest operands.
+  // Bound ranges begin at multiples of `half` and overlap by half, so that operands share few
+  // bindings. Only operands that do not fit into such a range get a range of their own.
   const uint64_t half = align_down(most / 2, kWindowStep);
   // An empty operand may begin at the block's end.
   const uint64_t first = std::min(begin, block.size - 1);
@@ -79,7 +80,7 @@ tenon_error* DescriptorSets::allocate(const Layout& layout, VkDescriptorSet& set
                                             .pSetLayouts = &layout.set};
   const VkResult result = driver_.vk().AllocateDescriptorSets(driver_.device(), &info, &set);
   if (result != VK_SUCCESS) {
-    pool.n_left = 0;  // The next attempt uses a new pool.
+    pool.n_left = 0;  // The next call creates a new pool.
     return driver_.error(result, "cannot bind operands");
   }
   --pool.n_left;

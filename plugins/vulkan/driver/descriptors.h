@@ -1,7 +1,8 @@
 // Descriptor sets for the operands of a dispatch.
 //
-// There are few blocks of memory and they are bound whole, so the same few sets serve all
-// dispatches of a stream. Shaders read the offset of an operand in its block from the parameters.
+// Memory consists of few blocks, and each block is usually bound as a whole. Therefore all
+// dispatches of a stream share a few sets. Shaders read the offset of an operand in its block from
+// the parameters.
 
 #pragma once
 
@@ -29,8 +30,8 @@ bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end
 // Descriptor sets, created on demand and destroyed together.
 class DescriptorSets {
  public:
-  // Large enough that a long-running program needs no others; small enough that unused sets are
-  // freed.
+  // Maximum number of sets before a new DescriptorSets object replaces this one. Long-running
+  // programs rarely reach it, and replacing the object frees unused sets.
   static constexpr size_t kMaxSets = 4096;
 
   explicit DescriptorSets(const Driver& driver) : driver_(driver) {}
@@ -40,11 +41,11 @@ class DescriptorSets {
 
   bool is_full() const { return sets_.size() >= kMaxSets; }
 
-  // Binding 0 is the parameters.
+  // Returns the set for these bindings, which it creates if necessary. Binding 0 is the parameters.
   tenon_error* get(const Layout& layout, std::span<const Binding> bindings, VkDescriptorSet& set);
 
  private:
-  // The layout's number, then for each binding the block's serial number and the window.
+  // The layout's number, followed by the block's serial number and the bound range of each binding.
   using Key = std::vector<uint64_t>;
   using KeyView = std::span<const uint64_t>;
   struct Hash {
@@ -75,7 +76,7 @@ class DescriptorSets {
   std::vector<Pool> current_;  // Indexed by layout number.
   std::vector<VkDescriptorPool> pools_;
   std::vector<VkBufferView> views_;  // Texel views of blocks.
-  Key key_;  // Scratch: the key being looked up, and the structs of a set being written.
+  Key key_;                          // Scratch memory of get() and write().
   std::vector<VkDescriptorBufferInfo> buffers_;
   std::vector<VkWriteDescriptorSet> writes_;
 };

@@ -1,4 +1,4 @@
-// An open device and all that belongs to it.
+// An open device with its memory, pipelines, queue and clock.
 
 #pragma once
 

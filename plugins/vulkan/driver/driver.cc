@@ -55,7 +55,7 @@ void Driver::set_name(VkObjectType type, uint64_t handle, const std::string& nam
       .objectType = type,
       .objectHandle = handle,
       .pObjectName = name.c_str()};
-  // An object without its name still works, so the result is ignored.
+  // Ignores the result, because an object also works without a name.
   (void)vk_.SetDebugUtilsObjectNameEXT(device_, &info);
 }
 

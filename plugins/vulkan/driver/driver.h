@@ -1,5 +1,5 @@
-// A VkDevice with its functions, and the conversion of its results to errors. Everything that
-// belongs to a device holds a reference to it.
+// A VkDevice with its function table, and the conversion of VkResult values to errors. All objects
+// of a device hold a reference to it.
 
 #pragma once
 
@@ -34,7 +34,7 @@ class Driver {
   bool has_names() const {
     return options().wants_names() && vk_.SetDebugUtilsObjectNameEXT != nullptr;
   }
-  // Does nothing unless has_names().
+  // Sets the name of a Vulkan object for debugging tools. Does nothing unless has_names().
   template <class Handle>
   void set_name(VkObjectType type, Handle handle, const std::string& name) const {
     set_name(type, reinterpret_cast<uint64_t>(handle), name);
@@ -42,16 +42,18 @@ class Driver {
   void set_name(VkObjectType type, uint64_t handle, const std::string& name) const;
 
   tenon_error* error(tenon_code code, std::string_view message) const;
-  // Converts a result to an error that says what was attempted. Records the loss of the device.
+  // Converts a result to an error with the message `what`. VK_ERROR_DEVICE_LOST also marks the
+  // device as lost.
   tenon_error* error(VkResult result, std::string_view what) const;
 
   bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
   void mark_lost() const { is_lost_ = true; }
-  // Called when the process exits, which ends the device and its instance: no driver calls follow.
+  // Called when the process exits, because the driver then destroys the device and its instance.
+  // Later driver calls do nothing.
   void lose();
   tenon_error* lost_error() const;
 
-  // Returns a serial number for a block of memory; never repeats.
+  // Returns a unique serial number for a block of memory.
   uint32_t next_serial() const { return ++last_serial_; }
 
  private:

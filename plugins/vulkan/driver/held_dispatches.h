@@ -1,5 +1,5 @@
-// A FIFO of dispatches whose pipelines are not yet created, and of the dispatches after them. Holds
-// copies of all that they need after the enqueueing call has returned.
+// A FIFO of held dispatches: those whose pipelines are not created yet, and all dispatches after
+// them. It copies their operands and parameters, which the caller may release after enqueueing.
 
 #pragma once
 
@@ -14,17 +14,18 @@ namespace tenon_vulkan {
 
 class HeldDispatches {
  public:
-  // Maximum number of held dispatches. They occupy memory, and the device idles until they are
-  // encoded.
+  // Maximum number of held dispatches. The number is limited because held dispatches occupy memory
+  // and the device may idle until they are encoded.
   static constexpr size_t kMax = 256;
 
   bool empty() const { return held_.empty(); }
   size_t size() const { return held_.size(); }
 
-  // `name`: the kernel's name, if names are shown.
+  // Appends a dispatch. `name`: the kernel's name, or an empty string if no tool displays names.
   void push(const Dispatch& dispatch, const LaunchId& launch, const std::string& name);
 
-  // Accessors of the first dispatch. The result of dispatch() is valid until it is popped.
+  // Accessors of the first dispatch. The result of dispatch() is valid until the dispatch is
+  // popped.
   const Pipeline& pipeline() const { return *held_.front().pipeline; }
   const LaunchId& launch() const { return held_.front().launch; }
   const std::string& name() const { return held_.front().name; }

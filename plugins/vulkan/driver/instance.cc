@@ -11,8 +11,8 @@ constexpr const char* kPortability = "VK_KHR_portability_enumeration";
 constexpr VkInstanceCreateFlags kEnumeratePortability = 1;
 
 // Maximum number of multiplications per submission for discrete GPUs, GPUs that share the host's
-// memory, and software drivers. They take a fraction of a second on the slowest device of each
-// type.
+// memory, and software drivers. This many multiplications take less than a second on the slowest
+// device of each type.
 constexpr uint64_t kProductsOfDiscrete = uint64_t{1} << 34,
                    kProductsOfIntegrated = uint64_t{1} << 31,
                    kProductsOfSoftware = uint64_t{1} << 26;
@@ -142,7 +142,7 @@ tenon_error* Instance::make_instance() {
                            : "vulkan: cannot create an instance: " + name_of(result));
   }
   if (!load_functions(loader_, instance_, vk_)) {
-    // Even vkDestroyInstance may be missing.
+    // vkDestroyInstance itself may be missing, so the instance is not destroyed.
     instance_ = VK_NULL_HANDLE;
     return host_.error(TENON_UNAVAILABLE, "vulkan: the loader lacks functions of Vulkan 1.1");
   }

@@ -1,4 +1,4 @@
-// One context's use of Vulkan: a VkInstance and the devices that it lists.
+// The plugin's instance for one context: a VkInstance and the list of its devices.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tenon_vulkan {
 
 class Instance {
  public:
-  // UNAVAILABLE if this machine has no Vulkan device for compute.
+  // Returns UNAVAILABLE if this machine has no Vulkan device with a compute queue.
   static tenon_error* create(const tenon_host* host, const tenon_instance_options& options,
                              std::unique_ptr<Instance>& made);
   Instance(const tenon_host* host, void* log_context) : host_(host), log_context_(log_context) {}
@@ -28,7 +28,8 @@ class Instance {
 
   void log(int32_t level, std::string_view message) const;
 
-  // Called when the process exits, which ends the instance: no driver calls follow.
+  // Called when the process exits, because the driver then destroys the instance. Later driver
+  // calls do nothing.
   void lose() { stub_functions(vk_); }
 
  private:

@@ -83,7 +83,7 @@ void keep_drivers() {
     void* const library = name.empty() ? nullptr : dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
     if (library == nullptr) continue;
     if (dlsym(library, "vk_icdGetInstanceProcAddr") !=
-        nullptr) {  // Only drivers export this function.
+        nullptr) {  // The library exports it, so the library is a driver and not a loader.
       dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
     }
     dlclose(library);

@@ -10,7 +10,8 @@ namespace tenon_vulkan {
 
 inline constexpr const char* kLoaderName = "libvulkan.so.1";
 
-// The loader library is never closed, because drivers keep threads and destructors of their own.
+// Functions of the loaded Vulkan loader. The library is never closed, because drivers may still
+// have threads and registered destructors.
 struct Loader {
   PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
   GlobalFunctions functions;

@@ -10,15 +10,16 @@ namespace {
 constexpr uint64_t kSharedBytes = uint64_t{64} << 20;
 constexpr uint64_t kMinSharedBytes = uint64_t{1} << 20;
 
-// Smaller memory is faster to copy than to import.
+// Minimum size of imported host memory. Copying is faster for smaller memory.
 constexpr uint64_t kMinImportedBytes = uint64_t{16} << 10;
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-// At most a small part of the heap, and at most what one descriptor can bind, so that one
-// descriptor serves every buffer of the block.
+// Returns the size of blocks that several buffers share: at most 1/32 of the heap unless the heap
+// is tiny, and at most the size that one descriptor can bind. So one descriptor serves all buffers
+// of the block.
 uint64_t shared_bytes_of(const Driver& driver, const MemoryTypes& types) {
   const uint64_t part = std::bit_floor(std::max<uint64_t>(types.device_bytes / 32, 1));
   const uint64_t seen = driver.physical().capabilities.max_operand_bytes;
@@ -67,7 +68,7 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
   }
   tenon_error* error = add_block(std::max(room, shared_bytes_));
   if (error != nullptr && room < shared_bytes_ && !driver_.is_lost()) {
-    // A smaller block, for this buffer alone, may still fit.
+    // Retries with a smaller block that holds only this buffer.
     driver_.host().release(error);
     error = add_block(room);
   }
@@ -97,8 +98,8 @@ void Memory::reserve_block() {
   if (blocks_.capacity() == blocks_.size()) blocks_.reserve(2 * blocks_.size() + 1);
 }
 
-// The driver imports whole pages. Shaders write whole words, so the memory must begin and end at
-// word boundaries: bytes beside it belong to others.
+// Imports the pages that contain the memory. The memory must begin and end at multiples of 4 bytes,
+// because shaders write whole words and must not change bytes outside the memory.
 tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& buffer) {
   const uint64_t alignment = driver_.physical().import_alignment;
   const uint64_t offset = reinterpret_cast<uintptr_t>(data) % alignment;
@@ -111,7 +112,7 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   std::lock_guard guard(mutex_);
   const auto n_imported = static_cast<uint64_t>(std::count_if(
       blocks_.begin(), blocks_.end(), [](const auto& each) { return each->block.is_imported; }));
-  // Drivers may allow as few as 4096 allocations; half of them are left for other memory.
+  // Drivers may limit the number of allocations to 4096. Imports use at most half of them.
   if (n_imported >= driver_.physical().properties.limits.maxMemoryAllocationCount / 2) {
     return driver_.error(
         TENON_UNIMPLEMENTED,

@@ -1,5 +1,5 @@
-// The buffers of the plugin interface. A buffer is a range of a shared block, or has a block of its
-// own.
+// Allocates the buffers of the plugin interface. A buffer is a range of a shared block or a whole
+// block.
 
 #pragma once
 
@@ -44,7 +44,7 @@ class Memory {
   };
   struct OwnedBlock {
     Block block;
-    std::vector<Range> free;  // By offset; adjacent ranges are merged.
+    std::vector<Range> free;  // Free ranges, sorted by offset. Adjacent ranges are merged.
     size_t n_buffers = 0;
   };
   using Blocks = std::vector<std::unique_ptr<OwnedBlock>>;

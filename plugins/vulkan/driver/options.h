@@ -14,19 +14,20 @@ struct Options {
   // An index, a UUID in hex, a type of device or a part of its name; empty: all devices.
   std::string device;
   std::string loader = kLoaderName;
-  // Folder of the pipeline cache; empty: none. If not given, a folder in the user's cache.
+  // Folder of the pipeline cache; empty: the cache is disabled. Without a value, a folder in the
+  // user's cache directory.
   std::optional<std::string> cache;
-  // Folder to which each SPIR-V module is written as HASH.spv, for inspection; empty: none. If not
-  // given, the environment variable TENON_VULKAN_SHADERS.
+  // Folder to which each SPIR-V module is written as HASH.spv, for inspection; empty: none is
+  // written. The default is the value of the environment variable TENON_VULKAN_SHADERS.
   std::string shaders;
   bool validate = false;   // Enable the Khronos validation layer.
   bool gpu_ways = false;   // Use the GPU variants of kernels also on software drivers.
   bool sequences = false;  // Coalesce small dispatches from a recording's first replay on.
   bool minimum = false;    // Assume only the limits and features that Vulkan requires.
   bool names = false;      // Name objects for debugging tools; `validate` implies it.
-  bool visible = true;     // False: treat device memory as not host-visible.
-  bool timeline = true;    // False: do not use timeline semaphores.
-  bool clock = true;       // False: report that the device has no clock.
+  bool visible = true;     // If false, treat device memory as not host-visible.
+  bool timeline = true;    // If false, do not use timeline semaphores.
+  bool clock = true;       // If false, report that the device has no clock.
 
   bool wants_names() const { return names || validate; }
 };

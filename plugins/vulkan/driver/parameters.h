@@ -7,7 +7,8 @@
 
 namespace tenon_vulkan {
 
-// Bytes for an operand by value, rounded up because shaders read whole words.
+// Returns the space for an operand by value in bytes: its size rounded up to whole words, which
+// shaders read.
 inline uint64_t room_for_value(const Operand& value) {
   constexpr uint64_t kRoom = 16;
   return (value.end - value.begin + kRoom - 1) / kRoom * kRoom;
@@ -28,7 +29,7 @@ struct ParameterLayout {
   }
 };
 
-// Where the host writes parameters, and where the device reads them.
+// Location of parameters: the host address for writing, and the block and offset for the device.
 struct ParameterLocation {
   std::byte* data;
   const Block* block;

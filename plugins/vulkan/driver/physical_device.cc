@@ -6,7 +6,7 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr uint32_t kNever = ~0u;  // Exceeds every version.
+constexpr uint32_t kNever = ~0u;  // A version number that is greater than every Vulkan version.
 
 template <class Struct>
 Struct of_type(VkStructureType type) {
@@ -110,8 +110,8 @@ OptionalFeatures find_optional_features(const Extensions& extensions, PhysicalDe
   return found;
 }
 
-// Enables only features that are used. Memory consists of 32-bit words and integers have 32 bits,
-// whatever else the device supports.
+// Selects the features to enable: only those that shaders use. Shaders use 32-bit words and
+// integers only, even if the device also supports other widths.
 void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
   FeatureChain& found = device.features;
   found.link(device.offers);
@@ -166,8 +166,9 @@ std::string driver_of(const PropertyChain& properties, const OptionalFeatures& o
   return "driver " + std::to_string(properties.core.properties.driverVersion);
 }
 
-// No shader computes in 16 bits, so only two widths matter. If the driver permits settings to
-// differ at all, those for 32 and 64 bits may differ.
+// Reads the float controls for 32 and 64 bits. Those for 16 bits are ignored, because no shader
+// computes in 16 bits. Every independence value except NONE permits different modes for 32 and 64
+// bits.
 void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
                          Capabilities& capabilities) {
   FloatControls &single = capabilities.controls32, &wide = capabilities.controls64;
@@ -176,7 +177,7 @@ void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
   if (!capabilities.float64) return;
   wide = {floats.shaderSignedZeroInfNanPreserveFloat64 != 0,
           floats.shaderDenormPreserveFloat64 != 0, floats.shaderRoundingModeRTEFloat64 != 0};
-  // If the settings cannot differ, either both widths use the mode or neither does.
+  // If the modes cannot differ between widths, a mode is used only if both widths support it.
   const auto join = [](VkShaderFloatControlsIndependence independence, bool& a, bool& b) {
     if (independence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE) a = b = a && b;
   };
@@ -209,7 +210,7 @@ void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilitie
   capabilities.shared_memory_bytes = limits.maxComputeSharedMemorySize;
 }
 
-// Whether buffers with the usage of blocks can be made of imported host memory.
+// Whether buffers with usage kBlockUsage can be bound to imported host memory.
 bool imports(const InstanceFunctions& vk, VkPhysicalDevice device) {
   const VkPhysicalDeviceExternalBufferInfo asked = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
@@ -350,7 +351,7 @@ bool is_named(const PhysicalDevice& device, size_t index, std::string_view name)
   std::erase(digits, '-');
   if (digits == hex(device.uuid)) return true;
   if (wanted.find_first_not_of("0123456789") == std::string::npos && wanted.size() < 3) {
-    return false;  // Digits are an index, not a part of a name.
+    return false;  // One or two digits are an index, not a part of a device name.
   }
   return lower(device.properties.deviceName).find(wanted) != std::string::npos;
 }

@@ -1,4 +1,4 @@
-// A device as its driver describes it, before it is opened.
+// The properties and features of a device that its driver reports, before the device is opened.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tenon_vulkan {
 
-// Whether functionality beyond Vulkan 1.1 is available, from a later version or an extension.
+// Functionality beyond Vulkan 1.1 that the device supports by a later version or by an extension.
 struct OptionalFeatures {
   bool timeline, float_controls, driver_properties, maintenance4, external_memory_host,
       memory_budget;
@@ -32,7 +32,7 @@ struct PhysicalDevice {
   VkPhysicalDevice handle;
   VkPhysicalDeviceProperties properties;
   VkPhysicalDeviceMemoryProperties memory;
-  uint32_t api_version;  // The highest version that both sides support.
+  uint32_t api_version;  // The highest Vulkan version that both the plugin and the device support.
   uint32_t queue_family;
   uint32_t timestamp_bits;  // Bits of a timestamp on the queues of this family; 0: no timestamps.
   std::array<uint8_t, VK_UUID_SIZE> uuid;
@@ -51,7 +51,8 @@ struct PhysicalDevice {
 };
 
 // Lists the devices with a compute queue and Vulkan 1.1: first discrete GPUs, then those that share
-// the host's memory, virtual ones and software. `why` explains why the others were rejected.
+// the host's memory, virtual ones and software. `why` receives the reasons why other devices were
+// rejected.
 VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t api_version,
                       std::vector<PhysicalDevice>& devices, std::string& why);
 

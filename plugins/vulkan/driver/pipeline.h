@@ -1,5 +1,5 @@
-// A shader and its pipeline. The SPIR-V is present from the beginning, the driver's pipeline once a
-// thread has created it.
+// A shader and its VkPipeline. The SPIR-V is available immediately; the VkPipeline is available
+// after a thread has created it.
 
 #pragma once
 
@@ -24,7 +24,7 @@ struct OperandKinds {
 // The descriptor type of a binding: 0 is the parameters, 1 + i is operand i.
 VkDescriptorType descriptor_type(const OperandKinds& kinds, uint32_t binding);
 
-// The layouts that all shaders with the same operand kinds share.
+// The descriptor set and pipeline layouts for shaders with these operand kinds.
 struct Layout {
   OperandKinds kinds;
   uint32_t number = 0;  // Unique among the device's layouts.
@@ -46,7 +46,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   const Layout& layout() const { return layout_; }
 
   bool is_made() const { return stage_.load(std::memory_order_acquire) == Stage::kMade; }
-  // Valid if is_made() is true.
+  // The driver's pipeline. Valid only if is_made() is true.
   VkPipeline handle() const { return handle_; }
 
  private:

@@ -8,7 +8,8 @@
 namespace tenon_vulkan {
 namespace {
 
-// One thread fewer than there are processors: a thread that waits for a pipeline creates some, too.
+// Maximum number of pool threads: one less than the number of processors, because a thread that
+// waits for a pipeline also creates pipelines.
 size_t max_threads() {
   constexpr unsigned kMaxThreads = 8;
   return std::clamp(std::thread::hardware_concurrency(), 2u, kMaxThreads + 1) - 1;
@@ -52,16 +53,16 @@ bool PipelineCompiler::make_next(Lock& lock) noexcept {
     try {
       driver_.host().release(make(*pipeline, lock));
     } catch (const std::exception&) {
-      // The error is reported to the caller of require().
+      // Ignores the error, because require() retries and reports it to its caller.
     }
     return true;
   }
   return false;
 }
 
-// If another thread is creating the pipeline, this thread creates later ones of the queue
-// meanwhile. A pool thread notifies streams that hold dispatches, because the caller has a stream
-// locked.
+// While another thread creates the pipeline, this thread creates other queued pipelines. The
+// streams with held dispatches are notified by a pool thread, because the caller of require() has
+// locked a stream.
 tenon_error* PipelineCompiler::require(const Pipeline& pipeline) {
   if (pipeline.is_made()) return nullptr;
   if (driver_.is_lost()) return driver_.lost_error();
@@ -84,7 +85,8 @@ void PipelineCompiler::notify_streams() {
   called_.notify_one();
 }
 
-// Unlocks while the driver works; the lock is held again on return.
+// Creates the pipeline. Releases the lock during the driver call and locks it again before
+// returning.
 tenon_error* PipelineCompiler::make(const Pipeline& pipeline, Lock& lock) {
   const auto enter = [&](Pipeline::Stage stage) {
     pipeline.stage_ = stage;

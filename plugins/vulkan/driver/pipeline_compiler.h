@@ -26,15 +26,15 @@ class PipelineCompiler {
   // first want().
   void set_created_callback(std::function<void()> call) { created_callback_ = std::move(call); }
 
-  // Queues the pipeline for creation by the pool; it is skipped if it is released before. If
-  // queueing it runs out of memory, require() creates it instead.
+  // Queues the pipeline for creation by the pool. The pool skips pipelines that have been released.
+  // If memory for the queue is exhausted, require() creates the pipeline later.
   void want(const std::shared_ptr<const Pipeline>& pipeline) noexcept;
-  // Blocks until the pipeline is created; creates it on this thread if no other thread has begun.
-  // Retries a pipeline that the driver failed to create.
+  // Blocks until the pipeline is created. Creates it on this thread if no other thread has begun
+  // to. If an earlier attempt failed, tries again.
   tenon_error* require(const Pipeline& pipeline);
 
-  // Waits until the threads have finished what they have begun, and ends them. Pipelines requested
-  // afterwards are created by require().
+  // Waits until the threads have created the pipelines that they have begun, and ends the threads.
+  // Later pipelines are created by require().
   void stop() noexcept;
 
  private:

@@ -48,7 +48,7 @@ Pipelines::~Pipelines() {
   if (cache_ != VK_NULL_HANDLE) vk.DestroyPipelineCache(driver_.device(), cache_, nullptr);
 }
 
-// Failures are ignored: pipelines that are not saved are compiled again.
+// Ignores failures, because the next run can compile the pipelines again.
 void Pipelines::save() const {
   if (cache_ == VK_NULL_HANDLE || file_.empty() || entries_.empty() || driver_.is_lost()) return;
   try {
@@ -99,7 +99,7 @@ std::shared_ptr<const Pipeline> Pipelines::find(uint64_t hash, std::span<const u
   return nullptr;
 }
 
-// Another thread may have added the same pipeline meanwhile.
+// Adds the pipeline, unless another thread has added the same one in the meantime.
 std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
                                                 const Layout& layout) {
   std::lock_guard guard(mutex_);
@@ -117,9 +117,9 @@ std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const u
   return kept;
 }
 
-// Evicts the least recently used unreferenced pipelines, down to kMaxUnreferenced: loops of
-// released programs leave theirs behind. The host releases a kernel only after its work has
-// completed, so none of these is in use.
+// Evicts the least recently used unreferenced pipelines, until kMaxUnreferenced remain. Released
+// programs, for example, leave the pipelines of their loops unreferenced. The host releases a
+// kernel only after its work has completed, so the device does not use an unreferenced pipeline.
 void Pipelines::evict_unreferenced() {
   const auto is_unreferenced = [](const Entry& entry) { return entry.pipeline.use_count() == 1; };
   auto n_unreferenced =

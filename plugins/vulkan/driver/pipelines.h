@@ -26,20 +26,21 @@ class Pipelines {
   // Saves the pipeline cache for later runs. The destructor saves it, too.
   void save() const;
 
-  // Returns a pipeline that may not be created yet: threads create it in the background.
+  // Returns the pipeline of a shader. Its VkPipeline may not exist yet; threads create it in the
+  // background.
   tenon_error* get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
                    std::shared_ptr<const Pipeline>& pipeline);
   PipelineCompiler& makers() { return compiler_; }
 
-  // The number of pipelines. Unreferenced ones are evicted from time to time, down to
-  // kMaxUnreferenced.
+  // Returns the number of pipelines. Unreferenced pipelines are evicted at times until
+  // kMaxUnreferenced remain.
   size_t count() const;
   static constexpr size_t kMaxUnreferenced = 256;
 
-  // Names a pipeline after its kernel, unless it has a name, as several kernels may share one
-  // pipeline. Does nothing unless has_names().
+  // Sets the name of a pipeline to that of its kernel. If several kernels share the pipeline, the
+  // first name is kept. Does nothing unless has_names().
   void set_name(const Pipeline& pipeline, const std::string& name);
-  // Valid as long as the pipeline; NULL if it has no name.
+  // Returns the pipeline's name, which is valid as long as the pipeline. NULL if it has no name.
   const char* name_of(const Pipeline& pipeline) const;
 
  private:
@@ -67,7 +68,8 @@ class Pipelines {
   std::vector<std::unique_ptr<Layout>> layouts_;  // Indexed by layout number.
   Entries entries_;                               // Sorted by last use, most recent last.
   std::unordered_multimap<uint64_t, Entries::iterator> by_hash_;
-  size_t evict_at_ = 2 * kMaxUnreferenced;  // Evict unreferenced ones at this number of entries.
+  // Number of entries at which unreferenced ones are evicted.
+  size_t evict_at_ = 2 * kMaxUnreferenced;
   std::unordered_map<const Pipeline*, std::string> names_;
   PipelineCompiler compiler_;
 };

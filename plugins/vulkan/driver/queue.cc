@@ -11,14 +11,14 @@
 namespace tenon_vulkan {
 namespace {
 
-// If the device stays busy for this long, batches gathered meanwhile are submitted, so that it has
-// more work when it finishes. Also the wake-up interval of the thread while work is in flight.
+// Time after which an open batch is submitted even if the device is still busy, so that it has more
+// work when it finishes. Also the wake-up interval of the queue's thread while work is in flight.
 constexpr std::chrono::milliseconds kGather{1};
 constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
-// How long the driver is polled before the thread sleeps in it, because a sleeping thread wakes
-// tens of microseconds late. kPolledWaiting applies if a caller waits, the other if only the
-// queue's thread does.
+// How long a thread polls the driver before it calls a blocking wait, from which it wakes tens of
+// microseconds late. kPolledWaiting applies to callers that wait, kPolledFollowing to the queue's
+// thread.
 constexpr std::chrono::microseconds kPolledWaiting{2000}, kPolledFollowing{200};
 
 }  // namespace
@@ -127,8 +127,8 @@ VkResult Queue::try_submit(Batch& batch) {
   return driver_.vk().QueueSubmit(driver_.queue(), 1, &info, batch.fence);
 }
 
-// Waits at most `timeout_ns` and returns whether the device has completed the batch. True if the
-// device is lost.
+// Waits at most `timeout_ns` and returns whether the device has completed the batch. Also returns
+// true if the device is lost.
 bool Queue::has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) const {
   if (driver_.is_lost()) return true;
   const DeviceFunctions& vk = driver_.vk();
@@ -146,11 +146,11 @@ bool Queue::has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) c
   }
   if (result == VK_TIMEOUT) return false;
   if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-    // Retry: the memory of the batch itself is already allocated.
+    // Returns false, so that the caller tries again. Completing the batch needs no more memory.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return false;
   }
-  // After any other error, completion can no longer be determined.
+  // After any other error, it is unknown when the batch completes, so the device counts as lost.
   if (result != VK_SUCCESS) driver_.mark_lost();
   return true;
 }
@@ -169,15 +169,16 @@ void Queue::end_first_batch() {
     if (first_ == nullptr) last_ = nullptr;
   }
   if (number == 1) AtExit::register_handler(AtExit::Moment::kWorked);
-  batch->stream->take_back(*batch);  // The stream may submit it again at once.
+  batch->stream->take_back(*batch);  // The stream may immediately reuse and submit the batch.
   std::lock_guard guard(mutex_);
   ended_.store(number, std::memory_order_release);
   changed_.notify_all();
 }
 
-// Performs the host's part of a batch, while the stream continues.
+// Performs the host copies of a completed batch and reports its failures. The stream may enqueue
+// meanwhile.
 void Queue::end(Batch& batch) {
-  const bool is_lost = driver_.is_lost();  // The loss is reported to later callers.
+  const bool is_lost = driver_.is_lost();  // The loss is not reported here, but by later calls.
   if (!is_lost && batch.result == VK_SUCCESS) {
     for (const HostCopy& copy : batch.host_copies) std::memmove(copy.to, copy.from, copy.size);
   }
@@ -222,8 +223,9 @@ bool Queue::ask(Lock& lock, std::chrono::nanoseconds most, bool has_waiter) {
   return has_finished;
 }
 
-// Software drivers need the processor themselves, so they are not polled. The queue's thread stops
-// polling for the benefit of threads that wait.
+// Polls the driver until the batch has completed or the polling time is over. Software drivers are
+// not polled, because polling would occupy a processor that they need. The queue's thread stops
+// polling as soon as another thread waits.
 bool Queue::poll(uint64_t number, VkFence fence, bool has_waiter) const {
   if (driver_.physical().capabilities.is_software) return false;
   const auto end =
@@ -301,8 +303,8 @@ void Queue::run() {
   }
 }
 
-// Retires the first batch, or finds that the device is still busy with it. If another thread waits,
-// that thread polls instead.
+// Retires the first batch, or submits gathered batches if the device is still busy. If another
+// thread waits for a batch, that thread polls the driver instead.
 void Queue::follow(Lock& lock) {
   if (is_polled_ || n_waiting_ > 0) {
     if (changed_.wait_for(lock, kGather) == std::cv_status::no_timeout) return;

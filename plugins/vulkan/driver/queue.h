@@ -1,11 +1,11 @@
-// The device's only queue. It executes the batches of all streams in one order, with barriers
-// between them. Batch numbers are therefore a timeline: when the device has completed a batch, it
-// has completed all batches with lower numbers. An event is a batch number.
+// The device's only queue. It executes the batches of all streams in the order of submission, with
+// barriers between batches. Batch numbers are therefore a timeline: when the device has completed a
+// batch, it has completed all batches with lower numbers. An event is a batch number.
 //
 // The queue's thread retires batches in order, runs callbacks, and submits batches that streams
-// have gathered for too long. While another thread waits for a number, that thread retires batches
-// instead. Two threads never wait in the driver at once: on an NVIDIA GPU, waiters then woke
-// milliseconds late.
+// have gathered for too long. While another thread waits for a batch number, that thread retires
+// batches instead. Two threads never wait in the driver at once, because on an NVIDIA GPU they then
+// woke milliseconds late.
 
 #pragma once
 
@@ -30,11 +30,11 @@ class Queue {
   tenon_error* open();
 
   void add(Stream& stream);
-  // Blocks until the stream has no work in flight.
+  // Removes a stream after its work in flight has completed.
   void remove(Stream& stream, uint64_t last_number) noexcept;
 
-  // A pipeline was created: streams encode the dispatches that they held for it. No stream may be
-  // locked.
+  // Called after a pipeline was created: makes all streams encode held dispatches whose pipelines
+  // are ready. The caller must not have a stream locked.
   void encode_ready();
 
   // Submits the batch and returns its number. A batch whose `result` reports a recording error is
@@ -42,19 +42,22 @@ class Queue {
   uint64_t submit(Batch& batch) noexcept;
 
   bool has_ended(uint64_t number) const { return ended_.load(std::memory_order_acquire) >= number; }
-  // No stream may be locked.
+  // Blocks until the batch with this number has completed. The caller must not have a stream
+  // locked.
   void wait(uint64_t number);
-  // Waits at most `most` until everything submitted has completed; returns whether it has. Makes no
-  // driver calls.
+  // Waits at most `most` until all submitted batches have completed, and returns whether they have.
+  // Makes no driver calls.
   bool wait_for_all(std::chrono::nanoseconds most);
-  // Calls `done` after the batch with this number has completed. No stream may be locked.
+  // Calls `done` after the batch with this number has completed. The caller must not have a stream
+  // locked.
   void notify(Stream& stream, uint64_t number, const tenon_done_callback& done);
 
-  // Counts host copies that have not completed, including those of batches that are not submitted
-  // yet.
+  // Increments the number of pending host copies, which includes those of batches that are not
+  // submitted yet.
   void add_host_copy() { ++n_host_copies_; }
   bool has_pending_host_copies() const { return n_host_copies_ > 0; }
-  // The number of the last batch in flight with a host copy to this range; 0: none.
+  // Returns the number of the last batch in flight that has a host copy to this range; 0 if there
+  // is none.
   uint64_t find_host_write(const void* begin, uint64_t size) const;
 
  private:
@@ -70,7 +73,8 @@ class Queue {
   void run();
   bool deliver_notice(Lock& lock);
   void follow(Lock& lock);
-  // Waits at most `most` for the first batch and retires it. Returns whether it has completed.
+  // Waits at most `most` for the first batch, and retires it if it has completed. Returns whether
+  // it has.
   bool ask(Lock& lock, std::chrono::nanoseconds most, bool has_waiter);
   bool poll(uint64_t number, VkFence fence, bool has_waiter) const;
   bool has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) const;

@@ -8,9 +8,10 @@
 namespace tenon_vulkan {
 namespace {
 
-// Enough for programs whose outputs alternate between several blocks.
+// Maximum number of cached command buffers per recording. Programs whose outputs alternate between
+// several blocks use more than one.
 constexpr size_t kMaxKept = 4;
-// After this many replays without use, commands may be replaced.
+// Number of replays without use after which a cached command buffer may be evicted.
 constexpr uint64_t kEvictAfterReplays = 64;
 constexpr uint64_t kAlignment = 16;  // Alignment of the parameters of a dispatch.
 
@@ -55,7 +56,8 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
     if (operand.buffer == nullptr) value_at += room_for_value(operand);
   }
   uint64_t size = layout.size;
-  // A replay may have no error record. In its place, the operand is a value after all others.
+  // Reserves space for a value after all others, which replaces the error record in replays without
+  // one.
   if (!places_.empty() && places_.back().where == Where::kRecord) {
     size += room_for_value(places_.back().operand);
   }
@@ -96,7 +98,7 @@ Recording::Place Recording::place_of(const Operand& operand) const {
   place.number = recorded.number;
   if (recorded.kind == TENON_OPERAND_IN_SLOT) {
     place.where = Where::kInSlot;
-    // The slot also contains the bytes before the view's first element, so the sum is never
+    // The slot also contains the bytes before the view's first element, so `moved` is never
     // negative.
     const uint64_t moved = recorded.offset - view_of(launch, operand.number).byte_offset;
     place.operand.begin += moved;
@@ -185,8 +187,8 @@ void Recording::find_slots(const tenon_replay& replay, std::vector<SlotLocation>
   add(replay.record_buffer, replay.record_offset);
 }
 
-// When the commands were encoded, each was ordered after those that it conflicted with, for the
-// slot locations of that replay. Conflicts within one slot do not depend on the slot's location.
+// The cached commands have barriers for the conflicts that existed at the slot locations of the
+// first replay. Conflicts within one slot do not depend on the slot's location.
 bool Recording::serve(const CachedCommands& kept, std::span<const SlotLocation> slots) const {
   const auto moved = [&](size_t i) { return slots[i].begin - kept.filled[i].begin; };
   for (size_t i = 0; i < slots.size(); ++i) {

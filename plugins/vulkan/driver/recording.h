@@ -1,8 +1,8 @@
 // Recorded launches as a list of dispatches, with operands whose addresses each replay supplies.
 //
-// A replay executes the command buffer of an earlier replay. It is valid if the slots are in the
-// same blocks, and overlapping slots are at the same distance. Otherwise the dispatches are encoded
-// one by one.
+// A replay executes the cached command buffer of an earlier replay if its slots are in the same
+// blocks and each pair of overlapping slots has the same distance as before. Otherwise the
+// dispatches are encoded one by one.
 
 #pragma once
 
@@ -35,22 +35,24 @@ class Recording final : public Encoder {
   // Blocks until the pipelines of all dispatches are created.
   tenon_error* require_pipelines();
 
-  // Returns dispatch `i` with the buffers of the replay. `operands` has room for kMaxOperands.
+  // Returns dispatch `i` with the buffers of the replay. `operands` is an array of kMaxOperands
+  // elements that the result refers to.
   Dispatch dispatch(size_t i, const tenon_replay& replay, Operand* operands) const;
 
-  // The locations of a replay's slots; the last is the error record.
+  // Computes the locations of a replay's slots. The last one is the location of the error record.
   void find_slots(const tenon_replay& replay, std::vector<SlotLocation>& slots) const;
-  // Whether commands that were kept for other offsets in the same blocks are valid for these slots:
-  // every overlap between written slots and others existed at the same distance.
+  // Whether cached commands for other offsets in the same blocks are valid for these slots. They
+  // are valid if every pair of slots that overlap, at least one of them written, has the same
+  // distance as before.
   bool serve(const CachedCommands& kept, std::span<const SlotLocation> slots) const;
-  // Updates the wanted parameters to this replay.
+  // Updates `kept.wanted` to the parameters of this replay.
   void update(CachedCommands& kept, std::span<const SlotLocation> slots,
               const tenon_replay& replay) const;
 
-  // Returns NULL if there are no such commands.
+  // Returns the cached commands with this key, or NULL.
   std::shared_ptr<CachedCommands> find_kept(const CachedCommands::Key& key);
-  // Whether more commands may be kept: there is room, or some commands were not used for
-  // kEvictAfterReplays replays and can be evicted.
+  // Whether another command buffer may be cached: fewer than kMaxKept are cached, or one was not
+  // used for kEvictAfterReplays replays and can be evicted.
   bool may_keep();
   void keep(std::shared_ptr<CachedCommands> kept);
 
@@ -60,7 +62,7 @@ class Recording final : public Encoder {
  private:
   enum class Where : uint8_t { kFixed, kInSlot, kByValue, kRecord };
 
-  // The location of an operand in a replay. Offsets in a slot count from the slot's beginning.
+  // The location of an operand in a replay. Offsets in a slot are relative to the slot's beginning.
   struct Place {
     Where where = Where::kFixed;
     uint32_t number = 0;
@@ -75,12 +77,13 @@ class Recording final : public Encoder {
     uint64_t products, iterations, n;
     uint64_t parameters_at;
   };
-  // A parameter that holds the offset of an operand, and the operand's distance from the beginning
-  // of its slot.
+  // A parameter that holds the offset of an operand: the position of the parameter, and the
+  // operand's offset from the beginning of its slot.
   struct OffsetUse {
     uint64_t at, first;
   };
-  // The uses of a slot.
+  // The parameters that depend on a slot's location, and the bytes of the slot that dispatches
+  // access.
   struct Slot {
     std::vector<OffsetUse> mentions;
     uint64_t begin = ~uint64_t{0}, end = 0;  // The range that is accessed.
@@ -103,7 +106,8 @@ class Recording final : public Encoder {
   uint64_t parameter_bytes_ = 0, n_products_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::vector<Value>> values_;
-  std::vector<Access> fixed_;  // Accesses to fixed memory, the same in every replay.
+  // Accesses to memory outside slots, which is the same in every replay.
+  std::vector<Access> fixed_;
   const tenon_recorded_launch* adding_ = nullptr;
   std::atomic<bool> has_pipelines_{false};
 

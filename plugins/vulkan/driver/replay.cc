@@ -1,4 +1,4 @@
-// Replays of recordings on a stream.
+// The functions of Stream that replay recordings.
 
 #include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/driver/parameters.h"
@@ -28,8 +28,9 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   return nullptr;
 }
 
-// Returns kept commands that are valid for the replay after their parameters are updated. NULL if
-// there are none, for example because the work is too long for one submission.
+// Returns cached commands that can execute the replay after an update of their parameters; encodes
+// them if necessary. Returns NULL if the dispatches must be encoded one by one, for example because
+// the work is too long for one submission.
 std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
                                                   const tenon_replay& replay) {
   if (recording.n_products() > driver_.physical().capabilities.max_products_per_submission)
@@ -45,8 +46,8 @@ std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
   kept = std::make_shared<CachedCommands>(device_, std::move(key));
   const uint64_t n_replays = driver_.options().sequences ? CachedCommands::kNever - 1 : 0;
   if (tenon_error* error = encode_kept(recording, replay, *kept, n_replays)) {
-    // Encoding the dispatches one by one needs less memory, and may succeed. If not, that error is
-    // reported.
+    // Ignores the error: encoding the dispatches one by one needs less memory and may succeed. If
+    // it also fails, its error is reported.
     driver_.host().release(error);
     return nullptr;
   }
@@ -54,8 +55,9 @@ std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
   return kept;
 }
 
-// For recordings that are replayed often, coalesces small dispatches into one shader. Pool threads
-// create its pipeline; until then the old commands are used.
+// Replaces the cached commands by commands in which small dispatches are coalesced into sequences.
+// Pool threads create the pipelines of the sequences. Until all are created, returns the old
+// commands.
 std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording,
                                                       const tenon_replay& replay,
                                                       const std::shared_ptr<CachedCommands>& kept) {
@@ -74,7 +76,8 @@ std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording,
   return shorter;
 }
 
-// `n_replays`: replays so far, which decide where a sequence pays off.
+// Encodes the dispatches of a recording into `kept`. `n_replays`: number of replays so far. A
+// sequence is encoded only if it pays off after at most that many replays.
 tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay& replay,
                                  CachedCommands& kept, uint64_t n_replays) {
   const size_t n = recording.n_dispatches();
@@ -120,8 +123,8 @@ tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay&
 }
 
 // Encodes the sequence if its pipeline has been created. Otherwise, sets `is_whole` to false, so
-// that the commands are encoded again later. `sequences` gets the pipeline in both cases. The
-// result is stored because another thread may create the pipeline at any time.
+// that the commands are encoded again later. Adds the pipeline to `sequences` in both cases.
+// `is_whole` is stored here because another thread may create the pipeline at any time.
 tenon_error* Stream::encode_sequence(const Sequence& sequence, const ParameterLocation& list,
                                      Commands& commands, CachedCommands& kept) {
   PipelineRef pipeline;
@@ -143,7 +146,8 @@ tenon_error* Stream::encode_sequence(const Sequence& sequence, const ParameterLo
   return tell(sequence.placed(*pipeline, first_word), commands, kept.sets);
 }
 
-// Encodes a copy of the stale parameters to the device, before it executes the commands.
+// Encodes a copy of the stale parameters to device memory, which precedes the execution of the
+// cached commands.
 tenon_error* Stream::send_parameters(CachedCommands& kept) {
   const uint64_t begin = kept.stale_begin, end = kept.stale_end;
   if (begin >= end) return nullptr;

@@ -5,7 +5,7 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr size_t kMaxFree = 4;  // Chunks kept for reuse; the rest of a burst is freed.
+constexpr size_t kMaxFree = 4;  // Maximum number of chunks that are kept for reuse.
 constexpr uint64_t kAlignment = 16;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Memory that the host and the device use in turn: parameters, uploads and downloads. It is
-// allocated in pieces and returned in chunks, once the work that used a chunk has completed.
+// Host-visible memory for parameters, uploads and downloads. Pieces of chunks are allocated; whole
+// chunks are returned after the work that used them has completed.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct Chunk {
   uint64_t used = 0;
 };
 
-// A piece of a chunk.
+// A range of a chunk for one use.
 struct Piece {
   const Block* block;
   uint64_t offset;
@@ -37,11 +37,11 @@ class Ring {
   Ring& operator=(const Ring&) = delete;
   ~Ring();
 
-  // Allocates a piece that begins at a multiple of 16. Full chunks are added to `spent`; its owner
-  // returns them with give_back().
+  // Allocates a piece at an offset that is a multiple of 16 bytes. Appends full chunks to `spent`,
+  // whose owner later returns them by give_back().
   tenon_error* take(uint64_t size, std::vector<Chunk*>& spent, Piece& piece);
   void give_back(Chunk& chunk) noexcept;
-  // Reuses the current chunk from its beginning: no work uses it.
+  // Reuses the current chunk from its beginning. Requires that no work in flight uses the chunk.
   void restart() {
     if (current_ != nullptr) current_->used = 0;
   }
@@ -58,7 +58,8 @@ class Ring {
   uint64_t pending_bytes_ = 0;
   Chunk* current_ = nullptr;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::vector<Chunk*> free_;  // Reserved for all chunks, so that returning one does not allocate.
+  // Has capacity for all chunks, so that returning one does not allocate.
+  std::vector<Chunk*> free_;
 };
 
 }  // namespace tenon_vulkan

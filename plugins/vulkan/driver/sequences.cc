@@ -10,11 +10,12 @@
 namespace tenon_vulkan {
 namespace {
 
-// Compile time grows with the size of a shader, and some drivers compile it at its first dispatch.
+// Maximum number of SPIR-V words in the shader of a sequence. Compile time grows with the size of a
+// shader, and some drivers compile it at the first dispatch.
 constexpr size_t kMaxWords = size_t{1} << 14;
 
-// Number of dispatches that take as long as compiling the shader of one part: on software drivers,
-// a dispatch takes 20 us and compiling 20 ms.
+// Number of dispatches that take as long as compiling the shader of one part. On software drivers a
+// dispatch takes 20 us, and compiling takes 20 ms.
 constexpr uint64_t kDispatchesPerCompilation = 1000;
 
 // A dispatch is small if one workgroup needs at most this many rounds over its indices.

@@ -1,5 +1,5 @@
-// Consecutive small dispatches, coalesced into one (spirv/sequence.h). Starting a dispatch, and
-// finding that the previous one has completed, takes microseconds.
+// Consecutive small dispatches, coalesced into one (spirv/sequence.h). This saves several
+// microseconds per dispatch for its start and for the barrier before it.
 
 #pragma once
 
@@ -21,24 +21,24 @@ struct BoundDispatch {
   std::span<const Access> accesses;
   uint32_t first_word;  // Index of the first parameter word.
   std::array<uint32_t, 3> groups;
-  uint64_t iterations, n;  // As in Dispatch.
+  uint64_t iterations, n;  // See the members of Dispatch with these names.
 };
 
 // A prefix of a list of dispatches, coalesced into one dispatch.
 class Sequence {
  public:
-  // Takes the longest prefix that can be coalesced.
+  // Forms the longest prefix of `dispatches` that can be coalesced; size() may be 0.
   Sequence(const Device& device, std::span<const BoundDispatch> dispatches);
 
   size_t size() const { return size_; }
-  // The number of replays after which the sequence pays off: its dispatches have then taken as long
-  // as compiling its shader.
+  // Returns the number of replays after which the sequence pays off: the start of its dispatches
+  // has then taken as long as compiling its shader.
   uint64_t pays_off_at() const;
 
-  // Returns the sequence's pipeline in `pipeline`. It may not be created yet.
+  // Returns the sequence's pipeline in `pipeline`. The VkPipeline may not be created yet.
   tenon_error* get_pipeline(Device& device, std::shared_ptr<const Pipeline>& pipeline) const;
 
-  // Bytes of the sequence's own parameters, whose first word is passed to placed().
+  // Size of the sequence's own parameters in bytes. placed() takes the index of their first word.
   static uint64_t bytes_for(size_t n_dispatches) { return n_dispatches * kBytesEach; }
   uint64_t parameter_bytes() const { return bytes_for(size_); }
   std::vector<uint32_t> parameters() const;
@@ -51,7 +51,7 @@ class Sequence {
   struct Part {
     const Pipeline* pipeline;
     std::vector<uint32_t> bindings;
-    uint32_t end;  // Index after the last step of the part.
+    uint32_t end;  // Index after the last dispatch of the part.
   };
 
   bool add(const BoundDispatch& dispatch, uint32_t most_bindings);

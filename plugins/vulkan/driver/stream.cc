@@ -90,8 +90,7 @@ tenon_error* Stream::open_batch() {
 tenon_error* Stream::add_batch() {
   auto made = std::make_unique<Batch>();
   made->stream = this;
-  made->launches.reserve(kMaxCommands +
-                         1);  // One per command: each launch has at least one command.
+  made->launches.reserve(kMaxCommands + 1);  // Each launch has at least one command.
   free_.reserve(batches_.size() + 1);
   batches_.reserve(batches_.size() + 1);
   const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -132,8 +131,9 @@ void Stream::submit() noexcept {
   if (batch.has_marks) marks_.lose();
 }
 
-// Submits the open batch unless work of this stream is in flight; then more work is gathered. Work
-// between time marks is held until a caller waits for it, so that it reaches the device as a whole.
+// Submits the open batch if it is full or if the stream has no batch in flight. Otherwise the batch
+// gathers more work. A batch with time marks is submitted only when it is full or a caller waits
+// for it, so that the device receives the work between the marks as a whole.
 void Stream::submit_if_due() {
   if (open_ == nullptr) return;
   if (is_full(*open_) || (n_under_way_ == 0 && !open_->has_marks)) submit();
@@ -145,7 +145,8 @@ bool Stream::is_full(const Batch& batch) const {
 }
 
 void Stream::submit_if_old(std::chrono::steady_clock::time_point opened_before) {
-  const Lock lock(mutex_, std::try_to_lock);  // A thread that holds the lock will submit.
+  // A thread that has locked the mutex submits the batch itself.
+  const Lock lock(mutex_, std::try_to_lock);
   if (lock && open_ != nullptr && open_->opened <= opened_before) submit();
 }
 
@@ -173,8 +174,8 @@ tenon_error* Stream::record_event(uint64_t& number) {
   return nullptr;
 }
 
-// record_event has submitted the event's work, and batches execute in submission order, so the
-// device need not wait. The batch number is stored for later waits by the host.
+// record_event() has already submitted the event's work, and batches execute in submission order.
+// So the device needs no wait; only the batch number is stored, for later waits by the host.
 tenon_error* Stream::wait_event(uint64_t number) {
   const Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
@@ -253,8 +254,9 @@ tenon_error* Stream::take_failure(uint64_t upto) {
 
 // ---- launches
 
-// If a dispatch of a launch fails, those before it remain: they write only what the launch would
-// have written. Those after it are skipped, as they may read what it did not write.
+// If a dispatch of a launch fails, the earlier dispatches of the launch still run; they write only
+// to the launch's outputs and workspace. The later dispatches are skipped, because they may read
+// results of the failed dispatch.
 tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   const Lock lock(mutex_);
   launching_ = {{launch.work, launch.ticket}, &kernel.name()};
@@ -279,8 +281,8 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   return nullptr;
 }
 
-// A thread that creates pipelines must not wait for a thread that encodes all held dispatches,
-// which itself waits for pipelines.
+// Returns at once while another thread runs encode_held(kAll), which waits for pipelines. If this
+// pool thread waited for that thread, both could deadlock.
 void Stream::encode_ready() {
   if (encodes_all_) return;
   const Lock lock(mutex_);
@@ -336,8 +338,8 @@ tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch
   return nullptr;
 }
 
-// Whether all operands can be bound. Errors are reported to the caller at once, even if the
-// dispatch is held.
+// Returns an error if an operand cannot be bound, so that the caller gets it even if the dispatch
+// is held.
 tenon_error* Stream::check_operands(const Dispatch& dispatch) const {
   Binding binding;
   uint32_t byte_offset;
@@ -371,7 +373,7 @@ tenon_error* Stream::place(const Dispatch& dispatch, const ParameterLocation& to
       continue;
     }
     if (tenon_error* error = bind_operand(dispatch, i, bindings[i + 1], offsets[i])) return error;
-    // Shaders write whole words, even for smaller elements.
+    // Rounds the range to whole words, which shaders access even for smaller elements.
     const Buffer& buffer = from_c(operand.buffer);
     accesses[n_accesses++] = {buffer.block.serial, (buffer.offset + operand.begin) & ~uint64_t{3},
                               round_up(buffer.offset + operand.end, 4), operand.is_written};

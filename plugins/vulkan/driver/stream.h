@@ -1,9 +1,10 @@
-// A stream gathers work into batches and submits them to the device's queue: immediately while none
-// of its batches are in flight, otherwise in larger batches. A dispatch whose pipeline is not yet
-// created is held, and so are the dispatches after it. All other work encodes the held ones first.
+// A stream gathers work into batches and submits them to the device's queue. It submits work
+// immediately if no batch of the stream is in flight, and otherwise gathers larger batches. A
+// dispatch whose pipeline is not created yet is held, as are the dispatches after it. Copies, fills
+// and events first encode all held dispatches.
 //
-// One thread at a time enqueues. Meanwhile the queue's thread returns batches, and threads that
-// created a pipeline encode held dispatches, so the state is guarded by a mutex.
+// Only one thread at a time may enqueue work. Meanwhile the queue's thread returns batches, and
+// pool threads that created a pipeline encode held dispatches, so a mutex guards the state.
 
 #pragma once
 
@@ -53,8 +54,8 @@ class Stream final : public Encoder {
   // Encodes held dispatches whose pipelines are created.
   void encode_ready();
   void add_failure(uint64_t number, tenon_error* error);
-  // Returns the first failure up to this number that is not yet reported, or the loss of the
-  // device.
+  // Returns the first unreported failure of a batch up to this number, or an error if the device is
+  // lost.
   tenon_error* take_failure(uint64_t upto);
 
  private:
@@ -62,9 +63,9 @@ class Stream final : public Encoder {
 
   static constexpr uint32_t kMaxCommands =
       64;  // Maximum number of commands of a batch that is gathered while another one is in flight.
-  // Maximum number of accesses to remember: few enough that searching them costs less than the
-  // barriers that it saves. Kept commands may have more, because they are searched once and
-  // replayed many times.
+  // Maximum number of accesses that Commands searches for conflicts. With more, the search would
+  // cost more than the barriers that it avoids. The limit for cached commands is larger, because
+  // they are encoded once and replayed many times.
   static constexpr size_t kMaxAccesses = 32;
   static constexpr size_t kMaxKeptAccesses = 1024;
 
@@ -85,17 +86,17 @@ class Stream final : public Encoder {
   void submit() noexcept;
   void submit_if_due();
   bool is_full(const Batch& batch) const;
-  // Whether everything has completed that this stream's next command must wait for.
+  // Whether all work has completed that the stream's next command must wait for.
   bool is_idle() const;
   // Whether the host may access the buffer directly: the stream is idle and the host shares the
   // device's memory.
   bool is_host_accessible(const Buffer& buffer) const;
 
-  // Encodes held dispatches: the first ones whose pipelines are created, or all. Failures are
-  // reported to the host.
+  // Encodes held dispatches: either up to the first one whose pipeline is not created (kMade), or
+  // all (kAll). Reports failures to the host.
   enum class Which { kMade, kAll };
   void encode_held(Which which);
-  // Encodes a dispatch whose pipeline is created into the open batch.
+  // Encodes a dispatch into the open batch. Requires that its pipeline is created.
   tenon_error* encode_now(const Dispatch& dispatch, const LaunchId& launch,
                           const std::string& name);
   tenon_error* check_operands(const Dispatch& dispatch) const;
@@ -124,7 +125,7 @@ class Stream final : public Encoder {
   tenon_error* send_parameters(CachedCommands& kept);
   tenon_error* replay_one_by_one(const Recording& recording, const tenon_replay& replay);
 
-  // Waits until in-flight host copies to this range have completed.
+  // Blocks until host copies in flight to this host memory range have completed.
   void settle(Lock& lock, const void* begin, uint64_t size);
   tenon_error* begin_transfer(Lock& lock, const Ring& ring);
   tenon_error* upload(Lock& lock, const std::byte* from, Span to);
@@ -143,7 +144,8 @@ class Stream final : public Encoder {
   Device& device_;
   const Driver& driver_;
   Queue& queue_;
-  const uint32_t serial_;  // Distinct from the serials of blocks.
+  // A serial number from the same sequence as those of blocks, so all are distinct.
+  const uint32_t serial_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
 
   mutable std::mutex mutex_;
@@ -153,18 +155,18 @@ class Stream final : public Encoder {
   std::vector<SlotLocation> slots_;  // Slot locations of the current replay.
   struct {                           // The current launch.
     LaunchId id;
-    const std::string* name = nullptr;  // NULL: a replay, whose pipelines are already named.
+    const std::string* name = nullptr;  // NULL during a replay, whose pipelines already have names.
   } launching_;
   HeldDispatches held_;
   std::atomic<bool> encodes_all_{false};  // True while encode_held(kAll) runs.
   Marks marks_;
   std::vector<std::unique_ptr<Batch>> batches_;
-  std::vector<Batch*> free_;  // Reserved for all batches, so that returning one does not allocate.
+  // Has capacity for all batches, so that returning one does not allocate.
+  std::vector<Batch*> free_;
   Batch* open_ = nullptr;
   uint32_t n_under_way_ = 0;  // Number of batches in flight.
-  uint64_t last_number_ =
-      0;             // Number of the stream's last batch, or of an event that the stream waits for.
-  LaunchId failed_;  // The last launch of which a dispatch failed.
+  uint64_t last_number_ = 0;  // Number of the last batch that the stream submitted or waits for.
+  LaunchId failed_;           // The last launch with a failed dispatch.
   std::vector<std::pair<uint64_t, tenon_error*>> failures_;  // Sorted by batch number.
   std::mutex failure_mutex_;
 };

@@ -1,4 +1,4 @@
-// Copies and fills, through staging memory or by the device alone.
+// The functions of Stream that copy and fill memory, through staging memory or on the device.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ constexpr uint64_t kPiece = uint64_t{4} << 20;  // Maximum number of bytes per s
 constexpr uint64_t kMaxStagedBytes = uint64_t{64}
                                      << 20;  // Maximum number of staged bytes in flight.
 constexpr uint64_t kScratch = uint64_t{16}
-                              << 20;  // Size of the scratch memory for moves within a buffer.
+                              << 20;  // Maximum size of scratch memory for overlapping copies.
 constexpr uint64_t kFilledByHost = uint64_t{64} << 10;
 constexpr uint64_t kFilledAtOnce = uint64_t{1} << 20;
 constexpr size_t kMaxRegions = 64;
@@ -21,8 +21,7 @@ bool is_inside(const Buffer& buffer, uint64_t offset, uint64_t size) {
   return offset <= buffer.size && size <= buffer.size - offset;
 }
 
-// A pattern of 1, 2, 4 or 8 bytes, extended to 8. The low bytes come first, whatever the machine's
-// byte order.
+// A pattern of 1, 2, 4 or 8 bytes, repeated to 8 bytes. The low bytes come first on every machine.
 struct Pattern {
   std::byte bytes[8];
 
@@ -30,7 +29,7 @@ struct Pattern {
   Pattern(uint64_t pattern, uint32_t n) {
     for (uint32_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(pattern >> (8 * (i % n)));
   }
-  // Returns the pattern rotated by `n` bytes: how it continues after `n` bytes.
+  // Returns the pattern rotated by `n` bytes, which continues the fill after `n` bytes.
   Pattern rotated(uint64_t n) const {
     Pattern later = *this;
     for (uint64_t i = 0; i < 8; ++i) later.bytes[i] = bytes[(i + n) % 8];
@@ -104,7 +103,8 @@ void Stream::settle(Lock& lock, const void* begin, uint64_t size) {
   lock.lock();
 }
 
-// Staging memory is bounded: at the limit, the caller waits for the transfers that it has enqueued.
+// Opens a batch for a transfer. If the staged bytes in flight have reached the limit, first waits
+// for the stream's enqueued transfers.
 tenon_error* Stream::begin_transfer(Lock& lock, const Ring& ring) {
   if (ring.pending_bytes() >= kMaxStagedBytes) {
     submit();
@@ -189,8 +189,8 @@ tenon_error* Stream::copy_on_device(Span from, Span to) {
   return nullptr;
 }
 
-// Moves through scratch memory, in pieces. Starts at the end whose target does not overwrite source
-// bytes that are still to be read.
+// Copies between overlapping ranges of a buffer piece by piece through scratch memory. Begins at
+// the end where writing a piece does not overwrite source bytes that are still to be read.
 tenon_error* Stream::move_within(Span from, Span to) {
   const uint64_t step = std::min(from.size, kScratch);
   std::unique_ptr<Buffer> scratch;
@@ -242,8 +242,8 @@ tenon_error* Stream::fill(const tenon_fill_region& region) {
   return error;
 }
 
-// The device fills whole words. The bytes before and after them, and patterns of two different
-// words, are copied from staging memory.
+// Fills whole words by vkCmdFillBuffer. Copies the bytes before and after whole words, and patterns
+// whose two words differ, from staging memory.
 tenon_error* Stream::fill_span(Span to, const std::byte* bytes) {
   const Pattern pattern(bytes);
   const uint64_t end = to.offset + to.size;

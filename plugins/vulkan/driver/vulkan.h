@@ -10,13 +10,13 @@
 
 namespace tenon_vulkan {
 
-// Global functions, which need no instance,
+// Global functions, which need no instance.
 #define TENON_VULKAN_GLOBAL_FUNCTIONS(F)  \
   F(CreateInstance)                       \
   F(EnumerateInstanceExtensionProperties) \
   F(EnumerateInstanceLayerProperties)
 
-// functions of an instance,
+// Functions of an instance.
 #define TENON_VULKAN_INSTANCE_FUNCTIONS(F)     \
   F(DestroyInstance)                           \
   F(EnumeratePhysicalDevices)                  \
@@ -31,7 +31,7 @@ namespace tenon_vulkan {
   F(CreateDevice)                              \
   F(GetDeviceProcAddr)
 
-// and functions of a device.
+// Functions of a device.
 #define TENON_VULKAN_DEVICE_FUNCTIONS(F) \
   F(DestroyDevice)                       \
   F(GetDeviceQueue)                      \
@@ -92,7 +92,7 @@ namespace tenon_vulkan {
 struct GlobalFunctions {
   TENON_VULKAN_GLOBAL_FUNCTIONS(TENON_VULKAN_MEMBER)
   PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion =
-      nullptr;  // NULL if the loader supports only Vulkan 1.0.
+      nullptr;  // vkEnumerateInstanceVersion; NULL if the loader supports only Vulkan 1.0.
 };
 
 struct InstanceFunctions {
@@ -113,7 +113,8 @@ struct DeviceFunctions {
   PFN_vkCmdEndDebugUtilsLabelEXT CmdEndDebugUtilsLabelEXT = nullptr;
 };
 
-// "VK_ERROR_DEVICE_LOST", or the number of a result that has no name here.
+// Returns the name of a result, such as "VK_ERROR_DEVICE_LOST", or its number if the name is
+// unknown.
 std::string name_of(VkResult result);
 
 // The usage flags of every block.
@@ -121,7 +122,7 @@ inline constexpr VkBufferUsageFlags kBlockUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
-// A texel is four words.
+// Format of texel buffers: a texel is four 32-bit words.
 inline constexpr VkFormat kTexelFormat = VK_FORMAT_R32G32B32A32_UINT;
 inline constexpr uint64_t kTexelBytes = 16;
 

@@ -1,18 +1,19 @@
-// attention: a group processes a tile of queries of one head and iterates over the keys, one tile
-// at a time. It keeps the scores of only one tile, in shared memory (online softmax).
+// attention with online softmax. A workgroup processes a tile of queries of one head and iterates
+// over tiles of keys. It stores the scores of only one tile of keys, in shared memory.
 //
 // For each query it maintains the largest score so far, m, the sum of exp(score - m), and the sum
 // of the values with these weights. If a tile has a larger m, the sums so far are multiplied by
 // exp(m before - m). At the end the weighted sum is divided by the sum of weights. The tile sizes
 // determine the order of all operations.
 //
-// A group is kSide x kSide invocations, as for a matrix product. Each has kEach queries and kEach
-// keys of a tile's scores, or 1/kSide of the columns of the values. If the values have more columns
-// than a group takes, several groups share them, and each computes the scores.
+// A group is kSide x kSide invocations, as for a matrix product. Each invocation computes kEach x
+// kEach scores (queries x keys) of a tile, and 1/kSide of the group's value columns. If the values
+// have more columns than one group computes, several groups compute the same scores and different
+// columns.
 //
 // Long key sequences are split into pieces of at most longest_chain() keys, one dispatch each. The
-// state of each query is stored between pieces and merged with that of the next. So sums over many
-// keys are sums of shorter ones, and loops stay short (kMaxIterations).
+// state of each query is stored after each piece and merged with the state of the next piece. This
+// bounds the rounding error of long sums and the number of loop iterations (kMaxIterations).
 
 #include "plugins/vulkan/kernels/attention.h"
 
@@ -55,7 +56,7 @@ class Attention final : public Kernel {
       const uint64_t n_tiles = std::min(tiles_at_once, sizes.n_tiles - tile);
       const uint64_t n_products = n_tiles * sizes.products_of_tile;
       words[kFirstTile] = static_cast<uint32_t>(tile);
-      // Without keys, one iteration writes zeros.
+      // If there are no keys, the loop runs once and writes zeros.
       for (int64_t begin = 0; begin < sizes.keys || begin == 0; begin += sizes.keys_at_once) {
         words[kBegin] = static_cast<uint32_t>(begin);
         words[kEnd] = static_cast<uint32_t>(std::min(sizes.keys, begin + sizes.keys_at_once));
@@ -69,10 +70,10 @@ class Attention final : public Kernel {
 
  private:
   struct Sizes {
-    uint64_t n_tiles, iterations;  // Iterations per tile of keys.
+    uint64_t n_tiles, iterations;  // `iterations`: shader loop iterations per tile of keys.
     int64_t keys, keys_at_once;
-    uint32_t columns, shape;    // Index into kColumns.
-    uint64_t products_of_tile;  // Multiplications for one piece of the keys.
+    uint32_t columns, shape;    // `shape`: index into kColumns.
+    uint64_t products_of_tile;  // Number of multiplications of a group for one piece of the keys.
     uint64_t max_tiles;
 
     bool in_pieces() const { return keys > keys_at_once; }
@@ -91,8 +92,8 @@ class Attention final : public Kernel {
     const uint32_t columns = kColumns[shape];
     const int64_t tiles = (q.sizes[2] + kTile - 1) / kTile;
     const int64_t chunks = (v.sizes[3] + columns - 1) / columns;
-    // Each panel costs one iteration plus those of its columns; the panels of the values come on
-    // top.
+    // A panel of queries and keys takes one iteration plus those over its columns. 4 * kDepth
+    // bounds the iterations for the panels of the values.
     const auto panels = static_cast<uint64_t>((q.sizes[3] + kDepth - 1) / kDepth);
     const uint64_t iterations = panels * (1 + spirv::Code::iterations_of_many(kDepth)) + 4 * kDepth;
     const uint64_t tiles_of_keys = std::clamp<uint64_t>(
@@ -105,7 +106,7 @@ class Attention final : public Kernel {
                    .shape = shape};
     const int64_t keys = std::clamp<int64_t>(sizes.keys, 1, sizes.keys_at_once);
     sizes.products_of_tile = static_cast<uint64_t>(kTile * keys * (q.sizes[3] + columns));
-    // Bounds the state that is kept between pieces to what a shader can bind.
+    // kMaxKept limits the state that is stored between pieces to a size that a shader can bind.
     constexpr uint64_t kMaxGroups = 65535, kMaxKept = 4096;
     const uint64_t most = sizes.in_pieces() ? kMaxKept * sizeof(float) / element : kMaxGroups;
     const uint64_t busy =
@@ -174,7 +175,7 @@ Prepared prepare_attention(const Request& request) {
   if (shared_elements(kColumns[0]) * tenon_sdk::size_of(wide) > capabilities.shared_memory_bytes) {
     return tenon_sdk::refuse("needs more workgroup memory than the device has");
   }
-  // The number of operands includes a mask and the workspace.
+  // The maximum number of operands: q, k, v, mask, y and workspace.
   if (const tenon_string reason = refusal_of_operands(request.device(), 6); reason.size > 0) {
     return {.reason = reason};
   }

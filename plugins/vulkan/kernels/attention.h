@@ -14,26 +14,26 @@ inline constexpr uint32_t kTile = kSide * kEach;  // Queries and keys in a tile.
 inline constexpr uint32_t kDepth = 8;
 static_assert(kSide * kSide == kLocalSize);
 
-// The possible numbers of value columns per group; they determine how much shared memory a group
-// needs.
+// The supported numbers of value columns per group. The number determines how much shared memory a
+// group needs.
 inline constexpr uint32_t kColumns[] = {32, 64, 128};
 constexpr uint32_t shared_elements(uint32_t columns) {
   return 2 * kTile * kDepth + kTile * kTile + 3 * kTile * kSide + kDepth * columns;
 }
 
-// Parameters. Strides are in the order batch, heads, length, size; those of a mask are of the
-// scores.
+// Indices of the parameters. Strides of q, k and v are in the order batch, heads, length, size.
+// Strides of the mask are in the order batch, heads, queries, keys.
 enum : uint32_t {
   kFirstTile,
-  kBegin,  // Range of keys.
+  kBegin,  // kBegin and kEnd: range of keys.
   kEnd,
   kHeads,
-  kSharing,  // Query heads that share one key head.
+  kSharing,  // Number of query heads per key head.
   kQueries,
   kKeys,
   kSize,
   kValueSize,
-  kScale,  // Two words.
+  kScale,  // The scale occupies two words.
   kStridesQ = kScale + 2,
   kStridesK = kStridesQ + 4,
   kStridesV = kStridesK + 4,
@@ -41,7 +41,7 @@ enum : uint32_t {
 };
 
 struct Plan {
-  tenon_dtype dtype, wide;  // Dtype of the operands, and of the computation.
+  tenon_dtype dtype, wide;  // Dtypes of the operands and of the computation.
   tenon_dtype mask;         // TENON_DTYPE_NONE: no mask.
   bool is_causal;
   double softcap;  // 0: no cap.
@@ -49,7 +49,7 @@ struct Plan {
   bool in_pieces;
 };
 
-// Elements of state that an invocation stores between pieces of the keys.
+// Returns the number of state elements that an invocation stores between pieces of the keys.
 constexpr uint32_t state_elements(uint32_t columns) { return kEach * (3 + columns / kSide); }
 
 // Generates the shader. Operands: q, k, v, the mask if there is one, y, and the state between

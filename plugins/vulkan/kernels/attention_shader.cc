@@ -72,7 +72,8 @@ class AttentionCode {
 
  private:
   struct Place {
-    U32 first, along, across;  // Offset of a matrix, and its strides.
+    // Offset of a matrix, and its strides between rows (`along`) and columns (`across`).
+    U32 first, along, across;
   };
 
   Element minus_infinity() {
@@ -222,7 +223,8 @@ class AttentionCode {
         most = maximum(most, largest_.get(row_part(i) + part));
         if (mask_) max_mask = maximum(max_mask, max_masks_.get(row_part(i) + part));
       }
-      // If all scores are minus infinity, avoids subtracting minus infinity from itself.
+      // If all scores are minus infinity, subtracts 0 instead, because infinity minus infinity is
+      // NaN.
       const Element from = spirv::select(compare(TENON_OP_equal, most, lowest_), zero_, most);
       const Element factor = exp_of(binary(TENON_OP_sub, known.most.get(), from));
       known.most.set(most);
@@ -249,8 +251,8 @@ class AttentionCode {
     }
   }
 
-  // Index of the first partial result of query row `i`. Each of the kSide invocations of that row
-  // has one.
+  // Returns the index of the first partial result of the invocation's query `i` in shared memory.
+  // Each of the kSide invocations with this query has one partial result.
   U32 row_part(uint32_t i) { return (side_ * kEach + i) * kSide; }
 
   void process_keys(std::vector<Query>& queries, U32 first_key, U32 end) {

@@ -74,7 +74,8 @@ std::vector<U32> AxesCode::line_offsets(U32 number) const {
 }
 
 std::vector<U32> AxesCode::places(U32 number) const {
-  // Adds the offsets along an axis to the sums. Returns the linear index over the remaining axes.
+  // Adds the operands' offsets along this axis to `sums`. Returns the linear index over the
+  // remaining axes.
   const auto go_over = [&](const Axis& axis, U32 rest, std::vector<U32>& sums) {
     const auto [quotient, coordinate] = axis.size.of(rest);
     for (uint32_t k = 0; k < n_operands_; ++k) {

@@ -14,15 +14,16 @@
 
 namespace tenon_vulkan {
 
-// Division of any word by a number that the host knows. The quotient is (t + (word - t) / 2) /
-// 2^shift, where t is the high word of word * multiplier (Granlund and Montgomery, 1994).
+// Constants for the division of any 32-bit word by a number that is known on the host. The quotient
+// is (t + (word - t) / 2) / 2^shift, where t is the high word of word * multiplier (Granlund and
+// Montgomery, 1994).
 struct Divisor {
   uint32_t multiplier, shift;
 };
 // `number` must be greater than 1.
 Divisor divisor_of(uint32_t number);
 
-// In a shader: division by a number that the host has pushed together with its Divisor.
+// In a shader: division by a number that the host pushed as a parameter together with its Divisor.
 struct Division {
   spirv::U32 number, multiplier, shift;
 
@@ -30,7 +31,8 @@ struct Division {
   static void push(spirv::Words& words, int64_t number);
   static Division load(spirv::Code& code, spirv::U32 at);
 
-  // Returns quotient and remainder: `of` requires a divisor greater than 1, `of_any` takes any.
+  // Return quotient and remainder. of() requires a divisor greater than 1; of_any() accepts any
+  // divisor.
   std::pair<spirv::U32, spirv::U32> of(spirv::U32 x) const;
   std::pair<spirv::U32, spirv::U32> of_any(spirv::U32 x) const;
 
@@ -38,14 +40,14 @@ struct Division {
   spirv::U32 quotient(spirv::U32 x) const;
 };
 
-// At a launch: selected axes, the last one first. Adjacent axes are merged where all operands
-// traverse them without a gap. Pushes the number of axes, and for each its size, the division by
-// it, and the strides of the operands. At least kAtOnce axes are pushed; padding axes have strides
-// of zero.
+// Host side of the iteration over selected axes of a launch, from the last axis to the first.
+// Adjacent axes are merged if in every operand one stride covers both. push() pushes the number of
+// axes and, for each axis, its size with the Divisor and the strides of the operands. It pushes at
+// least kAtOnce axes; padding axes have strides of zero.
 class Axes {
  public:
   static constexpr size_t kMaxOperands = 32;
-  static constexpr size_t kAtOnce = 3;  // Axes that shaders handle without a loop.
+  static constexpr size_t kAtOnce = 3;  // Number of axes that shaders process without a loop.
 
   // Selects the axes of `mask`, with the operands' strides.
   Axes(size_t rank, const int64_t* sizes, uint32_t mask, std::span<const int64_t* const> strides) {
@@ -67,24 +69,24 @@ class Axes {
   }
 
   void push(spirv::Words& words) const;
-  // Iterations of the shader's loop over the axes beyond kAtOnce, including its final test.
+  // Returns the iterations of the shader's loop over the axes after the first kAtOnce, including
+  // the final loop test.
   uint64_t iterations() const { return 1 + (rank_ > kAtOnce ? rank_ - kAtOnce : 0); }
-  // Size of the last axis, including the axes merged into it.
+  // Returns the size of the last axis, including the axes that are merged into it.
   int64_t last_size() const { return rank_ == 0 ? 1 : sizes_[0]; }
-  // Whether at most one axis is left after merging, so that shaders need no division to find an
-  // element.
+  // Whether at most one axis is left after merging. Shaders then compute offsets without divisions.
   bool is_line() const { return rank_ <= 1; }
 
  private:
   size_t rank_ = 0, n_operands_ = 0;
-  std::array<size_t, TENON_MAX_RANK> axes_;  // Of each group of merged axes, the innermost axis.
+  std::array<size_t, TENON_MAX_RANK> axes_;  // The innermost axis of each group of merged axes.
   std::array<int64_t, TENON_MAX_RANK> sizes_;
   std::array<const int64_t*, kMaxOperands> strides_;
 };
 
 inline constexpr uint32_t kAllAxes = ~uint32_t{0};
 
-// In a shader: reads axes that were pushed from parameter `at` on.
+// Shader side of the iteration: loads the axes that Axes::push() pushed from parameter `at` on.
 class AxesCode {
  public:
   AxesCode(spirv::Code& code, spirv::U32 at, uint32_t n_operands);
@@ -92,11 +94,11 @@ class AxesCode {
   // Index of the first parameter after the axes.
   spirv::U32 end() const { return axis_at(count_); }
 
-  // Offset of the element with this linear index in each operand.
+  // Returns the offset, in each operand, of the element with this linear index.
   std::vector<spirv::U32> places(spirv::U32 number) const;
-  // Like places(), for axes of which is_line() is true.
+  // Like places(), but requires that Axes::is_line() was true.
   std::vector<spirv::U32> line_offsets(spirv::U32 number) const;
-  // The stride of each operand along the last axis.
+  // Returns the stride of each operand along the last axis.
   const std::vector<spirv::U32>& last_strides() const { return first_[0].strides; }
 
  private:

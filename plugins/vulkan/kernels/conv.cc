@@ -1,5 +1,5 @@
-// conv and its derivative with respect to the filter, as implicit GEMM. One matrix is not
-// materialised: its elements are read from the input, and are zero in the padding.
+// conv and its derivative with respect to the filter, as implicit GEMM. The matrix of patches is
+// not materialised: its elements are loaded from the input, and are zero in the padding.
 
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/product.h"
@@ -14,8 +14,8 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-// Base of both kernels: the planes of the two inputs and of the result. The convolution groups are
-// the matrices.
+// Base class of both kernels. Pushes the layouts of the two inputs, of the result and of the
+// window. Each convolution group is one matrix product.
 class ConvKernel : public ProductKernel {
  public:
   template <class Attrs>
@@ -36,7 +36,8 @@ class ConvKernel : public ProductKernel {
     kMore = kWindow + WindowCode::kWords
   };
 
-  // True if the result is the filter, and the second input the gradient of the windows' results.
+  // True if the result is the gradient of the filter and the second input is the gradient of the
+  // output.
   virtual bool computes_filter() const { return false; }
 
   tenon_error* check(const tenon_launch& launch) const override {
@@ -53,7 +54,7 @@ class ConvKernel : public ProductKernel {
     window_.push(words);
   }
 
-  // The input element under a tap; zero in the padding.
+  // Returns the input element under a tap, or zero in the padding.
   Element input_under_tap(const Elements& x, const PlanesCode& planes, const WindowCode& window,
                           U32 n, U32 channel, const Place& p, const Place& tap) const {
     Code& code = *n.code;
@@ -143,7 +144,8 @@ class Conv final : public ConvKernel {
     tenon_vulkan::push(words, has_bias_ ? launch.inputs[2].strides[0] : 0);
   }
 
-  // Neighbouring columns are neighbouring positions if they are in one plane.
+  // Vectorises the result if each four neighbouring columns are neighbouring positions of one
+  // plane.
   VectorisedMatrices fours(const tenon_launch& launch) const override {
     const Operand y = operand_of(launch, launch.n_inputs);
     return {.result =
@@ -153,9 +155,9 @@ class Conv final : public ConvKernel {
   const bool has_bias_;
 };
 
-// dw[out, c, tap]: the sum of dy times the element of x under the tap. Rows are the group's
-// channels of dy, columns the channels and taps of the filter. k iterates over the positions in all
-// images.
+// dw[out, c, tap] is the sum, over all output positions of all images, of dy times the element of x
+// under the tap. Rows of the product are the group's channels of dy, columns the channels and taps
+// of the filter. k iterates over the output positions.
 class ConvBackwardFilter final : public ConvKernel {
  public:
   explicit ConvBackwardFilter(const Request& request)

@@ -3,9 +3,9 @@
 //
 //   x * lhs_dilation = p * stride + k * dilation - pad
 //
-// Along a strided axis only every nth tap satisfies this, and the remainder of x determines which.
-// So the elements with one remainder along each axis, a phase, form a matrix of their own, whose k
-// iterates over those taps only.
+// Along a strided axis, only every nth tap satisfies this equation, and the remainder of x
+// determines which taps. A phase is the set of elements with the same remainder along each axis.
+// Each phase is a separate matrix product, whose k iterates over the taps of the phase only.
 
 #include <numeric>
 
@@ -23,9 +23,9 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-// Phases of an axis: their number, the distance between the taps of one phase, and the first tap of
-// each. An axis with more than kMaxPhases has a single phase with all taps, of which any may cover
-// an element.
+// The phases of an axis: their number, the distance between the taps of a phase, and the first tap
+// of each phase. If an axis would have more than kMaxPhases, it has a single phase with all taps,
+// and the shader tests whether a tap covers an element.
 struct PhaseAxis {
   static constexpr int64_t kMaxPhases = 8;
   static constexpr uint32_t kNoTap = 1u << 30;
@@ -52,9 +52,8 @@ struct PhaseAxis {
   std::array<uint32_t, kMaxPhases> first_taps = {};
 };
 
-// The phases of an axis in a shader, from parameter `at` on, with the parameters of the forward
-// window. Without strides there is one phase, and every tap covers an element, which simplifies the
-// code.
+// Shader side of PhaseAxis: loads the phases of an axis and the parameters of the forward window
+// from parameter `at` on. If the axis is not strided, there is one phase and the shader is simpler.
 class PhaseAxisCode {
  public:
   static constexpr uint32_t kWords = 4 + 4 * Division::kWords + PhaseAxis::kMaxPhases;
@@ -84,12 +83,12 @@ class PhaseAxisCode {
         by_strides_(division(code, at, 0)),
         first_taps_(at + 4 + 4 * Division::kWords) {}
 
-  // Splits a matrix index into the quotient and the axis' phase.
+  // Splits a matrix index into the phase along this axis (second) and the remaining index (first).
   std::pair<U32, U32> phase(U32 matrix) const {
     if (!is_strided_) return {matrix, matrix.code->u32(0)};
     return by_phases_.of_any(matrix);
   }
-  // The tap, or the position, with this index in a phase, and whether it is below `n`.
+  // Return the tap, or the position, with this index in a phase, and whether it is less than `n`.
   std::pair<U32, Bool> tap(U32 phase, U32 number, U32 n) const {
     if (!is_strided_) return {number, number.code->boolean(true)};
     const U32 tap = phase.code->parameter(phase + first_taps_) + number * tap_step_;
@@ -100,7 +99,8 @@ class PhaseAxisCode {
     const U32 place = number * by_phases_.number + phase;
     return {place, place < n};
   }
-  // The window whose tap covers the position, and whether it exists among `n_windows`.
+  // Returns the index of the window whose tap covers the position, and whether such a window exists
+  // among the `n_windows` windows.
   std::pair<U32, Bool> window(U32 place, U32 tap, U32 n_windows) const {
     const U32 at = place * lhs_dilation_ + pad_ - tap * dilation_;
     if (!is_strided_) return {at, (!signed_less(at, 0)) & (at < n_windows)};
@@ -147,7 +147,8 @@ class ConvBackwardInput final : public ProductKernel {
     kPhases
   };
 
-  // An index split into spatial coordinates, the last axis fastest, and the remaining quotient.
+  // Spatial coordinates of a row-major index, the remaining quotient, and whether the position
+  // exists.
   struct Spread {
     U32 above;
     Place place;
@@ -269,7 +270,8 @@ class ConvBackwardInput final : public ProductKernel {
 
   AlongK along_k(const tenon_launch&) const override { return {.left = true}; }
 
-  // With a single phase, neighbouring columns are neighbouring positions if they are in one plane.
+  // Vectorises the result if there is a single phase and each four neighbouring columns are
+  // neighbouring positions of one plane.
   VectorisedMatrices fours(const tenon_launch& launch) const override {
     const bool has_one = std::all_of(axes_.begin(), axes_.end(),
                                      [](const PhaseAxis& axis) { return axis.n_phases == 1; });

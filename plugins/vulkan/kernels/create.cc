@@ -68,8 +68,8 @@ Prepared prepare_iota(const Request& request) {
   return one_dispatch(request.device(), code, 1, TENON_KERNEL_DETERMINISTIC, fill);
 }
 
-// Word w of a draw is lane w % 4 of block w / 4 after the counter. A u64 takes two words, the low
-// one first. So an invocation writes the words of one block.
+// Word w of the random bits is lane w % 4 of the Philox block at the counter plus w / 4. A u64
+// consists of two words, the low one first. Each invocation computes one block of four words.
 Prepared prepare_rng_bits(const Request& request) {
   const Capabilities& capabilities = capabilities_of(request.device());
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
@@ -99,7 +99,7 @@ Prepared prepare_rng_bits(const Request& request) {
     const int64_t n = tenon_sdk::count(launch.outputs[0]) * words_each;
     push(parameters, n);
     push(parameters, launch.inputs[0].strides[0]);
-    // An empty draw still writes the next state.
+    // At least one invocation runs, because the next state is written even if the output is empty.
     return groups_for(std::max<uint64_t>(1, (static_cast<uint64_t>(n) + 3) / 4));
   };
   return one_dispatch(request.device(), code, 3,

@@ -8,7 +8,8 @@
 
 namespace tenon_vulkan {
 
-// Stores compute(i) for each index below n. An invocation computes the elements of one word.
+// Emits a loop that stores compute(i) for each index i below n. An invocation computes all elements
+// of one word.
 template <class Compute>
 void for_each_element(spirv::Code& code, const spirv::Elements& to, spirv::U32 n,
                       const Compute& compute) {
@@ -17,7 +18,7 @@ void for_each_element(spirv::Code& code, const spirv::Elements& to, spirv::U32 n
   code.for_each((n + (lanes - 1)) / lanes, [&](spirv::U32 step) {
     const spirv::U32 first = step * lanes;
     std::vector<spirv::Element> elements;
-    // Indices past the end recompute the last element.
+    // Lanes past the end recompute the last element.
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       elements.push_back(compute(min(first + lane, n - 1)));
     }
@@ -25,7 +26,7 @@ void for_each_element(spirv::Code& code, const spirv::Elements& to, spirv::U32 n
   });
 }
 
-// The number of indices of that loop.
+// Returns the number of words, which is the number of indices of that loop.
 inline uint64_t steps_for(int64_t n, size_t element_bytes) {
   const uint64_t lanes = element_bytes < 4 ? 4 / element_bytes : 1;
   return (static_cast<uint64_t>(n) + lanes - 1) / lanes;

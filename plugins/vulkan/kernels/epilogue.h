@@ -1,5 +1,5 @@
-// The destination of a product's elements: the result itself, or an epilogue, which is a loop that
-// is fused after the product and computes the stored values.
+// Stores the elements of a matrix product: either directly, or through an epilogue. An epilogue is
+// a loop that is fused after the product and computes the stored values.
 
 #pragma once
 
@@ -9,8 +9,7 @@
 
 namespace tenon_vulkan {
 
-// The host's side of an epilogue: a loop whose last input is the matrix product that it is fused
-// after.
+// Host side of an epilogue. The last input of its loop is the matrix product.
 class Epilogue {
  public:
   explicit Epilogue(LoopPlan plan);
@@ -20,13 +19,14 @@ class Epilogue {
   uint32_t n_inputs() const { return static_cast<uint32_t>(plan_.inputs.size() - 1); }
   uint32_t n_outputs() const { return static_cast<uint32_t>(plan_.outputs.size()); }
 
-  // Pushes the parameters of its shaders. The loop's inputs are the launch's from `first_input` on.
+  // Pushes the parameters of the epilogue's shader code. The loop's inputs are the launch's inputs
+  // from `first_input` on.
   void push(const tenon_launch& launch, uint32_t first_input, spirv::Words& words) const;
   // Maximum number of loop iterations that a shader needs to compute the offsets of an element's
   // operands.
   uint64_t iterations(const tenon_launch& launch, uint32_t first_input) const;
-  // Whether the epilogue can be vectorised: four neighbours in a row of the result are neighbours
-  // in every operand.
+  // Whether the epilogue can be vectorised: each four neighbouring elements of a row of the result
+  // are neighbours in every operand.
   bool can_vectorise(const tenon_launch& launch, uint32_t first_input) const;
 
  private:
@@ -36,7 +36,7 @@ class Epilogue {
   std::vector<uint32_t> strided_;  // Indices of strided inputs.
 };
 
-// The shader's side: where the result of a product is stored.
+// Shader side: stores the result of a product, or the values that the epilogue computes from it.
 class ResultCode {
  public:
   // Operands from `first` on are the loop's inputs and outputs; the parameters of Epilogue::push

@@ -20,8 +20,9 @@ using spirv::Var;
 
 constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
 
-// The code that all gathers share. Operands: x, indices, y and the error record. The first
-// parameters are the number of elements of y and the launch's site.
+// Shader code of all gather kernels. Operands: x, indices, y and the error record. The first two
+// parameters are the number of elements of y and the launch's site, which is written to the error
+// record.
 struct GatherCode {
   GatherCode(const Request& request)
       : dtype(bits_dtype(request.output(0).dtype)),
@@ -48,7 +49,7 @@ struct GatherCode {
   const Record record;
 };
 
-// `fill` pushes the remaining parameters.
+// Prepares a gather kernel. `fill` pushes the remaining parameters of a launch.
 template <class Fill>
 Prepared gather_kernel(const Request& request, GatherCode& gather, const Fill& fill) {
   const auto fill_all = [fill, size = tenon_sdk::size_of(gather.dtype)](const tenon_launch& launch,
@@ -64,8 +65,9 @@ Prepared gather_kernel(const Request& request, GatherCode& gather, const Fill& f
 
 }  // namespace
 
-// Parameters: x's size and stride along the axis, the number of indices, the number of elements
-// after the axis. Then the axes of x before it, of the indices, and of x after it.
+// Parameters: size and stride of x along the axis, number of indices, number of elements after the
+// axis. Then the axes of x before the axis, the axes of the indices, and the axes of x after the
+// axis.
 Prepared prepare_gather(const Request& request) {
   GatherCode gather(request);
   Code& code = gather.code;
@@ -132,7 +134,7 @@ Prepared prepare_gather_elements(const Request& request) {
 
 // Parameters: the number of elements per tuple, the number of indices per tuple, their stride, and
 // for each index its bound and x's stride. Then the axes of the tuples, with x's strides along the
-// batch, and the axes of x that are copied whole.
+// batch axes, and the axes of x that are not indexed.
 Prepared prepare_gather_nd(const Request& request) {
   GatherCode gather(request);
   Code& code = gather.code;

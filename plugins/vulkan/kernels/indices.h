@@ -1,4 +1,4 @@
-// Indices in tensors: loaded, wrapped, and reported if they are out of range.
+// Loads indices from tensors, wraps negative ones, and reports those that are out of range.
 
 #pragma once
 
@@ -14,13 +14,13 @@ struct Index {
 
 class Indices {
  public:
-  // int32 or int64 elements.
+  // `dtype` is int32 or int64.
   Indices(spirv::Code& code, uint32_t operand, tenon_dtype dtype)
       : code_(code), elements_(code, operand, dtype) {}
 
   spirv::Wide load(spirv::U32 place) const;
   Index wrapped(const spirv::Wide& index, spirv::U32 bound) const;
-  // The start of a slice of `size` elements, clamped so that the slice is within `bound`. A
+  // Returns the start of a slice of `size` elements, clamped so that the slice is within `bound`. A
   // negative start counts from the end.
   spirv::U32 wrapped_start(const spirv::Wide& start, spirv::U32 bound, spirv::U32 size) const;
 

@@ -1,6 +1,6 @@
-// int8_matmul: an invocation computes one element in int32, which wraps. The zero points of a are a
-// column, one per row; those of b are a row, one per column. Both have the batch axes of the
-// result.
+// int8_matmul: an invocation computes one element as an int32 sum, which wraps. `a` has one zero
+// point per row, and `b` has one per column. Both zero point operands also have the batch axes of
+// the result.
 
 #include <algorithm>
 #include <optional>
@@ -20,9 +20,9 @@ using spirv::Elements;
 using spirv::U32;
 using spirv::Var;
 
-// Parameters: the number of elements of a dispatch and the first one; rows, columns and depth. Then
-// the strides of a's rows and depth, of b's depth and columns, and of the zero points along rows
-// and columns; the axes of the matrices.
+// Parameters: number of elements of the dispatch, index of the first one, rows, columns and depth.
+// Then the strides of `a` along rows and depth, of `b` along depth and columns, and of the zero
+// points along rows and columns. Last, the batch axes.
 enum : uint32_t {
   kCount,
   kFirst,
@@ -83,7 +83,7 @@ class Int8Matmul final : public Kernel {
                             launch.inputs[i].strides_class != TENON_STRIDES_UNIFORM;
       return is_given ? launch.inputs[i].strides : kZeros;
     };
-    Words words(kRows);  // The enqueueing code puts the parameters of each dispatch before these.
+    Words words(kRows);  // enqueue() inserts the parameters of each dispatch before these.
     for (const int64_t word :
          {out.sizes[row], out.sizes[column], a.sizes[column], a.strides[row], a.strides[column],
           b.strides[row], b.strides[column], strides_of(2)[row], strides_of(3)[column]}) {

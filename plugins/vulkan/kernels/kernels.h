@@ -11,7 +11,8 @@ namespace tenon_vulkan {
 using tenon_sdk::Prepared;
 using tenon_sdk::Request;
 
-// The unsigned integer dtype with the same element size, for kernels that only move elements.
+// Returns the unsigned integer dtype with the same element size, for kernels that move elements
+// without computing.
 inline tenon_dtype bits_dtype(tenon_dtype dtype) {
   switch (tenon_sdk::size_of(dtype)) {
     case 1:

@@ -1,5 +1,5 @@
-// A pipeline that is made at the first launch that needs it: the sizes of a launch select among a
-// kernel's shaders.
+// A pipeline that is created at the first launch that needs it. A kernel may have several shaders,
+// and the sizes of a launch select one.
 
 #pragma once
 
@@ -13,7 +13,8 @@ namespace tenon_vulkan {
 
 class LazyPipeline {
  public:
-  // `make()` returns the SPIR-V. Two threads may both generate it: the device keeps one pipeline.
+  // Returns the pipeline, created from the SPIR-V that `make()` returns. If two threads generate
+  // the SPIR-V at once, the device still caches only one pipeline.
   template <class Make>
   tenon_error* get(tenon_device_p* device, uint32_t n_operands, const Pipeline** out_pipeline,
                    const Make& make, uint32_t texels = 0) const {

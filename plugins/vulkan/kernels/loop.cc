@@ -1,7 +1,7 @@
-// An invocation computes four neighbouring elements at a time, which are loaded and stored as
-// vectors of words. If operands are not aligned for this, there are few elements or the body is
-// long, an invocation computes as many elements as fill a word of the smallest result dtype, so
-// that it writes whole words.
+// Elementwise loops. In the vectorised variant, an invocation computes four neighbouring elements
+// at a time and accesses them as vectors of words. The other variant is used if operands are not
+// aligned, there are few elements, or the body is long. In it, an invocation computes the elements
+// of one word of the smallest output dtype, so that it writes whole words.
 
 #include "plugins/vulkan/kernels/loop.h"
 
@@ -55,8 +55,8 @@ class LoopCode {
     }
     code_.for_each(n_ >> 2, [&](U32 step) { compute_lanes(step << 2, lanes_, true); });
     if (operands_.has_axes())
-      return;  // Strided operands are vectorised only if rows have a multiple of four elements, so
-               // no remainder is left.
+      return;  // Loops with strided operands are vectorised only if the row length is a multiple of
+               // four, so they have no remainder.
     const U32 rest = n_ & 3;
     code_.if_(code_.number() < rest, [&] { compute_lanes(n_ - rest + code_.number(), 1, false); });
   }
@@ -144,8 +144,8 @@ class Loop final : public Kernel {
   }
 
  private:
-  // SPIR-V words per element beyond which computing dominates loading, so that unrolling the body
-  // four times is not worthwhile.
+  // Maximum size of the body, in SPIR-V words per element, for vectorisation. In longer bodies
+  // arithmetic dominates memory accesses, so four copies of the body are not worthwhile.
   static constexpr size_t kLong = 2000;
   // Minimum number of elements for vectorisation. With fewer, one invocation per element finishes
   // before a driver has compiled five copies of the body (four lanes and the remainder).
@@ -175,7 +175,8 @@ class Loop final : public Kernel {
     return code.finish();
   }
 
-  // Offsets matter only modulo 32 bytes, which recordings preserve. Values may be at any offset.
+  // Depends on operand offsets only modulo 32 bytes, which are the same in each replay of a
+  // recording. Operands by value may have any offset.
   bool can_vectorise(std::span<const Operand> operands, const Axes& axes) const {
     if (is_long_ || (!strided_.empty() && axes.last_size() % 4 != 0)) return false;
     for (uint32_t i = 0; i < operands.size(); ++i) {
@@ -259,7 +260,7 @@ Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
 
 Prepared prepare_elementwise(const Request& request) {
   LoopPlan plan;
-  // `where` only moves elements.
+  // `where` does not compute with elements, so it uses their unsigned integer dtype.
   const bool moves = request.op() == TENON_OP_where;
   const auto as = [&](tenon_dtype dtype) {
     return moves && dtype != TENON_BOOL ? bits_dtype(dtype) : dtype;
@@ -274,7 +275,7 @@ Prepared prepare_elementwise(const Request& request) {
   return prepare_loop(request.device(), plan);
 }
 
-// Moves bits without interpreting them.
+// copy moves the bits of elements and does not interpret them.
 Prepared prepare_copy(const Request& request) {
   LoopPlan plan;
   plan.inputs = {{bits_dtype(request.input(0).dtype), request.input(0).strides}};

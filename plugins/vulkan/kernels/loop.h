@@ -1,5 +1,5 @@
-// Elementwise loops: elementwise kernels, which are loops of one instruction, and fused loops of
-// the host.
+// Elementwise loops: fused loops that the host requests, and elementwise kernels, which are loops
+// of one instruction.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace tenon_vulkan {
 
 struct LoopPlan : tenon_sdk::LoopPlan {
-  // Number of operands: the first `n_inputs` inputs, then the outputs.
+  // Returns the number of operands of a shader with the first `n_inputs` inputs and all outputs.
   uint32_t n_operands(uint32_t n_inputs) const {
     return n_inputs + static_cast<uint32_t>(outputs.size());
   }
@@ -32,15 +32,16 @@ std::vector<spirv::Element> compute(const LoopPlan& plan, std::vector<spirv::Ele
 // Maximum number of loop iterations in the body for one element; with `per_row`, in the values that
 // are computed once per row.
 uint64_t iterations_of(const LoopPlan& plan, bool per_row = false);
-// The reason why a shader cannot contain the loop beside `n_others` other operands, or an empty
-// string.
+// Returns the reason why a shader with `n_others` additional operands cannot contain the loop;
+// empty if it can.
 tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others = 0);
 
 tenon_sdk::Prepared prepare_loop(tenon_device_p* device, LoopPlan plan);
-// Prepares a loop over rows for which the device has enough operands.
+// Prepares a loop over rows. Requires that refusal() returned an empty string.
 tenon_sdk::Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan);
 
-// Prepares a product with an epilogue, whose last input is the product (epilogue.h).
+// Prepares a matrix product with the loop as its epilogue. The last input of the loop is the
+// product (epilogue.h).
 tenon_sdk::Prepared prepare_with_epilogue(const tenon_sdk::Request& anchor, LoopPlan plan);
 
 // The entry for the plugin's function prepare_loop.

@@ -1,6 +1,6 @@
-// The operands of a loop in a shader. Dense ones are read at an element's linear index, uniform
-// ones once, and strided ones at the sum of coordinates times strides. Axes are merged at the
-// launch where possible.
+// The operands of a loop in a shader. Dense operands are loaded at an element's linear index,
+// uniform operands once, and strided operands at the sum of coordinates times strides. Each launch
+// merges axes where possible.
 
 #pragma once
 
@@ -24,8 +24,8 @@ class LoopOperands {
                spirv::U32 axes);
 
   bool has_axes() const { return axes_.has_value(); }
-  // Loads the inputs of the elements with these linear indices. `is_vectorised`: four neighbours in
-  // a row of all axes, the first at a multiple of four.
+  // Loads the inputs of the elements with these linear indices. `is_vectorised`: there are four
+  // consecutive indices in one row, and the first is a multiple of four.
   std::vector<Values> load(std::span<const spirv::U32> numbers, bool is_vectorised) const;
   const spirv::Elements& output(size_t i) const { return memory_[n_inputs_ + i]; }
 

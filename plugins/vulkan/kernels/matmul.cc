@@ -1,5 +1,5 @@
-// matmul and gemm. The matrices are read in place, by strides. The scaling and addition of gemm are
-// applied before a sum is rounded and stored, so half types round once.
+// matmul and gemm. The matrices are read in place, by strides. gemm scales and adds before it
+// rounds a sum to the output dtype, so half types are rounded once.
 
 #include "plugins/vulkan/kernels/axes.h"
 #include "plugins/vulkan/kernels/kernels.h"
@@ -34,8 +34,8 @@ class Matmul final : public ProductKernel {
         gemm_(gemm) {}
 
  private:
-  // The strides of a's rows and depth, of b's depth and columns and of c's rows and columns; then
-  // the axes of the matrices.
+  // Parameters: the strides of `a` along rows and depth, of `b` along depth and columns, and of `c`
+  // along rows and columns; then the batch axes.
   enum : uint32_t { kRowA = kOwn, kDeepA, kDeepB, kColumnB, kRowC, kColumnC, kAxes };
 
   static Element scaled(const Element& x, double factor) {
@@ -46,7 +46,7 @@ class Matmul final : public ProductKernel {
     return arithmetic(TENON_OP_mul, by, x);
   }
 
-  // The value to store for a sum.
+  // Returns the value to store for a sum: for gemm, alpha times the sum plus beta times c.
   Element finished(Code& code, const Element& sum, U32 row, U32 column) const {
     Element y = scaled(sum, gemm_.alpha);
     if (gemm_.has_c) {
@@ -93,7 +93,8 @@ class Matmul final : public ProductKernel {
     };
   }
 
-  // Vectorised if neighbours are contiguous and the first of each four is at a multiple of four.
+  // A matrix is vectorised if each four neighbouring elements are contiguous and begin at a
+  // multiple of four elements.
   VectorisedMatrices fours(const tenon_launch& launch) const override {
     const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];
     const size_t last = out.rank - size_t{1};

@@ -25,8 +25,8 @@ Bool precedes(const Element& a, const Element& b, bool is_descending) {
 namespace {
 
 // Sorts blocks of kLocalSize elements, one per group: an element's position is the number of
-// elements of its block that precede it. Parameters: the number of blocks in all lines, the length
-// of a line, its number of blocks, the stride along it, and the other axes.
+// elements of its block that precede it. Parameters: the total number of blocks, the length of a
+// line, the number of blocks per line, the stride along a line, and the other axes.
 Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
   Code code(capabilities, {.n_operands = 2, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), to(code, 1, TENON_UINT32);
@@ -57,14 +57,14 @@ Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_d
   return code.finish();
 }
 
-// Parameters of a pass: the number of elements in all lines, the length of a line, the length of
-// runs, the stride along a line, and the other axes.
+// Parameters of a pass: the total number of elements, the length of a line, the length of the
+// sorted runs, the stride along a line, and the other axes.
 Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), from(code, 1, TENON_UINT32), to(code, 2, TENON_UINT32);
   const U32 length = code.parameter(1u), run = code.parameter(2u), stride = code.parameter(3u);
   const AxesCode axes(code, code.u32(4), 1);
-  // Runs of one element are the identity permutation.
+  // In the first pass runs have one element, and the permutation is the identity.
   const Bool is_first = run == 1;
   code.for_each(code.parameter(0u), [&](U32 number) {
     const U32 line = number / length, at = number - line * length, first = line * length;
@@ -84,12 +84,12 @@ Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_de
     const U32 end = select(is_right, middle, min(middle + run, length));
     const U32 found = search(code, begin, end, [&](U32 i) {
       const Element other = x.load(place + place_at(i) * stride);
-      // Keeps the sort stable: equal elements of the left run stay before those of the right.
+      // Keeps the sort stable: equal elements of the left run remain before those of the right run.
       return select(is_right, !precedes(own, other, is_descending),
                     precedes(other, own, is_descending));
     });
-    // The position is after the preceding elements of its own run and those that the search found
-    // in the other run.
+    // The new position is the number of preceding elements in the own run plus those in the other
+    // run.
     const U32 own_begin = select(is_right, middle, pair);
     to.store(first + pair + (at - own_begin) + (found - begin), {TENON_UINT32, own_place});
   });
@@ -115,7 +115,7 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
   to.end = to.begin + 4 * static_cast<uint64_t>(lines.n_elements);
   const int64_t length = lines.length;
   int64_t run = 1;
-  // Short lines skip this step: their blocks would be mostly empty.
+  // Short lines skip this step, because their blocks would be mostly empty.
   if (length > kLocalSize / 2) {
     const int64_t n_blocks = (length + kLocalSize - 1) / kLocalSize;
     const int64_t n = lines.n_elements / length * n_blocks;
@@ -129,7 +129,7 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
     if (error != nullptr) return error;
     run = kLocalSize;
   }
-  // A line of one element also needs its index written.
+  // One pass also runs for lines of one element, because it writes the index.
   for (; run < length || run == 1; run *= 2) {
     Words words;
     for (const int64_t word : {lines.n_elements, length, run, lines.stride}) push(words, word);

@@ -10,12 +10,12 @@
 
 namespace tenon_vulkan {
 
-// Whether `a` sorts before `b`. NaN sorts last in either direction, and equal elements do not
-// precede each other.
+// Whether `a` sorts before `b`. NaN sorts last in ascending and in descending order. False for
+// equal elements.
 spirv::Bool precedes(const spirv::Element& a, const spirv::Element& b, bool is_descending);
 
-// Binary search: the first index in [begin, end] for which holds(index) is false, if it is true for
-// all indices before that.
+// Binary search: returns the first index in [begin, end) for which holds(index) is false, or `end`.
+// holds() must be true for all smaller indices and false for all larger ones.
 template <class Holds>
 spirv::U32 search(spirv::Code& code, spirv::U32 begin, spirv::U32 end, const Holds& holds) {
   const spirv::Var<spirv::U32> low = code.var(begin), high = code.var(end);
@@ -32,7 +32,7 @@ spirv::U32 search(spirv::Code& code, spirv::U32 begin, spirv::U32 end, const Hol
 // The lines of an operand.
 struct Lines {
   int64_t n_elements, length,
-      stride;  // Elements of all lines; elements of one line; stride along a line.
+      stride;  // Total number of elements; elements per line; stride along a line.
   const Axes& others;
 };
 
@@ -41,11 +41,12 @@ class MergeSort {
   MergeSort(tenon_device_p* device, tenon_dtype dtype, bool is_descending)
       : device_(device), dtype_(dtype), is_descending_(is_descending) {}
 
-  // Workspace in bytes: two arrays of indices, for alternate passes.
+  // Returns the size of the workspace in bytes: two arrays of 32-bit indices, which passes read and
+  // write alternately.
   static uint64_t room_for(int64_t n_elements) { return 8 * static_cast<uint64_t>(n_elements); }
 
-  // Computes for each line the indices of its elements in sorted order, as words, line by line.
-  // They are in `room`, which may be read.
+  // Computes for each line the indices of its elements in sorted order, as 32-bit words, line by
+  // line, in the workspace `room`.
   tenon_error* enqueue(Encoder& encoder, const Operand& x, const Lines& lines, const Operand& room,
                        Operand* out_indices) const;
 

@@ -1,5 +1,5 @@
-// concat, pad, dynamic_slice and dynamic_update_slice: elements are moved without computation, so
-// only their size matters.
+// concat, pad, dynamic_slice and dynamic_update_slice. These kernels move elements without
+// computing, so elements are handled as unsigned integers of the same size.
 
 #include "plugins/vulkan/kernels/move.h"
 
@@ -101,9 +101,9 @@ Prepared prepare_concat(const Request& request) {
 
 // ---- pad
 
-// A negative pad removes elements. Without a value, the padding is zero. Parameters: the number of
-// elements, and for each axis, from the last one on: the sizes of result and input, the padding
-// before, and the input's stride.
+// pad. A negative pad removes elements. Without a value operand, the padding is zero. Parameters:
+// the number of elements, then for each axis, from the last to the first: sizes of result and
+// input, padding before, and stride of the input.
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
   if (attrs.mode != TENON_PAD_MODE_CONSTANT || attrs.n_axes > 0) {
@@ -145,7 +145,7 @@ Prepared prepare_pad(const Request& request) {
     push(words, n);
     push(words, out.rank);
     for (size_t axis = out.rank; axis-- > 0;) {
-      // Larger paddings are clamped, which does not change the result.
+      // Clamps larger paddings, which does not change the result.
       const int64_t before = std::clamp(pads[axis], -in.sizes[axis], out.sizes[axis]);
       for (const int64_t word : {out.sizes[axis], in.sizes[axis], before, in.strides[axis]}) {
         push(words, word);
@@ -162,8 +162,8 @@ Prepared prepare_pad(const Request& request) {
 namespace {
 
 // Parameters of a slice: the number of elements, the number of axes, the stride of the starts. Then
-// for each axis, from the last one on: its number, the sizes of the sliced tensor and of the slice,
-// and strides.
+// for each axis, from the last to the first: its number, the sizes of the sliced tensor and of the
+// slice, and strides.
 constexpr uint32_t kSliceAxes = 3;
 
 void push_slice(const tenon_view& whole, const tenon_view& part, const tenon_view& starts,

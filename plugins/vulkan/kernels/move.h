@@ -1,4 +1,4 @@
-// Copies from any strides to any.
+// Copies between operands with any strides.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Names of kernels, if a debugging tool displays them.
+// Sets names of kernels if a debugging tool displays them.
 
 #pragma once
 
@@ -15,8 +15,8 @@ Prepared named(const Request& request) {
   return with_name(request, function(request));
 }
 
-// The entry for the plugin's function prepare_loop. Names are "loop(add,mul)", or
-// "loop(matmul,add)" after an anchor.
+// Implements the plugin's function prepare_loop. Names the kernel "loop(add,mul)" or, with an
+// anchor, "loop(matmul,add)".
 Prepared prepare_named_loop(const tenon_sdk::LoopRequest& request);
 
 }  // namespace tenon_vulkan

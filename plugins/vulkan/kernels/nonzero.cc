@@ -1,8 +1,9 @@
-// nonzero: the coordinates of nonzero elements, in order. A group processes a piece of x in two
-// passes: each invocation counts the nonzero elements of its section, and a scan of the counts
-// yields the positions of its results. Consecutive dispatches process the pieces (kMaxIterations);
-// the output `count` carries the number found so far from one to the next. A last dispatch fills
-// the remainder of the result.
+// nonzero: the coordinates of nonzero elements, in row-major order. A group processes a piece of x
+// in two passes. First, each invocation counts the nonzero elements of its section, and a scan of
+// the counts yields the positions of its results. Then each invocation writes its results.
+// Consecutive dispatches process the pieces, which limits the loop iterations of each
+// (kMaxIterations). The output `count` passes the number of nonzero elements so far from one
+// dispatch to the next. A last dispatch fills the remainder of the result.
 
 #include <algorithm>
 
@@ -22,15 +23,15 @@ using spirv::Shared;
 using spirv::U32;
 using spirv::Var;
 
-// Elements per invocation, which iterates over them twice, and over the axes for each nonzero
-// element.
+// Number of elements per invocation. An invocation iterates over them twice, and over the axes for
+// each nonzero element.
 constexpr int64_t kStretch = 1024;
 constexpr int64_t kPiece = kStretch * kLocalSize;
 
 // Parameters: the range of elements, the capacity of the result, x's rank and sizes, and its axes.
 enum : uint32_t { kBegin, kEnd, kRoom, kRank, kSizes };
 
-// Operands: x, the coordinates, and the number found.
+// Operands: x, the coordinates, and the number of nonzero elements so far.
 Words find_nonzero(const Capabilities& capabilities, tenon_dtype dtype) {
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), indices(code, 1, TENON_INT64), total(code, 2, TENON_INT64);
@@ -76,8 +77,9 @@ Words find_nonzero(const Capabilities& capabilities, tenon_dtype dtype) {
   return code.finish();
 }
 
-// Fills the remainder of each axis' row. Operands: the coordinates, and the number found.
-// Parameters: the number of coordinates, the number per axis, and the fill value.
+// Fills the remainder of each row of the result (one row per axis). Operands: the coordinates, and
+// the number of nonzero elements. Parameters: the number of coordinates, the length of a row, and
+// the fill value.
 Words fill_rest(const Capabilities& capabilities) {
   Code code(capabilities, {.n_operands = 2, .local_size = kLocalSize});
   const Elements indices(code, 0, TENON_INT64), total(code, 1, TENON_INT64);
@@ -100,7 +102,7 @@ class Nonzero final : public Kernel {
     const Operand operands[] = {operand_of(launch, 0), indices, total};
     const int64_t n = tenon_sdk::count(in);
     if (tenon_error* error = check_count(device_, n)) return error;
-    // Runs at least once, to write the count of an empty x.
+    // The loop runs at least once, because `count` is written even if x is empty.
     for (int64_t begin = 0; begin < n || begin == 0; begin += kPiece) {
       Words words;
       for (const int64_t word :

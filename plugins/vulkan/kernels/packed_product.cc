@@ -23,8 +23,8 @@ uint32_t row_vectors(const PackedShape& shape) { return shape.block() / kVector;
 
 Division by(Code& code, uint32_t parameter) { return Division::load(code, code.u32(parameter)); }
 
-// Writes vector i of an operand: the result of four(), or one(j) for each j below four; zero where
-// is_there(j) is false.
+// Stores vector `i` of an operand. Its elements are the result of four() if `is_vectorised`,
+// otherwise one(j) for j in [0, 4). Elements for which is_there(j) is false are zero.
 template <class Four, class One, class IsThere>
 void write_vector(Code& code, uint32_t operand, U32 i, bool is_vectorised, const Four& four,
                   const One& one, const IsThere& is_there) {
@@ -39,10 +39,10 @@ void write_vector(Code& code, uint32_t operand, U32 i, bool is_vectorised, const
   code.operand(operand).store_vector((code.place(operand) >> 4) + i, words);
 }
 
-// ---- how an invocation holds a block of both factors
+// ---- distribution of a block of both factors among the invocations of a subgroup
 
-// Each invocation holds every nth texel of the left factor, with n = lanes, and has contiguous
-// columns.
+// Loads texels. An invocation holds every nth texel of the left factor, where n is the number of
+// lanes, and computes four contiguous columns.
 class Texels {
  public:
   Texels(Code& code, const Memory& left, const Memory& right, const PackedShape& shape, U32 lane)
@@ -75,8 +75,9 @@ class Texels {
   std::vector<std::vector<F32>> own_;
 };
 
-// Each invocation holds every nth word of the left factor, with n = lanes. Its columns are `lanes`
-// apart, so that the invocations of a subgroup load contiguous words.
+// Loads single words. An invocation holds every nth word of the left factor, where n is the number
+// of lanes. Its columns are n columns apart, so that the invocations of a subgroup load contiguous
+// words.
 class SingleWords {
  public:
   SingleWords(Code& code, const Memory& left, const Memory& right, const PackedShape& shape,
@@ -110,7 +111,7 @@ class SingleWords {
   std::vector<F32> own_;
 };
 
-// Adds the products of a block to the sums, in the order of k for each sum.
+// Adds the products of a block to the sums, for each sum in ascending order of k.
 template <class Block>
 void add_block(Block& block, U32 left_at, U32 right_at, const PackedShape& shape,
                const std::vector<Var<F32>>& sums) {
@@ -137,7 +138,8 @@ void add_block(Block& block, U32 left_at, U32 right_at, const PackedShape& shape
   }
 }
 
-// Consecutive tiles have the same columns, whose panel stays in the caches.
+// Emits the product shader. Consecutive tiles have the same columns, so that the panel of the right
+// factor stays in the caches.
 template <class Block>
 void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operand,
                    const PackedShape& shape, Sums how) {
@@ -243,7 +245,7 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
   });
 }
 
-// Layout: [matrix][tile][k][column], padded likewise.
+// Layout: [matrix][tile][k][column]. Elements outside the matrix are zero.
 void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
                         const PackedShape& shape, bool is_vectorised) {
   const U32 columns = code.parameter(kColumns), deep = code.parameter(kDeep),

@@ -1,10 +1,10 @@
-// Matrix products whose factors are first packed into the workspace as panels, in the order in
-// which they are read. A subgroup then computes a tile of the result: some rows, and as many
-// columns as its invocations hold together.
+// Matrix products with packed factors. First, the factors are packed into the workspace as panels,
+// in the order in which they are read. Then each subgroup computes a tile of the result:
+// PackedShape::rows() rows and PackedShape::columns() columns.
 //
-// This is for software drivers. On these, loading a word of a buffer takes tens of instructions per
-// invocation, unless the driver recognises that all invocations of a subgroup load contiguous words
-// or the same word. Drivers recognise different patterns:
+// This algorithm is for software drivers. There, loading a word of a buffer takes tens of
+// instructions per invocation, unless the driver recognises that the invocations of a subgroup load
+// contiguous words or the same word. Drivers recognise different patterns:
 //
 //   texels   Four words are loaded as one texel, at two or three instructions each.
 //   words    Neighbouring invocations load neighbouring words.
@@ -24,36 +24,38 @@
 
 namespace tenon_vulkan {
 
-// The maximum number of terms of a floating-point sum that are added one after another. The sums of
-// these chains are added one after another too, so the error grows with the square root of `deep`.
-// A multiple of every block and panel.
+// Returns the maximum length of a chain: the number of terms of a floating-point sum of `deep`
+// terms that are added serially. The sums of the chains are also added serially, so the error grows
+// with the square root of `deep`. The result is a multiple of all block and panel sizes.
 inline int64_t longest_chain(int64_t deep) {
   int64_t chain = 4096;
   while (chain * chain < deep) chain *= 2;
   return chain;
 }
 
-// The factors of a product in a shader, as elements of product_dtype, and its result.
+// Functions that load the factors of a product in a shader, as elements of product_dtype(), and
+// store its result.
 struct Factors {
   std::function<spirv::Element(spirv::U32 row, spirv::U32 k)> left;
   std::function<spirv::Element(spirv::U32 k, spirv::U32 column)> right;
   std::function<void(spirv::U32 row, spirv::U32 column, const spirv::Element& sum)> store;
-  // If vectorised: like the functions above, for four contiguous elements, along k in the left
-  // factor and along columns in the others.
+  // Vectorised variants for four contiguous elements: along k in the left factor, and along columns
+  // in the right factor and in the result.
   std::function<std::vector<spirv::Element>(spirv::U32 row, spirv::U32 k)> left_four;
   std::function<std::vector<spirv::Element>(spirv::U32 k, spirv::U32 column)> right_four;
   std::function<void(spirv::U32 row, spirv::U32 column, std::span<const spirv::Element> sums)>
       store_four;
 };
-// Returns the factors of one matrix of the batch.
+// Returns the functions for one matrix of the batch.
 using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
 
-// Parameters: first the sizes of the product. Then, for the part that this dispatch computes: the
-// number and the first of its matrices, of its tiles of columns and of its blocks of k, and the
-// total number of blocks. Then the divisions by the number of tiles of columns, of tiles of rows,
-// of blocks and of k. For tiles in shared memory: the number of split-K chunks in a dispatch, the k
-// per chunk, the first chunk, whether to add to earlier partial sums, and whether contiguous
-// elements of each factor are neighbours in k. The parameters of the factors follow.
+// Indices of the parameters. First the sizes of the product. Then the range of the product that a
+// dispatch computes: number and first index of matrices, of tiles of columns and of blocks of k,
+// and the total number of blocks. Then the divisions by the numbers of tiles of columns, tiles of
+// rows, blocks and values of k. For tiles in shared memory: the number of split-K chunks in a
+// dispatch, the values of k per chunk, the first chunk, whether to add to earlier partial sums, and
+// for each factor whether its contiguous elements are neighbours in k. The parameters of the
+// factors follow.
 struct ProductParameters {
   enum Parameter : uint32_t {
     kMatrices,
@@ -81,36 +83,37 @@ struct ProductParameters {
 };
 
 struct PackedShape {
-  uint32_t lanes;  // Invocations of a subgroup, which is also the group.
+  uint32_t lanes;  // Number of invocations of a subgroup. A workgroup is one subgroup.
   bool reads_texels;
 
-  // k per block; rows of a tile; columns of an invocation. Single words take more code, and the
-  // inner loop should fit in a processor's L1 cache.
+  // block(): values of k per block. rows(): rows of a tile. columns_each(): columns of an
+  // invocation. Without texels both block() and rows() are halved, because loads of single words
+  // take more code and the inner loop should fit into a processor's L1 instruction cache.
   uint32_t block() const { return reads_texels ? 8 : 4; }
   uint32_t rows() const { return reads_texels ? 16 : 8; }
   uint32_t columns_each() const { return 4; }
-  uint32_t columns() const { return lanes * columns_each(); }  // Of a tile.
-  // Rows whose sums are updated together, over all k of a block: as many as fit in a processor's
-  // registers, if caching the right factor's elements pays off.
+  uint32_t columns() const { return lanes * columns_each(); }  // Columns of a tile.
+  // Number of rows whose sums are updated together over all values of k of a block. With texels,
+  // only as many as fit into a processor's registers.
   uint32_t rows_at_once() const { return reads_texels ? 4 : rows(); }
 };
 
-// None if packing does not pay off on the device.
+// Returns the shape of packed products, or nullopt if packing does not pay off on the device.
 std::optional<PackedShape> packed_shape(const Capabilities& capabilities);
 
-// Write a factor to operand `to`, which is written as vectors. `is_vectorised`: loads the factors
-// as vectors.
+// Emit code that packs a factor into operand `to`, which is stored as vectors. `is_vectorised`: the
+// factor is also loaded as vectors.
 void write_packed_left(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
                        const PackedShape& shape, bool is_vectorised);
 void write_packed_right(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
                         const PackedShape& shape, bool is_vectorised);
 enum class Sums {
-  kWhole,       // Over all blocks of k.
-  kVectorised,  // The same, stored as vectors; only with texels.
-  kPartial      // Over a part of k. Adds the sums of earlier parts from one more operand, and
-                // stores the sums there unless the part is the last.
+  kWhole,       // The dispatch sums over all blocks of k.
+  kVectorised,  // Like kWhole, but stores vectors. Requires texels.
+  kPartial      // The dispatch sums over some blocks of k. It adds the partial sums in an
+                // additional operand and, except in the last dispatch, stores the sums there.
 };
-// Computes the result from the packed factors, operands `left` and `left + 1`.
+// Emits code that computes the result from the packed factors in operands `left` and `left + 1`.
 void write_packed_product(spirv::Code& code, const FactorsOf& factors_of, uint32_t left,
                           const PackedShape& shape, Sums how);
 

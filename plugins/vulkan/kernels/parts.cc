@@ -6,8 +6,8 @@
 namespace tenon_vulkan {
 namespace {
 
-// A multiple of every alignment that vectorised loops need, so that they stay vectorised in each
-// part.
+// Alignment of parts in elements. It is a multiple of all alignments that vectorised loops require,
+// so that each part can be vectorised.
 constexpr int64_t kPartAlignment = 65536;
 
 bool is_one_element(const tenon_view& view) {
@@ -61,8 +61,8 @@ int64_t Parts::extent_after(const tenon_view& view, size_t axis) const {
   return extent;
 }
 
-// The maximum number of indices along an axis for which a part, with all later axes whole, fits
-// into a binding; 0: not even one fits.
+// Returns the maximum number of indices along an axis for which a part fits into one binding. The
+// part contains all indices of later axes. Returns 0 if a part with one index does not fit.
 int64_t Parts::max_at_once(size_t axis) const {
   int64_t most = std::numeric_limits<int64_t>::max();
   for (const tenon_view& view : views_) {

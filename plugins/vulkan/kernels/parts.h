@@ -1,5 +1,5 @@
-// Splits elementwise launches into parts, each of whose operands fits into one binding. A binding
-// holds only 128 MiB on some devices.
+// Splits an elementwise launch into parts, so that each operand of a part fits into one binding. On
+// some devices a binding is at most 128 MiB.
 
 #pragma once
 
@@ -12,21 +12,23 @@ namespace tenon_vulkan {
 
 class Parts {
  public:
-  // All operands have the sizes of the outputs, which are dense. A binding holds `bindable_bytes`
-  // of an operand, at any offset.
+  // All operands must have the sizes of the outputs, and the outputs must be dense.
+  // `bindable_bytes`: maximum size of an operand at any offset.
   Parts(const tenon_launch& launch, uint64_t bindable_bytes);
   Parts(const Parts&) = delete;
 
-  // Advances to the next part, initially the first. Returns false if there are no more.
+  // Advances to the next part; the first call advances to the first part. Returns false after the
+  // last part.
   bool next();
-  // The current part; valid until next().
+  // Returns the launch of the current part, which is valid until the next call of next().
   const tenon_launch& launch() const { return part_; }
 
  private:
   using Sizes = std::array<int64_t, TENON_MAX_RANK>;
 
   const int64_t* strides_of(const tenon_view& view) const;
-  // The distance between an operand's elements that differ only in axes after this one.
+  // Returns the maximum distance, in elements, of two elements of an operand that differ only in
+  // axes after this one.
   int64_t extent_after(const tenon_view& view, size_t axis) const;
   int64_t max_at_once(size_t axis) const;
 
@@ -34,13 +36,14 @@ class Parts {
   const uint64_t bindable_bytes_;
   size_t rank_;
   Sizes sizes_{}, dense_strides_{};
-  // A part has one index of each axis before `axis_`, `at_once_` indices of `axis_`, and all of the
-  // axes after it, and begins at `begin_`. So a part is dense if the whole operand is.
+  // A part begins at the indices `begin_`. It has one index of each axis before `axis_`, at most
+  // `at_once_` indices of `axis_`, and all indices of later axes. So a part of a dense operand is
+  // dense.
   size_t axis_ = 0;
   int64_t at_once_;
   Sizes begin_{}, part_sizes_{};
   bool has_begun_ = false;
-  std::vector<tenon_view> views_;  // Inputs of the part, then outputs.
+  std::vector<tenon_view> views_;  // The inputs of the part, followed by its outputs.
   tenon_launch part_;
 };
 

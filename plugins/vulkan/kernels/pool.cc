@@ -1,5 +1,5 @@
-// max_pool and window_sum: each channel separately, one invocation per element. A window_sum over
-// more than kRun elements adds them in runs, as reductions do.
+// max_pool and window_sum. One invocation computes one element of the result. If a window has more
+// than kRun elements, window_sum adds them in runs, as reductions do.
 
 #include "plugins/vulkan/kernels/kernels.h"
 #include "plugins/vulkan/kernels/reduction.h"
@@ -14,8 +14,8 @@ using spirv::Code;
 using spirv::Elements;
 using spirv::U32;
 
-// max_pool returns the first NaN, otherwise the first of the largest elements, and its index in x,
-// in row-major order over all axes. In window_sum padding counts as zeros.
+// max_pool returns the first NaN of a window or, without NaN, the first of its largest elements,
+// and the row-major index of that element in x. For window_sum, padding is zero.
 template <class Attrs>
 Prepared pool_kernel(const Request& request, uint32_t op) {
   const Capabilities& capabilities = capabilities_of(request.device());
@@ -27,7 +27,8 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   Spatial taps = {1, 1, 1};
   Window::set(taps, attrs.kernel_shape, attrs.n_kernel_shape, rank);
   for (size_t i = 0; i < kSpatial; ++i) {
-    constexpr int64_t kMax = 1 << 28;  // Positions are signed.
+    // Positions in x are signed 32-bit numbers, so strides, pads and window extents are limited.
+    constexpr int64_t kMax = 1 << 28;
     if (std::max({window.steps[i], window.pads[i], taps[i] * window.dilations[i]}) > kMax) {
       return tenon_sdk::refuse("supports strides, pads and window extents of at most 2^28 only");
     }
@@ -44,8 +45,8 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   const Place tap_sizes = {code.parameter(kTaps), code.parameter(kTaps + 1),
                            code.parameter(kTaps + 2)};
   const int64_t n_taps = taps[0] * taps[1] * taps[2];
-  // Only sums need runs: a maximum does not depend on the order. A driver may end loops of more
-  // than max_iterations.
+  // Only sums are computed in runs, because the order does not affect a maximum. The number of loop
+  // iterations must not exceed the driver's limit.
   const bool in_runs = op == TENON_OP_window_sum && n_taps > int64_t{kRun} &&
                        n_taps <= int64_t{kMaxCount} &&
                        iterations_of_runs(false, n_taps) <= capabilities.max_iterations;

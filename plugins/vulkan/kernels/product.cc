@@ -9,7 +9,7 @@ using spirv::Code;
 
 using enum ProductKernel::Parameter;
 
-constexpr uint32_t kOperandsOfPacking = 3;  // Factors and sums.
+constexpr uint32_t kOperandsOfPacking = 3;  // The packed factors and the partial sums.
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -78,11 +78,13 @@ void set_division(Words& words, uint32_t parameter, int64_t number) {
   std::copy(pushed.begin(), pushed.end(), words.begin() + parameter);
 }
 
-// Maximum size of packed factors. Larger products are computed in consecutive parts.
+// Maximum size of the packed factors in bytes. Larger products are computed by consecutive
+// dispatches, each for some matrices or columns.
 constexpr int64_t kMaxPackedBytes = 32 << 20;
 
-// Packs a product if it pays off, since each packed element is multiplied several times, and if it
-// has more steps than an invocation of the tiled kernel may take.
+// Returns how a product is packed, or nullopt if it is not. A product is packed if each packed
+// element is used several times, or if it has more values of k than an invocation of the tiled
+// kernel may iterate over.
 std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes& sizes) const {
   constexpr int64_t kMinProducts = 1 << 15, kMinReuse = 4, kMaxSteps = kMaxIterations / 2;
   if (!packed_ || sizes.matrices * sizes.rows * sizes.columns == 0) return std::nullopt;
@@ -95,7 +97,7 @@ std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes&
   const int64_t n_down = divide_up(sizes.rows, packed_->rows());
   const int64_t block_bytes = packed_->block() * static_cast<int64_t>(sizeof(float));
   const int64_t left_block_bytes = n_down * packed_->rows() * block_bytes;
-  // All rows of a block are packed, and must fit into one binding.
+  // The packed left factor contains all rows for some blocks of k, and must fit into one binding.
   const auto bindable_bytes = static_cast<int64_t>(capabilities_.bindable_bytes());
   const int64_t in_chain = longest_chain(sizes.deep) / packed_->block();
   const int64_t blocks_at_once = std::min({n_blocks, in_chain, bindable_bytes / left_block_bytes});
@@ -106,7 +108,8 @@ std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes&
                      .blocks_at_once = blocks_at_once,
                      .left_bytes = n_down * packed_->rows() * k_bytes,
                      .tile_bytes = packed_->columns() * k_bytes};
-  // Several matrices at a time; if not even one fits, some of its columns.
+  // A dispatch computes several matrices or, if one matrix exceeds the limit, some columns of one
+  // matrix.
   const int64_t matrix_bytes = packing.left_bytes + packing.n_tiles * packing.tile_bytes;
   packing.matrices_at_once = std::clamp<int64_t>(kMaxPackedBytes / matrix_bytes, 1, sizes.matrices);
   packing.tiles_at_once = packing.n_tiles;
@@ -135,7 +138,8 @@ uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
          tenon_sdk::size_of(wide_);
 }
 
-// Partial sums need one more operand, which must fit into one binding.
+// Returns how a sum is split. It is not split if the device cannot bind an additional operand for
+// the partial sums.
 SplitK ProductKernel::parts(const ProductSizes& sizes) const {
   if (n_operands_ + 1 > capabilities_.max_operands) return {.steps = sizes.deep};
   const SplitK parts = parts_of_sums(capabilities_, wide_, sizes);
@@ -227,8 +231,8 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
       std::max<uint64_t>(n_panels * static_cast<uint64_t>(lines * lines) * kPanelDepth, 1);
   const uint64_t tiles_at_once =
       std::clamp<uint64_t>(capabilities_.max_products_per_submission / of_tile, 1, n_tiles);
-  // Counts iterations: a panel takes one plus one for each of its k; a row of sums takes one plus
-  // its stores.
+  // Number of loop iterations: a panel takes one plus those over its values of k; a row of sums
+  // takes one plus those of its epilogue.
   const bool is_unrolled = !packed_;
   const uint64_t of_panel =
       1 + (is_unrolled ? Code::iterations_of_many(kPanelDepth) : kPanelDepth + 1);
@@ -343,7 +347,8 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
                                      bool is_vectorised) const {
   const Pipeline* pipeline = nullptr;
   const uint32_t n = n_operands_;
-  // Without texels an invocation has no neighbouring columns.
+  // Without texels, the columns of an invocation are not contiguous, so they are not stored as
+  // vectors.
   const Sums how = sums != nullptr                          ? Sums::kPartial
                    : is_vectorised && packed_->reads_texels ? Sums::kVectorised
                                                             : Sums::kWhole;
@@ -366,8 +371,8 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
       {pipeline, operands, words, groups_up_to_limit(static_cast<uint64_t>(n_tiles))});
 }
 
-// The iteration count of a product does not include the ops of its epilogue, so these must not
-// loop.
+// Rejects epilogues with ops whose code contains loops, because the iteration count of a product
+// does not include them.
 Prepared prepare_with_epilogue(const Request& anchor, LoopPlan plan) {
   const auto n_inputs = static_cast<uint32_t>(anchor.n_inputs());
   if (const tenon_string reason = refusal(anchor.device(), plan, n_inputs + kOperandsOfPacking);

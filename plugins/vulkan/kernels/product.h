@@ -1,10 +1,10 @@
-// Matrix products of any operands: matmul reads its matrices by strides, a convolution reads the
-// input element for each row and column.
+// Matrix products whose elements are loaded by functions. matmul loads them from strided matrices;
+// a convolution loads them from the input and the filter.
 //
 // Each element of the result is the sum of its products in the order of k, with rounding after
 // every step. Floating-point sums of more than longest_chain() products are split into chunks of
-// that length. So both algorithms, which are selected by size, return the same bits for any layout.
-// GPUs are an exception: results with few elements use shorter chunks (tiled_product.h).
+// that length. So both algorithms (packed and tiled) return the same bits for any layout. On GPUs,
+// results with few elements use shorter chunks (tiled_product.h), which may change the bits.
 
 #pragma once
 
@@ -17,34 +17,37 @@
 
 namespace tenon_vulkan {
 
-// The dtype in which products of a dtype are computed.
+// Returns the dtype in which products of this dtype are computed.
 tenon_dtype product_dtype(tenon_dtype dtype);
 
-// The matrices that are accessed in vectors of four elements. Their sizes are multiples of four, so
-// no remainder is left.
+// Which matrices are accessed as vectors of four elements. Their sizes along the vectors are
+// multiples of four, so there is no remainder.
 struct VectorisedMatrices {
   bool left = false, right = false, result = false;
 };
 
-// Whether the axis is vectorised: every fourth element is at a multiple of four.
+// Whether the view can be accessed as vectors along this axis: its elements are contiguous, and
+// each vector begins at a multiple of four elements.
 bool can_vectorise(const Operand& operand, const tenon_view& view, size_t axis);
 
-// Whether contiguous elements of a factor are neighbours in k, rather than in rows or columns.
+// Whether contiguous elements of a factor are neighbours in k. Otherwise they are neighbours in
+// rows (of the left factor) or columns (of the right one).
 struct AlongK {
   bool left = false, right = false;
 };
 
-// Prepare the kernels, with an epilogue if one is given.
+// Prepare the kernels of these ops, with an epilogue if `epilogue` is present.
 Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);
 
-// The reason why a device cannot compute the product, or an empty string.
+// Returns the reason why the device cannot compute the product; empty if it can.
 tenon_string refusal_of_product(const Request& request);
 
 class ProductKernel : public Kernel, public ProductParameters {
  public:
-  // Indices of the launch's operands, without those of an epilogue.
+  // `left` and `right`: indices of the factors among the launch's inputs. `n_inputs`: number of
+  // inputs, without those of an epilogue.
   struct Operands {
     uint32_t left, right, n_inputs;
   };
@@ -59,11 +62,13 @@ class ProductKernel : public Kernel, public ProductParameters {
 
  protected:
   tenon_device_p* device() const { return device_; }
-  // The result in a shader. `end`: index of the parameter after the kernel's own.
+  // Returns the code that stores the result in a shader. `end`: index of the first parameter after
+  // the kernel's own parameters.
   ResultCode result(spirv::Code& code, spirv::U32 end) const;
 
  private:
-  // All shaders of a kernel have these operands, possibly more, and these parameters.
+  // Returns functions that load the factors and store the result. They use the launch's operands
+  // and the parameters that push() adds, which all shaders of the kernel have.
   virtual FactorsOf factors(spirv::Code& code) const = 0;
   virtual ProductSizes sizes(const tenon_launch& launch) const = 0;
   virtual void push(const tenon_launch& launch, Words& words) const = 0;
@@ -72,32 +77,33 @@ class ProductKernel : public Kernel, public ProductParameters {
   // Returns an error if the shaders cannot compute the launch.
   virtual tenon_error* check(const tenon_launch&) const { return nullptr; }
 
-  // The layout of the packed factors, and how much is computed by one dispatch.
+  // Sizes of the packed factors, and the numbers of blocks, matrices and tiles per dispatch.
   struct Packing {
     int64_t n_blocks, n_tiles;
     int64_t blocks_at_once;
-    int64_t left_bytes,
-        tile_bytes;  // Packed bytes of the left matrix, and of a tile of columns of the right one.
+    // Size in bytes of the packed left matrix, and of a packed tile of columns of the right matrix.
+    int64_t left_bytes, tile_bytes;
     int64_t matrices_at_once, tiles_at_once;
-    int64_t sums_bytes;  // Bytes of a matrix of partial sums, which pass from one dispatch over k
-                         // to the next.
+    // Size in bytes of the partial sums of a matrix, which a dispatch passes to the next dispatch.
+    int64_t sums_bytes;
 
     bool has_partial_sums() const { return blocks_at_once < n_blocks; }
   };
 
-  // Empty if the product is not packed.
+  // Returns nullopt if the product is not packed.
   std::optional<Packing> packing(const ProductSizes& sizes) const;
   SplitK parts(const ProductSizes& sizes) const;
-  // The bit of `operand` for Code::Shape::vectors; 0 if the operand is not vectorised.
+  // Returns the bit of `operand` in Code::Shape::vectors, or 0 if the operand is not accessed as
+  // vectors.
   uint32_t vectors_of(uint32_t operand, bool is_vectorised) const;
   uint32_t vectors_of_result(bool is_vectorised) const;
-  // The shape of a shader that packs this operand.
+  // Returns the shape of the shader that packs this operand.
   spirv::Code::Shape shape_of_packing(uint32_t operand, bool is_vectorised) const;
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
-  // `sums`: memory for partial sums; NULL if the sums are not split. `of_store`: iterations of the
-  // epilogue per element.
+  // Dispatches the tiled kernel. `sums`: memory for partial sums; NULL if sums are not split.
+  // `of_store`: loop iterations of the epilogue per element.
   tenon_error* run_tiles(Encoder& encoder, std::vector<Operand> operands, const Operand* sums,
                          Words& words, const ProductSizes& product, uint64_t of_store = 0) const;
   tenon_error* add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
@@ -108,7 +114,8 @@ class ProductKernel : public Kernel, public ProductParameters {
   enum Side { kLeft, kRight };
   tenon_error* pack(Encoder& encoder, Side side, std::vector<Operand> operands, const Operand& to,
                     const Words& words, bool is_vectorised) const;
-  // `sums`: memory for partial sums; NULL if one dispatch processes all of k.
+  // Dispatches the product of the packed factors. `sums`: memory for partial sums; NULL if one
+  // dispatch sums over all values of k.
   tenon_error* multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
                         Operand right, const Operand* sums, const Words& words,
                         bool is_vectorised) const;
@@ -119,9 +126,9 @@ class ProductKernel : public Kernel, public ProductParameters {
   const std::optional<Epilogue> epilogue_;
   const uint32_t n_operands_;
   const tenon_dtype dtype_, wide_;
-  const std::optional<PackedShape> packed_;  // Absent: nothing is packed on this device.
-  // Of two pipelines, the second is vectorised. multiply_ is indexed by Sums; tiles_ by tile size
-  // and by whether sums are split.
+  const std::optional<PackedShape> packed_;  // nullopt if products are not packed on this device.
+  // tiles_ is indexed by tile size and by whether sums are split, pack_ by Side and by whether the
+  // factor is vectorised, and multiply_ by Sums.
   LazyPipeline tiles_[2][2], add_parts_, pack_[2][2], multiply_[3];
 };
 

@@ -1,8 +1,9 @@
 // Reductions over any axes. A row consists of the elements along the reduced axes;
 // kernels/reduction.h defines the order in which it is reduced.
 //
-// A long row is cut into parts, each reduced by a group, or by an invocation if the part is short.
-// A second dispatch reduces the partial results as rows. So few rows keep many groups busy.
+// A long row is split into parts. A workgroup reduces a part, or an invocation if the part is
+// short. A second dispatch reduces the partial results of each row. So even few rows keep many
+// workgroups busy.
 
 #include <optional>
 
@@ -20,25 +21,25 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-constexpr int64_t kMaxWholeRow = 32768;  // Maximum length of a row that is not cut into parts.
-constexpr int64_t kPart = 16384;         // Elements per part of a longer row.
+constexpr int64_t kMaxWholeRow = 32768;  // Maximum length of a row that is not split.
+constexpr int64_t kPart = 16384;         // Number of elements per part on GPUs.
 
-// The variant of a shader of this family.
+// Selects a variant of the shader.
 struct Pass {
-  bool by_groups;      // A group reduces a row, rather than an invocation.
-  bool from_partials;  // Rows are partial results, not elements of a view.
-  bool to_partials;    // Reduces parts, not whole rows.
-  bool by_lines;       // The rows of a view are along one axis.
+  bool by_groups;      // A workgroup, not an invocation, reduces a row.
+  bool from_partials;  // The input is partial results, not a view.
+  bool to_partials;    // The output is one partial result per part.
+  bool by_lines;       // The rows are along one axis of the view.
 };
 
-// Parameters: the number of rows and the elements per row. For a view also the parts per row, the
-// elements per part, and its axes: first those that are kept, then those that are reduced.
+// Parameters: number of rows and elements per row. If the input is a view, also parts per row,
+// elements per part, the kept axes and the reduced axes.
 constexpr uint32_t kRows = 0, kLength = 1, kParts = 2, kPartLength = 3, kAxes = 4;
 
 class PassCode {
  public:
-  // Operands: a view, or partial results with, for argmax and argmin, their indices; then the same
-  // for the output.
+  // Operands: the input, then the output. Each is a view or partial results. Partial results of
+  // argmax and argmin are two operands, values and indices.
   PassCode(Code& code, const Reduction& reduction, const Pass& pass, tenon_dtype from,
            tenon_dtype result)
       : code_(code),
@@ -61,7 +62,7 @@ class PassCode {
     const U32 zero = code_.u32(0);
     const U32 n_parts = pass_.to_partials ? code_.parameter(kParts) : code_.u32(1);
     const U32 n_items = n_rows * n_parts;
-    // Neighbouring items have neighbouring rows, which are often contiguous.
+    // Neighbouring items belong to neighbouring rows, because these are often contiguous in memory.
     const auto go_over = [&](U32 item, const auto& reduce) {
       if (!pass_.to_partials) return reduce(item, item, zero, length);
       const U32 part = item / n_rows, row = item - part * n_rows;
@@ -157,7 +158,8 @@ class ReduceKernel final : public Kernel {
     if (sizes.n_parts == 1) {
       return run(encoder, pass, {from, to}, words, {sizes.n_rows, sizes.length});
     }
-    // The memory of partial results holds the values; then, for argmax and argmin, the indices.
+    // The workspace holds the values of the partial results, followed by their indices for argmax
+    // and argmin.
     const int64_t n_partials = sizes.n_rows * sizes.n_parts;
     Operand values = workspace_of(launch), indices = values;
     values.end = values.begin + 8 * static_cast<uint64_t>(n_partials);
@@ -180,7 +182,7 @@ class ReduceKernel final : public Kernel {
   }
 
  private:
-  // Rows, or parts of rows: their number and length.
+  // Number and length of the rows, or of the parts of rows, that a dispatch reduces.
   struct Items {
     int64_t n, length;
   };
@@ -243,7 +245,7 @@ Prepared reduce(const Request& request, uint32_t mask) {
 
 }  // namespace
 
-// sum, prod, max and min. The four attribute structs have the same layout.
+// Prepares sum, prod, max and min. Their attribute structs have the same layout.
 Prepared prepare_reduce(const Request& request) {
   const auto attrs = request.attrs<tenon_sum_attrs>();
   const size_t rank = request.input(0).rank;

@@ -9,8 +9,8 @@ using spirv::Element;
 using spirv::Kind;
 using spirv::U32;
 
-// The dtype in which sums and products accumulate. Small integers wrap at the end, which equals
-// wrapping at every step.
+// Returns the dtype in which sums and products accumulate. Integers of less than 32 bits accumulate
+// in 32 bits; wrapping at the end equals wrapping at every step.
 tenon_dtype accumulator(uint32_t op, tenon_dtype dtype) {
   if (op != TENON_OP_sum && op != TENON_OP_prod) return dtype;
   switch (spirv::kind_of(dtype)) {
@@ -23,7 +23,7 @@ tenon_dtype accumulator(uint32_t op, tenon_dtype dtype) {
   }
 }
 
-// The lowest value of a dtype, or the greatest.
+// Returns the lowest or, if `is_greatest`, the greatest value of a dtype.
 Element extreme(Code& code, tenon_dtype dtype, bool is_greatest) {
   const auto bits = static_cast<uint32_t>(8 * tenon_sdk::size_of(dtype));
   const bool is_signed = spirv::is_signed_int(dtype);
@@ -75,7 +75,7 @@ Reduction::Partial Reduction::join(const Partial& a, const Partial& b) const {
     default:
       break;
   }
-  // Of equal elements the first wins; NaN wins over all but an earlier NaN.
+  // argmax and argmin select the first of equal elements, and the first NaN if there is one.
   const Element &x = a.value, &y = b.value;
   Bool beats = compare(is_max(op_) ? TENON_OP_less : TENON_OP_greater, x, y);
   Bool is_equal = compare(TENON_OP_equal, x, y);
@@ -117,7 +117,7 @@ std::vector<Reduction::Partial> over_runs(
 
 Reduction::Partial GroupReduction::across(const Reduction::Partial& own) const {
   const U32 self = code_.local_index();
-  // Waits until the previous contents of shared memory have been read.
+  // Waits until all invocations have read the previous contents of shared memory.
   code_.barrier();
   shared_.set(self, own);
   for (uint32_t half = code_.local_size() / 2; half > 0; half /= 2) {

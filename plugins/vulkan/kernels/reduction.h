@@ -4,8 +4,8 @@
 // A short row is reduced by one invocation, from the first element to the last. A longer one is
 // reduced by a group: invocation t takes elements t, t + kLocalSize, ..., and the partial results
 // are joined as a tree. The algorithm depends only on the row's length. An invocation reduces its
-// elements in runs and then joins the results of the runs, so that the error of a sum grows only
-// with the length of a run.
+// elements in runs of kRun elements and then joins the results of the runs, which limits the
+// rounding error of long sums.
 
 #pragma once
 
@@ -20,13 +20,14 @@ namespace tenon_vulkan {
 
 inline constexpr uint32_t kRun = 1024;
 
-// On software drivers each barrier of a group is slow. A loop iterates over a row up to four times,
-// and some drivers end the loops of an invocation after 65,535 iterations.
+// Returns the maximum length of a row that one invocation reduces. On software drivers it is large,
+// because barriers are slow. It is limited there because a fused loop iterates over a row up to
+// four times and some drivers end the loops of an invocation after 65,535 iterations.
 inline int64_t longest_short_row(const Capabilities& capabilities) {
   return capabilities.runs_on_host ? 4096 : 32;
 }
 
-// sum, prod, max, min, argmax and argmin.
+// One of the reductions sum, prod, max, min, argmax and argmin.
 class Reduction {
  public:
   Reduction(uint32_t op, tenon_dtype dtype);
@@ -38,12 +39,12 @@ class Reduction {
   };
 
   bool is_search() const { return is_search_; }
-  // The identity element. The index of argmax and argmin is then past the end.
+  // Returns the identity element. For argmax and argmin its index is past the end.
   Partial identity(spirv::Code& code) const;
   Partial partial(const spirv::Element& x, spirv::U32 index) const;
-  // `b` comes after `a`.
+  // Joins two partial results. `b` consists of later elements than `a`.
   Partial join(const Partial& a, const Partial& b) const;
-  // The final value, in the dtype of the op's result.
+  // Returns the final value in the dtype of the op's result.
   spirv::Element result(const Partial& partial) const;
 
  private:
@@ -70,14 +71,16 @@ class PartialVar {
   spirv::Var<spirv::U32> index_;
 };
 
-// Emits code with which an invocation reduces the elements begin, begin + step, ... below `end`.
-// Returns one partial for each reduction. `body` joins an element to the partials of its run.
+// Emits code by which an invocation reduces the elements begin, begin + step, ... below `end` in
+// runs. `body` joins element `i` to the partial results of its run. Returns one partial result for
+// each reduction.
 std::vector<Reduction::Partial> over_runs(
     spirv::Code& code, std::span<const Reduction* const> reductions, spirv::U32 begin,
     spirv::U32 end, spirv::U32 step,
     const std::function<void(spirv::U32 i, std::span<const PartialVar> run)>& body);
-// The maximum number of loop iterations of one invocation in over_runs, if a group (`by_groups`) or
-// a single invocation reduces `n` elements. `each`: iterations of `body` per element.
+// Returns the maximum number of loop iterations of an invocation in over_runs() for a row of `n`
+// elements, which a group (`by_groups`) or one invocation reduces. `each`: iterations of `body` per
+// element.
 inline uint64_t iterations_of_runs(bool by_groups, int64_t n, uint64_t each = 1) {
   const auto own = static_cast<uint64_t>(by_groups ? n / kLocalSize + 1 : n);
   return own * each + own / kRun + 1;

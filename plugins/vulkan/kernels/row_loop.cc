@@ -1,5 +1,5 @@
-// Loops over rows. An invocation processes a short row, a group a longer one, as in reduction
-// kernels (kernels/reduction.h), so that sums have the same bits.
+// Loops over rows. An invocation processes a short row and a workgroup processes a longer row.
+// Reduction kernels (kernels/reduction.h) use the same order, so that sums have the same bits.
 //
 // A loop has stages. In each, the invocations iterate over their elements once, compute the inputs
 // of the stage's reductions and results, and perform the reductions; values per row follow. Values
@@ -31,8 +31,7 @@ constexpr uint32_t kRows = 0, kLength = 1, kAxes = 2;
 
 class RowLoopCode {
  public:
-  // `by_groups`: a group processes a row, rather than an invocation. `by_lines`: rows are along one
-  // axis.
+  // `by_groups`: a group, not an invocation, processes a row. `by_lines`: rows are along one axis.
   RowLoopCode(Code& code, const LoopPlan& plan, bool by_groups, bool by_lines)
       : code_(code),
         plan_(plan),
@@ -84,7 +83,7 @@ class RowLoopCode {
     std::vector<bool> is_written(plan_.outputs.size(), false);
     while (true) {
       complete(of_row);
-      // Finds the reductions and results all of whose operands are available now.
+      // Finds the reductions and outputs whose operands are all available now.
       std::vector<uint32_t> reduced, given;
       size_t first_reduction = 0;
       std::vector<size_t> numbers;
@@ -126,7 +125,7 @@ class RowLoopCode {
       if (of_row[v] || !instruction.is_per_row || instruction.reduces) continue;
       std::vector<Element> inputs;
       for (const uint32_t input : instruction.inputs) {
-        // A uniform input has one element.
+        // Loads a uniform input, which has one element.
         if (!of_row[input] && input < n_inputs()) of_row[input] = memory_[input].load(code_.u32(0));
         if (of_row[input]) inputs.push_back(*of_row[input]);
       }
@@ -135,7 +134,8 @@ class RowLoopCode {
     }
   }
 
-  // Whether a value per element can be computed: all values per row that it needs are available.
+  // Whether a value per element can be computed now: all values per row that it depends on are
+  // available.
   bool is_there(uint32_t value, const Values& of_row) const {
     if (of_row[value] || (value < n_inputs() && !plan_.is_per_row(value))) return true;
     if (plan_.is_per_row(value)) return false;
@@ -192,7 +192,7 @@ class RowLoopCode {
   const LoopPlan& plan_;
   const bool by_groups_, by_lines_;
   const U32 length_;
-  std::vector<Elements> memory_;  // Inputs, then outputs.
+  std::vector<Elements> memory_;  // The operands: inputs, then outputs.
   std::optional<AxesCode> beside_, along_;
   // One for each reducing instruction.
   std::vector<std::unique_ptr<Reduction>> reductions_;
@@ -202,8 +202,8 @@ class RowLoopCode {
 class RowLoop final : public Kernel {
  public:
   RowLoop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {
-    // passes[v] is the pass that computes value v: a value that depends on a reduction belongs to a
-    // later pass.
+    // passes[v] is the number of the pass that computes value `v`. A value that depends on a
+    // reduction belongs to a later pass than the reduction's input.
     std::vector<uint64_t> passes(plan_.inputs.size(), 1);
     for (const LoopPlan::Instruction& each : plan_.instructions) {
       uint64_t pass = 1;
@@ -269,8 +269,8 @@ class RowLoop final : public Kernel {
 
 }  // namespace
 
-// Refuses bodies with loops on drivers that limit iterations: an invocation iterates over thousands
-// of elements, several times.
+// On drivers that limit loop iterations, refuses plans with ops whose code contains loops, because
+// an invocation already iterates over thousands of elements several times.
 Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan) {
   if (capabilities_of(device).max_iterations < UINT64_MAX && iterations_of(plan) > 0) {
     return tenon_sdk::refuse("needs more loop iterations than the driver executes");

@@ -1,5 +1,5 @@
-// A shader loop over the local variables of an invocation, in groups of equal size that are called
-// rows.
+// A shader loop over the local variables of an invocation. A row is a group of variables; all rows
+// have the same size.
 
 #pragma once
 

@@ -1,17 +1,17 @@
 // cumsum, cumprod, cummax and cummin.
 //
-// A short line (short_line) is scanned by one invocation. Sums are computed in runs of kScanRun
-// elements: an element is added to its run before it is added to the sum of the runs before. A
-// longer line is cut into parts of kPart elements, one per group. If a line has several parts, the
-// groups first reduce each part. A scan of these partial results, as lines of their own, yields the
-// prefix of each part. Then each part is scanned from its prefix.
+// One invocation scans a line of up to short_line() elements. Sums are computed in runs of kScanRun
+// elements: the prefix within the run is added to the sum of all earlier runs. A longer line is
+// split into parts of kPart elements, one per workgroup. If a line has several parts, the groups
+// first reduce each part. A scan of these partial results yields the prefix of each part. Then each
+// part is scanned, starting from its prefix.
 //
-// A part is scanned tile by tile. An invocation scans kEach elements, then joins the partial
-// results of the invocations before it in its block, and then those of the blocks before. So the
-// line's length alone determines the order of operations. Subgroup scans are not used: their order
-// is up to the driver. Exchanges within subgroups would save two of the five barriers of a tile,
-// but tiles are memory-bound. Exchanges also require that subgroups consist of consecutive
-// invocations, which no driver guarantees.
+// A part is scanned tile by tile. An invocation scans kEach elements. It then joins the partial
+// results of earlier invocations of its block, and those of earlier blocks. So the order of
+// operations depends on the line's length only. Subgroup scans are not used, because the driver
+// chooses their order. Subgroup shuffles would save two of the five barriers of a tile, but tiles
+// are memory-bound. Shuffles would also require that subgroups consist of consecutive invocations,
+// which no driver guarantees.
 
 #include <optional>
 #include <utility>
@@ -31,33 +31,35 @@ using spirv::Elements;
 using spirv::U32;
 using Partial = Reduction::Partial;
 
-// On software drivers a barrier costs more than a hundred steps.
+// Returns the maximum length of a line that one invocation scans. On software drivers it is large,
+// because a barrier takes longer than a hundred steps.
 int64_t short_line(const Capabilities& capabilities) {
   return capabilities.runs_on_host ? kMaxIterations / 2 : 256;
 }
 constexpr uint32_t kScanRun = 256;
 constexpr uint32_t kEach = 8;
 constexpr uint32_t kTile = kEach * kLocalSize;
-constexpr uint32_t kBlock = 8;  // Invocations in a block, and blocks in a group.
+constexpr uint32_t kBlock = 8;  // Number of invocations in a block, and of blocks in a group.
 static_assert(kBlock * kBlock == kLocalSize);
 constexpr int64_t kPart = 4 * kTile;
 
 struct Scan {
   bool is_exclusive, is_reverse;
-  bool returns_indices;  // A second result: the index of the element.
+  bool returns_indices;  // The second output is the index of the extreme element.
   bool adds = false;
 };
 
-// The variant of a shader of this family.
+// Selects a variant of the shader.
 struct Pass {
-  bool by_groups;      // A group processes a part of a line; otherwise an invocation a line.
-  bool reduces;        // Reduces each part to a partial result; otherwise scans.
-  bool from_partials;  // Lines are partial results: an exclusive scan in place.
-  bool has_before;     // The prefix of each part is an operand.
+  // A group processes a part of a line. If false, an invocation processes a line.
+  bool by_groups;
+  bool reduces;        // Reduces each part to a partial result. If false, scans.
+  bool from_partials;  // The input is partial results, which are scanned exclusively in place.
+  bool has_before;     // The prefixes of the parts are an operand.
 };
 
-// Parameters: the number of lines, their length, the parts per line; for a view also the strides of
-// input and result along a line, and the other axes.
+// Parameters: number of lines, length of a line, parts per line. If the input is a view, also the
+// strides of input and result along a line, and the other axes.
 enum : uint32_t { kLines, kLength, kParts, kFromStride, kToStride, kAxes };
 
 // Partial results as operands: values and, for cummax and cummin, their indices.
@@ -82,8 +84,8 @@ class PartialMemory {
 
 class ScanCode {
  public:
-  // Operands: a view or partial results; the outputs, unless partial results are scanned in place;
-  // the prefix of each part.
+  // Operands: the input (a view or partial results), the outputs (none if partial results are
+  // scanned in place) and, with `has_before`, the prefixes of the parts.
   ScanCode(Code& code, const Reduction& reduction, const Scan& scan, const Pass& pass,
            tenon_dtype dtype)
       : code_(code), reduction_(reduction), scan_(scan), pass_(pass), dtype_(dtype) {
@@ -129,7 +131,7 @@ class ScanCode {
   }
 
  private:
-  // Offset of a line in the input and in the output.
+  // Offsets of a line in the input (`from`) and in the output (`to`).
   struct Place {
     U32 from, to;
   };
@@ -143,8 +145,8 @@ class ScanCode {
     return {places[0], places[1]};
   }
 
-  // Calls body(part, place, first, end) for each part: its index among all lines, the offset of its
-  // line, and its range of steps.
+  // Calls body(part, place, begin, end) for each part, with the index of the part among all lines,
+  // the offsets of its line, and its range of steps.
   template <class Body>
   void for_each_part(const Body& body) {
     const U32 n_parts = code_.parameter(kParts), length = code_.parameter(kLength);
@@ -156,7 +158,8 @@ class ScanCode {
                });
   }
 
-  // Converts a step along the line to an element's index, and back.
+  // Converts a step of the scan to the index of an element in the line, and an index to a step.
+  // They differ in reverse scans.
   U32 turned(U32 step) { return scan_.is_reverse ? code_.parameter(kLength) - 1 - step : step; }
 
   Partial load(const Place& place, U32 step) {
@@ -197,12 +200,12 @@ class ScanCode {
     });
   }
 
-  // Neighbouring invocations should access neighbouring addresses, but each invocation scans
-  // contiguous elements. So a tile is transposed in shared memory. A gap after every kEach elements
-  // avoids bank conflicts.
+  // Returns the position of an element of the tile in shared memory. A tile is transposed in shared
+  // memory, because invocations load neighbouring elements but each scans kEach contiguous
+  // elements. A gap after every kEach elements avoids bank conflicts.
   static U32 slot(U32 element) { return element + element / kEach; }
 
-  // `total`: the prefix of the tile. Returns the prefix of the next tile.
+  // Scans a tile. `total` is the prefix of the tile. Returns the prefix of the next tile.
   Partial scan_tile(const Place& place, U32 first, U32 end, const Partial& total) {
     const U32 self = code_.local_index(), own_slots = self * (kEach + 1);
     for (uint32_t k = 0; k < kEach; ++k) {
@@ -231,8 +234,8 @@ class ScanCode {
     return next;
   }
 
-  // Returns the prefixes of the invocation's elements and of the next tile; `total` is that of this
-  // tile.
+  // Returns the prefix of the invocation's elements and the prefix of the next tile. `own` is the
+  // partial result of the invocation's elements; `total` is the prefix of this tile.
   std::pair<Partial, Partial> across(const Partial& total, const Partial& own) {
     const U32 self = code_.local_index(), block = self / kBlock, within = self % kBlock;
     totals_->set(self, own);
@@ -317,12 +320,12 @@ class ScanKernel final : public Kernel {
   }
 
  private:
-  static constexpr uint64_t kPartialBytes = 12;  // A value of up to 8 bytes, and an index.
+  static constexpr uint64_t kPartialBytes = 12;  // A value of up to 8 bytes and a 4-byte index.
   using Operands = std::vector<Operand>;
 
   struct Line {
     int64_t n, length;
-    Words more;  // The parameters that only views have.
+    Words more;  // Additional parameters if the input is a view.
   };
 
   int64_t lines_of(const tenon_launch& launch) const {
@@ -346,7 +349,7 @@ class ScanKernel final : public Kernel {
     return operands;
   }
 
-  // Scans lines, which may have several parts.
+  // Scans lines of one or several parts. Calls itself to scan the partial results.
   tenon_error* scan(Encoder& encoder, bool from_partials, const Line& line, const Operands& from,
                     const Operands& to, Operand& rest) const {
     const int64_t n_parts = parts_of(line.length);
@@ -404,8 +407,8 @@ Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& sca
   if (x.dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }
-  // The line, the prefixes of its parts, and the results; for cummax and cummin also indices of the
-  // latter two.
+  // Operands: input, result and prefixes. For cummax and cummin also the indices of results and of
+  // prefixes.
   const size_t n_operands = scan.returns_indices ? 5 : 3;
   if (const tenon_string reason = refusal_of_operands(request.device(), n_operands);
       reason.size > 0) {
@@ -419,7 +422,7 @@ Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& sca
 
 }  // namespace
 
-// The two attribute structs have the same layout.
+// Prepares cumsum and cumprod. Their attribute structs have the same layout.
 Prepared prepare_scan(const Request& request) {
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
   return scan_kernel(request, attrs.axis,

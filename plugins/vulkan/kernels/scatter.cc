@@ -1,21 +1,23 @@
 // scatter_elements and scatter_nd: y is a copy of x into which updates are combined. An update
 // whose index is out of range is dropped and reported.
 //
-// Updates of one element are applied in order, whatever runs concurrently. Updates form lines:
-// those along the axis of scatter_elements; all tuples of scatter_nd. Updates of the same target
-// are in one line. A target is an element, or the elements of a tuple, whose number is the width.
+// Updates of one element are applied in order, independent of concurrency. A line is a sequence of
+// updates that contains all updates of its targets: the updates along the axis of scatter_elements,
+// or all tuples of scatter_nd. A target is one element of y for scatter_elements, or the `width`
+// elements that a tuple selects for scatter_nd.
 //
-// - An invocation applies the updates of one line to one element of the width, sequentially. Used
-//   for lines that are short or numerous enough to keep a device busy, and on software drivers.
-// - Otherwise the targets of the updates are computed and stably sorted. An invocation then applies
-//   the updates of one target to one element of the width.
+// - Algorithm 1: an invocation applies all updates of one line to one element of the width, in
+//   order. Used for short lines, for lines that are numerous enough to keep the device busy, and on
+//   software drivers.
+// - Algorithm 2: the targets of all updates are computed and stably sorted. An invocation then
+//   applies the updates of one target to one element of the width. Used otherwise.
 //
-// Both return the same bits. Many updates are split into several consecutive dispatches
-// (kMaxIterations).
+// Both algorithms return the same bits. If there are many updates, several consecutive dispatches
+// process them (kMaxIterations).
 //
-// Floating-point sums always use the second algorithm if a line has more than kLongestChain
-// updates, or for half types. An invocation then adds at most longest_chain() updates to each
-// other, in float32 for half types, before it adds that sum to the total.
+// Floating-point sums use algorithm 2 if a line has more than kLongestChain updates, or more than
+// one update of a half type. An invocation then sums chains of at most longest_chain() updates, in
+// float32 for half types, and adds each chain's sum to the total.
 
 #include <optional>
 
@@ -39,18 +41,18 @@ using spirv::ElementVar;
 using spirv::U32;
 using spirv::Var;
 
-// Lines with at least kMinSortedLine updates are sorted, unless the number of lines times the width
-// is at least kMaxSortedLines.
+// Lines with more than kMinSortedLine updates are sorted, unless the number of lines times the
+// width is at least kMaxSortedLines.
 constexpr int64_t kMinSortedLine = 64, kMaxSortedLines = 16384;
 constexpr int64_t kLongestChain = 4096;
 
-constexpr uint32_t kDroppedTarget = ~0u;  // The target of a dropped update: sorts last.
+constexpr uint32_t kDroppedTarget = ~0u;  // The target of dropped updates, which sorts last.
 
 struct Op {
   bool has_tuples;  // True for scatter_nd.
   int32_t reduction;
   tenon_dtype dtype,
-      index_dtype;  // If updates replace elements, an unsigned dtype of the same size.
+      index_dtype;  // `dtype` is the unsigned dtype of the same size if updates replace elements.
 
   bool sums_floats() const {
     return reduction == TENON_SCATTER_REDUCTION_ADD && spirv::is_float(dtype);
@@ -60,21 +62,21 @@ struct Op {
 // The variant of a shader of this family.
 enum Variant : uint8_t { kApplyLines, kFindTargets, kApplyTargets };
 
-// The first parameters: the number of lines, the updates per line, the width, the range of updates
-// to apply, the launch's site, and the maximum number of updates of a target that are added to each
-// other.
+// First parameters: number of lines, updates per line, width, range [kBegin, kEnd) of updates to
+// apply, the launch's site, and maximum length of a chain.
 enum : uint32_t { kLines, kLength, kWidth, kBegin, kEnd, kSite, kChain, kMore };
-// Then for scatter_elements: y's size and stride along the axis, the strides of indices and updates
-// along it, and the other axes.
+// More parameters of scatter_elements: size and stride of y along the axis, strides of indices and
+// updates along the axis, and the other axes.
 enum : uint32_t { kBound = kMore, kStride, kIndexStride, kUpdateStride, kLineAxes };
-// For scatter_nd: the number of indices per tuple, their stride, the bound of each; the axes of the
-// tuples, and those of the width with the strides of the updates.
+// More parameters of scatter_nd: number of indices per tuple, their stride, the bound of each
+// index, the axes of the tuples, and the axes of the width with the strides of the updates.
 enum : uint32_t { kTupleSize = kMore, kTupleStride, kBounds };
 
 class ScatterCode {
  public:
-  // Operands of kApplyLines: indices, updates, y and the error record; of kFindTargets: indices,
-  // targets and the record; of kApplyTargets: targets, their updates in order, updates and y.
+  // Operands of kApplyLines: indices, updates, y, error record. Operands of kFindTargets: indices,
+  // targets, error record. Operands of kApplyTargets: targets, numbers of the updates in sorted
+  // order, updates, y.
   ScatterCode(Code& code, const Op& op, Variant task) : code_(code), op_(op) {
     if (task != kApplyTargets) {
       indices_.emplace(code, 0, op.index_dtype);
@@ -118,9 +120,9 @@ class ScatterCode {
     });
   }
 
-  // Applies some updates of a line in the order of their targets. An invocation applies those of
-  // the target that begins at its position. If updates replace, only the last one of a target
-  // counts.
+  // Applies the updates at positions [kBegin, kEnd) of the sorted order of each line. The
+  // invocation at the first position of a target applies all updates of that target. If updates
+  // replace elements, the invocation at the last position of a target stores its update instead.
   void apply_targets() {
     const U32 width = code_.parameter(kWidth), length = code_.parameter(kLength);
     const U32 begin = code_.parameter(kBegin), end = code_.parameter(kEnd), n = end - begin;
@@ -141,8 +143,9 @@ class ScatterCode {
         if (replaces) return y_->store(to, update(place, own));
         const tenon_dtype wide = op_.sums_floats() ? product_dtype(op_.dtype) : op_.dtype;
         const ElementVar value(spirv::cast(y_->load(to), wide));
-        // For sums: `total` is y plus the chains before the current one. In a long line the first
-        // chain does not start from y either, because y may be the sum of earlier pieces.
+        // For floating-point sums, `total` is y plus the sums of all chains before the current one.
+        // If a line has more than one chain, the first chain starts from zero, too, because y may
+        // already contain the sums of earlier dispatches.
         std::optional<ElementVar> total;
         const Var<Bool> has_total = code_.var(code_.parameter(kChain) < length);
         const auto with_total = [&] {
@@ -176,7 +179,7 @@ class ScatterCode {
   }
 
  private:
-  // Offsets of a line in the operands, for one element of the width.
+  // Offsets of a line in the operands for one element of the width.
   struct Place {
     U32 indices, updates, y;
   };
@@ -187,8 +190,8 @@ class ScatterCode {
     return {places[0], places[1], places[2]};
   }
 
-  // Returns an index from the front. Reports it if it is out of range, unless `is_dropped` is
-  // already true.
+  // Loads an index and wraps it if it is negative. Reports it if it is out of range, unless
+  // `is_dropped` is already true.
   Index index_at(U32 place, U32 bound, Bool is_dropped) {
     const spirv::Wide given = indices_->load(place);
     const Index index = indices_->wrapped(given, bound);
@@ -224,7 +227,7 @@ class ScatterCode {
                                                           : i * code_.parameter(kUpdateStride)));
   }
 
-  // Combines an update with the old value.
+  // Returns the combination of an update with the value that old() returns.
   template <class Old>
   Element met(const Old& old, const Element& update) {
     switch (op_.reduction) {
@@ -258,7 +261,7 @@ class Scatter final : public Kernel {
         copy_(copy),
         sort_(request.device(), TENON_UINT32, false) {}
 
-  // Holds the targets, and the workspace of the sort.
+  // The workspace holds the targets and the workspace of the sort.
   uint64_t workspace(const tenon_launch& launch) const override {
     const Sizes sizes = sizes_of(launch);
     if (!are_sorted(sizes)) return 0;
@@ -304,11 +307,12 @@ class Scatter final : public Kernel {
                          Axes(1, &sizes.n_lines, kAllAxes, strides)};
     error = sort_.enqueue(encoder, targets, lines, room, &order);
     if (error != nullptr) return error;
-    // If updates replace elements, an invocation applies only the last one.
+    // Number of items of a dispatch that processes `length` updates of each line.
     const auto of_piece = [&](int64_t length) {
       return static_cast<uint64_t>(sizes.n_lines * std::min(length, sizes.length) * sizes.width);
     };
-    // Bounds the items of a piece to what shaders can count.
+    // Limits the items of a dispatch to the number that shaders can count. If updates replace
+    // elements, an invocation applies only one update, so its loop iterations are not limited here.
     const int64_t max_at_once = std::max<int64_t>(1, kMaxCount / (sizes.n_lines * sizes.width));
     auto at_once = static_cast<uint32_t>(std::min(sizes.length, max_at_once));
     uint64_t n_items = of_piece(at_once);
@@ -371,8 +375,8 @@ class Scatter final : public Kernel {
     Axes(indices.rank, indices.sizes, ~(uint32_t{1} << axis_), strides).push(words);
   }
 
-  // Iterations of an update: itself, the indices of a tuple, and the loop over the axes of its
-  // position.
+  // Returns the loop iterations per update: one, plus those over the indices of a tuple, plus those
+  // over the axes for its position.
   uint32_t iterations(const tenon_launch& launch) const {
     const tenon_view& indices = launch.inputs[1];
     if (!op_.has_tuples) return 1;
@@ -407,7 +411,7 @@ class Scatter final : public Kernel {
 
   tenon_device_p* const device_;
   const Op op_;
-  const size_t axis_;  // Only for scatter_elements.
+  const size_t axis_;  // The axis of scatter_elements.
   const PipelineRef copy_;
   const MergeSort sort_;
   LazyPipeline pipelines_[3];
@@ -421,7 +425,8 @@ Prepared scatter_kernel(const Request& request, bool has_tuples, int32_t reducti
   if (!is_moved && dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }
-  // Indices, updates, the result and the error record; or, if sorted, targets and their order.
+  // Operands: indices, updates, y and the error record or, if sorted, targets, their order, updates
+  // and y.
   if (const tenon_string reason = refusal_of_operands(request.device(), 4); reason.size > 0) {
     return {.reason = reason};
   }

@@ -12,50 +12,54 @@ namespace tenon_vulkan {
 
 using Words = spirv::Words;
 
-// One group per item; beyond the device's limit, groups process several.
+// Returns one group per item, or the maximum number of groups if there are more items. Groups then
+// process several items each.
 inline std::array<uint32_t, 3> groups_up_to_limit(uint64_t n) {
   constexpr uint64_t kMaxGroups = 65535;
   return {static_cast<uint32_t>(std::min(n, kMaxGroups)), 1, 1};
 }
 
-// The groups of a loop over indices (Code::for_each), and the number of loop iterations of an
-// invocation, if that may be large.
+// The groups of a dispatch that runs Code::for_each(), and the number of loop iterations of an
+// invocation if it may be large.
 struct Rounds {
   std::array<uint32_t, 3> groups;
   uint64_t iterations = 0;
   uint64_t n = 0;           // Number of indices; 0: unknown.
-  bool are_counted = true;  // False: offsets exceed what shaders can count.
+  bool are_counted = true;  // False if offsets exceed what shaders can count with 32 bits.
 
   operator const std::array<uint32_t, 3>&() const { return groups; }
 };
 
-// The number of groups for `n` indices. Up to a number that fills a large device, each invocation
-// has one index; beyond that, several.
+// Returns the groups for `n` indices. Each invocation processes one index, or several if there are
+// more indices than a large device can process concurrently.
 inline Rounds groups_for(uint64_t n) {
   constexpr uint64_t kFull = 4096, kRounds = 16;
   const uint64_t single = (n + kLocalSize - 1) / kLocalSize;
   return {groups_up_to_limit(std::max(std::min(single, kFull), single / kRounds)), 0, n};
 }
 
-// Loops that are too short to count: over axes, or over a few words of an element.
+// Number of loop iterations that is assumed for loops that are too short to count, such as loops
+// over axes or over the words of an element.
 inline constexpr uint64_t kFewIterations = 64;
 
-// The number of indices that for_each assigns to an invocation, of n in all.
+// Returns the maximum number of indices that Code::for_each() assigns to an invocation, for `n`
+// indices in total.
 inline uint64_t rounds_of(uint64_t n, const std::array<uint32_t, 3>& groups) {
   const uint64_t all = uint64_t{groups[0]} * kLocalSize;
   return all == 0 ? 1 : (n + all - 1) / all;
 }
 
-// The maximum number of steps in one dispatch for each index that for_each assigns to an
-// invocation, of n in all, if a step costs this many iterations.
+// Returns the maximum number of steps per index in one dispatch, so that the loop iterations of an
+// invocation stay within kMaxIterations. `n` is the total number of indices of Code::for_each(),
+// and a step takes `iterations` loop iterations.
 inline uint32_t steps_at_once(uint64_t n, const std::array<uint32_t, 3>& groups,
                               uint32_t iterations) {
   const uint64_t rounds = rounds_of(n, groups);
   return static_cast<uint32_t>(std::max<uint64_t>(1, kMaxIterations / (rounds * iterations)));
 }
 
-// Rounds for n indices (Code::for_each). `iterations`: loop iterations per index, or per kLocalSize
-// indices that a group processes together.
+// Returns the Rounds for `n` indices of Code::for_each(). `iterations`: loop iterations per index
+// or, if a group processes kLocalSize indices together, per kLocalSize indices.
 inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   std::array<uint32_t, 3> groups = groups_for(n);
   if (rounds_of(n, groups) * iterations > kMaxIterations) {
@@ -64,7 +68,7 @@ inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   return {groups, rounds_of(n, groups) * (1 + iterations), n};
 }
 
-// Rounds for n items, one per group.
+// Returns the Rounds for `n` items, each of which a group processes.
 inline Rounds rounds_of_groups(uint64_t n, uint64_t iterations) {
   const std::array<uint32_t, 3> groups = groups_up_to_limit(n);
   return {groups, n == 0 ? 0 : (n + groups[0] - 1) / groups[0] * (1 + iterations)};
@@ -72,8 +76,8 @@ inline Rounds rounds_of_groups(uint64_t n, uint64_t iterations) {
 
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
 
-// A kernel of one dispatch with a pipeline that is already made. A function pushes its parameters
-// and returns the groups, or Rounds.
+// A kernel with one dispatch and one pipeline, which is created when the kernel is prepared. `Fill`
+// is a function that pushes the parameters and returns the groups or Rounds.
 template <class Fill>
 class OneDispatch final : public Kernel {
  public:
@@ -117,8 +121,8 @@ class OneDispatch final : public Kernel {
   const bool has_record_;
 };
 
-// Prepares a kernel of one dispatch. Its operands are the launch's and, with `has_record`, the
-// error record.
+// Prepares a kernel with one dispatch. Its operands are the operands of the launch and, if
+// `has_record`, the error record.
 template <class Fill>
 tenon_sdk::Prepared one_dispatch(tenon_device_p* device, spirv::Code& code, uint32_t n_operands,
                                  uint32_t traits, Fill fill, bool has_record = false) {

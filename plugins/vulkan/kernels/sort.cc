@@ -15,7 +15,8 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-// The elements that are copied to the results after sorting.
+// Which results are stored after sorting: values, indices, or both; in sorted order or in order of
+// the indices.
 struct Kept {
   bool values, indices, in_index_order;
 
@@ -24,9 +25,10 @@ struct Kept {
   }
 };
 
-// Operands: a view, the sorted indices of its lines' elements, the order of the kept ones if that
-// differs, and the results. Parameters: the number of kept elements in all lines and per line, the
-// length of a line, the strides of input and results along it, and the other axes.
+// Stores the results. Operands: the input, the indices of its elements in sorted order, with
+// `in_index_order` the order of the kept elements, and the results. Parameters: the total number of
+// kept elements, their number per line, the length of a line, the strides of input and results
+// along a line, and the other axes.
 Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept) {
   const uint32_t n_operands = kept.n_operands();
   Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
@@ -102,8 +104,8 @@ class SortKernel final : public Kernel {
   }
 
  private:
-  // Sorts the first indices of each line, which are kept, in ascending order, at the end of the
-  // workspace.
+  // Sorts the kept indices of each line, which are its first ones, in ascending order. Uses the end
+  // of the workspace.
   tenon_error* sort_indices(Encoder& encoder, const tenon_launch& launch, const Operand& places,
                             Operand* out_order) const {
     const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];

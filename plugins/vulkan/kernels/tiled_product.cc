@@ -15,9 +15,9 @@ using spirv::SharedElements;
 using spirv::U32;
 using enum ProductParameters::Parameter;
 
-constexpr uint32_t kSide = 8;  // Invocations along one side of a group.
+constexpr uint32_t kSide = 8;  // A group is kSide x kSide invocations.
 static_assert(kSide * kSide == kLocalSize);
-constexpr uint32_t kVector = 4;  // Contiguous lines of an invocation.
+constexpr uint32_t kVector = 4;  // Number of contiguous lines of an invocation.
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -25,9 +25,9 @@ int64_t n_tiles(const ProductSizes& sizes, int64_t lines) {
   return sizes.matrices * divide_up(sizes.rows, lines) * divide_up(sizes.columns, lines);
 }
 
-// Lines of a factor (rows of the left one or columns of the right one) times kPanelDepth k. Element
-// (line, k) is at k * (n + kApart) + line, so that neither neighbours in k nor neighbouring lines
-// share one of 32 banks.
+// A panel of a factor in shared memory: kPanelDepth values of k of `n` lines. Lines are rows of the
+// left factor or columns of the right one. Element (line, k) is at k * (n + kApart) + line, so that
+// neighbours in k and neighbouring lines are in different ones of 32 banks.
 class Panel {
  public:
   static constexpr uint32_t kApart = 32 / kPanelDepth;
@@ -42,9 +42,9 @@ class Panel {
     }
   }
 
-  // Each invocation loads a few elements by load(line, k); neighbouring invocations load contiguous
-  // ones. Indices outside the factor are clamped, which avoids a branch; those elements are not
-  // used.
+  // Loads the invocation's elements of the panel by load(line, k) into variables. Neighbouring
+  // invocations load contiguous elements. Indices outside the factor are clamped, which avoids a
+  // branch; the loaded elements are not used.
   template <class Load>
   void fetch(U32 first_line, U32 n_lines, U32 first_k, U32 end_k, const Load& load) const {
     for (uint32_t i = 0; i < own_.size(); ++i) {
@@ -58,7 +58,8 @@ class Panel {
       elements_.set(k * (n_ + kApart) + line, own_[i].get());
     }
   }
-  // Line `i` of an invocation: four contiguous ones, and four half a tile later.
+  // Returns the panel's line for line `i` of an invocation. An invocation has groups of four
+  // contiguous lines, which are kSide * kVector lines apart.
   template <class Number>
   U32 line_of(U32 own, Number i) const {
     return own * kVector + (i / kVector * (kSide * kVector) + i % kVector);
@@ -85,9 +86,10 @@ class Panel {
 
 SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
                      const ProductSizes& sizes) {
-  constexpr int64_t kFull = 256,
-                    kMinSteps = 128;  // Number of groups that fill a device; minimum k of a chunk.
-  constexpr int64_t kMaxBytes = 4 << 20;  // Maximum size of the partial sums of all chunks.
+  // kFull: number of groups that occupy a large device. kMinSteps: minimum values of k in a chunk.
+  constexpr int64_t kFull = 256, kMinSteps = 128;
+  // Maximum size in bytes of the partial sums of all chunks.
+  constexpr int64_t kMaxBytes = 4 << 20;
   const int64_t tiles = n_tiles(sizes, lines_of(TileSize::kSmall));
   int64_t steps = sizes.deep;
   if (!capabilities.runs_on_host && 2 * tiles <= kFull && sizes.deep >= 2 * kMinSteps) {

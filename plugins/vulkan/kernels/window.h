@@ -1,5 +1,5 @@
-// The window that convolutions and pools move over up to three spatial axes. A tensor is
-// [n, channels, spatial...]; missing spatial axes come first, with size 1.
+// The sliding window of convolutions and pooling over up to three spatial axes. A tensor is [n,
+// channels, spatial...]. If it has fewer than three spatial axes, leading ones of size 1 are added.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace tenon_vulkan {
 inline constexpr size_t kSpatial = 3;
 using Spatial = std::array<int64_t, kSpatial>;
 
-// The parameters of a window, from an op's attributes.
+// Parameters of a window, read from an op's attributes.
 struct Window {
   Spatial steps = {1, 1, 1}, pads = {0, 0, 0}, dilations = {1, 1, 1}, lhs_dilations = {1, 1, 1};
 
@@ -26,14 +26,14 @@ struct Window {
   Window(const Attrs& attrs, size_t rank) {
     set(steps, attrs.strides, attrs.n_strides, rank);
     set(dilations, attrs.dilations, attrs.n_dilations, rank);
-    // The first half of the pads are those before the input.
+    // The first half of `pads` is the padding before the input.
     set(pads, attrs.pads, attrs.n_pads / 2, rank);
     if constexpr (requires { attrs.lhs_dilation; }) {
       set(lhs_dilations, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
     }
   }
 
-  // Whether the positions of all taps of the windows fit into signed words.
+  // Whether the positions of all taps of all windows fit into signed 32-bit integers.
   bool is_counted(const Spatial& windows, const Spatial& taps) const {
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t last = (windows[i] - 1) * steps[i] + (taps[i] - 1) * dilations[i] - pads[i];
@@ -59,7 +59,8 @@ struct Window {
   }
 };
 
-// A view as [n, channels, three spatial axes], for parameters: sizes and strides.
+// Sizes and strides of a view with axes [n, channels, three spatial axes], which are pushed as
+// parameters.
 struct PlaneLayout {
   explicit PlaneLayout(const tenon_view& view)
       : batch(view.sizes[0]),
@@ -91,7 +92,7 @@ struct PlaneLayout {
 
 using Place = std::array<spirv::U32, kSpatial>;
 
-// A view's sizes and strides, from parameter `at` on.
+// Shader side of PlaneLayout: loads sizes and strides of a view from parameter `at` on.
 class PlanesCode {
  public:
   static constexpr uint32_t kWords = 6 + 4 * Division::kWords;
@@ -148,7 +149,8 @@ class PlanesCode {
   const Place sizes;
 };
 
-// Iterations of for_each_place over a block of these sizes, including final tests.
+// Returns the loop iterations of for_each_place() over a block of these sizes, including the final
+// loop tests.
 inline uint64_t iterations_of_places(const Spatial& sizes) {
   const uint64_t line = spirv::Code::iterations_of_many(static_cast<uint64_t>(sizes[2]));
   const uint64_t plane = static_cast<uint64_t>(sizes[1]) * (1 + line) + 1;
@@ -166,15 +168,16 @@ void for_each_place(spirv::Code& code, const Place& sizes, const Each& each) {
   });
 }
 
-// A window, from parameter `at` on. Because its numbers are parameters, all windows share one
-// shader.
+// Shader side of Window: loads the window's parameters from parameter `at` on. Because they are
+// parameters, all windows share one shader.
 class WindowCode {
  public:
   static constexpr uint32_t kWords = 3 * kSpatial + kSpatial * Division::kWords;
 
   WindowCode(spirv::Code& code, uint32_t at);
 
-  // The position in x of tap k of the window at output position p, and whether there is an element.
+  // The result of find(): the position in x under tap `k` of the window at output position `p`, and
+  // whether x has an element there.
   struct Found {
     Place place;
     spirv::Bool is_there;

@@ -5,15 +5,15 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-// ---- integers: words, and pairs of them
+// ---- integers: 32-bit words, and pairs of words
 
-// Integer division. By zero, quotient and remainder are 0. The one quotient that overflows (minimum
-// / -1) wraps.
+// Integer division. If the divisor is 0, quotient and remainder are 0. The only quotient that
+// overflows, minimum / -1, wraps.
 Divided<U32> divided(U32 a, U32 b, bool is_signed) {
   Code& code = *a.code;
   const U32 zero = code.u32(0), one = code.u32(1);
   const Bool by_zero = is_zero(b);
-  // The quotient by this substitute divisor is discarded.
+  // Replaces a zero divisor by 1; that quotient is discarded.
   const U32 divisor = select(by_zero, one, b);
   U32 quotient;
   if (is_signed) {
@@ -92,13 +92,13 @@ Float with_sign_of(Float magnitude, Float sign) {
   return float_of((bits ^ sign_of(bits)) | sign_of(bits_of(sign)));
 }
 
-// Adds a divisor to its remainder, which may be subnormal.
+// Returns rest + b. The remainder `rest` may be subnormal, which devices may flush to zero.
 F64 sum_of_rest(F64 rest, F64 b) { return rest + b; }
 F32 sum_of_rest(F32 rest, F32 b) {
   Code& code = *rest.code;
   if (!code.flushes()) return rest + b;
-  // A subnormal remainder is negligible beside a large divisor; with a small one it is added as a
-  // multiple of 2^-149.
+  // If `b` is large, a subnormal remainder is negligible. If `b` is small, both are scaled by 2^149
+  // before they are added, so that no operand is subnormal.
   const auto up = [&](F32 x) {
     const U32 fraction = bits_of(x) & 0x7fffffffu;
     const F32 multiple = code.emit<F32>(spv::Op::OpConvertUToF, {fraction.id});
@@ -110,7 +110,7 @@ F32 sum_of_rest(F32 rest, F32 b) {
   return select(is_small, sum, rest + b);
 }
 
-// The remainder with the divisor's sign.
+// Returns the remainder with the divisor's sign.
 template <class Float>
 Float floor_mod(Float a, Float b) {
   const Float rest = fmod(a, b);

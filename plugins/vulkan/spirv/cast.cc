@@ -7,8 +7,8 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-// The integer part of a positive float below 2^64 as an unsigned integer: its mantissa, shifted.
-// `bias` is that of the exponent, `digits` the number of bits of the mantissa.
+// Returns the integer part of a positive float below 2^64, given by its bits. `bias` is the bias of
+// the exponent, `digits` the number of mantissa bits.
 Wide truncated(Wide magnitude, uint32_t bias, uint32_t digits) {
   Code& code = *magnitude.low.code;
   const Wide one = wide(code, 1);
@@ -35,7 +35,7 @@ Wide to_int(const Element& x, tenon_dtype to) {
 
   const auto width = static_cast<uint32_t>(8 * tenon_sdk::size_of(to));
   const bool is_signed = is_signed_int(to);
-  // The magnitudes of the largest and the smallest value.
+  // The magnitudes of the largest and of the smallest value of the integer dtype.
   const uint64_t largest = ~uint64_t{0} >> (64 - width + (is_signed ? 1 : 0));
   const uint64_t smallest = is_signed ? largest + 1 : 0;
   const Wide limit = select(is_negative, wide(code, smallest), wide(code, largest));
@@ -55,8 +55,8 @@ F64 double_of(const Element& x) {
   return float64_of(wide_of_int(x), is_signed_int(x.dtype()));
 }
 
-// Rounds a double to odd: if inexact, to the neighbouring float whose last bit is 1. A further
-// rounding then equals rounding the double directly.
+// Rounds a double to odd: if inexact, to the neighbouring float whose last bit is 1. Rounding this
+// float to a half type then gives the same result as rounding the double directly.
 F32 odd_float_of(F64 x) {
   Code& code = *x.code;
   const F32 near = code.emit<F32>(spv::Op::OpFConvert, {x.id});

@@ -60,8 +60,8 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
   n_groups_ = built_in(spv::BuiltIn::NumWorkgroups, 0);
 }
 
-// Requests that NaN, infinities, signed zeros and subnormals are preserved and that rounding is to
-// nearest, as far as the device supports it.
+// Requests the float controls that the device supports: preservation of NaN, infinities, signed
+// zeros and subnormals, and rounding to nearest even.
 void Code::request_float_controls(const Capabilities& capabilities) {
   const auto ask = [&](spv::Capability capability, spv::ExecutionMode mode, uint32_t width) {
     module_.extension("SPV_KHR_float_controls");
@@ -110,7 +110,8 @@ Id Code::bind_texels(uint32_t binding) {
   return variable;
 }
 
-// The type of a texel buffer with four words per texel, accessed as a storage image.
+// Returns the type of a texel buffer with four words per texel, which is accessed as a storage
+// image.
 Id Code::texels() {
   constexpr uint32_t kNoDepth = 0, kOne = 0, kSingleSample = 0, kReadAndWritten = 2;
   return module_.type(spv::Op::OpTypeImage,

@@ -67,7 +67,7 @@ class Shared {
   Id variable_;
 };
 
-// An operand: an array of 32-bit words that begins at the start of its binding.
+// The binding of an operand as an array of 32-bit words. Index 0 is the start of the binding.
 class Memory {
  public:
   enum class Kind : uint8_t { kWords, kVectors, kTexels };
@@ -75,12 +75,12 @@ class Memory {
       : code_(code), variable_(variable), kind_(kind) {}
   U32 load(U32 index) const;
   void store(U32 index, U32 value) const;
-  // Atomic operations return the previous value of the word.
+  // Atomic operations. They return the previous value of the word.
   U32 atomic(spv::Op op, U32 index, U32 value) const;
   U32 compare_exchange(U32 index, U32 expected, U32 value) const;
 
-  // For operands that are vectors (Shape): vectors of four words, indexed as such. Texels support
-  // only load_vector.
+  // Access vectors of four words in operands that are declared as vectors or texels in Shape.
+  // `index` counts vectors. Texels support load_vector() only.
   std::array<U32, 4> load_vector(U32 index) const;
   void store_vector(U32 index, std::span<const U32, 4> words) const;
 
@@ -98,36 +98,37 @@ class Code {
   struct Shape {
     uint32_t n_operands;
     uint32_t local_size;
-    uint32_t vectors = 0;  // Mask of operands that are four-word vectors, in whole bindings.
-    uint32_t texels = 0;   // Mask of operands that are bound as texels: read-only vectors.
+    uint32_t vectors = 0;  // Mask of operands that are accessed as vectors of four words.
+    uint32_t texels = 0;   // Mask of operands that are bound as texel buffers, which are read-only.
   };
   Code(const Capabilities& capabilities, const Shape& shape);
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
 
-  // Returns the module. Call it last.
+  // Returns the SPIR-V module. No other function may be called afterwards.
   Words finish();
 
   // ---- environment of the invocation
 
-  // Whether subnormal numbers may be treated as zeros, as inputs and as results.
+  // Whether the device may treat subnormal inputs and results as zeros.
   bool flushes() const { return may_flush_subnormals_; }
-  // Whether division is correct for all magnitudes, as on CPUs. Other devices may multiply by a
-  // reciprocal, which is subnormal and flushed if the divisor is large.
+  // Whether division is accurate for all magnitudes, as on CPUs. Other devices may multiply by the
+  // reciprocal, which is subnormal and flushed to zero if the divisor is large.
   bool has_exact_range_division() const { return has_exact_range_division_; }
   uint32_t local_size() const { return shape_.local_size; }
-  U32 local_index() const { return local_index_; }  // In the group.
+  U32 local_index() const { return local_index_; }  // Index of the invocation in its group.
   U32 group_index() const { return group_index_; }
   U32 n_groups() const { return n_groups_; }
   // Index of this invocation in the dispatch.
   U32 number() const;
   U32 subgroup_lane();  // Index of this invocation in the subgroup.
-  // The value of invocation `lane` of the subgroup; all invocations must be active. `from_lane`
-  // uses a shuffle, `broadcast` a broadcast: each is fast on some drivers.
+  // Return the value of `x` in invocation `lane` of the subgroup. All invocations must be active.
+  // from_lane() emits OpGroupNonUniformShuffle and broadcast() emits OpGroupNonUniformBroadcast;
+  // some drivers implement only one of them efficiently.
   F32 from_lane(F32 x, uint32_t lane);
   F32 broadcast(F32 x, uint32_t lane);
   Memory operand(uint32_t number) const { return {code(), operands_[number], kind_of(number)}; }
-  // The kernel's own parameters, after the offsets of the operands.
+  // Returns one of the kernel's own parameters, which follow the offsets of the operands.
   U32 parameter(uint32_t index);
   U32 parameter(U32 index);
   // Byte offset of an operand in its binding.
@@ -170,14 +171,17 @@ class Code {
   // Like for_ with step 1, unrolled by eight.
   template <class Body>
   void for_many(U32 begin, U32 end, Body&& body);
-  // The iterations of for_many over n indices, including the final tests of both loops.
+  // Returns the number of loop iterations of for_many() over `n` indices, including the final tests
+  // of both loops.
   static constexpr uint64_t iterations_of_many(uint64_t n) { return n / 8 + n % 8 + 2; }
   // Runs body(U32) for each index below n, distributed over all invocations of the dispatch. The
   // invocations of a subgroup process neighbouring indices, so they access the same cache lines. On
-  // software drivers, where a subgroup runs alone until it ends, it stays within few pages.
+  // software drivers, where a subgroup runs alone until it ends, this limits the number of pages
+  // that it accesses.
   template <class Body>
   void for_each(U32 n, Body&& body);
-  // Barrier of the group that makes all writes to shared memory and operands visible.
+  // Barrier of the workgroup. Makes earlier writes to shared memory and operands visible to the
+  // group.
   void barrier();
 
   // ---- variables
@@ -226,7 +230,7 @@ class Code {
   // Declare a storage buffer variable, and a built-in input variable.
   Id bind(Id pointer, uint32_t binding);
   Id input_variable(spv::BuiltIn which, Id pointer);
-  // Adds the instructions of a whole function to the module.
+  // Adds a complete function, as its instructions, to the module.
   void add_function(std::span<const uint32_t> function) {
     functions_.insert(functions_.end(), function.begin(), function.end());
   }
@@ -324,7 +328,7 @@ inline Bool operator!(Bool a) { return a.code->emit<Bool>(spv::Op::OpLogicalNot,
 inline U32 operator~(U32 a) { return a.code->emit<U32>(spv::Op::OpNot, {a.id}); }
 inline U32 operator-(U32 a) { return a.code->emit<U32>(spv::Op::OpSNegate, {a.id}); }
 
-// With a constant right operand.
+// Operators with a constant right operand.
 #define TENON_SPIRV_CONSTANT(symbol) \
   inline auto operator symbol(U32 a, uint32_t b) { return a symbol a.code->u32(b); }
 TENON_SPIRV_CONSTANT(+)

@@ -45,10 +45,10 @@ U32 float16_bits(F32 x) {
   const U32 bits = bits_of(x);
   const U32 sign = (bits >> 16) & 0x8000u;
   const U32 magnitude = bits & kMagnitude;
-  // From 65520 on the nearest value is infinity.
+  // For magnitudes of 65520 and more, the nearest float16 is infinity.
   const U32 large = select(magnitude > kInfinity, 0x7e00u, 0x7c00u);
-  // Below 2^-14 the results are multiples of 2^-24, the spacing of floats near 0.5, so the addition
-  // rounds.
+  // Below 2^-14, float16 values are multiples of 2^-24. This is the spacing of floats near 0.5, so
+  // adding 0.5 rounds correctly.
   const U32 small = bits_of(float_of(magnitude) + code.f32(0.5f)) - bits_of(code.f32(0.5f));
   const U32 normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1) - 0x38000000u) >> 13;
   const U32 half =
@@ -61,7 +61,8 @@ F32 float16_value(U32 bits) {
   const U32 sign = (bits & 0x8000u) << 16;
   const U32 exponent = (bits >> 10) & 0x1fu;
   const U32 fraction = bits & 0x3ffu;
-  // Every 10-bit integer is exact in a float, and so is its product with a power of two.
+  // The conversion is exact: floats represent every 10-bit integer and its product with a power of
+  // two.
   const F32 converted = code.emit<F32>(spv::Op::OpConvertUToF, {fraction.id});
   const U32 small = bits_of(converted * code.f32(0x1p-24f));
   const U32 large = code.u32(kInfinity) | fraction << 13;
@@ -233,7 +234,7 @@ void Elements::store(U32 index, const Element& x) const {
     memory_.store(first_word_ + index, bits.low);
     return;
   }
-  // No other invocation accesses these bits of the word, so they may temporarily be zero.
+  // Clears the element's bits, then sets them. No other invocation accesses these bits meanwhile.
   const U32 byte = byte_offset_ + index * size_;
   const U32 shift = (byte & 3) << 3;
   memory_.atomic(spv::Op::OpAtomicAnd, byte >> 2, ~(code_->u32(mask()) << shift));
@@ -259,8 +260,8 @@ void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) c
       });
 }
 
-// Index of the vector that contains the first of four elements; of the word if elements are
-// smaller.
+// Returns the index of the vector that contains the first of four elements or, if elements are
+// smaller than a word, of the word.
 U32 Elements::first_of_four(U32 index) const {
   return (size_ >= 4 ? byte_offset_ >> 4 : first_word_) +
          (index >> (size_ == 1 || size_ == 4 ? 2 : 1));
@@ -268,7 +269,7 @@ U32 Elements::first_of_four(U32 index) const {
 
 std::vector<Element> Elements::load_four(U32 index) const {
   const U32 nothing = code_->u32(0), first = first_of_four(index);
-  std::vector<U32> words;  // One word for each byte of an element.
+  std::vector<U32> words;  // As many words as an element has bytes.
   if (size_ < 4) {
     for (uint32_t i = 0; i < size_; ++i) words.push_back(memory_.load(first + i));
   } else {

@@ -1,8 +1,9 @@
 // Elements of tensor dtypes, in registers and in memory.
 //
-// bool is a Bool. Integers of up to 32 bits are a word with their value, signed or unsigned; 64-bit
-// integers are two words. float16, bfloat16 and float32 are computed in float32. The result of each
-// instruction is rounded to its dtype, so a fused loop returns the same bits as separate calls.
+// bool is represented as a Bool, integers of up to 32 bits as a word with the sign- or
+// zero-extended value, and 64-bit integers as two words. float16, bfloat16 and float32 are
+// represented in float32. The result of each op is rounded to its dtype, so a fused loop returns
+// the same bits as separate kernels.
 
 #pragma once
 
@@ -54,12 +55,12 @@ class Element {
   Id low_ = 0, high_ = 0;
 };
 
-// Wraps an integer to its dtype.
+// Wraps an integer to the range of a dtype of at most 32 bits.
 U32 wrapped(tenon_dtype dtype, U32 x);
-// The nearest value of the dtype, ties to even.
+// Rounds to the nearest value of the dtype, ties to even.
 F32 rounded(tenon_dtype dtype, F32 x);
 
-// Replaces subnormal numbers by zeros if the device may do so.
+// Replaces subnormal numbers by zeros if Code::flushes().
 F32 without_subnormals(F32 x);
 
 // Conversion of float16 and bfloat16 to and from their bits in memory.
@@ -107,25 +108,27 @@ class Elements {
 
   tenon_dtype dtype() const { return dtype_; }
   Element load(U32 index) const;
-  // Safe even if other invocations write to the same word.
+  // Stores an element. Atomic for elements smaller than a word, because other invocations may write
+  // to the same word.
   void store(U32 index, const Element& x) const;
-  // Elements of this dtype per word; 1 if an element has a word or more.
+  // Returns the number of elements per word; 1 if an element is a word or larger.
   uint32_t per_word() const { return size_ >= 4 ? 1 : 4 / size_; }
-  // Stores all elements of a word, from `index` on; those at `n` and beyond are not part of the
-  // tensor. `index` is a multiple of their number.
+  // Stores the elements of one word, beginning at `index`, which must be a multiple of per_word().
+  // Elements at index `n` and beyond are not stored.
   void store_word(U32 index, std::span<const Element> elements, U32 n) const;
 
-  // Whether vectorised accesses need a binding of vectors: true for elements of a word or more.
+  // Whether load_four() and store_four() require that the operand is declared in Shape::vectors.
   static bool needs_vectors(tenon_dtype dtype) { return tenon_sdk::size_of(dtype) >= 4; }
-  // Four contiguous elements. The index is a multiple of four, and the operand begins at a multiple
-  // of four elements, as its binding ends. Loads beyond the operand's end return unspecified
-  // values; nothing is stored there.
+  // Access four contiguous elements. `index` must be a multiple of four, the operand must begin at
+  // a multiple of four elements, and so must the end of its binding. Elements loaded beyond the
+  // operand's end are unspecified; the caller must not store there.
   std::vector<Element> load_four(U32 index) const;
   void store_four(U32 index, std::span<const Element> elements) const;
 
  private:
   U32 first_of_four(U32 index) const;
-  uint32_t mask() const { return (1u << (8 * size_)) - 1; }  // Of an element smaller than a word.
+  // The bits of an element that is smaller than a word.
+  uint32_t mask() const { return (1u << (8 * size_)) - 1; }
 
   tenon_dtype dtype_;
   uint32_t size_;

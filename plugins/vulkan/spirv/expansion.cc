@@ -6,7 +6,8 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-// What differs between float32 and float64: the float type, and the integers of the same width.
+// Single and Double define the types and operations for float32 and float64: the float type, and
+// the integer type of the same width.
 
 struct Single {
   using Float = F32;
@@ -41,7 +42,7 @@ struct Double {
     return spirv::shift_right(a, b.low, is_signed);
   }
   static Bool less(Wide a, Wide b) { return signed_less(a, b); }
-  // The upper word times 2^32 plus the lower word; both are exact.
+  // Splits the number into an upper and a lower word; both conversions are exact.
   static Wide to_int(F64 x) {
     Code& code = *x.code;
     const F64 high = code.glsl<F64>(GLSLstd450Floor, {(x * code.f64(0x1p-32)).id});
@@ -65,7 +66,7 @@ class Builder {
  public:
   using Float = typename Width::Float;
   using Int = typename Width::Int;
-  // The opcode determines which of the three members holds the operand.
+  // An operand. The opcode determines which of the three members is valid.
   struct Value {
     Float number = {};
     Int bits = {};
@@ -153,7 +154,8 @@ typename Width::Float run(uint32_t op, std::span<const Element> inputs, const Nu
 
 bool has_expansion(uint32_t op) { return tenon_sdk::find_expansion(op, false) != nullptr; }
 
-// Flushes subnormal inputs, since otherwise only some of the steps would.
+// If the device may flush subnormals, flushes subnormal inputs first, because otherwise only some
+// of the instructions might.
 Element expanded(uint32_t op, std::span<const Element> inputs) {
   const tenon_dtype dtype = inputs[0].dtype();
   if (dtype == TENON_FLOAT64) {

@@ -1,4 +1,5 @@
-// Exact division of floats, bit by bit. Drivers' own division may be off by 2.5 ULP.
+// Exact quotients and remainders of floats by binary long division. A driver's division may have an
+// error of 2.5 ULP.
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -6,7 +7,7 @@ namespace tenon_vulkan::spirv {
 namespace {
 
 U32 highest_bit(U32 x) { return x.code->glsl<U32>(GLSLstd450FindUMsb, {x.id}); }
-// Index of the highest set bit; 0 for zero.
+// Returns the index of the highest set bit; 0 for zero.
 U32 top_of(U32 x) { return highest_bit(max(x, x.code->u32(1))); }
 U32 top_of(Wide x) { return select(x.high != 0, top_of(x.high) + 32, top_of(x.low)); }
 
@@ -15,14 +16,14 @@ U32 low_of(Wide x) { return x.low; }
 U32 extended(U32 word, U32) { return word; }
 Wide extended(U32 word, Wide) { return zero_extended(word); }
 
-// The nearest float of an integer, of which less significant nonzero bits were dropped if
-// `is_above`.
+// Returns the float that is nearest to an integer. `is_above`: the exact value is slightly larger,
+// because nonzero less significant bits were dropped.
 F32 rounded_from(Wide x, Bool is_above, F32) { return float_of_wide(x, is_above, false); }
 F64 rounded_from(Wide x, Bool is_above, F64) {
   return float64_of(x | zero_extended(to_u32(is_above)), false);
 }
 
-// The bit layout of a float, as integers of its width.
+// Constants and functions for the bit layout of a float type.
 template <class Float>
 struct Format {
   using Int = decltype(bits_of(Float()));
@@ -77,8 +78,8 @@ Int joined(const Format<Float>& format, const Parts<Int>& parts) {
   return select(is_zero(parts.mantissa), format.zero, select(is_normal, normal, subnormal));
 }
 
-// The digits of a quotient of positive floats: quotient * 2^dropped, where `is_above` reports
-// nonzero dropped digits, and the remainder.
+// The quotient and the remainder of positive floats. The integer part of the quotient is quotient *
+// 2^dropped, plus dropped digits, of which at least one is nonzero if `is_above`.
 template <class Int>
 struct Digits {
   Wide quotient;
@@ -114,7 +115,8 @@ Digits<Int> divide(const Format<Float>& format, Int a, Int b) {
           {rest.get(), select(is_below, x.exponent, y.exponent)}};
 }
 
-// Exact division, but with an unspecified result if an operand is zero, infinite or NaN.
+// Exact division if `is_ordinary`. Otherwise (an operand is zero, infinite or NaN) the result is
+// unspecified.
 template <class Float, class Int>
 Digits<Int> divide_if_ordinary(Bool is_ordinary, const Format<Float>& format, Int a, Int b) {
   const Int one = format.exponent(format.code.u32(format.kBias));
@@ -139,7 +141,7 @@ Float exact_floor_divide(Float a, Float b) {
   const Format<Float> format = {code};
   const auto x = format.magnitude(a), y = format.magnitude(b);
   const auto sign = (bits_of(a) ^ bits_of(b)) & format.sign;
-  // The hardware quotient is NaN, infinity, or a signed zero, and so correct.
+  // In these cases the device's quotient is NaN, infinity or a signed zero, and is correct.
   const Bool is_quotient =
       (!(x < format.infinity)) | (format.infinity < y) | is_zero(y) | is_zero(x);
   const Bool by_infinity = (y == format.infinity) & !is_quotient;
@@ -157,15 +159,15 @@ Float exact_floor_divide(Float a, Float b) {
   const U32 exponent = min(digits.dropped, most);
   const Float scaled =
       near * power_of_two(exponent) * power_of_two(min(digits.dropped - exponent, most));
-  // An infinite dividend has no remainder, so the quotient is NaN.
+  // floor_div of an infinite dividend is NaN, because an infinity has no remainder.
   const auto nan = format.infinity | shift_right(format.first, code.u32(1), false);
   const Float quotient = select((x == format.infinity) & !is_zero(y), float_of(nan), a / b);
   return select(is_quotient, quotient, float_of(format.magnitude(scaled) | sign));
 }
 
 // Scales both operands by a power of two that moves the divisor into the range for which Vulkan
-// specifies the accuracy of division. If the dividend loses digits, the quotient underflows or
-// overflows anyway.
+// specifies the accuracy of division. If the scaled dividend underflows or overflows, so does the
+// quotient.
 template <class Float, class Int>
 Float scaled_divide(Float a, Float b, Int large, Float down, Float up, Float one) {
   const Format<Float> format = {*a.code};
@@ -199,8 +201,8 @@ F32 float_of_wide(Wide x, Bool is_above, bool to_odd) {
   const U32 zero = code.u32(0), one = code.u32(1);
   const Bool is_long = x.high != 0;
   const U32 top = select(is_long, highest_bit(max(x.high, one)) + 32, highest_bit(max(x.low, one)));
-  // Moves the highest bit to bit 63. The mantissa is the first 24 bits, and the rest determines the
-  // rounding.
+  // Shifts the highest set bit to bit 63. The upper 24 bits become the mantissa, and the lower bits
+  // determine the rounding.
   const Wide up = x << ((code.u32(63) - top) & 63);
   const U32 mantissa = up.high >> 8;
   const Bool is_inexact = ((up.high & 0xffu) != 0) | (up.low != 0) | is_above;

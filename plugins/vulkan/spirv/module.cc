@@ -62,7 +62,8 @@ void Module::decorate_member(Id type, uint32_t member, spv::Decoration decoratio
   append(decorations_, spv::Op::OpMemberDecorate, operands);
 }
 
-// The result id is the first operand of a type, and comes after the type in a value.
+// `has_type`: the instruction has a result type, which precedes the result id. Type instructions
+// have none.
 Id Module::declare(spv::Op op, Operands operands, bool has_type) {
   Words with_id(operands.begin(), operands.end());
   const Id id = new_id();
@@ -102,7 +103,7 @@ Id Module::constant(Id type, bool value) {
 Id Module::global(Id pointer_type, spv::StorageClass storage) {
   const uint32_t operands[] = {pointer_type, word(storage)};
   const Id id = declare(spv::Op::OpVariable, operands, true);
-  // Before SPIR-V 1.4 the interface lists only inputs and outputs.
+  // Before SPIR-V 1.4, the interface of an entry point lists only Input and Output variables.
   if (storage == spv::StorageClass::Input) interface_.push_back(id);
   return id;
 }

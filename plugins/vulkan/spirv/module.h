@@ -16,7 +16,8 @@ namespace tenon_vulkan::spirv {
 using Id = uint32_t;
 using Words = std::vector<uint32_t>;
 
-// The operand words of an instruction; a view that is valid during a call.
+// The operand words of an instruction. A view, which is valid only during the call that it is
+// passed to.
 struct Operands : std::span<const uint32_t> {
   using std::span<const uint32_t>::span;
   Operands(std::span<const uint32_t> words) : span(words) {}
@@ -25,7 +26,7 @@ struct Operands : std::span<const uint32_t> {
 
 // Appends one instruction.
 void append(Words& to, spv::Op op, Operands operands);
-// A literal string as operands.
+// Appends a literal string as operands.
 void append_text(Words& operands, std::string_view text);
 
 class Module {
@@ -42,7 +43,7 @@ class Module {
 
   // Returns the type that the instruction declares; equal instructions share one type.
   Id type(spv::Op op, Operands operands);
-  // A type that is not deduplicated: structs and arrays with decorations.
+  // Returns a new type that is not deduplicated, for structs and arrays with decorations.
   Id new_type(spv::Op op, Operands operands);
   Id pointer(spv::StorageClass storage, Id pointee);
   Id constant(Id type, std::initializer_list<uint32_t> words) {
@@ -55,7 +56,7 @@ class Module {
   void entry_point(Id function, std::string_view name);
   void execution_mode(Id function, spv::ExecutionMode mode, Operands literals);
 
-  // Returns the module with the functions' instructions.
+  // Returns the words of the module, with `functions` as the instructions of its functions.
   Words finish(std::span<const uint32_t> functions) const;
 
  private:

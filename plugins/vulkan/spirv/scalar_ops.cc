@@ -56,14 +56,15 @@ Element select(Bool condition, const Element& a, const Element& b) {
 
 namespace {
 
-// A signed integer that is ordered as the float is; both zeros are 0.
+// Maps a float to a signed integer with the same order. Both zeros are mapped to 0.
 U32 order_of(F32 x) {
   const U32 bits = bits_of(x);
   const U32 ordered = bits ^ (signed_shift_right(bits, 31) & 0x7fffffffu);
   return select(bits == 0x80000000u, bits.code->u32(0), ordered);
 }
 
-// Compares floats as integers, since a driver may treat a subnormal number as zero.
+// Compares floats as integers, because a driver may treat subnormal numbers as zeros in
+// comparisons.
 Bool compare_by_bits(uint32_t op, const Element& a, const Element& b) {
   const U32 x = order_of(a.f32()), y = order_of(b.f32());
   const Bool holds = op == TENON_OP_equal  ? x == y
@@ -110,7 +111,7 @@ Bool compare(uint32_t op, const Element& a, const Element& b) {
 
 namespace {
 
-// A sum; with `to_odd`, rounded to odd.
+// Returns product + c. With `to_odd`, the sum is rounded to odd.
 F32 sum_of(F32 product, F32 c, bool to_odd) {
   const F32 sum = product + c;
   if (!to_odd) return sum;
@@ -124,7 +125,8 @@ F32 sum_of(F32 product, F32 c, bool to_odd) {
   return float_of(select(is_kept, bits, select(is_outwards, bits + 1, bits - 1)));
 }
 
-// The product rounded towards zero, if neither it nor its parts are flushed.
+// Returns a * b rounded towards zero. Requires that neither the product nor the partial products
+// are subnormal.
 F32 truncated_product(F32 a, F32 b) {
   const auto upper = [](F32 x) { return float_of(bits_of(x) & 0xfffff000u); };
   const F32 product = a * b, a0 = upper(a), b0 = upper(b), a1 = a - a0, b1 = b - b0;
@@ -138,8 +140,9 @@ Bool is_below(F32 x, F32 limit) { return (bits_of(x) & 0x7fffffffu) < bits_of(li
 
 }  // namespace
 
-// For half types the product is exact in float32 and the sum is rounded to odd, so that the final
-// rounding equals a single rounding. For wider types product and sum round separately.
+// a * b + c. For half types the product is exact in float32 and the sum is rounded to odd, so that
+// the final conversion gives the correctly rounded result. For wider types, product and sum are
+// rounded separately.
 Element fma(const Element& a, const Element& b, const Element& c) {
   if (a.kind() == Kind::kF64) return Element(a.f64() * b.f64() + c.f64());
   Code& code = a.code();
@@ -149,9 +152,9 @@ Element fma(const Element& a, const Element& b, const Element& c) {
   const bool is_half = a.dtype() != TENON_FLOAT32;
   F32 sum = sum_of(product, z, is_half);
   if (code.flushes()) {
-    // A flushed product may affect the sum, so both are scaled up. With a truncated product, the
-    // sum lies between that with the exact product and that without a product. A subnormal sum is
-    // flushed rather than rounded again.
+    // Although the device flushes a subnormal product, it may affect the sum, so the operands are
+    // scaled up. The product is truncated, so the sum is between c and the exact result. A
+    // subnormal sum is flushed to zero instead of being rounded a second time.
     const F32 least = code.f32(0x1p-126f), up = code.f32(0x1p90f), down = code.f32(0x1p-90f);
     const Bool is_small =
         is_below(product, least) & is_below(x, code.f32(0x1p30f)) & is_below(z, code.f32(0x1p-40f));
@@ -162,7 +165,7 @@ Element fma(const Element& a, const Element& b, const Element& c) {
   return {a.dtype(), rounded(a.dtype(), sum)};
 }
 
-// The lower bound is applied first; NaN in any operand gives NaN.
+// Applies the lower bound first. NaN in any operand gives NaN.
 Element clip(const Element& x, const Element& low, const Element& high) {
   const Bool is_below = compare(TENON_OP_less, x, low);
   const bool has_nan = is_float(x.dtype());

@@ -6,11 +6,11 @@
 
 namespace tenon_vulkan::spirv {
 
-// The result of an elementwise op, in the dtype `result`.
+// Returns the result of an elementwise op in the dtype `result`.
 Element scalar_op(uint32_t op, std::span<const Element> inputs, tenon_dtype result);
 
-// Maximum number of loop iterations of the op's code for one element of that dtype: 0, some tens
-// or, for remainders of floats, the difference of their exponents.
+// Returns the maximum number of loop iterations of the op's code for one element of this dtype. It
+// is 0 for most ops, and up to the maximum difference of exponents for remainders of floats.
 uint32_t iterations_of(uint32_t op, tenon_dtype dtype);
 
 // ---- op families
@@ -30,20 +30,20 @@ Element maximum(const Element& a, const Element& b);
 Element minimum(const Element& a, const Element& b);
 Bool is_nan(const Element& x);
 
-// Exact: the remainder of the truncated quotient, and the floor of the quotient.
+// Exact functions: the remainder of the truncated quotient, and the floor of the quotient.
 F32 fmod(F32 a, F32 b);
 F64 fmod(F64 a, F64 b);
 F32 floor_divide(F32 a, F32 b);
 F64 floor_divide(F64 a, F64 b);
 
-// The nearest float of an unsigned integer plus, if `is_above`, a small fraction. `to_odd`: rounds
-// to odd instead, so that the last bit is 1 if the result is inexact.
+// Returns the float nearest to an unsigned integer or, if `is_above`, nearest to a slightly larger
+// number. With `to_odd`, rounds to odd: the last bit is 1 if the result is inexact.
 F32 float_of_wide(Wide x, Bool is_above, bool to_odd);
 
-// The nearest double.
+// Returns the double nearest to an integer.
 F64 float64_of(Wide x, bool is_signed);
 
-// A small integer in any dtype.
+// Returns a small integer as an element of any dtype.
 Element constant(Code& code, tenon_dtype dtype, int value);
 
 }  // namespace tenon_vulkan::spirv

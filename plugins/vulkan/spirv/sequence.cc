@@ -1,6 +1,6 @@
-// Merges the declarations that the functions of the parts reference, deduplicated: types and
-// constants by content, variables also by binding. Only the push constant is dropped: each part's
-// function takes its word as an argument.
+// Merges and deduplicates the declarations that the functions of the parts reference: types and
+// constants by content, variables by type and binding. The push constant is omitted; each part's
+// function takes the index of its parameters as an argument instead.
 
 #include "plugins/vulkan/spirv/sequence.h"
 
@@ -30,7 +30,7 @@ void for_each_instruction(std::span<const uint32_t> module, const Visit& visit) 
   }
 }
 
-// Which operands of an instruction are literals: those in [first, end). The others are ids.
+// Operands in [first, end) of an instruction are literals; the others are ids.
 struct Literals {
   size_t first, end;
 };
@@ -93,7 +93,8 @@ class Writer {
   }
 
  private:
-  // Adds the part's function, which takes the index of its parameters as an argument.
+  // Adds the part's code as a function, which takes the index of its first parameter word as an
+  // argument. Returns the id of the function.
   Id add(const Part& part) {
     part_ = &part;
     globals_.clear();
@@ -121,7 +122,7 @@ class Writer {
     return own;
   }
 
-  // Records an instruction before the function.
+  // Records a declaration, that is, an instruction before the function.
   void note(const Instruction& each) {
     const auto& operands = each.operands;
     switch (each.op) {
@@ -135,7 +136,7 @@ class Writer {
       case spv::Op::OpMemoryModel:
       case spv::Op::OpEntryPoint:
       case spv::Op::OpExecutionMode:
-        return;  // Skipped: the merged module has its own.
+        return;  // Skipped, because the merged module has its own.
       case spv::Op::OpVariable:
         if (operands[2] == word(spv::StorageClass::PushConstant)) pushed_ = operands[1];
         break;
@@ -146,7 +147,8 @@ class Writer {
     globals_[operands[has_type ? 1 : 0]] = each;
   }
 
-  // The operands from `from` on, with the ids of the merged module.
+  // Returns the operands from index `from` on, with their ids replaced by those of the merged
+  // module.
   Words renumbered(const Instruction& each, size_t from) {
     const Literals literals = literals_of(each.op);
     Words words;
@@ -206,7 +208,8 @@ class Writer {
     const auto [at, is_new] = variables_.insert({{pointer, binding, is_operand}, 0});
     if (is_new) {
       at->second = code_.bind(pointer, binding);
-      // Coherent, because other invocations write elements that this one reads after a barrier.
+      // Operands are coherent, because an invocation may load elements that other invocations
+      // stored before a barrier.
       if (is_operand) module_.decorate(at->second, spv::Decoration::Coherent);
     }
     return at->second;

@@ -1,5 +1,5 @@
 // Merges several shaders into one. Its single workgroup runs the shaders one after another. This
-// saves the start of each dispatch, which takes a driver longer than the work itself.
+// saves the time for starting each dispatch, which is longer than the work of a small one.
 
 #pragma once
 
@@ -9,17 +9,18 @@
 
 namespace tenon_vulkan::spirv {
 
-// A number of steps of one shader, each with its own parameters.
+// One shader that runs for a number of steps. Each step has its own parameters.
 struct Part {
-  // From Code::finish. The shader must use storage buffers only and no shared memory.
+  // The result of Code::finish(). The shader must bind storage buffers only and must not use shared
+  // memory.
   std::span<const uint32_t> module;
-  // Binding of each operand in the merged shader. Several may be the same.
+  // The binding of each operand in the merged shader. Several operands may have the same binding.
   std::span<const uint32_t> bindings;
 };
 
-// Merges the parts. Parameters of the merged shader: for each part, the number of steps up to its
-// end; then for each step, the word of the parameter buffer where its parameters begin. The writes
-// of a step are visible to later steps.
+// Merges the parts and returns the module. Parameters of the merged shader: for each part, the
+// total number of steps up to its end; then for each step, the word index of its parameters in the
+// parameter buffer. The writes of a step are visible to later steps.
 Words sequence_of(std::span<const Part> parts, const Capabilities& capabilities,
                   uint32_t local_size);
 

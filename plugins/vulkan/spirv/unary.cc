@@ -1,4 +1,4 @@
-// Unary ops, except those that are expansions; and next_after.
+// Unary ops without expansions, and next_after().
 
 #include "plugins/vulkan/spirv/scalar_ops.h"
 
@@ -7,7 +7,8 @@ namespace {
 
 constexpr uint32_t kSign = 0x80000000u;
 
-// The word of a float with sign and exponent, and infinity in that word.
+// upper_bits() returns the word of a float that contains sign and exponent; infinity_of() returns
+// that word of infinity.
 U32 upper_bits(const Element& x) {
   return x.kind() == Kind::kF64 ? x.code().words_of(x.f64()).second : bits_of(x.f32());
 }
@@ -106,7 +107,7 @@ Element wide_unary(uint32_t op, const Element& x) {
 
 }  // namespace
 
-// Compares bits, so it does not depend on how drivers treat NaN.
+// Compares bits, because drivers may treat NaN differently.
 Bool is_nan(const Element& x) {
   const U32 magnitude = upper_bits(x) & ~kSign;
   const Bool is_above = magnitude > infinity_of(x);
@@ -127,7 +128,7 @@ Element unary(uint32_t op, const Element& x) {
   }
 }
 
-// The bits of a float without its sign are ordered by magnitude.
+// nextafter. Without the sign bit, the bits of floats have the same order as their magnitudes.
 Element next_after(const Element& a, const Element& b) {
   Code& code = a.code();
   const Bits x = bits_of(a), y = bits_of(b);
@@ -143,7 +144,7 @@ Element next_after(const Element& a, const Element& b) {
   const Bool is_up = compare(TENON_OP_less, a, b);
   const Bool is_outwards = !(is_up != is_positive);
   const Wide step = select(is_outwards, wide(code, 1), wide(code, ~uint64_t{0}));
-  // The successor of zero is the least magnitude, with the sign of `b`.
+  // The successor of zero is the smallest subnormal number with the sign of `b`.
   const Wide least = wide(code, 1) | ((Wide{y.low, y.high}) & sign_bit);
   const Wide next = select(is_from_zero, least, from + step);
   const Element result = element_of(dtype, {next.low, next.high});

@@ -25,7 +25,7 @@ inline Bool operator==(Wide a, Wide b) { return (a.low == b.low) & (a.high == b.
 inline Bool operator!=(Wide a, Wide b) { return !(a == b); }
 inline Bool is_zero(Wide a) { return (a.low | a.high) == 0; }
 inline Bool is_negative(Wide a) { return signed_less(a.high, 0); }
-// Unsigned.
+// Unsigned comparison.
 inline Bool operator<(Wide a, Wide b) {
   return (a.high < b.high) | ((a.high == b.high) & (a.low < b.low));
 }
@@ -51,7 +51,8 @@ inline Wide operator*(Wide a, Wide b) {
   return {low, high + a.low * b.high + a.high * b.low};
 }
 
-// Shifts by less than 64. Shifts of words are defined for less than 32 only.
+// Shifts a 64-bit integer by less than 64 bits. SPIR-V defines shifts of words for less than 32
+// bits only.
 inline Wide operator<<(Wide a, U32 by) {
   const U32 within = by & 31, rest = (by ^ 31) & 31;
   const U32 low = a.low << within;
@@ -74,7 +75,7 @@ inline Wide bits_of(F64 x) {
 }
 inline F64 float_of(Wide bits) { return bits.low.code->as_f64(bits.low, bits.high); }
 
-// ---- helpers that both integer widths have
+// ---- helpers for both integer widths
 
 inline Code& code_of(U32 a) { return *a.code; }
 inline Code& code_of(Wide a) { return *a.low.code; }

@@ -1,6 +1,6 @@
-// A driver with one device that claims to support compute but cannot be opened, for tests of the
-// error reports. The loader queries its functions by name; it has those that are called before a
-// device exists.
+// A Vulkan driver for tests of error reports. Its only device reports support for compute, but
+// cannot be opened. The loader looks up the driver's functions by name; the driver has only those
+// that are called before a device exists.
 
 #include <vulkan/vk_icd.h>
 
@@ -87,7 +87,8 @@ VKAPI_ATTR void VKAPI_CALL never_called() {}
 
 }  // namespace
 
-// The loader accepts Vulkan 1.1 drivers only if they implement this version of its interface.
+// Negotiates the version of the loader-driver interface. The loader accepts Vulkan 1.1 drivers only
+// with this version.
 extern "C" __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t* version) {
   *version = 5;

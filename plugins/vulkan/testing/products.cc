@@ -59,8 +59,9 @@ bool run(const TestDevice& bench, const Queue& queue, const PreparedKernel& kern
 
 namespace {
 
-// Computes s = z + c and s * s by three launches, for a product z and a row c that is broadcast to
-// all rows. Then computes z and (z + c) * s as an epilogue of the product. Both must agree.
+// For a product z and a row c that is broadcast to all rows, computes s = z + c and s * s by three
+// launches. Then computes the same values by one launch with an epilogue. Both must return the same
+// bits.
 void expect_same_as_epilogue(const TestDevice& bench, const Queue& queue, const Product& product,
                              std::span<const tenon_view> factors, const Matrices& of_y) {
   const uint64_t size = of_y.bytes();
@@ -69,7 +70,7 @@ void expect_same_as_epilogue(const TestDevice& bench, const Queue& queue, const 
   const auto view = [&](size_t i) { return of_y.view(memory[i], 0); };
   const auto bytes = [&](size_t i) { return queue.bytes(memory[i], size); };
   const tenon_view z = view(0), s = view(1), want = view(2), z_of_loop = view(3), y = view(4);
-  tenon_view c = factors[0];  // The values do not matter.
+  tenon_view c = factors[0];  // The values are arbitrary.
   const int64_t by_columns[] = {0, 0, 1};
   c.byte_offset = 0;
   c.sizes = y.sizes;

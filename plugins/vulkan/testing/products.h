@@ -1,4 +1,4 @@
-// Matrix products for tests, computed on a device and by a loop on the host.
+// Helpers of tests that compare matrix products of a device with a loop on the host.
 
 #pragma once
 
@@ -15,7 +15,7 @@ struct Product {
   int64_t matrices, rows, deep, columns;
   bool transpose_a = false, transpose_b = false;
   int64_t offset =
-      0;  // Offset of a's first element; vectorised access requires a multiple of four.
+      0;  // Offset of the first element of `a`. Vectorised accesses require a multiple of four.
   tenon_dtype dtype = TENON_FLOAT32;
 };
 
@@ -47,8 +47,9 @@ class Matrices {
 
 std::vector<float> drawn(int64_t n, uint32_t seed);
 
-// Expected values of some elements, as pairs of index and value: the first and the last of each
-// matrix, and samples in between. Sums are split into chunks of `steps` values of k; 0: not split.
+// Returns the expected values of some elements as pairs of index and value: the first element, the
+// last element, and at most about 2000 samples in between. Sums are split into chunks of `steps`
+// values of k; 0: not split.
 template <class T>
 std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T>& a,
                                            const std::vector<T>& b, int64_t steps = 0) {
@@ -80,17 +81,18 @@ tenon_operand operand_of(const Product& product, tenon_stride_class strides = TE
 PreparedKernel matmul_kernel(const TestDevice& bench, const Product& product);
 tenon_launch launch_of(std::span<const tenon_view> inputs, std::span<const tenon_view> outputs);
 
-// Runs the kernel with the workspace that it requests; returns whether it needs any.
+// Runs the kernel with the workspace that it requests. Returns whether it requests a workspace.
 bool run(const TestDevice& bench, const Queue& queue, const PreparedKernel& kernel,
          std::span<const tenon_view> inputs, std::span<const tenon_view> outputs);
 
-// The result of a device, and whether it packed the factors.
+// The bytes of a product, and whether the device packed its factors.
 struct Result {
   Bytes bytes;
   bool is_packed = false;
 };
 
-// Also checks that fused epilogues return the same bits as separate launches.
+// Computes the product on the device. Also checks that a fused epilogue returns the same bits as
+// separate launches.
 Result multiplied(const TestDevice& bench, const Product& product, const Bytes& a, const Bytes& b);
 
 template <class T>
@@ -110,7 +112,7 @@ void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>
   }
 }
 
-// Values of k per chunk of a sum on the device.
+// Returns the number of values of k per chunk of a sum on the device.
 int64_t steps_of(const TestDevice& bench, const Product& p);
 
 }  // namespace tenon_vulkan::testing

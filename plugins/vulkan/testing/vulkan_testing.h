@@ -1,4 +1,4 @@
-// Shared helpers of the driver tests: a host that records reports, a device that is opened with
+// Shared helpers of the plugin's tests: a host that records reports, a device that is opened with
 // options, and a small kernel.
 
 #pragma once
@@ -43,7 +43,8 @@ Failure take(tenon_error* error);
     EXPECT_EQ(failure_of_call.code, TENON_OK) << failure_of_call.message; \
   } while (false)
 
-// The failed launches that were reported to the host, by ticket, and the lines of its log.
+// The failed launches that the plugin reported to the host, by ticket, and the lines that it
+// logged.
 struct HostReports {
   std::mutex mutex;
   std::map<uint64_t, Failure> failed;
@@ -52,7 +53,7 @@ struct HostReports {
 HostReports& heard();
 size_t count_errors();  // Number of errors that are not released yet.
 
-// An instance with its first device.
+// A plugin instance and its first device.
 class TestDevice {
  public:
   explicit TestDevice(const Settings& settings);
@@ -62,7 +63,7 @@ class TestDevice {
 
   static const tenon_plugin& plugin();
   static const tenon_plugin_calls& calls() { return *plugin().calls; }
-  // Returns the result of `create`; an instance is destroyed at once.
+  // Returns the result of create(). If an instance was created, destroys it.
   static Failure try_create(const Settings& settings);
   static tenon_error* create(const Settings& settings, tenon_instance_p** out_instance);
 
@@ -77,11 +78,11 @@ class TestDevice {
   tenon_device_p* device_ = nullptr;
 };
 
-// The functions of the driver, which a test may replace.
+// Returns the driver's function table, whose entries a test may replace.
 DeviceFunctions& functions_of(const TestDevice& bench);
 
-// A test that closes its devices. On tear-down no error may be live and nothing may have been
-// logged, so the validation layer, if enabled, reported nothing.
+// A test that fails on tear-down if an error was not released or anything was logged, for example a
+// report of the validation layer. The test must close its devices.
 class ReportsNothingTest : public ::testing::Test {
  protected:
   void SetUp() override;
@@ -102,14 +103,14 @@ class OnDriver : public ReportsNothingTest, public ::testing::WithParamInterface
   std::unique_ptr<TestDevice> bench_;
 };
 
-// The same; counts the dispatches that the driver receives.
+// An OnDriver that counts the dispatches that the driver receives.
 extern std::atomic<int> n_dispatches;
 class CountsDispatches : public OnDriver {
  protected:
   void SetUp() override;
 };
 
-// While an instance exists, the driver fails to create command pools.
+// During the lifetime of an object of this class, the driver fails to create command pools.
 class NoCommandPools {
  public:
   explicit NoCommandPools(DeviceFunctions& functions);
@@ -122,7 +123,7 @@ class NoCommandPools {
   DeviceFunctions& functions_;
 };
 
-// The name suffix of a test with these settings: memory, semaphores, names and the layer.
+// Returns the name suffix of a test with these settings.
 std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info);
 
 // An empty temporary folder that exists while a test runs.
@@ -165,7 +166,7 @@ class Queue {
   void fill(const Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
             uint32_t pattern_size) const;
   void wait() const;
-  // Calls wait(), then reads memory.
+  // Calls wait() and returns the contents of the memory.
   Bytes bytes(const Memory& from, uint64_t size) const;
   Words words(const Memory& from, size_t n) const;
   void write(const Memory& to, const Words& words) const;
@@ -174,12 +175,12 @@ class Queue {
   tenon_stream_p* handle_ = nullptr;
 };
 
-// A kernel of the plugin, prepared by the first entry for the op in its kernel table.
+// A kernel that the plugin's first kernel entry for an op prepares.
 class PreparedKernel {
  public:
   PreparedKernel(const TestDevice& bench, uint32_t op, const void* attrs,
                  std::span<const tenon_operand> inputs, const tenon_operand& output);
-  // A loop kernel.
+  // Prepares a loop.
   PreparedKernel(const TestDevice& bench, const tenon_loop_request& request);
   PreparedKernel(const PreparedKernel&) = delete;
   PreparedKernel& operator=(const PreparedKernel&) = delete;
@@ -192,8 +193,8 @@ class PreparedKernel {
   tenon_kernel_p* handle_ = nullptr;
 };
 
-// out[i] = a[i] + b[i] for words, or a[i] + b[0] if b has one element. `products`: the cost that it
-// declares.
+// Computes out[i] = a[i] + b[i] for words, or a[i] + b[0] if `b` has one element. `products`: the
+// number of multiplications that its dispatches declare.
 class AddKernel final : public Kernel {
  public:
   explicit AddKernel(tenon_device_p* device, uint64_t products = 0);
@@ -205,7 +206,7 @@ class AddKernel final : public Kernel {
   PipelineRef pipeline_;
 };
 
-// A launch of three operands, each of which may be by value.
+// A launch of an AddKernel. Each operand may be passed by value.
 class AddLaunch {
  public:
   struct Place {

@@ -1,5 +1,5 @@
-/* The part of <string.h> that our headers use, for layouts of targets whose C library is not
- * installed. */
+/* Declares what our headers use of <string.h>. Used to compute layouts for targets whose C library
+ * is not installed. */
 
 #ifndef TENON_FREESTANDING_STRING_H_
 #define TENON_FREESTANDING_STRING_H_

@@ -11,8 +11,7 @@ namespace tenon {
 
 namespace detail {
 
-// Returns a C callback that completes a future. A State has a `promise`, and `finish()` to fulfil
-// it.
+// Returns a C callback that calls finish() of `state`, or stores the error in its `promise`.
 template <class State>
 tenon_done_callback completion(std::unique_ptr<State> state) {
   tenon_done_callback done = {};

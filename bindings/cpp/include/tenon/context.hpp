@@ -1,4 +1,4 @@
-// Contexts, which own devices and plugins, and devices.
+// Contexts, which own devices and plugins. Handles of devices.
 
 #pragma once
 
@@ -15,7 +15,7 @@ class Device {
 
   std::string_view name() const { return detail::view(tenon_device_name(get())); }
 
-  // Properties of the device. Strings stay valid as long as the device.
+  // Returns the properties of the device. Their strings stay valid as long as the device.
   tenon_device_info info(SourceLocation at = here()) const {
     tenon_device_info info = {};
     info.struct_size = sizeof info;
@@ -23,7 +23,7 @@ class Device {
     return info;
   }
 
-  // Current memory statistics.
+  // Returns the current memory statistics of the device.
   tenon_memory_info memory(SourceLocation at = here()) const {
     tenon_memory_info info = {};
     info.struct_size = sizeof info;
@@ -31,7 +31,7 @@ class Device {
     return info;
   }
 
-  // Returns cached memory to the device, and returns the number of bytes freed.
+  // Returns cached memory to the device. Returns the number of bytes freed.
   uint64_t trim(SourceLocation at = here()) const {
     uint64_t freed = 0;
     check(tenon_device_trim(get(), &freed), at);
@@ -49,8 +49,8 @@ class Device {
   Shared handle_;
 };
 
-// One option for one plugin; the plugin's documentation lists the keys: {"vulkan", "device",
-// "discrete"}.
+// An option for a plugin, for example {"vulkan", "device", "discrete"}. The plugin's documentation
+// lists its keys.
 struct PluginOption {
   std::string plugin, key, value;
 };
@@ -93,20 +93,21 @@ class Context {
 
   static Context adopt(tenon_context* context) { return Context(Shared::adopt(context)); }
 
-  // The context of programs that create no other. Created on first use.
+  // Returns the context that is used unless a program creates its own. Created on first use.
   static const Context& shared() {
     static const Context context;
     return context;
   }
 
-  // By name: "cpu:1"; "cpu" for cpu:0; "best" for the first device that is not a CPU.
+  // Finds a device by name: "cpu:1"; "cpu" for cpu:0; "best" for the first device that is not a
+  // CPU.
   Device device(std::string_view name, SourceLocation at = here()) const {
     tenon_device* device = nullptr;
     check(tenon_context_find_device(get(), detail::c_text(name), &device), at);
     return Device::adopt(device);
   }
 
-  // All devices. Loads every plugin.
+  // Returns all devices. Loads every plugin.
   std::vector<Device> devices(SourceLocation at = here()) const {
     size_t count = 0;
     check(tenon_context_count_devices(get(), &count), at);
@@ -119,7 +120,8 @@ class Context {
     return devices;
   }
 
-  // The plugins that were found, loaded or not. Strings stay valid as long as the context.
+  // Lists the plugins that were found, loaded or not. Their strings stay valid as long as the
+  // context.
   std::vector<tenon_plugin_candidate> candidates(SourceLocation at = here()) const {
     std::vector<tenon_plugin_candidate> candidates(tenon_context_count_candidates(get()));
     for (size_t i = 0; i < candidates.size(); ++i) {
@@ -133,7 +135,8 @@ class Context {
     check(tenon_context_load_plugin(get(), detail::c_text(path)), at);
   }
 
-  // Running calls in its scopes throw Code::kCancelled at their next check.
+  // Cancels the calls that run in the context's scopes: they throw Code::kCancelled at their next
+  // check.
   void cancel() const { tenon_context_cancel(get()); }
 
   tenon_context* get() const { return handle_.get(); }
@@ -145,7 +148,7 @@ class Context {
   Shared handle_;
 };
 
-// The version of the loaded library, as text and as a number that is comparable with
+// Return the version of the loaded library: as text, and as a number to compare with
 // TENON_VERSION_NUMBER.
 inline std::string_view version() { return detail::view(tenon_version()); }
 inline uint32_t version_number() { return tenon_version_number(); }

@@ -1,10 +1,10 @@
-// Branches and loops that depend on tensor values, eager and inside functions.
+// Branches and loops that depend on tensor values, eagerly and inside functions.
 //
 //   Tensor y = cond(greater(x, 0.f), [&] { return x * x; }, [&] { return -x; });
 //   auto [i, z] = while_loop([&](Tensor i, Tensor z) { return less(i, n); },
 //                            [&](Tensor i, Tensor z) { return std::tuple(i + 1, z * x); }, 0, x);
 //
-// See tenon/control.h for the details.
+// See tenon/control.h for details.
 
 #pragma once
 
@@ -13,13 +13,12 @@
 
 namespace tenon {
 
-// A branch, or the body of a loop.
+// A branch, or the condition or body of a loop.
 using Block = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
 namespace detail {
 
-// Returns a C block that points to `block`, which must outlive the C call that the result is passed
-// to.
+// Returns a C block that calls `block`. `block` must outlive the C call that takes the result.
 inline tenon_block c_block(const Block& block) {
   tenon_block c = {};
   c.payload = const_cast<Block*>(&block);
@@ -45,7 +44,7 @@ inline constexpr size_t kMaxOutputs = 64;
 
 }  // namespace detail
 
-// Returns the outputs of `then` or `otherwise`. The blocks take no inputs.
+// Runs `then` or `otherwise`, without inputs, and returns its outputs.
 inline std::vector<Tensor> cond(const Input& predicate, const Block& then, const Block& otherwise) {
   std::vector<tenon_tensor*> outputs(detail::kMaxOutputs);
   size_t n = 0;
@@ -56,8 +55,8 @@ inline std::vector<Tensor> cond(const Input& predicate, const Block& then, const
   return detail::adopt_all(outputs);
 }
 
-// As above, for lambdas without parameters, which return a tensor, a vector, array or tuple of
-// tensors, or nothing. cond() has the result type of `then`.
+// cond() for lambdas without parameters. They return a tensor, a vector, array or tuple of tensors,
+// or nothing, and cond() returns the type that `then` returns.
 template <class Then, class Else>
 requires std::is_invocable_v<const Then&> && std::is_invocable_v<const Else&>
 auto cond(const Input& predicate, const Then& then, const Else& otherwise) {
@@ -70,7 +69,7 @@ auto cond(const Input& predicate, const Then& then, const Else& otherwise) {
   if constexpr (!std::is_void_v<Result>) return detail::as_result<Result>(std::move(outputs));
 }
 
-// Returns the outputs of the block at `index`. An index out of range selects the last block.
+// Runs the block at `index` and returns its outputs. An index out of range selects the last block.
 inline std::vector<Tensor> switch_case(const Input& index, std::span<const Block> blocks) {
   std::vector<tenon_block> c_blocks;
   for (const Block& block : blocks) c_blocks.push_back(detail::c_block(block));
@@ -83,7 +82,7 @@ inline std::vector<Tensor> switch_case(const Input& index, std::span<const Block
   return detail::adopt_all(outputs);
 }
 
-// How the gradient of a loop inside a function obtains its residuals; see TENON_LOOP_*.
+// How a loop inside a function stores residuals for its gradient; see TENON_LOOP_*.
 enum class LoopPolicy : int32_t {
   stack = TENON_LOOP_STACK,
   recompute = TENON_LOOP_RECOMPUTE,
@@ -92,11 +91,11 @@ enum class LoopPolicy : int32_t {
 
 struct WhileOptions {
   LoopPolicy policy = LoopPolicy::stack;
-  int64_t max_trips = 0;  // Exceeding it is an error; 0: no limit. Required for `bounded`.
+  int64_t max_trips = 0;  // Maximum number of iterations; 0: no limit. `bounded` needs one.
 };
 
-// Returns the carried values when the condition becomes false. Condition and body take the carried
-// values; the body returns their next values.
+// Runs `body` while `condition` is true, and returns the final carried values. Both blocks take the
+// carried values; the body returns the next ones.
 inline std::vector<Tensor> while_loop(const Block& condition, const Block& body,
                                       std::span<const Tensor> initial, WhileOptions how = {},
                                       SourceLocation at = here()) {
@@ -111,7 +110,7 @@ inline std::vector<Tensor> while_loop(const Block& condition, const Block& body,
   return detail::adopt_all(values);
 }
 
-// As above, for lambdas with one tensor parameter for each initial value. The body returns a
+// while_loop() for lambdas with one tensor parameter for each initial value. The body returns a
 // tensor, or an array, pair or tuple of tensors, and the loop returns the same type. If the body
 // returns a vector, the loop returns an array.
 template <class Condition, class Body, class... Rest>
@@ -150,8 +149,8 @@ requires(std::is_convertible_v<Rest, Tensor>&&...) auto while_loop(const Conditi
   return while_loop(WhileOptions(), condition, body, first, rest...);
 }
 
-// Returns the sizes of a tensor as a tensor. Inside a function it is symbolic and has the sizes of
-// each call.
+// Returns the sizes of a tensor as a tensor. Inside a function the result is symbolic: each call
+// computes it from its own sizes.
 inline Tensor shape(const Input& x) {
   tenon_tensor* sizes = nullptr;
   check(tenon_shape(current_scope(x.at()), x.get(), &sizes), x.at());

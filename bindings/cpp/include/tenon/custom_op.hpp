@@ -1,4 +1,4 @@
-// Custom ops, and ops that are called by number.
+// Custom ops, and calls of ops by their number.
 //
 //   const Op twice = register_op({
 //       .name = "my.twice",
@@ -21,7 +21,7 @@ struct Type {
   Shape shape;
 };
 
-// Elements in host memory, row-major without gaps.
+// The elements of a tensor in host memory, row-major without gaps.
 struct HostArray {
   Type type;
   void* data = nullptr;
@@ -33,32 +33,32 @@ struct HostArray {
   }
 };
 
-// A custom op. It needs `infer`, and either `compute` or `decompose`. They may be called from any
-// thread. Lambda captures serve as attributes.
+// A custom op. It needs `infer`, and either `compute` or `decompose`. Any thread may call these
+// lambdas. Values that they capture act as the op's attributes.
 struct CustomOp {
   std::string name;  // [a-z][a-z0-9_.]*
   uint32_t n_inputs = 1;
   uint32_t n_outputs = 1;
   // Returns the types of the outputs; throws if the inputs are invalid.
   std::function<std::vector<Type>(std::span<const Type> inputs)> infer = {};
-  // Computes the outputs in host memory, for every device.
+  // Computes the outputs in host memory. Used on every device.
   std::function<void(std::span<const HostArray> inputs, std::span<const HostArray> outputs)>
       compute = {};
   // Computes the outputs by calling ops.
   std::function<std::vector<Tensor>(std::span<const Tensor> inputs)> decompose = {};
-  // Computes the gradients with respect to the inputs. If empty, the decomposition is
-  // differentiated, if there is one.
+  // Computes the gradients with respect to the inputs. If empty, Tenon differentiates `decompose`,
+  // if there is one.
   std::function<std::vector<Tensor>(const Backward& call)> backward = {};
 };
 
-// An op by its number.
+// An op, identified by its number. Call operator() to run it.
 class Op {
  public:
   explicit Op(uint32_t number, size_t n_outputs = 1) : number_(number), n_outputs_(n_outputs) {}
 
   uint32_t number() const { return number_; }
 
-  // An empty handle stands for an omitted optional input. `attrs` is the op's C struct.
+  // Runs the op. Pass an empty handle for an omitted optional input. `attrs` is the op's C struct.
   std::vector<Tensor> operator()(std::span<const Tensor> inputs, const void* attrs = nullptr,
                                  SourceLocation at = here()) const {
     const std::vector<tenon_tensor*> given = detail::handles(inputs);

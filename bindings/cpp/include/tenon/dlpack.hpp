@@ -17,15 +17,15 @@ struct DlpackDeleter {
 // library that calls the deleter.
 using Dlpack = std::unique_ptr<tenon_dlpack, DlpackDeleter>;
 
-// Exports a tensor in host-visible memory, read-only.
+// Exports a tensor whose memory the host can access. The importer must not write to it.
 inline Dlpack to_dlpack(const Tensor& x, SourceLocation at = here()) {
   tenon_dlpack* loan = nullptr;
   check(tenon_tensor_to_dlpack(current_scope(at), x.get(), nullptr, &loan), at);
   return Dlpack(loan);
 }
 
-// Imports a tensor from another library. The memory must not be written until its deleter runs:
-// when the last reference to the tensor is released, or immediately if it is copied.
+// Imports a tensor from another library. Nobody may write to the memory until its DLPack deleter
+// runs: when the last reference to the result is released, or before the return if `copy` is true.
 inline Tensor from_dlpack(Dlpack loan, bool copy = false, SourceLocation at = here()) {
   tenon_tensor* tensor = nullptr;
   check(tenon_tensor_from_dlpack(current_scope(at), loan.release(), nullptr, copy, &tensor), at);

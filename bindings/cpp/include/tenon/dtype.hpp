@@ -1,4 +1,4 @@
-// Element types, and their correspondence to C++ types.
+// Element types and the corresponding C++ types.
 
 #pragma once
 
@@ -56,7 +56,7 @@ inline constexpr DType kFloat32 = TENON_FLOAT32;
 inline constexpr DType kFloat64 = TENON_FLOAT64;
 inline constexpr DType kFloat128 = TENON_FLOAT128;
 
-// The dtype whose elements have type T: bool, the integer types, float and double.
+// The dtype of the C++ type T, which is bool, an integer type, float or double.
 template <class T>
 requires(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>) constexpr DType dtype_of() {
   if (std::is_same_v<T, bool>) return kBool;

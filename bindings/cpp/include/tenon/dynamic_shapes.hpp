@@ -20,9 +20,10 @@ namespace tenon {
 
 using SizeArguments = std::initializer_list<std::pair<std::string_view, Tensor>>;
 
-// Calls an op by number with an attribute struct of the C ABI, or nullptr, and tensors for some of
-// its size attributes: call_sized(TENON_OP_random_uniform, nullptr, {{"shape", shape(x)}}, {low,
-// high}).
+// Calls an op by number. `attrs` is its C attribute struct, or nullptr. `sizes` replaces size
+// attributes by tensors:
+//
+//   call_sized(TENON_OP_random_uniform, nullptr, {{"shape", shape(x)}}, {low, high});
 inline std::vector<Tensor> call_sized(uint32_t op, const void* attrs, SizeArguments sizes,
                                       std::initializer_list<Tensor> inputs, size_t n_outputs = 1) {
   std::vector<tenon_size_argument> arguments;
@@ -38,7 +39,7 @@ inline std::vector<Tensor> call_sized(uint32_t op, const void* attrs, SizeArgume
   return outputs;
 }
 
-// In the following functions `sizes` is an int64 tensor of one axis.
+// In the following functions, `sizes` is a rank-1 int64 tensor.
 inline Tensor dynamic_full(const Tensor& sizes, const Tensor& value, DType dtype) {
   return call_sized(TENON_OP_fill, nullptr, {{"shape", sizes}}, {cast(value, {.to = dtype})})[0];
 }
@@ -55,18 +56,18 @@ inline Tensor dynamic_iota(const Tensor& sizes, const IotaAttrs& attrs = {}) {
 inline Tensor dynamic_broadcast_to(const Tensor& x, const Tensor& sizes) {
   return call_sized(TENON_OP_broadcast_to, nullptr, {{"shape", sizes}}, {x})[0];
 }
-// One of the sizes may be the constant -1; that size is inferred.
+// At most one size may be the constant -1, and is inferred from the others.
 inline Tensor dynamic_reshape(const Tensor& x, const Tensor& sizes) {
   return call_sized(TENON_OP_reshape, nullptr, {{"shape", sizes}}, {x})[0];
 }
-// `starts` and `ends` are int64 tensors of one axis, with one element for each sliced axis.
+// Slices x. `starts` and `ends` are rank-1 int64 tensors with one element for each sliced axis.
 inline Tensor dynamic_slice(const Tensor& x, const Tensor& starts, const Tensor& ends,
                             const SliceAttrs& attrs = {}) {
   const tenon_slice_attrs c_attrs = attrs.c();
   return call_sized(TENON_OP_slice, &c_attrs, {{"starts", starts}, {"ends", ends}}, {x})[0];
 }
 
-// The result has the shape and dtype of x.
+// Returns a tensor with the shape and dtype of x, filled with `value`.
 inline Tensor full_like(const Tensor& x, const Tensor& value) {
   return dynamic_full(shape(x), value, x.dtype());
 }

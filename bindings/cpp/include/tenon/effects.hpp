@@ -1,10 +1,11 @@
-// Side effects, immediate or as part of a trace: printing, assertions and host calls.
+// Side effects: printing, assertions and host calls. Inside a function they become part of its
+// trace.
 //
-//   print("x is {}", x);                                    // When it runs, not when it is traced.
+//   print("x is {}", x);                                    // Prints at each call, not in tracing.
 //   assert_that(less(loss, 10.f), "the loss is {}", loss);
 //   Tensor y = host_call(x, [](const Tensor& x) { return x.item<float>() > 0 ? x : -x; }, x);
 //
-// See tenon/effects.h for the details.
+// See tenon/effects.h for details.
 
 #pragma once
 
@@ -31,7 +32,8 @@ class Format {
   SourceLocation at_;
 };
 
-// Prints a line, in which {} stands for the next value. An empty format prints only the values.
+// Prints a line. Each {} in the format is replaced by the next value. An empty format prints the
+// values only.
 inline void print(const Format& format, std::span<const Tensor> values,
                   const tenon_format_options& options = TENON_FORMAT_OPTIONS_DEFAULT) {
   const auto c_values = detail::handles(values);
@@ -46,8 +48,8 @@ requires(std::is_convertible_v<Values, Tensor>&&...) void print(const Format& fo
   print(format, std::span<const Tensor>(all));
 }
 
-// Sets the receiver of printed text for the context of the current scope. An empty function prints
-// to stdout.
+// Sets the callback that receives the printed text of the current scope's context. An empty
+// function restores printing to stdout.
 inline void set_print(std::function<void(std::string_view)> receive, SourceLocation at = here()) {
   using Receive = std::function<void(std::string_view)>;
   tenon_print_callback callback = {};
@@ -61,8 +63,8 @@ inline void set_print(std::function<void(std::string_view)> receive, SourceLocat
   check(tenon_context_set_print(tenon_scope_context(current_scope(at)), callback), at);
 }
 
-// Throws FAILED_PRECONDITION with the message unless all elements of a bool are true. The name
-// avoids the macro of <cassert>.
+// Throws FAILED_PRECONDITION with the formatted message unless all elements of the bool tensor are
+// true. Not named assert() because <cassert> defines a macro of that name.
 template <class... Values>
 requires(std::is_convertible_v<Values, Tensor>&&...) void assert_that(const Input& condition,
                                                                       std::string_view message,
@@ -74,8 +76,8 @@ requires(std::is_convertible_v<Values, Tensor>&&...) void assert_that(const Inpu
         condition.at());
 }
 
-// Calls `code` on the host, eagerly even inside functions. It returns tensors with the types of
-// `like`.
+// A callback for host_call(), which runs it on the host, eagerly even inside functions. It returns
+// tensors with the types of `like`.
 using HostCode = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inputs,
                                      std::span<const Tensor> like, SourceLocation at = here()) {
@@ -99,7 +101,7 @@ inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inpu
   return detail::adopt_all(outputs);
 }
 
-// As above, for a lambda of tensors that returns one tensor with the type of `like`.
+// host_call() for a lambda of tensors that returns one tensor with the type of `like`.
 template <class Code, class... Inputs>
 requires(std::is_convertible_v<Inputs, Tensor>&&...) Tensor
     host_call(const Input& like, const Code& code, const Inputs&... inputs) {

@@ -13,9 +13,9 @@
 
 namespace tenon {
 
-// A source line of the program, for errors. Functions of the binding take the line of their call as
-// the last parameter, or in an Input, by default. A function of your own can pass its caller's line
-// on:
+// A source line of the program, for error messages. Each function of the binding takes the line of
+// its call, as its last parameter or in an Input; the default is here(). A function of your own can
+// pass on the line of its caller:
 //
 //   Tensor dense(const Tensor& x, SourceLocation at = here()) { return relu(matmul({x, at}, w)); }
 class SourceLocation {
@@ -29,7 +29,7 @@ class SourceLocation {
 
   constexpr const char* file() const { return file_; }
   constexpr uint32_t line() const { return line_; }
-  // The text shown in errors: "train.cc:12". Empty if unknown.
+  // Returns the text shown in errors: "train.cc:12". Empty if unknown.
   std::string str() const;
 
  private:
@@ -46,7 +46,7 @@ constexpr SourceLocation here(const char* file = __builtin_FILE(),
 
 namespace detail {
 
-// Returns whether a file is a header of this binding, whose lines are of no use to users.
+// Returns whether a file is a header of this binding. Errors do not report such lines.
 constexpr bool is_of_binding(std::string_view file) {
   constexpr std::string_view self = __FILE__;
   constexpr std::string_view folder =
@@ -75,11 +75,11 @@ enum class Code : int32_t {
   kInternal = TENON_INTERNAL
 };
 
-// Shares the C error, so that copies do not allocate and strings stay valid as long as the
-// exception.
+// The exception of a failed call. Copies share the C error: copying does not allocate, and strings
+// stay valid as long as any copy.
 class Error : public std::exception {
  public:
-  // An error for a callback to throw.
+  // Creates an error that a callback can throw.
   Error(Code code, std::string_view message, SourceLocation at = here())
       : Error(Shared::adopt(
                   tenon_error_create(static_cast<tenon_code>(code), detail::c_text(message))),
@@ -92,12 +92,12 @@ class Error : public std::exception {
     return Error(Shared::share(const_cast<tenon_error*>(error)), at);
   }
 
-  // The message and, if known, the line of the call:
+  // Returns the message and, if known, the line of the call:
   // "gather: C2: index 7 is outside [-3, 3) (called at train.cc:12)".
   const char* what() const noexcept override {
     return texts_ ? texts_->what.c_str() : message().data();
   }
-  // The op, the rule and the values: "gather: C2: index 7 is outside [-3, 3)".
+  // Returns the message without the line: "gather: C2: index 7 is outside [-3, 3)".
   std::string_view message() const noexcept { return detail::view(tenon_error_message(get())); }
   Code code() const noexcept {
     const tenon_code code = tenon_error_code(get());
@@ -106,13 +106,12 @@ class Error : public std::exception {
   std::string_view code_name() const noexcept {
     return detail::view(tenon_code_name(tenon_error_code(get())));
   }
-  // Each is empty if it does not apply.
+  // The op, argument and device that the error concerns. Each is empty if it does not apply.
   std::string_view op() const noexcept { return detail::view(tenon_error_op(get())); }
   std::string_view argument() const noexcept { return detail::view(tenon_error_argument(get())); }
   std::string_view device() const noexcept { return detail::view(tenon_error_device(get())); }
-  // The line of the innermost call that failed, "train.cc:12": the line where a function traced the
-  // op, or the location set by Scope::set_location(), or else the line where the program called the
-  // binding.
+  // Returns the line of the innermost call that failed: "train.cc:12". For a traced op, this is the
+  // line that traced it. A location set by Scope::set_location() overrides the line.
   std::string_view location() const noexcept {
     return texts_ ? std::string_view(texts_->location) : std::string_view("");
   }
@@ -147,7 +146,7 @@ class Error : public std::exception {
     }
   }
 
-  // NULL if the location is unknown or memory is exhausted.
+  // Returns NULL if the location is empty or memory is exhausted.
   static std::shared_ptr<const Texts> texts(std::string_view message,
                                             std::string_view location) noexcept try {
     return std::make_shared<const Texts>(
@@ -170,9 +169,10 @@ class Error : public std::exception {
 
 namespace detail {
 
-// An exception that a callback threw and that propagates through a C call. Holds the C error that
-// represents it, and the exception itself if it is not an Error. check() on the same thread matches
-// the returned error with it; calls in between may have prepended names to the message.
+// An exception that a callback threw while C code called it. `error` is the C error that the
+// callback returned; `exception` is the original exception if it is not an Error. raise() rethrows
+// it on the same thread when the outer C call fails with `error`. C calls in between may have
+// prepended names to the message.
 struct Thrown {
   std::exception_ptr exception;
   std::optional<Error> error;
@@ -215,7 +215,7 @@ tenon_error* no_throw(Body&& body) noexcept {
 
 }  // namespace detail
 
-// Throws an error that a C call returned, and takes ownership of it; NULL does nothing.
+// Throws the error that a C call returned, and takes ownership of it. Returns if it is NULL.
 inline void check(tenon_error* error, SourceLocation at = here()) {
   if (error) [[unlikely]]
     detail::raise(error, at);

@@ -1,11 +1,11 @@
 // Functions: lambdas that are traced once and then run as graphs.
 //
 //   const auto f = function([](const Tensor& x, const Tensor& w) { return relu(x * w); });
-//   Tensor y = f(x, w);  // Traced at the first call that has tensors like these.
+//   Tensor y = f(x, w);  // The first call with these dtypes and shapes traces f.
 //
-// Anything that the lambda does besides calling ops happens only while it is traced. A last
-// parameter of type const Statics& receives static arguments: f(x, Statics{{"rate", 2.0}}). See
-// tenon/function.h for the details.
+// Side effects of the lambda, other than calls of ops, happen only while tracing. If the last
+// parameter of the lambda is const Statics&, it receives the static arguments: f(x,
+// Statics{{"rate", 2.0}}). See tenon/function.h for details.
 
 #pragma once
 
@@ -22,17 +22,17 @@ namespace tenon {
 
 // ---- signatures
 
-// The type of an input.
+// The declared type of an input.
 struct InputSpec {
   std::string name = {};
   DType dtype = kFloat32;
   std::vector<int64_t> shape = {};           // TENON_SIZE_UNKNOWN for dynamic sizes.
-  std::vector<std::string> size_names = {};  // Of unknown sizes; equal names mean equal sizes.
+  std::vector<std::string> size_names = {};  // One per axis; sizes with equal names are equal.
   bool is_scalar = false;                    // Whether the input is an inline scalar.
 };
 
-// The inputs that calls may pass: {{.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}}}. Empty for any
-// inputs.
+// The inputs that calls may pass: {{.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}}}. Without a
+// value, calls may pass any inputs.
 class Signature : public std::optional<std::vector<InputSpec>> {
  public:
   using std::optional<std::vector<InputSpec>>::optional;
@@ -45,9 +45,9 @@ struct FunctionOptions {
   Statics defaults = {};  // Default values of omitted static arguments.
   uint32_t max_outputs = 16;
   uint32_t max_traces = 64;
-  bool relax = true;  // Whether a size becomes dynamic when it differs for the third time.
-  // Maximum number of bytes of residuals that a call under a tape saves; other residuals are
-  // rematerialised in the backward pass.
+  bool relax = true;  // Whether the third cache miss on a size makes it dynamic.
+  // Maximum number of bytes of residuals that a call under a tape saves; the backward pass
+  // rematerialises the others.
   uint64_t memory_budget_bytes = UINT64_MAX;
 };
 
@@ -120,7 +120,7 @@ class Trace {
     }
     return all;
   }
-  // The names of the ops that have effects (effects.hpp), in program order.
+  // Returns the names of the trace's ops with effects (effects.hpp), in program order.
   std::vector<std::string> effects() const {
     std::vector<std::string> all;
     for (size_t i = 0; i < tenon_trace_count_effects(get()); ++i) {
@@ -129,13 +129,14 @@ class Trace {
     }
     return all;
   }
-  // The trace as text: its inputs, calls and outputs.
+  // Returns the trace as text: its inputs, calls and outputs.
   std::string text(SourceLocation at = here()) const {
     tenon_string text = {};
     check(tenon_trace_text(get(), &text), at);
     return detail::take_text(text);
   }
-  // What executions have made of it so far: the optimised graph, its segments and launch plans.
+  // Returns what executions have compiled so far: the optimised graph, its segments and launch
+  // plans.
   std::string stages(SourceLocation at = here()) const {
     tenon_string text = {};
     check(tenon_trace_stages(get(), &text), at);
@@ -159,7 +160,8 @@ class Function {
       : max_outputs_(options.max_outputs),
         handle_(detail::make<Shared>(at, [&](tenon_function** out) {
           tenon_function_options c = TENON_FUNCTION_OPTIONS_DEFAULT;
-          // The C ABI does not keep the objects of static arguments alive.
+          // The C ABI does not keep the objects of static arguments alive, so the body owns the
+          // defaults.
           auto body = std::make_unique<Body>(Body{std::move(code), options.defaults});
           const detail::CStatics defaults(body->defaults);
           const std::vector<InputSpec> nothing;
@@ -178,7 +180,8 @@ class Function {
                                        out);
         })) {}
 
-  // Takes ownership of the caller's reference. The function has at most `max_outputs` outputs.
+  // Takes ownership of the caller's reference. `max_outputs` bounds the number of outputs of a
+  // call.
   static Function adopt(tenon_function* function, uint32_t max_outputs) {
     return Function(max_outputs, Shared::adopt(function));
   }
@@ -191,7 +194,7 @@ class Function {
     return call(detail::handles(inputs), &statics, at);
   }
 
-  // As above, for individual tensors, optionally followed by static arguments:
+  // Calls the function with individual tensors, optionally followed by static arguments:
   // f(x, w, Statics{{"rate", 2.0}}).
   template <class... Rest>
   requires(detail::IsArgument<Rest>&&...) std::vector<Tensor>
@@ -200,7 +203,7 @@ class Function {
     return call(given.tensors(), given.statics(), first.at());
   }
 
-  // Returns the trace that matches a call, without running it.
+  // Returns the trace that a call with these arguments would use. Does not run it.
   Trace trace_for(std::span<const Tensor> inputs, const Statics& statics = {},
                   SourceLocation at = here()) const {
     const auto c_inputs = detail::handles(inputs);
@@ -211,7 +214,7 @@ class Function {
           at);
     return Trace::adopt(trace);
   }
-  // Returns the trace for input types.
+  // Returns the trace for inputs of these types. Traces if there is none.
   Trace trace(std::span<const InputSpec> specs, const Statics& statics = {},
               SourceLocation at = here()) const {
     const detail::CSpecs c_specs(specs);
@@ -243,7 +246,7 @@ class Function {
     }
     return all;
   }
-  // Lists its traces, and why each was created.
+  // Returns a text that lists the traces and why each was created.
   std::string explain(SourceLocation at = here()) const {
     tenon_string text = {};
     check(tenon_function_explain(get(), &text), at);
@@ -253,8 +256,7 @@ class Function {
   tenon_function* get() const { return handle_.get(); }
 
  protected:
-  // Calls it with handles, and with static arguments unless `statics` is NULL. Returns as many
-  // outputs as there are.
+  // Calls the function with tensor handles, and with static arguments unless `statics` is NULL.
   std::vector<Tensor> call(std::span<tenon_tensor* const> inputs, const Statics* statics,
                            SourceLocation at) const {
     std::vector<tenon_tensor*> outputs(max_outputs_);
@@ -263,7 +265,8 @@ class Function {
     outputs.resize(n);
     return detail::adopt_all(outputs);
   }
-  // Writes the outputs; there must be as many as there is room for if `count` is NULL.
+  // Calls the function and writes its outputs to `outputs`. Sets `count` to their number; if
+  // `count` is NULL, the number must equal outputs.size().
   void call_into(std::span<tenon_tensor* const> inputs, const Statics* statics,
                  std::span<tenon_tensor*> outputs, size_t* count, SourceLocation at) const {
     const auto call = [&](const tenon_static* c_statics, size_t n_statics) {
@@ -363,22 +366,22 @@ class TypedFunction : public Function {
 
 // Creates a function from a lambda of up to 16 tensors, followed by const Statics& if it takes
 // static arguments. The lambda may return a tensor, a vector, array, pair or tuple of tensors, or
-// nothing. Calls return the same type, or an empty vector for nothing. The result is also a
-// Function: explain(), traces(), trace(), gradient().
+// nothing. Calls return the same type, or an empty vector for nothing. The result has the methods
+// of Function: explain(), traces(), trace() and gradient().
 template <class F>
 TypedFunction<F> function(F f, const FunctionOptions& options = {}, SourceLocation at = here()) {
   return TypedFunction<F>(std::move(f), options, at);
 }
 
-// Returns whether calls are being traced, as they are inside a function's lambda.
+// Returns whether the current scope records calls into a trace, as inside a function's lambda.
 inline bool is_tracing() { return tenon_scope_is_tracing(current_scope()); }
 
-// Makes functions run eagerly, for debugging.
+// Sets whether functions run their lambda eagerly in each call, for debugging.
 inline void run_functions_eagerly(bool eagerly) {
   tenon_context_run_functions_eagerly(tenon_scope_context(current_scope()), eagerly);
 }
 
-// The name of a pass and what it does. passes() lists them in the order in which they run.
+// The name of a graph pass and a description. passes() lists the passes in execution order.
 struct Pass {
   std::string_view name, summary;
 };
@@ -391,7 +394,7 @@ inline std::vector<Pass> passes() {
   return all;
 }
 
-// Enables or disables a pass (tenon/passes.h), for graphs that have not run yet.
+// Enables or disables a pass (tenon/passes.h) for graphs that have not run yet.
 inline void set_pass(std::string_view name, bool enabled, SourceLocation at = here()) {
   check(
       tenon_context_set_pass(tenon_scope_context(current_scope(at)), detail::c_text(name), enabled),

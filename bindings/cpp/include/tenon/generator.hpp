@@ -6,10 +6,10 @@
 
 namespace tenon {
 
-// Each draw advances the generator, so the order of draws determines their values. C++ does not
-// specify the evaluation order of function arguments and of most operands: compilers differ in
-// f(g.normal(s), g.normal(s)) and g.normal(s) + g.uniform(s). Draw into named tensors, one
-// statement each. Braced lists are evaluated from left to right.
+// A random number generator. Each draw advances its state, so the order of draws determines their
+// values. C++ does not specify the evaluation order of function arguments and of most operands:
+// compilers differ in f(g.normal(s), g.normal(s)) and g.normal(s) + g.uniform(s). Draw into named
+// tensors, one statement each. Braced lists are evaluated from left to right.
 class Generator {
  public:
   explicit Generator(uint64_t seed, SourceLocation at = here())
@@ -23,7 +23,8 @@ class Generator {
     check(tenon_generator_seed(current_scope(at), get(), seed), at);
   }
 
-  // The state as a u32[6] tensor, which determines the next draws. It can be saved.
+  // Returns the state, a u32[6] tensor that determines all later draws. Save it to resume from
+  // here.
   Tensor state(SourceLocation at = here()) const {
     tenon_tensor* state = nullptr;
     check(tenon_generator_read(current_scope(at), get(), &state), at);
@@ -52,14 +53,14 @@ class Generator {
     return Tensor::adopt(drawn);
   }
 
-  // True with probability p.
+  // Draws bools that are true with probability p.
   Tensor bernoulli(const Shape& shape, double p, SourceLocation at = here()) const {
     const RandomBernoulliAttrs attrs{.shape = shape};
     const tenon_random_bernoulli_attrs c_attrs = attrs.c();
     return draw(TENON_OP_random_bernoulli, &c_attrs, {nullptr, Tensor(p).get()}, at);
   }
 
-  // Sets a fraction of the elements to zero and scales up the others to compensate.
+  // Sets a random fraction of the elements to zero and scales up the others to compensate.
   Tensor dropout(const Tensor& x, const DropoutAttrs& attrs = {},
                  SourceLocation at = here()) const {
     const tenon_dropout_attrs c_attrs = attrs.c();
@@ -73,7 +74,8 @@ class Generator {
 
   explicit Generator(Shared handle) : handle_(std::move(handle)) {}
 
-  // Calls an op that takes a state at the NULL input, and returns its first output.
+  // Calls a random op and returns its first output. The generator's state replaces the NULL entry
+  // of `inputs`.
   Tensor draw(uint32_t op, const void* attrs, std::initializer_list<tenon_tensor*> inputs,
               SourceLocation at) const {
     tenon_tensor* drawn = nullptr;

@@ -21,7 +21,7 @@ Tensor call_with(const F& f, tenon_tensor* const* inputs, std::index_sequence<I.
   return f(Tensor::share(inputs[I])...);
 }
 
-// Wraps a lambda of N tensors that returns one tensor for the C ABI. `f` must outlive the call.
+// Wraps a lambda that takes N tensors and returns one, for the C ABI. `f` must outlive the call.
 template <size_t N, class F>
 tenon_tensor_function tensor_function(const F& f) {
   tenon_tensor_function function = {};
@@ -46,7 +46,7 @@ struct VariableGradient {
   Tensor gradient;
 };
 
-// The results of differentiating a function.
+// Results of gradients(): the value and the derivatives.
 struct Gradients {
   Tensor value;                     // The output of the function.
   std::vector<Tensor> by_argument;  // An empty handle for an argument that is not floating.
@@ -55,7 +55,7 @@ struct Gradients {
 
 namespace detail {
 
-// `given` has N tensors.
+// Calls f with the N tensors of `given`, and differentiates it.
 template <size_t N, class F>
 Gradients gradients(const F& f, std::span<const Tensor> given, SourceLocation at) {
   tenon_tensor* inputs[N + 1] = {};
@@ -81,7 +81,7 @@ Gradients gradients(const F& f, std::span<const Tensor> given, SourceLocation at
 }  // namespace detail
 
 // Calls f with the arguments and differentiates its output with respect to them and to every
-// variable that it reads. May be nested, inside f and under tapes.
+// variable that it reads. May be called inside f and while tapes record.
 template <class F, class... Rest>
 Gradients gradients(F f, const Input& first, const Rest&... rest) {
   const Tensor given[] = {first.tensor(), Tensor(rest)...};
@@ -94,7 +94,7 @@ Gradients gradients(F f, SourceLocation at = here()) {
 
 namespace detail {
 
-// One member of Gradients of f, as a function of f's arguments.
+// Calls gradients(f, ...) and returns one member of the result.
 template <class F, class Part>
 struct GradientsOf {
   template <class... Rest>
@@ -123,7 +123,7 @@ auto implicit_gradients(F f) {
                                                                &Gradients::by_variable};
 }
 
-// The arguments of a derivative.
+// The arguments of a `backward` lambda.
 struct Backward {
   std::vector<Tensor> inputs;      // Inputs of the forward call.
   std::vector<Tensor> outputs;     // Outputs of the forward call.
@@ -143,7 +143,7 @@ inline Backward backward_of(const tenon_backward_args& args) {
           share_all(args.cotangents, args.n_outputs)};
 }
 
-// Passes the results of a lambda to C. Throws unless there are exactly `count`.
+// Passes tensors that a lambda returned to C. Throws unless there are exactly `count`.
 inline void set_outputs(const std::vector<Tensor>& made, tenon_tensor** out, size_t count,
                         const std::string& who, const std::string& what) {
   if (made.size() != count) {
@@ -176,7 +176,7 @@ tenon_backward_function backward_function(const F& f) {
 
 }  // namespace detail
 
-// Returns a function that computes `forward` and whose gradients are computed by `backward`, which
+// Returns a function that computes `forward` and takes its gradients from `backward`. `backward`
 // returns a vector with one tensor for each argument. Tapes do not record the calls of `forward`.
 template <class F, class B>
 auto custom_gradient(F forward, B backward) {

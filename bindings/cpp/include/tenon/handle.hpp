@@ -1,4 +1,4 @@
-// A smart pointer for handles of the C ABI, and conversions of strings.
+// A reference-counted handle of C objects, and conversions of strings.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// Copies share the object; the last one frees it.
+// Owns one reference to a C object. Copies share the object; the last one releases it.
 template <class Object, void (*Retain)(Object*), void (*Release)(Object*)>
 class Handle {
  public:
@@ -22,7 +22,7 @@ class Handle {
     std::swap(object_, other.object_);
     return *this;
   }
-  // The check lets compilers remove the call for handles that are moved from or never set.
+  // Checking for NULL lets compilers omit the call for handles that are empty or moved from.
   ~Handle() {
     if (object_) Release(object_);
   }
@@ -33,7 +33,7 @@ class Handle {
     handle.object_ = object;
     return handle;
   }
-  // Adds a reference.
+  // Adds a reference to an object that the caller keeps.
   static Handle share(Object* object) {
     Retain(object);
     return adopt(object);
@@ -50,7 +50,7 @@ namespace detail {
 
 inline tenon_string c_text(std::string_view text) { return {text.data(), text.size()}; }
 
-// Never returns a view with a NULL pointer: without text, the view is empty.
+// Returns a view that is never NULL: an empty one if `text` has no pointer.
 inline std::string_view view(tenon_string text) {
   return text.data ? std::string_view(text.data, text.size) : std::string_view("");
 }

@@ -27,7 +27,7 @@ constexpr bool takes_statics(std::index_sequence<I...>) {
   return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...,
                              const Statics&>;
 }
-// Whether F takes N tensors, optionally followed by static arguments.
+// Whether F can be called with N tensors, or with N tensors and static arguments.
 template <class F, size_t N>
 inline constexpr bool takes = takes_tensors<F>(std::make_index_sequence<N>()) ||
                               takes_statics<F>(std::make_index_sequence<N>());
@@ -46,7 +46,7 @@ template <class F, size_t N>
 using ResultOf = decltype(call_with_statics(
     std::declval<const F&>(), {}, std::declval<const Statics&>(), std::make_index_sequence<N>()));
 
-// ---- results: a tensor, a vector, array, pair or tuple of tensors, or nothing
+// ---- results: a lambda returns a tensor, a vector, array, pair or tuple of tensors, or nothing
 
 template <class T>
 concept TensorTuple = requires {
@@ -69,8 +69,8 @@ std::vector<Tensor> as_tensors(Result&& result) {
   }
 }
 
-// The type that a caller receives for a Tensor, TensorList, Variable or number that a lambda
-// returns.
+// The type that callers receive for a lambda's result of type T: T itself for Tensor, TensorList
+// and Variable; Tensor for a number.
 template <class T>
 using ResultOfReturn = std::conditional_t<std::is_convertible_v<Tensor, T>, T, Tensor>;
 
@@ -89,7 +89,7 @@ struct ResultTuple<std::tuple<T...>> {
   using Type = std::tuple<ResultOfReturn<T>...>;
 };
 
-// The number of outputs that a result of this type consists of; 0 if the type does not fix it.
+// The number of tensors in a result of this type, or 0 if the type does not determine it.
 template <class R>
 constexpr size_t count_outputs() {
   if constexpr (std::is_convertible_v<R, Tensor>) {
@@ -101,8 +101,8 @@ constexpr size_t count_outputs() {
   }
 }
 
-// Converts the outputs of a call, a vector or an array, to the type that the lambda returns. The
-// result is the vector if the lambda returns nothing.
+// Converts the outputs of a call (a vector or an array) to the result type of the lambda. For a
+// lambda that returns nothing, returns the vector.
 template <class Result, class Outputs>
 auto as_result(Outputs outputs) {
   using R = std::remove_cvref_t<Result>;
@@ -118,7 +118,7 @@ auto as_result(Outputs outputs) {
   }
 }
 
-// Calls f with all tensors of `in`. Throws if f does not take that many.
+// Calls f with all tensors of `in`. Throws if f takes another number of tensors.
 template <size_t N = 0, class F>
 std::vector<Tensor> call_with_tensors(const F& f, std::span<const Tensor> in,
                                       const Statics& statics) {
@@ -147,8 +147,8 @@ std::vector<Tensor> call_with_tensors(const F& f, std::span<const Tensor> in,
 template <class T>
 concept IsArgument = std::is_convertible_v<const T&, Tensor> || std::is_same_v<T, Statics>;
 
-// The arguments of a call: at most N tensors, optionally followed by static arguments. Borrows
-// tensors, and owns the tensors that it creates from variables and numbers.
+// The arguments of a call: at most N tensors, optionally followed by static arguments. Borrows the
+// caller's tensors; owns those that it creates from variables and numbers.
 template <size_t N>
 class Arguments {
  public:

@@ -2,10 +2,10 @@
 //
 //   TensorList ys(kFloat32, {3});
 //   ys = ys.push(x).push(2 * x);
-//   Tensor all = ys.stack();  // Of shape {2, 3}.
+//   Tensor all = ys.stack();  // The shape is {2, 3}.
 //
-// Blocks and functions take and return lists like tensors. A list is a Tensor whose entries only
-// these calls access. See tenon/list.h for the details.
+// Blocks and functions take and return lists like tensors. A list is stored as a Tensor, but its
+// entries are accessible only through TensorList. See tenon/list.h for details.
 
 #pragma once
 
@@ -15,26 +15,27 @@ namespace tenon {
 
 class TensorList {
  public:
-  // An empty list with preallocated memory for `capacity` entries.
+  // Creates an empty list with preallocated memory for `capacity` entries.
   explicit TensorList(DType dtype, const Shape& shape = {}, int64_t capacity = 0,
                       SourceLocation at = here())
       : list_(made(at, [&](tenon_tensor** out) {
           return tenon_list_create(current_scope(at), dtype, shape.data(), shape.size(), capacity,
                                    out);
         })) {}
-  // Converts a tensor that a block or function received or returned.
+  // Wraps a tensor that is a list, as a block or a function receives it. Throws if it is not a
+  // list.
   TensorList(Tensor list, SourceLocation at = here()) : list_(std::move(list)) {
     if (!is_list(list_)) {
       throw Error(Code::kInvalidArgument, "TensorList: the tensor is not a list: use unstack", at);
     }
   }
-  // An empty list of tensors with the type of `entry`.
+  // Creates an empty list for tensors with the type of `entry`.
   static TensorList like(const Tensor& entry, int64_t capacity = 0, SourceLocation at = here()) {
     return made(at, [&](tenon_tensor** out) {
       return tenon_list_create_like(current_scope(at), entry.get(), capacity, out);
     });
   }
-  // The slices of a tensor along its first axis.
+  // Creates a list of the slices of x along its first axis.
   static TensorList unstack(const Tensor& x, SourceLocation at = here()) {
     return made(at, [&](tenon_tensor** out) {
       return tenon_list_unstack(current_scope(at), x.get(), out);
@@ -45,8 +46,7 @@ class TensorList {
   operator const Tensor&() const { return list_; }
   tenon_tensor* get() const { return list_.get(); }
 
-  // Returns a copy of the list with the entry at an index replaced (set), or with an entry appended
-  // (push).
+  // Both return a new list: set() replaces the entry at an index, and push() appends one.
   TensorList set(const Tensor& index, const Tensor& x, SourceLocation at = here()) const {
     return made(at, [&](tenon_tensor** out) {
       return tenon_list_set(current_scope(at), get(), index.get(), x.get(), out);
@@ -58,20 +58,20 @@ class TensorList {
     });
   }
 
-  // Zeros if the entry was not set.
+  // Returns the entry at an index; zeros if it was never set.
   Tensor operator[](const Input& index) const {
     return made(index.at(), [&](tenon_tensor** out) {
       return tenon_list_get(current_scope(index.at()), get(), index.get(), out);
     });
   }
-  // The highest index that was set, plus 1, as an int64.
+  // Returns the highest index that was set, plus 1, as an int64.
   Tensor length(SourceLocation at = here()) const {
     return made(
         at, [&](tenon_tensor** out) { return tenon_list_length(current_scope(at), get(), out); });
   }
-  // The first `length` entries, stacked along a new first axis (stack), or concatenated along their
-  // first axis (concat). Inside functions `length` is required and must be computed from constants
-  // and shape().
+  // Both return the first `length` entries as one tensor: stack() along a new first axis, concat()
+  // along the existing first axis. Inside functions `length` is required, and must be computed from
+  // constants and shape().
   Tensor stack(const Tensor& length = {}, SourceLocation at = here()) const {
     return made(at, [&](tenon_tensor** out) {
       return tenon_list_stack(current_scope(at), get(), length.get(), out);

@@ -1,5 +1,5 @@
-// Arithmetic operators. Comparisons are functions, equal(a, b) and less(a, b), since their results
-// are tensors.
+// Arithmetic operators. Comparisons are named functions, such as equal(a, b) and less(a, b),
+// because they return tensors, not bools.
 
 #pragma once
 
@@ -52,7 +52,8 @@ inline Tensor Tensor::operator[](const Index& index) const {
     return squeeze({tenon::slice({*this, at}, attrs), at}, {.axes = {0}});
   };
   if (rank() > 0 && tenon_scope_is_tracing(current_scope(at))) {
-    // Reads no size, so that one trace serves all sizes. An index out of range fails in squeeze.
+    // The slice [i, i + 1) needs no size of x, so one trace serves all sizes. squeeze() fails if i
+    // is out of range.
     return part(i, i == -1 ? INT64_MAX : i + 1);
   }
   if (rank() == 0) {
@@ -77,13 +78,13 @@ inline void Variable::assign_sub(const Tensor& value, SourceLocation at) const {
 }
 inline Tensor Variable::operator[](const Index& index) const { return read(index.at())[index]; }
 
-// ---- new tensors by shape, on the current device
+// ---- creating tensors on the current device
 
 inline Tensor full(const Shape& shape, const Tensor& value, DType dtype,
                    SourceLocation at = here()) {
   return fill({cast({value, at}, {.to = dtype}), at}, {.shape = shape});
 }
-// The result has the dtype of the value: full({2, 3}, 1.5f) is float32.
+// Fills with a number, whose C++ type determines the dtype: full({2, 3}, 1.5f) is float32.
 template <class T>
 requires std::is_arithmetic_v<T> Tensor full(const Shape& shape, T value,
                                              SourceLocation at = here()) {
@@ -95,8 +96,8 @@ inline Tensor zeros(const Shape& shape, DType dtype = kFloat32, SourceLocation a
 inline Tensor ones(const Shape& shape, DType dtype = kFloat32, SourceLocation at = here()) {
   return full(shape, 1, dtype, at);
 }
-// A tensor without axes, of any dtype: scalar(2, kFloat16). Unlike a plain number, it does not
-// adopt the dtype of the tensor that it is combined with.
+// Returns a rank-0 tensor of any dtype: scalar(2, kFloat16). Unlike a plain number, it does not
+// adopt the dtype of the other operand.
 inline Tensor scalar(const Tensor& value, DType dtype, SourceLocation at = here()) {
   return full({}, value, dtype, at);
 }
@@ -105,8 +106,8 @@ requires std::is_arithmetic_v<T> Tensor scalar(T value, SourceLocation at = here
   return tensor<T>({value}, {}, at);
 }
 
-// start, start + step, ... up to but not including stop. The result is int64 for integers, and T's
-// dtype for floating types.
+// Returns start, start + step, ..., excluding `stop`. The dtype is int64 if T is an integer type,
+// or else that of T.
 template <class T>
 requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Tensor
     arange(T start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1,
@@ -131,9 +132,9 @@ requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Tensor
   return arange<T>(0, stop, 1, at);
 }
 
-// ---- parts of a tensor
+// ---- splitting and joining
 
-// Splits an axis into n equal chunks; the last may be smaller: split(x, 3, {.axis = 1}).
+// Splits an axis into n chunks of equal size; the last may be smaller: split(x, 3, {.axis = 1}).
 inline std::vector<Tensor> split(const Input& x, size_t n, const SplitAttrs& attrs = {}) {
   const bool differs = attrs.num_outputs != 0 && static_cast<size_t>(attrs.num_outputs) != n;
   if (differs || (!attrs.split.empty() && attrs.split.size() != n)) {
@@ -148,7 +149,7 @@ inline std::vector<Tensor> split(const Input& x, size_t n, const SplitAttrs& att
   if (attrs.split.empty()) counted.num_outputs = static_cast<int64_t>(n);
   return detail::split_into(x, n, counted);
 }
-// The attributes specify the count: split(x, {.axis = 1, .split = {1, 1, 2}}).
+// Splits into as many chunks as the attributes specify: split(x, {.axis = 1, .split = {1, 1, 2}}).
 inline std::vector<Tensor> split(const Input& x, const SplitAttrs& attrs) {
   const size_t n = attrs.split.empty()
                        ? static_cast<size_t>(std::max<int64_t>(attrs.num_outputs, 1))
@@ -156,12 +157,12 @@ inline std::vector<Tensor> split(const Input& x, const SplitAttrs& attrs) {
   return detail::split_into(x, n, attrs);
 }
 
-// All slices along an axis: unstack(x, {.axis = 1}).
+// Returns all slices along an axis, without that axis: unstack(x, {.axis = 1}).
 inline std::vector<Tensor> unstack(const Input& x, const UnstackAttrs& attrs = {}) {
   return unstack(x, static_cast<size_t>(x.tensor().size(attrs.axis, x.at())), attrs);
 }
 
-// Overloads for braced lists: concat({a, b}, {.axis = 1}).
+// Overloads that take braced lists: concat({a, b}, {.axis = 1}).
 inline Tensor concat(std::initializer_list<Tensor> inputs, const ConcatAttrs& attrs = {},
                      SourceLocation at = here()) {
   return concat(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs, at);

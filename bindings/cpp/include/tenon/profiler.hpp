@@ -33,16 +33,18 @@ inline const char* name_of(SpanKind kind) {
     case SpanKind::kCopy:
       return "copy";
   }
-  return "";  // A kind of a newer version.
+  return "";  // The library is newer than this header.
 }
 
-// All spans with the same name, input types and device. See tenon/profiler.h for the fields.
+// Totals of all spans with the same name, input types and device. See tenon/profiler.h for the
+// fields.
 struct ProfileRow {
   SpanKind kind;
   std::string name, inputs, device;
-  tenon_profiler_row c;  // Its strings stay valid as long as the profiler.
+  tenon_profiler_row c;  // The C row. Its strings stay valid as long as the profiler.
 
-  // In nanoseconds: the device time if anything was launched, or else the host's self time.
+  // Time in nanoseconds: device time if the row has launches, or else host time without nested
+  // spans.
   uint64_t time() const { return c.launches ? c.device_total : c.own_total; }
 };
 
@@ -57,10 +59,10 @@ class Profiler {
                     SourceLocation at = here())
       : Profiler(context.get(), max_events, at) {}
 
-  // Waits for launches that are still running.
+  // Stops profiling, after waiting for launches that are still running.
   void stop(SourceLocation at = here()) const { check(tenon_profiler_stop(get()), at); }
 
-  // ---- when it is stopped
+  // ---- results, after stop()
 
   std::string table(SourceLocation at = here()) const {
     tenon_string text = {};
@@ -68,12 +70,12 @@ class Profiler {
     return detail::take_text(text);
   }
 
-  // Writes a file that Perfetto opens.
+  // Writes the spans to a file for https://ui.perfetto.dev.
   void write_trace(std::string_view path, SourceLocation at = here()) const {
     check(tenon_profiler_write_trace(get(), detail::c_text(path)), at);
   }
 
-  // Sorted by time, in descending order.
+  // Returns the rows of table(), sorted by time in descending order.
   std::vector<ProfileRow> rows(SourceLocation at = here()) const {
     std::vector<ProfileRow> rows;
     for (size_t i = 0; i < tenon_profiler_count_rows(get()); ++i) {
@@ -87,7 +89,7 @@ class Profiler {
     return rows;
   }
 
-  // Number of spans that the trace lacks because of `max_events`; the table includes them.
+  // Number of spans that exceeded `max_events`. The trace omits them; the table includes them.
   uint64_t dropped_events() const { return tenon_profiler_count_dropped_events(get()); }
 
   tenon_profiler* get() const { return handle_.get(); }

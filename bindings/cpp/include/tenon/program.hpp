@@ -5,8 +5,8 @@
 //   Tensor y = net.function("classify")(x)[0];
 //
 // A program is a folder of ONNX models that share their weights; a single ONNX file can also be
-// read. Traces with the same name are signatures of one function; each call selects the one that it
-// matches. See tenon/program.h for the details.
+// read. Traces that are saved under one name become the signatures of one function; each call
+// selects the signature that matches. See tenon/program.h for details.
 
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace tenon {
 
-// The inputs and outputs of a function, as its file declares them.
+// The inputs and outputs of a function, as declared in its file.
 struct ProgramSignature {
   std::vector<InputSpec> inputs;
-  std::vector<InputSpec> outputs;  // The dtype is DType() if the file does not declare it.
-  Statics statics;                 // The static arguments for which it was traced.
+  std::vector<InputSpec> outputs;  // The dtype is DType() if not declared.
+  Statics statics;                 // Values of the static arguments when it was traced.
 };
 
 struct ProgramFunction {
@@ -29,13 +29,13 @@ struct ProgramFunction {
 // An open program. Copies of the handle share it.
 class Program {
  public:
-  // Opens a folder that save() wrote, or an ONNX file, with its weights on the current device.
+  // Opens a folder that save() wrote, or an ONNX file. Loads the weights onto the current device.
   explicit Program(std::string_view path, SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_program** out) {
           return tenon_program_open(current_scope(at), detail::c_text(path), out);
         })) {}
 
-  // Writes traces, each under its function's name, with their variables.
+  // Saves traces, each under the name of its function, and the variables that they use.
   static void save(std::string_view path,
                    const std::vector<std::pair<std::string, Trace>>& functions,
                    SourceLocation at = here()) {
@@ -65,14 +65,14 @@ class Program {
     return all;
   }
 
-  // Finds a function by name. The name may be empty if there is only one.
+  // Finds a function by name. If the program has only one, the name may be empty.
   Function function(std::string_view name = {}, SourceLocation at = here()) const {
     tenon_function* function = nullptr;
     check(tenon_program_get_function(get(), detail::c_text(name), &function), at);
     return Function::adopt(function, most_outputs());
   }
 
-  // The tensors of the files, which the functions share and training changes.
+  // Returns the variables of the program. Its functions share them, and training assigns to them.
   std::vector<Variable> variables() const {
     std::vector<Variable> all;
     for (size_t i = 0; i < tenon_program_count_variables(get()); ++i) {
@@ -81,7 +81,7 @@ class Program {
     return all;
   }
 
-  // As JSON, for tools.
+  // Returns a description of the functions and variables, as JSON for tools.
   std::string describe(SourceLocation at = here()) const {
     tenon_string text = {};
     check(tenon_program_describe(get(), &text), at);

@@ -1,4 +1,4 @@
-// Named tensors in files, in the format safetensors.
+// Named tensors in files of the format safetensors.
 
 #pragma once
 
@@ -11,7 +11,7 @@ using NamedTensors = std::map<std::string, Tensor>;
 
 namespace detail {
 
-// Named tensors and metadata in the form of the C ABI. The arguments must outlive it.
+// Views of named tensors and metadata as C arrays. Valid as long as both arguments.
 struct CNamedTensors {
   CNamedTensors(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
     for (const auto& [name, tensor] : tensors) {
@@ -28,7 +28,7 @@ struct CNamedTensors {
 
 }  // namespace detail
 
-// Writes a file, which is renamed to `path` only when it is complete.
+// Writes a file. Writes to a temporary file first, and renames that to `path` when it is complete.
 inline void save_safetensors(std::string_view path, const NamedTensors& tensors,
                              const std::map<std::string, std::string>& metadata = {},
                              SourceLocation at = here()) {
@@ -51,14 +51,14 @@ inline std::string write_safetensors(const NamedTensors& tensors,
   return detail::take_text(bytes);
 }
 
-// Name and type of a tensor in a file.
+// The name and type of a tensor in a file.
 struct StoredTensor {
   std::string name;
   DType dtype;
   Shape shape;
 };
 
-// An open file. Everything except the elements is validated.
+// An open file. Opening validates the header; elements are read by load().
 class Safetensors {
  public:
   explicit Safetensors(std::string_view path, SourceLocation at = here())
@@ -66,14 +66,14 @@ class Safetensors {
           return tenon_safetensors_open(detail::c_text(path), out);
         })) {}
 
-  // The content of a file, which is copied.
+  // Opens the content of a file in memory. Copies `bytes`.
   static Safetensors from_memory(std::string_view bytes, SourceLocation at = here()) {
     return Safetensors(detail::make<Shared>(at, [&](tenon_safetensors** out) {
       return tenon_safetensors_open_memory(bytes.data(), bytes.size(), out);
     }));
   }
 
-  // The tensors, in the order of their elements in the file.
+  // Lists the tensors, in the order in which the file stores their elements.
   std::vector<StoredTensor> tensors() const {
     std::vector<StoredTensor> tensors;
     for (size_t i = 0; i < tenon_safetensors_count(get()); ++i) {
@@ -118,7 +118,7 @@ class Safetensors {
   Shared handle_;
 };
 
-// All tensors of a file, on the current device.
+// Loads all tensors of a file onto the current device.
 inline NamedTensors load_safetensors(std::string_view path, SourceLocation at = here()) {
   const Safetensors file(path, at);
   NamedTensors tensors;

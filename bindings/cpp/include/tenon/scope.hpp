@@ -1,6 +1,6 @@
-// Scopes: calls run in the thread's current scope; a guard makes another scope current.
+// Scopes: calls run in the thread's current scope. A ScopeGuard changes the current scope.
 //
-// By default each thread has its own scope in the shared context.
+// By default, each thread has its own scope in the shared context.
 
 #pragma once
 
@@ -10,7 +10,8 @@ namespace tenon {
 
 class Scope {
  public:
-  // Creates a scope on a device by name; empty for the CPU, which is opened on first use.
+  // Creates a scope on the device with this name. If empty, on the CPU, which is opened on first
+  // use.
   explicit Scope(const Context& context = Context::shared(), std::string_view device = {},
                  SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_scope** out) {
@@ -32,13 +33,13 @@ class Scope {
   // Blocks until all work that was started in the scope has finished.
   void wait(SourceLocation at = here()) const { check(tenon_scope_wait(get()), at); }
 
-  // Overrides the source location of the following calls for Error::location(), for example with
-  // "train.cc:12". An empty text ends the override. Inside a function's lambda, the override ends
-  // with the lambda.
+  // Sets the source location that errors of the following calls report, for example "train.cc:12".
+  // An empty text restores the lines of the calls. A location that is set inside a function's
+  // lambda applies until the lambda returns.
   void set_location(std::string_view location) const;
 
-  // May be called from any thread: the scope's running calls throw Code::kCancelled at their next
-  // check.
+  // Cancels the scope's running calls: they throw Code::kCancelled at their next check. Any thread
+  // may call cancel().
   void cancel() const { tenon_scope_cancel(get()); }
 
   tenon_scope* get() const { return handle_.get(); }
@@ -52,16 +53,17 @@ class Scope {
 
 namespace detail {
 
-// The thread's current scope. Plain values, so that reading them needs no initialisation check.
+// The thread's current scope. Plain members, so that thread-local access needs no initialisation
+// check.
 struct Current {
-  tenon_scope* scope = nullptr;   // NULL until the first call of the thread, and while it traces.
-  tenon_scope* traced = nullptr;  // The current scope while a function is traced.
+  tenon_scope* scope = nullptr;   // NULL before the thread's first call and while it traces.
+  tenon_scope* traced = nullptr;  // The scope of the trace while a function is traced.
   bool is_stated = false;         // Whether the traced lambda called set_location().
 };
 inline constinit thread_local Current current = {};
 
-// Sets the location of the traced scope. Traced ops store it, so that errors of later calls report
-// it.
+// Stores the line of the call in the scope that is traced. Traced ops keep it, so that later errors
+// of the trace report it. Returns the scope.
 inline tenon_scope* traced_scope(SourceLocation at) {
   if (!current.is_stated) {
     if (const std::string location = at.str(); !location.empty()) {
@@ -88,12 +90,12 @@ inline void Scope::set_location(std::string_view location) const {
   check(tenon_scope_set_location(get(), detail::c_text(location)));
 }
 
-// Makes a scope the thread's current one until the guard ends.
+// Makes a scope the current one of this thread, until the guard is destroyed.
 class ScopeGuard {
  public:
   explicit ScopeGuard(Scope scope)
       : scope_(std::move(scope)), before_(std::exchange(detail::current, of(scope_.get()))) {}
-  // For callbacks, with the scope that they received.
+  // Makes the scope that a callback received the current one.
   explicit ScopeGuard(tenon_scope* scope) : ScopeGuard(Scope::share(scope)) {}
   ScopeGuard(const ScopeGuard&) = delete;
   ScopeGuard& operator=(const ScopeGuard&) = delete;
@@ -110,7 +112,7 @@ class ScopeGuard {
   detail::Current before_;
 };
 
-// Sets the device of the current scope until the guard ends.
+// Sets the device of the current scope, until the guard is destroyed.
 class DeviceGuard {
  public:
   explicit DeviceGuard(std::string_view name, SourceLocation at = here())
@@ -119,7 +121,7 @@ class DeviceGuard {
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
-  // An open device stays open, so restoring it cannot fail.
+  // Restores the previous device. This cannot fail, because devices stay open.
   ~DeviceGuard() {
     tenon_error_release(tenon_scope_set_device(scope_.get(), detail::c_text(before_.name())));
   }

@@ -1,4 +1,5 @@
-// Static arguments of functions: values that are part of the cache key. 1, 1.0 and true all differ.
+// Static arguments of functions: values that are part of the cache key. 1, 1.0 and true are
+// distinct keys.
 
 #pragma once
 
@@ -29,7 +30,7 @@ enum class StaticKind : int32_t {
 
 namespace detail {
 
-// Returns whether the object of a handle has the handle's type.
+// Return whether `handle` points to an object of its own type. A cast may have changed the type.
 inline bool is_object(tenon_tensor* handle) {
   return tenon_value_as_tensor(tenon_tensor_as_value(handle)) != nullptr;
 }
@@ -50,7 +51,7 @@ inline bool is_object(tenon_generator* handle) {
          !is_object(static_cast<tenon_function*>(any));
 }
 
-// A Tensor, Variable, Generator or Function.
+// A handle type that can be a static argument: Tensor, Variable, Generator or Function.
 template <class T>
 concept StaticHandle = requires(const T& object) {
   is_object(object.get());
@@ -61,7 +62,7 @@ concept StaticHandle = requires(const T& object) {
 class Static {
  public:
   Static() = default;
-  // A bool, or a value of any integer type; a value above INT64_MAX is an error.
+  // A bool or an integer of any type. Throws if the value exceeds INT64_MAX.
   template <class T>
   requires std::is_integral_v<T> Static(T value, SourceLocation at = here())
       : kind_(std::is_same_v<T, bool> ? TENON_STATIC_BOOL : TENON_STATIC_INT),
@@ -85,14 +86,16 @@ class Static {
   Static(std::map<std::string, Static> items) : kind_(TENON_STATIC_MAP) {
     for (auto& [name, item] : items) items_.emplace_back(name, std::move(item));
   }
-  // A tensor, variable, generator or function, which the static keeps alive. Statics compare
-  // objects by identity, not by value: two tensors with equal elements are different statics.
+  // A tensor, variable, generator or function, which the Static keeps alive. The cache key compares
+  // objects by identity, not by value: two tensors with equal elements are different static
+  // arguments.
   template <class T>
   requires detail::StaticHandle<T> Static(const T& object)
       : kind_(TENON_STATIC_HANDLE), owner_(std::make_shared<const T>(object)) {
     handle_ = object.get();
   }
-  // Converts a static argument of a call. Its handles are valid only during the call.
+  // Converts a C static argument that a callback received. Its handles are valid only during the
+  // callback.
   explicit Static(const tenon_static& c)
       : kind_(c.kind),
         int_(c.int_value),
@@ -106,7 +109,7 @@ class Static {
 
   StaticKind kind() const { return static_cast<StaticKind>(kind_); }
 
-  // The value. Each throws INVALID_ARGUMENT if the static is of another kind.
+  // Return the value. Each throws INVALID_ARGUMENT if the Static has another kind.
   bool as_bool(SourceLocation at = here()) const {
     return require(StaticKind::kBool, "as_bool", at).int_ != 0;
   }
@@ -121,7 +124,7 @@ class Static {
   const std::string& as_string(SourceLocation at = here()) const {
     return require(StaticKind::kString, "as_string", at).text_;
   }
-  // The object of a handle as a Tensor, Variable, Generator or Function: as<Variable>().
+  // Returns the object as a Tensor, Variable, Generator or Function: as<Variable>().
   template <class T>
   requires detail::StaticHandle<T> T as(SourceLocation at = here())
   const {
@@ -131,13 +134,13 @@ class Static {
     if (detail::is_object(object)) return T::share(object);
     throw Error(Code::kInvalidArgument, "Static::as: the handle's object has another type", at);
   }
-  // The items of a list or a map with their names; list items have empty names.
+  // Returns the items of a list or a map with their names. List items have empty names.
   const std::vector<std::pair<std::string, Static>>& items(SourceLocation at = here()) const {
     if (kind() == StaticKind::kList) return items_;
     return require(StaticKind::kMap, "items", at).items_;
   }
 
-  // Returns an item of a map by name, or an item of a list by index.
+  // Returns the item of a map with this name. The overload takes an index into a list.
   const Static& at(std::string_view name, SourceLocation at = here()) const {
     std::string names;
     for (const auto& [item_name, item] : require(StaticKind::kMap, "at", at).items_) {
@@ -162,7 +165,7 @@ class Static {
                 at);
   }
 
-  // Converts to the C struct; `kept` holds the items that it points to.
+  // Converts to the C struct. `kept` owns the arrays of items that the struct points to.
   tenon_static c(std::string_view name, std::vector<std::vector<tenon_static>>& kept) const {
     tenon_static value = {};
     value.kind = kind_;
@@ -195,16 +198,16 @@ class Static {
   double float_ = 0;
   std::string text_;
   const void* handle_ = nullptr;
-  std::shared_ptr<const void> owner_;  // Owns the handle's object if the static keeps it alive.
+  std::shared_ptr<const void> owner_;  // Keeps the handle's object alive, if owned.
   std::vector<std::pair<std::string, Static>> items_;
 };
 
-// Static arguments by name.
+// Static arguments of a call, by name.
 class Statics : public std::map<std::string, Static> {
  public:
   using std::map<std::string, Static>::map;
 
-  // Throws NOT_FOUND, listing the available names, if there is no such argument.
+  // Returns the argument with this name. Throws NOT_FOUND and lists the names if there is none.
   const Static& at(const std::string& name, SourceLocation at = here()) const {
     if (const auto found = find(name); found != end()) return found->second;
     std::string names;

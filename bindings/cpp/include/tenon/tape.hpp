@@ -1,4 +1,4 @@
-// The gradient tape: records calls from its construction on, and computes gradients.
+// The gradient tape: records calls from its construction onward, and computes gradients.
 //
 //   Tape tape;
 //   Tensor loss = mean(square(w * x - y));
@@ -11,8 +11,8 @@
 namespace tenon {
 
 enum class Unreached : int32_t {
-  kZeros = TENON_UNREACHED_ZEROS,  // The gradient is zeros if no target depends on the source.
-  kNone = TENON_UNREACHED_NULL     // The gradient is an empty tensor handle in that case.
+  kZeros = TENON_UNREACHED_ZEROS,  // A source that no target depends on has a zero gradient.
+  kNone = TENON_UNREACHED_NULL     // Such a source has an empty tensor handle as its gradient.
 };
 
 struct TapeOptions {
@@ -44,8 +44,8 @@ inline tenon_gradient_options c_options(Unreached unreached) {
 
 }  // namespace detail
 
-// Records the scope that is current when it is created. The last copy of the handle removes the
-// tape from the scope.
+// Records the calls of the scope that is current when the tape is created. Destroying the last copy
+// of the handle ends the recording.
 class Tape {
  public:
   explicit Tape(const TapeOptions& options = {}, SourceLocation at = here())
@@ -62,11 +62,11 @@ class Tape {
   }
   void pause(SourceLocation at = here()) const { check(tenon_tape_pause(get()), at); }
   void resume(SourceLocation at = here()) const { check(tenon_tape_resume(get()), at); }
-  // Clears everything, and starts recording again.
+  // Discards the recorded calls and watched values, and starts recording again.
   void reset(SourceLocation at = here()) const { check(tenon_tape_reset(get()), at); }
   bool is_recording() const { return tenon_tape_is_recording(get()); }
 
-  // The tensors passed to watch(), then the variables.
+  // Returns the watched values: tensors passed to watch(), followed by variables.
   std::vector<Value> watched(SourceLocation at = here()) const {
     std::vector<Value> values;
     for (size_t i = 0; i < tenon_tape_count_watched(get()); ++i) {
@@ -81,7 +81,7 @@ class Tape {
     return std::move(gradients(target, {&source, 1}, Unreached::kZeros, at)[0]);
   }
 
-  // Gradients of the target's sum with respect to each source.
+  // Returns the gradients of the sum of all elements of `target` with respect to each source.
   std::vector<Tensor> gradients(const Tensor& target, std::span<const Value> sources,
                                 Unreached unreached = Unreached::kZeros,
                                 SourceLocation at = here()) const {
@@ -93,8 +93,8 @@ class Tape {
     return gradients(target, std::span(sources.begin(), sources.size()), unreached, at);
   }
 
-  // Gradients of the targets' sum, weighted by the cotangents, with respect to each source. Empty
-  // cotangents stand for ones.
+  // Returns the gradients of the sum of all targets, each weighted by its cotangent, with respect
+  // to each source. If `cotangents` is empty, all weights are 1.
   std::vector<Tensor> gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                                 std::span<const Value> sources,
                                 Unreached unreached = Unreached::kZeros,
@@ -117,7 +117,7 @@ class Tape {
     return detail::adopt_all(grads);
   }
 
-  // The derivative of every element of the target with respect to every element of the source.
+  // Returns the derivatives of all elements of `target` with respect to all elements of `source`.
   Tensor jacobian(const Tensor& target, const Value& source, SourceLocation at = here()) const {
     tenon_value* const c_source = source.get();
     tenon_tensor* jacobian = nullptr;
@@ -131,7 +131,7 @@ class Tape {
  private:
   using Shared = Handle<tenon_tape, tenon_tape_retain, tenon_tape_release>;
 
-  // Returns the scope that the tape records. If that scope is tracing, sets its location.
+  // Returns the scope that the tape records. If that scope is tracing, sets its location to `at`.
   tenon_scope* scope(SourceLocation at) const {
     return detail::current.traced == scope_.get() ? current_scope(at) : scope_.get();
   }

@@ -1,5 +1,4 @@
-// Tenon in C++: header-only, on top of the C ABI, so that a program does not depend on Tenon's C++
-// ABI.
+// Tenon in C++: headers on top of the C ABI. Programs do not depend on a C++ ABI of the library.
 //
 //   tenon::Tensor x = tenon::matrix<float>({{2}});
 //   std::cout << tenon::matmul(x, x);

@@ -26,7 +26,7 @@ inline void require_elements(DType are, DType wanted, const char* who, SourceLoc
       at);
 }
 
-// Copies a C string that the caller owns and releases it, even if the copy throws.
+// Copies a string that the C ABI returned, and releases it even if the copy throws.
 inline std::string take_text(tenon_string text) {
   struct Owned {
     tenon_string text;
@@ -40,16 +40,16 @@ inline std::string take_text(tenon_string text) {
 
 class Index;
 
-// A tensor's value never changes; copies of the handle share it.
+// A handle of an immutable tensor. Copies of the handle share the tensor.
 class Tensor {
  public:
-  Tensor() = default;  // None: an omitted optional input.
+  Tensor() = default;  // Empty: an omitted optional input.
 
-  // A number, which adopts the dtype of the tensor that it is combined with: 2 * x.
+  // An inline scalar, which adopts the dtype of the other operand: 2 * x.
   template <class T>
   requires std::is_arithmetic_v<T> Tensor(T value) : handle_(Shared::adopt(scalar(value))) {}
 
-  // Copies row-major elements.
+  // Creates a tensor and copies row-major elements into it.
   template <class T>
   Tensor(std::span<const T> data, std::span<const int64_t> shape, SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_tensor** out) {
@@ -57,10 +57,10 @@ class Tensor {
                                         shape.size(), data.data(), data.size_bytes(), out);
         })) {}
 
-  // Imports the caller's elements, without a copy if the device can use them in place. They must
-  // not be written until `done` runs. It runs once: when the last reference is released, after the
-  // copy, or when this call fails. `done` must not throw. Strides are in elements, one for each
-  // axis; empty for row-major without gaps.
+  // Imports elements in the caller's memory; copies them only if the device cannot use that memory.
+  // The caller must not write to it until `done` runs. `done` runs once: when the last reference is
+  // released, after the copy, or when this call fails. It must not throw. `strides` has one entry
+  // for each axis, in elements; empty means row-major without gaps.
   template <class T>
   static Tensor from_host(std::span<T> data, std::span<const int64_t> shape,
                           std::function<void()> done, std::span<const int64_t> strides = {},
@@ -95,9 +95,9 @@ class Tensor {
   bool is_none() const { return !handle_; }
   DType dtype() const { return tenon_tensor_dtype(get()); }
   size_t rank() const { return tenon_tensor_rank(get()); }
-  // Inside a function, reading a dynamic size specialises the trace to it. If the signature
-  // declares the size unknown, the read fails; shape(x) returns it as a tensor. shape(), strides(),
-  // count() and bytes() read every size.
+  // shape(), strides(), count() and bytes() read every size. Inside a function, reading a dynamic
+  // size specialises the trace to its current value. If the signature declares the size unknown,
+  // the read fails; use the function tenon::shape(x), which returns the sizes as a tensor.
   std::span<const int64_t> shape(
       SourceLocation at = here()) const {  // Valid as long as the tensor.
     const int64_t* sizes = nullptr;
@@ -105,11 +105,11 @@ class Tensor {
     check(tenon_tensor_read_shape(get(), &sizes, &n), at);
     return {sizes, n};
   }
-  // Valid as long as the tensor.
+  // Returns the strides in elements. Valid as long as the tensor.
   std::span<const int64_t> strides(SourceLocation at = here()) const {
     return {tenon_tensor_strides(get()), shape(at).size()};
   }
-  // The size of an axis; a negative axis counts from the end.
+  // Returns the size of an axis. A negative axis counts from the last.
   int64_t size(int64_t axis, SourceLocation at = here()) const {
     int64_t size = 0;
     check(tenon_tensor_size(get(), axis, &size), at);
@@ -123,10 +123,10 @@ class Tensor {
     static_cast<void>(shape(at));
     return tenon_tensor_bytes(get());
   }
-  // Empty for an inline scalar.
+  // Returns the name of the device; empty for an inline scalar.
   std::string_view device() const { return detail::view(tenon_tensor_device_name(get())); }
 
-  // The only element.
+  // Returns the element of a tensor with exactly one.
   template <class T>
   requires std::is_arithmetic_v<T> T item(SourceLocation at = here())
   const {
@@ -141,11 +141,11 @@ class Tensor {
     }
   }
 
-  // Whether the only element is not zero: while (not_equal(a, 1)) ... A conversion cannot receive
-  // the line of its call; inside a function its errors report the line of the last op.
+  // Returns whether the only element is nonzero: while (not_equal(a, 1)) ... A conversion operator
+  // cannot take the line of its call. Inside a function, its errors report the line of the last op.
   explicit operator bool() const { return item<double>() != 0; }
 
-  // All elements, row-major; T must be the C++ type of the dtype.
+  // Copies all elements, row-major. T must be the C++ type of the dtype.
   template <class T>
   requires std::is_arithmetic_v<T> &&
       (!std::is_same_v<T, bool>)std::vector<T> to_vector(SourceLocation at = here()) const {
@@ -156,8 +156,8 @@ class Tensor {
     return elements;
   }
 
-  // The elements in place, read-only, valid as long as the tensor. Empty if the host cannot access
-  // them in place, or if they are not row-major without gaps.
+  // Returns a read-only view of the elements, valid as long as the tensor. Empty if the host cannot
+  // access the memory, or if the elements are not row-major without gaps.
   template <class T>
   requires std::is_arithmetic_v<T> std::span<const T> data(SourceLocation at = here())
   const {
@@ -167,20 +167,20 @@ class Tensor {
     return {first, first ? static_cast<size_t>(count(at)) : 0};
   }
 
-  // The same value on another device.
+  // Copies the tensor to another device.
   Tensor to(std::string_view device, SourceLocation at = here()) const {
     tenon_tensor* copy = nullptr;
     check(tenon_tensor_copy_to(current_scope(at), get(), detail::c_text(device), &copy), at);
     return adopt(copy);
   }
 
-  // Donates the tensor: the next call that takes it may write its output to its memory. The tensor
-  // cannot be used after that call.
+  // Donates the tensor: the next call that takes it may write its output to the same memory, and
+  // consumes it. Later uses of the tensor fail.
   void donate(SourceLocation at = here()) const { check(tenon_tensor_donate(get()), at); }
 
-  // Formats as NumPy does.
+  // Formats the elements as NumPy does.
   std::string str(SourceLocation at = here()) const { return text(nullptr, at); }
-  // As str(), with dtype, shape and device.
+  // Formats the elements, and appends dtype, shape and device.
   std::string repr(SourceLocation at = here()) const {
     tenon_format_options options = TENON_FORMAT_OPTIONS_DEFAULT;
     options.long_form = true;
@@ -208,7 +208,7 @@ class Tensor {
     }
   }
 
-  // Throws if the tensor is traced. Outside a trace, data() may be NULL for other reasons.
+  // Throws if the tensor is traced and therefore has no value.
   void require_value(SourceLocation at) const {
     if (!tenon_scope_is_tracing(current_scope(at))) return;
     tenon_error* const error = tenon_tensor_read(current_scope(at), get(), nullptr, 0);
@@ -227,11 +227,11 @@ class Tensor {
 
 inline std::ostream& operator<<(std::ostream& out, const Tensor& x) { return out << x.str(); }
 
-// The first tensor of a call, with the line of the call. Tensors, variables and numbers convert
-// implicitly; Input(x, at) specifies another line.
+// The first tensor argument of a call, and the source line of that call. Tensors, variables and
+// numbers convert implicitly. Input(x, at) specifies another line.
 class Input {
  public:
-  Input() = default;  // None.
+  Input() = default;  // An omitted optional input.
   Input(const Tensor& x, SourceLocation at = here()) : x_(x.get()), at_(at) {}
   template <class T>
   requires(std::is_convertible_v<const T&, Tensor> && !std::is_base_of_v<Tensor, T>)
@@ -262,7 +262,7 @@ class Index {
            !std::is_base_of_v<Tensor, T>) Index(const T& value, SourceLocation at = here())
       : tensor_(value), at_(at) {}
 
-  // Empty if the index is a number.
+  // Returns the index tensor; empty if the index is a number.
   const Tensor& tensor() const { return tensor_; }
   int64_t number() const { return number_; }
   SourceLocation at() const { return at_; }
@@ -273,19 +273,19 @@ class Index {
   SourceLocation at_;
 };
 
-// tensor<float>({1, 2, 3, 4}, {2, 2})
+// Creates a tensor: tensor<float>({1, 2, 3, 4}, {2, 2}).
 template <class T>
 Tensor tensor(std::initializer_list<T> elements, const Shape& shape, SourceLocation at = here()) {
   return Tensor(std::span<const T>(elements.begin(), elements.size()), shape, at);
 }
 
-// vector({0, 1, 2}) is int32, vector<float>({0, 1, 2}) is float32.
+// Creates a rank-1 tensor: vector({0, 1, 2}) is int32, vector<float>({0, 1, 2}) is float32.
 template <class T>
 Tensor vector(std::initializer_list<T> elements, SourceLocation at = here()) {
   return tensor(elements, {static_cast<int64_t>(elements.size())}, at);
 }
 
-// matrix<float>({{1, 2}, {3, 4}})
+// Creates a rank-2 tensor from its rows: matrix<float>({{1, 2}, {3, 4}}).
 template <class T>
 Tensor matrix(std::initializer_list<std::initializer_list<T>> rows, SourceLocation at = here()) {
   std::vector<T> elements;

@@ -1,4 +1,5 @@
-// Variables: cells that hold a tensor. Values: tensors or variables, the sources of gradients.
+// Variables, which are cells that hold a tensor. Values: a tensor or a variable, as sources of
+// gradients.
 
 #pragma once
 
@@ -7,11 +8,11 @@
 namespace tenon {
 
 struct VariableOptions {
-  bool trainable = true;  // Whether tapes watch it when it is read.
-  std::string name;       // For display.
+  bool trainable = true;  // Whether tapes watch the variable when it is read.
+  std::string name;       // Only for display.
 };
 
-// Copies of the handle share the cell.
+// A cell that holds a tensor. Copies of the handle share the cell.
 class Variable {
  public:
   // The initial value determines dtype, shape and device.
@@ -26,25 +27,25 @@ class Variable {
 
   static Variable share(tenon_variable* variable) { return Variable(Shared::share(variable)); }
 
-  // Returns the tensor that the variable holds. A later assignment does not change it.
+  // Returns the current tensor. Later assignments do not change the returned tensor.
   Tensor read(SourceLocation at = here()) const {
     tenon_tensor* value = nullptr;
     check(tenon_variable_read(current_scope(at), get(), &value), at);
     return Tensor::adopt(value);
   }
-  // Reads the variable, so that it can be used in expressions: w * x + b.
+  // Reads the variable implicitly in expressions: w * x + b.
   operator Tensor() const { return read(); }
 
-  // Stores only the value: no gradient flows through an assignment.
+  // Replaces the tensor. Gradients do not flow through an assignment.
   void assign(const Tensor& value, SourceLocation at = here()) const {
     check(tenon_variable_assign(current_scope(at), get(), value.get()), at);
   }
 
-  // Adds a tensor to the variable, or subtracts it; w += x and w -= x do the same.
+  // Add a tensor to the variable or subtract it, like w += x and w -= x.
   void assign_add(const Tensor& value, SourceLocation at = here()) const;
   void assign_sub(const Tensor& value, SourceLocation at = here()) const;
 
-  // As Tensor::operator[] of its value.
+  // Indexes the current tensor; see Tensor::operator[].
   Tensor operator[](const Index& index) const;
 
   DType dtype() const { return tenon_variable_dtype(get()); }
@@ -65,7 +66,7 @@ class Variable {
   Shared handle_;
 };
 
-// A tensor or a variable.
+// A tensor or a variable, for example a source of gradients.
 class Value {
  public:
   Value(const Tensor& tensor) : handle_(Shared::share(tenon_tensor_as_value(tensor.get()))) {}
@@ -75,7 +76,7 @@ class Value {
   static Value adopt(tenon_value* value) { return Value(Shared::adopt(value)); }
 
   bool is_variable() const { return tenon_value_as_variable(get()) != nullptr; }
-  // Only valid if is_variable().
+  // Valid only if is_variable() is true.
   Variable variable() const { return Variable::share(tenon_value_as_variable(get())); }
   Tensor tensor() const { return Tensor::share(tenon_value_as_tensor(get())); }
 

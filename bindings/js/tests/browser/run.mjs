@@ -1,5 +1,5 @@
-// Drives Chromium: the package as a module, as a classic script and in a worker, with and without the headers
-// that isolate a page.
+// Tests the package in Chromium: as a module, as a classic script and in a worker, each with and
+// without the headers for cross-origin isolation.
 //
 //   node run.mjs PACKAGE PLAYWRIGHT SERVER CHROMIUM
 

@@ -1,4 +1,4 @@
-// Trains in a worker, and posts the losses.
+// Trains a model in a web worker, and posts the losses.
 
 import * as tenon from '../../src/index.js';
 

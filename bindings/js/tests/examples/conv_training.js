@@ -1,5 +1,6 @@
-// Trains a small convolutional network on Fashion-MNIST, eagerly and as a traced function, saves it, and loads
-// what it saved. examples/c/conv_training.c is the same program and prints the same text.
+// Trains a small convolutional network on Fashion-MNIST, eagerly and as a traced function. Then
+// saves the network, loads it and checks it. examples/c/conv_training.c is the same program, with
+// the same output.
 //
 //   node conv_training.js DATA [DEVICE]
 
@@ -48,16 +49,16 @@ function lossOf(logits, labels) {
   return tenon.sparse_softmax_cross_entropy(logits, labels, { reduction: 'mean' }).loss;
 }
 
-/** Passes a value on, and clips its gradient. */
+/** Returns x. The gradient that flows back through it is clipped to [-0.01, 0.01]. */
 const clipGradient = (x) => tenon.customGradient((v) => v.identity(), (upstream) => upstream.clip(-0.01, 0.01))(x);
 
-/** Halved after every ten steps. */
+/** The learning rate, which is halved after every ten steps. */
 function rateAt(step) {
   const [rate] = tenon.whileLoop((r, n) => n.greater_equal(10), (r, n) => [r.mul(0.5), n.sub(10)], [tenon.scalar(0.1), step]);
   return rate;
 }
 
-/** Returns the loss before the step. */
+/** Runs one training step, and returns the loss before the step. */
 function train(net, images, labels, step) {
   const tape = tenon.tape();
   const loss = tape.run(() => lossOf(clipGradient(net.logits(images)), labels));
@@ -68,12 +69,12 @@ function train(net, images, labels, step) {
   return loss;
 }
 
-/** The elements of a gzipped IDX file with a header of `header` bytes. */
+/** Returns the elements of a gzipped IDX file. `header` is the size of its header in bytes. */
 function readIdx(path, header) {
   return new Uint8Array(gunzipSync(readFileSync(path))).subarray(header);
 }
 
-/** Trains `steps` steps in each way, and calls `print` with each line. */
+/** Trains `steps` steps eagerly and `steps` steps traced. Calls `print` with each line. */
 export async function main(folder, print, steps = STEPS) {
   const images = readIdx(`${folder}/train-images-idx3-ubyte.gz`, 16);
   const labels = readIdx(`${folder}/train-labels-idx1-ubyte.gz`, 8);

@@ -2,9 +2,10 @@
 
     import tenon.array_api as xp
 
-It has all functions of the standard and its extension `linalg`, but for complex numbers; the extension
-`fft` is not included. Tensors never change: instead of `x[i] = v`, write `x = x.at[i].set(v)`. Sizes
-that depend on data, as of nonzero() and unique_values(), are known at once.
+It has all functions of the standard and of its extension `linalg`, except for complex numbers.
+The extension `fft` is not included. Tensors are immutable: instead of `x[i] = v`, write
+`x = x.at[i].set(v)`. Data-dependent sizes, as of nonzero() and unique_values(), are computed
+immediately.
 """
 
 from math import e, inf, nan, pi

@@ -12,7 +12,7 @@ UNARY = {
     "sign": "sign", "signbit": "signbit", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt",
     "square": "square", "tan": "tan", "tanh": "tanh", "logical_not": "logical_not",
 }
-# These change no integers.
+# Rounding functions and their ops. They return integers unchanged.
 ROUNDING = {"ceil": "ceil", "floor": "floor", "round": "round", "trunc": "trunc"}
 BINARY = {
     "add": "add", "atan2": "atan2", "copysign": "copysign", "divide": "div", "equal": "equal",
@@ -58,17 +58,17 @@ globals().update({title: _binary(title, _ops[op]) for title, op in BINARY.items(
 
 
 def abs(x, /):
-    """The absolute values."""
+    """Returns the absolute values."""
     return x if x.dtype.kind == "uint" else _ops["abs"](x)
 
 
 def positive(x, /):
-    """The same tensor."""
+    """Returns the tensor unchanged."""
     return x
 
 
 def real(x, /):
-    """The real parts: Tenon has no complex numbers, so the same tensor."""
+    """Returns the tensor unchanged, because Tenon has no complex numbers."""
     return x
 
 
@@ -76,7 +76,7 @@ conj = real
 
 
 def imag(x, /):
-    """The imaginary parts, which do not exist."""
+    """Raises an error, because Tenon has no complex numbers."""
     raise TypeError("imag: Tenon has no complex numbers")
 
 
@@ -85,27 +85,27 @@ def _is_bool(x):
 
 
 def bitwise_and(x1, x2, /):
-    """The conjunction of bits, or of bools."""
+    """Returns the bitwise AND of integers, or the logical AND of bools."""
     return _ops["logical_and" if _is_bool(x1) else "bitwise_and"](x1, x2)
 
 
 def bitwise_or(x1, x2, /):
-    """The disjunction of bits, or of bools."""
+    """Returns the bitwise OR of integers, or the logical OR of bools."""
     return _ops["logical_or" if _is_bool(x1) else "bitwise_or"](x1, x2)
 
 
 def bitwise_xor(x1, x2, /):
-    """The exclusive disjunction of bits, or of bools."""
+    """Returns the bitwise XOR of integers, or the logical XOR of bools."""
     return _ops["logical_xor" if _is_bool(x1) else "bitwise_xor"](x1, x2)
 
 
 def bitwise_invert(x, /):
-    """The complement of bits, or of bools."""
+    """Returns the bitwise NOT of integers, or the logical NOT of bools."""
     return _ops["logical_not" if _is_bool(x) else "bitwise_not"](x)
 
 
 def clip(x, /, min=None, max=None):
-    """The values, limited to a range; a bound that is None does not limit."""
+    """Limits the values to a range. A bound of None does not limit."""
     if min is not None:
         x = _ops["maximum"](x, _bound(x, min))
     if max is not None:
@@ -114,7 +114,7 @@ def clip(x, /, min=None, max=None):
 
 
 def _bound(x, bound):
-    """The result has the dtype of `x`, whatever that of the bound."""
+    """Converts a bound to the dtype of `x`, which the result has."""
     return bound.astype(x.dtype) if isinstance(bound, Tensor) else bound
 
 

@@ -1,4 +1,4 @@
-"""Dtypes, and what the namespace supports."""
+"""Dtypes, and the capabilities of the namespace."""
 
 import builtins
 import dataclasses
@@ -18,7 +18,7 @@ _NAMES["numeric"] = _NAMES["integral"] + _NAMES["real floating"]
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """The elements converted to a dtype."""
+    """Returns a tensor with the elements converted to a dtype."""
     dtype = _dtypes.DType(dtype)
     if x.dtype is dtype:
         result = _native.ops["copy"](x) if copy else x
@@ -28,7 +28,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
 
 
 def can_cast(from_, to, /):
-    """Whether a dtype, or that of a tensor, is promoted to another without loss."""
+    """Returns whether a dtype, or that of a tensor, can be promoted to another dtype without
+    loss."""
     from_ = _dtypes.DType(from_.dtype if isinstance(from_, Tensor) else from_)
     return _promoted(from_, _dtypes.DType(to)) is _dtypes.DType(to)
 
@@ -56,7 +57,7 @@ class _IntInfo:
 
 
 def finfo(type, /):
-    """The limits of a floating dtype, or of that of a tensor."""
+    """Returns the limits of a floating dtype, or of the dtype of a tensor."""
     dtype = _dtypes.DType(getattr(type, "dtype", type))
     if not dtype.is_floating:
         raise TypeError(f"finfo: {dtype} is not floating")
@@ -69,7 +70,7 @@ def finfo(type, /):
 
 
 def iinfo(type, /):
-    """The limits of an integer dtype, or of that of a tensor."""
+    """Returns the limits of an integer dtype, or of the dtype of a tensor."""
     dtype = _dtypes.DType(getattr(type, "dtype", type))
     if not dtype.is_integer:
         raise TypeError(f"iinfo: {dtype} is not an integer dtype")
@@ -78,7 +79,8 @@ def iinfo(type, /):
 
 
 def isdtype(dtype, kind):
-    """Whether a dtype is another one, or of a kind, or any of a tuple of those."""
+    """Returns whether a dtype is `kind`. `kind` is a dtype, the name of a group of dtypes, or a
+    tuple of these."""
     if isinstance(kind, tuple):
         return builtins.any(isdtype(dtype, one) for one in kind)
     if isinstance(kind, str):
@@ -89,7 +91,7 @@ def isdtype(dtype, kind):
 
 
 def _promoted(a, b):
-    """The dtype of `a + b`; None if the two have no common one."""
+    """Returns the dtype of `a + b`; None if the dtypes cannot be combined."""
     if a is b:
         return a
     pair = [_native.ops["fill"](_zero(dtype), (0,)) for dtype in (a, b)]
@@ -106,7 +108,7 @@ def _zero(dtype):
 
 
 def result_type(*arrays_and_dtypes):
-    """The dtype to which tensors, dtypes and Python numbers are promoted."""
+    """Returns the dtype to which tensors, dtypes and Python numbers are promoted."""
     numbers = [value for value in arrays_and_dtypes if isinstance(value, (bool, int, float, complex))]
     dtypes = [getattr(value, "dtype", value) for value in arrays_and_dtypes
               if not isinstance(value, (bool, int, float, complex))]
@@ -127,32 +129,32 @@ def result_type(*arrays_and_dtypes):
 
 
 class _Info:
-    """What the namespace supports."""
+    """Describes the capabilities of the namespace."""
 
     def capabilities(self):
-        """The optional behaviour that exists."""
+        """Returns which optional features of the standard are supported."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self):
-        """The name of the device of new tensors."""
+        """Returns the name of the current device, which holds new tensors."""
         return _devices.current_device()
 
     def default_dtypes(self, *, device=None):
-        """The dtypes of new tensors."""
+        """Returns the default dtypes of new tensors."""
         return {"real floating": _dtypes.float32, "integral": _dtypes.int32,
                 "indexing": _dtypes.int64}
 
     def dtypes(self, *, device=None, kind=None):
-        """The dtypes of the standard, by name; all or those of a kind."""
+        """Returns the dtypes of the standard by name: all, or those of a group."""
         every = _NAMES["bool"] + _NAMES["numeric"]
         return {name: _dtypes.DType(name) for name in every
                 if kind is None or isdtype(_dtypes.DType(name), kind)}
 
     def devices(self):
-        """The names of the devices."""
+        """Returns the names of the available devices."""
         return [found["name"] for found in _devices.list_devices()]
 
 
 def __array_namespace_info__():
-    """What the namespace supports."""
+    """Returns an object that describes the capabilities of the namespace."""
     return _Info()

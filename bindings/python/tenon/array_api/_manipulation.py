@@ -18,7 +18,7 @@ def _axes(axis):
 
 
 def broadcast_arrays(*arrays):
-    """The tensors, repeated to their common shape."""
+    """Broadcasts tensors to their common shape."""
     shape = _broadcast(*(x.shape for x in arrays))
     return [_ops["broadcast_to"](x, shape) for x in arrays]
 
@@ -30,19 +30,19 @@ def _broadcast(*shapes):
 
 
 def broadcast_to(x, /, shape):
-    """The tensor, repeated to a larger shape."""
+    """Broadcasts a tensor to a shape."""
     return _ops["broadcast_to"](x, shape)
 
 
 def concat(arrays, /, *, axis=0):
-    """Tensors joined along an axis; if `axis` is None, as vectors."""
+    """Concatenates tensors along an axis. If `axis` is None, flattens them first."""
     if axis is None:
         arrays, axis = [reshape(x, (-1,)) for x in arrays], 0
     return _ops["concat"](list(arrays), axis)
 
 
 def expand_dims(x, /, axis):
-    """With an additional axis of size 1."""
+    """Inserts an axis of size 1."""
     for one in _axes(axis):
         if not -x.ndim - 1 <= one <= x.ndim:
             raise IndexError(f"expand_dims: axis {one} is outside [{-x.ndim - 1}, {x.ndim}]")
@@ -50,23 +50,23 @@ def expand_dims(x, /, axis):
 
 
 def flip(x, /, *, axis=None):
-    """The elements in reverse order along axes, or along all."""
+    """Reverses the order of the elements along some or all axes."""
     axes = list(range(x.ndim)) if axis is None else _axes(axis)
     return _ops["flip"](x, axes) if axes else x
 
 
 def moveaxis(x, source, destination, /):
-    """Axes moved to other positions."""
+    """Moves axes to other positions."""
     return _ops["moveaxis"](x, _axes(source), _axes(destination))
 
 
 def permute_dims(x, /, axes):
-    """The axes in another order."""
+    """Permutes the axes."""
     return _ops["transpose"](x, axes) if x.ndim else x
 
 
 def repeat(x, repeats, /, *, axis=None):
-    """Repeats each element."""
+    """Repeats each element along an axis."""
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     if isinstance(repeats, Tensor):
@@ -75,7 +75,7 @@ def repeat(x, repeats, /, *, axis=None):
 
 
 def reshape(x, /, shape, *, copy=None):
-    """The elements in another shape; one size may be -1."""
+    """Returns the elements in another shape. One size may be -1, and is inferred."""
     if isinstance(shape, int):
         shape = (shape,)
     if -1 in shape and x.size == 0:
@@ -86,7 +86,7 @@ def reshape(x, /, shape, *, copy=None):
 
 
 def roll(x, /, shift, *, axis=None):
-    """The elements moved along axes; those that leave one end enter at the other."""
+    """Shifts the elements along axes. Elements that leave one end enter at the other end."""
     if axis is None:
         return reshape(_ops["roll"](reshape(x, (-1,)), [shift], [0]), x.shape)
     axes = _axes(axis)
@@ -95,30 +95,30 @@ def roll(x, /, shift, *, axis=None):
 
 
 def squeeze(x, /, axis):
-    """Without axes of size 1."""
+    """Removes axes of size 1."""
     axes = _axes(axis)
     return _ops["squeeze"](x, axes) if axes else x
 
 
 def stack(arrays, /, *, axis=0):
-    """Tensors joined along a new axis."""
+    """Stacks tensors along a new axis."""
     return _ops["stack"](list(arrays), axis)
 
 
 def tile(x, repetitions, /):
-    """Repeats a tensor along its last axes."""
+    """Repeats a tensor as a whole along its last axes."""
     missing = len(repetitions) - x.ndim
     x = reshape(x, (1,) * missing + x.shape) if missing > 0 else x
     return _ops["tile"](x, (1,) * -missing + tuple(repetitions)) if x.ndim else x
 
 
 def unstack(x, /, *, axis=0):
-    """The slices along an axis, as a tuple."""
+    """Returns the slices along an axis, as a tuple."""
     return tuple(_ops["unstack"](x, axis)) if x.shape[axis] else ()
 
 
 def take(x, indices, /, *, axis=None):
-    """The slices at indices along an axis."""
+    """Returns the slices at some indices of an axis."""
     if axis is None:
         if x.ndim != 1:
             raise ValueError(f"take: axis is needed for a tensor with {x.ndim} axes")
@@ -127,7 +127,7 @@ def take(x, indices, /, *, axis=None):
 
 
 def take_along_axis(x, indices, /, *, axis=-1):
-    """The elements at indices along an axis, for each of the other positions."""
+    """Selects elements along an axis. `indices` has an index for each element of the result."""
     axis = axis % x.ndim
     rest = _broadcast(_without(x.shape, axis), _without(indices.shape, axis))
     x = _ops["broadcast_to"](x, rest[:axis] + (x.shape[axis],) + rest[axis:])

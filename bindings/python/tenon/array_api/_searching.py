@@ -1,4 +1,4 @@
-"""Searching, sets and sorting."""
+"""Searching, sets and sorting functions."""
 
 import collections
 
@@ -20,17 +20,17 @@ def _arg(op, x, axis, keepdims):
 
 
 def argmax(x, /, *, axis=None, keepdims=False):
-    """The index of the largest element along an axis, or of all."""
+    """Returns the index of the largest element along an axis, or of all elements."""
     return _arg(_ops["argmax"], x, axis, keepdims)
 
 
 def argmin(x, /, *, axis=None, keepdims=False):
-    """The index of the smallest element along an axis, or of all."""
+    """Returns the index of the smallest element along an axis, or of all elements."""
     return _arg(_ops["argmin"], x, axis, keepdims)
 
 
 def count_nonzero(x, /, *, axis=None, keepdims=False):
-    """The number of elements that are not 0."""
+    """Counts the nonzero elements."""
     from ._statistics import sum
 
     return sum(_ops["not_equal"](x, _convert.tensor(0, x.dtype)), axis=axis, dtype=_dtypes.int64,
@@ -38,33 +38,34 @@ def count_nonzero(x, /, *, axis=None, keepdims=False):
 
 
 def nonzero(x, /):
-    """The indices of the elements that are not 0: one tensor for each axis."""
+    """Returns the indices of the nonzero elements: one tensor for each axis."""
     if x.ndim == 0:
         raise ValueError("nonzero: the tensor must have an axis")
     return tuple(_ops["unstack"](_ops["nonzero"](x)[0]))
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Where values would be inserted in a sorted vector, or in one that `sorter` sorts."""
+    """Returns the indices at which values would be inserted into a sorted vector. `sorter` holds
+    the indices that sort `x1` if it is not sorted."""
     if sorter is not None:
         x1 = _ops["gather"](x1, sorter.astype("int64"), 0)
     return _ops["cast"](_ops["searchsorted"](x1, x2, side), to=_dtypes.int64)
 
 
 def where(condition, x1, x2, /):
-    """`x1` where a condition is true, `x2` elsewhere."""
+    """Selects elements of `x1` where a condition is true, and of `x2` elsewhere."""
     if isinstance(x1, Tensor) or isinstance(x2, Tensor):
         return _ops["where"](condition, x1, x2)
     return _ops["where"](condition, _convert.asarray(x1), _convert.asarray(x2))
 
 
 def sort(x, /, *, axis=-1, descending=False, stable=True):
-    """The elements in order along an axis."""
+    """Sorts the elements along an axis."""
     return _ops["sort"](x, axis, descending)
 
 
 def argsort(x, /, *, axis=-1, descending=False, stable=True):
-    """The indices that sort the elements along an axis. Equal elements keep their order."""
+    """Returns the indices that sort the elements along an axis. Equal elements keep their order."""
     return _ops["argsort"](x, axis, descending)
 
 
@@ -74,8 +75,8 @@ _Inverse = collections.namedtuple("UniqueInverse", ["values", "inverse_indices"]
 
 
 def unique_all(x, /):
-    """The distinct values, the index of the first of each, where each element is among them, and how
-    often each occurs. Each NaN is a value of its own."""
+    """Returns the distinct values, the first index of each, the index of each element in the
+    distinct values, and the number of occurrences of each. Each NaN is a distinct value."""
     flat = reshape(x, (-1,))
     n = flat.shape[0]
     order = _ops["argsort"](flat)
@@ -91,17 +92,17 @@ def unique_all(x, /):
 
 
 def unique_counts(x, /):
-    """The distinct values, and how often each occurs."""
+    """Returns the distinct values, and the number of occurrences of each."""
     found = unique_all(x)
     return _Counts(found.values, found.counts)
 
 
 def unique_inverse(x, /):
-    """The distinct values, and where each element is among them."""
+    """Returns the distinct values, and the index of each element in the distinct values."""
     found = unique_all(x)
     return _Inverse(found.values, found.inverse_indices)
 
 
 def unique_values(x, /):
-    """The distinct values."""
+    """Returns the distinct values."""
     return unique_all(x).values

@@ -15,12 +15,12 @@ def _reduced(op, x, axis, keepdims, **attributes):
     axes = _axes(axis)
     if axes:
         return op(x, axes=axes, keepdims=keepdims, **attributes)
-    # Over no axes: each element is a group of its own.
+    # With no axes, each element is reduced on its own.
     return op(_ops["expand_dims"](x, -1), axes=[-1], **attributes)
 
 
 def _wide(x, dtype):
-    """With the dtype of a sum: small integers become the default one."""
+    """Casts small integers to the default integer dtype, which sums and products have."""
     if dtype is not None:
         return _ops["cast"](x, to=dtype)
     if x.dtype.kind in ("int", "uint") and x.dtype.itemsize < 4:
@@ -29,12 +29,12 @@ def _wide(x, dtype):
 
 
 def all(x, /, *, axis=None, keepdims=False):
-    """Whether all elements are true."""
+    """Returns whether all elements are true."""
     return _reduced(_ops["all"], _as_bool(x), axis, keepdims)
 
 
 def any(x, /, *, axis=None, keepdims=False):
-    """Whether any element is true."""
+    """Returns whether any element is true."""
     return _reduced(_ops["any"], _as_bool(x), axis, keepdims)
 
 
@@ -43,37 +43,37 @@ def _as_bool(x):
 
 
 def max(x, /, *, axis=None, keepdims=False):
-    """The largest elements."""
+    """Returns the largest elements."""
     return _reduced(_ops["max"], x, axis, keepdims)
 
 
 def min(x, /, *, axis=None, keepdims=False):
-    """The smallest elements."""
+    """Returns the smallest elements."""
     return _reduced(_ops["min"], x, axis, keepdims)
 
 
 def mean(x, /, *, axis=None, keepdims=False):
-    """The means."""
+    """Returns the means."""
     return _reduced(_ops["mean"], x, axis, keepdims)
 
 
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
-    """The sums; those of small integers have the default integer dtype."""
+    """Returns the sums. Sums of small integers have the default integer dtype."""
     return _reduced(_ops["sum"], _wide(x, dtype), axis, keepdims)
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
-    """The products; those of small integers have the default integer dtype."""
+    """Returns the products. Products of small integers have the default integer dtype."""
     return _reduced(_ops["prod"], _wide(x, dtype), axis, keepdims)
 
 
 def var(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """The variances: of N elements, the sum of squares is divided by `N - correction`."""
+    """Returns the variances. For N elements, the sum of squares is divided by `N - correction`."""
     return _reduced(_ops["var"], x, axis, keepdims, correction=correction)
 
 
 def std(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """The square roots of var()."""
+    """Returns the standard deviations, which are the square roots of var()."""
     return _ops["sqrt"](var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
@@ -93,17 +93,17 @@ def _cumulative(op, start, x, axis, dtype, include_initial):
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
-    """The sums of all elements up to each."""
+    """Returns the cumulative sums."""
     return _cumulative(_ops["cumsum"], 0, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
-    """The products of all elements up to each."""
+    """Returns the cumulative products."""
     return _cumulative(_ops["cumprod"], 1, x, axis, dtype, include_initial)
 
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
-    """The differences of consecutive elements, taken `n` times."""
+    """Returns the differences of consecutive elements, computed `n` times."""
     parts = [part for part in (prepend, x, append) if part is not None]
     x = _ops["concat"](parts, axis) if len(parts) > 1 else x
     for _ in range(n):

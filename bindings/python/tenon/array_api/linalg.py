@@ -1,4 +1,5 @@
-"""Products, decompositions and norms of matrices: the core functions, and the extension `linalg`."""
+"""Matrix products, decompositions and norms: functions of the core standard and of its extension
+`linalg`."""
 
 import collections
 import math
@@ -18,24 +19,24 @@ _Svd = collections.namedtuple("SvdResult", ["U", "S", "Vh"])
 
 
 def matmul(x1, x2, /):
-    """The product of matrices."""
+    """Returns the matrix product."""
     return _ops["matmul"](x1, x2)
 
 
 def matrix_transpose(x, /):
-    """The tensor with its last two axes exchanged."""
+    """Exchanges the last two axes."""
     return _ops["swapaxes"](x, -1, -2)
 
 
 def tensordot(x1, x2, /, *, axes=2):
-    """The product of tensors, summed over axes."""
+    """Returns the product of two tensors, contracted over axes."""
     if isinstance(axes, int):
         axes = (list(range(x1.ndim - axes, x1.ndim)), list(range(axes)))
     return _ops["tensordot"](x1, x2, list(axes[0]), list(axes[1]))
 
 
 def vecdot(x1, x2, /, *, axis=-1):
-    """The products of vectors along an axis."""
+    """Returns the dot products of vectors along an axis."""
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"vecdot: axis {axis} has {x1.shape[axis]} elements in one tensor, but "
                          f"{x2.shape[axis]} in the other")
@@ -44,12 +45,12 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 
 def outer(x1, x2, /):
-    """The products of all pairs of elements of two vectors."""
+    """Returns the products of all pairs of elements of two vectors."""
     return x1[:, None] * x2[None, :]
 
 
 def cross(x1, x2, /, *, axis=-1):
-    """The cross products of vectors of 3 elements along an axis."""
+    """Returns the cross products of vectors with 3 elements along an axis."""
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(f"cross: axis {axis} must have 3 elements")
     x1, x2 = _manipulation.broadcast_arrays(x1, x2)
@@ -59,28 +60,29 @@ def cross(x1, x2, /, *, axis=-1):
 
 
 def cholesky(x, /, *, upper=False):
-    """The triangular L with `L @ L.mT` equal to a positive definite matrix, or its transpose."""
+    """Returns the lower triangular L for which `L @ L.mT` is the positive definite matrix, or the
+    transpose of L."""
     lower = _ops["cholesky"](x)
     return matrix_transpose(lower) if upper else lower
 
 
 def det(x, /):
-    """The determinants."""
+    """Returns the determinants."""
     return _ops["det"](x)
 
 
 def slogdet(x, /):
-    """The signs and the logarithms of the absolute values of the determinants."""
+    """Returns the signs and the logarithms of the absolute values of the determinants."""
     return _Slogdet(*_ops["slogdet"](x))
 
 
 def inv(x, /):
-    """The inverses."""
+    """Returns the inverse matrices."""
     return _ops["inv"](x)
 
 
 def solve(x1, x2, /):
-    """The solutions x of `x1 @ x = x2`."""
+    """Returns the solutions x of `x1 @ x = x2`."""
     if x2.ndim == 1:
         return _manipulation.squeeze(_solve(x1, x2[:, None]), -1)
     return _solve(x1, x2)
@@ -93,27 +95,28 @@ def _solve(a, b):
 
 
 def diagonal(x, /, *, offset=0):
-    """The diagonals of matrices."""
+    """Returns the diagonals of matrices."""
     return _ops["diagonal"](x, offset, -2, -1)
 
 
 def trace(x, /, *, offset=0, dtype=None):
-    """The sums of the diagonals."""
+    """Returns the sums of the diagonals."""
     return _statistics.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
 def eigh(x, /):
-    """The eigenvalues and eigenvectors of symmetric matrices."""
+    """Returns the eigenvalues and eigenvectors of symmetric matrices."""
     return _Eigh(*_ops["eigh"](x))
 
 
 def eigvalsh(x, /):
-    """The eigenvalues of symmetric matrices."""
+    """Returns the eigenvalues of symmetric matrices."""
     return eigh(x).eigenvalues
 
 
 def qr(x, /, *, mode="reduced"):
-    """Orthogonal and upper triangular matrices, whose products are the matrices."""
+    """Returns orthogonal matrices Q and upper triangular matrices R, whose products are the
+    matrices."""
     rows, columns = x.shape[-2:]
     if mode == "reduced":
         return _Qr(*_ops["qr"](x))
@@ -121,7 +124,7 @@ def qr(x, /, *, mode="reduced"):
         raise ValueError(f"qr: mode must be 'reduced' or 'complete', but is {mode!r}")
     if rows <= columns:
         return _Qr(*_ops["qr"](x))
-    # Further columns make the first factor square; the second factor is 0 in the rows for them.
+    # Append columns so that Q becomes square. The corresponding rows of R are 0.
     q, r = _ops["qr"](_ops["concat"]([x, _identity(x, rows, rows)], -1))
     return _Qr(q, r[..., :columns])
 
@@ -131,7 +134,8 @@ def _identity(x, rows, columns):
 
 
 def svd(x, /, *, full_matrices=True):
-    """The singular values S and matrices with `U @ diag(S) @ Vh` equal to the matrix."""
+    """Returns U, S and Vh, for which `U @ diag(S) @ Vh` is the matrix. S holds the singular
+    values."""
     u, s, vh = _ops["svd"](x)
     if full_matrices:
         u = _completed(u)
@@ -140,7 +144,7 @@ def svd(x, /, *, full_matrices=True):
 
 
 def _completed(u):
-    """A square orthogonal matrix whose first columns are those of `u`."""
+    """Returns a square orthogonal matrix whose first columns are those of `u`."""
     rows, columns = u.shape[-2:]
     if rows == columns:
         return u
@@ -149,7 +153,7 @@ def _completed(u):
 
 
 def svdvals(x, /):
-    """The singular values."""
+    """Returns the singular values."""
     return _ops["svd"](x)[1]
 
 
@@ -161,7 +165,7 @@ def _tolerance(x, s, rtol):
 
 
 def matrix_rank(x, /, *, rtol=None):
-    """The number of singular values above a tolerance."""
+    """Returns the rank: the number of singular values above a tolerance."""
     if 0 in x.shape[-2:]:
         return _ops["fill"](_convert.tensor(0, "int64"), x.shape[:-2])
     s = svdvals(x)
@@ -169,7 +173,7 @@ def matrix_rank(x, /, *, rtol=None):
 
 
 def pinv(x, /, *, rtol=None):
-    """The pseudo-inverses."""
+    """Returns the pseudo-inverses."""
     if 0 in x.shape[-2:]:
         return _ops["fill"](_convert.tensor(0, x.dtype), matrix_transpose(x).shape)
     u, s, vh = _ops["svd"](x)
@@ -179,7 +183,7 @@ def pinv(x, /, *, rtol=None):
 
 
 def matrix_power(x, n, /):
-    """The product of `n` factors; of inverses if `n` is negative."""
+    """Returns the `n`-th power of matrices; that of the inverses if `n` is negative."""
     if n < 0:
         x, n = inv(x), -n
     result = _identity(x, x.shape[-1], x.shape[-1])
@@ -192,7 +196,7 @@ def matrix_power(x, n, /):
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    """The norm of vectors along axes."""
+    """Returns the norms of vectors along axes."""
     reduce = {"axis": axis, "keepdims": keepdims}
     x = _ops["abs"](x)
     if ord == math.inf:
@@ -209,7 +213,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
-    """The norm of matrices."""
+    """Returns the norms of matrices."""
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (1, -1, math.inf, -math.inf):

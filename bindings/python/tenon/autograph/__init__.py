@@ -1,7 +1,7 @@
-"""AutoGraph: Python's own control flow becomes control flow of the graph.
+"""AutoGraph: converts Python's control flow to control flow of the graph.
 
-`tenon.function` converts functions with `convert`. In converted code, a condition that is a Python
-value is decided by Python, and a condition that is a tensor of a graph becomes `tn.cond` or
+`tenon.function` converts functions with `convert`. In converted code, Python decides a condition
+that is a Python value. A condition that is a symbolic tensor becomes `tn.cond` or
 `tn.while_loop`. docs/autograph.md lists what is converted, and the limits.
 """
 
@@ -18,9 +18,10 @@ __all__ = ["RULES", "AutoGraphError", "bool_error", "convert", "do_not_convert",
 def convert(function):
     """Returns a converted function.
 
-    It has the signature, defaults, globals and closure of `function`, which is its `__wrapped__`.
-    Repeated calls return the same object. A function without source is returned as it is; a tensor
-    condition in it is an error. Raises AutoGraphError for generators and coroutines.
+    The result has the signature, defaults, globals and closure of `function`, which is its
+    `__wrapped__`. Repeated calls return the same object. A function without source is returned
+    unchanged, and a tensor condition in it raises an error. Raises AutoGraphError for generators
+    and coroutines.
     """
     return _convert_entry(function)
 

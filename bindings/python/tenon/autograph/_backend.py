@@ -1,4 +1,4 @@
-"""The functions of the package that AutoGraph uses. No other file of this folder calls tenon's API."""
+"""All functions of tenon's API that AutoGraph uses. No other file of this folder calls the API."""
 
 import tenon as tn
 
@@ -28,12 +28,13 @@ def dtype_name(tensor):
 
 
 def shape(tensor):
-    """Returns the sizes of a tensor; None for a size that only a call determines."""
+    """Returns the sizes of a tensor; None for an unknown size, which may differ from call to
+    call."""
     return tuple(size if type(size) is int else None for size in tensor.shape)
 
 
 def constant(value, dtype=None):
-    """Returns a tensor of rank 0."""
+    """Converts a Python number to a tensor of rank 0."""
     return tn.constant(value, dtype) if dtype else tn.constant(value)
 
 
@@ -46,7 +47,7 @@ def not_equal_zero(tensor):
 
 
 def scalar(tensor):
-    """Returns a tensor of one element as a tensor of rank 0."""
+    """Reshapes a tensor with one element to rank 0."""
     return tn.reshape(tensor, ())
 
 
@@ -67,7 +68,7 @@ def equal(left, right):
 
 
 def length(tensor):
-    """Returns the size of the first axis: an int, or a tensor if only a call determines it."""
+    """Returns the size of the first axis: an int, or a symbolic tensor if the size is unknown."""
     size = shape(tensor)[0]
     return size if size is not None else tn.shape(tensor)[0]
 
@@ -81,7 +82,8 @@ def set_item(tensor, index, value):
 
 
 def number(tensor, dtype):
-    """Converts a tensor as int() or float() does: to another dtype and without a gradient."""
+    """Converts a tensor to another dtype, like int() and float(). No gradient flows through the
+    conversion."""
     return tn.cast(tn.stop_gradient(tensor), dtype)
 
 
@@ -104,17 +106,17 @@ def minimum(left, right):
 
 
 def smaller(first, second):
-    """Chooses like min(): the first of two equal values."""
+    """Returns the minimum of two values, like min(): the first one if they are equal."""
     return tn.where(second < first, second, first)
 
 
 def larger(first, second):
-    """Chooses like max(): the first of two equal values."""
+    """Returns the maximum of two values, like max(): the first one if they are equal."""
     return tn.where(second > first, second, first)
 
 
 def list_create(entry):
-    """Returns an empty list of tensors of the type of `entry`."""
+    """Creates an empty list for tensors with the type of `entry`."""
     return tn.TensorList.like(entry)
 
 
@@ -147,11 +149,11 @@ def is_list(value):
 
 
 def children(value):
-    """Returns (leaves, structure) of a registered class's object, or None for a leaf."""
+    """Returns (leaves, structure) of an object of a registered class; None for a leaf."""
     try:
         leaves, structure = tn.tree_flatten(value)
     except ValueError:
-        return None  # A TensorArray to which nothing was written.
+        return None  # Nothing was written to this TensorArray yet.
     return None if len(leaves) == 1 and leaves[0] is value else (leaves, structure)
 
 
@@ -164,18 +166,18 @@ def is_unwritten_array(value):
 
 
 def array_of(array, sizes):
-    """Returns an empty TensorArray like `array`, with entries of a shape."""
+    """Creates an empty TensorArray like `array`, for entries with these sizes."""
     return tn.TensorArray(array._dtype, array._size, element_shape=sizes)
 
 
 def functions(*names):
-    """Returns the package's functions of these names that exist."""
+    """Returns the functions of the package with these names; omits names that do not exist."""
     found = {name: getattr(tn, name, None) for name in names}
     return {name: function for name, function in found.items() if function is not None}
 
 
 def cond(condition, then, orelse):
-    """Calls tn.cond. An exception of a branch is raised as it is."""
+    """Calls tn.cond. Raises an exception of a branch unchanged."""
     return _with_original_errors(tn.cond, condition, blocks=(then, orelse))
 
 

@@ -1,4 +1,4 @@
-"""Python's builtins on symbolic tensors."""
+"""Replacements of Python's builtins that accept symbolic tensors."""
 
 import functools
 
@@ -92,7 +92,8 @@ def _folded(builtin, reduction, pair):
 
 
 def _of_list(function, method):
-    """Returns a function of the package that also takes a list that grew in a loop."""
+    """Wraps a function of the package, so that it also accepts a list that grew in a loop
+    (StagedList)."""
 
     def call(*arguments, **keywords):
         if arguments and isinstance(arguments[0], StagedList):
@@ -122,7 +123,7 @@ REPLACEMENTS = {
 
 @functools.lru_cache(maxsize=1)
 def _package_functions():
-    """Returns (functions, their replacements) of the package itself."""
+    """Returns functions of the package that must be replaced, and their replacements."""
     pairs = [
         (function, _of_list(function, name))
         for name, function in _backend.functions("stack", "concat").items()
@@ -131,7 +132,8 @@ def _package_functions():
 
 
 def replacement(function):
-    """Returns the function to call instead of a builtin or a function of the package, or None."""
+    """Returns the replacement of a builtin or of a function of the package; None if there is
+    none."""
     known = _package_functions().get(id(function))
     if known is not None and known[0] is function:
         return known[1]

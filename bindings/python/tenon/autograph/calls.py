@@ -15,11 +15,11 @@ _STANDARD_LIBRARY = tuple(
 )
 _SITE_PACKAGES = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
 _LEFT_ALONE = "__tenon_do_not_convert__"
-_CONVERTS_ARGUMENTS = "__tenon_converts_arguments__"  # Of functions of tenon.tf that take functions.
+_CONVERTS_ARGUMENTS = "__tenon_converts_arguments__"  # Set on tenon.tf functions.
 
 
 def converted(function):
-    """Returns the function to call instead of `function` in converted code."""
+    """Returns the function that converted code calls instead of `function`."""
     kind = type(function)
     replacement = builtin_operators.replacement(function) or _taking_functions().get(id(function))
     if replacement is not None:
@@ -60,13 +60,15 @@ def _converted_function(function):
 
 
 def iterated(function):
-    """Returns the function to call instead of `function` for the values of a for loop."""
+    """Returns the function that converted code calls instead of `function` in the head of a for
+    loop."""
     return iterables.lazy_range(function) or converted(function)
 
 
 @functools.lru_cache(maxsize=1)
 def _taking_functions():
-    """Returns the functions that call their arguments, by id, in a form that converts those."""
+    """Maps the id of each function that calls its arguments to a wrapper that converts these
+    arguments."""
     functions = [map, filter, sorted, functools.reduce]
     functions += _backend.functions(
         "cond", "while_loop", "scan", "switch_case", "grad", "value_and_grad"
@@ -83,12 +85,12 @@ def _with_converted_arguments(function):
 
 
 def convert_argument(value):
-    """Converts an argument if it is a function."""
+    """Converts an argument if it is a Python function or method."""
     return converted(value) if isinstance(value, (types.FunctionType, types.MethodType)) else value
 
 
 def _constructor(cls):
-    """Returns a function that makes an object with a converted __init__."""
+    """Returns a function that creates an object of a class with a converted __init__."""
     if type(cls) is not type or is_library(cls.__module__):
         return cls
     init = cls.__init__
@@ -116,7 +118,7 @@ def _in_standard_library(code):
 
 
 def do_not_convert(function):
-    """Marks a function: conversion leaves it and the functions that it calls as they are."""
+    """Marks a function: neither the function nor the functions that it calls are converted."""
     target = getattr(function, "__func__", function)
     setattr(target, _LEFT_ALONE, True)
     remember(target.__code__, "not-converted", "it is marked with do_not_convert")
@@ -124,7 +126,7 @@ def do_not_convert(function):
 
 
 def convert_entry(function):
-    """Converts what the user asked for. See tenon.autograph.convert."""
+    """Converts a function that the user passed. See tenon.autograph.convert."""
     target = getattr(function, "__func__", function)
     if type(target) is not types.FunctionType or getattr(target, _LEFT_ALONE, False):
         return converted(function)

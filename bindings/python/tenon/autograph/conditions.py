@@ -1,4 +1,4 @@
-"""Conditions: which of them Python decides, and which become part of the graph."""
+"""Distinguishes conditions that Python decides from conditions that become part of the graph."""
 
 from . import _backend
 from .errors import caller_site
@@ -8,7 +8,8 @@ _PYTHON = {bool, int, float, str, type(None), list, tuple, dict}
 
 
 def predicate_of(value, at=None):
-    """Returns a symbolic condition as a bool of rank 0, or None if Python decides."""
+    """Converts a symbolic condition to a rank-0 bool tensor; returns None if Python can decide
+    it."""
     if type(value) in _PYTHON:
         return None
     if not _backend.is_symbolic(value):
@@ -29,6 +30,6 @@ def predicate_of(value, at=None):
 
 
 def as_predicate(value, at=None):
-    """Returns any condition as a bool tensor of rank 0."""
+    """Converts any condition to a rank-0 bool tensor."""
     predicate = predicate_of(value, at)
     return as_tensor(bool(value)) if predicate is None else predicate

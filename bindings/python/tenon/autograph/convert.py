@@ -1,4 +1,5 @@
-"""Converts functions: finds their source, transforms it and binds the result to their variables."""
+"""Converts functions: finds their source, transforms it, and binds the result to their
+variables."""
 
 import ast
 import copy
@@ -14,11 +15,12 @@ from .syntax import RUNTIME, all_names, call, place, runtime
 
 _MARK = "__tenon_converted__"
 _templates = {}  # id(code) -> (weak reference to the code, converted code)
-RUNTIME_CELL = types.CellType()  # Holds the module `runtime`.
+RUNTIME_CELL = types.CellType()  # A cell that contains the module `runtime`.
 
 
 class Unconvertible(Exception):
-    """A function runs as it is. `rule` and the message say why."""
+    """Raised if a function cannot be converted and runs unchanged. `rule` and the message state the
+    reason."""
 
     def __init__(self, rule, reason):
         super().__init__(reason)
@@ -26,14 +28,15 @@ class Unconvertible(Exception):
 
 
 def is_converted(function):
-    """Returns whether conversion made a function."""
+    """Returns whether a function is the result of a conversion."""
     return registry.is_converted(function.__code__)
 
 
 def convert_function(function):
-    """Returns the converted form of a plain function; raises Unconvertible.
+    """Returns the converted version of a plain function. Raises Unconvertible.
 
-    The result shares the function's globals, closure and defaults. It is kept in the function.
+    The result shares the function's globals, closure and defaults. The function caches it as an
+    attribute.
     """
     done = function.__dict__.get(_MARK)
     if done is not None and done.__wrapped__ is function and done.converted_from is function.__code__:
@@ -56,7 +59,7 @@ def convert_function(function):
 
 
 def _template(function):
-    """Returns the converted code of a function; closures of one function share it."""
+    """Returns the converted code object of a function. All closures of one function share it."""
     code = function.__code__
     known = _templates.get(id(code))
     if known is not None and known[0]() is code:
@@ -110,7 +113,7 @@ def _refuse_scope_readers(node):
 
 
 def _strip_signature(arguments):
-    """Removes defaults and annotations, which the function object keeps."""
+    """Removes defaults and annotations, which the function object already holds."""
     arguments.defaults = []
     arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
     items = arguments.posonlyargs + arguments.args + arguments.kwonlyargs
@@ -120,12 +123,12 @@ def _strip_signature(arguments):
 
 
 def _compile(node, code):
-    """Compiles a FunctionDef as a function with the free variables of `code`."""
+    """Compiles a FunctionDef to a function whose free variables are those of `code`."""
     node = _with_clean_tracebacks(node)
-    node.name = "converted_function_"  # The user's name stays free for recursion.
+    node.name = "converted_function_"  # The user's name must stay free, for recursion.
     inner, class_name = [node], _private_class(node, code)
     if class_name:
-        class_name = "____" + class_name  # Mangling ignores leading underscores.
+        class_name = "____" + class_name  # Mangling strips leading underscores.
         inner = [place(ast.ClassDef(class_name, [], [], inner, []), node)]
         inner[0].type_params = []
     free = [name for name in (*code.co_freevars, RUNTIME) if name not in parameters(node)]
@@ -146,7 +149,7 @@ def _compile(node, code):
 
 
 def _with_clean_tracebacks(node):
-    """Adds a handler that removes the runtime's frames from tracebacks."""
+    """Adds an exception handler that removes the runtime's frames from tracebacks."""
     body = list(node.body)
     start = 0
     while start < len(body) and isinstance(body[start], (ast.Global, ast.Nonlocal)):
@@ -160,7 +163,7 @@ def _with_clean_tracebacks(node):
 
 
 def _private_class(node, code):
-    """Returns the class whose name mangles private names in a method, or None."""
+    """Returns the class whose name mangles the private names in a method; None if there is none."""
     mangled = [name for name in all_names(code) if _is_mangled(name)]
     used = {
         name
@@ -191,7 +194,8 @@ def _future_flags():
 
 
 def _renamed(compiled, code):
-    """Gives a function and its blocks the names that the user's function has in tracebacks."""
+    """Renames a function and its blocks, so that tracebacks show the name of the user's
+    function."""
     constants = tuple(
         _renamed_block(item, code) if isinstance(item, types.CodeType) else item
         for item in compiled.co_consts

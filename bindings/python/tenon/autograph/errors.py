@@ -1,6 +1,6 @@
-"""The rules of conversion, the error that reports a broken rule, and clean tracebacks.
+"""The rules of conversion, the error that reports a violated rule, and clean tracebacks.
 
-Each rule has one name. docs/autograph.md lists the rules in the order of the table below.
+Each rule has a unique name. docs/autograph.md lists the rules in the order of the table below.
 """
 
 import linecache
@@ -30,7 +30,7 @@ RULES = {
 
 
 class AutoGraphError(Exception):
-    """A rule of conversion is broken.
+    """The program violates a rule of conversion.
 
     Attributes: rule (a key of RULES), filename, lineno, column (from 1; 0 if unknown).
     """
@@ -61,7 +61,7 @@ class AutoGraphError(Exception):
 
 
 class Site:
-    """The location of a statement or expression of the user."""
+    """The location of a statement or expression in the user's code."""
 
     __slots__ = ("filename", "lineno", "column")
 
@@ -76,7 +76,8 @@ class Site:
 
 
 def caller_site(at=None):
-    """Returns the site `at` in the file of the innermost code of the user; None: that code's line."""
+    """Returns the site `at` ("line:column") in the file of the innermost user frame; its current
+    line if `at` is None."""
     frame = user_frame(sys._getframe(1))
     if frame is None:
         return Site("", at or "0:0")
@@ -84,14 +85,14 @@ def caller_site(at=None):
 
 
 def user_frame(frame):
-    """Returns the innermost frame of the user, from `frame` outwards, or None."""
+    """Returns the innermost frame of user code, starting from `frame`; None if there is none."""
     while frame is not None and is_internal(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
 
 def is_internal(filename):
-    """Returns whether a file belongs to the runtime, so that tracebacks omit its frames."""
+    """Returns whether a file belongs to the runtime, whose frames tracebacks omit."""
     return filename.startswith(PACKAGE_FOLDER) or filename in HIDDEN_FILES
 
 
@@ -99,9 +100,9 @@ HIDDEN_FILES = set()
 
 
 def clean_traceback():
-    """Removes the runtime's frames from the traceback of the exception being handled.
+    """Removes the runtime's frames from the traceback of the current exception.
 
-    TENON_FULL_TRACEBACKS=1 keeps them.
+    TENON_FULL_TRACEBACKS=1 disables this.
     """
     if os.environ.get("TENON_FULL_TRACEBACKS") == "1":
         return

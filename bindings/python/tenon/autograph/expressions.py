@@ -1,4 +1,5 @@
-"""Replaces conditional expressions, boolean operators, comparisons and calls by operators."""
+"""Replaces conditional expressions, boolean operators, comparisons and calls by calls of
+operators."""
 
 import ast
 
@@ -31,7 +32,8 @@ _NOT_CONVERTED = {"super", RUNTIME}
 
 
 class Expressions(ast.NodeTransformer):
-    """Transforms the expressions of one function. Operands that may not run become lambdas."""
+    """Transforms the expressions of one function. Operands that are evaluated conditionally become
+    lambdas."""
 
     def __init__(self, first_parameter):
         self._first_parameter = first_parameter
@@ -132,7 +134,7 @@ def _names(names):
 
 
 def walrus_names(*nodes):
-    """Returns the names that assignment expressions in the nodes bind in this function."""
+    """Returns the names that assignment expressions (:=) in the nodes bind in this function."""
     found = set()
     pending = list(nodes)
     while pending:

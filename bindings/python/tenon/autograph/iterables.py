@@ -1,4 +1,5 @@
-"""What a for loop over tensors iterates over: a length and an item for each index."""
+"""The values that a staged for loop can iterate over. Each class has a length and an item for each
+index."""
 
 from . import _backend
 from .state import StagedList
@@ -104,7 +105,8 @@ _STAGED = (Range, Rows, Entries, Enumerated, Zipped, Reversed)
 
 
 def staged(values):
-    """Returns what a loop in the graph iterates over, or None for a Python loop."""
+    """Returns an object of this file for a loop in the graph; None if Python iterates over the
+    values."""
     if isinstance(values, _STAGED):
         return values
     if isinstance(values, StagedList):
@@ -117,7 +119,8 @@ def staged(values):
 
 
 def lazy_range(function):
-    """Returns Range for the package's ranges while tracing, so that a loop needs no tensor of them."""
+    """Returns Range instead of a range function of the package while tracing, so that a loop
+    creates no tensor."""
     if function in (range, enumerate, zip) or not _backend.is_tracing():
         return None
     ranges = _backend.functions("range", "arange").values()

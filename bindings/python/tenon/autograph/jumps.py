@@ -1,8 +1,8 @@
 """Replaces break, continue and return by flags and conditions.
 
-Blocks become functions later, which a jump cannot leave. After a statement that may jump, the rest
-of its block runs only if no flag is set. If one branch of an `if` always jumps, the rest moves into
-the other branch, and no flag is needed.
+Later, blocks become functions, which a jump cannot leave. After a statement that may jump, the
+rest of its block runs only if no flag is set. If one branch of an `if` always jumps, the rest of
+the block moves into the other branch instead, without a flag.
 """
 
 import ast
@@ -15,7 +15,7 @@ RETURN_VALUE = "return_value_"
 
 
 def lower(function, names, filename):
-    """Lowers the jumps of a function's body in place. `names` makes unique names."""
+    """Replaces the jumps in a function's body in place. `names` creates unique names."""
     _Lowering(function, names, filename).run()
 
 
@@ -48,7 +48,7 @@ class _Lowering:
         function.body = _Prune(self._tested).block(body)
 
     def _block(self, statements):
-        """Returns (statements, flags that may be set, whether the block always jumps)."""
+        """Returns (statements, flags that they may set, whether the block always jumps)."""
         result = []
         for index, statement in enumerate(statements):
             rest = statements[index + 1 :]
@@ -68,14 +68,14 @@ class _Lowering:
         return result, set(), False
 
     def _if(self, node, rest):
-        """Moves `rest` into one branch if the other one always jumps."""
+        """Moves `rest` into a branch if the other branch always jumps."""
         body, body_flags, body_definite = self._block(node.body)
         orelse, orelse_flags, orelse_definite = self._block(node.orelse)
         node.body, node.orelse = body, orelse
         if body_definite and orelse_definite:
             definite = True
         elif not body_flags and not orelse_flags:
-            return None  # A branch that only raises needs no flag.
+            return None  # The branch only raises, so it needs no flag.
         elif body_definite and body_flags:
             tail, flags, definite = self._block(rest)
             orelse += _guarded(orelse_flags, tail, self._tested)
@@ -147,7 +147,7 @@ class _Lowering:
         return result, outer | more, loop.stop not in flags and (endless or definite)
 
     def _With(self, node):
-        node.body, flags, _ = self._block(node.body)  # The context may suppress an exception.
+        node.body, flags, _ = self._block(node.body)  # A context manager may suppress exceptions.
         return [node], flags, False
 
     def _Try(self, node):
@@ -183,7 +183,7 @@ class _Lowering:
 
 
 def _guarded(flags, statements, tested):
-    """Returns statements that run only if no flag is set."""
+    """Returns an `if` that runs the statements only if no flag is set."""
     if not flags or not statements:
         return statements
     names = sorted(flags)
@@ -195,7 +195,7 @@ def _guarded(flags, statements, tested):
 
 
 class _Prune:
-    """Removes assignments to flags that nothing reads."""
+    """Removes assignments to flags that no condition reads."""
 
     def __init__(self, tested):
         self._tested = tested
@@ -221,7 +221,7 @@ class _Prune:
 
 
 def _returns_inside(statements, inside):
-    """Returns whether a return is inside a statement that becomes a function."""
+    """Returns whether there is a return inside a statement that becomes a function."""
     for node in statements:
         if isinstance(node, ast.Return) and inside:
             return True

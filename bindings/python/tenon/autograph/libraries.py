@@ -1,4 +1,4 @@
-"""Libraries whose functions are called as they are."""
+"""Libraries whose functions are called without conversion."""
 
 _LIBRARIES = {
     "tenon", "numpy", "scipy", "torch", "jax", "jaxlib", "tensorflow", "pandas", "matplotlib",

@@ -1,4 +1,4 @@
-"""Runs a block while a condition that is a tensor holds: as the body of while_loop."""
+"""Stages while loops: runs a block as the body of while_loop, if its condition is a tensor."""
 
 from . import _backend, weak
 from .errors import AutoGraphError
@@ -20,10 +20,11 @@ from .values import (
 
 
 def stage_while(condition, body, names, after, site, functions, hidden=()):
-    """Runs `body` while `condition` returns true.
+    """Stages a loop that runs `body` while `condition` returns true.
 
-    `functions` are the user's blocks, whose cells hold the variables; `hidden` are slots of the
-    runtime. `names` are carried; `after` are carried only because later code reads them.
+    `functions` are the blocks of the user's loop, whose cells hold the variables. `hidden` are
+    slots of the runtime. The loop carries `names`, and also `after`, which only later code
+    reads.
     """
     cells = cells_of(*functions)
     namespace = functions[0].__globals__
@@ -40,12 +41,12 @@ def stage_while(condition, body, names, after, site, functions, hidden=()):
 
 
 class _Hints(dict):
-    """What earlier attempts found: dtypes by (slot, index), and patterns of unbound values by slot.
+    """Results of earlier attempts: dtypes by (slot, index), and patterns of unbound values by slot.
 
     Attributes:
-        found: keys of slots that were found while tracing, whose numbers may be constant.
-        numbers: None, "probe" to trace the body with Python numbers in place of the tensors that
-            carry them, or "probed" after that.
+        found: Keys of slots that were found while tracing. Numbers in them may be constant.
+        numbers: None at first. "probe" while the body is traced with Python numbers instead of
+            the tensors that carry them. "probed" after that.
     """
 
     def __init__(self):
@@ -59,8 +60,8 @@ class _Loop:
         self._region = region
         self._hints = hints
         self._after = after
-        self._resized = []  # (slot, entries) of lists of another length.
-        self._arrays = []  # (slot, array, sizes of entries) of arrays that the body writes first.
+        self._resized = []  # (slot, entries) of lists whose length changed.
+        self._arrays = []  # (slot, array, entry sizes) of arrays that the body writes first.
 
     def stage(self, condition, body):
         region = self._region
@@ -111,7 +112,7 @@ class _Loop:
         )
 
     def _carried_leaves(self, key, tree):
-        """Returns for each leaf whether it is carried as a tensor."""
+        """Returns for each leaf whether the loop carries it as a tensor."""
         return [
             is_tensor(leaf)
             or is_number(leaf)
@@ -123,7 +124,7 @@ class _Loop:
         return as_tensor(leaf, self._hints.get((key, index)))
 
     def _set(self, values, trees=None):
-        """Sets the state from carried values."""
+        """Sets the variables to the carried values."""
         values = iter(values)
         probing = trees is None and self._hints.numbers == "probe"
         for slot in self._region.slots:
@@ -173,7 +174,8 @@ class _Loop:
         return self._outputs(trees)
 
     def _probe(self, error):
-        """Builds the loop again with Python numbers, after an op refused a tensor of their dtype."""
+        """Retries the loop with Python numbers, after an op rejected the dtype of a tensor that
+        carries one."""
         if isinstance(error, AutoGraphError) or self._hints.numbers is not None:
             return
         leaves = [leaf for slot in self._region.slots for leaf in self._numbers(slot)]
@@ -182,13 +184,14 @@ class _Loop:
             raise Retry(self._hints)
 
     def _numbers(self, slot):
-        """Returns the (index, number) pairs of a slot that are carried as tensors."""
+        """Returns (index, number) for each Python number of a slot that the loop carries as a
+        tensor."""
         leaves = self._region.initial[slot.key].leaves()
         carried = self._carried[slot.key]
         return [(i, leaf) for i, leaf in enumerate(leaves) if carried[i] and is_number(leaf)]
 
     def _learn(self, trees):
-        """Gives carried numbers the dtypes that an iteration gave them, and builds the loop again."""
+        """Sets the dtypes of carried numbers to those after one iteration, and retries the loop."""
         self._hints.numbers = "probed"
         for slot in self._region.slots:
             final = trees[slot.key].leaves()
@@ -199,7 +202,8 @@ class _Loop:
         raise Retry(self._hints)
 
     def _weak(self, values):
-        """Returns (tensor, number, function to call with another dtype) for carried numbers."""
+        """Returns (tensor, number, function that retries the loop with another dtype) for carried
+        numbers."""
         values = iter(values)
         items = []
         for slot in self._region.slots:
@@ -214,7 +218,7 @@ class _Loop:
         return lambda dtype: self._widen(slot, index, number, dtype)
 
     def next_slots(self):
-        """Returns the slots for the next attempt, after the state is restored."""
+        """Returns the slots for the next attempt. Call it after the state is restored."""
         for slot, entries in self._resized:
             self._grow(slot, entries)
         for slot, array, sizes in self._arrays:
@@ -222,7 +226,7 @@ class _Loop:
         return self._region.next_slots()
 
     def _grow(self, slot, entries):
-        """Replaces a list that grew in the body by a list of tensors."""
+        """Replaces a list that grew in the body by a StagedList in the next attempt."""
         before = list(slot.get())
         kept = len(entries) > len(before) and all(map(lambda a, b: a is b, before, entries))
         tensors = [as_tensor(item) for item in entries if is_tensor(item) or is_number(item)]
@@ -272,7 +276,8 @@ class _Loop:
         raise self._mismatch(slot.name, first, describe(value))
 
     def _widen(self, slot, index, before, dtype):
-        """Builds the loop again if an initial Python number can have the dtype of the result."""
+        """Retries the loop with another dtype, if an initial Python number can have the dtype of
+        the result."""
         key = (slot.key, index)
         if is_number(before) and adopts(before, dtype) and self._hints.get(key) != dtype:
             if key not in self._hints or dtype != default_dtype(before):

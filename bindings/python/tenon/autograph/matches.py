@@ -1,6 +1,7 @@
 """Replaces match statements on literals by if statements.
 
-Other patterns (sequences, mappings, classes) decide by Python structure and stay as they are.
+Other patterns (sequences, mappings, classes) depend on Python structure only, and are not
+changed.
 """
 
 import ast
@@ -9,7 +10,7 @@ from .syntax import StatementTransformer, assign, call, constant, load, place
 
 
 def lower(function, names):
-    """Lowers the match statements of a function's body, but not those of nested functions."""
+    """Replaces the match statements of a function's body, except those in nested functions."""
     transformer = _Lowering(names)
     function.body = transformer.block(function.body)
 
@@ -62,7 +63,7 @@ def _captures(pattern):
 
 
 def _test(name, pattern):
-    """Returns the expression that decides, or None if the pattern always matches."""
+    """Returns the condition of a pattern; None if the pattern always matches."""
     if isinstance(pattern, ast.MatchValue):
         return place(ast.Compare(load(name), [ast.Eq()], [pattern.value]), pattern)
     if isinstance(pattern, ast.MatchSingleton):

@@ -1,7 +1,7 @@
-"""The operators that converted code calls. Each decides by the value that it finds at run time.
+"""The operators that converted code calls. They check at run time whether a value is symbolic.
 
-A Python value, or a tensor with a value, is decided by Python. A symbolic tensor becomes control
-flow of the graph. `at` is the location of the user's statement, "line:column".
+Python decides a Python value, or a tensor with a value. A symbolic tensor becomes control flow
+of the graph. `at` is the location of the user's statement, "line:column".
 """
 
 import operator
@@ -76,7 +76,8 @@ def _result(value, predicate):
 
 
 class _following:
-    """A block of the runtime that evaluates operands, with the cells of the operands."""
+    """Wraps a block of the runtime that evaluates operands, so that it has the cells of the
+    operands."""
 
     def __init__(self, operands, block):
         cells = cells_of(*operands)
@@ -112,7 +113,7 @@ _COMPARISONS = {
 
 
 def compare(left, *rest, at):
-    """Evaluates a chained comparison: an operator's name and an operand in turn."""
+    """Evaluates a chained comparison. `rest` alternates names of operators and operands."""
     name, right = rest[0], rest[1]()
     result = _compare(name, left, right, at)
     if len(rest) == 2:
@@ -148,18 +149,18 @@ def not_in(item, container, at):
 
 
 def assign_name(name, reader, value):
-    """Binds the name of an assignment expression inside an operand."""
+    """Binds the name of an assignment expression (:=) inside an operand."""
     slot_of(name, cells_of(reader), reader.__globals__).set(value)
     return value
 
 
 def bound(_):
-    """The test of a capture pattern, which has bound its name."""
+    """Tests a capture pattern, which always matches. Evaluating the argument has bound its name."""
     return True
 
 
 def any_jump(*flags):
-    """Returns whether a flag of break, continue or return is set."""
+    """Returns whether any flag of break, continue or return is set."""
     result = False
     for flag in flags:
         if _backend.is_symbolic(flag):
@@ -245,7 +246,8 @@ def _leaves_python_loop(site):
 
 
 def check(condition, message, at):
-    """Returns what an assert statement tests; a symbolic condition is checked by the graph."""
+    """Returns the value that an assert statement tests. For a symbolic condition, adds a check to
+    the graph and returns True."""
     predicate = predicate_of(condition, at)
     if predicate is None:
         return condition
@@ -255,7 +257,7 @@ def check(condition, message, at):
 
 
 def raised(error, at):
-    """Marks an exception with the location of its raise statement."""
+    """Stores the location of the raise statement in an exception."""
     if isinstance(error, type) and issubclass(error, BaseException):
         error = error()
     try:
@@ -266,7 +268,7 @@ def raised(error, at):
 
 
 def set_item(container, index, value):
-    """Sets an element, and returns the container: for a tensor, a new one."""
+    """Sets an element and returns the container. For a tensor, returns a new tensor."""
     if _backend.is_tensor(container):
         return _backend.set_item(container, index, value)
     container[index] = value
@@ -274,7 +276,7 @@ def set_item(container, index, value):
 
 
 def update_item(container, index, operation, value):
-    """Applies an augmented assignment to an element, and returns the container as set_item."""
+    """Applies an augmented assignment to an element and returns the container, like set_item()."""
     return set_item(container, index, _IN_PLACE[operation](container[index], value))
 
 

@@ -1,11 +1,11 @@
-"""Which code objects conversion made, which functions it refused, and why."""
+"""Records which code objects are converted, which functions could not be converted, and why."""
 
 import sys
 
 from .errors import AutoGraphError, column_of, user_frame
 
-_converted = {}  # id(code) -> code, for every code object that conversion made
-_reasons = {}  # id(code) -> (code, rule, reason), for the most recent refusals
+_converted = {}  # id(code) -> code, for every converted code object
+_reasons = {}  # id(code) -> (code, rule, reason), for the latest 1000 failed conversions
 
 
 def add(code):
@@ -15,7 +15,7 @@ def add(code):
 
 
 def remove(code):
-    """Forgets a code object and those inside it."""
+    """Removes the records of a code object and of those inside it."""
     _converted.pop(id(code), None)
     for item in code.co_consts:
         if hasattr(item, "co_consts"):
@@ -27,14 +27,14 @@ def is_converted(code):
 
 
 def remember(code, rule, reason):
-    """Keeps the reason why a function was not converted, for the error at a tensor condition."""
+    """Records why a function was not converted, for the error at a tensor condition in it."""
     _reasons[id(code)] = (code, rule, reason)
     if len(_reasons) > 1000:
         _reasons.pop(next(iter(_reasons)))
 
 
 def reason_not_converted(code):
-    """Returns (rule, reason) for a function that runs unconverted."""
+    """Returns (rule, reason) for a function that runs without conversion."""
     known = _reasons.get(id(code))
     if known is not None:
         return known[1], f"`{code.co_name}` was not converted, because {known[2]}"
@@ -47,10 +47,10 @@ def reason_not_converted(code):
 
 
 def bool_error(tensor):
-    """Returns the error for the truth of a tensor without a value.
+    """Returns the error for the truth value of a symbolic tensor.
 
-    `Tensor.__bool__` raises it. It names the innermost function of the user and the reason why
-    that function was not converted.
+    `Tensor.__bool__` raises it. The error names the innermost function of the user and the
+    reason why it was not converted.
     """
     frame = user_frame(sys._getframe(1))
     if frame is None:

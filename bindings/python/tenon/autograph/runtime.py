@@ -1,4 +1,4 @@
-"""The module that converted code refers to as `ag__`."""
+"""The module that converted code imports as `ag__`."""
 
 import sys
 from builtins import BaseException, slice

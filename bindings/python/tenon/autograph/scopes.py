@@ -1,6 +1,6 @@
-"""Which names code reads and binds, and which names are live after each statement.
+"""Finds the names that code reads and binds, and the names that are live after each statement.
 
-All functions look at one function's scope. Nested functions count by their free names.
+All functions analyse the scope of one function. For nested functions, they use the free names.
 """
 
 import ast
@@ -15,12 +15,12 @@ class Names(ast.NodeVisitor):
     def __init__(self, *nodes):
         self.reads = set()
         self.writes = set()
-        self.outer = set()  # Declared nonlocal or global.
+        self.outer = set()  # Names that are declared nonlocal or global.
         self.globals = set()
         self.nested_writes = set()  # Nonlocal names that nested functions bind.
         self.closures = {}  # Name of a nested function -> its free names.
         self.calls = False
-        self._lambdas = []  # Free names of the lambdas that were visited.
+        self._lambdas = []  # Free names of the lambdas visited so far.
         for node in nodes:
             for item in node if isinstance(node, list) else [node]:
                 self.visit(item)
@@ -105,7 +105,7 @@ class Names(ast.NodeVisitor):
         self._lambdas = before + self._lambdas
 
     def _outside(self, node):
-        """Visits what a nested function evaluates in this scope."""
+        """Visits the parts of a nested function that this scope evaluates, such as defaults."""
         for item in node.args.defaults + [item for item in node.args.kw_defaults if item]:
             self.visit(item)
         for item in getattr(node, "decorator_list", ()):
@@ -141,7 +141,7 @@ class Names(ast.NodeVisitor):
 
 
 def free_names(node):
-    """Returns the names that a nested function takes from the scopes around it."""
+    """Returns the names that a nested function takes from enclosing scopes."""
     body = node.body if isinstance(node.body, list) else [node.body]
     inner = Names(body)
     bound = (inner.writes - inner.outer) | set(parameters(node))
@@ -159,18 +159,18 @@ def parameters(node):
 
 
 class Liveness:
-    """Annotates If, While and For nodes of a function.
+    """Annotates the If, While and For nodes of a function with live names.
 
     - `node.live_out`: the names that may be read after the statement;
-    - `node.live_head`: for loops, the names that an iteration may read from an earlier one.
+    - `node.live_head`: for loops, the names that an iteration may read from the previous one.
     """
 
     def __init__(self, function):
         everything = Names(function.body)
         self._closures = everything.closures
-        self._simple = {}  # Statement -> (names that it reads, names that it binds for certain).
+        self._simple = {}  # Statement -> (names it reads, names it certainly binds).
         self._exit = set(everything.outer)
-        self._raised = [set()]  # Names that handlers around the statement read.
+        self._raised = [set()]  # Names that enclosing exception handlers read.
         self._block(function.body, self._exit)
 
     def _reads(self, *nodes):
@@ -233,7 +233,7 @@ class Liveness:
             head = head | body
 
     def _With(self, node, live):
-        self._raised.append(live | self._raised[-1])  # The context may suppress an exception.
+        self._raised.append(live | self._raised[-1])  # A context manager may suppress exceptions.
         live = self._block(node.body, live)
         self._raised.pop()
         for item in reversed(node.items):

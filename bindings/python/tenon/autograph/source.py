@@ -1,4 +1,4 @@
-"""Finds the syntax tree of a function: in files, notebook cells and interactive sessions."""
+"""Finds the syntax tree of a function in files, notebook cells and interactive sessions."""
 
 import ast
 import linecache
@@ -12,13 +12,13 @@ _files = OrderedDict()  # filename -> (lines, functions by first line)
 
 
 class SourceNotFound(Exception):
-    """The message is the reason."""
+    """The source of a function cannot be found. The message states the reason."""
 
 
 def find(function):
     """Returns a copy of the FunctionDef or Lambda node of a function.
 
-    Positions in the node are those of the file.
+    Positions in the node are positions in the file.
     """
     code = function.__code__
     with _lock:
@@ -102,7 +102,7 @@ def _count(code):
 
 
 def _same_code(nodes, code):
-    """Returns the functions on one line that compile to `code`."""
+    """Returns those functions on one line whose compiled code equals `code`."""
     same = []
     for node in nodes:
         start = getattr(code, "co_positions", None)
@@ -126,7 +126,7 @@ def _constants(code):
 
 
 def _compile(node, code):
-    """Compiles a function alone, in a scope that binds the free variables of `code`."""
+    """Compiles a function in a scope that defines the free variables of `code`."""
     node = _copy(node)
     body = node
     if isinstance(node, ast.Lambda):

@@ -1,4 +1,4 @@
-"""Runs blocks under a condition that is a tensor: as branches of cond."""
+"""Stages if statements: runs blocks as branches of cond, if the condition is a tensor."""
 
 import threading
 
@@ -21,7 +21,8 @@ from .values import (
 
 
 class Retry(BaseException):
-    """Raised if a region was traced with incomplete knowledge of its state; its owner traces it again."""
+    """Raised if a region was traced with incomplete information. Its owner restores the state and
+    retries."""
 
     def __init__(self, owner):
         super().__init__()
@@ -29,7 +30,7 @@ class Retry(BaseException):
 
 
 class _Bodies(threading.local):
-    """How many bodies of loops the thread is tracing."""
+    """Number of loop bodies that the thread is tracing."""
 
     count = 0
 
@@ -38,7 +39,7 @@ _bodies = _Bodies()
 
 
 class tracing_body:
-    """Marks that the body of a loop is being traced."""
+    """A context manager that counts a loop body while it is traced."""
 
     def __enter__(self):
         _bodies.count += 1
@@ -48,7 +49,7 @@ class tracing_body:
 
 
 class Region:
-    """The state of the blocks of one statement, and how to restore it."""
+    """The variables that the blocks of one statement can change, and their values before it."""
 
     def __init__(self, functions, slots, site):
         self.site = site
@@ -56,8 +57,8 @@ class Region:
         self.slots = slots
         self._before = [(slot, slot.get()) for slot in self._cell_slots()]
         self._dead = {}
-        self._new = []  # Slots that the blocks were found to change.
-        self._grown = []  # (slot of a list, entries that it had, entries that it has).
+        self._new = []  # Slots that the blocks change, found by this attempt.
+        self._grown = []  # (slot of a list, earlier entries, type of an entry).
 
     def _cell_slots(self):
         return [CellSlot(cell, name) for name, cell in self.cells.items() if name != "ag__"]
@@ -77,13 +78,14 @@ class Region:
             slot.set(tree.build(iter(tree.leaves())))
 
     def found(self):
-        """Returns the slots of changed entries that the region does not know."""
+        """Returns the slots of changed entries that are not yet slots of the region."""
         known = {slot.key for slot in self.slots}
         known.update(slot.key for slot, _ in self._before)
         return [slot for slot in self.watch.changes() if slot.key not in known]
 
     def note_staged_lists(self):
-        """Finds lists that a loop in a block replaced by lists of tensors; returns whether any."""
+        """Records lists that a loop inside a block replaced by a StagedList. Returns whether there
+        are any."""
         before = [*self._before, *[(slot, old) for slot, old in self.watch.before()]]
         for slot, value in before:
             now = slot.get()
@@ -95,11 +97,11 @@ class Region:
         self._new.append(slot)
 
     def grow(self, slot, before, entry):
-        """Makes the list of a slot a list of tensors in the next attempt."""
+        """Requests that the list in a slot becomes a StagedList in the next attempt."""
         self._grown.append((slot, before, entry))
 
     def next_slots(self):
-        """Returns the slots for the next attempt, after the state is restored."""
+        """Returns the slots for the next attempt. Call it after the state is restored."""
         slots = self.slots + self._new
         for slot, before, entry in self._grown:
             handle = _backend.list_create(zeros_like((*entry[:2], False)))
@@ -111,7 +113,7 @@ class Region:
         return slots
 
     def finish(self):
-        """Unbinds names that the blocks bound and that nothing reads."""
+        """Unbinds names that the blocks bound and that no later code reads."""
         known = {slot.key for slot in self.slots}
         for key, slot in self._dead.items():
             if key not in known:
@@ -146,9 +148,10 @@ def _containers(trees):
 
 
 def stage_if(condition, then, orelse, names, site, has_value=False, fill=False):
-    """Runs two blocks as the branches of cond, and sets the variables that they change.
+    """Runs two blocks as branches of cond, and sets the variables that they change.
 
-    With `fill`, names that one branch does not bind are zeros there: nothing reads them.
+    With `fill`, names that one branch does not bind become zeros in that branch, because nobody
+    reads them.
     """
     cells = cells_of(then, orelse)
     slots = [slot_of(name, cells, then.__globals__) for name in names]
@@ -170,7 +173,7 @@ class _Branches:
         self._hints = hints
         self._has_value = has_value
         self._fills = fill
-        self._order = []  # Keys in the order of the outputs.
+        self._order = []  # Keys of slots, in the order of the outputs.
         self._names = {}
 
     def stage(self, condition, then, orelse):
@@ -259,7 +262,7 @@ class _Branches:
         return outputs
 
     def _grow(self, slot, first, second):
-        """Makes a list of tensors of a list to which one branch appends in the body of a loop."""
+        """Requests a StagedList for a list to which one branch appends inside a loop body."""
         before = self._region.initial[slot.key].leaves()
         if not _bodies.count or len(first) == len(second) or slot.parent is None:
             return
@@ -272,7 +275,7 @@ class _Branches:
             raise Retry(self._hints)
 
     def _fill(self, key, first, second):
-        """Gives the value to return zeros in the branch that does not return."""
+        """Sets the return value to zeros in the branch that does not return."""
         if first.value is UNDEFINED and second.value is not UNDEFINED:
             if not any(is_tensor(leaf) for leaf in second.leaves()):
                 self._first[key] = second
@@ -313,7 +316,7 @@ class _Branches:
         )
 
     def _merge(self, name, key, index, first, second):
-        """Returns (outputs of the second branch, value to keep instead of the result or None)."""
+        """Returns (outputs of the second branch, value to use instead of a result, or None)."""
         is_output = is_tensor(first) or is_number(first)
         if first is second or not is_tensor(first) and same_object(first, second):
             output = [as_tensor(second, self._hints.get((key, index)))] if is_output else []
@@ -335,7 +338,7 @@ _VALUE = "value"
 
 
 def _common_dtype(first, second):
-    """Returns (dtype, whether the values agree) of a tensor or number in two branches."""
+    """Returns (dtype, whether the types match) of a tensor or number in two branches."""
     if is_number(first) and is_number(second):
         if isinstance(first, bool) != isinstance(second, bool):
             return None, False
@@ -349,13 +352,13 @@ def _common_dtype(first, second):
 
 
 def pattern_of(tree):
-    """Returns a tree with the signatures of tensors as leaves."""
+    """Returns a tree in which each tensor is replaced by its signature."""
     leaves = [("tensor", signature(leaf)) if is_tensor(leaf) else ("", leaf) for leaf in tree.leaves()]
     return _with_leaves(tree, iter(leaves))
 
 
 def filled(pattern):
-    """Returns the tree of a pattern, with zeros for tensors."""
+    """Returns the tree of a pattern, with zeros instead of tensors."""
     leaves = []
     for leaf in pattern.leaves():
         if isinstance(leaf, tuple) and len(leaf) == 2 and leaf[0] == "tensor":

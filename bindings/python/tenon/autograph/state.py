@@ -17,7 +17,8 @@ UNDEFINED = _Undefined()
 
 
 class StagedList:
-    """A list that grows inside a loop over tensors. Its entries are tensors of one type."""
+    """A tensor list that replaces a Python list which grows inside a staged loop. All entries have
+    one type."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -47,7 +48,7 @@ class StagedList:
 
 
 class Tree:
-    """A value taken apart: containers, down to the leaves."""
+    """A value, decomposed into nested containers and leaves."""
 
     __slots__ = ("kind", "value", "keys", "children")
 
@@ -72,10 +73,10 @@ class Tree:
         )
 
     def build(self, leaves, keep=None):
-        """Returns the value with new leaves, taken from an iterator.
+        """Rebuilds the value with new leaves, which are taken from an iterator.
 
-        A mutable container is changed in place if `keep` is None or has the same container at this
-        position; otherwise the result has a new one.
+        Changes a mutable container in place if `keep` is None or has the same container at this
+        position. Otherwise, creates a new container.
         """
         if self.kind == "leaf":
             return next(leaves)
@@ -145,7 +146,7 @@ _BUILDERS = {
 
 
 def take_apart(value, above=()):
-    """Returns the tree of a value."""
+    """Decomposes a value into a tree."""
     if isinstance(value, (tuple, list, dict)) or dataclasses.is_dataclass(value):
         if any(value is item for item in above):
             return Tree(value)
@@ -172,7 +173,7 @@ def take_apart(value, above=()):
 
 
 class CellSlot:
-    """A variable of a function, in the cell that its blocks share."""
+    """A local variable, in the cell that the blocks of its function share."""
 
     def __init__(self, cell, name):
         self.key = (id(cell), "cell")
@@ -193,7 +194,7 @@ class CellSlot:
 
 
 class ItemSlot:
-    """An entry of a dict or a list, a global variable, or an attribute of an object."""
+    """A slot for an entry of a dict or list, a global variable, or an attribute of an object."""
 
     def __init__(self, container, item, name):
         self.key = (id(container), item)
@@ -215,7 +216,8 @@ class ItemSlot:
 
 
 class ContentSlot:
-    """The contents of a list whose length changed. `parent` is the slot that holds the list."""
+    """A slot for the contents of a list whose length changed. `parent` is the slot that holds the
+    list."""
 
     def __init__(self, container, name, parent):
         self.key = (id(container), "content")
@@ -227,11 +229,11 @@ class ContentSlot:
         return self._container
 
     def set(self, value):
-        """Does nothing: the tree of a list writes its entries in place."""
+        """Does nothing, because Tree.build() changes the list in place."""
 
 
 class ValueSlot:
-    """A value of the runtime itself, such as the index of a loop."""
+    """A slot for a value of the runtime, such as the index of a loop."""
 
     def __init__(self, value, name):
         self.key = (id(self), "value")
@@ -246,7 +248,7 @@ class ValueSlot:
 
 
 def cells_of(*functions):
-    """Returns the cells of functions by name."""
+    """Returns the closure cells of functions, by variable name."""
     cells = {}
     for function in functions:
         if function is not None:
@@ -260,17 +262,17 @@ def slot_of(name, cells, namespace):
 
 
 class Watch:
-    """Finds what a block changes in objects that it can reach, and undoes it.
+    """Finds and reverts the changes that a block makes to objects that it can reach.
 
-    Reachable are the values of the block's variables, and from them the entries of containers, the
-    attributes of objects and the variables of functions.
+    Reachable objects are the values of the block's variables and, recursively, entries of
+    containers, attributes of objects, and variables of functions.
     """
 
     _LIMIT = 20000
 
     def __init__(self, cells, skip):
-        self._entries = []  # (container, copy, name)
-        self._parents = {}  # id(list) -> slot that holds it
+        self._entries = []  # (container, copy, name).
+        self._parents = {}  # id(list) -> slot that holds the list.
         self._seen = set(skip)
         pending = [(cell, name, None) for name, cell in cells.items() if name != "ag__"]
         for cell, _, _ in pending:
@@ -318,7 +320,8 @@ class Watch:
             pending.append((value, inner, ItemSlot(container, key, inner)))
 
     def changes(self):
-        """Returns the slots of changed entries, and of the contents of lists of another length."""
+        """Returns the slots of changed entries, and of the contents of lists whose length
+        changed."""
         slots = []
         for container, before, name in self._entries:
             if isinstance(container, types.CellType):
@@ -344,7 +347,7 @@ class Watch:
         return slots
 
     def before(self):
-        """Returns (slot, value) of each variable and entry that was a list."""
+        """Returns (slot, list) for each variable and entry that holds a list."""
         return [
             (slot, container)
             for container, _, _ in self._entries

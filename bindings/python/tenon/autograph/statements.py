@@ -1,7 +1,7 @@
-"""Turns the blocks of if, while and for into functions that the operators call.
+"""Converts the blocks of if, while and for statements to functions, which operators call.
 
-A block shares the variables of its function through `nonlocal`, so that the operators find them in
-the cells of the block's closure.
+A block shares the variables of its function by `nonlocal` declarations. The operators find the
+variables in the closure cells of the block.
 """
 
 import ast
@@ -23,7 +23,7 @@ from .syntax import (
 
 
 class Numbering:
-    """Makes unique numbers within one converted function."""
+    """Generates numbers that are unique within one converted function."""
 
     def __init__(self):
         self._last = 0
@@ -34,7 +34,7 @@ class Numbering:
 
 
 def transform(function, filename, numbering):
-    """Converts a FunctionDef in place, with the functions nested in it."""
+    """Converts a FunctionDef and its nested functions in place."""
     matches.lower(function, numbering)
     assignments = _Assignments(function)
     function.body = assignments.block(function.body)
@@ -52,11 +52,11 @@ def _flat(items):
 
 
 class _Assignments(StatementTransformer):
-    """Makes every binding of a local name an assignment to that name.
+    """Replaces every binding of a local name by an assignment to that name.
 
-    Annotations of local variables are never evaluated and cannot stand on a nonlocal name. An
-    assignment to an element of a tensor makes a new tensor, so it becomes `x = set_item(x, i, v)`
-    if `x` is a variable of the function.
+    Removes annotations of local variables, which Python never evaluates and does not allow on
+    nonlocal names. An assignment to an element of a tensor creates a new tensor. It therefore
+    becomes `x = set_item(x, i, v)` if `x` is a variable of the function.
     """
 
     def __init__(self, function):
@@ -86,7 +86,7 @@ class _Assignments(StatementTransformer):
         return node
 
     def _update(self, target, operator, values, node):
-        """Returns a statement that sets `target`, an element, or None to leave `node` as it is."""
+        """Returns a statement that sets the element `target`, or None to keep `node` unchanged."""
         index = _index(target.slice)
         base = target.value
         if isinstance(base, ast.Name) and base.id in self._local:
@@ -100,7 +100,7 @@ class _Assignments(StatementTransformer):
 
 
 def _index(node):
-    """Returns an index as an expression: slices become calls of slice()."""
+    """Converts an index to an expression: slices become calls of slice()."""
     if isinstance(node, ast.Slice):
         parts = [part or constant(None) for part in (node.lower, node.upper, node.step)]
         return call("slice", *parts)
@@ -154,7 +154,7 @@ class _Statements(Expressions):
         return node
 
     def visit_ClassDef(self, node):
-        """Converts the methods of a class; its other statements are left alone."""
+        """Converts the methods of a class. Does not change its other statements."""
         methods = [isinstance(item, ast.FunctionDef) for item in node.body]
         node.body = [
             self.visit(item) if is_method else item for item, is_method in zip(node.body, methods)
@@ -236,7 +236,7 @@ class _Statements(Expressions):
         return {"stop": ast.Lambda(no_arguments(), test)}
 
     def _loop_names(self, node, targets):
-        """Returns the names that the loop carries, and those that only later code reads."""
+        """Returns the names that the loop carries, and the names that only later code reads."""
         modified = self._modified(node.body) | targets
         needed = modified & (node.live_head | set(node.stop))
         after = (modified & node.live_out) - needed
@@ -264,7 +264,8 @@ class _Statements(Expressions):
 
 
 def _declarations_end(body):
-    """Returns the index after the docstring and the declarations of a function."""
+    """Returns the index of the first statement after the docstring and the declarations of a
+    function."""
     index = 0
     for statement in body:
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -275,7 +276,8 @@ def _declarations_end(body):
 
 
 def is_left_alone(node):
-    """Returns whether a nested function is a generator, or is decorated with do_not_convert."""
+    """Returns whether a nested function is not converted: a generator, or decorated with
+    do_not_convert."""
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         if getattr(target, "attr", getattr(target, "id", None)) == "do_not_convert":

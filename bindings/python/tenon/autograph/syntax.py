@@ -1,4 +1,4 @@
-"""Builders for syntax trees, and tests of what an expression can be."""
+"""Functions that create syntax trees, and classify expressions."""
 
 import ast
 
@@ -25,13 +25,13 @@ def runtime(name):
 
 
 def call(name, *arguments, **keywords):
-    """Calls an operator of the runtime."""
+    """Creates a call of an operator of the runtime."""
     items = [ast.keyword(key, value) for key, value in keywords.items()]
     return ast.Call(runtime(name), list(arguments), items)
 
 
 def thunk(body):
-    """A lambda without parameters."""
+    """Creates a lambda without parameters."""
     return place(ast.Lambda(no_arguments(), body), body)
 
 
@@ -44,7 +44,7 @@ def strings(names):
 
 
 def place(node, original):
-    """Gives a new node and its new children the location of `original`."""
+    """Sets the location of a new node and its new children to that of `original`."""
     start = (original.lineno, original.col_offset)
     end = (
         getattr(original, "end_lineno", None) or start[0],
@@ -68,7 +68,7 @@ def place(node, original):
 
 
 def at(node):
-    """The site of a node as a constant: "line:column", both from 1."""
+    """Creates a constant with the location of a node: "line:column", both counted from 1."""
     return constant(f"{node.lineno}:{node.col_offset + 1}")
 
 
@@ -76,7 +76,7 @@ _PYTHON_CALLS = {"isinstance", "issubclass", "hasattr", "callable"}
 
 
 def is_python_test(node):
-    """Returns whether an expression is a Python value whatever its operands are."""
+    """Returns whether an expression is a Python value, whatever its operands are."""
     if isinstance(node, (ast.Constant, ast.JoinedStr)):
         return True
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -97,7 +97,7 @@ def _is_string(node):
 
 
 class StatementTransformer(ast.NodeTransformer):
-    """Visits the statements of one function, but no expressions and no nested functions."""
+    """Visits the statements of one function, but neither expressions nor nested functions."""
 
     def generic_visit(self, node):
         for field in ("body", "orelse", "finalbody"):
@@ -122,7 +122,7 @@ class StatementTransformer(ast.NodeTransformer):
 
 
 def all_names(code):
-    """Returns the names that a code object and those inside it use."""
+    """Returns all names in a code object and the code objects inside it."""
     names = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     for item in code.co_consts:
         if hasattr(item, "co_names"):

@@ -1,4 +1,5 @@
-"""Leaves of state: tensors, Python numbers and other objects, and how they agree."""
+"""Leaves of state: tensors, Python numbers and other objects, and whether two of them are
+compatible."""
 
 from . import _backend
 
@@ -16,7 +17,8 @@ def is_number(leaf):
 
 
 def same_object(left, right):
-    """Returns whether two Python values are the same, so that no branch decides between them."""
+    """Returns whether two Python values are interchangeable, so that the graph need not select
+    one."""
     if left is right:
         return True
     return type(left) is type(right) and isinstance(left, _ATOMS) and left == right
@@ -42,7 +44,7 @@ def as_tensor(leaf, dtype=None):
 
 
 def signature(leaf):
-    """Returns (dtype, sizes, whether it is a list) of a tensor."""
+    """Returns (dtype, sizes, whether the value is a list) of a tensor."""
     return _backend.dtype_name(leaf), _backend.shape(leaf), _backend.is_list(leaf)
 
 
@@ -59,7 +61,7 @@ def zeros_like(leaf_signature):
 
 
 def describe(leaf):
-    """Describes a leaf in an error message."""
+    """Describes a leaf for an error message."""
     if is_tensor(leaf):
         dtype, sizes, is_list = signature(leaf)
         text = f"{dtype}[{','.join('?' if size is None else str(size) for size in sizes)}]"
@@ -71,7 +73,7 @@ def describe(leaf):
 
 
 def describe_tree(tree):
-    """Describes a value in an error message, with its structure."""
+    """Describes a value and its structure for an error message."""
     if tree.kind == "leaf":
         return describe(tree.value)
     if tree.kind == "staged":

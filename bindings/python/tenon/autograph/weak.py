@@ -1,12 +1,13 @@
-"""Tensors that represent Python numbers in a loop and adopt the dtype that the loop assigns to them."""
+"""Tensors that carry Python numbers through a loop. They adopt the dtype that the loop assigns to
+them."""
 
 from .values import adopts, default_dtype, is_number, is_tensor, signature
 
-_tensors = {}  # id(tensor) -> (tensor, number, function that builds the loop again with a dtype)
+_tensors = {}  # id(tensor) -> (tensor, number, function that retries the loop with a dtype)
 
 
 class scope:
-    """Registers the tensors that carry Python numbers while a block of the loop is traced."""
+    """Registers the tensors that carry Python numbers, while a block of the loop is traced."""
 
     def __init__(self, items):
         self._items = items
@@ -21,7 +22,8 @@ class scope:
 
 
 def adopt(first, second):
-    """Gives a number that a loop carries the dtype of the other branch, if the dtypes differ."""
+    """Changes the dtype of a number that a loop carries to that of the other branch, if they
+    differ."""
     for leaf, other in ((first, second), (second, first)):
         known = _tensors.get(id(leaf))
         if known is None or known[0] is not leaf or not (is_tensor(other) or is_number(other)):

@@ -1,9 +1,9 @@
-"""TensorFlow's names for what Tenon has, so that listings run with another import.
+"""Tenon's functions under TensorFlow's names, so that TensorFlow listings run with another import.
 
     from tenon import tf
 
-The functions have TensorFlow's parameters, and tensors are Tenon's. There are no tensors of texts, of
-complex numbers, and no sparse or ragged ones; Keras is not included. docs/coming_from.md lists the
+The functions have TensorFlow's parameters, but take and return Tenon's tensors. There are no
+string, complex, sparse or ragged tensors, and no Keras. docs/coming_from.md lists the supported
 names.
 """
 
@@ -31,6 +31,6 @@ from ._reductions import *  # noqa: F403
 newaxis = None
 half, double = float16, float64
 
-# AutoGraph converts the functions that these take.
+# AutoGraph converts the functions that are passed to these functions.
 for _function in (cond, case, switch_case, while_loop, map_fn, foldl, scan):  # noqa: F405
     _function.__tenon_converts_arguments__ = True

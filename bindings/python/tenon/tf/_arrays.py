@@ -1,4 +1,4 @@
-"""Creating, shaping, joining and indexing tensors."""
+"""Functions that create, reshape, join and index tensors."""
 
 import numpy
 
@@ -10,7 +10,7 @@ _ops = _native.ops
 
 
 def _plain(shape):
-    """A shape as ints: TensorFlow takes tensors and arrays too."""
+    """Converts a shape to ints. TensorFlow also allows tensors and arrays."""
     if isinstance(shape, Tensor):
         return shape if shape.is_symbolic else shape.tolist()
     if isinstance(shape, numpy.ndarray):
@@ -19,7 +19,7 @@ def _plain(shape):
 
 
 def constant(value, dtype=None, shape=None, name=None):
-    """A tensor. Texts stay Python's: Tenon has no tensors of strings."""
+    """Creates a tensor. Returns strings unchanged, because Tenon has no string tensors."""
     first = value
     while isinstance(first, (list, tuple)) and first:
         first = first[0]
@@ -29,47 +29,47 @@ def constant(value, dtype=None, shape=None, name=None):
 
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
-    """A tensor of a value: a number, a nested list, an array or a variable."""
+    """Converts a number, a nested list, an array or a variable to a tensor."""
     return _convert.tensor(value, dtype)
 
 
 def is_tensor(x):
-    """Whether a value is a tensor or a variable."""
+    """Returns whether a value is a tensor or a variable."""
     return isinstance(x, (Tensor, Variable))
 
 
 def zeros(shape, dtype=_dtypes.float32, name=None):
-    """A tensor of zeros."""
+    """Returns a tensor of zeros."""
     return _creation.zeros(_plain(shape), dtype)
 
 
 def ones(shape, dtype=_dtypes.float32, name=None):
-    """A tensor of ones."""
+    """Returns a tensor of ones."""
     return _creation.ones(_plain(shape), dtype)
 
 
 def fill(dims, value, name=None):
-    """A tensor of one value."""
+    """Returns a tensor whose elements all have the same value."""
     return _creation.full(_plain(dims), value)
 
 
 def zeros_like(input, dtype=None, name=None):
-    """Zeros with the shape and dtype of a tensor."""
+    """Returns zeros with the shape and dtype of a tensor."""
     return _creation.zeros_like(input, dtype)
 
 
 def ones_like(input, dtype=None, name=None):
-    """Ones with the shape and dtype of a tensor."""
+    """Returns ones with the shape and dtype of a tensor."""
     return _creation.ones_like(input, dtype)
 
 
 def range(start, limit=None, delta=1, dtype=None, name="range"):
-    """The numbers from `start` (or 0) up to `limit`, which is left out."""
+    """Returns the numbers from `start` (default: 0) up to, but not including, `limit`."""
     return _creation.arange(start, limit, delta, dtype)
 
 
 def linspace(start, stop, num, name=None, axis=0):
-    """`num` numbers from `start` to `stop`."""
+    """Returns `num` equally spaced numbers from `start` to `stop`."""
     start = _convert.asarray(start)
     if not start.dtype.is_floating:
         start = start.astype("float32")
@@ -78,7 +78,7 @@ def linspace(start, stop, num, name=None, axis=0):
 
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=_dtypes.float32, name=None):
-    """The identity matrix."""
+    """Returns the identity matrix."""
     matrix = _ops["eye"](num_rows, -1 if num_columns is None else num_columns, dtype=dtype)
     if batch_shape is None:
         return matrix
@@ -86,7 +86,7 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=_dtypes.float32, nam
 
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """Vectors that are 1 at an index and 0 elsewhere."""
+    """Returns vectors that are 1 at an index and 0 elsewhere."""
     result = _ops["one_hot"](indices, depth, -1 if axis is None else axis, dtype or "float32")
     if on_value is None and off_value is None:
         return result
@@ -95,37 +95,37 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
 
 def cast(x, dtype, name=None):
-    """The elements converted to a dtype."""
+    """Converts the elements to a dtype."""
     return _ops["cast"](x, to=dtype)
 
 
 def reshape(tensor, shape, name=None):
-    """The elements in another shape; one size may be -1."""
+    """Returns the elements in another shape. One size may be -1, and is inferred."""
     return _ops["reshape"](tensor, _plain(shape))
 
 
 def transpose(a, perm=None, conjugate=False, name=None):
-    """The axes in another order, reversed by default."""
+    """Permutes the axes; reverses their order by default."""
     return _ops["transpose"](a) if perm is None else _ops["transpose"](a, _plain(perm))
 
 
 def concat(values, axis, name="concat"):
-    """Tensors joined along an axis."""
+    """Concatenates tensors along an axis."""
     return _ops["concat"](list(values), axis)
 
 
 def stack(values, axis=0, name="stack"):
-    """Tensors joined along a new axis."""
+    """Stacks tensors along a new axis."""
     return _ops["stack"](list(values), axis)
 
 
 def unstack(value, num=None, axis=0, name="unstack"):
-    """The slices of a tensor along an axis."""
+    """Returns the slices of a tensor along an axis."""
     return _ops["unstack"](value, axis)
 
 
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
-    """Equal parts, or parts of given sizes, along an axis."""
+    """Splits an axis into chunks of equal size, or of the given sizes."""
     if isinstance(num_or_size_splits, int):
         value = _convert.asarray(value)
         if value.shape[axis] is not None and value.shape[axis] % num_or_size_splits:
@@ -136,22 +136,22 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 
 
 def squeeze(input, axis=None, name=None):
-    """Without the axes of size 1."""
+    """Removes axes of size 1."""
     return _ops["squeeze"](input) if axis is None else _ops["squeeze"](input, axis)
 
 
 def expand_dims(input, axis, name=None):
-    """With an additional axis of size 1."""
+    """Inserts an axis of size 1."""
     return _ops["expand_dims"](input, axis)
 
 
 def tile(input, multiples, name=None):
-    """Repeats a tensor along each axis."""
+    """Repeats a tensor as a whole along each axis."""
     return _ops["tile"](input, _plain(multiples))
 
 
 def repeat(input, repeats, axis=None, name=None):
-    """Repeats each element."""
+    """Repeats each element along an axis."""
     if axis is None:
         input, axis = _ops["reshape"](input, (-1,)), 0
     return _ops["repeat"](input, _plain(repeats), axis)
@@ -161,7 +161,7 @@ _PAD_MODES = {"CONSTANT": "constant", "REFLECT": "reflect"}
 
 
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
-    """Adds elements before and after along each axis."""
+    """Adds elements before and after the existing ones along each axis."""
     if mode.upper() not in _PAD_MODES:
         raise ValueError(f"pad: mode must be 'CONSTANT' or 'REFLECT', but is {mode!r}")
     pairs = [tuple(pair) for pair in _plain(paddings)]
@@ -172,92 +172,94 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 
 
 def slice(input_, begin, size, name=None):
-    """The elements from `begin`, of shape `size`; -1 stands for the rest of an axis."""
+    """Returns a slice of shape `size` that starts at `begin`. The size -1 means the rest of the
+    axis."""
     begin, size = list(_plain(begin)), list(_plain(size))
     ends = [2**62 if n == -1 else start + n for start, n in zip(begin, size)]
     return _ops["slice"](input_, begin, ends, list(numpy.arange(len(begin))))
 
 
 def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
-    """The slices of a tensor at indices along an axis."""
+    """Returns the slices at some indices of an axis."""
     if batch_dims:
         raise NotImplementedError("gather: batch_dims is not supported; use gather_nd")
     return _ops["gather"](params, _convert.asarray(indices), 0 if axis is None else axis)
 
 
 def gather_nd(params, indices, batch_dims=0, name=None):
-    """The elements or slices at vectors of indices."""
+    """Returns the elements or slices at vectors of indices."""
     if batch_dims:
         raise NotImplementedError("gather_nd: batch_dims is not supported")
     return _ops["gather_nd"](params, indices)
 
 
 def scatter_nd(indices, updates, shape, name=None):
-    """Zeros to which the updates are added at the indices."""
+    """Returns zeros with the updates added at the indices."""
     updates = _convert.asarray(updates)
     zero = _creation.zeros(_plain(shape), updates.dtype)
     return _ops["scatter_nd"](zero, indices, updates, "add")
 
 
 def tensor_scatter_nd_update(tensor, indices, updates, name=None):
-    """A copy with the elements at the indices replaced."""
+    """Returns a copy with the elements at the indices replaced."""
     return _ops["scatter_nd"](tensor, indices, updates)
 
 
 def tensor_scatter_nd_add(tensor, indices, updates, name=None):
-    """A copy to which the updates are added at the indices."""
+    """Returns a copy with the updates added at the indices."""
     return _ops["scatter_nd"](tensor, indices, updates, "add")
 
 
 def tensor_scatter_nd_sub(tensor, indices, updates, name=None):
-    """A copy from which the updates are subtracted at the indices."""
+    """Returns a copy with the updates subtracted at the indices."""
     return _ops["scatter_nd"](tensor, indices, -_convert.asarray(updates), "add")
 
 
 def tensor_scatter_nd_min(tensor, indices, updates, name=None):
-    """A copy with the minimum of element and update at the indices."""
+    """Returns a copy with each element at an index replaced by its minimum with the update."""
     return _ops["scatter_nd"](tensor, indices, updates, "min")
 
 
 def tensor_scatter_nd_max(tensor, indices, updates, name=None):
-    """A copy with the maximum of element and update at the indices."""
+    """Returns a copy with each element at an index replaced by its maximum with the update."""
     return _ops["scatter_nd"](tensor, indices, updates, "max")
 
 
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
-    """The elements or slices where a mask is true."""
+    """Returns the elements or slices for which a mask is true."""
     return _ops["boolean_mask"](tensor, mask, 0 if axis is None else axis)[0]
 
 
 def where(condition, x=None, y=None, name=None):
-    """`x` where a condition is true, `y` elsewhere; with one argument, the indices of true."""
+    """Selects elements of `x` where a condition is true, and of `y` elsewhere. With the condition
+    alone, returns the indices of its true elements."""
     if x is None and y is None:
         return _ops["transpose"](_ops["nonzero"](condition)[0])
     return _ops["where"](condition, x, y)
 
 
 def broadcast_to(input, shape, name=None):
-    """The tensor repeated to a larger shape."""
+    """Broadcasts a tensor to a shape."""
     return _ops["broadcast_to"](input, _plain(shape))
 
 
 def reverse(tensor, axis, name=None):
-    """The elements in reverse order along axes."""
+    """Reverses the order of the elements along axes."""
     return _ops["flip"](tensor, _plain(axis))
 
 
 def roll(input, shift, axis, name=None):
-    """The elements moved along axes; those that leave one end enter at the other."""
+    """Shifts the elements along axes. Elements that leave one end enter at the other end."""
     return _ops["roll"](input, _plain(shift), _plain(axis))
 
 
 def sort(values, axis=-1, direction="ASCENDING", name=None):
-    """The elements in order."""
+    """Sorts the elements along an axis."""
     return _ops["sort"](values, axis, _is_descending(direction))
 
 
 def argsort(values, axis=-1, direction="ASCENDING", stable=True, name=None):
-    """The indices that sort the elements."""
+    """Returns the indices that sort the elements along an axis."""
     return _ops["argsort"](values, axis, _is_descending(direction))
 
 
@@ -268,17 +270,17 @@ def _is_descending(direction):
 
 
 def searchsorted(sorted_sequence, values, side="left", out_type=_dtypes.int32, name=None):
-    """Where values would be inserted in a sorted sequence."""
+    """Returns the indices at which values would be inserted into a sorted sequence."""
     return cast(_ops["searchsorted"](sorted_sequence, values, side), out_type)
 
 
 def meshgrid(*args, indexing="xy"):
-    """Coordinates of a grid, from one vector for each axis."""
+    """Returns the coordinates of a grid, from one vector for each axis."""
     return _ops["meshgrid"](list(args), indexing)
 
 
 def size(input, out_type=_dtypes.int32, name=None):
-    """The number of elements."""
+    """Returns the number of elements."""
     input = _convert.asarray(input)
     if input.size is not None:
         return _convert.tensor(input.size, out_type)
@@ -286,17 +288,17 @@ def size(input, out_type=_dtypes.int32, name=None):
 
 
 def rank(input, name=None):
-    """The number of axes."""
+    """Returns the number of axes."""
     return _convert.tensor(_convert.asarray(input).ndim)
 
 
 def shape(input, out_type=_dtypes.int32, name=None):
-    """The sizes as a tensor, which stays symbolic while tracing."""
+    """Returns the sizes as a tensor, which is symbolic while tracing."""
     return cast(_control.shape(_convert.asarray(input)), out_type)
 
 
 def map_fn(fn, elems, fn_output_signature=None, name=None):
-    """The results of a function of each slice along the first axis, stacked."""
+    """Applies a function to each slice along the first axis, and stacks the results."""
     return _control.scan(lambda carried, x: (carried, fn(x)), (), _converted(elems))[1]
 
 
@@ -307,7 +309,7 @@ def foldl(fn, elems, initializer=None, name=None):
 
 
 def scan(fn, elems, initializer=None, reverse=False, name=None):
-    """The intermediate results of foldl(), stacked."""
+    """Like foldl(), but returns the stacked intermediate results."""
     def step(carried, x):
         value = fn(carried, x)
         return value, value

@@ -1,10 +1,10 @@
-"""Elementwise functions. Each takes an unused `name`, as TensorFlow's do."""
+"""Elementwise functions. Each accepts `name`, as in TensorFlow, and ignores it."""
 
 from .. import _convert, _native
 
 _ops = _native.ops
 
-# From TensorFlow's names to ops.
+# Maps TensorFlow's names to ops.
 UNARY = {
     "abs": "abs", "negative": "neg", "sign": "sign", "reciprocal": "reciprocal", "square": "square",
     "sqrt": "sqrt", "rsqrt": "rsqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
@@ -45,7 +45,7 @@ def _binary(title, op):
 
 
 def _operands(x, y):
-    """A list takes the dtype of a tensor beside it, and that of a float beside it."""
+    """Converts the operands. A list adopts the dtype of a tensor or float operand."""
     if isinstance(x, (list, tuple)):
         return tuple(reversed(_operands(y, x)))
     if isinstance(y, (list, tuple)):
@@ -61,7 +61,7 @@ globals().update({title: _binary(title, _ops[op]) for title, op in BINARY.items(
 
 
 def divide(x, y, name=None):
-    """The quotient, in floats."""
+    """Returns the quotient as floating point numbers, also of integers."""
     return _convert.asarray(x) / y
 
 
@@ -69,12 +69,12 @@ truediv = divide
 
 
 def identity(input, name=None):
-    """A new tensor of the same value."""
+    """Returns a new tensor with the same value."""
     return _ops["identity"](input)
 
 
 def add_n(inputs, name=None):
-    """The sum of a list of tensors."""
+    """Returns the sum of a list of tensors."""
     total = _convert.asarray(inputs[0])
     for value in inputs[1:]:
         total = total + value
@@ -82,12 +82,12 @@ def add_n(inputs, name=None):
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """The values, limited to a range."""
+    """Limits the values to a range."""
     return _ops["clip"](t, clip_value_min, clip_value_max)
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """The tensor, scaled down if its L2 norm exceeds `clip_norm`."""
+    """Scales a tensor down if its L2 norm exceeds `clip_norm`."""
     t = _convert.asarray(t)
     options = {} if axes is None else {"axes": axes}
     norm = _ops["l2_norm"](t, keepdims=axes is not None, **options)
@@ -95,12 +95,13 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
 
 
 def global_norm(t_list, name=None):
-    """The L2 norm of all elements of a list of tensors."""
+    """Returns the L2 norm of all elements of a list of tensors."""
     return _ops["sqrt"](add_n([_ops["sum_square"](t) for t in t_list if t is not None]))
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """The tensors, scaled down if their norm together exceeds `clip_norm`, and the norm."""
+    """Scales tensors down if their common L2 norm exceeds `clip_norm`. Returns them and that
+    norm."""
     norm = global_norm(t_list) if use_norm is None else use_norm
     scale = clip_norm / _ops["maximum"](norm, clip_norm)
     return [None if t is None else t * scale for t in t_list], norm

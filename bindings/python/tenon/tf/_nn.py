@@ -1,4 +1,4 @@
-"""Functions of neural networks."""
+"""Neural network functions."""
 
 from .. import _convert, _native
 
@@ -24,33 +24,33 @@ globals().update({title: _activation(title, _ops[op]) for title, op in ACTIVATIO
 
 
 def gelu(features, approximate=False, name=None):
-    """The Gaussian error linear unit."""
+    """Applies the Gaussian error linear unit."""
     return _ops["gelu"](features, approximate)
 
 
 def leaky_relu(features, alpha=0.2, name=None):
-    """The values, multiplied by `alpha` where they are negative."""
+    """Multiplies negative values by `alpha`."""
     return _ops["leaky_relu"](features, alpha)
 
 
 def softmax(logits, axis=-1, name=None):
-    """Exponentials that sum to 1 along an axis."""
+    """Returns exponentials that are normalised to the sum 1 along an axis."""
     return _ops["softmax"](logits, axis)
 
 
 def log_softmax(logits, axis=-1, name=None):
-    """The logarithm of softmax()."""
+    """Returns the logarithm of softmax()."""
     return _ops["log_softmax"](logits, axis)
 
 
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
-    """The loss of each example for labels that are probabilities."""
+    """Returns the loss of each example. The labels are probabilities."""
     labels = _convert.asarray(labels)
     return -_ops["sum"](labels * _ops["log_softmax"](logits, axis), axes=axis)
 
 
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
-    """The loss of each example for labels that are indices of classes."""
+    """Returns the loss of each example. The labels are class indices."""
     logits, labels = _convert.asarray(logits), _convert.asarray(labels)
     rows = _ops["reshape"](logits, (-1, logits.shape[-1]))
     loss = _ops["sparse_softmax_cross_entropy"](rows, _ops["reshape"](labels, (-1,)), "none")[0]
@@ -58,12 +58,12 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
 
 
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
-    """The loss of each element for labels that are probabilities."""
+    """Returns the loss of each element. The labels are probabilities."""
     return _ops["bce_with_logits"](logits, labels, "none")
 
 
 def dropout(x, rate, seed=None, name=None):
-    """Sets elements to 0 with a probability, and scales the others by its complement."""
+    """Sets elements to 0 with probability `rate`, and divides the others by 1 - `rate`."""
     from . import random
 
     return random.generator_for(seed).dropout(x, ratio=float(rate))[0]
@@ -75,7 +75,7 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 def l2_loss(t, name=None):
-    """Half the sum of the squares."""
+    """Returns half the sum of the squares."""
     return _ops["sum_square"](t) / 2
 
 
@@ -85,12 +85,12 @@ def l2_normalize(x, axis=-1, epsilon=1e-12, name=None):
 
 
 def moments(x, axes, shift=None, keepdims=False, name=None):
-    """The mean and the variance."""
+    """Returns the mean and the variance."""
     return tuple(_ops["moments"](x, axes, keepdims))
 
 
 def embedding_lookup(params, ids, max_norm=None, name=None):
-    """Rows of a table."""
+    """Returns rows of a table."""
     return _ops["embedding"](params, ids)
 
 

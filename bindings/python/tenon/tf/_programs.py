@@ -17,7 +17,7 @@ from ..errors import InvalidArgumentError
 
 
 class UnconnectedGradients:
-    """The gradient of a source on which no target depends: None or zeros."""
+    """The gradient with respect to a source that no target depends on: None or zeros."""
 
     NONE = "none"
     ZERO = "zero"
@@ -27,12 +27,12 @@ class GradientTape(_gradients.GradientTape):
     """Records ops and computes gradients; see tenon.GradientTape."""
 
     def watch(self, tensor):
-        """Records what is computed from floating tensors and variables; ignores others."""
+        """Watches floating tensors and variables; ignores others."""
         leaves = _tree.tree_flatten(tensor)[0]
         super().watch([leaf for leaf in leaves if leaf.dtype.is_floating])
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients="none"):
-        """The gradients of the sum of the targets; None for a target that is not floating."""
+        """Returns the gradients of the sum of the targets; None if a target is not floating."""
         targets = [_convert.asarray(leaf) for leaf in _tree.tree_flatten(target)[0]]
         if not any(leaf.dtype.is_floating for leaf in targets):
             return _tree.tree_map(lambda _: None, sources)
@@ -40,12 +40,14 @@ class GradientTape(_gradients.GradientTape):
 
     def jacobian(self, target, sources, unconnected_gradients="none", parallel_iterations=None,
                  experimental_use_pfor=True):
-        """The derivative of each element of a target with respect to each of the sources."""
+        """Returns the derivatives of all elements of a target with respect to all elements of the
+        sources."""
         return super().jacobian(target, sources, unconnected_gradients)
 
     def batch_jacobian(self, target, source, unconnected_gradients="none",
                        parallel_iterations=None, experimental_use_pfor=True):
-        """The jacobian of each row of the target with respect to the same row of the source."""
+        """Returns the jacobian of each row of the target with respect to the same row of the
+        source."""
         rows = target.shape[0]
         if rows != source.shape[0]:
             raise ValueError(f"batch_jacobian: the target has {rows} rows, but the source has "
@@ -59,7 +61,8 @@ class GradientTape(_gradients.GradientTape):
 
 
 class ConcreteFunction:
-    """One trace of a function. Arguments that are not tensors are those of the trace."""
+    """One trace of a function. Arguments other than tensors have the values with which it was
+    traced."""
 
     def __init__(self, trace, parameters, statics):
         self._trace = trace
@@ -91,17 +94,17 @@ class ConcreteFunction:
 
     @property
     def graph(self):
-        """The graph."""
+        """The graph of the trace."""
         return Graph(self._trace)
 
     @property
     def inference_fn(self):
-        """The function itself: a trace has one graph."""
+        """The trace itself, which has a single graph."""
         return self
 
     @property
     def function_type(self):
-        """The parameters, with the values of those that are no tensors."""
+        """The parameters, and the values of those that are not tensors."""
         return "(" + ", ".join(f"{name}={self._statics[name]!r}" if name in self._statics else name
                                for name in self._parameters) + ")"
 
@@ -118,7 +121,7 @@ class Graph:
 
     @property
     def node(self):
-        """The calls of the graph: each has the attributes `name`, `op` and `input`."""
+        """The calls of the graph. Each has the attributes `name`, `op` and `input`."""
         found = []
         for line in self._trace.text.splitlines():
             outputs, sign, call = line.strip().partition(" = ")
@@ -129,7 +132,7 @@ class Graph:
         return found
 
     def as_graph_def(self):
-        """The graph itself."""
+        """Returns the graph itself."""
         return self
 
     def __repr__(self):
@@ -137,7 +140,7 @@ class Graph:
 
 
 class Function(_function.Function):
-    """A function that runs as a graph; see tenon.function."""
+    """A Python function that runs as a graph; see tenon.function."""
 
     def __call__(self, *args, **kwargs):
         if self._signature is not None:
@@ -145,7 +148,8 @@ class Function(_function.Function):
         return super().__call__(*args, **kwargs)
 
     def _check_signature(self, args, kwargs):
-        """TensorFlow's error for an argument of another type than the signature's."""
+        """Raises TensorFlow's error if the type of an argument differs from that of the
+        signature."""
         bound = self._python_signature().bind(*args, **kwargs)
         leaves = _tree.tree_flatten(tuple(bound.arguments.values()))[0]
         for value, spec in zip(leaves, self._signature):
@@ -164,19 +168,19 @@ class Function(_function.Function):
         return ConcreteFunction(trace, list(self._python_signature().parameters), statics)
 
     def pretty_printed_concrete_signatures(self, verbose=True):
-        """The signatures of all traces."""
+        """Returns the signatures of all traces as text."""
         return self.explain()
 
     def experimental_get_tracing_count(self):
-        """The number of traces."""
+        """Returns the number of traces."""
         return self.trace_count
 
 
 def function(func=None, input_signature=None, autograph=True, jit_compile=None,
              reduce_retracing=False, **experimental):
-    """Makes a Python function run as a graph: `@tf.function`, or with options.
+    """Turns a Python function into one that runs as a graph: `@tf.function`, or with options.
 
-    Every graph is compiled by Tenon's passes, so `jit_compile` and options whose names begin with
+    Tenon's passes optimise every graph, so `jit_compile` and options whose names begin with
     `experimental_` have no effect.
     """
     for name in experimental:
@@ -191,12 +195,12 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None,
 
 
 def cond(pred, true_fn=None, false_fn=None, name=None):
-    """Runs one of two functions."""
+    """Calls one of two functions and returns its result."""
     return _control.cond(pred, true_fn, false_fn)
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
-    """Runs the function of the first pair whose condition is true, or `default`."""
+    """Calls the function of the first pair whose condition is true, or else `default`."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     if default is None:
         default = pairs[-1][1]
@@ -210,7 +214,8 @@ def _chosen(pred, branch, rest):
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
-    """Runs the function of an index; `default` or the last one for an index out of range."""
+    """Calls the function at an index. For an index out of range, calls `default` or the last
+    function."""
     branches = [branch_fns[key] for key in sorted(branch_fns)] if isinstance(branch_fns, dict) \
         else list(branch_fns)
     return _control.switch_case(branch_index, branches + ([default] if default else []))
@@ -218,7 +223,7 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10,
                back_prop=True, swap_memory=False, maximum_iterations=None, name=None):
-    """Runs a function as long as a condition holds, at most `maximum_iterations` times."""
+    """Calls `body` while `cond` returns true, at most `maximum_iterations` times."""
     if maximum_iterations is None:
         return _control.while_loop(cond, body, loop_vars)
     if not isinstance(loop_vars, (tuple, list)):
@@ -238,16 +243,18 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
 
 def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None):
-    """Prints values when the graph runs, or at once outside a function."""
+    """Prints values. Inside a function, prints when the graph runs."""
     if output_stream not in (None, sys.stdout):
         raise ValueError("print: output_stream must be sys.stdout")
     _control.print(*inputs, sep=sep)
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """Calls a Python function when the graph runs; a decorator with `Tout` alone.
+    """Calls a Python function on eager tensors. Inside a function, calls it when the graph runs.
+    With `Tout` only, returns a decorator.
 
-    In a graph, each result has the shape of the first input; another shape is an error when it runs.
+    In a graph, each result must have the shape of the first input; otherwise, the call fails at
+    run time.
     """
     if func is None:
         return lambda wrapped: lambda *args: py_function(wrapped, args, Tout)
@@ -261,19 +268,19 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """py_function() for a function of arrays."""
+    """Like py_function(), but for a function of NumPy arrays."""
     return py_function(lambda *args: func(*[value.numpy() for value in args]), inp, Tout)
 
 
 def assert_that(condition, data=(), summarize=None, name=None):
-    """Fails unless all elements of a condition are true."""
+    """Raises an error unless all elements of a condition are true."""
     _control.assert_that(condition, "assertion failed" + " {}" * len(list(data)),
                          [_convert.asarray(value) for value in data])
 
 
 @contextlib.contextmanager
 def init_scope():
-    """Computes at once in a block, also while a function is traced."""
+    """Runs the ops in a `with` block eagerly, even while a function is traced."""
     if not _native.is_tracing():
         yield
         return
@@ -282,9 +289,9 @@ def init_scope():
 
 
 def device(device_name):
-    """Sets the device for new tensors: "CPU:0", "/GPU:0" or one of tn.list_devices().
+    """Sets the current device: "CPU:0", "/GPU:0" or one of tn.list_devices().
 
-    As in TensorFlow, where there is no such GPU, the current device is used.
+    As in TensorFlow, keeps the current device if the GPU does not exist.
     """
     kind, _, number = device_name.lower().rpartition("/")[2].removeprefix("device:").partition(":")
     if kind == "cpu":
@@ -297,24 +304,24 @@ def device(device_name):
 
 
 class Module:
-    """An object whose variables are found in its attributes, in the order of their names."""
+    """An object that finds the variables in its attributes, in the order of the attribute names."""
 
     def __init__(self, name=None):
         self._name = name
 
     @property
     def name(self):
-        """The name given, or that of the class in lower case."""
+        """The given name, or the name of the class in lower case."""
         return getattr(self, "_name", None) or type(self).__name__.lower()
 
     @property
     def variables(self):
-        """The variables of this module and of those inside it."""
+        """The variables of this module and of the modules inside it."""
         return tuple(found for found in _members(self, set()) if isinstance(found, Variable))
 
     @property
     def trainable_variables(self):
-        """The variables that tapes watch."""
+        """The variables that tapes watch when they are read."""
         return tuple(found for found in self.variables if found.trainable)
 
     @property
@@ -342,7 +349,7 @@ def _members(value, seen):
 
 
 def save(obj, export_dir, signatures=None, options=None):
-    """Writes the traced functions of a module, and their variables, as a program."""
+    """Saves the traced functions of a module, and their variables, as a program."""
     functions = {}
     for name, value in inspect.getmembers(type(obj)):
         if isinstance(value, _function.Function):
@@ -361,19 +368,19 @@ def save(obj, export_dir, signatures=None, options=None):
 
 
 def load(export_dir):
-    """Opens a program: its functions are attributes."""
+    """Opens a program, whose functions are attributes of the result."""
     return LoadedModule(_programs.load(export_dir))
 
 
 class LoadedModule:
-    """A program with the functions and variables of the module that was saved."""
+    """A program with the functions and variables of a saved module."""
 
     def __init__(self, program):
         self.program = program
 
     @property
     def variables(self):
-        """The variables."""
+        """The variables of the program."""
         return tuple(self.program.variables)
 
     def __getattr__(self, name):

@@ -1,4 +1,4 @@
-"""Reductions and products of matrices."""
+"""Reductions and matrix products."""
 
 from .. import _convert, _creation, _dtypes, _native
 
@@ -32,7 +32,7 @@ globals().update({title: _reduction(title, _ops[op]) for title, op in REDUCTIONS
 
 
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean; of integers, the quotient rounded down, as an integer."""
+    """Returns the mean. For integers, returns the quotient rounded down, as an integer."""
     x = _convert.asarray(input_tensor)
     if not x.dtype.is_integer:
         return _reduced(_ops["mean"], x, axis, keepdims)
@@ -43,42 +43,44 @@ def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
-    """The standard deviation."""
+    """Returns the standard deviation."""
     return _ops["sqrt"](_reduced(_ops["var"], input_tensor, axis, keepdims))
 
 
 def count_nonzero(input, axis=None, keepdims=False, dtype=_dtypes.int64, name=None):
-    """The number of elements that are not 0."""
+    """Returns the number of nonzero elements."""
     return _ops["cast"](_reduced(_ops["count_nonzero"], input, axis, keepdims), to=dtype)
 
 
 def argmax(input, axis=None, output_type=_dtypes.int64, name=None):
-    """The index of the largest element along an axis, the first by default."""
+    """Returns the index of the largest element along an axis, which is the first axis by
+    default."""
     return _ops["cast"](_ops["argmax"](input, axis or 0), to=output_type)
 
 
 def argmin(input, axis=None, output_type=_dtypes.int64, name=None):
-    """The index of the smallest element along an axis, the first by default."""
+    """Returns the index of the smallest element along an axis, which is the first axis by
+    default."""
     return _ops["cast"](_ops["argmin"](input, axis or 0), to=output_type)
 
 
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The sums of all elements up to each."""
+    """Returns the cumulative sums."""
     return _ops["cumsum"](x, axis, exclusive, reverse)
 
 
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The products of all elements up to each."""
+    """Returns the cumulative products."""
     return _ops["cumprod"](x, axis, exclusive, reverse)
 
 
 def top_k(input, k=1, sorted=True, name=None):
-    """The largest elements along the last axis, and their indices."""
+    """Returns the `k` largest elements along the last axis, and their indices."""
     return _ops["top_k"](input, k)
 
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=False, name=None):
-    """The norm: "euclidean", 1, 2 or infinity."""
+    """Returns a norm: "euclidean", 1, 2 or infinity."""
     if ord in ("euclidean", 2, "fro"):
         return _reduced(_ops["l2_norm"], tensor, axis, keepdims)
     if ord == 1:
@@ -89,7 +91,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=False, name=None):
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, name=None):
-    """The product of matrices."""
+    """Returns the matrix product."""
     if transpose_a:
         a = _ops["swapaxes"](a, -1, -2)
     if transpose_b:
@@ -98,12 +100,12 @@ def matmul(a, b, transpose_a=False, transpose_b=False, name=None):
 
 
 def matvec(a, b, name=None):
-    """The product of a matrix and a vector."""
+    """Returns the product of a matrix and a vector."""
     return _ops["matmul"](a, b)
 
 
 def tensordot(a, b, axes, name=None):
-    """The product of tensors, summed over axes."""
+    """Returns the product of two tensors, contracted over axes."""
     if isinstance(axes, int):
         rank = _convert.asarray(a).ndim
         axes = (list(range(rank - axes, rank)), list(range(axes)))
@@ -112,7 +114,7 @@ def tensordot(a, b, axes, name=None):
 
 
 def einsum(equation, *inputs, **options):
-    """Products and sums over labelled axes."""
+    """Multiplies tensors and sums over labelled axes."""
     return _ops["einsum"](list(inputs), equation)
 
 

@@ -8,12 +8,12 @@ from ..autograph import convert as _convert
 
 
 def to_code(entity, recursive=True, experimental_optional_features=None):
-    """The converted source of a function, as text."""
+    """Returns the converted source of a function as text."""
     return _to_code(getattr(entity, "python_function", entity))
 
 
 def to_graph(entity, recursive=True, experimental_optional_features=None):
-    """The converted function."""
+    """Returns the converted function."""
     return _convert(getattr(entity, "python_function", entity))
 
 

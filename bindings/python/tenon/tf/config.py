@@ -1,4 +1,4 @@
-"""tf.config: devices, and how functions run."""
+"""tf.config: devices, and whether functions run eagerly."""
 
 import collections
 
@@ -9,14 +9,14 @@ PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"
 
 
 def list_physical_devices(device_type=None):
-    """The devices, or those of a kind: "CPU" or "GPU"."""
+    """Returns the devices, or those of a type: "CPU" or "GPU"."""
     found = [PhysicalDevice(device["name"], device["kind"].upper())
              for device in _devices.list_devices()]
     return [device for device in found if device_type in (None, device.device_type)]
 
 
 def list_logical_devices(device_type=None):
-    """The same as list_physical_devices()."""
+    """Returns the same devices as list_physical_devices()."""
     return list_physical_devices(device_type)
 
 

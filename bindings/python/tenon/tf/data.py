@@ -1,4 +1,4 @@
-"""tf.data: the common part of datasets, as Python iterables of tensors."""
+"""tf.data: the most common dataset functions, as Python iterables of tensors."""
 
 import builtins
 import itertools
@@ -10,11 +10,12 @@ _ops = _native.ops
 
 
 class Iterator:
-    """The elements of a dataset in order. In a function, next() draws one whenever the graph runs."""
+    """Iterates over a dataset. Inside a function, next() reads an element each time the graph
+    runs."""
 
     def __init__(self, elements):
         self._elements = iter(elements)
-        self._next = []  # The element that was read early, for its type.
+        self._next = []  # An element that was read ahead to determine its type.
 
     def __iter__(self):
         return self
@@ -29,18 +30,19 @@ class Iterator:
 
 
 class Dataset:
-    """A repeatable sequence of trees of tensors. Functions see it as a Python iterable."""
+    """A sequence of trees of tensors that can be iterated repeatedly. Functions treat it as a
+    Python iterable."""
 
     def __init__(self, make):
         self._make = make
 
     def __iter__(self):
-        # A loop that is traced unrolls.
+        # A for loop over a dataset is unrolled while tracing.
         return self._make() if _native.is_tracing() else Iterator(self._make())
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
-        """The slices of tensors along their first axis."""
+        """Creates a dataset of the slices of tensors along their first axis."""
         if isinstance(tensors, dict):
             names = list(tensors)
             columns = [_convert.asarray(tensors[name]) for name in names]
@@ -54,14 +56,14 @@ class Dataset:
 
     @staticmethod
     def from_tensors(tensors, name=None):
-        """One element."""
+        """Creates a dataset with a single element."""
         value = _tree.tree_map(_convert.asarray, tensors)
         return Dataset(lambda: iter([value]))
 
     @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None,
                        output_signature=None, name=None):
-        """The values of a Python generator."""
+        """Creates a dataset of the values of a Python generator."""
         def values():
             for value in generator(*(args or ())):
                 if output_types is None:
@@ -73,16 +75,16 @@ class Dataset:
 
     @staticmethod
     def range(*bounds, name=None):
-        """The integers of a range, as int64."""
+        """Creates a dataset of the int64 numbers of a range."""
         return Dataset(lambda: (_convert.tensor(i, "int64") for i in builtins.range(*bounds)))
 
     @staticmethod
     def zip(*datasets, name=None):
-        """Tuples of the elements of several datasets."""
+        """Combines datasets to a dataset of tuples."""
         return Dataset(lambda: builtins.zip(*datasets))
 
     def batch(self, batch_size, drop_remainder=False, name=None):
-        """Stacks consecutive elements."""
+        """Stacks groups of consecutive elements."""
         def batches():
             elements = iter(self)
             while rows := list(itertools.islice(elements, batch_size)):
@@ -93,7 +95,8 @@ class Dataset:
         return Dataset(batches)
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, name=None):
-        """Draws each element from the next `buffer_size` ones, in another order each time."""
+        """Draws each element at random from the next `buffer_size` elements, in another order in
+        each iteration."""
         generator = random.generator_for(seed)
 
         def shuffled():
@@ -114,39 +117,39 @@ class Dataset:
         return Dataset(shuffled)
 
     def map(self, map_func, num_parallel_calls=None, deterministic=None, name=None):
-        """The results of a function of each element."""
+        """Applies a function to each element."""
         return Dataset(lambda: (map_func(*x) if isinstance(x, tuple) else map_func(x) for x in self))
 
     def filter(self, predicate, name=None):
-        """The elements for which a function returns true."""
+        """Keeps the elements for which a function returns true."""
         return Dataset(lambda: (x for x in self if (
             predicate(*x) if isinstance(x, tuple) else predicate(x))))
 
     def enumerate(self, start=0, name=None):
-        """Pairs of a number and an element."""
+        """Returns a dataset of pairs (number, element)."""
         return Dataset(lambda: ((_convert.tensor(i, "int64"), x)
                                 for i, x in builtins.enumerate(self, start)))
 
     def take(self, count, name=None):
-        """The first elements."""
+        """Keeps the first `count` elements."""
         return Dataset(lambda: itertools.islice(iter(self), count))
 
     def skip(self, count, name=None):
-        """All but the first elements."""
+        """Omits the first `count` elements."""
         return Dataset(lambda: itertools.islice(iter(self), count, None))
 
     def repeat(self, count=None, name=None):
-        """The elements several times; without end if `count` is None."""
+        """Repeats the elements `count` times, or infinitely if `count` is None."""
         rounds = itertools.count() if count in (None, -1) else None
         return Dataset(lambda: itertools.chain.from_iterable(
             self for _ in (rounds or builtins.range(count))))
 
     def prefetch(self, buffer_size, name=None):
-        """The same elements."""
+        """Returns the same elements."""
         return self
 
     def cache(self, filename="", name=None):
-        """The elements, kept in memory after the first iteration."""
+        """Stores the elements in memory during the first iteration."""
         kept = []
 
         def cached():

@@ -7,7 +7,7 @@ from ._arrays import cast
 
 
 def as_dtype(type_value):
-    """The dtype of a name or a type."""
+    """Converts a name or a type to a dtype."""
     return DType(type_value)
 
 

@@ -1,4 +1,4 @@
-"""tf.linalg: products and decompositions of matrices."""
+"""tf.linalg: matrix products and decompositions."""
 
 from .. import _native
 from ._arrays import eye
@@ -9,53 +9,54 @@ _ops = _native.ops
 
 
 def inv(input, adjoint=False, name=None):
-    """The inverse of a matrix."""
+    """Returns the inverse of a matrix."""
     return _ops["inv"](input)
 
 
 def det(input, name=None):
-    """The determinant of a matrix."""
+    """Returns the determinant of a matrix."""
     return _ops["det"](input)
 
 
 def solve(matrix, rhs, adjoint=False, name=None):
-    """The solution x of `matrix @ x = rhs`."""
+    """Returns the solution x of `matrix @ x = rhs`."""
     return _ops["solve"](matrix, rhs)
 
 
 def cholesky(input, name=None):
-    """The lower triangular L with `L @ L.T` equal to a positive definite matrix."""
+    """Returns the lower triangular L for which `L @ L.T` is the positive definite matrix."""
     return _ops["cholesky"](input)
 
 
 def qr(input, name=None):
-    """An orthogonal and an upper triangular matrix, whose product is the matrix."""
+    """Returns an orthogonal and an upper triangular matrix, whose product is the matrix."""
     return _ops["qr"](input)
 
 
 def svd(tensor, name=None):
-    """The singular values s and matrices u, v with `u @ diag(s) @ v.T` equal to the matrix."""
+    """Returns the singular values s and matrices u and v, for which `u @ diag(s) @ v.T` is the
+    matrix."""
     u, s, vt = _ops["svd"](tensor)
     return s, u, _ops["swapaxes"](vt, -1, -2)
 
 
 def eigh(tensor, name=None):
-    """The eigenvalues and eigenvectors of a symmetric matrix."""
+    """Returns the eigenvalues and eigenvectors of a symmetric matrix."""
     return _ops["eigh"](tensor)
 
 
 def diag_part(input, name=None):
-    """The diagonals of the matrices in the last two axes."""
+    """Returns the diagonals of the matrices in the last two axes."""
     return _ops["diagonal"](input, axis1=-2, axis2=-1)
 
 
 def trace(x, name=None):
-    """The sums of the diagonals."""
+    """Returns the sums of the diagonals."""
     return _ops["sum"](diag_part(x), axes=-1)
 
 
 def matrix_transpose(a, name=None):
-    """The tensor with its last two axes exchanged."""
+    """Exchanges the last two axes."""
     return _ops["swapaxes"](a, -1, -2)
 
 

@@ -4,23 +4,23 @@ from .._tree import tree_flatten, tree_map
 
 
 def flatten(structure, expand_composites=False):
-    """The leaves of a nested structure as a list."""
+    """Returns the leaves of a nested structure as a list."""
     return tree_flatten(structure)[0]
 
 
 def map_structure(func, *structure, **options):
-    """The results of a function of the leaves, in the same structure."""
+    """Applies a function to the leaves. Returns the results in the same structure."""
     return tree_map(func, *structure)
 
 
 def assert_same_structure(nest1, nest2, check_types=True):
-    """Fails if two nested structures differ."""
+    """Raises an error if two nested structures differ."""
     if tree_flatten(nest1)[1] != tree_flatten(nest2)[1]:
         raise ValueError("the structures differ")
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
-    """A nested structure of the leaves of a list."""
+    """Builds a nested structure from a list of leaves."""
     from .._tree import tree_unflatten
 
     return tree_unflatten(tree_flatten(structure)[1], flat_sequence)

@@ -1,4 +1,4 @@
-"""tf.nn: functions of neural networks."""
+"""tf.nn: neural network functions."""
 
 from ._nn import *  # noqa: F403
 from ._nn import __all__ as _names

@@ -1,10 +1,11 @@
-"""tf.saved_model: programs in files. They are Tenon's, which every language and ONNX tools open."""
+"""tf.saved_model: saved programs. They are in Tenon's format, which every language and ONNX tools
+can open."""
 
 from ._programs import load, save
 
 
 class SaveOptions:
-    """Takes TensorFlow's options, which have no effect: derivatives are always saved."""
+    """Accepts TensorFlow's options, which have no effect: derivatives are always saved."""
 
     def __init__(self, **options):
         self.options = options

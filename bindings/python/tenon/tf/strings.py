@@ -1,4 +1,4 @@
-"""tf.strings: functions of str and of nested lists of str, which run eagerly, in Python."""
+"""tf.strings: functions of str and nested lists of str. They run eagerly, in Python."""
 
 from .. import _convert
 
@@ -12,32 +12,32 @@ def _mapped(function, value):
 
 
 def split(input, sep=None, maxsplit=-1, name=None):
-    """The parts of each string between separators."""
+    """Splits each string at separators."""
     return _mapped(lambda text: text.split(sep or None, maxsplit), input)
 
 
 def join(inputs, separator="", name=None):
-    """Joins the strings."""
+    """Joins a list of strings with a separator."""
     return separator.join(inputs)
 
 
 def lower(input, encoding="", name=None):
-    """The strings in lower case."""
+    """Converts the strings to lower case."""
     return _mapped(str.lower, input)
 
 
 def upper(input, encoding="", name=None):
-    """The strings in upper case."""
+    """Converts the strings to upper case."""
     return _mapped(str.upper, input)
 
 
 def strip(input, name=None):
-    """The strings without spaces at their ends."""
+    """Removes whitespace at both ends of each string."""
     return _mapped(str.strip, input)
 
 
 def length(input, unit="BYTE", name=None):
-    """The number of bytes of each string, or of characters if `unit` is "UTF8_CHAR"."""
+    """Returns the number of bytes of each string, or of characters if `unit` is "UTF8_CHAR"."""
     if unit not in ("BYTE", "UTF8_CHAR"):
         raise ValueError(f"length: unit must be 'BYTE' or 'UTF8_CHAR', but is {unit!r}")
     count = len if unit == "UTF8_CHAR" else lambda text: len(text.encode())
@@ -45,7 +45,7 @@ def length(input, unit="BYTE", name=None):
 
 
 def to_number(input, out_type="float32", name=None):
-    """A tensor of the numbers that the strings represent."""
+    """Parses strings to a tensor of numbers."""
     read = float if _convert.DType(out_type).is_floating else int
     return _convert.tensor(_mapped(read, input), out_type)
 

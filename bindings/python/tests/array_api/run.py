@@ -1,11 +1,11 @@
-"""Runs the array API standard's own tests on tenon.array_api.
+"""Runs the test suite of the array API standard on tenon.array_api.
 
     python run.py CHECKOUT [--max-examples N] [ARGUMENTS OF PYTEST]
 
-CHECKOUT is a clone of github.com/data-apis/array-api-tests with its submodule; its requirements.txt must
-be installed. The suite runs from a copy, in which two lines that need a complex dtype are changed. Tests
-of complex numbers and of the extension fft are left out. expected_failures.txt lists what else may
-fail, with reasons.
+CHECKOUT is a clone of github.com/data-apis/array-api-tests with its submodule. Its
+requirements.txt must be installed. The suite runs in a copy, in which two lines that need a
+complex dtype are changed. Tests of complex numbers and of the extension fft are skipped.
+expected_failures.txt lists the other tests that may fail, with reasons.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 EXPECTED = pathlib.Path(__file__).with_name("expected_failures.txt").resolve()
-# The suite allows for skipped complex dtypes, but for these lines.
+# Lines of the suite that do not tolerate missing complex dtypes, and their replacements.
 CHANGES = {
     "array_api_tests/dtype_helpers.py": (
         "for dt in complex_dtypes], key=lambda x: x[1]\n",
@@ -28,7 +28,7 @@ CHANGES = {
 
 
 def prepared(checkout, folder):
-    """Copies the suite, and changes the lines that need a complex dtype."""
+    """Copies the suite, and replaces the lines that need a complex dtype."""
     copy = pathlib.Path(folder) / "suite"
     shutil.copytree(checkout, copy, ignore=shutil.ignore_patterns(".git"))
     if not (copy / "array-api/src").exists():

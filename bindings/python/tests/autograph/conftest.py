@@ -1,4 +1,5 @@
-"""With TENON_STAND_IN=1, runs the tests of conversion on fake_tenon, in pure Python, instead of the package."""
+"""If TENON_STAND_IN=1, runs the conversion tests on fake_tenon, in pure Python, instead of on the
+package."""
 
 import os
 import pathlib

@@ -1,4 +1,5 @@
-"""Functions with one construct each: branches, loops and operators. test_constructs.py runs them."""
+"""Functions that each use one construct: branches, loops or operators. test_constructs.py runs
+them."""
 
 import tenon as tn
 

@@ -1,4 +1,4 @@
-"""Functions that mix constructs. test_constructs.py runs them."""
+"""Functions that combine several constructs. test_constructs.py runs them."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""Functions with one construct each: calls, containers, attributes and other statements.
+"""Functions that each use one construct: calls, containers, attributes or other statements.
 
 test_constructs.py runs them.
 """

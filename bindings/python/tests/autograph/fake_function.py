@@ -1,4 +1,4 @@
-"""Functions of fake_tenon: traced once for each signature, then evaluated."""
+"""The functions of fake_tenon: they are traced once for each signature, and then evaluated."""
 
 import numpy as np
 from fake_tenon import Region, Tensor, check, regions, run_region, unbound

@@ -1,7 +1,8 @@
-"""A small stand-in for the package, so that conversion is tested without the extension.
+"""A small replacement of the package in pure Python, so that conversion is tested without the
+extension.
 
-Symbolic tensors are nodes that are evaluated when a function is called. A tensor of a branch or of a
-loop's body that is used outside it is an error, as in the package.
+Symbolic tensors are graph nodes, which are evaluated when a function is called. As in the
+package, using a tensor of a branch or a loop body outside it raises an error.
 """
 
 import builtins
@@ -194,7 +195,7 @@ def _tensor(value, dtype=None):
 
 
 def apply(function, *values, strict=False):
-    """Applies a function of arrays. With `strict`, the dtypes of the tensors must be the same."""
+    """Applies a function of arrays. With `strict`, all tensors must have the same dtype."""
     tensors = [value for value in values if isinstance(value, Tensor)]
     weak = next((value.dtype for value in tensors), None)
     if strict and len({value.dtype for value in tensors}) > 1:

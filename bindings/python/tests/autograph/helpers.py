@@ -11,7 +11,7 @@ def tensor(value):
 
 
 def value_of(result):
-    """Returns a result with tensors as nested lists of Python numbers."""
+    """Converts the tensors of a result to nested lists of Python numbers."""
     if isinstance(result, tn.Tensor):
         return np.asarray(result.numpy()).tolist()
     if isinstance(result, (tuple, list)):
@@ -32,7 +32,7 @@ def close(left, right):
 
 
 def assert_traced_equals_eager(function, *calls, differentiated=range(9)):
-    """Checks a function on each tuple of arguments, in which Python numbers stand for tensors.
+    """Compares a function with its trace on each tuple of arguments. Python numbers become tensors.
 
     Gradients are compared for the calls in `differentiated`.
     """
@@ -85,7 +85,8 @@ def leaves_of(result):
 
 
 def from_source(text, name, **namespace):
-    """Defines a function from text, whose source lines tracebacks and conversion can read."""
+    """Executes source text and returns the function `name`. Tracebacks and conversion can find its
+    source lines."""
     filename = f"/generated/{name}_{abs(hash(text))}.py"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     scope = {"tn": tn, **namespace}

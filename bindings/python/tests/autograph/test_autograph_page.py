@@ -1,4 +1,5 @@
-"""The examples of docs/autograph.md give what the page says, and the page lists every rule."""
+"""The examples of docs/autograph.md produce the documented output, and the page lists every
+rule."""
 
 import contextlib
 import io

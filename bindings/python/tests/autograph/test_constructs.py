@@ -1,4 +1,4 @@
-"""Each construct alone: traced equals eager."""
+"""Each construct alone has the same results traced and eagerly."""
 
 import types
 
@@ -20,7 +20,7 @@ FUNCTIONS = [
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda item: item.__name__)
 def test_construct(function):
-    if function.__name__.startswith("subscript_"):  # Tensors are immutable without conversion.
+    if function.__name__.startswith("subscript_"):  # Without conversion, tensors are immutable.
         traced = tn.function(function)
         for x in (1.5, -2.0):
             converted = tn.autograph.convert(function)(tensor(x))

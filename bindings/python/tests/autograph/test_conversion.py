@@ -1,4 +1,5 @@
-"""What a converted function keeps of the user's function, and how it is found."""
+"""A converted function keeps the attributes of the user's function, and its source is found
+everywhere."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""Conversion with what only the package has: variables, tapes, arrays, programs in files."""
+"""Conversion of code that needs the real package: variables, tapes, arrays, saved programs."""
 
 import concurrent.futures
 

@@ -1,4 +1,5 @@
-"""Every pair of nested constructs, with each jump inside: traced equals eager."""
+"""Every pair of nested constructs, with each jump inside, has the same results traced and
+eagerly."""
 
 import contextlib
 import itertools
@@ -47,7 +48,7 @@ def is_valid(outer, inner, jump):
     chain = [name for name in (outer, inner) if name in LOOPS]
     if jump in ("break", "continue") and not chain:
         return False
-    # A tensor condition must not leave a Python loop; continue may.
+    # With a tensor condition, break cannot leave a Python loop; continue is allowed.
     if jump == "break" and chain[-1] == "python_for":
         return False
     staged = any(name not in ("python_for", "with", "try", "if_python") for name in (outer, inner))

@@ -1,4 +1,4 @@
-"""Pure Python code of the standard library behaves the same after conversion."""
+"""Functions of the standard library that are pure Python behave the same after conversion."""
 
 import _pydecimal
 import argparse

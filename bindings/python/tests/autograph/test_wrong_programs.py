@@ -1,4 +1,4 @@
-"""Wrong programs give their exact errors, and tracebacks show the user's lines only."""
+"""Wrong programs raise the exact expected errors, and tracebacks show only the user's lines."""
 
 import pathlib
 import re
@@ -25,7 +25,7 @@ def expected_errors():
 
 
 def error_of(source):
-    """Returns the text of the error of a program, with its file named program.py."""
+    """Returns the error text of a program, whose file is named program.py."""
     function = from_source(source, "f", Box=Box)
     filename = function.__code__.co_filename
     try:
@@ -39,7 +39,7 @@ def error_of(source):
 def test_error(name):
     text, error = error_of(PROGRAMS[name])
     expected = expected_errors()[name]
-    if not error.column:  # Python 3.10 has no columns for expressions that are not converted.
+    if not error.column:  # In Python 3.10, unconverted expressions have no columns.
         expected = re.sub(r", column \d+|\n *\^", "", expected)
     assert text == expected
     assert error.rule in tn.autograph.RULES

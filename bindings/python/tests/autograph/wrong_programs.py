@@ -1,6 +1,6 @@
-"""Forty wrong programs. Each is a function `f`, called with x = 2.0 and n = 3.
+"""Forty programs that violate a rule. Each is a function `f`, called with x = 2.0 and n = 3.
 
-The expected error is in wrong_programs.expected, under the program's name.
+wrong_programs.expected contains the expected error under the program's name.
 """
 
 PROGRAMS = {}

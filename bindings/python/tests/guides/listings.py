@@ -3,9 +3,9 @@
     python listings.py CHECKOUT [--verbose]
 
 CHECKOUT is a clone of github.com/tensorflow/docs. The cells of each guide run in order in one
-namespace, changed only in the import. Cells that use Keras, or a name that such a cell defined, are
-left out. A cell fails if it raises an exception. Prints one line for each guide and each cell that
-failed, and the share of the cells that ran.
+namespace. Only the import is changed. Skips cells that use Keras, or a name that such a cell
+defined. A cell fails if it raises an exception. Prints one line for each guide and for each cell
+that failed, and the percentage of cells that ran.
 """
 
 import argparse
@@ -24,13 +24,13 @@ import warnings
 GUIDES = ("basics", "tensor", "variable", "autodiff", "advanced_autodiff", "intro_to_graphs",
           "function")
 
-# The fields of a node that Python evaluates first and last.
+# The order in which Python evaluates the fields of a node; the default is 0.
 _ORDER = {"value": -3, "iter": -3, "generators": -3, "items": -3, "test": -2, "context_expr": -2,
           "target": -1, "targets": -1, "optional_vars": -1, "body": 1, "orelse": 2}
 
 
 class Cell:
-    """The code of one cell, and the names that it reads and binds."""
+    """The code of a cell, and the names that it reads and binds."""
 
     def __init__(self, source, number):
         self.number = number
@@ -61,7 +61,7 @@ class Cell:
                     self._visit(child)
 
     def _visit_scope(self, node):
-        """A function or a class: the names that it reads and does not bind."""
+        """Adds the names that a function or class reads and does not bind."""
         stored = {inner.id for inner in ast.walk(node)
                   if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)}
         stored |= {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
@@ -73,7 +73,7 @@ class Cell:
 
 
 def cells_of(path):
-    """The code cells of a notebook that hold statements."""
+    """Returns the code cells of a notebook that contain statements."""
     notebook = json.loads(path.read_text())
     sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     cells = [Cell(source, number) for number, source in enumerate(sources, 1)]
@@ -81,7 +81,8 @@ def cells_of(path):
 
 
 def without_keras(cells):
-    """The cells that neither use Keras nor read a name that a cell with Keras bound last."""
+    """Returns the cells that neither use Keras nor read a name whose last binding is in a cell with
+    Keras."""
     chosen, tainted = [], set()
     for cell in cells:
         if cell.uses_keras or cell.reads & tainted:
@@ -93,13 +94,14 @@ def without_keras(cells):
 
 
 def run_cell(cell, namespace, guide):
-    """Runs a cell; returns the exception that it raised, or None. AutoGraph reads its source."""
+    """Runs a cell. Returns the exception that it raised, or None. Registers the source, which
+    AutoGraph reads."""
     filename = f"<{guide} {cell.number}>"
     source = cell.source
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            # The last expression of a cell is displayed.
+            # A notebook displays the last expression of a cell.
             exec(compile(source, filename, "exec"), namespace)
             last = ast.parse(source).body[-1]
             if isinstance(last, ast.Expr) and isinstance(last.value, ast.Name):
@@ -110,7 +112,7 @@ def run_cell(cell, namespace, guide):
 
 
 def run_guide(checkout, guide):
-    """Runs a guide; returns the number of its cells without Keras, and those that failed."""
+    """Runs a guide. Returns the number of its cells without Keras, and the cells that failed."""
     cells = without_keras(cells_of(checkout / "site/en/guide" / f"{guide}.ipynb"))
     module = types.ModuleType("__main__")
     sys.modules["__main__"], before = module, sys.modules["__main__"]
@@ -126,7 +128,7 @@ def run_guide(checkout, guide):
 
 
 def run_guides(checkout):
-    """Runs every guide in a temporary folder; returns the results of run_guide by name."""
+    """Runs every guide in a temporary folder. Returns the results of run_guide() by guide name."""
     os.environ.setdefault("MPLBACKEND", "agg")
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""TensorFlow's guides, from the checkout that TENON_TENSORFLOW_DOCS names."""
+"""Runs TensorFlow's guides, from the checkout in the environment variable TENON_TENSORFLOW_DOCS."""
 
 import importlib.util
 import os

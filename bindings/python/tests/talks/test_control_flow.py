@@ -1,4 +1,5 @@
-"""Programs after the talks on AutoGraph: control flow, with outputs and numbers of traces."""
+"""Programs from the talks on AutoGraph: control flow, with expected outputs and numbers of
+traces."""
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_05_fizzbuzz_as_numbers():
         return fizz, buzz
 
     assert [value(item) for item in count(tn.constant(30))] == [10, 6]
-    assert count(30) == (10, 6)  # A Python number is decided while tracing.
+    assert count(30) == (10, 6)  # Python decides a number while tracing.
     assert count.trace_count == 2
 
 

@@ -1,4 +1,4 @@
-"""Programs after the talks on functions: tracing, variables and training."""
+"""Programs from the talks on functions: tracing, variables and training."""
 
 import warnings
 

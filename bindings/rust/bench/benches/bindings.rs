@@ -1,6 +1,6 @@
-//! The work of benches/bindings/calls.h in Rust, in turn with the same in C. `./dev bench bindings` runs
-//! it. Prints a line for each work, with the medians of its measurements, of their differences and of the
-//! ratios C / Rust:
+//! Measures the workloads of benches/bindings/calls.h in Rust and in C, alternately.
+//! `./dev bench bindings` runs it. Prints one line per workload, with the medians of the times, of
+//! their differences and of the ratios C / Rust:
 //!
 //!     pair WORK rust C_NANOSECONDS RUST_NANOSECONDS DIFFERENCE RATIO
 
@@ -14,9 +14,10 @@ const ROWS: i64 = 64;
 const FEATURES: i64 = 784;
 const HIDDEN: i64 = 128;
 const CLASSES: i64 = 10;
-/// Calls of one measurement; recorded adds between two resets of the tape.
+/// Number of calls in one measurement, and of recorded adds between two resets of the tape.
 const BATCH: u64 = 100;
-/// Training steps of one measurement. The first finds the weights of C in the caches.
+/// Number of training steps in one measurement. The first step finds the weights of the C run in
+/// the caches.
 const STEPS: u64 = 10;
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -24,7 +25,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Measures batches of work in Rust and in C in turn; criterion sees the time of Rust.
+/// Measures a workload in Rust and in C alternately. Reports the times in Rust to criterion.
 fn pair(
     criterion: &mut Criterion,
     name: &str,
@@ -33,7 +34,7 @@ fn pair(
     mut work: impl FnMut(),
 ) {
     let mut times = [vec![], vec![], vec![], vec![]];
-    in_c(batch); // What happens once, such as tracing.
+    in_c(batch); // Warms up: tracing and other one-time work.
     work();
     criterion.bench_function(name, |b| {
         b.iter_custom(|batches| {

@@ -30,7 +30,7 @@ pub(crate) fn table() -> &'static Table {
     if table.is_null() {
         return first_use();
     }
-    // SAFETY: a table that was stored lives until the process ends.
+    // SAFETY: a stored table is never freed.
     unsafe { &*table }
 }
 
@@ -79,10 +79,11 @@ fn default_paths() -> Vec<PathBuf> {
 fn load_file(path: &Path) -> Result<Table, String> {
     let name = CString::new(path.as_os_str().as_bytes())
         .map_err(|_| format!("{}: a path holds no zero byte", path.display()))?;
-    // SAFETY: `name` ends with a zero byte; libtenon's constructors need nothing of the caller.
+    // SAFETY: `name` ends with a zero byte, and libtenon's constructors have no preconditions.
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {
-        // SAFETY: dlerror returns NULL or a text that lives until the next call on this thread.
+        // SAFETY: dlerror returns NULL or a string that is valid until the next call on this
+        // thread.
         let reason = unsafe {
             let text = dlerror();
             if text.is_null() {
@@ -93,9 +94,9 @@ fn load_file(path: &Path) -> Result<Table, String> {
         };
         return Err(reason);
     }
-    // SAFETY: names end with a zero byte, and the declarations are those of libtenon's headers.
+    // SAFETY: names end with a zero byte, and the declarations agree with libtenon's headers.
     unsafe { Table::fill(|name| dlsym(library, name.as_ptr().cast())) }.map_err(|missing| {
-        // SAFETY: nothing of the library is in use.
+        // SAFETY: no function of the library is in use.
         unsafe { dlclose(library) };
         format!("{}: has no function {missing}", path.display())
     })

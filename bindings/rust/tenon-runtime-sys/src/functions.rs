@@ -1,5 +1,5 @@
-//! Expands the generated list of functions: to declarations that are linked, or with the feature
-//! `dynamic` to calls through a table.
+//! Defines each function of the generated list: as a declaration to be linked, or, with the feature
+//! `dynamic`, as a call through a table of addresses.
 
 #[cfg(not(feature = "dynamic"))]
 macro_rules! functions {
@@ -13,17 +13,18 @@ macro_rules! functions {
 #[cfg(feature = "dynamic")]
 macro_rules! functions {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?;)*) => {
-        /// The address of each function.
+        /// The addresses of all functions.
         #[allow(missing_debug_implementations)]
         pub(crate) struct Table {
             $($name: unsafe extern "C" fn($($argument: $kind),*) $(-> $result)?,)*
         }
 
         impl Table {
-            /// Looks each function up; fails with the name of the first that is missing.
+            /// Finds the address of each function. Fails with the name of the first one that is
+            /// missing.
             ///
             /// # Safety
-            /// `find` returns the functions of libtenon by name.
+            /// `find` returns the functions of libtenon by name, or NULL.
             pub(crate) unsafe fn fill(
                 find: impl Fn(&str) -> *mut c_void,
             ) -> Result<Table, &'static str> {

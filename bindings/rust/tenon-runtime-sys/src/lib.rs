@@ -1,8 +1,8 @@
 //! Raw declarations of libtenon's C ABI. Use the crate `tenon-runtime` instead, which is safe.
 //!
-//! Names, layouts and documents are those of the C headers; `./dev gen` writes them from there.
-//! With the feature `dynamic` no function is linked: each goes through one table, which is filled
-//! when the library is loaded (see [`load`]).
+//! `./dev gen` writes the declarations: names, layouts and documentation are those of the C
+//! headers. With the feature `dynamic`, no function is linked. All calls use one table of
+//! addresses, which is filled when the library is loaded (see [`load`]).
 //!
 //! ```no_run
 //! // SAFETY: reads a static text.
@@ -29,10 +29,10 @@ mod dynamic;
 
 pub use bindings_gen::*;
 
-/// Keeps handles from being moved, sent or shared: only pointers to them exist.
+/// Prevents handles from being moved, sent or shared: Rust code has only pointers to these types.
 type Opaque = PhantomData<(*mut u8, PhantomPinned)>;
 
-/// An element type from its code, the bits of a lane and the lanes.
+/// Packs an element type from its type code, its bits per lane and its number of lanes.
 ///
 /// ```
 /// assert_eq!(tenon_sys::TENON_FLOAT32, tenon_sys::dtype(2, 32, 1));
@@ -61,10 +61,11 @@ pub const TENON_SIZE_UNKNOWN: i64 = -1;
 pub const TENON_DLPACK_READ_ONLY: u64 = 1;
 pub const TENON_DLPACK_IS_COPIED: u64 = 2;
 
-/// Loads libtenon with the feature `dynamic`; does nothing without it. The first load wins.
+/// Loads libtenon with the feature `dynamic`; does nothing without it. After a successful load,
+/// later calls have no effect.
 ///
 /// # Errors
-/// Lists the files that were tried, and the reason why each could not be loaded.
+/// Lists the files that were tried, and why each could not be loaded.
 ///
 /// ```no_run
 /// tenon_sys::load(None).expect("libtenon is installed");

@@ -1,5 +1,4 @@
-//! Each struct has the size, the alignment and the offsets that a C compiler gives it on 64-bit
-//! machines.
+//! Checks that each struct has the size, alignment and offsets of the C struct on 64-bit machines.
 #![cfg(target_pointer_width = "64")]
 
 #[rustfmt::skip]

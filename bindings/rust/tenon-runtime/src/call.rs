@@ -1,4 +1,4 @@
-//! The one function through which every op is called.
+//! Functions that call an op by its number. All generated ops use them.
 
 use std::os::raw::c_void;
 use std::ptr;
@@ -12,7 +12,7 @@ use crate::text::c_text;
 
 type Raw = *mut sys::tenon_tensor;
 
-/// The outputs of an op, of which the caller owns a count each.
+/// Calls an op and returns its `M` outputs. The caller owns one reference to each.
 #[inline(always)]
 pub(crate) fn call<const M: usize>(
     op: u32,
@@ -21,8 +21,8 @@ pub(crate) fn call<const M: usize>(
 ) -> Result<[Raw; M]> {
     let mut outputs = [ptr::null_mut(); M];
     let scope = current()?;
-    // SAFETY: the scope is of this thread; inputs and attributes outlive the call, and the generated
-    // code gives each op a struct of attributes of its own.
+    // SAFETY: the scope belongs to this thread, inputs and attributes outlive the call, and the
+    // generated code passes the attribute struct that belongs to the op.
     unsafe {
         check(sys::tenon_call(
             scope,
@@ -37,7 +37,7 @@ pub(crate) fn call<const M: usize>(
     Ok(outputs)
 }
 
-/// The output of an op that has one.
+/// Calls an op that has one output.
 #[inline(always)]
 pub(crate) fn call_one(op: u32, attrs: *const c_void, inputs: &[Raw]) -> Result<Tensor> {
     let [output] = call::<1>(op, attrs, inputs)?;
@@ -45,7 +45,7 @@ pub(crate) fn call_one(op: u32, attrs: *const c_void, inputs: &[Raw]) -> Result<
     Ok(unsafe { Tensor::adopt(output) })
 }
 
-/// The outputs of an op whose number the caller specifies.
+/// Calls an op whose number of outputs varies; the caller specifies it.
 pub(crate) fn call_many(
     op: u32,
     attrs: *const c_void,
@@ -53,7 +53,7 @@ pub(crate) fn call_many(
     n_outputs: usize,
 ) -> Result<Vec<Tensor>> {
     let mut outputs = vec![ptr::null_mut(); n_outputs];
-    // SAFETY: as in `call`.
+    // SAFETY: the scope belongs to this thread; inputs and attributes outlive the call.
     unsafe {
         check(sys::tenon_call(
             current()?,
@@ -68,7 +68,7 @@ pub(crate) fn call_many(
     }
 }
 
-/// The output of an op that takes some of its sizes from tensors.
+/// Calls an op with one output that takes some of its sizes as tensors.
 pub(crate) fn call_sized(
     op: u32,
     attrs: *const c_void,
@@ -83,7 +83,8 @@ pub(crate) fn call_sized(
         })
         .collect();
     let mut output = ptr::null_mut();
-    // SAFETY: as in `call`; names and sizes outlive the call, too.
+    // SAFETY: the scope belongs to this thread; inputs, attributes, names and sizes outlive the
+    // call.
     unsafe {
         check(sys::tenon_call_sized(
             current()?,
@@ -100,7 +101,7 @@ pub(crate) fn call_sized(
     }
 }
 
-/// The address of a struct of attributes.
+/// Returns the address of an attribute struct, as the C ABI takes it.
 #[inline(always)]
 pub(crate) fn attrs<T>(attrs: &T) -> *const c_void {
     (attrs as *const T).cast()

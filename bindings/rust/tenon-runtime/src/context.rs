@@ -13,8 +13,8 @@ use crate::panics::{drop_payload, ignore_panic};
 use crate::text::{c_text, view};
 
 shared_handle! {
-    /// The devices, plugins and defaults of a program. A program that makes none uses
-    /// [`Context::shared`]; tensors of two contexts do not mix.
+    /// Owns devices, plugins and defaults. Programs that do not create a context use
+    /// [`Context::shared`]. Tensors of different contexts cannot be combined.
     ///
     /// ```
     /// use tenon::{Context, ContextOptions, Scope};
@@ -33,7 +33,7 @@ unsafe extern "C" fn receive_log(payload: *mut c_void, level: i32, message: sys:
     ignore_panic(|| receive(LogLevel::from_c(level), view(message)));
 }
 
-/// A plugin that was found.
+/// A plugin that Tenon found.
 ///
 /// ```
 /// for plugin in tenon::Context::shared()?.plugins()? {
@@ -44,13 +44,13 @@ unsafe extern "C" fn receive_log(payload: *mut c_void, level: i32, message: sys:
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Plugin {
-    /// The names of its devices.
+    /// The name of the plugin, which is also the prefix of its devices' names.
     pub name: String,
-    /// Its file; empty if it is linked in.
+    /// The plugin's file; empty if the plugin is linked statically.
     pub path: String,
-    /// Empty until it is loaded.
+    /// The plugin's version; empty until it is loaded.
     pub version: String,
-    /// Whether it was loaded.
+    /// Whether the plugin is loaded.
     pub state: PluginState,
 }
 
@@ -66,19 +66,19 @@ pub struct Plugin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PluginState {
-    /// Not loaded: no device of its name was requested.
+    /// Not loaded, because no device of this plugin was requested.
     NotTried,
-    /// It is in use.
+    /// Loaded and in use.
     Loaded,
-    /// It was not loaded.
+    /// Loading was attempted and failed.
     Refused {
-        /// Why.
+        /// Why the plugin could not be loaded.
         reason: String,
     },
 }
 
 impl Context {
-    /// Creates a context. Plugins are loaded when a device is first needed.
+    /// Creates a context. Loads a plugin when one of its devices is first needed.
     ///
     /// ```
     /// let context = tenon::Context::new(&tenon::ContextOptions::new())?;
@@ -125,14 +125,14 @@ impl Context {
             deterministic: options.deterministic,
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: the options live until the call returns, which copies them.
+        // SAFETY: the call copies the options, which live until it returns.
         unsafe {
             check(sys::tenon_context_create(&c, &mut raw))?;
             Ok(Self::adopt(raw))
         }
     }
 
-    /// The default context of a program. It lives until the process ends.
+    /// Returns the default context of the program. It lives until the process ends.
     ///
     /// ```
     /// let cpu = tenon::Context::shared()?.device("cpu")?;
@@ -143,7 +143,7 @@ impl Context {
         static ONCE: Once = Once::new();
         static mut SHARED: Option<Context> = None;
         load_library()?;
-        // SAFETY: written once, by the one thread that `Once` admits, and only read afterwards.
+        // SAFETY: only the one thread that `Once` admits writes it; all reads happen after that.
         unsafe {
             ONCE.call_once(|| *ptr::addr_of_mut!(SHARED) = Self::new(&ContextOptions::new()).ok());
             let shared: *const Option<Context> = ptr::addr_of!(SHARED);
@@ -153,7 +153,7 @@ impl Context {
         }
     }
 
-    /// The context of the current scope.
+    /// Returns the context of the current scope.
     ///
     /// ```
     /// let devices = tenon::Context::current()?.devices()?;
@@ -169,7 +169,8 @@ impl Context {
         }
     }
 
-    /// A device by name: `"cpu:1"`; `"cpu"` for `cpu:0`; `"best"` for the first that is not a CPU.
+    /// Finds a device by name: `"cpu:1"`; `"cpu"` for `cpu:0`; `"best"` for the first one that is
+    /// not a CPU.
     ///
     /// ```
     /// let device = tenon::Context::shared()?.device("cpu:0")?;
@@ -188,7 +189,7 @@ impl Context {
         }
     }
 
-    /// All devices. Loads every plugin.
+    /// Returns all devices. Loads every plugin.
     ///
     /// ```
     /// for device in tenon::Context::shared()?.devices()? {
@@ -203,7 +204,7 @@ impl Context {
         (0..count)
             .map(|index| {
                 let mut raw = ptr::null_mut();
-                // SAFETY: as above.
+                // SAFETY: `raw` outlives the call.
                 unsafe {
                     check(sys::tenon_context_get_device(self.raw(), index, &mut raw))?;
                     Ok(Device::adopt(raw))
@@ -212,7 +213,7 @@ impl Context {
             .collect()
     }
 
-    /// The plugins that were found, loaded or not.
+    /// Lists the plugins that were found, loaded or not.
     ///
     /// ```
     /// let plugins = tenon::Context::shared()?.plugins()?;
@@ -220,7 +221,7 @@ impl Context {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn plugins(&self) -> Result<Vec<Plugin>> {
-        // SAFETY: texts live as long as the context, and are copied.
+        // SAFETY: the strings live as long as the context, and are copied.
         unsafe {
             (0..sys::tenon_context_count_candidates(self.raw()))
                 .map(|index| {
@@ -244,7 +245,7 @@ impl Context {
         }
     }
 
-    /// Loads one more plugin and opens its devices.
+    /// Loads a plugin from a file and opens its devices.
     ///
     /// ```
     /// # use tenon::{Code, Context};
@@ -257,15 +258,15 @@ impl Context {
         unsafe { check(sys::tenon_context_load_plugin(self.raw(), c_text(path))) }
     }
 
-    /// Cancels the calls in progress in all scopes: they return [`Code::Cancelled`] at their next
-    /// check. Any thread may call it.
+    /// Cancels the calls in progress in all scopes of the context: they return [`Code::Cancelled`]
+    /// at their next check. Any thread may call this function.
     ///
     /// ```
     /// tenon::Context::shared()?.cancel();
     /// # tenon::Result::Ok(())
     /// ```
     pub fn cancel(&self) {
-        // SAFETY: any thread may cancel.
+        // SAFETY: any thread may call the C function.
         unsafe { sys::tenon_context_cancel(self.raw()) }
     }
 }
@@ -275,17 +276,17 @@ pub(crate) fn load_library() -> Result<()> {
     sys::load(None).map_err(|reason| Error::new(Code::Unavailable, reason))
 }
 
-/// The version of the library that runs, such as `"0.1.0"`.
+/// The version of the loaded library, such as `"0.1.0"`.
 ///
 /// ```
 /// println!("libtenon {}", tenon::version());
 /// ```
 pub fn version() -> &'static str {
-    // SAFETY: the text is static.
+    // SAFETY: the string is static.
     unsafe { view(sys::tenon_version()) }
 }
 
-/// The version of the library that runs as one number: major * 1000000 + minor * 1000 + patch.
+/// The version of the loaded library as one number: major * 1000000 + minor * 1000 + patch.
 ///
 /// ```
 /// assert!(tenon::version_number() >= 1000);

@@ -2,7 +2,7 @@
 
 use tenon_sys as sys;
 
-/// Whether the bits of results depend on the device.
+/// Whether results have the same bits on every device.
 ///
 /// ```
 /// # use tenon::{ContextOptions, NumericPolicy};
@@ -11,13 +11,14 @@ use tenon_sys as sys;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NumericPolicy {
-    /// The bits depend on values, shapes, dtypes and attributes only.
+    /// Results depend on values, shapes, dtypes and attributes only, so all devices agree to the
+    /// bit.
     Strict,
-    /// A device may use faster kernels.
+    /// Devices may use faster kernels whose results differ in the last bits.
     Fast,
 }
 
-/// Determines how an op runs that its device does not support.
+/// What happens if a device does not support an op.
 ///
 /// ```
 /// # use tenon::{ContextOptions, FallbackPolicy};
@@ -26,15 +27,15 @@ pub enum NumericPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FallbackPolicy {
-    /// The CPU runs it; a warning is logged once for each op.
+    /// Runs the op on the CPU, and logs a warning once for each op.
     Warn,
-    /// It is an error.
+    /// Fails the call.
     Strict,
-    /// The CPU runs it silently.
+    /// Runs the op on the CPU silently.
     Auto,
 }
 
-/// The severity of a line of the log.
+/// The severity of a log line.
 ///
 /// ```
 /// # use tenon::{ContextOptions, LogLevel};
@@ -45,11 +46,11 @@ pub enum FallbackPolicy {
 pub enum LogLevel {
     /// Details for developers of Tenon.
     Debug,
-    /// What happens.
+    /// Normal events.
     Info,
     /// Warnings.
     Warning,
-    /// What failed.
+    /// Failures.
     Error,
 }
 
@@ -93,7 +94,7 @@ impl Default for ContextOptions {
 }
 
 impl ContextOptions {
-    /// The defaults: all cores, no limit of memory, warnings to stderr.
+    /// Returns the default options: all cores, no memory limit, warnings to stderr.
     ///
     /// ```
     /// let options = tenon::ContextOptions::new();
@@ -112,7 +113,7 @@ impl ContextOptions {
         }
     }
 
-    /// Sets the threads of each device that computes on the host; 0 for all cores.
+    /// Sets the number of threads of each device that computes on the host; 0 uses all cores.
     ///
     /// ```
     /// let options = tenon::ContextOptions::new().threads(1);
@@ -123,7 +124,7 @@ impl ContextOptions {
         self
     }
 
-    /// Limits the bytes of each device; 0 for no limit.
+    /// Limits the memory of each device, in bytes; 0 for no limit.
     ///
     /// ```
     /// let options = tenon::ContextOptions::new().memory_limit(64 << 20);
@@ -134,7 +135,7 @@ impl ContextOptions {
         self
     }
 
-    /// Adds a plugin's file, or a folder of plugins, that is searched before all others.
+    /// Adds a plugin file, or a folder of plugins. It is searched before the default folders.
     ///
     /// ```
     /// let options = tenon::ContextOptions::new().plugin_path("/opt/vendor/plugins");
@@ -145,7 +146,7 @@ impl ContextOptions {
         self
     }
 
-    /// Adds an option of a plugin, under the name in the plugin's documentation.
+    /// Sets an option of a plugin. The plugin's documentation lists the names.
     ///
     /// ```
     /// let options = tenon::ContextOptions::new().plugin_option("vulkan", "device", "discrete");
@@ -162,7 +163,7 @@ impl ContextOptions {
         self
     }
 
-    /// Sends log lines of this level and above to a function, which may be called on any thread.
+    /// Sends log lines of this level and above to `receive`, which any thread may call.
     ///
     /// ```
     /// use tenon::{ContextOptions, LogLevel};
@@ -180,7 +181,7 @@ impl ContextOptions {
         self
     }
 
-    /// Sets whether results have the same bits on every device.
+    /// Sets whether results have the same bits on every device; see [`NumericPolicy`].
     ///
     /// ```
     /// # use tenon::{ContextOptions, NumericPolicy};
@@ -192,7 +193,7 @@ impl ContextOptions {
         self
     }
 
-    /// Sets how ops run that their device does not support.
+    /// Sets what happens if a device does not support an op.
     ///
     /// ```
     /// # use tenon::{ContextOptions, FallbackPolicy};
@@ -204,7 +205,7 @@ impl ContextOptions {
         self
     }
 
-    /// Makes runs repeatable to the bit, even under the policy `Fast`.
+    /// Makes results repeatable to the bit from run to run, even under `NumericPolicy::Fast`.
     ///
     /// ```
     /// let options = tenon::ContextOptions::new().deterministic(true);

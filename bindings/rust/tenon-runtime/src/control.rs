@@ -1,4 +1,4 @@
-//! Branches and loops that choose by values, eager and inside functions.
+//! Branches and loops that depend on tensor values, eagerly and inside functions.
 
 use std::os::raw::c_void;
 use std::ptr;
@@ -29,7 +29,7 @@ unsafe extern "C" fn run_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>
     })
 }
 
-/// A closure in the form that C takes; it outlives the call.
+/// Wraps a closure as a C block. The closure must outlive the C call.
 fn c_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>(block: &mut F) -> sys::tenon_block {
     sys::tenon_block {
         function: Some(run_block::<I, O, F>),
@@ -37,7 +37,7 @@ fn c_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>(block: &mut F) -> s
     }
 }
 
-/// Runs one of two closures without arguments, selected by a bool of rank 0.
+/// Runs one of two closures without arguments. `predicate` is a rank-0 bool.
 ///
 /// ```
 /// use tenon::{cond, tensor};
@@ -62,8 +62,7 @@ pub fn cond<'a, O: Tensors>(
     })
 }
 
-/// Runs the closure with the index in an int64 of rank 0, or the last one if the index is out of
-/// range.
+/// Runs the closure at `index`, a rank-0 int64. An index out of range selects the last closure.
 ///
 /// ```
 /// use tenon::{switch, tensor, Tensor};
@@ -94,7 +93,7 @@ pub fn switch<'a, O: Tensors, const N: usize>(
     })
 }
 
-/// How a loop inside a function provides the residuals of each trip to its gradient.
+/// How a loop inside a function provides the residuals of each iteration to its gradient.
 ///
 /// ```
 /// # use tenon::{LoopPolicy, WhileOptions};
@@ -103,11 +102,12 @@ pub fn switch<'a, O: Tensors, const N: usize>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LoopPolicy {
-    /// Each trip saves its residuals.
+    /// Each iteration saves its residuals.
     Stack,
-    /// Each trip saves its inputs, and the backward pass recomputes the rest.
+    /// Each iteration saves only its inputs. The backward pass recomputes its residuals.
     Recompute,
-    /// As `Stack`, in memory that is allocated for all trips at the start.
+    /// Each iteration saves its residuals, in memory that is allocated for all iterations at the
+    /// start.
     Bounded,
 }
 
@@ -143,7 +143,7 @@ impl Default for WhileOptions {
 }
 
 impl WhileOptions {
-    /// The defaults: any number of trips, each of which saves its residuals.
+    /// Returns the default options: no limit of iterations, each of which saves its residuals.
     ///
     /// ```
     /// let options = tenon::WhileOptions::new();
@@ -155,7 +155,7 @@ impl WhileOptions {
         }
     }
 
-    /// Sets how residuals are provided to gradients. `Bounded` needs `max_trips`.
+    /// Sets how residuals are provided to gradients. `LoopPolicy::Bounded` needs `max_trips`.
     ///
     /// ```
     /// # use tenon::{LoopPolicy, WhileOptions};
@@ -167,7 +167,7 @@ impl WhileOptions {
         self
     }
 
-    /// Sets the maximum number of trips; more are an error.
+    /// Sets the maximum number of iterations. Exceeding it is an error.
     ///
     /// ```
     /// let options = tenon::WhileOptions::new().max_trips(8);
@@ -207,7 +207,7 @@ impl WhileOptions {
                     initial.len()
                 )));
             }
-            // SAFETY: the closures and the initial values outlive the call, which returns as many
+            // SAFETY: the closures and the initial values outlive the call. It returns as many
             // values as there are initial ones.
             S::take(|out, _, count| unsafe {
                 let error = sys::tenon_while_loop(
@@ -228,8 +228,8 @@ impl WhileOptions {
     }
 }
 
-/// Runs a closure as long as a condition holds: a bool of rank 0. Both take the carried values, and
-/// the body returns their next values.
+/// Runs `body` while `condition` returns true (a rank-0 bool), and returns the final carried
+/// values. Both closures take the carried values; the body returns the next ones.
 ///
 /// ```
 /// use tenon::{while_loop, Tensor};
@@ -279,7 +279,8 @@ impl Default for ScanOptions {
 }
 
 impl ScanOptions {
-    /// The defaults: from the first element to the last.
+    /// Returns the default options: from the first element to the last; each iteration saves its
+    /// residuals.
     ///
     /// ```
     /// let options = tenon::ScanOptions::new();
@@ -291,7 +292,7 @@ impl ScanOptions {
         }
     }
 
-    /// Sets whether it runs from the last element to the first.
+    /// Sets whether the scan runs from the last element to the first.
     ///
     /// ```
     /// let options = tenon::ScanOptions::new().reverse(true);
@@ -339,7 +340,7 @@ impl ScanOptions {
             let n = initial.len();
             let mut block = |inputs: Vec<Tensor>| {
                 let raw: Vec<_> = inputs.iter().map(Tensor::raw).collect();
-                // SAFETY: the handles live as long as `inputs`; owners are added.
+                // SAFETY: the handles live as long as `inputs`; `share` adds a reference to each.
                 let (carried, x) = unsafe { (C::share(&raw[..n])?, X::share(&raw[n..])?) };
                 let (carried, y) = body(carried, x)?;
                 let mut all = Vec::new();
@@ -350,7 +351,7 @@ impl ScanOptions {
             let block = c_block::<Vec<Tensor>, Vec<Tensor>, _>(&mut block);
             xs.lend_inputs(|xs| {
                 let mut carried = vec![ptr::null_mut(); n];
-                // SAFETY: all of it outlives the call, which returns `n` carried values.
+                // SAFETY: all arguments outlive the call, which returns `n` carried values.
                 unsafe {
                     let stacked = Y::take(|out, room, count| {
                         sys::tenon_scan(
@@ -377,9 +378,9 @@ impl ScanOptions {
     }
 }
 
-/// Runs a closure for each element of tensors along their first axis. It takes the carried values
-/// and an element of each tensor, and returns the next carried values and the values to stack along
-/// a new first axis.
+/// Runs a closure for each index along the first axis of the tensors `xs`. It takes the carried
+/// values and one slice of each tensor. It returns the next carried values, and values that are
+/// stacked along a new first axis.
 ///
 /// ```
 /// use tenon::{scan, tensor, Tensor};

@@ -1,4 +1,4 @@
-//! Custom ops of a program.
+//! Custom ops, which a program registers.
 
 use std::marker::PhantomData;
 use std::os::raw::c_void;
@@ -98,8 +98,8 @@ pub trait CustomOp: Send + Sync + 'static {
     /// ```
     const DECOMPOSES: bool = false;
 
-    /// Whether [`CustomOp::backward`] computes its derivative. Otherwise, a decomposition is
-    /// differentiated, and an op with `compute` has no derivative.
+    /// Whether [`CustomOp::backward`] computes the derivative of the op. If false, Tenon
+    /// differentiates the decomposition; an op with `compute` then has no derivative.
     ///
     /// ```
     /// # use tenon::{CustomOp, Result, TensorType};
@@ -114,7 +114,7 @@ pub trait CustomOp: Send + Sync + 'static {
     /// ```
     const DIFFERENTIABLE: bool = false;
 
-    /// Returns the types of the outputs, or an error that describes the invalid inputs.
+    /// Returns the types of the outputs. Returns an error if the inputs are invalid.
     ///
     /// ```
     /// # use tenon::{Result, TensorType};
@@ -124,7 +124,7 @@ pub trait CustomOp: Send + Sync + 'static {
     /// ```
     fn infer(&self, inputs: &[TensorType]) -> Result<Vec<TensorType>>;
 
-    /// Computes the outputs in host memory, on every device. See [`CustomOp`].
+    /// Computes the outputs in host memory. Used on every device. See [`CustomOp`].
     ///
     /// ```
     /// # use tenon::{HostArray, HostArrayMut, Result};
@@ -175,7 +175,7 @@ pub trait CustomOp: Send + Sync + 'static {
 }
 
 /// # Safety
-/// `data` has `count` items that outlive `'a`, or `count` is 0.
+/// `data` points to `count` items that outlive `'a`; it may be anything if `count` is 0.
 unsafe fn list<'a, T>(data: *const T, count: usize) -> &'a [T] {
     if count == 0 {
         return &[];
@@ -267,7 +267,7 @@ unsafe extern "C" fn run_backward<T: CustomOp>(
     })
 }
 
-/// An op of a context that a program registered. See [`CustomOp`].
+/// An op that a program registered in a context. See [`CustomOp`].
 ///
 /// ```
 /// # use tenon::{Context, CustomOp, RegisteredOp, Result, Tensor, TensorType};
@@ -289,7 +289,7 @@ pub struct RegisteredOp<T> {
 }
 
 impl<T: CustomOp> RegisteredOp<T> {
-    /// Calls the op in a scope of its context.
+    /// Calls the op. The current scope must be of the context that the op is registered in.
     ///
     /// See [`RegisteredOp`]:
     ///
@@ -303,13 +303,14 @@ impl<T: CustomOp> RegisteredOp<T> {
         let outputs =
             inputs.lend_inputs(|raw| call_many(self.number, ptr::null(), raw, T::OUTPUTS))??;
         let raw: Vec<_> = outputs.iter().map(Tensor::raw).collect();
-        // SAFETY: the handles live as long as `outputs`; owners are added.
+        // SAFETY: the handles live as long as `outputs`; `share` adds a reference to each.
         unsafe { O::share(&raw) }
     }
 }
 
 impl Context {
-    /// Adds an op to the context, under a name of the form `[a-z][a-z0-9_.]*`. See [`CustomOp`].
+    /// Registers an op in the context, under a name of the form `[a-z][a-z0-9_.]*`. See
+    /// [`CustomOp`].
     ///
     /// ```
     /// # use tenon::{Context, CustomOp, Result, TensorType};
@@ -341,7 +342,7 @@ impl Context {
         c.payload = Box::into_raw(Box::new(op)).cast();
         c.destroy = Some(drop_payload::<T>);
         let mut number = 0;
-        // SAFETY: the struct is copied; the call owns the payload, also if it fails.
+        // SAFETY: the call copies the struct and owns the payload, even if it fails.
         unsafe { check(sys::tenon_op_register(self.raw(), &c, &mut number))? };
         Ok(RegisteredOp {
             number,
@@ -349,7 +350,7 @@ impl Context {
         })
     }
 
-    /// The number of an op by its name; custom ops of the context count too.
+    /// Returns the number of an op by its name: a built-in op, or a custom op of the context.
     ///
     /// ```
     /// let context = tenon::Context::current()?;
@@ -364,14 +365,14 @@ impl Context {
         Ok(number)
     }
 
-    /// The name of an op by its number.
+    /// Returns the name of an op by its number.
     ///
     /// ```
     /// assert_eq!(tenon::Context::current()?.op_name(0), None);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn op_name(&self, number: u32) -> Option<&str> {
-        // SAFETY: the text lives as long as the context.
+        // SAFETY: the string lives as long as the context.
         let name = unsafe { crate::text::view(sys::tenon_op_name(self.raw(), number)) };
         (!name.is_empty()).then_some(name)
     }

@@ -30,23 +30,23 @@ shared_handle! {
 pub struct DeviceInfo {
     /// The kind of device.
     pub kind: DeviceKind,
-    /// The processor's or board's name.
+    /// The name of the processor or graphics card.
     pub description: String,
-    /// May be empty.
+    /// The vendor; may be empty.
     pub vendor: String,
-    /// The driver or library with its version; may be empty.
+    /// The driver or library, with its version; may be empty.
     pub driver: String,
     /// The plugin's version.
     pub plugin: String,
-    /// The bits `TENON_FEATURE_*`.
+    /// Bits of `TENON_FEATURE_*`.
     pub features: u64,
-    /// The device's memory; 0 if it is unknown.
+    /// Memory of the device in bytes; 0 if unknown.
     pub memory_bytes: u64,
-    /// The largest buffer; 0 if memory is the only limit.
+    /// Maximum size of a buffer in bytes; 0 if only memory limits it.
     pub max_buffer_bytes: u64,
-    /// Cores or multiprocessors; 0 if unknown.
+    /// Number of cores or multiprocessors; 0 if unknown.
     pub compute_units: u32,
-    /// Bits of the SIMD unit in use; 0 if that does not apply.
+    /// Width of the SIMD unit in bits; 0 if it has none.
     pub vector_bits: u32,
 }
 
@@ -60,9 +60,9 @@ pub struct DeviceInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DeviceKind {
-    /// A processor of the host.
+    /// A CPU of the host.
     Cpu,
-    /// A graphics processor.
+    /// A GPU.
     Gpu,
     /// Another accelerator.
     Accelerator,
@@ -81,40 +81,40 @@ pub enum DeviceKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryInfo {
-    /// Bytes that tensors hold.
+    /// Bytes in use by tensors.
     pub live_bytes: u64,
-    /// The maximum of `live_bytes` so far.
+    /// Maximum of `live_bytes` so far.
     pub peak_bytes: u64,
-    /// Bytes taken from the device: live, or cached for later tensors.
+    /// Bytes allocated from the device: in use, or cached for later tensors.
     pub held_bytes: u64,
     /// The number of live buffers.
     pub live_buffers: u64,
-    /// How many times the device itself allocated memory.
+    /// Number of allocations that the device itself made.
     pub allocations: u64,
-    /// The context's memory limit; 0 for none.
+    /// The context's memory limit in bytes; 0 for none.
     pub limit_bytes: u64,
 }
 
 impl Device {
-    /// Its name, such as `"cpu:0"`.
+    /// The name of the device, such as `"cpu:0"`.
     ///
     /// ```
     /// assert_eq!(tenon::Context::shared()?.device("cpu")?.name(), "cpu:0");
     /// # tenon::Result::Ok(())
     /// ```
     pub fn name(&self) -> &str {
-        // SAFETY: the name lives as long as the device.
+        // SAFETY: the string lives as long as the device.
         unsafe { view(sys::tenon_device_name(self.raw())) }
     }
 
-    /// What it is.
+    /// The properties of the device.
     ///
     /// ```
     /// let units = tenon::Context::shared()?.device("cpu")?.info()?.compute_units;
     /// # tenon::Result::Ok(())
     /// ```
     pub fn info(&self) -> Result<DeviceInfo> {
-        // SAFETY: the struct holds its size; its texts live as long as the device and are copied.
+        // SAFETY: the struct holds its size; its strings live as long as the device and are copied.
         unsafe {
             let mut c: sys::tenon_device_info = std::mem::zeroed();
             c.struct_size = std::mem::size_of_val(&c) as u32;
@@ -138,7 +138,7 @@ impl Device {
         }
     }
 
-    /// Returns its current memory statistics.
+    /// Returns the current memory statistics of the device.
     ///
     /// ```
     /// let memory = tenon::Context::shared()?.device("cpu")?.memory()?;
@@ -162,7 +162,7 @@ impl Device {
         }
     }
 
-    /// Releases cached memory to the device and returns the number of bytes.
+    /// Returns cached memory to the device. Returns the number of bytes freed.
     ///
     /// ```
     /// let freed = tenon::Context::shared()?.device("cpu")?.trim()?;

@@ -1,4 +1,4 @@
-//! Tensors shared with other libraries, by the layout of DLPack 1.x.
+//! Tensors shared with other libraries through DLPack 1.x.
 
 use std::mem;
 use std::os::raw::c_void;
@@ -10,7 +10,7 @@ use crate::error::{check, Result};
 use crate::scope::current;
 use crate::tensor::Tensor;
 
-/// A tensor on loan: a `DLManagedTensorVersioned`, which ends the loan when it is dropped.
+/// A DLPack tensor, `DLManagedTensorVersioned`. Dropping it calls its deleter.
 ///
 /// ```
 /// use tenon::{tensor, Tensor};
@@ -22,15 +22,15 @@ use crate::tensor::Tensor;
 /// ```
 pub struct DlpackTensor(NonNull<sys::tenon_dlpack>);
 
-// SAFETY: a loan's deleter may be called from any thread, and the memory is not written.
+// SAFETY: any thread may call the deleter, and nobody writes to the memory.
 unsafe impl Send for DlpackTensor {}
 
 impl DlpackTensor {
-    /// Takes over a loan of another library.
+    /// Takes ownership of a DLPack tensor of another library.
     ///
     /// # Safety
-    /// `raw` is a `DLManagedTensorVersioned` of version 1, which is the caller's, describes memory
-    /// that is not written until its deleter runs, and may be deleted from any thread.
+    /// `raw` is a `DLManagedTensorVersioned` of version 1 that the caller owns. Nobody writes to
+    /// its memory before its deleter runs, and any thread may call the deleter.
     ///
     /// # Panics
     /// If `raw` is NULL.
@@ -39,7 +39,7 @@ impl DlpackTensor {
     /// use tenon::{tensor, DlpackTensor};
     ///
     /// let raw = tensor![1.]?.to_dlpack()?.into_raw();
-    /// // SAFETY: this is the loan that `into_raw` gave away.
+    /// // SAFETY: `into_raw` returned this pointer.
     /// let lent = unsafe { DlpackTensor::from_raw(raw) };
     /// # tenon::Result::Ok(())
     /// ```
@@ -47,7 +47,7 @@ impl DlpackTensor {
         Self(NonNull::new(raw.cast()).expect("a loan is not NULL"))
     }
 
-    /// Transfers the loan to another library, which deletes it.
+    /// Transfers ownership to another library, which must call the deleter.
     ///
     /// ```
     /// # use tenon::{tensor, DlpackTensor};
@@ -64,7 +64,7 @@ impl DlpackTensor {
 
 impl Drop for DlpackTensor {
     fn drop(&mut self) {
-        // SAFETY: the loan is this handle's, and its deleter runs once.
+        // SAFETY: this handle owns the tensor, so the deleter runs once.
         unsafe {
             if let Some(deleter) = self.0.as_ref().deleter {
                 deleter(self.0.as_ptr());
@@ -82,7 +82,7 @@ impl Tensor {
     /// ```
     pub fn to_dlpack(&self) -> Result<DlpackTensor> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the loan keeps the memory alive; NULL is the stream of host memory.
+        // SAFETY: the exported tensor keeps the memory alive; NULL is the stream of host memory.
         unsafe {
             check(sys::tenon_tensor_to_dlpack(
                 current()?,
@@ -94,8 +94,8 @@ impl Tensor {
         }
     }
 
-    /// Imports a tensor from another library, without a copy if the device can use it in place. See
-    /// [`DlpackTensor`].
+    /// Imports a tensor from another library. Copies it only if `copy` is true or the device cannot
+    /// use its memory. See [`DlpackTensor`].
     ///
     /// ```
     /// # use tenon::{tensor, Tensor};
@@ -105,7 +105,7 @@ impl Tensor {
     pub fn from_dlpack(lent: DlpackTensor, copy: bool) -> Result<Tensor> {
         let scope = current()?;
         let mut raw = ptr::null_mut();
-        // SAFETY: the call takes the loan over, also if it fails.
+        // SAFETY: the call takes ownership, even if it fails.
         unsafe {
             check(sys::tenon_tensor_from_dlpack(
                 scope,

@@ -31,7 +31,7 @@ macro_rules! dtypes {
                 match raw { $(sys::$raw => Self::$name,)* _ => Self::None }
             }
 
-            /// The name in messages and documents.
+            /// The name in messages and documentation, such as `"f32"`.
             ///
             /// ```
             /// assert_eq!(tenon::DType::F32.name(), "f32");
@@ -44,9 +44,9 @@ macro_rules! dtypes {
 }
 
 dtypes! {
-    /// Not specified; each use documents its meaning.
+    /// No dtype. Each use documents its meaning.
     None = TENON_DTYPE_NONE, "none";
-    /// Truth values.
+    /// Booleans.
     Bool = TENON_BOOL, "bool";
     /// 8-bit signed integers.
     I8 = TENON_INT8, "i8";
@@ -77,7 +77,7 @@ dtypes! {
 }
 
 impl DType {
-    /// The bytes of one element.
+    /// The size of one element in bytes.
     ///
     /// ```
     /// assert_eq!(tenon::DType::F16.size(), 2);
@@ -105,7 +105,7 @@ mod sealed {
 /// assert_eq!(u8::DTYPE, DType::U8);
 /// ```
 pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
-    /// The element type.
+    /// The element type of tensors with elements of this Rust type.
     ///
     /// ```
     /// use tenon::{DType, Element};
@@ -114,7 +114,7 @@ pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
     /// ```
     const DTYPE: DType;
 
-    /// Makes an element from its bytes in a tensor.
+    /// The element whose value is zero.
     #[doc(hidden)]
     const ZERO: Self;
 }
@@ -147,7 +147,7 @@ elements! {
     f64: F64, 0.0;
 }
 
-/// The bits of an IEEE binary16.
+/// An IEEE binary16 number, as its bits.
 ///
 /// ```
 /// use tenon::F16;
@@ -159,7 +159,7 @@ elements! {
 pub struct F16(pub u16);
 
 impl F16 {
-    /// The value, which every f32 holds exactly.
+    /// Converts to f32 without loss.
     ///
     /// ```
     /// assert_eq!(tenon::F16(0xc000).to_f32(), -2.0);
@@ -182,7 +182,7 @@ impl F16 {
     }
 }
 
-/// The bits of a bfloat16.
+/// A bfloat16 number, as its bits.
 ///
 /// ```
 /// use tenon::BF16;
@@ -194,7 +194,7 @@ impl F16 {
 pub struct BF16(pub u16);
 
 impl BF16 {
-    /// The value, which every f32 holds exactly.
+    /// Converts to f32 without loss.
     ///
     /// ```
     /// assert_eq!(tenon::BF16(0xc000).to_f32(), -2.0);

@@ -1,5 +1,6 @@
-//! Ops whose sizes are tensors. In a traced function, sizes that are computed from
-//! [`Tensor::shape_tensor`](crate::Tensor::shape_tensor) stay symbolic, so that one trace serves all of them.
+//! Ops that take sizes as tensors. Inside a function, sizes computed from
+//! [`Tensor::shape_tensor`](crate::Tensor::shape_tensor) stay symbolic, so that one trace serves
+//! all sizes.
 
 use std::ptr;
 
@@ -12,7 +13,8 @@ use crate::scope::current;
 use crate::tensor::Tensor;
 
 impl Tensor {
-    /// The sizes as a tensor. Inside a function, these are the sizes of each call.
+    /// Returns the sizes as a tensor. Inside a function, each call computes them from its own
+    /// inputs.
     ///
     /// ```
     /// let x = tenon::tensor![[1., 2.]]?;
@@ -29,8 +31,8 @@ impl Tensor {
     }
 }
 
-/// A tensor of the shape that `sizes`, an int64 of one axis, holds. Each element is `value`, which has
-/// no axes.
+/// Returns a tensor of the shape `sizes`, a rank-1 int64 tensor. Each element is `value`, a rank-0
+/// tensor.
 ///
 /// ```
 /// let sizes = tenon::tensor![2i64, 1]?;
@@ -47,7 +49,7 @@ pub fn dynamic_full(sizes: &Tensor, value: &Tensor) -> Result<Tensor> {
     )
 }
 
-/// The numbers from 0 up along the first axis, in the shape that `sizes` holds.
+/// Returns a tensor of the shape `sizes` whose elements are their indices along the first axis.
 ///
 /// ```
 /// let sizes = tenon::tensor![3i64]?;
@@ -71,7 +73,7 @@ pub fn dynamic_iota(sizes: &Tensor, dtype: DType) -> Result<Tensor> {
     )
 }
 
-/// `x` broadcast to the shape that `sizes` holds.
+/// Broadcasts `x` to the shape `sizes`.
 ///
 /// ```
 /// let sizes = tenon::tensor![2i64, 2]?;
@@ -88,7 +90,7 @@ pub fn dynamic_broadcast_to(x: &Tensor, sizes: &Tensor) -> Result<Tensor> {
     )
 }
 
-/// `x` in the shape that `sizes` holds, one of which may be the constant -1.
+/// Reshapes `x` to the shape `sizes`. One of the sizes may be the constant -1, and is inferred.
 ///
 /// ```
 /// let sizes = tenon::tensor![2i64, -1]?;
@@ -105,7 +107,7 @@ pub fn dynamic_reshape(x: &Tensor, sizes: &Tensor) -> Result<Tensor> {
     )
 }
 
-/// The part of `x` from `starts` to `ends`, int64 of one axis with an element for each axis of `x`.
+/// Slices `x` from `starts` to `ends`, rank-1 int64 tensors with one element per axis of `x`.
 ///
 /// ```
 /// let (start, end) = (tenon::tensor![1i64]?, tenon::tensor![3i64]?);

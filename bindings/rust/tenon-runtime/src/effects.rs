@@ -1,4 +1,4 @@
-//! Printing, assertions and calls of the host, which become part of a trace inside a function.
+//! Printing, assertions and host calls. Inside a function they become part of its trace.
 
 use std::os::raw::c_void;
 use std::ptr;
@@ -14,8 +14,8 @@ use crate::tensor::Tensor;
 use crate::tensors::{Inputs, Tensors};
 use crate::text::{c_text, view};
 
-/// Prints a line in which each `{}` is replaced by the next value. Inside a function it prints at
-/// each call. Without a format it prints the values.
+/// Prints a line in which each `{}` of the format is replaced by the next value. Inside a function
+/// it prints at each call. An empty format prints the values only.
 ///
 /// ```
 /// tenon::print("loss: {}", [&tenon::tensor![0.5]?])?;
@@ -36,7 +36,8 @@ pub fn print<'a, T: Operand<'a>>(format: &str, values: impl IntoIterator<Item = 
     }
 }
 
-/// Sends what [`print()`] prints in the current context to a function, which any thread may call.
+/// Sends the text that [`print()`] prints in the current context to `receive`, which any thread may
+/// call.
 ///
 /// ```
 /// tenon::set_print(|line| eprint!("{line}"))?;
@@ -53,7 +54,7 @@ pub fn set_print<F: Fn(&str) + Send + Sync + 'static>(receive: F) -> Result<()> 
         payload: Box::into_raw(Box::new(receive)).cast(),
         destroy: Some(drop_payload::<F>),
     };
-    // SAFETY: the call owns the callback, also if it fails.
+    // SAFETY: the call owns the callback, even if it fails.
     unsafe {
         check(sys::tenon_context_set_print(
             sys::tenon_scope_context(scope),
@@ -62,8 +63,8 @@ pub fn set_print<F: Fn(&str) + Send + Sync + 'static>(receive: F) -> Result<()> 
     }
 }
 
-/// Fails unless all elements of a bool tensor are true. Each `{}` in the message is replaced by the
-/// next value. Inside a function it checks at each call.
+/// Returns an error unless all elements of the bool tensor `condition` are true. Each `{}` in the
+/// message is replaced by the next value. Inside a function it checks at each call.
 ///
 /// ```
 /// let x = tenon::tensor![1., 2.]?;
@@ -89,8 +90,8 @@ pub fn assert_that<'a, T: Operand<'a>>(
     }
 }
 
-/// Calls a closure that runs eagerly also inside a function: it may read values and branch on them.
-/// Its outputs have the dtypes and shapes of `like`.
+/// Calls a closure on the host, eagerly even inside a function, so that it may read values and
+/// branch on them. Its outputs have the dtypes and shapes of `like`.
 ///
 /// ```
 /// use tenon::{host_call, tensor, Function, Tensor};
@@ -120,8 +121,8 @@ where
                 destroy: Some(drop_payload::<F>),
             };
             let mut outputs = vec![ptr::null_mut(); like.len()];
-            // SAFETY: the inputs outlive the call, which owns the closure, also if it fails, and
-            // gives its outputs to the caller.
+            // SAFETY: the inputs outlive the call. The call owns the closure, even if it fails, and
+            // transfers its outputs to the caller.
             unsafe {
                 check(sys::tenon_host_call(
                     scope,

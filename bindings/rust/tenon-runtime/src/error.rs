@@ -30,27 +30,27 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Code {
-    /// The call is wrong: a type, a shape, an attribute.
+    /// An argument is invalid: its type, its shape, or an attribute.
     InvalidArgument,
-    /// A value is out of its range, such as an index.
+    /// A value is out of range, such as an index.
     OutOfRange,
-    /// There is no such device, op, file or name.
+    /// There is no device, op, file or argument of this name.
     NotFound,
     /// The call is valid, but this op, dtype or device does not support it.
     Unimplemented,
-    /// Not on this machine, or not now.
+    /// The device or file is not available on this machine, or not at this time.
     Unavailable,
-    /// The device's memory, or its limit, is exhausted.
+    /// The memory of the device, or its configured limit, is exhausted.
     OutOfMemory,
     /// The context or the scope was cancelled.
     Cancelled,
-    /// The object is in a state that forbids the call, such as a consumed tape.
+    /// The state of an object forbids the call; for example, a tape is already consumed.
     FailedPrecondition,
     /// A file is truncated or inconsistent.
     DataLoss,
-    /// The device is lost until another context opens it.
+    /// The device is lost. It works again in a new context.
     DeviceLost,
-    /// A defect of Tenon or of a plugin, or a panic in a callback.
+    /// A bug in Tenon or in a plugin, or a panic in a callback.
     Internal,
 }
 
@@ -104,8 +104,8 @@ impl fmt::Display for Code {
     }
 }
 
-/// Why a call failed: a code, a message with the op, the rule and the values, and the error that
-/// caused it.
+/// Why a call failed: a code, a message with the op, the rule and the values, and optionally the
+/// error that caused it.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -119,7 +119,7 @@ impl fmt::Display for Code {
 pub struct Error(Box<Inner>);
 
 enum Inner {
-    /// An error of the C ABI and its cause.
+    /// An error of the C ABI, and its cause.
     Native {
         raw: *mut sys::tenon_error,
         cause: Option<Error>,
@@ -130,11 +130,11 @@ enum Inner {
 
 // SAFETY: a C error does not change, and any thread may call its functions.
 unsafe impl Send for Error {}
-// SAFETY: as above.
+// SAFETY: a C error does not change, and any thread may call its functions.
 unsafe impl Sync for Error {}
 
 impl Error {
-    /// Makes an error, for a callback to return.
+    /// Creates an error that a callback can return.
     ///
     /// ```
     /// use tenon::{Code, Error};
@@ -149,10 +149,10 @@ impl Error {
         }))
     }
 
-    /// Takes over a C error.
+    /// Takes ownership of a C error.
     ///
     /// # Safety
-    /// `raw` is an error of which the caller owns a count.
+    /// `raw` is an error; the caller owns one reference to it.
     #[cold]
     pub(crate) unsafe fn adopt(raw: *mut sys::tenon_error) -> Self {
         let cause = sys::tenon_error_cause(raw);
@@ -167,15 +167,15 @@ impl Error {
         Self::adopt(raw as *mut _)
     }
 
-    /// A C error of which the caller owns a count.
+    /// Returns a C error. The caller owns one reference to it.
     pub(crate) fn into_raw(self) -> *mut sys::tenon_error {
         match &*self.0 {
             Inner::Native { raw, .. } => {
-                // SAFETY: the error lives as long as `self`.
+                // SAFETY: `self` keeps the error alive.
                 unsafe { sys::tenon_error_retain(*raw) };
                 *raw
             }
-            // SAFETY: the message is copied.
+            // SAFETY: the call copies the message.
             Inner::Local { code, message } => unsafe {
                 sys::tenon_error_create(code.to_c(), c_text(message))
             },
@@ -196,7 +196,8 @@ impl Error {
         }
     }
 
-    /// The op, the rule and the values: `"gather: C2: index 7 is outside [-3, 3)"`.
+    /// The message, with the op, the rule and the values:
+    /// `"gather: C2: index 7 is outside [-3, 3)"`.
     ///
     /// ```
     /// # use tenon::{Code, Error};
@@ -209,7 +210,7 @@ impl Error {
         }
     }
 
-    /// The name of the op that failed.
+    /// The name of the op that failed, if any.
     ///
     /// ```
     /// let error = tenon::tensor![1, 2]?.sqrt().unwrap_err();
@@ -220,7 +221,7 @@ impl Error {
         self.field(sys::tenon_error_op)
     }
 
-    /// The name of the parameter at fault.
+    /// The name of the invalid argument, if any.
     ///
     /// ```
     /// # use tenon::{Code, Error};
@@ -230,7 +231,7 @@ impl Error {
         self.field(sys::tenon_error_argument)
     }
 
-    /// The name of the device of the call, such as `"cpu:0"`.
+    /// The name of the device of the call, such as `"cpu:0"`, if any.
     ///
     /// ```
     /// # use tenon::{Code, Error};
@@ -240,7 +241,7 @@ impl Error {
         self.field(sys::tenon_error_device)
     }
 
-    /// The source line that [`Scope::set_location`](crate::Scope::set_location) set.
+    /// The location of the call, if [`Scope::set_location`](crate::Scope::set_location) set one.
     ///
     /// ```
     /// tenon::Scope::with_current(|scope| scope.set_location("train.rs:12"))?;
@@ -263,7 +264,7 @@ impl Error {
     }
 
     fn text(&self, raw: *mut sys::tenon_error, get: Getter) -> &str {
-        // SAFETY: the error is live, and its texts live as long.
+        // SAFETY: the error keeps its strings alive.
         unsafe { view(get(raw)) }
     }
 }
@@ -276,7 +277,7 @@ type Getter = unsafe fn(*const sys::tenon_error) -> sys::tenon_string;
 impl Drop for Inner {
     fn drop(&mut self) {
         if let Inner::Native { raw, .. } = self {
-            // SAFETY: the handle owns one count, which ends here.
+            // SAFETY: this handle owns one reference, and releases it once.
             unsafe { sys::tenon_error_release(*raw) }
         }
     }
@@ -319,10 +320,10 @@ impl error::Error for Error {
     }
 }
 
-/// Turns what a C call returned into a result.
+/// Converts the return value of a C call to a result.
 ///
 /// # Safety
-/// `raw` is NULL, or an error of which the caller owns a count.
+/// `raw` is NULL, or an error; the caller owns one reference to it.
 #[inline(always)]
 pub(crate) unsafe fn check(raw: *mut sys::tenon_error) -> Result<()> {
     if raw.is_null() {

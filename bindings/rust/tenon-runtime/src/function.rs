@@ -1,4 +1,4 @@
-//! Functions: closures that are traced once and run as their traces.
+//! Functions: closures that are traced into graphs.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,12 +17,12 @@ use crate::text::OwnedText;
 use crate::trace::Trace;
 
 shared_handle! {
-    /// The owner of a C function.
+    /// Owns a reference to a C function.
     Shared, tenon_function, tenon_function_retain, tenon_function_release
 }
 
-/// A closure that is traced at its first call and runs as its trace afterwards. `I` is its input
-/// type and `O` its output type.
+/// A closure that is traced at its first call; later calls run the trace. `I` is its input type and
+/// `O` its output type.
 ///
 /// ```
 /// use tenon::{tensor, Function, Tensor};
@@ -62,12 +62,12 @@ impl<I, O> fmt::Debug for Function<I, O> {
 }
 
 impl<I: Tensors, O: Tensors> Function<I, O> {
-    /// Makes a function of a closure, in the context of the current scope. [`FunctionOptions`] sets
-    /// options of tracing.
+    /// Creates a function from a closure, in the context of the current scope. Use
+    /// [`FunctionOptions`] to set options.
     ///
     /// # Panics
-    /// If libtenon is not found or the host's memory is exhausted; `FunctionOptions::create`
-    /// returns an error instead.
+    /// If libtenon is not found or host memory is exhausted. `FunctionOptions::create` returns an
+    /// error instead.
     ///
     /// ```
     /// use tenon::{tensor, Function, Tensor};
@@ -84,7 +84,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
         }
     }
 
-    /// Calls the function: traces the closure if no trace serves the call, and runs the trace.
+    /// Calls the function. Traces the closure first if no existing trace matches the inputs.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -96,7 +96,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
     pub fn call(&self, inputs: impl Inputs) -> Result<O> {
         let scope = current()?;
         inputs.lend_inputs(|inputs| {
-            // SAFETY: the inputs outlive the call; `take` provides space for the outputs.
+            // SAFETY: the inputs outlive the call; `take` provides memory for the outputs.
             O::take(|out, room, count| unsafe {
                 sys::tenon_function_call(
                     scope,
@@ -125,7 +125,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
         let scope = current()?;
         let statics = CStatics::new(statics);
         inputs.lend_inputs(|inputs| {
-            // SAFETY: as above.
+            // SAFETY: the inputs outlive the call; `take` provides memory for the outputs.
             O::take(|out, room, count| unsafe {
                 sys::tenon_function_call(
                     scope,
@@ -142,8 +142,8 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
         })?
     }
 
-    /// A function of the same inputs that returns the gradients of the sum of the floating outputs
-    /// with respect to each floating tensor input.
+    /// Returns a function with the same inputs that computes the gradients of the sum of the
+    /// floating outputs with respect to each floating tensor input.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -160,7 +160,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
         }
     }
 
-    /// Returns the trace that serves a call, without running it.
+    /// Returns the trace that a call with these inputs would use. Does not run it.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -188,7 +188,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
         })?
     }
 
-    /// Traces the function for the specified inputs.
+    /// Returns the trace for inputs of these types. Traces if there is none.
     ///
     /// ```
     /// # use tenon::{DType, Function, InputSpec, Statics, Tensor};
@@ -200,7 +200,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
     pub fn trace(&self, specs: &[InputSpec], statics: &Statics) -> Result<Trace> {
         let (specs, statics) = (CSpecs::new(specs), CStatics::new(statics));
         let mut raw = ptr::null_mut();
-        // SAFETY: all of it outlives the call.
+        // SAFETY: all arguments outlive the call.
         unsafe {
             check(sys::tenon_function_trace(
                 current()?,
@@ -218,7 +218,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
 
 impl<I, O> Function<I, O> {
     /// # Safety
-    /// `raw` is a function of which the caller owns a count.
+    /// `raw` is a function; the caller owns one reference to it.
     pub(crate) unsafe fn adopt(raw: *mut sys::tenon_function) -> Self {
         Self {
             shared: Shared::adopt(raw),
@@ -233,11 +233,11 @@ impl<I, O> Function<I, O> {
     /// assert_eq!(Function::new(|x: Tensor| x * 2).count_traces(), 0);
     /// ```
     pub fn count_traces(&self) -> usize {
-        // SAFETY: any thread may count.
+        // SAFETY: any thread may call the C function.
         unsafe { sys::tenon_function_count_traces(self.shared.raw()) }
     }
 
-    /// The traces, in the order of their creation.
+    /// The traces, in creation order.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -250,7 +250,7 @@ impl<I, O> Function<I, O> {
         (0..self.count_traces())
             .map(|index| {
                 let mut raw = ptr::null_mut();
-                // SAFETY: any thread may get one.
+                // SAFETY: any thread may call the C function.
                 unsafe {
                     check(sys::tenon_function_get_trace(
                         self.shared.raw(),
@@ -263,7 +263,7 @@ impl<I, O> Function<I, O> {
             .collect()
     }
 
-    /// The traces with their signatures, and the reason for each.
+    /// A text that lists the traces with their signatures and why each was created.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -274,13 +274,13 @@ impl<I, O> Function<I, O> {
     /// ```
     pub fn explain(&self) -> Result<String> {
         let mut text = OwnedText::empty();
-        // SAFETY: the caller owns the text.
+        // SAFETY: the caller owns the string.
         unsafe { check(sys::tenon_function_explain(self.shared.raw(), &mut text.0))? };
         Ok(text.as_str().to_owned())
     }
 }
 
-/// Makes the functions of the current context run their closures eagerly, for debugging.
+/// Sets whether the functions of the current context run their closures eagerly, for debugging.
 ///
 /// ```
 /// tenon::run_functions_eagerly(true)?;
@@ -288,7 +288,7 @@ impl<I, O> Function<I, O> {
 /// # tenon::Result::Ok(())
 /// ```
 pub fn run_functions_eagerly(eagerly: bool) -> Result<()> {
-    // SAFETY: the scope keeps its context alive.
+    // SAFETY: the current scope keeps its context alive.
     unsafe {
         sys::tenon_context_run_functions_eagerly(sys::tenon_scope_context(current()?), eagerly);
     }

@@ -45,7 +45,8 @@ impl Default for FunctionOptions {
 }
 
 impl FunctionOptions {
-    /// The defaults: any inputs, 64 traces, sizes are generalised when they differ.
+    /// Returns the default options: any inputs, at most 64 traces, sizes become dynamic when they
+    /// vary.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new();
@@ -61,7 +62,7 @@ impl FunctionOptions {
         }
     }
 
-    /// Names the function, for messages and profiles.
+    /// Sets the name of the function in messages and profiles.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new().name("train");
@@ -72,7 +73,7 @@ impl FunctionOptions {
         self
     }
 
-    /// Sets what calls may give.
+    /// Sets the inputs that calls may pass.
     ///
     /// ```
     /// use tenon::{DType, FunctionOptions, InputSpec};
@@ -85,7 +86,7 @@ impl FunctionOptions {
         self
     }
 
-    /// Sets the default of a static argument.
+    /// Sets the value of a static argument for calls that omit it.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new().default_static("training", false);
@@ -100,7 +101,7 @@ impl FunctionOptions {
         self
     }
 
-    /// Sets the maximum number of traces; the least recently used one is evicted.
+    /// Sets the maximum number of traces. Beyond it, the least recently used trace is evicted.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new().max_traces(8);
@@ -111,7 +112,7 @@ impl FunctionOptions {
         self
     }
 
-    /// Sets whether a size that differs for the third time is generalised.
+    /// Sets whether a size becomes dynamic when it differs for the third time.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new().relax(false);
@@ -122,8 +123,8 @@ impl FunctionOptions {
         self
     }
 
-    /// Limits the bytes of residuals that a call under a tape saves for the backward pass, which
-    /// recomputes the rest.
+    /// Limits the bytes of residuals that a call under a tape saves. The backward pass recomputes
+    /// the others.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new().memory_budget(1 << 20);
@@ -134,7 +135,7 @@ impl FunctionOptions {
         self
     }
 
-    /// Makes a function of a closure, in the context of the current scope.
+    /// Creates a function from a closure, in the context of the current scope.
     ///
     /// ```
     /// # use tenon::{FunctionOptions, Tensor};
@@ -150,7 +151,7 @@ impl FunctionOptions {
         self.create_with_statics(move |inputs, _| body(inputs))
     }
 
-    /// Makes a function of a closure that also takes static arguments.
+    /// Creates a function from a closure that also takes static arguments.
     ///
     /// ```
     /// use tenon::{FunctionOptions, Static, Statics, Tensor};
@@ -192,7 +193,7 @@ impl FunctionOptions {
             destroy: Some(drop_payload::<F>),
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: the options are copied; the call owns the body, also if it fails.
+        // SAFETY: the call copies the options and owns the body, even if it fails.
         unsafe {
             check(sys::tenon_function_create(
                 sys::tenon_scope_context(scope),

@@ -1,4 +1,4 @@
-//! Scopes in futures, and waiting without a blocked thread.
+//! Futures that run in a scope, and waiting without blocking a thread.
 
 use std::future::Future;
 use std::os::raw::c_void;
@@ -14,7 +14,7 @@ use crate::panics::ignore_panic;
 use crate::scope::{current, Scope};
 use crate::tensor::Tensor;
 
-/// A future whose code runs in a scope, on whatever thread polls it; [`Scope::attach`] makes it.
+/// A future that runs in a scope, on whichever thread polls it. Created by [`Scope::attach`].
 ///
 /// ```
 /// # use tenon::{Attached, Context, Scope};
@@ -25,13 +25,13 @@ use crate::tensor::Tensor;
 #[must_use = "a future does nothing until it is polled"]
 pub struct Attached<F> {
     scope: Scope,
-    // Boxed, so that no field is pinned in place.
+    // Boxed, so that `Attached` needs no pin projection.
     future: Pin<Box<F>>,
 }
 
 impl Scope {
-    /// Runs a future in this scope: each poll enters it, so that the task may move from thread to
-    /// thread.
+    /// Returns a future that runs `future` in this scope. Each poll enters the scope, so the task
+    /// may move between threads.
     ///
     /// ```
     /// use tenon::{tensor, Context, Scope};
@@ -65,7 +65,7 @@ impl Scope {
         }
     }
 
-    /// Completes when all work that was started in the scope has finished.
+    /// Returns a future that completes when all work that was started in the scope has finished.
     ///
     /// ```
     /// let waiting = tenon::Scope::with_current(|scope| scope.wait_async())?;
@@ -77,7 +77,7 @@ impl Scope {
             result: None,
             waker: None,
         }));
-        // SAFETY: the scope is of this thread; the call owns the callback, also if it fails.
+        // SAFETY: the scope belongs to this thread; the call owns the callback, even if it fails.
         unsafe {
             check(sys::tenon_scope_wait_async(
                 self.raw(),
@@ -98,13 +98,13 @@ impl<F: Future> Future for Attached<F> {
     }
 }
 
-/// The result of a callback and the waker to notify.
+/// Shared by a future and its C callback: the result, and the waker of the task that polls.
 struct State<T> {
     result: Option<Result<T>>,
     waker: Option<Waker>,
 }
 
-/// The payload of a callback: the value that it returns on success.
+/// The payload of a C callback: the shared state, and the value that the future returns on success.
 struct Payload<T> {
     state: Arc<Mutex<State<T>>>,
     value: Option<T>,
@@ -158,7 +158,7 @@ fn poll<T>(state: &Mutex<State<T>>, task: &mut TaskContext<'_>) -> Poll<Result<T
     }
 }
 
-/// Completes when the work of a scope has finished; [`Scope::wait_async`] makes it.
+/// A future that completes when the work of a scope has finished. Created by [`Scope::wait_async`].
 ///
 /// ```
 /// let waiting: tenon::Waiting = tenon::Scope::with_current(|scope| scope.wait_async())?;
@@ -178,7 +178,7 @@ impl Future for Waiting {
     }
 }
 
-/// Completes with the elements of a tensor; [`Tensor::read_async`] makes it.
+/// A future that completes with the elements of a tensor. Created by [`Tensor::read_async`].
 ///
 /// ```
 /// let reading: tenon::Reading<f32> = tenon::tensor![1.]?.read_async()?;
@@ -199,7 +199,8 @@ impl<T> Future for Reading<T> {
 }
 
 impl Tensor {
-    /// Copies all elements, row-major, and completes when they are there. See [`Scope::attach`].
+    /// Returns a future that completes with a copy of all elements, row-major. See
+    /// [`Scope::attach`].
     ///
     /// ```
     /// let reading = tenon::tensor![1., 2.]?.read_async::<f32>()?;
@@ -224,7 +225,7 @@ impl Tensor {
             result: None,
             waker: None,
         }));
-        // SAFETY: the vector's memory stays where it is in the payload, which lives until the
+        // SAFETY: the payload owns the vector, whose memory does not move, and lives until the
         // callback has run.
         unsafe {
             check(sys::tenon_tensor_read_async(

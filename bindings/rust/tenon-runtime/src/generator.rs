@@ -11,7 +11,7 @@ use crate::scope::current;
 use crate::tensor::Tensor;
 
 shared_handle! {
-    /// A source of random numbers with a state. Clones share the state.
+    /// A random number generator with a state. Clones share the state.
     ///
     /// ```
     /// use tenon::Generator;
@@ -33,14 +33,14 @@ impl Generator {
     /// ```
     pub fn new(seed: u64) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the scope is of this thread.
+        // SAFETY: the scope belongs to this thread.
         unsafe {
             check(sys::tenon_generator_create(current()?, seed, &mut raw))?;
             Ok(Self::adopt(raw))
         }
     }
 
-    /// Restarts it, as if it were made with this seed.
+    /// Resets the state to that of a new generator with this seed.
     ///
     /// ```
     /// tenon::Generator::new(1)?.seed(2)?;
@@ -51,7 +51,7 @@ impl Generator {
         unsafe { check(sys::tenon_generator_seed(current()?, self.raw(), seed)) }
     }
 
-    /// The state, six u32, to be saved.
+    /// Returns the state, a u32 tensor with 6 elements. Save it to resume from here.
     ///
     /// ```
     /// assert_eq!(tenon::Generator::new(1)?.state()?.shape()?, [6]);
@@ -59,14 +59,14 @@ impl Generator {
     /// ```
     pub fn state(&self) -> Result<Tensor> {
         let mut raw = ptr::null_mut();
-        // SAFETY: as above.
+        // SAFETY: the generator is live.
         unsafe {
             check(sys::tenon_generator_read(current()?, self.raw(), &mut raw))?;
             Ok(Tensor::adopt(raw))
         }
     }
 
-    /// Sets a state that [`Generator::state`] returned.
+    /// Restores a state that [`Generator::state`] returned.
     ///
     /// ```
     /// let generator = tenon::Generator::new(1)?;
@@ -75,7 +75,7 @@ impl Generator {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn set_state(&self, state: &Tensor) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: the generator and the tensor are live.
         unsafe {
             check(sys::tenon_generator_assign(
                 current()?,
@@ -85,7 +85,7 @@ impl Generator {
         }
     }
 
-    /// Draws f32 that are uniformly distributed in `[low, high)`.
+    /// Draws f32 numbers, uniformly distributed on `[low, high)`.
     ///
     /// ```
     /// let x = tenon::Generator::new(1)?.uniform(&[2, 3], 0., 1.)?;
@@ -96,7 +96,7 @@ impl Generator {
         self.uniform_of(DType::F32, shape, low, high)
     }
 
-    /// Draws numbers of a floating dtype, uniformly distributed in `[low, high)`.
+    /// Draws numbers of a floating dtype, uniformly distributed on `[low, high)`.
     ///
     /// ```
     /// let x = tenon::Generator::new(1)?.uniform_of(tenon::DType::F64, &[2], 0., 1.)?;
@@ -121,7 +121,7 @@ impl Generator {
         }
     }
 
-    /// Draws normally distributed f32.
+    /// Draws normally distributed f32 numbers.
     ///
     /// ```
     /// let x = tenon::Generator::new(1)?.normal(&[2, 3], 0., 0.1)?;
@@ -147,7 +147,7 @@ impl Generator {
         deviation: f64,
     ) -> Result<Tensor> {
         let mut raw = ptr::null_mut();
-        // SAFETY: as above.
+        // SAFETY: the shape outlives the call.
         unsafe {
             check(sys::tenon_generator_normal(
                 current()?,
@@ -184,7 +184,7 @@ impl Generator {
         )
     }
 
-    /// Sets a fraction `p` of the elements to zero and scales the others up.
+    /// Sets a random fraction `p` of the elements to zero and scales up the others to compensate.
     ///
     /// ```
     /// let x = tenon::Tensor::full(1f32, &[8])?;
@@ -206,7 +206,8 @@ impl Generator {
         )
     }
 
-    /// The first output of an op that takes a state where an input is NULL.
+    /// Calls a random op and returns its first output. The generator's state replaces the NULL
+    /// input.
     fn draw(
         &self,
         op: u32,

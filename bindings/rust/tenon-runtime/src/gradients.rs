@@ -1,4 +1,4 @@
-//! Gradients of closures, and custom derivatives.
+//! Gradients of closures, and custom gradients.
 
 use std::os::raw::c_void;
 use std::ptr;
@@ -15,7 +15,8 @@ use crate::variable::Variable;
 
 type Raw = *mut sys::tenon_tensor;
 
-/// Runs a closure of tensors, which outlives the call that receives it.
+/// The C callback of a closure of tensors. `payload` points to the closure, which must outlive the
+/// call.
 pub(crate) unsafe extern "C" fn run_function<I: Tensors, O: Tensors, F: Fn(I) -> Result<O>>(
     payload: *mut c_void,
     scope: *mut sys::tenon_scope,
@@ -40,7 +41,7 @@ pub(crate) unsafe extern "C" fn run_function<I: Tensors, O: Tensors, F: Fn(I) ->
     })
 }
 
-/// The result of differentiating a closure.
+/// The results of [`gradients`].
 ///
 /// ```
 /// let found = tenon::gradients((2., 3.), |(x, y): (tenon::Tensor, tenon::Tensor)| x * y)?;
@@ -50,16 +51,17 @@ pub(crate) unsafe extern "C" fn run_function<I: Tensors, O: Tensors, F: Fn(I) ->
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gradients {
-    /// The outputs of the closure.
+    /// The output of the closure.
     pub value: Tensor,
-    /// With respect to each argument; `None` if it is not floating.
+    /// The gradient with respect to each argument; `None` if the argument is not floating.
     pub by_argument: Vec<Option<Tensor>>,
-    /// With respect to each trainable variable that the closure read, in the order of first reads.
+    /// The gradient with respect to each trainable variable that the closure read, in order of
+    /// first read.
     pub by_variable: Vec<(Variable, Tensor)>,
 }
 
-/// Calls a closure and differentiates its outputs with respect to its arguments and the trainable
-/// variables that it reads. It can be nested inside the closure and under tapes.
+/// Calls a closure and differentiates its output with respect to its arguments and the trainable
+/// variables that it reads. Calls can be nested, and can run while tapes record.
 ///
 /// ```
 /// use tenon::{gradients, tensor, Tensor, Variable};
@@ -99,7 +101,7 @@ where
             &mut variables,
         ))
     })??;
-    // SAFETY: the caller owns all of it; the list keeps its entries alive.
+    // SAFETY: the caller owns all results; the list keeps its entries alive.
     unsafe {
         let list = VariableGradients::adopt(variables);
         let by_variable = (0..sys::tenon_variable_gradients_count(list.raw()))
@@ -119,11 +121,11 @@ where
 }
 
 handle! {
-    /// Variables with their gradients.
+    /// A list of variables and their gradients.
     VariableGradients, tenon_variable_gradients, tenon_variable_gradients_release
 }
 
-/// The gradient of a closure of one tensor, as a closure.
+/// Returns a closure that computes the gradient of a closure of one tensor.
 ///
 /// ```
 /// let square = |x: &tenon::Tensor| x.square();
@@ -144,7 +146,7 @@ pub fn grad(function: impl Fn(&Tensor) -> Result<Tensor>) -> impl Fn(&Tensor) ->
     }
 }
 
-/// The values that a derivative may use.
+/// The arguments of a derivative.
 ///
 /// ```
 /// use tenon::{custom_gradient, Backward, CustomGradient, Result, Tensor};
@@ -167,15 +169,15 @@ pub fn grad(function: impl Fn(&Tensor) -> Result<Tensor>) -> impl Fn(&Tensor) ->
 pub struct Backward {
     /// The inputs of the forward call.
     pub inputs: Vec<Tensor>,
-    /// Its outputs.
+    /// The outputs of the forward call.
     pub outputs: Vec<Tensor>,
-    /// One for each output; zeros if no gradient reached it.
+    /// The gradient with respect to each output; zeros if none reached it.
     pub cotangents: Vec<Tensor>,
 }
 
 impl Backward {
     /// # Safety
-    /// The lists are live during the call, which adds owners.
+    /// The arrays are live during the call. It adds a reference to each tensor.
     pub(crate) unsafe fn share(args: &sys::tenon_backward_args) -> Result<Self> {
         Ok(Self {
             inputs: Vec::share(borrow_raw(args.inputs, args.n_inputs))?,
@@ -185,10 +187,10 @@ impl Backward {
     }
 }
 
-/// Writes the gradients of a derivative to the C array.
+/// Writes the results of a `backward` closure to a C array.
 ///
 /// # Safety
-/// `out` has room for `room` handles.
+/// `out` has space for `room` handles.
 pub(crate) unsafe fn hand_over_gradients(
     given: Vec<Option<Tensor>>,
     out: *mut Raw,
@@ -208,7 +210,7 @@ pub(crate) unsafe fn hand_over_gradients(
     Ok(())
 }
 
-/// A computation with a custom derivative instead of the derivative of its ops.
+/// A computation with a custom gradient, which replaces the derivatives of its ops.
 ///
 /// ```
 /// use tenon::{custom_gradient, Backward, CustomGradient, Result, Tensor};
@@ -256,8 +258,8 @@ pub trait CustomGradient: Send + Sync + 'static {
     /// ```
     fn forward(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>>;
 
-    /// Computes a gradient for each input; `None` where there is none. Written with ops, it can be
-    /// differentiated again.
+    /// Computes a gradient for each input, or `None`. If it calls only differentiable ops, the
+    /// gradient can be differentiated again.
     ///
     /// See [`CustomGradient`] for an example:
     ///
@@ -287,7 +289,7 @@ unsafe extern "C" fn run_backward<G: CustomGradient>(
     })
 }
 
-/// Computes a [`CustomGradient`]; see there for an example.
+/// Calls a [`CustomGradient`]; see the example there.
 ///
 /// ```
 /// # use tenon::{custom_gradient, Backward, CustomGradient, Result, Tensor};
@@ -331,11 +333,11 @@ pub fn custom_gradient<G: CustomGradient>(gradient: G, inputs: impl Inputs) -> R
             ))
         }
     })??;
-    // SAFETY: the caller owns them.
+    // SAFETY: the caller owns the outputs of a successful call.
     Ok(unsafe { raw.into_iter().map(|raw| Tensor::adopt(raw)).collect() })
 }
 
-/// A closure in the form that C takes; it outlives the call.
+/// Wraps a closure as a C tensor function. The closure must outlive the C call.
 pub(crate) fn tensor_function<I: Tensors, O: Tensors, F: Fn(I) -> Result<O>>(
     function: &F,
 ) -> sys::tenon_tensor_function {

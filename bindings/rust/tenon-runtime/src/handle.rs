@@ -1,6 +1,6 @@
-//! Owners of the C ABI's counted objects.
+//! Handles of the C ABI's reference-counted objects.
 
-/// Defines a type that owns one count of an object and releases it when it is dropped.
+/// Defines a type that owns one reference to a C object and releases it when dropped.
 macro_rules! handle {
     ($(#[$meta:meta])* $name:ident, $raw:ident, $release:ident) => {
         $(#[$meta])*
@@ -9,10 +9,10 @@ macro_rules! handle {
         }
 
         impl $name {
-            /// Takes ownership of the caller's object.
+            /// Takes ownership of one reference.
             ///
             /// # Safety
-            /// `raw` is an object of this kind of which the caller owns a count.
+            /// `raw` is an object of this kind; the caller owns one reference to it.
             #[inline]
             #[allow(dead_code)]
             pub(crate) unsafe fn adopt(raw: *mut tenon_sys::$raw) -> Self {
@@ -30,25 +30,25 @@ macro_rules! handle {
         impl Drop for $name {
             #[inline]
             fn drop(&mut self) {
-                // SAFETY: the handle owns one count, which ends here.
+                // SAFETY: this handle owns one reference, and releases it once.
                 unsafe { tenon_sys::$release(self.raw()) }
             }
         }
     };
 }
 
-/// A handle that any thread may use and share: the headers mark its object `TENON_THREADS(any)`.
+/// Defines a handle that is `Send` and `Sync`: the headers mark its object `TENON_THREADS(any)`.
 macro_rules! shared_handle {
     ($(#[$meta:meta])* $name:ident, $raw:ident, $retain:ident, $release:ident) => {
         handle!($(#[$meta])* $name, $raw, $release);
 
-        // SAFETY: the C ABI allows each of its functions from any thread, several at once too.
+        // SAFETY: any thread may call each C function of the object, also concurrently.
         unsafe impl Send for $name {}
-        // SAFETY: as above.
+        // SAFETY: any thread may call each C function of the object, also concurrently.
         unsafe impl Sync for $name {}
 
         impl $name {
-            /// Adds an owner to an object that is owned elsewhere.
+            /// Adds a reference to an object that has another owner.
             ///
             /// # Safety
             /// `raw` is a live object of this kind.
@@ -63,7 +63,7 @@ macro_rules! shared_handle {
         impl Clone for $name {
             #[inline]
             fn clone(&self) -> Self {
-                // SAFETY: the object lives as long as `self`.
+                // SAFETY: `self` keeps the object alive.
                 unsafe { Self::share(self.raw()) }
             }
         }

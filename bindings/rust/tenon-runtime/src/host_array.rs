@@ -1,4 +1,4 @@
-//! Types and host memory of custom ops' tensors.
+//! Types and host memory of the tensors that custom ops take and return.
 
 use std::ptr;
 
@@ -7,7 +7,7 @@ use tenon_sys as sys;
 use crate::dtype::{DType, Element};
 use crate::error::{invalid, Result};
 
-/// A dtype and a shape.
+/// The type of a tensor: a dtype and a shape.
 ///
 /// ```
 /// use tenon::{DType, TensorType};
@@ -22,7 +22,7 @@ pub struct TensorType {
 }
 
 impl TensorType {
-    /// Makes a type.
+    /// Creates a type.
     ///
     /// ```
     /// # use tenon::{DType, TensorType};
@@ -45,7 +45,7 @@ impl TensorType {
         self.dtype
     }
 
-    /// The sizes.
+    /// The sizes of the axes.
     ///
     /// ```
     /// # use tenon::{DType, TensorType};
@@ -76,7 +76,8 @@ impl TensorType {
     }
 }
 
-/// The elements of an input in host memory, row-major. See [`CustomOp::compute`](crate::CustomOp::compute).
+/// An input in host memory, row-major without gaps. See
+/// [`CustomOp::compute`](crate::CustomOp::compute).
 ///
 /// ```
 /// fn first(input: &tenon::HostArray<'_>) -> tenon::Result<f32> {
@@ -88,7 +89,7 @@ pub struct HostArray<'a> {
 }
 
 impl<'a> HostArray<'a> {
-    /// The sizes.
+    /// The sizes of the axes.
     ///
     /// ```
     /// fn rows(input: &tenon::HostArray<'_>) -> i64 {
@@ -110,7 +111,7 @@ impl<'a> HostArray<'a> {
         DType::from_c(self.c.type_.dtype)
     }
 
-    /// The elements; an error if they are of another type.
+    /// The elements. Returns an error if `T` is not their type.
     ///
     /// ```
     /// fn sum(input: &tenon::HostArray<'_>) -> tenon::Result<f32> {
@@ -122,7 +123,7 @@ impl<'a> HostArray<'a> {
         if self.c.size == 0 {
             return Ok(&[]);
         }
-        // SAFETY: Tenon aligns arrays for their dtype and holds them during the call.
+        // SAFETY: Tenon aligns arrays for their dtype, and keeps them alive during the call.
         Ok(unsafe {
             std::slice::from_raw_parts(
                 self.c.data.cast::<T>(),
@@ -132,7 +133,8 @@ impl<'a> HostArray<'a> {
     }
 }
 
-/// The elements of an output in host memory, to be written. See [`CustomOp::compute`](crate::CustomOp::compute).
+/// An output in host memory, which `compute` writes. See
+/// [`CustomOp::compute`](crate::CustomOp::compute).
 ///
 /// ```
 /// fn clear(output: &mut tenon::HostArrayMut<'_>) -> tenon::Result<()> {
@@ -145,7 +147,7 @@ pub struct HostArrayMut<'a> {
 }
 
 impl HostArrayMut<'_> {
-    /// The sizes.
+    /// The sizes of the axes.
     ///
     /// ```
     /// fn rows(output: &tenon::HostArrayMut<'_>) -> i64 {
@@ -156,7 +158,7 @@ impl HostArrayMut<'_> {
         &self.c.type_.shape[..self.c.type_.rank as usize]
     }
 
-    /// The elements; an error if they are of another type.
+    /// The elements, zeroed at first. Returns an error if `T` is not their type.
     ///
     /// ```
     /// fn set(output: &mut tenon::HostArrayMut<'_>) -> tenon::Result<()> {
@@ -170,8 +172,8 @@ impl HostArrayMut<'_> {
         if count == 0 {
             return Ok(&mut []);
         }
-        // SAFETY: the memory is this call's alone, aligned for its dtype; it is zeroed, so that no
-        // element is read before it is written.
+        // SAFETY: only this call uses the memory. It is aligned for its dtype, and zeroed, so that
+        // no uninitialised element can be read.
         unsafe {
             let data = self.c.data.cast::<T>();
             ptr::write_bytes(data, 0, count);

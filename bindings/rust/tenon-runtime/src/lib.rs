@@ -1,4 +1,4 @@
-//! Tensors, gradients and compiled functions on devices that are plugins.
+//! Tensors, gradients and compiled functions. Devices are plugins.
 //!
 //! ```
 //! use tenon::{tensor, Tape, Variable};
@@ -10,19 +10,21 @@
 //! # tenon::Result::Ok(())
 //! ```
 //!
-//! - A [`Tensor`] is a value; [`tensor!`] makes one. Ops are methods, `x.softmax(1)`, and functions
-//!   in [`ops`]; operators work on references and values and return a [`Result`].
-//! - A [`Variable`] holds a tensor that changes. A [`Tape`] computes gradients with respect to
-//!   variables and tensors, [`grad`] those of a closure.
-//! - A [`Function`] is a closure that is traced once and runs as its trace; [`cond`], [`while_loop`]
-//!   and [`scan`] branch on values in both.
+//! - A [`Tensor`] is an immutable value; [`tensor!`] creates one. Ops are methods, such as
+//!   `x.softmax(1)`, and functions in [`ops`]. Operators take references or values, and return a
+//!   [`Result`].
+//! - A [`Variable`] holds a tensor that can be replaced. A [`Tape`] computes gradients with respect
+//!   to variables and tensors; [`grad`] computes those of a closure.
+//! - A [`Function`] traces a closure once and then runs the trace. [`cond`], [`while_loop`] and
+//!   [`scan`] branch on tensor values, both eagerly and inside functions.
 //! - [`CustomGradient`] and [`CustomOp`] add derivatives and ops. A panic in a closure becomes an
-//!   [`Error`]; none crosses the C ABI.
-//! - Calls run in the thread's current [`Scope`]; [`Scope::run`] and [`Scope::attach`], for
-//!   futures, make another one current.
+//!   [`Error`]; no panic crosses the C ABI.
+//! - Calls run in the thread's current [`Scope`]. [`Scope::run`] makes another scope current, and
+//!   [`Scope::attach`] does so for futures.
 //!
-//! Handles are released when they are dropped. Tensors, variables, functions and most others are
-//! [`Send`] and [`Sync`]; a scope is only [`Send`], and a tape is neither, as in the C headers.
+//! Dropping a handle releases its object. Tensors, variables, functions and most other types are
+//! [`Send`] and [`Sync`]; a scope is only [`Send`], and a tape is neither. The C headers have the
+//! same rules.
 #![warn(missing_docs, rust_2018_idioms)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![allow(clippy::many_single_char_names, unsafe_op_in_unsafe_fn)]

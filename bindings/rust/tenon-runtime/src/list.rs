@@ -13,8 +13,8 @@ use crate::tensors::{Inputs, Tensors};
 
 type Raw = *mut sys::tenon_tensor;
 
-/// A list of tensors of one type. Lists are immutable: setting an entry returns a new list, which
-/// shares the other entries. Entries that were not set are zeros.
+/// A list of tensors of one type. Lists are immutable: [`List::set`] returns a new list, which
+/// shares the other entries. Entries that were never set are zeros.
 ///
 /// ```
 /// use tenon::{tensor, DType, List};
@@ -61,7 +61,7 @@ impl List {
         Self::make(|out| unsafe { sys::tenon_list_create_like(scope, entry.raw(), capacity, out) })
     }
 
-    /// Lists the slices of a tensor along its first axis, without a copy.
+    /// Creates a list of the slices of a tensor along its first axis, without a copy.
     ///
     /// ```
     /// let list = tenon::List::unstack(&tenon::tensor![[1., 2.], [3., 4.]]?)?;
@@ -74,7 +74,7 @@ impl List {
         Self::make(|out| unsafe { sys::tenon_list_unstack(scope, tensor.raw(), out) })
     }
 
-    /// Returns a list in which the entry at `index` is replaced.
+    /// Returns a list with the entry at `index` replaced.
     ///
     /// ```
     /// # use tenon::{tensor, List};
@@ -84,7 +84,7 @@ impl List {
     /// ```
     pub fn set<'a>(&self, index: impl Operand<'a>, entry: impl Operand<'a>) -> Result<Self> {
         let (scope, index, entry) = (current()?, index.lend()?, entry.lend()?);
-        // SAFETY: all of it outlives the call.
+        // SAFETY: all arguments outlive the call.
         Self::make(|out| unsafe {
             sys::tenon_list_set(scope, self.0.raw(), index.raw(), entry.raw(), out)
         })
@@ -99,11 +99,11 @@ impl List {
     /// ```
     pub fn push<'a>(&self, entry: impl Operand<'a>) -> Result<Self> {
         let (scope, entry) = (current()?, entry.lend()?);
-        // SAFETY: as above.
+        // SAFETY: all arguments outlive the call.
         Self::make(|out| unsafe { sys::tenon_list_push(scope, self.0.raw(), entry.raw(), out) })
     }
 
-    /// The entry at an index; zeros if it was not set.
+    /// Returns the entry at `index`; zeros if it was never set.
     ///
     /// ```
     /// # use tenon::{tensor, List};
@@ -113,11 +113,11 @@ impl List {
     /// ```
     pub fn get<'a>(&self, index: impl Operand<'a>) -> Result<Tensor> {
         let (scope, index) = (current()?, index.lend()?);
-        // SAFETY: as above.
+        // SAFETY: all arguments outlive the call.
         tensor_of(|out| unsafe { sys::tenon_list_get(scope, self.0.raw(), index.raw(), out) })
     }
 
-    /// The length, an int64 of rank 0: one more than the last index that was set.
+    /// Returns the length, a rank-0 int64: the highest index that was set, plus 1.
     ///
     /// ```
     /// # use tenon::{tensor, List};
@@ -127,11 +127,11 @@ impl List {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> Result<Tensor> {
         let scope = current()?;
-        // SAFETY: as above.
+        // SAFETY: the list outlives the call.
         tensor_of(|out| unsafe { sys::tenon_list_length(scope, self.0.raw(), out) })
     }
 
-    /// All entries as one tensor, along a new first axis.
+    /// Stacks all entries along a new first axis.
     ///
     /// ```
     /// # use tenon::{tensor, List};
@@ -141,11 +141,11 @@ impl List {
     /// ```
     pub fn stack(&self) -> Result<Tensor> {
         let scope = current()?;
-        // SAFETY: as above; NULL is all of them.
+        // SAFETY: the list outlives the call; the length NULL selects all entries.
         tensor_of(|out| unsafe { sys::tenon_list_stack(scope, self.0.raw(), ptr::null(), out) })
     }
 
-    /// The first `length` entries as one tensor, along a new first axis.
+    /// Stacks the first `length` entries along a new first axis.
     ///
     /// ```
     /// # use tenon::{tensor, List};
@@ -155,7 +155,7 @@ impl List {
     /// ```
     pub fn stack_first<'a>(&self, length: impl Operand<'a>) -> Result<Tensor> {
         let (scope, length) = (current()?, length.lend()?);
-        // SAFETY: as above.
+        // SAFETY: all arguments outlive the call.
         tensor_of(|out| unsafe { sys::tenon_list_stack(scope, self.0.raw(), length.raw(), out) })
     }
 
@@ -169,7 +169,7 @@ impl List {
     /// ```
     pub fn concat(&self) -> Result<Tensor> {
         let scope = current()?;
-        // SAFETY: as above; NULL is all of them.
+        // SAFETY: the list outlives the call; the length NULL selects all entries.
         tensor_of(|out| unsafe { sys::tenon_list_concat(scope, self.0.raw(), ptr::null(), out) })
     }
 
@@ -185,7 +185,7 @@ fn tensor_of(call: impl FnOnce(*mut Raw) -> *mut sys::tenon_error) -> Result<Ten
 impl TryFrom<Tensor> for List {
     type Error = crate::Error;
 
-    /// The list of a tensor argument of a closure.
+    /// Converts a tensor that a closure received. Returns an error if it is not a list.
     fn try_from(tensor: Tensor) -> Result<Self> {
         // SAFETY: the tensor is live.
         if unsafe { sys::tenon_tensor_is_list(tensor.raw()) } {
@@ -235,7 +235,7 @@ impl Tensors for List {
     }
 }
 
-/// The list's tensor, for tuples that carry lists and tensors.
+/// Converts to the tensor that represents the list, for tuples that carry both lists and tensors.
 impl From<List> for Tensor {
     fn from(list: List) -> Self {
         list.0

@@ -4,9 +4,9 @@ use crate::dtype::{Element, BF16, F16};
 use crate::error::Result;
 use crate::tensor::Tensor;
 
-/// Makes a tensor from nested lists: `tensor![[1., 2.], [3., 4.]]`, or with the element type in
-/// front: `tensor![f64; 1., 2.]`. Without it, f64 becomes f32 as in other tensor libraries, and all
-/// else keeps its type: `tensor![1, 2]` is of i32.
+/// Creates a tensor from nested lists: `tensor![[1., 2.], [3., 4.]]`. An element type may precede
+/// them: `tensor![f64; 1., 2.]`. Without it, f64 literals become f32, as in other tensor libraries;
+/// all other types stay: `tensor![1, 2]` is i32.
 ///
 /// ```
 /// use tenon::{tensor, DType};
@@ -30,7 +30,7 @@ macro_rules! tensor {
     };
 }
 
-/// Nested arrays of elements.
+/// Nested arrays of elements of type `T`.
 ///
 /// ```
 /// let x = tenon::Tensor::from_nested::<f32, _>(&[[1., 2.], [3., 4.]])?;
@@ -38,10 +38,10 @@ macro_rules! tensor {
 /// # tenon::Result::Ok(())
 /// ```
 pub trait Nested<T> {
-    /// Appends the sizes of the axes.
+    /// Appends the sizes of this array's axes to `shape`.
     #[doc(hidden)]
     fn sizes(shape: &mut Vec<i64>);
-    /// Appends the elements, row-major.
+    /// Appends the elements to `elements`, row-major.
     #[doc(hidden)]
     fn flatten(&self, elements: &mut Vec<T>);
 }
@@ -58,7 +58,7 @@ impl<T, N: Nested<T>, const SIZE: usize> Nested<T> for [N; SIZE] {
     }
 }
 
-/// The innermost element of nested arrays as `tensor!` takes it: f64 becomes f32.
+/// Nested arrays that `tensor!` takes without an element type. Their f64 elements become f32.
 ///
 /// ```
 /// let x = tenon::Tensor::from_literal(&[1.0, 2.0])?;
@@ -69,10 +69,10 @@ pub trait Literal {
     /// The element type of the tensor.
     #[doc(hidden)]
     type Stored: Element;
-    /// Appends the sizes of the axes.
+    /// Appends the sizes of this array's axes to `shape`.
     #[doc(hidden)]
     fn sizes(shape: &mut Vec<i64>);
-    /// Appends the elements, row-major.
+    /// Appends the elements to `elements`, row-major.
     #[doc(hidden)]
     fn flatten(&self, elements: &mut Vec<Self::Stored>);
 }
@@ -126,7 +126,7 @@ literals!(
 );
 
 impl Tensor {
-    /// Copies nested arrays of elements of type `T`.
+    /// Creates a tensor from nested arrays of elements of type `T`.
     ///
     /// ```
     /// let x = tenon::Tensor::from_nested::<i64, _>(&[[1, 2, 3]])?;
@@ -140,7 +140,7 @@ impl Tensor {
         Self::from_slice(&elements, &shape)
     }
 
-    /// Copies nested arrays as `tensor!` does.
+    /// Creates a tensor from nested arrays, with the dtypes of `tensor!`: f64 becomes f32.
     ///
     /// ```
     /// let x = tenon::Tensor::from_literal(&[[1.0], [2.0]])?;

@@ -1,11 +1,11 @@
-//! Arrays of the crate ndarray, of whichever version the program depends on: the macros name the
-//! program's crate, so that this one needs none.
+//! Conversion of arrays of the crate ndarray. The macros refer to the program's own ndarray, of any
+//! version, so that this crate does not depend on it.
 
 use crate::dtype::Element;
 use crate::error::Result;
 use crate::tensor::Tensor;
 
-/// Copies an array of the crate `ndarray`, of any number of axes and any layout, to a tensor.
+/// Copies an array of the crate `ndarray`, of any rank and memory layout, to a tensor.
 ///
 /// ```ignore
 /// let array = ndarray::array![[1f32, 2.], [3., 4.]];
@@ -21,7 +21,7 @@ macro_rules! from_ndarray {
     }};
 }
 
-/// Copies a tensor to an `ndarray::ArrayD` of an element type.
+/// Copies a tensor to an `ndarray::ArrayD` with elements of the given Rust type.
 ///
 /// ```ignore
 /// let array = tenon::to_ndarray!(x, f32)?;
@@ -43,7 +43,7 @@ macro_rules! to_ndarray {
     }};
 }
 
-/// Copies row-major elements.
+/// Creates a tensor from row-major elements. Used by the macros of this file.
 #[doc(hidden)]
 pub fn from_array_parts<T: Element>(
     shape: &[usize],

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::tensor::Tensor;
 use crate::variable::Variable;
 
-/// A tensor that a call uses: the caller's, or one that is released after the call.
+/// A tensor that a call uses: borrowed from the caller, or owned and released after the call.
 #[doc(hidden)]
 pub struct Lent<'a> {
     raw: *mut sys::tenon_tensor,
@@ -43,7 +43,7 @@ impl<'a> Lent<'a> {
         self.raw
     }
 
-    /// Transfers the count of an owned tensor.
+    /// Transfers the reference of an owned tensor to the caller.
     pub(crate) fn leak(self) -> *mut sys::tenon_tensor {
         debug_assert!(self.owned);
         let raw = self.raw;
@@ -51,11 +51,12 @@ impl<'a> Lent<'a> {
         raw
     }
 
-    /// A tensor of the caller's own.
+    /// Returns a tensor that the caller owns.
     pub(crate) fn into_tensor(self) -> Tensor {
         let (raw, owned) = (self.raw, self.owned);
         mem::forget(self);
-        // SAFETY: the tensor is live; its count is taken over or added.
+        // SAFETY: the tensor is live. An owned reference is moved; for a borrowed one, a reference
+        // is added.
         unsafe {
             if owned {
                 Tensor::adopt(raw)
@@ -70,7 +71,7 @@ impl Drop for Lent<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.owned {
-            // SAFETY: the count was taken over by `own`.
+            // SAFETY: `own` took ownership of this reference.
             unsafe { sys::tenon_tensor_release(self.raw) }
         }
     }
@@ -151,7 +152,7 @@ macro_rules! numbers {
 }
 numbers!(f32, f64, i32, i64, bool);
 
-/// An optional input: what [`Operand`] is, or `None`.
+/// An optional input: an [`Operand`] or `None`.
 ///
 /// ```
 /// use tenon::tensor;
@@ -162,7 +163,7 @@ numbers!(f32, f64, i32, i64, bool);
 /// # tenon::Result::Ok(())
 /// ```
 pub trait OptionalOperand<'a> {
-    /// The tensor of the operand, if any.
+    /// The tensor of the operand, or `None`.
     #[doc(hidden)]
     fn lend_optional(self) -> Result<Option<Lent<'a>>>;
 }
@@ -195,13 +196,13 @@ optional!(
     i64
 );
 
-/// The handle of an optional input; NULL where it is absent.
+/// The handle of an optional input; NULL if it is omitted.
 #[inline]
 pub(crate) fn raw_or_null(lent: &Option<Lent<'_>>) -> *mut sys::tenon_tensor {
     lent.as_ref().map_or(std::ptr::null_mut(), Lent::raw)
 }
 
-/// Lends each of many operands.
+/// Converts each operand to a tensor for the duration of a call.
 pub(crate) fn lend_all<'a, T: Operand<'a>>(
     operands: impl IntoIterator<Item = T>,
 ) -> Result<Vec<Lent<'a>>> {

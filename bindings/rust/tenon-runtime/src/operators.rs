@@ -1,5 +1,5 @@
-//! Arithmetic operators, and slices of tensors. An operator returns a `Result`, which the next
-//! operator accepts on its right: `(&w * (&x + 1))?`.
+//! Arithmetic operators, and slices of tensors. An operator returns a `Result`; the next operator
+//! accepts a `Result` as its right operand: `(&w * (&x + 1))?`.
 
 use std::ops::{
     Add, BitAnd, BitOr, BitXor, Bound, Div, Mul, Neg, Not, RangeBounds, Rem, Shl, Shr, Sub,
@@ -103,7 +103,8 @@ unary! {
 }
 
 impl Tensor {
-    /// The slice at an index of an axis, which is removed. Negative indices count from the end.
+    /// Returns the slice at `index` of an axis, without that axis. A negative index counts from the
+    /// end.
     ///
     /// ```
     /// let x = tenon::tensor![[1., 2.], [3., 4.]]?;
@@ -111,8 +112,8 @@ impl Tensor {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn select(&self, axis: i64, index: i64) -> Result<Tensor> {
-        // A traced function reads no size, so that one trace serves all; there an index that is out
-        // of range fails in squeeze.
+        // While tracing, do not read the size, so that one trace serves all sizes. squeeze then
+        // reports an index out of range.
         if !is_tracing()? {
             let size = self.size(axis)?;
             if index < -size || index >= size {
@@ -130,7 +131,7 @@ impl Tensor {
             .squeeze(&[axis])
     }
 
-    /// A range of an axis.
+    /// Returns the slice for a range of indices of an axis. The axis remains.
     ///
     /// ```
     /// let x = tenon::tensor![1, 2, 3, 4]?;

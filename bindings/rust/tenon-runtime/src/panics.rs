@@ -9,11 +9,11 @@ use tenon_sys as sys;
 use crate::error::{Code, Error, Result};
 use crate::scope::Entered;
 
-/// Runs the body of a callback in the scope that C passed. An error, and a panic, becomes the error
-/// that the callback returns.
+/// Runs the body of a C callback in the scope that C passed. Converts an error or a panic to the
+/// error that the callback returns.
 ///
 /// # Safety
-/// `scope` is live while the body runs, and no other thread is inside it.
+/// `scope` is live while the body runs, and no other thread uses it meanwhile.
 pub(crate) unsafe fn in_callback(
     scope: *mut sys::tenon_scope,
     body: impl FnOnce() -> Result<()>,
@@ -22,7 +22,7 @@ pub(crate) unsafe fn in_callback(
     no_panic(body)
 }
 
-/// Runs the body of a callback that has no scope.
+/// Runs the body of a C callback that has no scope. Converts a panic to an error.
 pub(crate) fn no_panic(body: impl FnOnce() -> Result<()>) -> *mut sys::tenon_error {
     let error = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return std::ptr::null_mut(),
@@ -50,15 +50,15 @@ fn panic_error(payload: &(dyn Any + Send)) -> Error {
     )
 }
 
-/// Runs code whose panic cannot be reported.
+/// Runs the body of a C callback that cannot return an error. Discards a panic.
 pub(crate) fn ignore_panic(body: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
-        // A payload may panic when it is dropped.
+        // Dropping a panic payload may itself panic, so leak it.
         std::mem::forget(payload);
     }
 }
 
-/// The destructor of a payload that is a `Box<T>`.
+/// The C destructor of a payload that is a `Box<T>`.
 pub(crate) unsafe extern "C" fn drop_payload<T>(payload: *mut c_void) {
     ignore_panic(|| drop(Box::from_raw(payload.cast::<T>())));
 }

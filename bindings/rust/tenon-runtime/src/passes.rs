@@ -1,4 +1,4 @@
-//! The passes over the graphs of functions.
+//! The passes that optimise the graphs of functions.
 
 use tenon_sys as sys;
 
@@ -6,7 +6,7 @@ use crate::error::{check, Result};
 use crate::scope::current;
 use crate::text::{c_text, view};
 
-/// A pass: its name, and what it does.
+/// A graph pass.
 ///
 /// ```
 /// for pass in tenon::passes() {
@@ -16,19 +16,19 @@ use crate::text::{c_text, view};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pass {
-    /// The name.
+    /// The name of the pass.
     pub name: &'static str,
-    /// What it does, in a clause.
+    /// A short description of the pass.
     pub summary: &'static str,
 }
 
-/// The passes, in the order in which they run.
+/// Lists the passes in execution order.
 ///
 /// ```
 /// assert!(!tenon::passes().is_empty());
 /// ```
 pub fn passes() -> Vec<Pass> {
-    // SAFETY: the texts live as long as the library.
+    // SAFETY: the strings live as long as the library.
     unsafe {
         (0..sys::tenon_count_passes())
             .map(|index| Pass {
@@ -39,7 +39,7 @@ pub fn passes() -> Vec<Pass> {
     }
 }
 
-/// Disables or enables a pass in the current context, for graphs that have not run yet.
+/// Enables or disables a pass in the current context, for graphs that have not run yet.
 ///
 /// ```
 /// let name = tenon::passes().last().unwrap().name;
@@ -48,7 +48,7 @@ pub fn passes() -> Vec<Pass> {
 /// # tenon::Result::Ok(())
 /// ```
 pub fn set_pass(name: &str, enabled: bool) -> Result<()> {
-    // SAFETY: the scope keeps its context alive.
+    // SAFETY: the current scope keeps its context alive.
     unsafe {
         let context = sys::tenon_scope_context(current()?);
         check(sys::tenon_context_set_pass(context, c_text(name), enabled))

@@ -1,4 +1,4 @@
-//! Where the time of a program goes.
+//! Profiles where a program spends its time.
 
 use std::ptr;
 
@@ -9,7 +9,7 @@ use crate::error::{check, Result};
 use crate::text::{c_text, view, OwnedText};
 
 shared_handle! {
-    /// Measures the calls of a context, in all scopes and threads, until it is stopped or dropped.
+    /// Records the calls of a context, in all scopes and threads, until it is stopped or dropped.
     ///
     /// ```
     /// use tenon::{tensor, Profiler};
@@ -33,9 +33,9 @@ shared_handle! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpanKind {
-    /// An op that was called, or that a function launched.
+    /// An op: called eagerly, or launched by a function.
     Op,
-    /// Ops that a function launched as one kernel.
+    /// Several ops that a function launched as one kernel.
     Fused,
     /// A call of a function, including nested spans.
     Function,
@@ -54,18 +54,18 @@ pub enum SpanKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Clock {
-    /// Nothing was launched.
+    /// The row has no launches.
     None,
-    /// Around each launch of a synchronous device.
+    /// The host measured each launch of a synchronous device.
     Launch,
-    /// Until the host was notified of completion.
+    /// The host measured until it was notified of completion.
     Completion,
-    /// By the device's own clock.
+    /// The device's own clock measured each launch.
     Device,
 }
 
-/// Calls of one op or function with the same types of inputs on the same device. Times are
-/// nanoseconds: (total, minimum, maximum).
+/// Totals of all calls of one op or function with the same input types on the same device. Each
+/// time is a tuple (total, minimum, maximum) in nanoseconds.
 ///
 /// ```
 /// # let profiler = tenon::Profiler::start()?;
@@ -81,32 +81,32 @@ pub enum Clock {
 pub struct ProfilerRow {
     /// What the row measures.
     pub kind: SpanKind,
-    /// The op's or function's name.
+    /// The name of the op or function.
     pub name: String,
     /// The types of the inputs, such as `"f32[2,3], f32[3]"`.
     pub inputs: String,
-    /// The device's name; empty for a function.
+    /// The name of the device; empty for a function.
     pub device: String,
     /// How device times were measured.
     pub device_clock: Clock,
     /// The number of spans.
     pub count: u64,
-    /// From begin to end, with nested spans.
+    /// Host time from begin to end, including nested spans.
     pub host: (u64, u64, u64),
-    /// Without nested spans.
+    /// Host time without nested spans.
     pub own: (u64, u64, u64),
-    /// The number of launches.
+    /// The number of kernel launches.
     pub launches: u64,
-    /// Of launches.
+    /// Device time of the launches.
     pub on_device: (u64, u64, u64),
-    /// Bytes that launches read and wrote, or that were copied.
+    /// Bytes that launches read and wrote, or bytes of the copy.
     pub bytes: u64,
-    /// Of products and convolutions; 0 where it is not known.
+    /// Floating point operations of matrix products and convolutions; 0 if unknown.
     pub flops: u64,
 }
 
 impl Profiler {
-    /// Starts to profile the current context. One profiler runs in a context at a time.
+    /// Starts to profile the current context. Only one profiler can run in a context at a time.
     ///
     /// ```
     /// let profiler = tenon::Profiler::start()?;
@@ -116,7 +116,7 @@ impl Profiler {
         Self::start_in(&Context::current()?, 1_000_000)
     }
 
-    /// Starts to profile a context, and keeps at most `max_events` events for the trace.
+    /// Starts to profile a context. The trace holds at most `max_events` events.
     ///
     /// ```
     /// let context = tenon::Context::current()?;
@@ -130,25 +130,25 @@ impl Profiler {
             max_events,
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: the options are copied.
+        // SAFETY: the call copies the options.
         unsafe {
             check(sys::tenon_profiler_start(context.raw(), &options, &mut raw))?;
             Ok(Self::adopt(raw))
         }
     }
 
-    /// Stops the profiler. Its measurements can be read afterwards.
+    /// Stops the profiler. The results are available afterwards.
     ///
     /// ```
     /// tenon::Profiler::start()?.stop()?;
     /// # tenon::Result::Ok(())
     /// ```
     pub fn stop(&self) -> Result<()> {
-        // SAFETY: any thread may stop it.
+        // SAFETY: any thread may call the C function.
         unsafe { check(sys::tenon_profiler_stop(self.raw())) }
     }
 
-    /// A table for people, sorted by time.
+    /// Returns a readable table, sorted by time.
     ///
     /// ```
     /// # let profiler = tenon::Profiler::start()?;
@@ -158,12 +158,12 @@ impl Profiler {
     /// ```
     pub fn table(&self) -> Result<String> {
         let mut text = OwnedText::empty();
-        // SAFETY: the caller owns the text.
+        // SAFETY: the caller owns the string.
         unsafe { check(sys::tenon_profiler_table(self.raw(), &mut text.0))? };
         Ok(text.as_str().to_owned())
     }
 
-    /// Writes the events to a JSON file that Perfetto opens.
+    /// Writes the events to a JSON file for <https://ui.perfetto.dev>.
     ///
     /// ```no_run
     /// # let profiler = tenon::Profiler::start()?;
@@ -176,7 +176,7 @@ impl Profiler {
         unsafe { check(sys::tenon_profiler_write_trace(self.raw(), c_text(path))) }
     }
 
-    /// The rows of the table, in its order.
+    /// Returns the rows of the table, in the same order.
     ///
     /// ```
     /// # let profiler = tenon::Profiler::start()?;
@@ -185,7 +185,8 @@ impl Profiler {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn rows(&self) -> Result<Vec<ProfilerRow>> {
-        // SAFETY: the struct holds its size; texts live as long as the profiler and are copied.
+        // SAFETY: the struct holds its size; its strings live as long as the profiler and are
+        // copied.
         unsafe {
             (0..sys::tenon_profiler_count_rows(self.raw()))
                 .map(|index| {
@@ -198,7 +199,7 @@ impl Profiler {
         }
     }
 
-    /// The number of events that were dropped because the trace was full; the table includes them.
+    /// The number of events beyond `max_events`. The trace omits them; the table includes them.
     ///
     /// ```
     /// # let profiler = tenon::Profiler::start()?;
@@ -207,13 +208,13 @@ impl Profiler {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn count_dropped_events(&self) -> u64 {
-        // SAFETY: any thread may count.
+        // SAFETY: any thread may call the C function.
         unsafe { sys::tenon_profiler_count_dropped_events(self.raw()) }
     }
 }
 
 /// # Safety
-/// The texts of the row are live.
+/// The strings of the row are live.
 unsafe fn row(c: &sys::tenon_profiler_row) -> ProfilerRow {
     ProfilerRow {
         kind: match c.kind {

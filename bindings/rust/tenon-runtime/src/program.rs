@@ -1,4 +1,4 @@
-//! Programs in files: functions that are saved, opened, called and trained.
+//! Programs: functions that are saved to files, opened, called and trained.
 
 use std::ptr;
 
@@ -45,13 +45,13 @@ shared_handle! {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProgramFunction {
-    /// Its name.
+    /// The name of the function.
     pub name: String,
-    /// At least one.
+    /// Its signatures; at least one.
     pub signatures: Vec<ProgramSignature>,
 }
 
-/// A signature of a function of a program: its inputs and outputs, as declared by the file.
+/// A signature of a function, as declared in the file.
 ///
 /// ```no_run
 /// let program = tenon::Program::open("net")?;
@@ -63,14 +63,15 @@ pub struct ProgramFunction {
 pub struct ProgramSignature {
     /// The inputs.
     pub inputs: Vec<InputSpec>,
-    /// The outputs; of [`DType::None`](crate::DType::None) if the file does not declare it.
+    /// The outputs. Their dtype is [`DType::None`](crate::DType::None) if the file does not declare
+    /// it.
     pub outputs: Vec<InputSpec>,
-    /// The static arguments for which it was traced.
+    /// The values of the static arguments when the function was traced.
     pub statics: Statics,
 }
 
 impl Program {
-    /// Reads a program, its weights onto the current device.
+    /// Opens a program and loads its weights onto the current device.
     ///
     /// ```
     /// let error = tenon::Program::open("/no/such/program").err().unwrap();
@@ -86,8 +87,8 @@ impl Program {
         }
     }
 
-    /// Writes traces as a program, each under a name, with their variables. Traces of one name are
-    /// signatures of one function. See [`Program`].
+    /// Saves traces as a program, each under a name, with the variables that they use. Traces with
+    /// the same name become signatures of one function. See [`Program`].
     ///
     /// ```no_run
     /// # use tenon::{tensor, Function, Program, Tensor};
@@ -115,7 +116,7 @@ impl Program {
         }
     }
 
-    /// The functions.
+    /// Lists the functions of the program.
     ///
     /// ```no_run
     /// let functions = tenon::Program::open("net")?.functions();
@@ -123,7 +124,7 @@ impl Program {
     /// ```
     pub fn functions(&self) -> Vec<ProgramFunction> {
         let raw = self.raw();
-        // SAFETY: declarations live as long as the program, and are copied.
+        // SAFETY: the declarations live as long as the program, and are copied.
         unsafe {
             (0..sys::tenon_program_count_functions(raw))
                 .map(|at| ProgramFunction {
@@ -149,8 +150,8 @@ impl Program {
         }
     }
 
-    /// A function by its name; the empty name selects the only one. `I` is its input type and `O`
-    /// its output type.
+    /// Returns a function by name. If the program has only one, the name may be empty. `I` is its
+    /// input type and `O` its output type.
     ///
     /// ```no_run
     /// # use tenon::{Program, Tensor};
@@ -170,7 +171,7 @@ impl Program {
         }
     }
 
-    /// The variables that the functions share.
+    /// Returns the variables of the program, which its functions share.
     ///
     /// ```no_run
     /// for variable in tenon::Program::open("net")?.variables() {
@@ -179,7 +180,7 @@ impl Program {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn variables(&self) -> Vec<Variable> {
-        // SAFETY: the variables live as long as the program, and get an owner more.
+        // SAFETY: the program keeps the variables alive; `share` adds a reference to each.
         unsafe {
             (0..sys::tenon_program_count_variables(self.raw()))
                 .map(|index| Variable::share(sys::tenon_program_variable(self.raw(), index)))
@@ -187,7 +188,7 @@ impl Program {
         }
     }
 
-    /// A description as JSON, for tools.
+    /// Returns a description of the program as JSON, for tools.
     ///
     /// ```no_run
     /// println!("{}", tenon::Program::open("net")?.describe()?);
@@ -195,7 +196,7 @@ impl Program {
     /// ```
     pub fn describe(&self) -> Result<String> {
         let mut text = OwnedText::empty();
-        // SAFETY: the caller owns the text.
+        // SAFETY: the caller owns the string.
         unsafe { check(sys::tenon_program_describe(self.raw(), &mut text.0))? };
         Ok(text.as_str().to_owned())
     }

@@ -1,4 +1,4 @@
-//! Named tensors in files, in the format safetensors.
+//! Named tensors in files of the format safetensors.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -29,7 +29,7 @@ pub struct SafetensorsWriter {
 }
 
 impl SafetensorsWriter {
-    /// Begins without tensors.
+    /// Creates a writer without tensors.
     ///
     /// ```
     /// let writer = tenon::SafetensorsWriter::new();
@@ -50,7 +50,7 @@ impl SafetensorsWriter {
         Ok(self)
     }
 
-    /// Adds an entry of metadata.
+    /// Adds an entry to the metadata.
     ///
     /// ```
     /// let writer = tenon::SafetensorsWriter::new().metadata("epoch", "7");
@@ -61,7 +61,7 @@ impl SafetensorsWriter {
         self
     }
 
-    /// Writes a file, which takes its name only once it is complete.
+    /// Writes a file. It appears under its name only when it is complete.
     ///
     /// ```no_run
     /// # use tenon::{tensor, SafetensorsWriter};
@@ -70,7 +70,7 @@ impl SafetensorsWriter {
     /// ```
     pub fn save(&self, path: &str) -> Result<()> {
         let (names, tensors, metadata) = self.c();
-        // SAFETY: all of it outlives the call.
+        // SAFETY: all arguments outlive the call.
         unsafe {
             check(sys::tenon_safetensors_save(
                 current()?,
@@ -84,7 +84,7 @@ impl SafetensorsWriter {
         }
     }
 
-    /// Returns the bytes of such a file.
+    /// Returns the content of a safetensors file as bytes.
     ///
     /// ```
     /// let bytes = tenon::SafetensorsWriter::new().tensor("w", tenon::tensor![1.])?.to_bytes()?;
@@ -93,7 +93,7 @@ impl SafetensorsWriter {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (names, tensors, metadata) = self.c();
         let mut bytes = OwnedText::empty();
-        // SAFETY: all of it outlives the call, which gives the bytes to the caller.
+        // SAFETY: all arguments outlive the call, which transfers the bytes to the caller.
         unsafe {
             check(sys::tenon_safetensors_write(
                 current()?,
@@ -134,8 +134,8 @@ impl SafetensorsWriter {
 }
 
 shared_handle! {
-    /// An open file of named tensors, or one in memory. Everything except the elements is
-    /// validated.
+    /// An open file of named tensors, or the content of a file in memory. Opening validates the
+    /// header.
     ///
     /// See [`SafetensorsWriter`] for an example:
     ///
@@ -146,7 +146,7 @@ shared_handle! {
     Safetensors, tenon_safetensors, tenon_safetensors_retain, tenon_safetensors_release
 }
 
-/// A tensor in a file.
+/// The name and type of a tensor in a file.
 ///
 /// ```no_run
 /// for entry in tenon::Safetensors::open("weights.safetensors")?.entries() {
@@ -157,11 +157,11 @@ shared_handle! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SafetensorsEntry {
-    /// Its name.
+    /// The name of the tensor.
     pub name: String,
-    /// Its element type.
+    /// The element type.
     pub dtype: DType,
-    /// Its sizes.
+    /// The sizes of the axes.
     pub shape: Vec<i64>,
 }
 
@@ -183,7 +183,7 @@ impl Safetensors {
         }
     }
 
-    /// Opens the content of a file, which is copied.
+    /// Opens the content of a file in memory. Copies the bytes.
     ///
     /// ```
     /// let error = tenon::Safetensors::from_bytes(b"no file").err().unwrap();
@@ -193,7 +193,7 @@ impl Safetensors {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         crate::context::load_library()?;
         let mut raw = ptr::null_mut();
-        // SAFETY: the bytes are copied.
+        // SAFETY: the call copies the bytes.
         unsafe {
             check(sys::tenon_safetensors_open_memory(
                 bytes.as_ptr().cast(),
@@ -204,7 +204,7 @@ impl Safetensors {
         }
     }
 
-    /// The tensors, in the order of their elements.
+    /// Lists the tensors, in the order in which the file stores their elements.
     ///
     /// ```
     /// # use tenon::{tensor, Safetensors, SafetensorsWriter};
@@ -214,7 +214,7 @@ impl Safetensors {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn entries(&self) -> Vec<SafetensorsEntry> {
-        // SAFETY: the file's texts live as long as it does, and are copied.
+        // SAFETY: the strings live as long as the file, and are copied.
         unsafe {
             (0..sys::tenon_safetensors_count(self.raw()))
                 .map(|index| SafetensorsEntry {
@@ -230,7 +230,7 @@ impl Safetensors {
         }
     }
 
-    /// The metadata.
+    /// Returns the metadata of the file.
     ///
     /// ```
     /// # use tenon::{Safetensors, SafetensorsWriter};
@@ -240,7 +240,7 @@ impl Safetensors {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn metadata(&self) -> BTreeMap<String, String> {
-        // SAFETY: as above.
+        // SAFETY: the strings live as long as the file, and are copied.
         unsafe {
             (0..sys::tenon_safetensors_count_metadata(self.raw()))
                 .map(|index| {
@@ -251,7 +251,7 @@ impl Safetensors {
         }
     }
 
-    /// Reads a tensor onto the current device.
+    /// Loads a tensor onto the current device.
     ///
     /// ```
     /// # use tenon::{tensor, Safetensors, SafetensorsWriter};

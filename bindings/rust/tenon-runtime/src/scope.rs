@@ -1,4 +1,4 @@
-//! Scopes, in which calls run; each thread has a current one.
+//! Scopes, in which calls run. Each thread has a current scope.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -14,14 +14,14 @@ use crate::error::{check, Code, Error, Result};
 use crate::text::c_text;
 
 handle! {
-    /// The owner of a C scope; a scope is sent to another thread, and not shared.
+    /// Owns a reference to a C scope. A scope can be sent to another thread, but not shared.
     Owned, tenon_scope, tenon_scope_release
 }
 
-// SAFETY: a scope may be used by any thread, one at a time.
+// SAFETY: any thread may use a scope, one thread at a time.
 unsafe impl Send for Owned {}
 
-/// How many tapes record on a scope, and on which thread.
+/// Number of tapes that record a scope, and the thread that created them.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     tapes: AtomicUsize,
@@ -38,7 +38,8 @@ impl Recording {
         self.tapes.fetch_sub(1, Ordering::Release);
     }
 
-    /// A tape may be dropped at any time by its thread, so that no other may enter the scope.
+    /// Panics if a tape of another thread records the scope: that thread may drop the tape at any
+    /// time.
     fn assert_here(&self) {
         assert!(
             self.tapes.load(Ordering::Acquire) == 0
@@ -48,17 +49,17 @@ impl Recording {
     }
 }
 
-/// A number that no two live threads share.
+/// Identifies a thread: no two live threads have the same number.
 fn thread_mark() -> usize {
     thread_local!(static MARK: u8 = const { 0 });
     MARK.with(|mark| mark as *const u8 as usize)
 }
 
-/// The state of calls: the current device and the active tapes. A thread that creates no scope gets
+/// Where calls run: the current device and the active tapes. A thread that creates no scope gets
 /// one in the shared context.
 ///
-/// A scope may move between threads and is used by one at a time, so it is [`Send`] but not
-/// [`Sync`]:
+/// Scopes can move between threads, but only one thread can use a scope at a time. They are
+/// [`Send`] but not [`Sync`]:
 ///
 /// ```
 /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -82,14 +83,14 @@ struct Current {
 }
 
 thread_local! {
-    // Two plain pointers, so that reading the first costs no initialisation.
+    // Plain pointers, so that access needs no initialisation check.
     static CURRENT: Cell<*mut sys::tenon_scope> = const { Cell::new(ptr::null_mut()) };
     static CURRENT_RECORDING: Cell<Current> =
         const { Cell::new(Current { recording: ptr::null() }) };
     static OWN: OwnScope = OwnScope(Context::shared().and_then(Scope::new));
 }
 
-/// The default scope of a thread, until the thread ends.
+/// The default scope of a thread. It lives until the thread ends.
 struct OwnScope(Result<Scope>);
 
 impl Drop for OwnScope {
@@ -104,7 +105,7 @@ impl Drop for OwnScope {
     }
 }
 
-/// The scope of the thread's calls.
+/// Returns the current scope of the thread.
 #[inline(always)]
 pub(crate) fn current() -> Result<*mut sys::tenon_scope> {
     let scope = CURRENT.with(Cell::get);
@@ -114,9 +115,9 @@ pub(crate) fn current() -> Result<*mut sys::tenon_scope> {
     Ok(scope)
 }
 
-/// Whether the current scope traces a function.
+/// Returns whether the current scope traces a function.
 pub(crate) fn is_tracing() -> Result<bool> {
-    // SAFETY: the current scope is of this thread.
+    // SAFETY: the current scope belongs to this thread.
     Ok(unsafe { sys::tenon_scope_is_tracing(current()?) })
 }
 
@@ -139,15 +140,16 @@ fn use_own_scope() -> Result<*mut sys::tenon_scope> {
     })
 }
 
-/// The current scope, and the record of its tapes; NULL in a callback whose scope is not of Rust.
+/// Returns the current scope and the record of its tapes. The record is `None` in a callback whose
+/// scope was not created in Rust.
 pub(crate) fn current_recording() -> Result<(*mut sys::tenon_scope, Option<Arc<Recording>>)> {
     let scope = current()?;
     let recording = CURRENT_RECORDING.with(Cell::get).recording;
     if recording.is_null() {
         return Ok((scope, None));
     }
-    // SAFETY: it belongs to the scope that is entered, which keeps it alive; the count that is
-    // added here is the caller's.
+    // SAFETY: the current scope keeps its record alive. The reference that is added here belongs to
+    // the caller.
     let recording = unsafe {
         Arc::increment_strong_count(recording);
         Arc::from_raw(recording)
@@ -155,11 +157,11 @@ pub(crate) fn current_recording() -> Result<(*mut sys::tenon_scope, Option<Arc<R
     Ok((scope, Some(recording)))
 }
 
-/// Makes a scope the thread's current one until it is dropped.
+/// Makes a scope the current one of this thread until dropped.
 pub(crate) struct Entered {
     before: *mut sys::tenon_scope,
     before_recording: Current,
-    // Of the thread that entered.
+    // Makes this type neither `Send` nor `Sync`: it must be dropped on the thread that created it.
     one_thread: PhantomData<*mut ()>,
 }
 
@@ -172,7 +174,8 @@ impl Entered {
         }
     }
 
-    /// Enters the scope that a callback received: that of the outer call, or one of Tenon's own.
+    /// Enters the scope that a callback received: that of the outer call, or one that Tenon
+    /// created.
     pub(crate) fn callback(scope: *mut sys::tenon_scope) -> Self {
         let recording = if CURRENT.with(Cell::get) == scope {
             CURRENT_RECORDING.with(Cell::get)
@@ -192,7 +195,7 @@ impl Drop for Entered {
     }
 }
 
-/// Keeps a scope current on this thread; [`Scope::enter`] makes it.
+/// Keeps a scope current on this thread. Created by [`Scope::enter`].
 ///
 /// ```
 /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -209,7 +212,7 @@ pub struct ScopeGuard<'a> {
 }
 
 impl Scope {
-    /// Makes a scope on the CPU, which is opened when it is first needed.
+    /// Creates a scope on the CPU, which is opened when it is first needed.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -219,7 +222,7 @@ impl Scope {
         Self::on(context, "")
     }
 
-    /// Makes a scope on a device by name.
+    /// Creates a scope on the device with this name.
     ///
     /// ```
     /// let scope = tenon::Scope::on(tenon::Context::shared()?, "cpu:0")?;
@@ -252,7 +255,7 @@ impl Scope {
     /// in the reverse order of their creation.
     ///
     /// # Panics
-    /// If a tape of another thread records on the scope.
+    /// If a tape of another thread records the scope.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -268,10 +271,10 @@ impl Scope {
         }
     }
 
-    /// Runs code in the scope.
+    /// Runs `code` with this scope as the current one.
     ///
     /// # Panics
-    /// If a tape of another thread records on the scope.
+    /// If a tape of another thread records the scope.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -284,7 +287,7 @@ impl Scope {
         code()
     }
 
-    /// Runs code with the thread's current scope.
+    /// Runs `code` with the thread's current scope as its argument.
     ///
     /// ```
     /// let device = tenon::Scope::with_current(|scope| scope.device())?;
@@ -293,7 +296,7 @@ impl Scope {
     /// ```
     pub fn with_current<T>(code: impl FnOnce(&Scope) -> Result<T>) -> Result<T> {
         let (raw, recording) = current_recording()?;
-        // SAFETY: the current scope is live; the count that is added here ends with `scope`.
+        // SAFETY: the current scope is live; `scope` owns the reference that is added here.
         let scope = unsafe {
             sys::tenon_scope_retain(raw);
             Scope {
@@ -305,7 +308,7 @@ impl Scope {
         code(&scope)
     }
 
-    /// The device of calls without tensors, and of new tensors.
+    /// The current device: it holds new tensors and runs calls without tensors.
     ///
     /// ```
     /// let scope = tenon::Scope::on(tenon::Context::shared()?, "cpu")?;
@@ -314,14 +317,14 @@ impl Scope {
     /// ```
     pub fn device(&self) -> Result<Device> {
         let mut raw = ptr::null_mut();
-        // SAFETY: `&self` is of one thread.
+        // SAFETY: only this thread uses the scope, because `Scope` is not `Sync`.
         unsafe {
             check(sys::tenon_scope_get_device(self.owned.raw(), &mut raw))?;
             Ok(Device::adopt(raw))
         }
     }
 
-    /// Sets the device of later calls.
+    /// Sets the current device, for later calls.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -329,11 +332,12 @@ impl Scope {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn set_device(&self, name: &str) -> Result<()> {
-        // SAFETY: as above; the name is borrowed until the call returns.
+        // SAFETY: only this thread uses the scope; the name is borrowed until the call returns.
         unsafe { check(sys::tenon_scope_set_device(self.owned.raw(), c_text(name))) }
     }
 
-    /// Sets the source line of later calls, for [`Error::location`](crate::Error::location).
+    /// Sets the source location that [`Error::location`](crate::Error::location) reports for later
+    /// calls.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -341,7 +345,7 @@ impl Scope {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn set_location(&self, location: &str) -> Result<()> {
-        // SAFETY: as above; the text is copied.
+        // SAFETY: only this thread uses the scope; the call copies the text.
         unsafe {
             check(sys::tenon_scope_set_location(
                 self.owned.raw(),
@@ -357,22 +361,22 @@ impl Scope {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn wait(&self) -> Result<()> {
-        // SAFETY: `&self` is of one thread.
+        // SAFETY: only this thread uses the scope, because `Scope` is not `Sync`.
         unsafe { check(sys::tenon_scope_wait(self.owned.raw())) }
     }
 
-    /// Whether calls are traced: inside a function's closure.
+    /// Whether the scope records calls into a trace, as inside a function's closure.
     ///
     /// ```
     /// assert!(!tenon::Scope::with_current(|scope| Ok(scope.is_tracing()))?);
     /// # tenon::Result::Ok(())
     /// ```
     pub fn is_tracing(&self) -> bool {
-        // SAFETY: `&self` is of one thread.
+        // SAFETY: only this thread uses the scope, because `Scope` is not `Sync`.
         unsafe { sys::tenon_scope_is_tracing(self.owned.raw()) }
     }
 
-    /// Returns a handle with which another thread can cancel the scope's calls.
+    /// Returns a handle that lets another thread cancel the scope's calls.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -391,7 +395,7 @@ impl Scope {
 }
 
 shared_handle! {
-    /// Cancels the calls of a scope from any thread; [`Scope::canceller`] makes it.
+    /// Cancels the calls of a scope from any thread. Created by [`Scope::canceller`].
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -403,8 +407,8 @@ shared_handle! {
 }
 
 impl Canceller {
-    /// Makes the calls in progress return [`Code::Cancelled`](crate::Code::Cancelled) at their next
-    /// check. Calls that begin later run.
+    /// Cancels the calls in progress: they return [`Code::Cancelled`](crate::Code::Cancelled) at
+    /// their next check. Later calls are not affected.
     ///
     /// ```
     /// tenon::Scope::with_current(|scope| Ok(scope.canceller()))?.cancel();
@@ -416,7 +420,7 @@ impl Canceller {
     }
 }
 
-/// Runs code with another current device.
+/// Runs `code` with another current device.
 ///
 /// ```
 /// let x = tenon::with_device("cpu:0", || tenon::tensor![1., 2.])?;
@@ -427,7 +431,8 @@ pub fn with_device<T>(name: &str, code: impl FnOnce() -> Result<T>) -> Result<T>
     struct Restore(*mut sys::tenon_scope, Device);
     impl Drop for Restore {
         fn drop(&mut self) {
-            // SAFETY: of this thread. A device that was open stays open, so this does not fail.
+            // SAFETY: the scope belongs to this thread. An open device stays open, so restoring it
+            // does not fail.
             unsafe {
                 let error = sys::tenon_scope_set_device(self.0, c_text(self.1.name()));
                 sys::tenon_error_release(error);

@@ -1,4 +1,4 @@
-//! Types of inputs, for tracing functions and for the signatures of programs.
+//! Types of inputs, for tracing functions and for signatures of programs.
 
 use tenon_sys as sys;
 
@@ -6,7 +6,7 @@ use crate::dtype::DType;
 use crate::tensor::sizes;
 use crate::text::{c_text, view};
 
-/// The type of an input, whose sizes may be unknown.
+/// The type of an input. Sizes may be unknown.
 ///
 /// ```
 /// use tenon::{DType, InputSpec};
@@ -23,7 +23,7 @@ pub struct InputSpec {
 }
 
 impl InputSpec {
-    /// A tensor; `None` is a size that each call determines.
+    /// A tensor. `None` is an unknown size, which may differ from call to call.
     ///
     /// ```
     /// # use tenon::{DType, InputSpec};
@@ -43,7 +43,7 @@ impl InputSpec {
         }
     }
 
-    /// A number: of `F32`, `I64` or `Bool`.
+    /// An inline scalar of dtype `F32`, `I64` or `Bool`.
     ///
     /// ```
     /// # use tenon::{DType, InputSpec};
@@ -56,7 +56,7 @@ impl InputSpec {
         }
     }
 
-    /// Names the input, for messages and files.
+    /// Sets the name of the input in messages and files.
     ///
     /// ```
     /// # use tenon::{DType, InputSpec};
@@ -69,7 +69,8 @@ impl InputSpec {
         self
     }
 
-    /// Names unknown sizes, one name for each axis; sizes of one name are equal. Empty is no name.
+    /// Sets the names of unknown sizes, one for each axis. Sizes with equal names are equal. An
+    /// empty name is none.
     ///
     /// ```
     /// # use tenon::{DType, InputSpec};
@@ -102,7 +103,7 @@ impl InputSpec {
         self.dtype
     }
 
-    /// The sizes; `None` is one that each call determines.
+    /// The sizes. `None` is an unknown size, which may differ from call to call.
     ///
     /// ```
     /// # use tenon::{DType, InputSpec};
@@ -116,7 +117,7 @@ impl InputSpec {
     }
 
     /// # Safety
-    /// `all` has `count` live specs.
+    /// `all` points to `count` live specs.
     pub(crate) unsafe fn from_c(all: *const sys::tenon_input_spec, count: usize) -> Vec<Self> {
         (0..count)
             .map(|index| {
@@ -140,7 +141,7 @@ impl InputSpec {
     }
 }
 
-/// Specs in the form that C takes, with the names that they refer to.
+/// Specs as C structs, and the arrays of names that they point to.
 pub(crate) struct CSpecs {
     all: Vec<sys::tenon_input_spec>,
     _names: Vec<Vec<sys::tenon_string>>,
@@ -171,7 +172,7 @@ impl CSpecs {
         Self { all, _names: names }
     }
 
-    /// Never NULL, so that no inputs differ from any inputs.
+    /// Never NULL, because NULL means any inputs, while an empty list means no inputs.
     pub(crate) fn as_ptr(&self) -> *const sys::tenon_input_spec {
         self.all.as_ptr()
     }

@@ -1,4 +1,4 @@
-//! Static arguments of functions: values that are not tensors.
+//! Static arguments of functions: values other than tensors, which are part of the cache key.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use tenon_sys as sys;
 
 use crate::text::{c_text, view};
 
-/// A value that is not a tensor. Each value of a static argument has its own trace; `1`, `1.0` and
-/// `true` are three values.
+/// The value of a static argument. Each value has its own trace; `1`, `1.0` and `true` are three
+/// distinct values.
 ///
 /// ```
 /// use tenon::Static;
@@ -18,25 +18,25 @@ use crate::text::{c_text, view};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Static {
-    /// Nothing.
+    /// No value.
     None,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// A number, compared by its bits.
+    /// A floating point number, compared by its bits.
     Float(f64),
-    /// A text.
+    /// A string.
     String(String),
-    /// A value of the enumeration of that name.
+    /// A value of the enumeration with this name.
     Enum(String, i64),
-    /// Values in their order.
+    /// An ordered list of values.
     List(Vec<Static>),
-    /// Values by their names.
+    /// Values by name.
     Map(Statics),
 }
 
-/// Static arguments by their names.
+/// Static arguments by name.
 ///
 /// ```
 /// use tenon::{Static, Statics};
@@ -66,7 +66,7 @@ from! {
     Statics: value => Self::Map(value);
 }
 
-/// Statics in the form that C takes, with the lists that they refer to.
+/// Static arguments as C structs, and the arrays of items that they point to.
 pub(crate) struct CStatics {
     all: Vec<sys::tenon_static>,
     _kept: Vec<Vec<sys::tenon_static>>,
@@ -109,7 +109,7 @@ fn c_static(
     let mut set_items = |c: &mut sys::tenon_static, items: Vec<sys::tenon_static>| {
         c.n_items = items.len() as u32;
         c.items = items.as_ptr();
-        // The items stay where they are when the vector moves.
+        // Pushing moves the vector but not its buffer, so `c.items` stays valid.
         kept.push(items);
     };
     match value {
@@ -160,7 +160,7 @@ fn c_static(
 }
 
 /// # Safety
-/// `all` has `count` live statics.
+/// `all` points to `count` live static arguments.
 pub(crate) unsafe fn statics_from_c(all: *const sys::tenon_static, count: usize) -> Statics {
     (0..count)
         .map(|index| {

@@ -12,12 +12,12 @@ use crate::tensor::Tensor;
 use crate::variable::{Source, Value};
 
 handle! {
-    /// The owner of a C tape.
+    /// Owns a C tape.
     Owned, tenon_tape, tenon_tape_release
 }
 
 /// Records the calls of the current scope that depend on trainable variables or watched values,
-/// until it is dropped.
+/// until dropped.
 ///
 /// ```
 /// use tenon::{tensor, Tape, Variable};
@@ -29,7 +29,7 @@ handle! {
 /// # tenon::Result::Ok(())
 /// ```
 ///
-/// A tape stays on the thread that created it:
+/// A tape cannot leave the thread that created it:
 ///
 /// ```compile_fail,E0277
 /// fn send<T: Send>(_: T) {}
@@ -42,14 +42,15 @@ handle! {
 /// ```
 #[must_use = "a tape records until it is dropped"]
 pub struct Tape {
-    // Dropped first: no other thread may be inside the scope until then.
+    // Must be the first field, which is dropped first: until then no other thread may enter the
+    // scope.
     owned: Owned,
     _mark: Mark,
     scope: *mut sys::tenon_scope,
     one_thread: PhantomData<*mut ()>,
 }
 
-/// Counts a tape among those of its scope.
+/// Keeps a tape registered in the [`Recording`] of its scope.
 struct Mark(Option<Arc<Recording>>);
 
 impl Drop for Mark {
@@ -79,7 +80,8 @@ impl Default for TapeOptions {
 }
 
 impl TapeOptions {
-    /// The defaults: consumed by its first gradient, watches trainable variables.
+    /// Returns the default options: the first gradient consumes the tape, and trainable variables
+    /// are watched.
     ///
     /// ```
     /// let options = tenon::TapeOptions::new();
@@ -91,7 +93,7 @@ impl TapeOptions {
         }
     }
 
-    /// Sets whether it can compute gradients more than once.
+    /// Sets whether the tape can compute gradients more than once.
     ///
     /// ```
     /// let options = tenon::TapeOptions::new().persistent(true);
@@ -102,7 +104,7 @@ impl TapeOptions {
         self
     }
 
-    /// Sets whether it watches trainable variables when they are read.
+    /// Sets whether the tape watches trainable variables when they are read.
     ///
     /// ```
     /// let options = tenon::TapeOptions::new().watch_trainable(false);
@@ -113,7 +115,7 @@ impl TapeOptions {
         self
     }
 
-    /// Creates the tape, which starts to record on the current scope.
+    /// Creates a tape, which records the current scope from now on.
     ///
     /// ```
     /// let tape = tenon::TapeOptions::new().create()?;
@@ -127,7 +129,7 @@ impl TapeOptions {
             watch_trainable: self.watch_trainable,
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: the options outlive the call, and the scope is of this thread.
+        // SAFETY: the options outlive the call, and the scope belongs to this thread.
         let owned = unsafe {
             check(sys::tenon_tape_create(scope, &options, &mut raw))?;
             Owned::adopt(raw)
@@ -144,7 +146,7 @@ impl TapeOptions {
     }
 }
 
-/// The gradient with respect to a source on which the targets do not depend.
+/// What the gradient is with respect to a source that the targets do not depend on.
 ///
 /// ```
 /// use tenon::{tensor, Tape, Unreached, Variable};
@@ -159,7 +161,7 @@ impl TapeOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unreached {
-    /// Zeros of the source's type.
+    /// Zeros with the type of the source.
     Zeros,
     /// `None`.
     None,
@@ -175,10 +177,10 @@ pub(crate) fn gradient_options(unreached: Unreached) -> sys::tenon_gradient_opti
     }
 }
 
-/// Takes ownership of tensors that a call returned; NULL is `None`.
+/// Takes ownership of tensors that a call returned. NULL becomes `None`.
 ///
 /// # Safety
-/// The caller owns a count of each.
+/// Each handle is NULL or a tensor; the caller owns one reference to it.
 pub(crate) unsafe fn adopt_optional(raw: &[*mut sys::tenon_tensor]) -> Vec<Option<Tensor>> {
     raw.iter()
         .map(|&raw| (!raw.is_null()).then(|| Tensor::adopt(raw)))
@@ -186,8 +188,8 @@ pub(crate) unsafe fn adopt_optional(raw: &[*mut sys::tenon_tensor]) -> Vec<Optio
 }
 
 impl Tape {
-    /// Creates a tape that records on the current scope, watches trainable variables and is
-    /// consumed by its first gradient.
+    /// Creates a tape that records the current scope and watches trainable variables. Its first
+    /// gradient consumes it.
     ///
     /// ```
     /// let tape = tenon::Tape::new()?;
@@ -201,7 +203,7 @@ impl Tape {
         self.owned.raw()
     }
 
-    /// Watches a tensor or a variable: records later calls that depend on it.
+    /// Watches a tensor or a variable: later calls that depend on it are recorded.
     ///
     /// ```
     /// let x = tenon::tensor![3.]?;
@@ -212,7 +214,7 @@ impl Tape {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn watch(&self, source: &(impl Source + ?Sized)) -> Result<()> {
-        // SAFETY: the tape is of this thread; the source is live.
+        // SAFETY: the tape belongs to this thread; the source is live.
         unsafe { check(sys::tenon_tape_watch(self.raw(), source.as_value())) }
     }
 
@@ -225,7 +227,7 @@ impl Tape {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn pause(&self) -> Result<()> {
-        // SAFETY: the tape is of this thread.
+        // SAFETY: the tape belongs to this thread.
         unsafe { check(sys::tenon_tape_pause(self.raw())) }
     }
 
@@ -239,11 +241,11 @@ impl Tape {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn resume(&self) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: the tape belongs to this thread.
         unsafe { check(sys::tenon_tape_resume(self.raw())) }
     }
 
-    /// Removes all records and watched values, and starts to record again.
+    /// Discards all recorded calls and watched values, and starts to record again.
     ///
     /// ```
     /// let tape = tenon::Tape::new()?;
@@ -251,22 +253,22 @@ impl Tape {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn reset(&self) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: the tape belongs to this thread.
         unsafe { check(sys::tenon_tape_reset(self.raw())) }
     }
 
-    /// Whether it records now.
+    /// Whether the tape is recording.
     ///
     /// ```
     /// assert!(tenon::Tape::new()?.is_recording());
     /// # tenon::Result::Ok(())
     /// ```
     pub fn is_recording(&self) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the tape belongs to this thread.
         unsafe { sys::tenon_tape_is_recording(self.raw()) }
     }
 
-    /// The watched values: tensors, then variables, in their order.
+    /// Returns the watched values: tensors, followed by variables, each in order of watching.
     ///
     /// ```
     /// let tape = tenon::Tape::new()?;
@@ -275,7 +277,7 @@ impl Tape {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn watched(&self) -> Result<Vec<Value>> {
-        // SAFETY: as above; each value is the caller's.
+        // SAFETY: the tape belongs to this thread; the caller owns each value.
         unsafe {
             (0..sys::tenon_tape_count_watched(self.raw()))
                 .map(|index| {
@@ -287,8 +289,8 @@ impl Tape {
         }
     }
 
-    /// The gradient of the target's sum with respect to a source. It consumes a tape that is not
-    /// persistent.
+    /// Returns the gradient of the sum of the target's elements with respect to a source. Consumes
+    /// a tape that is not persistent.
     ///
     /// ```
     /// use tenon::{tensor, Tape, Variable};
@@ -302,7 +304,7 @@ impl Tape {
     pub fn gradient(&self, target: &Tensor, source: &(impl Source + ?Sized)) -> Result<Tensor> {
         let source = source.as_value();
         let (target, mut raw) = (target.raw(), ptr::null_mut());
-        // SAFETY: the tape and its scope are of this thread; all else is live.
+        // SAFETY: the tape and its scope belong to this thread; the other arguments are live.
         unsafe {
             check(sys::tenon_tape_gradient(
                 self.scope,
@@ -319,7 +321,7 @@ impl Tape {
         }
     }
 
-    /// The gradients of the target's sum with respect to each source.
+    /// Returns the gradients of the sum of the target's elements with respect to each source.
     ///
     /// ```
     /// use tenon::{tensor, Tape, Variable};
@@ -343,8 +345,8 @@ impl Tape {
             .collect())
     }
 
-    /// The gradients of the targets' sums, weighted by cotangents (ones by default), with respect
-    /// to each source.
+    /// Returns the gradients of the sum of all targets' elements, weighted by the cotangents
+    /// (default: ones), with respect to each source.
     ///
     /// ```
     /// use tenon::{tensor, Tape, Unreached, Variable};
@@ -377,7 +379,8 @@ impl Tape {
         let cotangents: Vec<_> = cotangents.iter().map(|tensor| tensor.raw()).collect();
         let options = gradient_options(unreached);
         let mut raw = vec![ptr::null_mut(); values.len()];
-        // SAFETY: the tape and its scope are of this thread; all else outlives the call.
+        // SAFETY: the tape and its scope belong to this thread; the other arguments outlive the
+        // call.
         unsafe {
             check(sys::tenon_tape_gradient(
                 self.scope,
@@ -398,8 +401,8 @@ impl Tape {
         }
     }
 
-    /// The derivative of every element of the target with respect to every element of the source:
-    /// the target's axes, then the source's.
+    /// Returns the derivatives of all elements of the target with respect to all elements of the
+    /// source. The axes of the target precede those of the source.
     ///
     /// ```
     /// let x = tenon::tensor![1., 2.]?;
@@ -412,7 +415,8 @@ impl Tape {
     pub fn jacobian(&self, target: &Tensor, source: &(impl Source + ?Sized)) -> Result<Tensor> {
         let source = source.as_value();
         let mut raw = ptr::null_mut();
-        // SAFETY: as above.
+        // SAFETY: the tape and its scope belong to this thread; the other arguments outlive the
+        // call.
         unsafe {
             check(sys::tenon_tape_jacobian(
                 self.scope,

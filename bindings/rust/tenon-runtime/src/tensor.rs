@@ -1,4 +1,4 @@
-//! Tensors: made from host memory and numbers, inspected, read back, printed.
+//! Tensors: creation from host memory and numbers, properties, reading and printing.
 
 use std::fmt;
 use std::os::raw::c_void;
@@ -14,7 +14,7 @@ use crate::scope::{current, is_tracing};
 use crate::text::{c_text, view, OwnedText};
 
 shared_handle! {
-    /// A tensor. Its value never changes; clones share it, and so may threads.
+    /// An immutable tensor. Clones share it, and threads may share it.
     ///
     /// ```
     /// use tenon::tensor;
@@ -37,11 +37,11 @@ shared_handle! {
 macro_rules! scalars {
     ($($kind:ty: $make:ident as $c:ty;)*) => {
         $(
-            /// A number, which adopts the dtype of the other operand.
+            /// Creates an inline scalar, which adopts the dtype of the other operand.
             impl From<$kind> for Tensor {
                 #[inline]
                 fn from(value: $kind) -> Self {
-                    // SAFETY: returns a tensor, or NULL if the host's memory is exhausted.
+                    // SAFETY: returns a tensor, or NULL if host memory is exhausted.
                     let raw = unsafe { sys::$make(<$c>::from(value)) };
                     assert!(!raw.is_null(), "no memory for a number");
                     // SAFETY: the caller owns the result.
@@ -61,7 +61,7 @@ scalars! {
 }
 
 impl Tensor {
-    /// Copies row-major elements.
+    /// Creates a tensor and copies row-major elements into it.
     ///
     /// ```
     /// let x = tenon::Tensor::from_slice(&[1u8, 2, 3, 4], &[2, 2])?;
@@ -70,7 +70,8 @@ impl Tensor {
     /// ```
     pub fn from_slice<T: Element>(elements: &[T], shape: &[i64]) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the elements are copied; Tenon checks their bytes against dtype and shape.
+        // SAFETY: the call copies the elements and checks their size in bytes against dtype and
+        // shape.
         unsafe {
             check(sys::tenon_tensor_from_data(
                 current()?,
@@ -85,7 +86,8 @@ impl Tensor {
         }
     }
 
-    /// Takes row-major elements, without a copy if the device can use them in place.
+    /// Creates a tensor from row-major elements. Copies them only if the device cannot use the
+    /// vector's memory.
     ///
     /// ```
     /// let x = tenon::Tensor::from_vec(vec![1f32; 6], &[2, 3])?;
@@ -102,14 +104,14 @@ impl Tensor {
         let scope = match current() {
             Ok(scope) => scope,
             Err(error) => {
-                // SAFETY: nothing was imported yet.
+                // SAFETY: the call imported nothing, so the payload is still owned here.
                 unsafe { drop_payload::<Vec<T>>(deleter.payload) };
                 return Err(error);
             }
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: the vector lives until the deleter runs, also if the call fails, and is never
-        // written.
+        // SAFETY: the vector lives until the deleter runs, which happens even if the call fails.
+        // Nobody writes to it.
         unsafe {
             check(sys::tenon_tensor_from_host(
                 scope,
@@ -126,7 +128,7 @@ impl Tensor {
         }
     }
 
-    /// A tensor with the same value everywhere.
+    /// Creates a tensor whose elements all have the same value.
     ///
     /// ```
     /// let x = tenon::Tensor::full(0.5f32, &[2, 3])?;
@@ -137,7 +139,7 @@ impl Tensor {
         Self::from_slice(&[value], &[])?.broadcast_to(shape)?.copy()
     }
 
-    /// Zeros of a dtype.
+    /// Creates a tensor of zeros.
     ///
     /// ```
     /// use tenon::{DType, Tensor};
@@ -172,7 +174,7 @@ impl Tensor {
         unsafe { sys::tenon_tensor_rank(self.raw()) }
     }
 
-    /// The sizes of the axes. It fails in a traced function where a size is unknown.
+    /// The sizes of the axes. Fails in a traced function if a size is unknown.
     ///
     /// ```
     /// assert_eq!(tenon::tensor![[1., 2.]]?.shape()?, [1, 2]);
@@ -191,8 +193,8 @@ impl Tensor {
         }
     }
 
-    /// The size of an axis; a negative one counts from the end. It fails where there is no such axis,
-    /// and in a traced function where the size is unknown.
+    /// The size of an axis. A negative axis counts from the last. Fails if there is no such axis,
+    /// and in a traced function if the size is unknown.
     ///
     /// ```
     /// assert_eq!(tenon::tensor![[1., 2.]]?.size(-1)?, 2);
@@ -205,8 +207,8 @@ impl Tensor {
         Ok(size)
     }
 
-    /// The strides in elements. They describe the memory layout only. It fails where
-    /// [`Tensor::shape`] does.
+    /// The strides in elements, which describe the memory layout only. Fails in a traced function
+    /// if a size is unknown.
     ///
     /// ```
     /// assert_eq!(tenon::tensor![[1., 2.], [3., 4.]]?.strides()?, [2, 1]);
@@ -218,7 +220,7 @@ impl Tensor {
         unsafe { Ok(sizes(sys::tenon_tensor_strides(self.raw()), rank)) }
     }
 
-    /// The number of elements. It fails where [`Tensor::shape`] does.
+    /// The number of elements. Fails in a traced function if a size is unknown.
     ///
     /// ```
     /// assert_eq!(tenon::tensor![[1., 2.]]?.count()?, 2);
@@ -227,10 +229,10 @@ impl Tensor {
     pub fn count(&self) -> Result<usize> {
         self.shape()?;
         // SAFETY: the tensor is live.
-        Ok(unsafe { sys::tenon_tensor_count(self.raw()) } as usize) // A count is not negative.
+        Ok(unsafe { sys::tenon_tensor_count(self.raw()) } as usize) // A count is never negative.
     }
 
-    /// The bytes of a dense copy. It fails where [`Tensor::shape`] does.
+    /// The size of a dense copy in bytes. Fails in a traced function if a size is unknown.
     ///
     /// ```
     /// assert_eq!(tenon::tensor![[1., 2.]]?.bytes()?, 8);
@@ -242,7 +244,7 @@ impl Tensor {
         Ok(unsafe { sys::tenon_tensor_bytes(self.raw()) })
     }
 
-    /// The name of the device; none for a number.
+    /// The name of the device; `None` for an inline scalar.
     ///
     /// ```
     /// assert_eq!(tenon::tensor![1.]?.device(), Some("cpu:0"));
@@ -250,12 +252,12 @@ impl Tensor {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn device(&self) -> Option<&str> {
-        // SAFETY: the name lives as long as the tensor.
+        // SAFETY: the string lives as long as the tensor.
         let name = unsafe { view(sys::tenon_tensor_device_name(self.raw())) };
         (!name.is_empty()).then_some(name)
     }
 
-    /// The only element.
+    /// The element of a tensor with exactly one element.
     ///
     /// ```
     /// let y = tenon::tensor![1., 2.]?.sum()?;
@@ -266,7 +268,7 @@ impl Tensor {
         T::item(self)
     }
 
-    /// Copies all elements, row-major. `T` is the dtype's own type.
+    /// Copies all elements, row-major. `T` must be the Rust type of the dtype.
     ///
     /// ```
     /// assert_eq!(tenon::tensor![[1, 2], [3, 4]]?.to_vec::<i32>()?, [1, 2, 3, 4]);
@@ -289,7 +291,7 @@ impl Tensor {
     /// ```
     pub fn read_into<T: Element>(&self, elements: &mut [T]) -> Result<()> {
         self.require::<T>("read_into")?;
-        // SAFETY: Tenon writes exactly the bytes of the slice, or fails; a bool is 0 or 1.
+        // SAFETY: the call writes exactly the bytes of the slice, or fails; a bool is 0 or 1.
         unsafe {
             check(sys::tenon_tensor_read(
                 current()?,
@@ -300,8 +302,8 @@ impl Tensor {
         }
     }
 
-    /// The elements in place; `None` if the host cannot access them or they are not row-major
-    /// without gaps.
+    /// Borrows the elements in place. Returns `None` if the host cannot access them or if they are
+    /// not row-major without gaps.
     ///
     /// ```
     /// let x = tenon::tensor![1., 2.]?;
@@ -312,7 +314,8 @@ impl Tensor {
     /// ```
     pub fn as_slice<T: Element>(&self) -> Result<Option<&[T]>> {
         self.require::<T>("as_slice")?;
-        // SAFETY: the tensor's number of elements, which live as long as it and are never written.
+        // SAFETY: the slice has the tensor's number of elements. They live as long as it, and are
+        // never written.
         unsafe {
             let data = sys::tenon_tensor_data(self.raw()).cast::<T>();
             if data.is_null() {
@@ -322,7 +325,7 @@ impl Tensor {
         }
     }
 
-    /// The same value on another device.
+    /// Copies the tensor to another device.
     ///
     /// ```
     /// let x = tenon::tensor![1., 2.]?.to_device("cpu:0")?;
@@ -342,15 +345,15 @@ impl Tensor {
         }
     }
 
-    /// Lets the next call that takes the tensor write an output into its memory. Afterwards every
-    /// use of a clone is an error.
+    /// Donates the tensor: the next call that takes it may write an output into its memory. After
+    /// that call, every use of a clone is an error.
     ///
     /// # Safety
-    /// No other thread uses a clone of this tensor until that call has returned, nor afterwards.
+    /// No other thread uses a clone of this tensor during or after that call.
     ///
     /// ```
     /// let x = tenon::tensor![1., 2.]?;
-    /// // SAFETY: there is no clone.
+    /// // SAFETY: no clone exists.
     /// let y = unsafe { x.donate()? }.exp()?;
     /// # tenon::Result::Ok(())
     /// ```
@@ -370,7 +373,7 @@ impl Tensor {
         )))
     }
 
-    /// The text of the tensor; `precision` is the maximum of digits after a floating point.
+    /// Formats the tensor. `precision` is the maximum number of digits after the decimal point.
     fn format(&self, precision: Option<usize>, long_form: bool) -> Result<OwnedText> {
         let options = sys::tenon_format_options {
             struct_size: std::mem::size_of::<sys::tenon_format_options>() as u32,
@@ -381,7 +384,7 @@ impl Tensor {
             long_form,
         };
         let mut text = OwnedText::empty();
-        // SAFETY: the options outlive the call; the caller owns the text.
+        // SAFETY: the options outlive the call; the caller owns the string.
         unsafe {
             check(sys::tenon_tensor_format(
                 current()?,
@@ -395,7 +398,7 @@ impl Tensor {
 }
 
 /// # Safety
-/// `data` has `rank` sizes that live as long as `'a`.
+/// `data` points to `rank` sizes that are valid for `'a`.
 pub(crate) unsafe fn sizes<'a>(data: *const i64, rank: usize) -> &'a [i64] {
     if data.is_null() {
         return &[];
@@ -413,7 +416,7 @@ pub(crate) unsafe fn sizes<'a>(data: *const i64, rank: usize) -> &'a [i64] {
 /// # tenon::Result::Ok(())
 /// ```
 pub trait Item: Sized {
-    /// The only element of a tensor.
+    /// Returns the only element of a tensor.
     #[doc(hidden)]
     fn item(tensor: &Tensor) -> Result<Self>;
 }
@@ -469,7 +472,7 @@ impl Item for bool {
     }
 }
 
-/// Prints as NumPy does: `{:.3}` sets the maximum of digits, and `{:#}` adds dtype, shape and device.
+/// Formats as NumPy does: `{:.3}` limits the digits, and `{:#}` appends dtype, shape and device.
 impl fmt::Display for Tensor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.format(out.precision(), out.alternate()) {
@@ -482,7 +485,7 @@ impl fmt::Display for Tensor {
 impl fmt::Debug for Tensor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Tensor({}", self.dtype())?;
-        // Reading sizes while a function is traced would fix its trace to them.
+        // While tracing, reading a dynamic size would specialise the trace.
         match is_tracing().and_then(|tracing| if tracing { Ok(&[][..]) } else { self.shape() }) {
             Ok(shape) if shape.len() == self.rank() => write!(out, "{shape:?}")?,
             _ => write!(out, " of rank {}", self.rank())?,

@@ -1,4 +1,4 @@
-//! Inputs and outputs of closures: a tensor, a tuple, an array, a vector.
+//! Inputs and outputs of closures and calls: a tensor, a tuple, an array or a vector.
 
 use std::ptr;
 
@@ -30,32 +30,32 @@ pub trait Tensors: Sized {
     #[doc(hidden)]
     const COUNT: Option<usize>;
 
-    /// Adds an owner to each.
+    /// Creates a value from borrowed handles. Adds a reference to each tensor.
     ///
     /// # Safety
-    /// They are live tensors.
+    /// The handles are live tensors.
     #[doc(hidden)]
     unsafe fn share(raw: &[Raw]) -> Result<Self>;
 
-    /// Takes ownership of a call's outputs.
+    /// Runs a C call and takes ownership of its outputs.
     #[doc(hidden)]
     fn take(
         call: impl FnOnce(*mut Raw, usize, *mut usize) -> *mut sys::tenon_error,
     ) -> Result<Self>;
 
-    /// Passes each to C, in order; `give` takes over one count.
+    /// Passes each tensor to `give`, in order.
     #[doc(hidden)]
     fn give(self, give: &mut dyn FnMut(Tensor));
 
-    /// Passes the handles on, without owners.
+    /// Passes borrowed handles of all tensors to `use_raw`.
     #[doc(hidden)]
     fn with_raw<R>(&self, use_raw: impl FnOnce(&[Raw]) -> R) -> R;
 }
 
-/// Writes the outputs of a closure to the C array.
+/// Writes the outputs of a closure to a C array and returns their number.
 ///
 /// # Safety
-/// `out` has room for `room` handles.
+/// `out` has space for `room` handles.
 pub(crate) unsafe fn hand_over<T: Tensors>(given: T, out: *mut Raw, room: usize) -> Result<usize> {
     let mut all: Vec<Tensor> = Vec::new();
     if let Some(count) = T::COUNT {
@@ -75,10 +75,10 @@ pub(crate) unsafe fn hand_over<T: Tensors>(given: T, out: *mut Raw, room: usize)
     Ok(count)
 }
 
-/// The handles that C lends to a callback.
+/// The handles of the inputs of a callback, as a slice.
 ///
 /// # Safety
-/// `raw` has `count` handles that outlive `'a`.
+/// `raw` points to `count` handles that outlive `'a`.
 pub(crate) unsafe fn borrow_raw<'a>(raw: *const Raw, count: usize) -> &'a [Raw] {
     if count == 0 {
         return &[];
@@ -153,7 +153,7 @@ impl Tensors for Vec<Tensor> {
     }
 }
 
-/// Takes over `N` outputs of a call.
+/// Runs a C call with exactly `N` outputs and takes ownership of them.
 #[inline]
 fn take_array<const N: usize>(
     call: impl FnOnce(*mut Raw, usize, *mut usize) -> *mut sys::tenon_error,
@@ -195,7 +195,7 @@ impl<const N: usize> Tensors for [Tensor; N] {
     }
 }
 
-/// Operands of calls: single, in a tuple or an array, or slices of tensors.
+/// Inputs of calls: one operand, a tuple or array of operands, or a slice of tensors.
 ///
 /// ```
 /// use tenon::{tensor, Function, Tensor};
@@ -207,7 +207,7 @@ impl<const N: usize> Tensors for [Tensor; N] {
 /// # tenon::Result::Ok(())
 /// ```
 pub trait Inputs {
-    /// Lends the handles for the time of a call.
+    /// Passes borrowed handles of all inputs to `use_raw`, for the duration of a call.
     #[doc(hidden)]
     fn lend_inputs<R>(self, use_raw: impl FnOnce(&[Raw]) -> R) -> Result<R>;
 }
@@ -288,7 +288,7 @@ impl Tensors for () {
         call: impl FnOnce(*mut Raw, usize, *mut usize) -> *mut sys::tenon_error,
     ) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: there is room for no output.
+        // SAFETY: the room for outputs is 0, so the call writes none.
         unsafe { check(call(&mut raw, 0, ptr::null_mut())) }
     }
 

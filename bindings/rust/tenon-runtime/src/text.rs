@@ -1,10 +1,10 @@
-//! Texts that cross the C ABI.
+//! Strings that cross the C ABI.
 
 use std::slice;
 
 use tenon_sys as sys;
 
-/// A borrowed text in the form that C takes.
+/// Returns a C string that borrows `text`.
 #[inline]
 pub(crate) fn c_text(text: &str) -> sys::tenon_string {
     sys::tenon_string {
@@ -13,10 +13,10 @@ pub(crate) fn c_text(text: &str) -> sys::tenon_string {
     }
 }
 
-/// The bytes of a C text; none where it is NULL.
+/// The bytes of a C string; empty if it is NULL.
 ///
 /// # Safety
-/// The text lives as long as `'a`.
+/// The string is valid for `'a`.
 pub(crate) unsafe fn bytes<'a>(text: sys::tenon_string) -> &'a [u8] {
     if text.data.is_null() {
         return &[];
@@ -24,10 +24,10 @@ pub(crate) unsafe fn bytes<'a>(text: sys::tenon_string) -> &'a [u8] {
     slice::from_raw_parts(text.data.cast(), text.size)
 }
 
-/// A C text, which is UTF-8; invalid bytes at the end are cut off.
+/// The text of a C string, which must be UTF-8. Omits invalid bytes at the end.
 ///
 /// # Safety
-/// The text lives as long as `'a`.
+/// The string is valid for `'a`.
 pub(crate) unsafe fn view<'a>(text: sys::tenon_string) -> &'a str {
     let bytes = bytes(text);
     match std::str::from_utf8(bytes) {
@@ -36,7 +36,7 @@ pub(crate) unsafe fn view<'a>(text: sys::tenon_string) -> &'a str {
     }
 }
 
-/// A C text that the caller owns. It is released when this is dropped.
+/// A C string that the caller owns. Dropping it releases the string.
 pub(crate) struct OwnedText(pub(crate) sys::tenon_string);
 
 impl OwnedText {
@@ -48,19 +48,19 @@ impl OwnedText {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the text lives until `self` is dropped.
+        // SAFETY: the string lives until `self` is dropped.
         unsafe { bytes(self.0) }
     }
 
     pub(crate) fn as_str(&self) -> &str {
-        // SAFETY: the text lives until `self` is dropped.
+        // SAFETY: the string lives until `self` is dropped.
         unsafe { view(self.0) }
     }
 }
 
 impl Drop for OwnedText {
     fn drop(&mut self) {
-        // SAFETY: the caller owns this text, or it is empty.
+        // SAFETY: this value owns the string, which may be empty.
         unsafe { sys::tenon_string_release(self.0) }
     }
 }

@@ -27,7 +27,7 @@ shared_handle! {
 }
 
 impl Trace {
-    /// Calls the trace. It is never traced again.
+    /// Runs the trace. Fails if the inputs do not match; it never traces again.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -40,7 +40,7 @@ impl Trace {
         let scope = current()?;
         let mut raw = vec![ptr::null_mut(); self.count_outputs()];
         let outputs = &mut raw;
-        // SAFETY: the inputs outlive the call, which gives its outputs to the caller.
+        // SAFETY: the inputs outlive the call, which transfers its outputs to the caller.
         unsafe {
             inputs.lend_inputs(|inputs| {
                 check(sys::tenon_trace_call(
@@ -65,7 +65,7 @@ impl Trace {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn count_inputs(&self) -> usize {
-        // SAFETY: any thread may count.
+        // SAFETY: any thread may call the C function.
         unsafe { sys::tenon_trace_count_inputs(self.raw()) }
     }
 
@@ -78,11 +78,11 @@ impl Trace {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn count_outputs(&self) -> usize {
-        // SAFETY: as above.
+        // SAFETY: any thread may call the C function.
         unsafe { sys::tenon_trace_count_outputs(self.raw()) }
     }
 
-    /// The variables that it reads or assigns, in the order of first use.
+    /// The variables that the trace reads or assigns, in order of first use.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -91,7 +91,7 @@ impl Trace {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn variables(&self) -> Vec<Variable> {
-        // SAFETY: the variables live as long as the trace, and get an owner more.
+        // SAFETY: the trace keeps the variables alive; `share` adds a reference to each.
         unsafe {
             (0..sys::tenon_trace_count_variables(self.raw()))
                 .map(|index| Variable::share(sys::tenon_trace_variable(self.raw(), index)))
@@ -99,7 +99,7 @@ impl Trace {
         }
     }
 
-    /// The ops whose calls have effects, in the order in which they were written.
+    /// The names of the ops with effects, in program order.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -116,7 +116,7 @@ impl Trace {
         }
     }
 
-    /// The stages of the trace so far, as text: the graph after the passes, its segments, and their
+    /// What executions have compiled so far, as text: the optimised graph, its segments and their
     /// launch plans. The format may change.
     ///
     /// ```
@@ -130,7 +130,7 @@ impl Trace {
     /// ```
     pub fn stages(&self) -> Result<String> {
         let mut text = OwnedText::empty();
-        // SAFETY: the caller owns the text.
+        // SAFETY: the caller owns the string.
         unsafe { check(sys::tenon_trace_stages(self.raw(), &mut text.0))? };
         Ok(text.as_str().to_owned())
     }
@@ -139,7 +139,7 @@ impl Trace {
 impl fmt::Display for Trace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = OwnedText::empty();
-        // SAFETY: the caller owns the text.
+        // SAFETY: the caller owns the string.
         match unsafe { check(sys::tenon_trace_text(self.raw(), &mut text.0)) } {
             Ok(()) => out.write_str(text.as_str()),
             Err(error) => write!(out, "<{error}>"),

@@ -13,7 +13,7 @@ use crate::tensor::{sizes, Tensor};
 use crate::text::{c_text, view};
 
 shared_handle! {
-    /// A cell that holds a tensor. Tapes watch trainable variables when they are read; clones share
+    /// A cell that holds a tensor. Tapes watch trainable variables when they are read. Clones share
     /// the cell.
     ///
     /// ```
@@ -49,7 +49,7 @@ impl Default for VariableOptions {
 }
 
 impl VariableOptions {
-    /// The defaults: trainable, without a name.
+    /// Returns the default options: trainable, without a name.
     ///
     /// ```
     /// let options = tenon::VariableOptions::new();
@@ -61,7 +61,7 @@ impl VariableOptions {
         }
     }
 
-    /// Names the variable, for people and for files.
+    /// Sets the name of the variable, for display and for files.
     ///
     /// ```
     /// let options = tenon::VariableOptions::new().name("weight");
@@ -121,7 +121,7 @@ impl Variable {
         VariableOptions::new().create(initial)
     }
 
-    /// Returns the current value. A later assignment does not change a tensor that was read.
+    /// Returns the current tensor. Later assignments do not change the returned tensor.
     ///
     /// ```
     /// let w = tenon::Variable::new(tenon::tensor![1., 2.])?;
@@ -137,7 +137,7 @@ impl Variable {
         }
     }
 
-    /// Stores a value, not its history: no gradient passes through it.
+    /// Replaces the tensor. No gradient flows through an assignment.
     ///
     /// ```
     /// let w = tenon::Variable::new(tenon::tensor![1., 2.])?;
@@ -147,7 +147,7 @@ impl Variable {
     /// ```
     pub fn assign<'a>(&self, value: impl Operand<'a>) -> Result<()> {
         let value = value.lend()?;
-        // SAFETY: both are live.
+        // SAFETY: the variable and the value are live.
         unsafe {
             check(sys::tenon_variable_assign(
                 current()?,
@@ -186,7 +186,7 @@ impl Variable {
         }
     }
 
-    /// The name; empty if it has none.
+    /// The name of the variable; empty if it has none.
     ///
     /// ```
     /// let w = tenon::Variable::new(tenon::tensor![1., 2.])?;
@@ -198,7 +198,7 @@ impl Variable {
         unsafe { view(sys::tenon_variable_name(self.raw())) }
     }
 
-    /// The name of its device.
+    /// The name of the variable's device.
     ///
     /// ```
     /// let w = tenon::Variable::new(tenon::tensor![1., 2.])?;
@@ -206,11 +206,11 @@ impl Variable {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn device(&self) -> &str {
-        // SAFETY: as above.
+        // SAFETY: the string lives as long as the variable.
         unsafe { view(sys::tenon_variable_device_name(self.raw())) }
     }
 
-    /// Whether tapes watch it when it is read.
+    /// Whether tapes watch the variable when it is read.
     ///
     /// ```
     /// let w = tenon::Variable::new(tenon::tensor![1., 2.])?;
@@ -222,7 +222,7 @@ impl Variable {
         unsafe { sys::tenon_variable_is_trainable(self.raw()) }
     }
 
-    /// Sets whether tapes watch it, from its next read on.
+    /// Sets whether tapes watch the variable, beginning with its next read.
     ///
     /// ```
     /// let w = tenon::Variable::new(tenon::tensor![1., 2.])?;
@@ -231,7 +231,7 @@ impl Variable {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn set_trainable(&self, trainable: bool) {
-        // SAFETY: any thread may set it.
+        // SAFETY: any thread may call the C function.
         unsafe { sys::tenon_variable_set_trainable(self.raw(), trainable) }
     }
 }
@@ -248,7 +248,7 @@ impl fmt::Debug for Variable {
     }
 }
 
-/// A tensor or a variable with respect to which gradients are computed.
+/// A tensor or a variable, with respect to which gradients are computed.
 ///
 /// ```
 /// use tenon::{tensor, Tape, Value, Variable};
@@ -269,10 +269,10 @@ pub enum Value {
 }
 
 impl Value {
-    /// Takes over a count of a value.
+    /// Takes ownership of a value.
     ///
     /// # Safety
-    /// `raw` is a value of which the caller owns a count.
+    /// `raw` is a value; the caller owns one reference to it.
     pub(crate) unsafe fn adopt(raw: *mut sys::tenon_value) -> Self {
         let variable = sys::tenon_value_as_variable(raw);
         let value = if variable.is_null() {
@@ -300,21 +300,21 @@ impl Value {
 /// # tenon::Result::Ok(())
 /// ```
 pub trait Source {
-    /// The handle; no owner is added.
+    /// Returns the handle, without adding a reference.
     #[doc(hidden)]
     fn as_value(&self) -> *mut sys::tenon_value;
 }
 
 impl Source for Tensor {
     fn as_value(&self) -> *mut sys::tenon_value {
-        // SAFETY: the same object under another type.
+        // SAFETY: the value is the same object under another C type.
         unsafe { sys::tenon_tensor_as_value(self.raw()) }
     }
 }
 
 impl Source for Variable {
     fn as_value(&self) -> *mut sys::tenon_value {
-        // SAFETY: as above.
+        // SAFETY: the value is the same object under another C type.
         unsafe { sys::tenon_variable_as_value(self.raw()) }
     }
 }

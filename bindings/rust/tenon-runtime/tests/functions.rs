@@ -50,7 +50,7 @@ fn one_trace_serves_indexing_at_every_size() -> Result<()> {
     let last = FunctionOptions::new()
         .signature(&[any_size])
         .create(|x: Tensor| {
-            // Sizes that no call has fixed cannot be read, and printing reads none.
+            // x.size(0) is unknown while tracing and cannot be read. Formatting x reads no size.
             assert_eq!(x.size(0).unwrap_err().code(), Code::FailedPrecondition);
             assert_eq!(x.shape().unwrap_err().code(), Code::FailedPrecondition);
             assert_eq!(format!("{x:?}"), "Tensor(f32 of rank 1 on cpu:0)");

@@ -1,5 +1,6 @@
-//! Callbacks that fail at every op of a training step leak nothing. bindings/rust/CMakeLists.txt also
-//! runs this under LeakSanitizer, which reports at the end of the process.
+//! Checks that a training step leaks nothing if a callback fails, whichever one it is.
+//! bindings/rust/CMakeLists.txt also runs this test under LeakSanitizer, which reports leaks at
+//! process exit.
 
 use std::cell::Cell;
 use std::panic::set_hook;
@@ -16,11 +17,11 @@ enum Fault {
 }
 
 thread_local! {
-    /// Callbacks left until one fails.
+    /// Number of callbacks that still succeed before one fails.
     static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Passes the output of an op on, or fails in its place.
+/// Returns the output of an op, or fails if this is the callback that must fail.
 fn pass(fault: Fault, x: Result<Tensor>) -> Result<Tensor> {
     let left = LEFT.with(Cell::get);
     LEFT.with(|cell| cell.set(left.wrapping_sub(1)));
@@ -43,7 +44,7 @@ impl CustomGradient for Scaled {
     }
 }
 
-/// A step whose ops run in callbacks, or are followed by one.
+/// A training step in which every op runs in a callback or passes its output to `pass`.
 fn step(fault: Fault, w: &Variable, x: &Tensor) -> Result<Tensor> {
     let tape = Tape::new()?;
     let y = pass(fault, w * x)?;
@@ -60,7 +61,7 @@ fn step(fault: Fault, w: &Variable, x: &Tensor) -> Result<Tensor> {
     Ok(total)
 }
 
-/// Runs the step eagerly and in a function, once for each callback that can fail, and returns how many
+/// Runs the step eagerly and in a function, once for each callback that can fail. Returns how many
 /// callbacks failed.
 fn fail_everywhere(fault: Fault, x: &Tensor) -> Result<usize> {
     let w = Variable::new(tensor![0.1, 0.2, 0.3])?;

@@ -1,4 +1,5 @@
-//! Memory stays flat: one test, so that no other thread allocates meanwhile.
+//! Resident memory must not grow. There is only one test, so that no other thread allocates
+//! meanwhile.
 
 use tenon::{tensor, Context, Function, Result, Tape, Tensor, Variable};
 
@@ -8,7 +9,7 @@ fn resident_bytes() -> usize {
     pages * 4096
 }
 
-/// Runs `work` in tenths, and returns the growth of resident memory after the first two.
+/// Runs `work` ten times. Returns the growth of resident memory in bytes after the first two runs.
 fn growth(mut work: impl FnMut() -> Result<()>) -> Result<usize> {
     work()?;
     work()?;
@@ -19,7 +20,7 @@ fn growth(mut work: impl FnMut() -> Result<()>) -> Result<usize> {
     Ok(resident_bytes().saturating_sub(before))
 }
 
-/// Fails at the call of that number, with a panic.
+/// A training step that panics at the `fails_at`-th of its calls.
 fn step(w: &Variable, x: &Tensor, fails_at: usize) -> Result<Tensor> {
     let mut calls = 0;
     let mut here = || {
@@ -70,7 +71,7 @@ fn resident_memory_is_flat() -> Result<()> {
     assert!(grown < MARGIN, "10,000 training steps left {grown} bytes");
     drop(traced);
 
-    // Panics are printed by their hook, here 7,000 times.
+    // Do not print the messages of the 7,000 expected panics.
     std::panic::set_hook(Box::new(|_| ()));
     let live = device.memory()?.live_buffers;
     let grown = growth(|| {

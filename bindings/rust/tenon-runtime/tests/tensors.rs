@@ -1,4 +1,4 @@
-//! Tensors: made, read, printed, computed with; errors as they arrive.
+//! Tensors: creation, reading, printing, arithmetic, and errors.
 
 use std::error::Error as _;
 

@@ -10,7 +10,7 @@ use tenon::{
     tensor, Context, Error, Function, Generator, Profiler, Result, Scope, Tape, Tensor, Variable,
 };
 
-/// Fits `y = w x` and returns the bits of the losses.
+/// Fits `y = w x` and returns the bits of the losses, which must not depend on the thread.
 fn train() -> Result<Vec<u32>> {
     let generator = Generator::new(3)?;
     let w = Variable::new(generator.normal(&[8, 8], 0., 1.))?;
@@ -81,7 +81,7 @@ fn a_scope_with_a_tape_is_not_entered_elsewhere() -> Result<()> {
     Ok(())
 }
 
-/// Pending once, so that the task is polled again elsewhere.
+/// A future that is pending once, so that another thread can poll the task.
 struct Yield(bool);
 impl Future for Yield {
     type Output = ();
@@ -113,7 +113,7 @@ fn scopes_survive_tasks_that_move_between_threads() -> Result<()> {
             x = (x * 2)?;
             Yield(false).await;
         }
-        // The location is the scope's: every poll was inside it.
+        // The error has the scope's location, so each poll ran in the scope.
         let error = tensor![1]?.sqrt().unwrap_err();
         assert_eq!(error.location(), Some("task.rs:7"));
         let read = x.read_async::<f32>()?.await?;

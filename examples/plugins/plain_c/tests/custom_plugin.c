@@ -23,8 +23,8 @@ struct own_kernel {
   int64_t prepared_for; /* Number of elements. */
 };
 
-/* For SHAPED lines: the number of kernels prepared so far, and of those not released yet. Used
- * on any thread. */
+/* For SHAPED lines: the number of kernels prepared so far, and of those not released yet. Any
+ * thread may update them. */
 static int prepared_shaped, live_shaped;
 
 static tenon_error* give(const struct own_kernel* made, tenon_device_p* device,
@@ -45,7 +45,8 @@ static int64_t count(const tenon_view* view) {
   return n;
 }
 
-/* y = factor x + 1000. The program's own implementation adds nothing. */
+/* Computes y = factor x + 1000. The implementation in the test program does not add 1000, so the
+ * test can tell which one ran. */
 static void run_scale(const tenon_kernel_p* self, const tenon_launch* launch) {
   const struct own_kernel* kernel = (const struct own_kernel*)self;
   const float* x = launch->inputs[0].data;
@@ -65,7 +66,7 @@ static PLAIN_PREPARE(prepare_scale) {
   return give(&made, device, out_kernel, out_traits);
 }
 
-/* |x| + 1000, or -1 everywhere if it was prepared for other sizes. */
+/* Computes |x| + 1000, or -1 for all elements if the kernel was prepared for other sizes. */
 static void run_shaped(const tenon_kernel_p* self, const tenon_launch* launch) {
   const struct own_kernel* kernel = (const struct own_kernel*)self;
   const float* x = launch->inputs[0].data;
@@ -100,7 +101,7 @@ static void release_kernel(tenon_kernel_p* kernel) {
   plain_release_kernel(kernel);
 }
 
-/* The two counts, followed by zeros. */
+/* Writes the two counts, followed by zeros. */
 static void run_counts(const tenon_kernel_p* self, const tenon_launch* launch) {
   float* y = launch->outputs[0].data;
   const int64_t n = count(&launch->outputs[0]);
@@ -126,9 +127,9 @@ static const tenon_kernel own_kernels[kLines] = {
     {0, 0, TENON_STR("f32->f32"), TENON_STR("test.counts"), prepare_counts},
 };
 
-/* ---- the rest is plain_c ------------------------------------------------ */
+/* ---- the other kernels and the device are those of plain_c ---------------- */
 
-/* Its entry, under the name that static builds use. */
+/* The entry of plain_c, under its name in static builds. */
 tenon_error* tenon_plugin_query_v1_plain_c(const tenon_host* host, const tenon_plugin** out_plugin);
 
 static const tenon_plugin* plain;
@@ -164,8 +165,8 @@ static tenon_error* make_plugin(const tenon_host* host) {
 
 TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plugin);
 
-/* Made once, since the host may query several times, from any thread, and reads the result at
- * any time. */
+/* The plugin's description is made once, because the host may query it several times, from any
+ * thread, and read the result at any time. */
 TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plugin) {
   static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
   static int is_made;

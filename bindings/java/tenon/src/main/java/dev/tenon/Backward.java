@@ -6,11 +6,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The arguments of a derivative; valid while it runs.
+ * The arguments of a derivative. Valid only while the derivative runs.
  *
- * @param inputs those of the forward call; an optional one may be null
- * @param outputs those of the forward call
- * @param cotangents one for each output; zeros where nothing reached it
+ * @param inputs the inputs of the forward call; null for an omitted optional input
+ * @param outputs the outputs of the forward call
+ * @param cotangents the gradient with respect to each output; zeros if none reached it
  */
 public record Backward(List<Tensor> inputs, List<Tensor> outputs, List<Tensor> cotangents) {
   static Backward read(Scope in, long args) {

@@ -2,11 +2,11 @@ package dev.tenon;
 
 import java.util.List;
 
-/** Code that maps tensors to tensors: a branch, the body of a loop, a host callback. */
+/** A callback that maps tensors to tensors: a branch, the body of a loop, or a host callback. */
 @FunctionalInterface
 public interface Block {
   /**
-   * Runs the code. Tensors that it creates are freed when it returns, except its outputs.
+   * Runs the callback. Tensors that it creates are freed when it returns, except its outputs.
    *
    * @param inputs the inputs
    * @return the outputs

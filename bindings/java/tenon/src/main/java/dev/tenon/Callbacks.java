@@ -1,5 +1,5 @@
-// Java code that C calls. Each kind of callback is one C function, created once. Its payload is a
-// number that identifies the Java object until the destructor runs.
+// Calls from C to Java. Each kind of callback is one C function, which is created once. Its payload
+// is a number that identifies the Java object until the C destructor runs.
 
 package dev.tenon;
 
@@ -20,25 +20,25 @@ import java.util.function.Supplier;
 final class Callbacks {
   private Callbacks() {}
 
-  /** Code that maps tensors to tensors. */
+  /** A callback that maps tensors to tensors. */
   @FunctionalInterface
   interface TensorCode {
     Tensor[] run(Tensor[] inputs);
   }
 
-  /** Code of a derivative. */
+  /** A callback that computes gradients. */
   @FunctionalInterface
   interface BackwardCode {
     Tensor[] run(Backward call);
   }
 
-  /** Code of a function. */
+  /** The body of a traced function. */
   @FunctionalInterface
   interface BodyCode {
     Tensor[] run(Tensor[] inputs, Map<String, Object> statics);
   }
 
-  /** Receives a line that is printed. */
+  /** Receives a printed line. */
   @FunctionalInterface
   interface PrintCode {
     void print(String line);
@@ -50,7 +50,7 @@ final class Callbacks {
     void log(int level, String message);
   }
 
-  /** Imported host memory, and the callback that runs once it is no longer used. */
+  /** Imported host memory, and the callback that runs when the tensor no longer uses it. */
   record Loan(MemorySegment data, Runnable done) {}
 
   private record Completion<T>(Supplier<T> value, CompletableFuture<T> future) {
@@ -83,7 +83,7 @@ final class Callbacks {
     return (T) LIVE.get(payload);
   }
 
-  /** How many objects C holds. */
+  /** The number of Java objects that C refers to. */
   static int count() {
     return LIVE.size();
   }
@@ -92,7 +92,7 @@ final class Callbacks {
     return NativeLibrary.upcall(MethodHandles.lookup(), Callbacks.class, name, type);
   }
 
-  // Each holder makes its function of C when it is first needed.
+  // Each holder class creates its C function at the first use.
   private static final class Stubs {
     static final long DESTROY = stub("destroy", Structs.tenon_tensor_function.destroy_TYPE);
     static final long DELETE = stub("delete", Structs.tenon_deleter.function_TYPE);
@@ -148,7 +148,7 @@ final class Callbacks {
     return Memory.at(at, 16);
   }
 
-  /** A block, whose payload the caller removes after the call. */
+  /** Creates a C block. The caller must remove its payload after the call. */
   static MemorySegment block(Local local, TensorCode code) {
     long at = local.reserve(16);
     Memory.putLong(at, Stubs.BLOCK);
@@ -162,7 +162,7 @@ final class Callbacks {
     }
   }
 
-  // ---- what C calls. Nothing may be thrown out of these.
+  // ---- entry points for C, which must not throw
 
   static void destroy(long payload) {
     LIVE.remove(payload);
@@ -182,7 +182,7 @@ final class Callbacks {
       try {
         System.getLogger("dev.tenon").log(System.Logger.Level.ERROR, "a callback threw", thrown);
       } catch (Throwable again) {
-        // The error cannot be reported to a caller.
+        // The destructor has no caller to which it could report the error.
       }
     }
   }
@@ -248,9 +248,9 @@ final class Callbacks {
     quietly(() -> Callbacks.<LogCode>find(payload).log(level, Memory.text(message)));
   }
 
-  // ---- tensors across a callback
+  // ---- passing tensors to and from callbacks
 
-  /** Borrowed tensors; the scope releases the references added here. */
+  /** Wraps borrowed tensors. Adds a reference to each, which the scope releases. */
   static Tensor[] share(Scope in, long at, long count) {
     Tensor[] all = new Tensor[(int) count];
     for (int i = 0; i < all.length; ++i) {
@@ -263,7 +263,9 @@ final class Callbacks {
     return all;
   }
 
-  /** Passes tensors to C, which becomes a further owner. */
+  /**
+   * Writes the tensors that a callback returns to a C array, and adds a reference to each for C.
+   */
   static void handOver(Tensor[] tensors, long at, long room, boolean exactly) {
     if (tensors.length > room || exactly && tensors.length != room) {
       throw new TenonException(
@@ -271,7 +273,7 @@ final class Callbacks {
           "the callback returned " + tensors.length + " tensors instead of "
               + (exactly ? "" : "at most ") + room);
     }
-    // All are checked before the first is handed over.
+    // Check that all tensors are open before a reference is added to any of them.
     for (Tensor tensor : tensors) {
       Tensor.handleOf(tensor);
     }

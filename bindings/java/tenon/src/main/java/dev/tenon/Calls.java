@@ -1,4 +1,4 @@
-// Calls of ops: the one path that every generated function takes.
+// Calls of ops. All generated functions use them.
 
 package dev.tenon;
 
@@ -12,7 +12,7 @@ import java.util.List;
 final class Calls {
   private Calls() {}
 
-  /** Throws an error that C returned; 0 is success. */
+  /** Throws the exception for an error that C returned; 0 means success. */
   static void check(long error) {
     if (error != 0) {
       throw TenonException.take(error);

@@ -1,28 +1,28 @@
 package dev.tenon;
 
-/** The kind of the error. */
+/** The kind of an error. */
 public enum Code {
-  /** The call is wrong: a type, a shape, an attribute, a handle. */
+  /** An argument is invalid: its type, its shape, an attribute, or a handle. */
   INVALID_ARGUMENT,
-  /** A value is outside its range: an index outside its axis. */
+  /** A value is out of range, such as an index. */
   OUT_OF_RANGE,
-  /** There is no such device, op, file or name. */
+  /** There is no device, op, file or argument of this name. */
   NOT_FOUND,
-  /** Valid, but not supported by this op, dtype or device. */
+  /** The call is valid, but this op, dtype or device does not support it. */
   UNIMPLEMENTED,
-  /** Not on this machine, or not now. */
+  /** The device or file is not available on this machine, or not at this time. */
   UNAVAILABLE,
-  /** The device's memory, or its limit, is exhausted. */
+  /** The memory of the device, or its configured limit, is exhausted. */
   OUT_OF_MEMORY,
   /** The context or the scope was cancelled. */
   CANCELLED,
-  /** The object is in a state that forbids the call: a consumed tape. */
+  /** The state of an object forbids the call; for example, a tape is already consumed. */
   FAILED_PRECONDITION,
   /** A file is truncated or inconsistent. */
   DATA_LOSS,
-  /** The device is lost until another context opens it. */
+  /** The device is lost. It works again in a new context. */
   DEVICE_LOST,
-  /** A defect of Tenon or of a plugin. */
+  /** A bug in Tenon or in a plugin. */
   INTERNAL;
 
   int number() {

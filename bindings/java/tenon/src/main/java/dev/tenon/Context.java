@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 
-/** Owns devices and plugins. A program that creates none uses {@link #shared}. */
+/** Owns devices and plugins. Programs that do not create a context use {@link #shared}. */
 public final class Context extends NativeHandle {
   /** The severity of a log message. */
   public enum LogLevel {
     /** Details for developers of Tenon. */
     DEBUG,
-    /** What happens. */
+    /** Normal events. */
     INFO,
     /** Warnings. */
     WARNING,
@@ -30,13 +30,13 @@ public final class Context extends NativeHandle {
     FAST
   }
 
-  /** Determines how an op runs that has no kernel on its device. */
+  /** What happens if a device has no kernel for an op. */
   public enum FallbackPolicy {
-    /** The CPU runs it, with one log message per op. */
+    /** Runs the op on the CPU, and logs a warning once for each op. */
     WARN,
-    /** The call fails. */
+    /** Fails the call. */
     STRICT,
-    /** The CPU runs it. */
+    /** Runs the op on the CPU silently. */
     AUTO
   }
 
@@ -52,13 +52,13 @@ public final class Context extends NativeHandle {
     private int fallbackPolicy = FallbackPolicy.WARN.ordinal();
     private boolean deterministic;
 
-    /** All defaults. */
+    /** Creates the default options. */
     public Options() {}
 
     /**
-     * Sets the threads of each device that computes on the host. Default: all cores.
+     * Sets the number of threads of each device that computes on the host. Default: all cores.
      *
-     * @param threads the number; 0 for all cores
+     * @param threads the number of threads; 0 for all cores
      * @return this
      */
     public Options threads(int threads) {
@@ -67,9 +67,9 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Sets the bytes that each device may hold. Default: no limit.
+     * Limits the memory of each device. Default: no limit.
      *
-     * @param bytes the number; 0 for none
+     * @param bytes the limit in bytes; 0 for none
      * @return this
      */
     public Options memoryLimit(long bytes) {
@@ -78,9 +78,9 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Adds a plugin file, or a folder of them, which is searched before all others.
+     * Adds a plugin file, or a folder of plugins. It is searched before the default folders.
      *
-     * @param path the path
+     * @param path the file or folder
      * @return this
      */
     public Options pluginPath(String path) {
@@ -89,11 +89,11 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Sets an option of a plugin.
+     * Sets an option of a plugin. The plugin's documentation lists the names.
      *
      * @param plugin the plugin's name
-     * @param key the option's name
-     * @param value its value
+     * @param key the name of the option
+     * @param value the value of the option
      * @return this
      */
     public Options pluginOption(String plugin, String key, String value) {
@@ -102,9 +102,9 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Sets the receiver of log messages, which is called on any thread. Default: standard error.
+     * Sets the receiver of log messages, which any thread may call. Default: standard error.
      *
-     * @param level the minimum level of messages
+     * @param level the lowest severity that is logged
      * @param log receives them
      * @return this
      */
@@ -126,7 +126,7 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Sets how an op runs that has no kernel on its device. Default: WARN.
+     * Sets what happens if a device has no kernel for an op. Default: WARN.
      *
      * @param policy the policy
      * @return this
@@ -137,9 +137,10 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Sets whether runs are repeatable to the bit, even under the policy FAST. Default: false.
+     * Sets whether results are repeatable to the bit from run to run, even under FAST. Default:
+     * false.
      *
-     * @param deterministic whether they do
+     * @param deterministic whether results are repeatable
      * @return this
      */
     public Options deterministic(boolean deterministic) {
@@ -194,22 +195,22 @@ public final class Context extends NativeHandle {
     static final Context CONTEXT = new Context();
   }
 
-  /** Makes a context with the defaults. */
+  /** Creates a context with the default options. */
   public Context() {
     this(new Options());
   }
 
   /**
-   * Makes a context. Plugins are loaded and devices opened when they are first needed.
+   * Creates a context. Loads plugins and opens devices when they are first needed.
    *
-   * @param options how it works
+   * @param options the options
    */
   public Context(Options options) {
     super(Tracker.Kind.CONTEXT, options.create(), false);
   }
 
   /**
-   * The default context of a program, which is never closed.
+   * Returns the default context of the program, which is never closed.
    *
    * @return the context
    */
@@ -218,9 +219,9 @@ public final class Context extends NativeHandle {
   }
 
   /**
-   * A device by its name.
+   * Finds a device by name.
    *
-   * @param name "cpu:1"; "cpu" for cpu:0; "best" for the first that is not a CPU
+   * @param name "cpu:1"; "cpu" for cpu:0; "best" for the first device that is not a CPU
    * @return the device
    */
   public Device device(String name) {
@@ -231,7 +232,7 @@ public final class Context extends NativeHandle {
   }
 
   /**
-   * All devices. Loads every plugin.
+   * Returns all devices. Loads every plugin.
    *
    * @return the devices
    */
@@ -255,30 +256,30 @@ public final class Context extends NativeHandle {
 
   /** The state of a plugin. */
   public enum PluginState {
-    /** Not loaded: no device of its name was requested. */
+    /** Not loaded, because no device of this plugin was requested. */
     NOT_TRIED,
-    /** It is loaded. */
+    /** Loaded. */
     LOADED,
-    /** It is not loaded, for a reason. */
+    /** Loading was attempted and failed. */
     REFUSED
   }
 
   /**
-   * A plugin that was found.
+   * A plugin that Tenon found.
    *
-   * @param path its file
-   * @param name its name
-   * @param version its version; empty if it was not loaded
-   * @param state its state
-   * @param reason why it was refused; empty otherwise
+   * @param path the file of the plugin
+   * @param name the name of the plugin
+   * @param version the version of the plugin; empty if it is not loaded
+   * @param state whether the plugin is loaded
+   * @param reason why the plugin could not be loaded; empty otherwise
    */
   public record PluginCandidate(
       String path, String name, String version, PluginState state, String reason) {}
 
   /**
-   * The plugins that were found, tried or not.
+   * Lists the plugins that were found, loaded or not.
    *
-   * @return in the order in which they are tried
+   * @return the plugins, in the order in which they are tried
    */
   public List<PluginCandidate> candidates() {
     Local local = Local.get();
@@ -305,24 +306,24 @@ public final class Context extends NativeHandle {
   }
 
   /**
-   * Loads a plugin.
+   * Loads a plugin from a file.
    *
-   * @param path its file
+   * @param path the file
    */
   public void loadPlugin(String path) {
     run(context -> C.tenon_context_load_plugin(context, Local.get().string(path)));
   }
 
-  /** Cancels the calls in progress in its scopes; they throw at their next check. */
+  /** Cancels the calls in progress in all scopes of the context. They throw at their next check. */
   public void cancel() {
     C.tenon_context_cancel(handle());
     Reference.reachabilityFence(this);
   }
 
   /**
-   * Makes functions run eagerly, for debugging.
+   * Sets whether functions run their code eagerly in every call, for debugging.
    *
-   * @param eagerly true: nothing is traced from now on
+   * @param eagerly if true, functions are no longer traced
    */
   public void runFunctionsEagerly(boolean eagerly) {
     C.tenon_context_run_functions_eagerly(handle(), eagerly);
@@ -330,16 +331,16 @@ public final class Context extends NativeHandle {
   }
 
   /**
-   * Disables or enables a pass of the optimiser, for graphs that have not run yet.
+   * Enables or disables a pass that optimises graphs, for graphs that have not run yet.
    *
-   * @param name the pass
-   * @param enabled whether it runs
+   * @param name the name of the pass
+   * @param enabled whether the pass runs
    */
   public void setPass(String name, boolean enabled) {
     run(context -> C.tenon_context_set_pass(context, Local.get().string(name), enabled));
   }
 
-  /** Frees it, once nothing uses it. The shared context stays. */
+  /** Frees the context when nothing uses it any more. The shared context stays open. */
   @Override
   public void close() {
     if (this != shared()) {

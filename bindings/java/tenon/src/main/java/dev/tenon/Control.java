@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Branches and loops that depend on values, eagerly and in functions.
+ * Branches and loops that depend on tensor values, eagerly and inside functions.
  *
  * <pre>{@code
  * Tensor y = Control.cond(x.greater(0), () -> x.square(), () -> x.neg());
@@ -26,35 +26,38 @@ public final class Control {
 
   private static final int MOST_OUTPUTS = 64;
 
-  /** How the gradient of a loop inside a function keeps the residuals of each iteration. */
+  /** How a loop inside a function stores the residuals of each iteration for its gradient. */
   public enum LoopPolicy {
-    /** Each trip saves its residuals. */
+    /** Each iteration saves its residuals. */
     STACK,
-    /** Each trip saves its inputs, and the backward pass recomputes the rest. */
+    /** Each iteration saves only its inputs. The backward pass recomputes its residuals. */
     RECOMPUTE,
-    /** As STACK, in memory that is allocated for all trips at the start. */
+    /**
+     * Each iteration saves its residuals, in memory that is allocated for all iterations at the
+     * start.
+     */
     BOUNDED
   }
 
   /**
-   * Returns the output of one of two branches.
+   * Runs one of two branches and returns its output.
    *
-   * @param predicate a bool without axes
-   * @param then runs if it is true
-   * @param otherwise runs if it is false
-   * @return the branch's output
+   * @param predicate a rank-0 bool
+   * @param then the branch that runs if the predicate is true
+   * @param otherwise the branch that runs if the predicate is false
+   * @return the output of the branch
    */
   public static Tensor cond(Tensor predicate, Supplier<Tensor> then, Supplier<Tensor> otherwise) {
     return cond(predicate, _ -> List.of(then.get()), _ -> List.of(otherwise.get())).get(0);
   }
 
   /**
-   * Returns the outputs of one of two branches, which take no inputs.
+   * Runs one of two branches, which take no inputs, and returns its outputs.
    *
-   * @param predicate a bool without axes
-   * @param then runs if it is true
-   * @param otherwise runs if it is false
-   * @return the branch's outputs
+   * @param predicate a rank-0 bool
+   * @param then the branch that runs if the predicate is true
+   * @param otherwise the branch that runs if the predicate is false
+   * @return the outputs of the branch
    */
   public static List<Tensor> cond(Tensor predicate, Block then, Block otherwise) {
     Local local = Local.get();
@@ -79,11 +82,12 @@ public final class Control {
   }
 
   /**
-   * Returns the outputs of the block at an index; of the last one if the index is out of range.
+   * Runs the block at an index and returns its outputs. An index out of range selects the last
+   * block.
    *
-   * @param index an int64 without axes
-   * @param blocks take no inputs and return outputs of the same types
-   * @return the block's outputs
+   * @param index a rank-0 int64
+   * @param blocks the blocks; they take no inputs, and their outputs have the same types
+   * @return the outputs of the block
    */
   public static List<Tensor> switchCase(Tensor index, List<Block> blocks) {
     Local local = Local.get();
@@ -111,26 +115,27 @@ public final class Control {
   }
 
   /**
-   * Runs a block as long as a condition holds.
+   * Runs a block while a condition is true.
    *
-   * @param condition takes the carried values; returns a bool without axes
-   * @param body takes the carried values; returns the next ones
+   * @param condition takes the carried values and returns a rank-0 bool
+   * @param body takes the carried values and returns the next ones
    * @param initial the initial carried values
-   * @return the carried values when the condition fails
+   * @return the final carried values
    */
   public static List<Tensor> whileLoop(Block condition, Block body, Tensor... initial) {
     return whileLoop(LoopPolicy.STACK, 0, condition, body, initial);
   }
 
   /**
-   * Runs a block as long as a condition holds.
+   * Runs a block while a condition is true.
    *
-   * @param policy how residuals are kept
-   * @param maxTrips more are an error; 0 for any number, which BOUNDED does not allow
-   * @param condition takes the carried values; returns a bool without axes
-   * @param body takes the carried values; returns the next ones
+   * @param policy how residuals are stored
+   * @param maxTrips the maximum number of iterations; exceeding it is an error. 0 for no limit,
+   *     which BOUNDED does not allow
+   * @param condition takes the carried values and returns a rank-0 bool
+   * @param body takes the carried values and returns the next ones
    * @param initial the initial carried values
-   * @return the carried values when the condition fails
+   * @return the final carried values
    */
   public static List<Tensor> whileLoop(
       LoopPolicy policy, long maxTrips, Block condition, Block body, Tensor... initial) {
@@ -160,7 +165,7 @@ public final class Control {
   }
 
   /**
-   * Results of a scan.
+   * The results of a scan.
    *
    * @param carried the final carried values
    * @param stacked the other outputs of the body, stacked along a new first axis
@@ -168,12 +173,12 @@ public final class Control {
   public record ScanResult(List<Tensor> carried, List<Tensor> stacked) {}
 
   /**
-   * Runs a block for each element of tensors along their first axis, from the first to the last.
+   * Runs a block for each index along the first axis of tensors, in ascending order.
    *
-   * @param body takes the carried values and an element of each of {@code xs}; returns the next carried
-   *     values and then the values to stack
+   * @param body takes the carried values and one slice of each tensor in {@code xs}; returns the
+   *     next carried values, followed by values to stack
    * @param initial the initial carried values
-   * @param xs tensors of one length
+   * @param xs tensors with equal sizes of the first axis
    * @return the final carried values and the stacked outputs
    */
   public static ScanResult scan(Block body, List<Tensor> initial, List<Tensor> xs) {
@@ -181,14 +186,14 @@ public final class Control {
   }
 
   /**
-   * Runs a block for each element of tensors along their first axis.
+   * Runs a block for each index along the first axis of tensors.
    *
-   * @param policy how residuals are kept
-   * @param reverse from the last element to the first
-   * @param body takes the carried values and an element of each of {@code xs}; returns the next carried
-   *     values and then the values to stack
+   * @param policy how residuals are stored
+   * @param reverse whether to iterate in descending order
+   * @param body takes the carried values and one slice of each tensor in {@code xs}; returns the
+   *     next carried values, followed by values to stack
    * @param initial the initial carried values
-   * @param xs tensors of one length
+   * @param xs tensors with equal sizes of the first axis
    * @return the final carried values and the stacked outputs
    */
   public static ScanResult scan(
@@ -224,10 +229,11 @@ public final class Control {
   }
 
   /**
-   * The sizes of a tensor as a tensor. In a function they are those of each call.
+   * Returns the sizes of a tensor as a tensor. Inside a function, each call computes them from its
+   * own inputs.
    *
    * @param x any tensor
-   * @return an int64 of one axis
+   * @return a rank-1 int64 tensor
    */
   public static Tensor shape(Tensor x) {
     long tensor = x.handle();

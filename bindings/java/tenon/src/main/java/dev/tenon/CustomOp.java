@@ -3,9 +3,9 @@ package dev.tenon;
 import java.util.List;
 
 /**
- * An op that a program defines. It infers the types of its outputs, and computes in host memory
- * ({@link Computed}) or by calling ops ({@link Composite}). Its code may be called from any thread;
- * its exceptions propagate unchanged to the caller of the op.
+ * An op that a program defines. It infers the types of its outputs. It computes them either in host
+ * memory ({@link Computed}) or by calling other ops ({@link Composite}). Any thread may call its
+ * methods. Exceptions propagate unchanged to the caller of the op.
  *
  * <pre>{@code
  * record Twice() implements CustomOp.Composite {
@@ -19,69 +19,70 @@ import java.util.List;
  */
 public sealed interface CustomOp permits CustomOp.Computed, CustomOp.Composite {
   /**
-   * Its name.
+   * The name of the op.
    *
-   * @return of lower-case letters, digits, "_" and "."
+   * @return a name of lower-case letters, digits, "_" and "."
    */
   String name();
 
   /**
-   * How many inputs it has.
+   * The number of inputs.
    *
-   * @return 1, unless it is overridden
+   * @return 1 by default
    */
   default int countInputs() {
     return 1;
   }
 
   /**
-   * How many outputs it has.
+   * The number of outputs.
    *
-   * @return 1, unless it is overridden
+   * @return 1 by default
    */
   default int countOutputs() {
     return 1;
   }
 
   /**
-   * The types of the outputs; throws an exception if the inputs are invalid.
+   * Infers the types of the outputs. Throws an exception if the inputs are invalid.
    *
    * @param inputs the types of the inputs
-   * @return a type for each output
+   * @return the type of each output
    */
   List<TensorType> infer(List<TensorType> inputs);
 
   /**
-   * Whether {@link #backward} is implemented.
+   * Whether this class implements {@link #backward}. If not, Tenon differentiates the
+   * decomposition, if there is one.
    *
-   * @return false, unless it is overridden: the derivative is that of the decomposition, or none
+   * @return false by default
    */
   default boolean hasBackward() {
     return false;
   }
 
   /**
-   * The gradients with respect to the inputs.
+   * Computes the gradients with respect to the inputs.
    *
    * @param call the forward call, and the cotangents of its outputs
-   * @return a tensor for each input, or null
+   * @return a tensor or null for each input
    */
   default List<Tensor> backward(Backward call) {
     throw new TenonException(Code.UNIMPLEMENTED, name() + ": has no derivative");
   }
 
-  /** An op that computes in host memory, on every device. */
+  /** An op that computes its outputs in host memory. Used on every device. */
   non-sealed interface Computed extends CustomOp {
     /**
-     * Fills the outputs.
+     * Writes the outputs.
      *
      * @param inputs the elements of the inputs
-     * @param outputs the memory of the outputs
+     * @param outputs the memory of the outputs, to be written
      */
     void compute(List<HostArray> inputs, List<HostArray> outputs);
   }
 
-  /** An op that computes by calling ops. */
+  /** An op that computes its outputs by calling other ops. */
   non-sealed interface Composite extends CustomOp {
     /**
      * Computes the outputs.
@@ -93,9 +94,9 @@ public sealed interface CustomOp permits CustomOp.Computed, CustomOp.Composite {
   }
 
   /**
-   * Adds it to the context of the current scope, permanently.
+   * Registers the op in the context of the current scope, permanently.
    *
-   * @return the op, to be called
+   * @return the op, which can be called
    */
   default Op register() {
     return CustomOps.register(this);

@@ -1,4 +1,4 @@
-// Calls the functions of a custom op.
+// C callbacks that call the methods of a CustomOp.
 
 package dev.tenon;
 

@@ -3,7 +3,7 @@ package dev.tenon;
 /**
  * An element type.
  *
- * @param bits the code, the bits of one lane and the number of lanes, as C packs them
+ * @param bits the type code, the bits per lane and the number of lanes, packed as in C
  */
 public record DType(int bits) {
   private static final int INT = 0;
@@ -12,7 +12,7 @@ public record DType(int bits) {
   private static final int BFLOAT = 4;
   private static final int BOOLEAN = 6;
 
-  /** Not given. */
+  /** No dtype. */
   public static final DType NONE = new DType(0);
 
   /** Booleans of one byte. */
@@ -45,7 +45,7 @@ public record DType(int bits) {
   /** IEEE binary16. */
   public static final DType FLOAT16 = of(FLOAT, 16);
 
-  /** The upper half of binary32. */
+  /** bfloat16: the upper half of an IEEE binary32. */
   public static final DType BFLOAT16 = of(BFLOAT, 16);
 
   /** IEEE binary32: Java's {@code float}. */
@@ -70,16 +70,16 @@ public record DType(int bits) {
   }
 
   /**
-   * Bytes of one element.
+   * The size of one element in bytes.
    *
-   * @return the number
+   * @return the size in bytes
    */
   public int bytes() {
     return lane() / 8 * (bits >>> 16);
   }
 
   /**
-   * Whether it is one of the floating types.
+   * Whether this is a floating type.
    *
    * @return true for float16, bfloat16, float32, float64 and float128
    */

@@ -9,28 +9,28 @@ import java.lang.ref.Reference;
 public final class Device extends NativeHandle {
   /** The kind of a device. */
   public enum Kind {
-    /** The host's processor. */
+    /** A CPU of the host. */
     CPU,
-    /** A graphics processor. */
+    /** A GPU. */
     GPU,
     /** Another accelerator. */
     ACCELERATOR
   }
 
   /**
-   * Description of a device.
+   * The properties of a device.
    *
    * @param kind the kind of device
-   * @param name "cpu:0"
-   * @param description the processor's or board's name
-   * @param vendor may be empty
+   * @param name the name of the device, such as "cpu:0"
+   * @param description the name of the processor or graphics card
+   * @param vendor the vendor; may be empty
    * @param driver the driver or library with its version; may be empty
-   * @param plugin the plugin's version
-   * @param features bits TENON_FEATURE_*
-   * @param memoryBytes 0 if it is unknown
-   * @param maxBufferBytes 0 for no limit but memory
-   * @param computeUnits cores or multiprocessors; 0 if it is unknown
-   * @param vectorBits of the SIMD unit in use; 0 where that does not apply
+   * @param plugin the version of the plugin
+   * @param features bits of TENON_FEATURE_*
+   * @param memoryBytes memory in bytes; 0 if unknown
+   * @param maxBufferBytes maximum size of a buffer in bytes; 0 if only memory limits it
+   * @param computeUnits number of cores or multiprocessors; 0 if unknown
+   * @param vectorBits width of the SIMD unit in bits; 0 if it has none
    */
   public record Info(
       Kind kind, String name, String description, String vendor, String driver, String plugin,
@@ -39,12 +39,12 @@ public final class Device extends NativeHandle {
   /**
    * Memory statistics of a device in one context.
    *
-   * @param liveBytes bytes held by tensors
-   * @param peakBytes the maximum of {@code liveBytes}
+   * @param liveBytes bytes in use by tensors
+   * @param peakBytes maximum of {@code liveBytes} so far
    * @param heldBytes bytes allocated from the device, in use or cached
    * @param liveBuffers number of live buffers
-   * @param allocations number of allocations from the device
-   * @param limitBytes the context's limit; 0 for none
+   * @param allocations number of allocations that the device itself made
+   * @param limitBytes memory limit of the context in bytes; 0 for none
    */
   public record MemoryInfo(
       long liveBytes, long peakBytes, long heldBytes, long liveBuffers, long allocations,
@@ -57,7 +57,7 @@ public final class Device extends NativeHandle {
   /**
    * The name of the device.
    *
-   * @return such as "cpu:0"
+   * @return the name, such as "cpu:0"
    */
   public String name() {
     String name = Memory.text(C.tenon_device_name(Local.get().result, handle()));
@@ -66,9 +66,9 @@ public final class Device extends NativeHandle {
   }
 
   /**
-   * Describes the device.
+   * Returns the properties of the device.
    *
-   * @return the description
+   * @return the properties
    */
   public Info info() {
     Local local = Local.get();
@@ -96,7 +96,7 @@ public final class Device extends NativeHandle {
   }
 
   /**
-   * Current memory statistics.
+   * Returns the current memory statistics of the device.
    *
    * @return the statistics
    */
@@ -122,7 +122,7 @@ public final class Device extends NativeHandle {
   /**
    * Returns cached memory to the device.
    *
-   * @return the number of bytes
+   * @return the number of bytes freed
    */
   public long trim() {
     return get(C::tenon_device_trim);

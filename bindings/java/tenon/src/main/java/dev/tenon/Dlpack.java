@@ -11,8 +11,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /**
- * A tensor that is shared between libraries without a copy, in the layout of DLPack 1.x. The loan
- * ends when it is closed, or with the tensor that imports it.
+ * A tensor that libraries share without a copy, in the format of DLPack 1.x. Closing it, or
+ * releasing the tensor that imports it, calls its deleter.
  */
 public final class Dlpack implements AutoCloseable {
   private static final MethodHandle CALL =
@@ -27,10 +27,10 @@ public final class Dlpack implements AutoCloseable {
   }
 
   /**
-   * Exports a tensor for reading.
+   * Exports a tensor. The importer must not write to it.
    *
-   * @param x a tensor on a device with host-visible memory
-   * @return the loan
+   * @param x a tensor on a device whose memory the host can access
+   * @return the exported tensor
    */
   public static Dlpack of(Tensor x) {
     long tensor = x.handle();
@@ -46,19 +46,19 @@ public final class Dlpack implements AutoCloseable {
   }
 
   /**
-   * Takes over an export of another library.
+   * Takes ownership of a DLPack tensor of another library.
    *
    * @param managed the address of a {@code DLManagedTensorVersioned}
-   * @return the loan
+   * @return the DLPack tensor
    */
   public static Dlpack adopt(MemorySegment managed) {
     return new Dlpack(managed.address());
   }
 
   /**
-   * Imports the loan as a tensor; the loan ends with the tensor.
+   * Imports the memory as a tensor. The deleter runs when that tensor is released.
    *
-   * @param copy whether to copy in any case
+   * @param copy whether to copy even if the device can use the memory in place
    * @return the tensor
    */
   public Tensor toTensor(boolean copy) {
@@ -74,9 +74,9 @@ public final class Dlpack implements AutoCloseable {
   }
 
   /**
-   * Transfers the loan to a library, which ends it by calling its deleter.
+   * Transfers ownership to another library, which must call the deleter.
    *
-   * @return a {@code DLManagedTensorVersioned}
+   * @return the address of a {@code DLManagedTensorVersioned}
    */
   public MemorySegment handOver() {
     return MemorySegment.ofAddress(release());
@@ -92,7 +92,7 @@ public final class Dlpack implements AutoCloseable {
     return taken;
   }
 
-  /** Ends the loan. A second call does nothing. */
+  /** Calls the deleter. A second call does nothing. */
   @Override
   public void close() {
     loan = 0;

@@ -9,36 +9,36 @@ import dev.tenon.internal.Structs.tenon_size_argument;
 import java.lang.ref.Reference;
 
 /**
- * Ops whose sizes are tensors: int64 of one axis. In a traced function, sizes that are computed from
- * {@link Control#shape} stay symbolic, so that one trace serves all of them.
+ * Ops that take sizes as rank-1 int64 tensors. Inside a function, sizes computed from
+ * {@link Control#shape} stay symbolic, so that one trace serves all sizes.
  */
 public final class DynamicShapes {
   private DynamicShapes() {}
 
   /**
-   * A tensor with the same value everywhere.
+   * Returns a tensor whose elements all have the same value.
    *
    * @param sizes the sizes of the result
-   * @param value the value, without axes
-   * @return the tensor, of the dtype of the value
+   * @param value the value, a rank-0 tensor
+   * @return a tensor with the dtype of the value
    */
   public static Tensor full(Tensor sizes, Tensor value) {
     return call(Constants.TENON_OP_fill, null, "shape", sizes, value);
   }
 
   /**
-   * The numbers from 0 up, counted along one axis.
+   * Returns a tensor whose elements are their indices along one axis.
    *
    * @param sizes the sizes of the result
-   * @param attrs the attributes, of which the shape is ignored; null for the defaults
-   * @return the numbers
+   * @param attrs the attributes, whose shape is ignored; null for the defaults
+   * @return the tensor
    */
   public static Tensor iota(Tensor sizes, Ops.IotaAttrs attrs) {
     return call(Constants.TENON_OP_iota, attrs, "shape", sizes);
   }
 
   /**
-   * A tensor repeated along axes of size 1 and along new leading axes.
+   * Broadcasts a tensor: repeats it along axes of size 1 and along new leading axes.
    *
    * @param x the tensor
    * @param sizes the sizes of the result
@@ -49,10 +49,10 @@ public final class DynamicShapes {
   }
 
   /**
-   * The same elements in another shape.
+   * Returns a tensor with the same elements and another shape.
    *
    * @param x the tensor
-   * @param sizes the sizes of the result, of which one may be the constant -1
+   * @param sizes the sizes of the result; one of them may be the constant -1, and is inferred
    * @return the reshaped tensor
    */
   public static Tensor reshape(Tensor x, Tensor sizes) {
@@ -60,12 +60,12 @@ public final class DynamicShapes {
   }
 
   /**
-   * A part of a tensor.
+   * Returns a slice of a tensor.
    *
    * @param x the tensor
    * @param starts the first index along each axis
    * @param ends one past the last index along each axis
-   * @return the part
+   * @return the slice
    */
   public static Tensor slice(Tensor x, Tensor starts, Tensor ends) {
     return call(

@@ -8,15 +8,17 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Side effects, eagerly or as part of a trace: printing, assertions and host callbacks.
+ * Side effects: printing, assertions and host callbacks. Inside a function they become part of its
+ * trace.
  */
 public final class Effects {
   private Effects() {}
 
   /**
-   * Prints a line when it runs, not when it is traced.
+   * Prints a line. Inside a function, prints at each call and not while tracing.
    *
-   * @param format the line, in which {@code {}} stands for the next value; empty for the values alone
+   * @param format the line, in which each {@code {}} is replaced by the next value; empty to print
+   *     the values only
    * @param values the values
    */
   public static void print(String format, Tensor... values) {
@@ -35,9 +37,9 @@ public final class Effects {
   }
 
   /**
-   * Sets where {@link #print} goes, in the context of the current scope.
+   * Sets the receiver of the lines that {@link #print} prints in the current scope's context.
    *
-   * @param receive takes whole lines, from any thread; null for standard output
+   * @param receive takes whole lines, on any thread; null for standard output
    */
   public static void onPrint(Consumer<String> receive) {
     Local local = Local.get();
@@ -50,9 +52,9 @@ public final class Effects {
   }
 
   /**
-   * Throws FAILED_PRECONDITION unless all elements of a bool are true.
+   * Throws FAILED_PRECONDITION unless all elements of a bool tensor are true.
    *
-   * @param condition a bool of any shape
+   * @param condition a bool tensor of any shape
    * @param message the message, in which each {@code {}} is replaced by the next value
    * @param values the values
    */
@@ -76,11 +78,11 @@ public final class Effects {
   }
 
   /**
-   * Calls Java code that runs eagerly, in functions too.
+   * Calls Java code on the host, eagerly even inside functions.
    *
-   * @param code takes the inputs; returns tensors of the types of {@code like}
+   * @param code takes the inputs and returns tensors with the types of {@code like}
    * @param inputs the inputs
-   * @param like tensors of the outputs' dtypes and shapes
+   * @param like tensors with the dtypes and shapes of the outputs
    * @return the outputs
    */
   public static List<Tensor> hostCall(Block code, List<Tensor> inputs, List<Tensor> like) {
@@ -104,7 +106,7 @@ public final class Effects {
   }
 
   /**
-   * Calls Java code that maps a tensor to one of the same type.
+   * Calls Java code that maps a tensor to another one of the same type.
    *
    * @param code the code, which runs eagerly
    * @param input the input

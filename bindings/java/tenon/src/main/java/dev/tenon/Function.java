@@ -12,24 +12,24 @@ import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 
 /**
- * Code that is traced once and runs as its trace.
+ * Code that is traced into a graph. Later calls run the graph.
  *
  * <pre>{@code
  * Function step = Function.of((x, w) -> x.matmul(w).relu());
- * Tensor y = step.apply(x, w);   // Traced at the first call that has tensors like these.
+ * Tensor y = step.apply(x, w);   // The first call with these dtypes and shapes traces it.
  * }</pre>
  *
- * <p>Side effects of the code other than ops happen when it is traced.
+ * <p>Side effects of the code, other than calls of ops, happen only while tracing.
  */
 public final class Function extends NativeHandle {
   /** The body of a function. */
   @FunctionalInterface
   public interface Body {
     /**
-     * Runs when the function is traced.
+     * Runs while the function is traced.
      *
      * @param inputs the inputs of the call
-     * @param statics the static arguments: Boolean, Long, Double, String, List and Map
+     * @param statics the static arguments, as Boolean, Long, Double, String, List and Map
      * @return the outputs
      */
     List<Tensor> apply(List<Tensor> inputs, Map<String, Object> statics);
@@ -45,7 +45,7 @@ public final class Function extends NativeHandle {
     private List<InputSpec> signature;
     private Map<String, ?> defaults = Map.of();
 
-    /** All defaults. */
+    /** Creates the default options. */
     public Options() {}
 
     /**
@@ -71,7 +71,8 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets the maximum number of traces. Default: 64; the least recently used is evicted.
+     * Sets the maximum number of traces. Beyond it, the least recently used trace is evicted.
+     * Default: 64.
      *
      * @param maxTraces the number
      * @return this
@@ -82,9 +83,9 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets whether a size that differs for the third time becomes unknown. Default: true.
+     * Sets whether a size becomes dynamic when it differs for the third time. Default: true.
      *
-     * @param relax whether it does
+     * @param relax whether sizes become dynamic
      * @return this
      */
     public Options relax(boolean relax) {
@@ -93,10 +94,10 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets the bytes of residuals that a call under a tape saves for its backward pass; the rest is
-     * recomputed. Default: no limit.
+     * Limits the bytes of residuals that a call under a tape saves. The backward pass recomputes
+     * the others. Default: no limit.
      *
-     * @param bytes the number
+     * @param bytes the limit in bytes
      * @return this
      */
     public Options memoryBudget(long bytes) {
@@ -105,7 +106,7 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets the signature. Default: any inputs.
+     * Sets the inputs that calls may pass. Default: any inputs.
      *
      * @param signature the type of each input
      * @return this
@@ -116,9 +117,9 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets the defaults of static arguments.
+     * Sets the values of static arguments for calls that omit them.
      *
-     * @param defaults by their names
+     * @param defaults the values by name
      * @return this
      */
     public Options defaults(Map<String, ?> defaults) {
@@ -149,17 +150,17 @@ public final class Function extends NativeHandle {
 
   private final int maxOutputs;
 
-  /** Takes over a function with at most this many outputs. */
+  /** Takes ownership of a C function with at most {@code maxOutputs} outputs. */
   Function(long handle, int maxOutputs) {
     super(Tracker.Kind.FUNCTION, handle, false);
     this.maxOutputs = maxOutputs;
   }
 
   /**
-   * Makes a function in the context of the current scope.
+   * Creates a function in the context of the current scope.
    *
-   * @param body the code
-   * @param options its options
+   * @param body the code to be traced
+   * @param options the options
    * @return the function
    */
   public static Function of(Body body, Options options) {
@@ -181,7 +182,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * A function of any number of tensors.
+   * Creates a function of any number of tensors.
    *
    * @param code maps tensors to tensors
    * @return the function
@@ -191,9 +192,9 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * A function of one tensor.
+   * Creates a function of one tensor with one output.
    *
-   * @param code maps a tensor to one
+   * @param code maps a tensor to a tensor
    * @return the function
    */
   public static Function of(UnaryOperator<Tensor> code) {
@@ -201,9 +202,9 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * A function of two tensors.
+   * Creates a function of two tensors with one output.
    *
-   * @param code maps two tensors to one
+   * @param code maps two tensors to a tensor
    * @return the function
    */
   public static Function of(BinaryOperator<Tensor> code) {
@@ -211,9 +212,9 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * A function of three tensors.
+   * Creates a function of three tensors with one output.
    *
-   * @param code maps three tensors to one
+   * @param code maps three tensors to a tensor
    * @return the function
    */
   public static Function of(Function3 code) {
@@ -290,7 +291,10 @@ public final class Function extends NativeHandle {
     }
   }
 
-  /** Calls it with the handles at one address; the output is written to another. */
+  /**
+   * Calls the function with {@code count} handles at address {@code inputs}. C writes the output
+   * handle to {@code out}.
+   */
   private Tensor applyAt(Local local, long inputs, long count, long out) {
     long error =
         C.tenon_function_call(local.scope(), handle(), inputs, count, 0, 0, out, 1, 0);
@@ -300,7 +304,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * Calls it.
+   * Calls the function.
    *
    * @param inputs the inputs
    * @return all outputs
@@ -310,10 +314,10 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * Calls it with static arguments.
+   * Calls the function with static arguments.
    *
-   * @param statics by their names: null, Boolean, Integer, Long, Double, String, an enum, a tensor,
-   *     variable, generator or function, and Lists and Maps of these
+   * @param statics the values by name: null, Boolean, Integer, Long, Double, String, an enum, a
+   *     tensor, variable, generator or function, and Lists and Maps of these
    * @param inputs the inputs
    * @return all outputs
    */
@@ -340,7 +344,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * Returns the trace that serves a call, without running it.
+   * Returns the trace that a call with these arguments would use. Does not run it.
    *
    * @param statics the static arguments
    * @param inputs the inputs
@@ -362,7 +366,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * The trace for the specified inputs.
+   * Returns the trace for inputs of these types. Traces if there is none.
    *
    * @param specs the type of each input
    * @return the trace
@@ -372,7 +376,8 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * The trace for the specified inputs and static arguments.
+   * Returns the trace for inputs of these types and these static arguments. Traces if there is
+   * none.
    *
    * @param statics the static arguments
    * @param specs the type of each input
@@ -393,18 +398,19 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * The function that computes the gradients of the sum of the floating outputs, from the same inputs.
+   * Returns a function with the same inputs that computes the gradients of the sum of the floating
+   * outputs.
    *
-   * @return a function with an output for each floating input
+   * @return a function with one output for each floating input
    */
   public Function gradient() {
     return new Function(get(C::tenon_function_gradient), Math.max(maxOutputs, MIN_ROOM));
   }
 
   /**
-   * Its traces.
+   * Returns the traces of the function.
    *
-   * @return in the order in which they were made
+   * @return the traces, in creation order
    */
   public List<Trace> traces() {
     List<Trace> all = new ArrayList<>();
@@ -417,7 +423,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * Its traces, and the reason for each.
+   * Describes the traces, and why each was created.
    *
    * @return the text
    */

@@ -1,10 +1,10 @@
 package dev.tenon;
 
-/** Code that maps three tensors to one. */
+/** A callback that maps three tensors to one. */
 @FunctionalInterface
 public interface Function3 {
   /**
-   * Runs the code.
+   * Runs the callback.
    *
    * @param a the first input
    * @param b the second input

@@ -5,12 +5,12 @@ import dev.tenon.internal.Constants;
 import dev.tenon.internal.Memory;
 import java.lang.ref.Reference;
 
-/** Random numbers: the same seed gives the same bits on every device. */
+/** A random number generator. The same seed gives the same bits on every device. */
 public final class Generator extends NativeHandle {
   /**
-   * Makes a generator on the current device.
+   * Creates a generator on the current device.
    *
-   * @param seed the key
+   * @param seed the seed
    */
   public Generator(long seed) {
     super(Tracker.Kind.GENERATOR, create(seed), false);
@@ -36,16 +36,16 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Restarts the sequence.
+   * Resets the state to that of a new generator.
    *
-   * @param seed the key
+   * @param seed the seed of that generator
    */
   public void seed(long seed) {
     run(generator -> C.tenon_generator_seed(scope(), generator, seed));
   }
 
   /**
-   * The state of six uint32, which determines the next draws and can be saved.
+   * Returns the state, a uint32 tensor with 6 elements. Save it to resume from here.
    *
    * @return the state
    */
@@ -54,7 +54,7 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Sets the state.
+   * Restores a state.
    *
    * @param state a result of {@link #state}
    */
@@ -64,7 +64,7 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Uniformly distributed float32 in [0, 1).
+   * Draws float32 numbers, uniformly distributed on [0, 1).
    *
    * @param shape the sizes
    * @return the numbers
@@ -74,7 +74,7 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Uniformly distributed numbers in [low, high).
+   * Draws numbers that are uniformly distributed on [low, high).
    *
    * @param dtype a floating dtype
    * @param low the lower bound
@@ -91,7 +91,7 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Float32 of the standard normal distribution.
+   * Draws float32 numbers from the standard normal distribution.
    *
    * @param shape the sizes
    * @return the numbers
@@ -101,11 +101,11 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Numbers of a normal distribution.
+   * Draws normally distributed numbers.
    *
    * @param dtype a floating dtype
-   * @param mean its mean
-   * @param scale its standard deviation
+   * @param mean the mean
+   * @param scale the standard deviation
    * @param shape the sizes
    * @return the numbers
    */
@@ -118,11 +118,11 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * True with a probability.
+   * Draws bools that are true with a probability.
    *
    * @param p the probability
    * @param shape the sizes
-   * @return a bool
+   * @return a bool tensor
    */
   public Tensor bernoulli(double p, long... shape) {
     try (Tensor probability = Tensor.scalar(p)) {
@@ -135,17 +135,19 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Sets a fraction of the elements to zero and scales the others up accordingly.
+   * Sets a random fraction of the elements to zero, and scales up the others to compensate.
    *
    * @param x a floating tensor
    * @param ratio the fraction
-   * @return of the type of x
+   * @return a tensor with the type of x
    */
   public Tensor dropout(Tensor x, double ratio) {
     return call(Constants.TENON_OP_dropout, new Ops.DropoutAttrs().ratio(ratio), x, null);
   }
 
-  /** The first output of an op that takes a state where an input is null. */
+  /**
+   * Calls a random op and returns its first output. The generator's state replaces the null input.
+   */
   private Tensor call(int op, OpAttrs attrs, Tensor... inputs) {
     Local local = Local.get();
     long scope = local.scope();

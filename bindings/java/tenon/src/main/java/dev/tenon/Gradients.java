@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Gradients of lambdas, and custom derivatives.
+ * Gradients of lambdas, and custom gradients.
  *
  * <pre>{@code
  * UnaryOperator<Tensor> cube = x -> x.mul(x).mul(x);
@@ -17,32 +17,33 @@ import java.util.function.UnaryOperator;
  * UnaryOperator<Tensor> curvature = Gradients.grad(slope);
  * }</pre>
  *
- * <p>An exception that a lambda throws propagates unchanged to the outer call.
+ * <p>An exception that a lambda throws propagates unchanged to the outer caller.
  */
 public final class Gradients {
   private Gradients() {}
 
   /**
-   * A variable that code read, and the gradient with respect to it.
+   * A variable that the code read, and the gradient with respect to it.
    *
    * @param variable the variable
-   * @param gradient of the variable's type
+   * @param gradient a tensor of the variable's type
    */
   public record VariableGradient(Variable variable, Tensor gradient) {}
 
   /**
-   * Outputs of code, and the gradients of the first one.
+   * The outputs of code, and the gradients of the first output.
    *
    * @param outputs the outputs
-   * @param gradients with respect to each argument; null if it is not floating
-   * @param variables with respect to each trainable variable that it read
+   * @param gradients the gradient with respect to each argument; null if the argument is not
+   *     floating
+   * @param variables the gradient with respect to each trainable variable that the code read
    */
   public record Result(
       List<Tensor> outputs, List<Tensor> gradients, List<VariableGradient> variables) {
     /**
-     * The first output.
+     * Returns the first output, which is the one that is differentiated.
      *
-     * @return the differentiated output
+     * @return the first output
      */
     public Tensor value() {
       return outputs.get(0);
@@ -50,21 +51,21 @@ public final class Gradients {
   }
 
   /**
-   * The function that computes the gradient of another function's sum.
+   * Returns a function that computes the gradient of the sum of f's output.
    *
-   * @param f maps a tensor to one
-   * @return maps the same tensor to its gradient
+   * @param f maps a tensor to a tensor
+   * @return a function that maps a tensor to the gradient at that tensor
    */
   public static UnaryOperator<Tensor> grad(UnaryOperator<Tensor> f) {
     return x -> valueAndGradients(in -> List.of(f.apply(in.get(0))), x).gradients().get(0);
   }
 
   /**
-   * Calls code, and differentiates its only output.
+   * Calls code, and differentiates its output. The code must have exactly one.
    *
    * @param code the code
-   * @param inputs its inputs
-   * @return its output and the gradients
+   * @param inputs the inputs of the code
+   * @return the output and the gradients
    */
   public static Result valueAndGradients(Block code, Tensor... inputs) {
     return valueAndGradients(1, code, inputs);
@@ -73,10 +74,10 @@ public final class Gradients {
   /**
    * Calls code, and differentiates its first output.
    *
-   * @param nOutputs number of outputs; those after the first are passed through
+   * @param nOutputs number of outputs; the others are returned without gradients
    * @param code the code
-   * @param inputs its inputs
-   * @return its outputs and the gradients
+   * @param inputs the inputs of the code
+   * @return the outputs and the gradients
    */
   public static Result valueAndGradients(int nOutputs, Block code, Tensor... inputs) {
     Local local = Local.get();
@@ -120,24 +121,24 @@ public final class Gradients {
     return all;
   }
 
-  /** A derivative: the gradients with respect to the inputs, or null. */
+  /** A derivative: computes the gradients with respect to the inputs of a call. */
   @FunctionalInterface
   public interface BackwardFunction {
     /**
      * Computes the gradients.
      *
      * @param call the forward call, and the cotangents of its outputs
-     * @return a tensor for each input, or null
+     * @return a tensor or null for each input
      */
     List<Tensor> apply(Backward call);
   }
 
   /**
-   * Computes a tensor by code with a custom derivative.
+   * Calls code that has one output and a custom gradient.
    *
    * @param forward computes the output; tapes do not record its ops
-   * @param backward the derivative
-   * @param inputs the inputs of both
+   * @param backward computes the gradients
+   * @param inputs the inputs of {@code forward}
    * @return the output
    */
   public static Tensor customGradient(Block forward, BackwardFunction backward, Tensor... inputs) {
@@ -145,12 +146,12 @@ public final class Gradients {
   }
 
   /**
-   * Computes tensors by code with a custom derivative.
+   * Calls code that has a custom gradient.
    *
-   * @param nOutputs how many tensors
+   * @param nOutputs the number of outputs
    * @param forward computes the outputs; tapes do not record its ops
-   * @param backward the derivative
-   * @param inputs the inputs of both
+   * @param backward computes the gradients
+   * @param inputs the inputs of {@code forward}
    * @return the outputs
    */
   public static List<Tensor> customGradient(

@@ -7,10 +7,11 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 
 /**
- * Elements in host memory, row-major without gaps; valid while the code that receives them runs.
+ * A tensor in host memory, row-major without gaps. Valid only while the callback that receives it
+ * runs.
  *
- * @param type their dtype and shape
- * @param data the elements, in place
+ * @param type the dtype and shape
+ * @param data the memory of the elements, not a copy
  */
 public record HostArray(TensorType type, MemorySegment data) {
   static HostArray read(long at) {
@@ -22,9 +23,9 @@ public record HostArray(TensorType type, MemorySegment data) {
   }
 
   /**
-   * Elements of float32, in place.
+   * Returns a view of float32 elements.
    *
-   * @return a buffer over them
+   * @return a buffer on the same memory
    */
   public FloatBuffer floats() {
     return data.asByteBuffer().order(ByteOrder.nativeOrder()).asFloatBuffer();

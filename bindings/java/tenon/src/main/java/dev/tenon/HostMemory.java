@@ -1,4 +1,4 @@
-// Elements between the host and tensors.
+// Copies elements between host memory and tensors.
 
 package dev.tenon;
 
@@ -12,7 +12,8 @@ import java.util.concurrent.CompletableFuture;
 final class HostMemory {
   private HostMemory() {}
 
-  // Elements on the heap pass through native memory; more than this is allocated for the copy alone.
+  // Elements of heap arrays are copied through native memory. Above this size in bytes, it is
+  // allocated separately.
   private static final long MOST_ON_STACK = 2048;
 
   static Tensor copy(MemorySegment data, DType dtype, long[] shape) {
@@ -96,7 +97,7 @@ final class HostMemory {
     }
   }
 
-  /** The number of elements, which must be of a type. */
+  /** Returns the number of elements. Throws unless the tensor has the dtype {@code wanted}. */
   static int length(Tensor tensor, DType wanted) {
     DType dtype = tensor.dtype();
     if (!dtype.equals(wanted)) {
@@ -111,7 +112,7 @@ final class HostMemory {
       readNative(tensor, into);
       return;
     }
-    // If the host can access the elements, they are copied once.
+    // If the host can access the elements, copy them directly, without an intermediate buffer.
     long data = C.tenon_tensor_data(tensor.handle());
     if (data != 0 && into.byteSize() == tensor.bytes()) {
       into.copyFrom(Memory.at(data, into.byteSize()));

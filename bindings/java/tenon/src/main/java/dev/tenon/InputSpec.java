@@ -8,23 +8,24 @@ import java.util.List;
 /**
  * The type of an input of a function.
  *
- * @param name for messages and files; empty for none
+ * @param name the name in messages and files; empty for none
  * @param dtype the element type
- * @param shape the sizes; {@link #UNKNOWN} where calls differ
- * @param sizeNames names of unknown sizes, of which those with one name are equal; empty for none
- * @param isScalar whether it is a number, as {@link Tensor#scalar} makes one
+ * @param shape the sizes; {@link #UNKNOWN} for a size that may differ from call to call
+ * @param sizeNames a name for each size, or empty for none; unknown sizes with equal names are
+ *     equal
+ * @param isScalar whether the input is an inline scalar, as {@link Tensor#scalar} creates
  */
 public record InputSpec(
     String name, DType dtype, List<Long> shape, List<String> sizeNames, boolean isScalar) {
-  /** A size that each call determines. */
+  /** A size that may differ from call to call. */
   public static final long UNKNOWN = -1;
 
   /**
-   * A named tensor.
+   * Returns the type of a tensor with a name.
    *
    * @param name the name
    * @param dtype the element type
-   * @param shape the sizes; {@link #UNKNOWN} where calls differ
+   * @param shape the sizes; {@link #UNKNOWN} for a size that may differ from call to call
    * @return the type
    */
   public static InputSpec of(String name, DType dtype, long... shape) {

@@ -4,14 +4,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Finds objects that were not closed. With {@code -Ddev.tenon.leaks=report} each object keeps the
- * stack of its creation, and one that the cleaner had to free is reported: to the logger {@code
- * dev.tenon}, or to a function of the program. Tensors that a {@link Scope} frees are no leaks.
+ * Finds objects that were not closed. With {@code -Ddev.tenon.leaks=report}, each object stores the
+ * stack of its creation. An object that the cleaner frees is reported to the logger
+ * {@code dev.tenon}, or to a function of the program. Tensors that a {@link Scope} frees are not
+ * leaks.
  */
 public final class Leaks {
   private Leaks() {}
 
-  /** An object that was not closed. */
+  /** Whether leaks are reported. */
   static final boolean ENABLED = "report".equals(System.getProperty("dev.tenon.leaks"));
 
   private static final AtomicLong COUNT = new AtomicLong();
@@ -20,13 +21,13 @@ public final class Leaks {
   /**
    * An object that was not closed.
    *
-   * @param kind what it is: "tensor", "function"
-   * @param created the stack of its creation
+   * @param kind the type of the object, such as "tensor" or "function"
+   * @param created a stack trace of the creation
    */
   public record Leak(String kind, Throwable created) {}
 
   /**
-   * Sets the receiver of leaks, which is called on the thread that frees them.
+   * Sets the receiver of leaks. The thread that frees an object calls it.
    *
    * @param receiver the function
    */
@@ -35,18 +36,18 @@ public final class Leaks {
   }
 
   /**
-   * The number of live objects that {@code close} or the cleaner frees.
+   * Counts the live objects that {@code close} or the cleaner must free.
    *
-   * @return the number
+   * @return the number of objects
    */
   public static long tracked() {
     return Tracker.count();
   }
 
   /**
-   * The number of reported leaks.
+   * Counts the leaks reported so far.
    *
-   * @return the number
+   * @return the number of leaks
    */
   public static long reported() {
     return COUNT.get();

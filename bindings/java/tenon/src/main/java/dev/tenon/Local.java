@@ -1,5 +1,4 @@
-// The state of a thread: its current scope, and a stack of native memory for the arguments of
-// calls.
+// The state of a thread: its current scope, and a stack of native memory for arguments of calls.
 
 package dev.tenon;
 
@@ -19,27 +18,27 @@ final class Local {
   private static final StackWalker WALKER = StackWalker.getInstance();
 
   final Thread thread = Thread.currentThread();
-  /** The innermost open scope; null if none is open, so that the cleaner frees new tensors. */
+  /** The innermost open scope. If it is null, the cleaner frees new tensors. */
   Scope scope;
-  /** The native scope in which calls run; 0 until the thread computes. */
+  /** The native scope in which calls run; 0 before the thread's first call. */
   long handle;
-  /** Whether calls are recorded into a trace, which keeps the line of each. */
+  /** Whether the current scope traces. If so, each call stores the user's source line. */
   boolean tracing;
   /** The first free byte of the stack. */
   long top;
 
-  /** Small tensors that no scope owns; null until there is one. */
+  /** The page of small tensors that no scope owns; null if there is none yet. */
   private Page page;
 
-  /** Tapes that were not closed, which this thread releases between two calls. */
+  /** Tapes that the garbage collector found unclosed. This thread releases them between calls. */
   final ConcurrentLinkedQueue<Long> abandonedTapes = new ConcurrentLinkedQueue<>();
 
   private final MemorySegment stack = Arena.ofAuto().allocate(STACK_BYTES, 16);
   private final long base = stack.address();
   private final long limit = base + STACK_BYTES;
-  /** Memory beyond the stack's size; null if the stack suffices. */
+  /** Allocations that do not fit into the stack; null if there are none. */
   private List<MemorySegment> overflow;
-  /** Receives a struct that C returns by value, until the next one. */
+  /** Memory for a struct that C returns by value. The next such call overwrites it. */
   final SegmentAllocator result = SegmentAllocator.prefixAllocator(Arena.ofAuto().allocate(64, 16));
 
   private OwnScope own;
@@ -52,7 +51,7 @@ final class Local {
     return LOCALS.get();
   }
 
-  /** The native scope of the thread's calls, made at the first one. */
+  /** Returns the native scope of the thread. Creates it at the first call. */
   long scope() {
     long current = handle;
     return current != 0 ? current : openOwn();
@@ -64,9 +63,9 @@ final class Local {
     return handle;
   }
 
-  // ---- the stack: reserve, call, and set `top` back.
+  // ---- the stack: reserve memory, call C, and reset `top`.
 
-  /** Bytes aligned for a pointer, which are not initialised. */
+  /** Reserves uninitialised memory, aligned to 8 bytes. */
   long reserve(long size) {
     long at = top;
     long next = at + ((size + 7) & ~7L);
@@ -86,7 +85,7 @@ final class Local {
     return more.address();
   }
 
-  /** Frees what was reserved after the stack was at `at`. */
+  /** Frees all memory that was reserved since {@code top} was {@code at}. */
   void release(long at) {
     top = at;
     if (overflow != null && at == base) {
@@ -100,13 +99,13 @@ final class Local {
     return at;
   }
 
-  /** Writes a pointer to integers, and their number after it. */
+  /** Writes a pointer to a copy of the integers, followed by their number. */
   void putLongs(long at, long[] values) {
     Memory.putLong(at, longs(values));
     Memory.putLong(at + 8, values.length);
   }
 
-  /** The integers in memory; never NULL. */
+  /** Copies integers to the stack. Never returns NULL. */
   long longs(long[] values) {
     long data = reserve(Math.max(8, 8L * values.length));
     for (int i = 0; i < values.length; ++i) {
@@ -115,7 +114,7 @@ final class Local {
     return data;
   }
 
-  /** Writes a {@code tenon_string}. */
+  /** Writes a {@code tenon_string} that points to a copy of the text. */
   void putString(long at, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     long data = reserve(bytes.length + 1L);
@@ -126,14 +125,14 @@ final class Local {
     Memory.putLong(at + 8, bytes.length);
   }
 
-  /** A {@code tenon_string} to be passed by value. */
+  /** Returns a {@code tenon_string} to pass by value. */
   MemorySegment string(String text) {
     long at = reserve(16);
     putString(at, text);
     return Memory.at(at, 16);
   }
 
-  /** The handles of tensors in memory; a null is 0. */
+  /** Copies the handles of tensors to the stack. The handle of null is 0. */
   long handles(Tensor[] tensors) {
     long at = reserve(Math.max(8, 8L * tensors.length));
     for (int i = 0; i < tensors.length; ++i) {
@@ -144,18 +143,27 @@ final class Local {
 
   // ---- results of calls
 
-  /** A tensor that C returned, owned by the current scope or freed by the cleaner. */
+  /**
+   * Wraps a tensor that C returned. The current scope owns it; without a scope, the cleaner frees
+   * it.
+   */
   Tensor adopt(long tensor) {
     Scope current = scope;
     return current != null ? current.add(tensor) : Tensor.tracked(this, tensor);
   }
 
-  /** The bytes of a tensor; 0 in a traced function, whose trace would keep the sizes that are read. */
+  /**
+   * Returns the size of a tensor in bytes; 0 while tracing, because reading sizes would specialise
+   * the trace.
+   */
   long bytesOf(long tensor) {
     return tracing ? 0 : C.tenon_tensor_bytes(tensor);
   }
 
-  /** Adds a tensor to the thread's page; false if it needs a reference of its own. */
+  /**
+   * Adds a tensor to the thread's page. Returns false if the tensor needs its own phantom
+   * reference.
+   */
   boolean addToPage(Tensor tensor, long handle) {
     if (Leaks.ENABLED) {
       return false;
@@ -167,7 +175,7 @@ final class Local {
     return true;
   }
 
-  /** The tensor that C returned, or null. */
+  /** Wraps a tensor that C returned; null if it is 0. */
   Tensor adoptOrNull(long tensor) {
     return tensor == 0 ? null : adopt(tensor);
   }
@@ -180,21 +188,25 @@ final class Local {
     return all;
   }
 
-  /** Text that C returned in the struct at `at`. */
+  /** Reads and releases the {@code tenon_string} that C wrote to {@code at}. */
   static String takeText(long at) {
     String text = Memory.text(at);
     C.tenon_string_release(Memory.at(at, 16));
     return text;
   }
 
-  /** Stores the user's line in the native scope, for errors of traced calls. */
+  /**
+   * Stores the user's source line in the native scope, so that errors of traced calls report it.
+   */
   void tellLocation() {
     long at = top;
     C.tenon_error_release(C.tenon_scope_set_location(handle, string(userLine())));
     release(at);
   }
 
-  /** Makes errors of eager calls take their line from the exception. */
+  /**
+   * Clears the source line in the native scope. Errors of eager calls take it from the exception.
+   */
   void forgetLocation() {
     long at = top;
     C.tenon_error_release(C.tenon_scope_set_location(handle, string("")));
@@ -211,21 +223,21 @@ final class Local {
                 .orElse(""));
   }
 
-  /** Releases the tapes of this thread that the garbage collector found. */
+  /** Releases the unclosed tapes of this thread that the garbage collector found. */
   void releaseAbandonedTapes() {
     for (Long tape = abandonedTapes.poll(); tape != null; tape = abandonedTapes.poll()) {
       C.tenon_tape_release(tape);
     }
   }
 
-  /** The native scope of a thread that opened none; released with the thread. */
+  /** The native scope of a thread that opened no scope. It is released with the thread. */
   private static final class OwnScope extends NativeHandle {
     OwnScope(Context context) {
       super(Tracker.Kind.SCOPE, create(context, ""), false);
     }
   }
 
-  /** Makes a native scope. */
+  /** Creates a native scope. */
   static long create(Context context, String device) {
     Local local = get();
     long at = local.reserve(8);

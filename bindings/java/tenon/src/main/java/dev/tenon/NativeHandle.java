@@ -5,8 +5,8 @@ import java.lang.ref.Reference;
 import java.util.function.LongUnaryOperator;
 
 /**
- * An object of libtenon. Closing it frees it; otherwise, it is freed some time after it is
- * unreachable.
+ * An object of libtenon. {@link #close} frees it; otherwise, the cleaner frees it some time after
+ * it becomes unreachable.
  */
 public abstract class NativeHandle implements AutoCloseable {
   private final Tracker.Ref ref;
@@ -17,7 +17,10 @@ public abstract class NativeHandle implements AutoCloseable {
     this.ref = Tracker.track(this, kind, handle, 0, onThread ? Local.get() : null);
   }
 
-  /** The native pointer, to pass to a call. Callers must keep this object reachable until the call returns, by {@link Reference#reachabilityFence}. */
+  /**
+   * Returns the native pointer, to pass to a C call. Callers must keep this object reachable until
+   * the call returns, with {@link Reference#reachabilityFence}.
+   */
   final long handle() {
     long object = handle;
     if (object == 0) {
@@ -26,16 +29,16 @@ public abstract class NativeHandle implements AutoCloseable {
     return object;
   }
 
-  /** A getter of the C API: writes its result at an address and returns an error. */
+  /** A C function that writes a result to the address {@code out} and returns an error. */
   @FunctionalInterface
   interface Getter {
     long call(long object, long out);
   }
 
-  // The object stays reachable until each of these calls has returned: the cleaner may not free it
-  // before.
+  // The following methods keep the object reachable until the call returns, so that the cleaner
+  // cannot free it earlier.
 
-  /** Calls a getter and returns the pointer or integer that it writes. */
+  /** Calls a getter and returns the 64-bit value that it writes. */
   final long get(Getter call) {
     Local local = Local.get();
     long at = local.top;
@@ -49,7 +52,7 @@ public abstract class NativeHandle implements AutoCloseable {
     }
   }
 
-  /** Calls a getter and returns the text that it writes. */
+  /** Calls a getter and returns the string that it writes. */
   final String text(Getter call) {
     Local local = Local.get();
     long at = local.top;
@@ -63,7 +66,7 @@ public abstract class NativeHandle implements AutoCloseable {
     }
   }
 
-  /** Makes a call that returns an error and writes nothing. */
+  /** Calls a C function that returns an error and writes nothing. */
   final void run(LongUnaryOperator call) {
     Local local = Local.get();
     long at = local.top;
@@ -75,14 +78,16 @@ public abstract class NativeHandle implements AutoCloseable {
     }
   }
 
-  /** The result of a call that cannot fail. */
+  /** Calls a C function that cannot fail, and returns its result. */
   final long read(LongUnaryOperator call) {
     long result = call.applyAsLong(handle());
     Reference.reachabilityFence(this);
     return result;
   }
 
-  /** Frees it. A second call does nothing. No other thread may be using it. */
+  /**
+   * Frees the object. A second call does nothing. No other thread may use the object at that time.
+   */
   @Override
   public void close() {
     handle = 0;

@@ -6,16 +6,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * An op by its number.
+ * An op, identified by its number.
  *
- * @param number its number in the context
- * @param countOutputs how many outputs it has
+ * @param number the number of the op in the context
+ * @param countOutputs the number of outputs
  */
 public record Op(int number, int countOutputs) {
   /**
-   * Finds an op, built in or of the current scope's context.
+   * Finds a built-in op, or a custom op of the current scope's context.
    *
-   * @param name its name
+   * @param name the name of the op
    * @param countOutputs the number of outputs to return
    * @return the op
    */
@@ -31,9 +31,9 @@ public record Op(int number, int countOutputs) {
   }
 
   /**
-   * Calls it with the defaults of its attributes.
+   * Calls the op with the default attributes.
    *
-   * @param inputs null for an absent optional input
+   * @param inputs the inputs; null for an omitted optional input
    * @return the outputs
    */
   public List<Tensor> call(Tensor... inputs) {
@@ -41,10 +41,10 @@ public record Op(int number, int countOutputs) {
   }
 
   /**
-   * Calls it.
+   * Calls the op with attributes.
    *
-   * @param attrs its attributes
-   * @param inputs null for an absent optional input
+   * @param attrs the attributes
+   * @param inputs the inputs; null for an omitted optional input
    * @return the outputs
    */
   public List<Tensor> call(OpAttrs attrs, Tensor... inputs) {
@@ -52,9 +52,9 @@ public record Op(int number, int countOutputs) {
   }
 
   /**
-   * Its name in the current scope's context.
+   * Returns the name of the op in the current scope's context.
    *
-   * @return empty if there is no such op
+   * @return the name; empty if there is no such op
    */
   public String name() {
     Local local = Local.get();

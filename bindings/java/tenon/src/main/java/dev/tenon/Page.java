@@ -1,9 +1,11 @@
-// Tensors that no scope owns, up to 32 of one thread, which one reference of the collector stands for:
-// a reference of its own for each would cost the collector more than the call that made the tensor.
+// Up to 32 tensors of one thread that no scope owns. They share one phantom reference, because a
+// phantom reference per tensor would cost the garbage collector more than the call that created the
+// tensor.
 //
-// The tensors of a page know it, and it knows them, so all of them are unreachable at once, and the
-// collector then enqueues the page's reference. A page that outlives a collection is split: each of
-// its tensors gets a reference of its own, so that a tensor keeps others alive for one collection only.
+// A page and its tensors refer to each other, so they become unreachable together. The collector
+// then enqueues the page's reference. A page that survives a collection is split: each of its
+// tensors gets its own reference. A live tensor thus keeps the others of its page alive for one
+// collection only.
 
 package dev.tenon;
 
@@ -16,9 +18,9 @@ final class Page {
 
   private static final VarHandle HANDLE = MethodHandles.arrayElementVarHandle(long[].class);
 
-  /** What is still to be released; 0 once it is. */
+  /** The handles that are not released yet; 0 for released ones. */
   final long[] handles = new long[SIZE];
-  /** Null once the page is split. */
+  /** The tensors of the page; null after the page was split. */
   private volatile Tensor[] tensors = new Tensor[SIZE];
   private int used;
 
@@ -26,7 +28,7 @@ final class Page {
     Tracker.track(this);
   }
 
-  /** Adds a tensor, on the thread of the page; false if it takes no more. */
+  /** Adds a tensor, on the thread of the page. Returns false if the page is full or split. */
   boolean add(Tensor tensor, long handle) {
     if (used == SIZE && !reuse()) {
       return false;
@@ -40,7 +42,7 @@ final class Page {
     handles[slot] = handle;
     tensor.keeper = this;
     tensor.slot = slot;
-    // Either this thread sees that the page was split, or the splitting one sees the tensor.
+    // Either this thread reads null in `tensors`, or split() finds the new tensor and tracks it.
     VarHandle.fullFence();
     if (tensors == null) {
       Tracker.trackSlot(this, slot, tensor);
@@ -48,7 +50,7 @@ final class Page {
     return true;
   }
 
-  /** Empties a full page, if all its tensors have been closed. */
+  /** Reuses a full page if all its tensors are closed. */
   private synchronized boolean reuse() {
     Tensor[] all = tensors;
     if (all == null || count(handles) != 0) {
@@ -59,7 +61,7 @@ final class Page {
     return true;
   }
 
-  /** Gives each tensor a reference of its own; runs once, on any thread. */
+  /** Gives each tensor its own phantom reference. Runs once, on any thread. */
   synchronized void split() {
     Tensor[] all = tensors;
     tensors = null;
@@ -71,12 +73,12 @@ final class Page {
     }
   }
 
-  /** The handle at an index, which the caller now releases; 0 if somebody else did. */
+  /** Returns the handle in a slot, which the caller must release; 0 if another caller took it. */
   static long take(long[] handles, int slot) {
     return (long) HANDLE.getAndSet(handles, slot, 0L);
   }
 
-  /** How many handles are still to be released. */
+  /** Counts the handles that are not released yet. */
   static int count(long[] handles) {
     int count = 0;
     for (long handle : handles) {

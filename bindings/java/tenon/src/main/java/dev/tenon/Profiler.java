@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures where the time of a program goes: records spans in all scopes of a context, from its
+ * Profiles where a program spends its time. Records spans in all scopes of a context, from its
  * creation until it is stopped.
  */
 public final class Profiler extends NativeHandle {
@@ -19,7 +19,7 @@ public final class Profiler extends NativeHandle {
   public enum Kind {
     /** An op. */
     OP,
-    /** Ops that a function launched as one. */
+    /** Ops that a function launched as one kernel. */
     FUSED,
     /** A call of a function, including the spans inside it. */
     FUNCTION,
@@ -30,26 +30,26 @@ public final class Profiler extends NativeHandle {
   }
 
   /**
-   * Spans with one name, one type of inputs and one device. Times are in nanoseconds.
+   * Totals of all spans with the same name, input types and device. Times are in nanoseconds.
    *
-   * @param kind what they are
-   * @param name of the op or the function
-   * @param inputs their types
-   * @param device where they ran; empty for a function
-   * @param count how many
-   * @param hostTotal from begin to end, with the spans inside
-   * @param ownTotal the part of that which is of no span inside
-   * @param launches how many launches there were
-   * @param deviceTotal the time of the launches
-   * @param bytes read, written or copied
-   * @param flops of products and convolutions
+   * @param kind the kind of the spans
+   * @param name the name of the op or function
+   * @param inputs the types of the inputs
+   * @param device the name of the device; empty for a function
+   * @param count the number of spans
+   * @param hostTotal host time from begin to end, including nested spans
+   * @param ownTotal host time without nested spans
+   * @param launches the number of kernel launches
+   * @param deviceTotal device time of the launches
+   * @param bytes bytes that launches read and wrote, or bytes of the copy
+   * @param flops floating point operations of matrix products and convolutions
    */
   public record Row(
       Kind kind, String name, String inputs, String device, long count, long hostTotal,
       long ownTotal, long launches, long deviceTotal, long bytes, long flops) {}
 
   /**
-   * Profiles a context.
+   * Starts to profile a context.
    *
    * @param context the context
    */
@@ -58,10 +58,10 @@ public final class Profiler extends NativeHandle {
   }
 
   /**
-   * Profiles a context.
+   * Starts to profile a context, with a limit of spans.
    *
    * @param context the context
-   * @param maxEvents how many spans are kept for the trace
+   * @param maxEvents the maximum number of spans in the trace
    */
   public Profiler(Context context, long maxEvents) {
     super(Tracker.Kind.PROFILER, start(context, maxEvents), false);
@@ -80,13 +80,13 @@ public final class Profiler extends NativeHandle {
     return made;
   }
 
-  /** Stops it, and waits for launches in progress. */
+  /** Stops profiling, after waiting for launches in progress. */
   public void stop() {
     run(C::tenon_profiler_stop);
   }
 
   /**
-   * A readable table; the profiler must be stopped.
+   * Returns a readable table. Call stop() first.
    *
    * @return the text
    */
@@ -95,7 +95,7 @@ public final class Profiler extends NativeHandle {
   }
 
   /**
-   * Writes a file that Perfetto opens, once it is stopped.
+   * Writes the spans to a file for https://ui.perfetto.dev. Call stop() first.
    *
    * @param path the file
    */
@@ -106,9 +106,9 @@ public final class Profiler extends NativeHandle {
   }
 
   /**
-   * The rows of the table, once it is stopped.
+   * Returns the rows of the table. Call stop() first.
    *
-   * @return sorted by time, the longest first
+   * @return the rows, sorted by time in descending order
    */
   public List<Row> rows() {
     Local local = Local.get();
@@ -141,9 +141,9 @@ public final class Profiler extends NativeHandle {
   }
 
   /**
-   * Number of spans that were dropped because the trace was full; the table counts them.
+   * Counts the spans beyond {@code maxEvents}. The trace omits them; the table includes them.
    *
-   * @return the number
+   * @return the number of spans
    */
   public long droppedEvents() {
     return read(C::tenon_profiler_count_dropped_events);

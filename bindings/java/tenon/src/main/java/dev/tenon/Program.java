@@ -9,16 +9,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Functions in files: saved, opened, called and trained on. A program is a folder of ONNX models that
- * share their weights; a single ONNX file is read as one too.
+ * Functions that are saved to files, opened, called and trained. A program is a folder of ONNX
+ * models that share their weights. A single ONNX file can also be opened.
  */
 public final class Program extends NativeHandle {
   /**
    * A signature of a function.
    *
    * @param inputs the types of the inputs
-   * @param outputs the types of the outputs, of {@link DType#NONE} if the file does not declare it
-   * @param statics the static arguments for which it was traced
+   * @param outputs the types of the outputs; the dtype is {@link DType#NONE} if the file does not
+   *     declare it
+   * @param statics the values of the static arguments when the function was traced
    */
   public record Signature(
       List<InputSpec> inputs, List<InputSpec> outputs, Map<String, Object> statics) {}
@@ -26,21 +27,21 @@ public final class Program extends NativeHandle {
   /**
    * A function of a program.
    *
-   * @param name its name
-   * @param signatures at least one
+   * @param name the name of the function
+   * @param signatures its signatures; at least one
    */
   public record Entry(String name, List<Signature> signatures) {}
 
   /**
    * A trace to be saved under the name of its function.
    *
-   * @param name the name; several traces of one name are signatures of one function
+   * @param name the name; several traces with the same name become signatures of one function
    * @param trace the trace
    */
   public record Saved(String name, Trace trace) {}
 
   /**
-   * Reads a program onto the current device.
+   * Opens a program and loads its weights onto the current device.
    *
    * @param path a folder that {@link #save} wrote, or an ONNX file
    */
@@ -60,7 +61,7 @@ public final class Program extends NativeHandle {
   }
 
   /**
-   * Writes traces with their variables.
+   * Saves traces and the variables that they use.
    *
    * @param path the folder
    * @param functions the traces
@@ -86,7 +87,7 @@ public final class Program extends NativeHandle {
   }
 
   /**
-   * What is in it.
+   * Lists the functions of the program.
    *
    * @return the functions with their signatures
    */
@@ -119,9 +120,9 @@ public final class Program extends NativeHandle {
   }
 
   /**
-   * A function.
+   * Returns a function by name.
    *
-   * @param name its name; empty for the only one
+   * @param name the name; may be empty if the program has only one function
    * @return the function
    */
   public Function function(String name) {
@@ -140,7 +141,7 @@ public final class Program extends NativeHandle {
   }
 
   /**
-   * The variables, which the functions share.
+   * Returns the variables of the program, which its functions share.
    *
    * @return the variables
    */
@@ -155,9 +156,9 @@ public final class Program extends NativeHandle {
   }
 
   /**
-   * What is in it, for tools.
+   * Describes the functions and variables, for tools.
    *
-   * @return JSON
+   * @return the description as JSON
    */
   public String describe() {
     return text(C::tenon_program_describe);

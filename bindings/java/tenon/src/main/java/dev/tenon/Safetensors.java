@@ -13,15 +13,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Named tensors in a file of the format safetensors, of which everything except the elements is
- * checked. */
+/**
+ * Named tensors in a file of the format safetensors. Opening validates the header.
+ */
 public final class Safetensors extends NativeHandle {
   /**
    * A tensor in a file.
    *
-   * @param name its name
-   * @param dtype its element type
-   * @param shape its sizes
+   * @param name the name of the tensor
+   * @param dtype the element type
+   * @param shape the sizes of the axes
    */
   public record Entry(String name, DType dtype, List<Long> shape) {}
 
@@ -49,7 +50,7 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * Opens the content of a file, which is copied.
+   * Opens the content of a file in memory. Copies the bytes.
    *
    * @param content the bytes
    * @return the file
@@ -67,21 +68,21 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * Writes a file, which gets its name only once it is complete.
+   * Writes a file. It appears under its name only when it is complete.
    *
    * @param path the file
-   * @param tensors by their names
+   * @param tensors the tensors by name
    */
   public static void save(Path path, Map<String, Tensor> tensors) {
     save(path, tensors, Map.of());
   }
 
   /**
-   * Writes a file, which gets its name only once it is complete.
+   * Writes a file with metadata. It appears under its name only when it is complete.
    *
    * @param path the file
-   * @param tensors by their names
-   * @param metadata text by keys
+   * @param tensors the tensors by name
+   * @param metadata strings by key
    */
   public static void save(
       Path path, Map<String, Tensor> tensors, Map<String, String> metadata) {
@@ -103,10 +104,10 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * The bytes of such a file.
+   * Returns the content of a safetensors file as bytes.
    *
-   * @param tensors by their names
-   * @param metadata text by keys
+   * @param tensors the tensors by name
+   * @param metadata strings by key
    * @return the content
    */
   public static byte[] write(Map<String, Tensor> tensors, Map<String, String> metadata) {
@@ -152,10 +153,10 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * Reads all tensors of a file onto the current device.
+   * Loads all tensors of a file onto the current device.
    *
    * @param path the file
-   * @return by their names
+   * @return the tensors by name
    */
   public static Map<String, Tensor> load(Path path) {
     Map<String, Tensor> all = new LinkedHashMap<>();
@@ -168,9 +169,9 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * What is in it.
+   * Lists the tensors of the file.
    *
-   * @return in the order of the elements
+   * @return the entries, in the order in which the file stores the elements
    */
   public List<Entry> entries() {
     Local local = Local.get();
@@ -194,9 +195,9 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * Its metadata.
+   * Returns the metadata of the file.
    *
-   * @return text by keys
+   * @return strings by key
    */
   public Map<String, String> metadata() {
     Local local = Local.get();
@@ -213,9 +214,9 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * Reads one tensor onto the current device.
+   * Loads one tensor onto the current device.
    *
-   * @param name its name
+   * @param name the name of the tensor
    * @return the tensor
    */
   public Tensor read(String name) {

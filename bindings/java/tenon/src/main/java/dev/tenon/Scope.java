@@ -6,19 +6,19 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Where calls run, and the owner of their results: closing a scope frees every tensor that was
- * created in it, except those passed to {@link #keep}. This is the fast way to free tensors.
+ * Where calls run, and the owner of their results. Closing a scope frees every tensor that was
+ * created in it, except those passed to {@link #keep}. This is the fastest way to free tensors.
  *
  * <pre>{@code
  * try (var scope = Scope.open()) {
- *   Tensor loss = step(batch);          // Frees all that the step computed,
- *   return scope.keep(loss);            // but not this.
+ *   Tensor loss = step(batch);          // The scope frees all tensors that the step computed,
+ *   return scope.keep(loss);            // except this one.
  * }
  * }</pre>
  *
- * <p>A scope belongs to the thread that opened it, which may be a virtual one, and is the current one
- * there until it is closed. Scopes nest. Without one, tensors are freed by {@link Tensor#close} or,
- * some time after they are unreachable, by a cleaner.
+ * <p>A scope belongs to the thread that opened it, which may be a virtual thread. It is the current
+ * scope of that thread until it is closed. Scopes nest. Without a scope, {@link Tensor#close} frees
+ * a tensor, or a cleaner frees it some time after it becomes unreachable.
  */
 public final class Scope implements AutoCloseable {
   private static final int FIRST_CAPACITY = 16;
@@ -60,7 +60,7 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * Opens a scope of a context and a device, which no tape records.
+   * Opens a scope of a context on a device. No tape records its calls.
    *
    * @param context the context
    * @param device the name of a device; empty for the CPU
@@ -72,7 +72,7 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * Opens a scope of a context on the CPU, which no tape records.
+   * Opens a scope of a context on the CPU. No tape records its calls.
    *
    * @param context the context
    * @return the scope, to be closed by this thread
@@ -81,17 +81,16 @@ public final class Scope implements AutoCloseable {
     return open(context, "");
   }
 
-  /** Enters the scope that a callback received. */
+  /** Makes the scope that a callback received the current one. */
   static Scope enter(long handle) {
     return new Scope(Local.get(), handle, false, C.tenon_scope_is_tracing(handle));
   }
 
   /**
-   * Removes a tensor from this scope: it then belongs to the enclosing scope or, if there is none,
-   * to the cleaner.
+   * Removes a tensor from this scope, and adds it to the enclosing scope. If there is none, the
+   * cleaner frees the tensor.
    *
-   * @param tensor a tensor that was created in this scope; a tensor of another scope stays in that
-   * scope
+   * @param tensor a tensor that was created in this scope; a tensor of another scope stays there
    * @return the tensor
    */
   public Tensor keep(Tensor tensor) {
@@ -108,15 +107,15 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * How many tensors the scope owns now.
+   * Counts the tensors that the scope owns.
    *
-   * @return the number
+   * @return the number of tensors
    */
   public int count() {
     return count;
   }
 
-  /** Frees the tensors of the scope, and closes inner scopes that are still open. */
+  /** Frees the tensors of the scope. Also closes inner scopes that are still open. */
   @Override
   public void close() {
     if (closed) {
@@ -130,7 +129,7 @@ public final class Scope implements AutoCloseable {
     if (local.tracing && !tracingBefore) {
       local.forgetLocation();
     }
-    // Freeing a tensor may run code of the user, in the enclosing scope.
+    // Releasing a tensor may run a callback of the user, which must run in the enclosing scope.
     local.scope = parent;
     local.handle = handleBefore;
     local.tracing = tracingBefore;
@@ -143,7 +142,7 @@ public final class Scope implements AutoCloseable {
     }
   }
 
-  /** Releases what the scope owns, the latest first and many in each call of C. */
+  /** Releases the tensors of the scope, the latest first, with many tensors in each C call. */
   private void releaseAll() {
     Tensor[] all = tensors;
     int left = count;
@@ -161,10 +160,10 @@ public final class Scope implements AutoCloseable {
     local.release(top);
   }
 
-  // ---- where calls run
+  // ---- settings of the scope
 
   /**
-   * The device on which new tensors are placed.
+   * Returns the current device, which holds new tensors and runs calls without tensors.
    *
    * @return the device
    */
@@ -179,9 +178,9 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * Sets the device on which calls without tensors, and new tensors, are placed.
+   * Sets the current device, which holds new tensors and runs calls without tensors.
    *
-   * @param name the device's name: "cpu", "vulkan:0", "best"
+   * @param name the name of the device, such as "cpu", "vulkan:0" or "best"
    */
   public void setDevice(String name) {
     requireThread();
@@ -198,9 +197,9 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * {@link #await} without blocking.
+   * Waits like {@link #await}, without blocking.
    *
-   * @return completes when all work has finished, or exceptionally
+   * @return a future that completes when all work has finished, or exceptionally if it failed
    */
   public CompletableFuture<Void> awaitAsync() {
     requireThread();
@@ -209,15 +208,18 @@ public final class Scope implements AutoCloseable {
     return done;
   }
 
-  /** Cancels the calls in progress, from any thread; they throw at their next check. */
+  /**
+   * Cancels the calls in progress, which throw at their next check. Any thread may call this
+   * method.
+   */
   public void cancel() {
     C.tenon_scope_cancel(handle);
   }
 
   /**
-   * Whether calls are being traced, as in the body of a function.
+   * Returns whether calls are traced instead of executed, as in the body of a function.
    *
-   * @return false if calls compute
+   * @return true while tracing
    */
   public boolean isTracing() {
     return C.tenon_scope_is_tracing(handle);
@@ -262,7 +264,7 @@ public final class Scope implements AutoCloseable {
     count = slot + 1;
   }
 
-  /** Takes a tensor out; the last one takes its place. */
+  /** Removes a tensor. The last tensor moves to its slot. */
   void remove(Tensor tensor) {
     int last = --count;
     Tensor moved = tensors[last];

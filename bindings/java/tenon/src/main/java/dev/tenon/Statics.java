@@ -1,4 +1,5 @@
-// Static arguments: Java values that are not tensors. 1, 1.0 and true are three values.
+// Conversion of static arguments: Java values other than tensors. 1, 1.0 and true are distinct
+// values.
 
 package dev.tenon;
 
@@ -100,8 +101,8 @@ final class Statics {
     return all;
   }
 
-  // An enumerator comes back as its number, and an object, whose type Java cannot determine, as
-  // null.
+  // Converts a C static argument. An enum value becomes its number. An object becomes null, because
+  // its type is unknown.
   private static Object read(long at) {
     int kind = Memory.getInt(at + Structs.tenon_static.kind);
     long number = Memory.getLong(at + Structs.tenon_static.int_value);

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Records the calls of its scope from its creation on, and computes gradients.
+ * Records the calls of the current scope from its creation onward, and computes gradients.
  *
  * <pre>{@code
  * try (var tape = new Tape()) {
@@ -19,10 +19,10 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>It is used and closed on the thread that made it.
+ * <p>A tape can be used and closed only on the thread that created it.
  */
 public final class Tape extends NativeHandle {
-  /** The gradient of a source that the targets do not depend on. */
+  /** The gradient with respect to a source that the targets do not depend on. */
   public enum Unreached {
     /** Zeros. */
     ZEROS,
@@ -33,16 +33,16 @@ public final class Tape extends NativeHandle {
   private final long scope;
   private final Scope within;
 
-  /** Creates a tape that watches trainable variables and is consumed by its first gradient. */
+  /** Creates a tape that watches trainable variables. Its first gradient consumes it. */
   public Tape() {
     this(false, true);
   }
 
   /**
-   * Makes a tape.
+   * Creates a tape.
    *
-   * @param persistent whether it can compute gradients more than once
-   * @param watchTrainable whether it watches trainable variables when they are read
+   * @param persistent whether the tape can compute gradients more than once
+   * @param watchTrainable whether the tape watches trainable variables when they are read
    */
   public Tape(boolean persistent, boolean watchTrainable) {
     super(Tracker.Kind.TAPE, create(persistent, watchTrainable), true);
@@ -68,7 +68,7 @@ public final class Tape extends NativeHandle {
   }
 
   /**
-   * Records later calls that depend on a value.
+   * Watches a value: later calls that depend on it are recorded.
    *
    * @param value a floating tensor or variable
    */
@@ -77,25 +77,25 @@ public final class Tape extends NativeHandle {
     Reference.reachabilityFence(value);
   }
 
-  /** Stops recording. Earlier records are kept. */
+  /** Stops recording until {@link #resume}. Keeps the calls recorded so far. */
   public void pause() {
     run(C::tenon_tape_pause);
   }
 
-  /** Resumes recording. */
+  /** Resumes recording after {@link #pause}. */
   public void resume() {
     run(C::tenon_tape_resume);
   }
 
-  /** Discards the records and starts again. */
+  /** Discards all recorded calls and watched values, and starts to record again. */
   public void reset() {
     run(C::tenon_tape_reset);
   }
 
   /**
-   * Whether it records now.
+   * Returns whether the tape is recording.
    *
-   * @return false if it is paused or consumed
+   * @return false if the tape is paused or consumed
    */
   public boolean isRecording() {
     boolean recording = C.tenon_tape_is_recording(handle());
@@ -104,7 +104,7 @@ public final class Tape extends NativeHandle {
   }
 
   /**
-   * The watched values: tensors, then variables.
+   * Returns the watched values: tensors, followed by variables.
    *
    * @return the values
    */
@@ -121,18 +121,18 @@ public final class Tape extends NativeHandle {
   }
 
   /**
-   * The gradient of a tensor's sum.
+   * Computes the gradient of the sum of the target's elements.
    *
    * @param target a floating tensor
    * @param source a tensor or variable
-   * @return a tensor of the source's type; zeros if the target does not depend on it
+   * @return a tensor of the source's type; zeros if the target does not depend on the source
    */
   public Tensor gradient(Tensor target, Value source) {
     return gradients(target, List.of(source)).get(0);
   }
 
   /**
-   * The gradients of a tensor's sum.
+   * Computes the gradients of the sum of the target's elements with respect to each source.
    *
    * @param target a floating tensor
    * @param sources tensors or variables
@@ -143,12 +143,12 @@ public final class Tape extends NativeHandle {
   }
 
   /**
-   * The gradients of the sum of targets, weighted by cotangents.
+   * Computes the gradients of the sum of all targets' elements, weighted by the cotangents.
    *
    * @param targets floating tensors
-   * @param cotangents one for each target; null for ones
+   * @param cotangents one tensor for each target; null for ones
    * @param sources tensors or variables
-   * @param unreached the gradient of a source that the targets do not depend on
+   * @param unreached the gradient with respect to a source that the targets do not depend on
    * @return a tensor for each source
    */
   public List<Tensor> gradients(
@@ -184,11 +184,11 @@ public final class Tape extends NativeHandle {
   }
 
   /**
-   * The derivative of every element of a target with respect to every element of a source.
+   * Computes the derivatives of all elements of a target with respect to all elements of a source.
    *
    * @param target a floating tensor
    * @param source a tensor or variable
-   * @return of the target's sizes followed by the source's
+   * @return a tensor whose shape is that of the target followed by that of the source
    */
   public Tensor jacobian(Tensor target, Value source) {
     Local local = Local.get();

@@ -5,14 +5,14 @@ import dev.tenon.internal.Memory;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The library that runs. */
+/** Properties of the loaded native library. */
 public final class Tenon {
   private Tenon() {}
 
   /**
    * The version of the native library.
    *
-   * @return such as "0.1.0"
+   * @return the version, such as "0.1.0"
    */
   public static String version() {
     return Memory.text(C.tenon_version(Local.get().result));
@@ -28,17 +28,17 @@ public final class Tenon {
   }
 
   /**
-   * A pass of the optimiser of functions.
+   * A pass that optimises the graphs of functions.
    *
-   * @param name its name, for {@link Context#setPass}
-   * @param summary what it does
+   * @param name the name of the pass, for {@link Context#setPass}
+   * @param summary a short description
    */
   public record Pass(String name, String summary) {}
 
   /**
-   * The passes.
+   * Lists the passes.
    *
-   * @return in the order in which they run
+   * @return the passes, in execution order
    */
   public static List<Pass> passes() {
     Local local = Local.get();

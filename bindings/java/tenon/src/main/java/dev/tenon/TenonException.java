@@ -8,29 +8,29 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The exception of a failed call. The message names the op, the rule and the values; the
- * exception's cause is the error that led to it.
+ * The exception of a failed call. The message names the op, the rule and the values.
+ * {@link #getCause} returns the error that caused it, if any.
  */
 public final class TenonException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** The code. */
+  /** The error code. */
   private final Code code;
 
-  /** The op. */
+  /** The name of the op; empty if no op was called. */
   private final String op;
 
-  /** The parameter. */
+  /** The name of the invalid parameter; empty if the error does not concern a single one. */
   private final String argument;
 
-  /** The device. */
+  /** The name of the device; empty if there is none. */
   private final String device;
 
-  /** The source line in the library's error. */
+  /** The source line that the C error reports; empty if there is none. */
   private final String location;
 
   /**
-   * An error for a callback to throw.
+   * Creates an error that a callback can throw.
    *
    * @param code the kind of the error
    * @param message what is wrong
@@ -51,7 +51,7 @@ public final class TenonException extends RuntimeException {
   }
 
   /**
-   * The kind of the error.
+   * Returns the kind of the error.
    *
    * @return the code
    */
@@ -60,37 +60,37 @@ public final class TenonException extends RuntimeException {
   }
 
   /**
-   * The name of the op that failed.
+   * Returns the name of the op that failed.
    *
-   * @return empty if no op was called
+   * @return the name; empty if no op was called
    */
   public String op() {
     return op;
   }
 
   /**
-   * The name of the parameter at fault.
+   * Returns the name of the invalid parameter.
    *
-   * @return empty if it is not one parameter's fault
+   * @return the name; empty if the error does not concern a single parameter
    */
   public String argument() {
     return argument;
   }
 
   /**
-   * The name of the device of the call.
+   * Returns the name of the device of the call.
    *
-   * @return such as "cpu:0"; empty if none did
+   * @return the name, such as "cpu:0"; empty if there is none
    */
   public String device() {
     return device;
   }
 
   /**
-   * The Java line of the error: in a traced function the line of the op's call, otherwise the line
-   * that called Tenon.
+   * Returns the source line of the error. For a traced op, this is the line that traced it;
+   * otherwise it is the line that called Tenon.
    *
-   * @return such as "Train.java:42"; empty if it is not known
+   * @return the line, such as "Train.java:42"; empty if unknown
    */
   public String location() {
     if (!location.isEmpty()) {
@@ -104,7 +104,7 @@ public final class TenonException extends RuntimeException {
     return "";
   }
 
-  /** Whether a class is the user's: neither ours nor of the platform's calls between. */
+  /** Whether a class belongs to the user, and not to this binding or the Java platform. */
   static boolean isUsers(String name) {
     boolean ours =
         name.startsWith("dev.tenon.internal.")
@@ -112,7 +112,8 @@ public final class TenonException extends RuntimeException {
     return !ours && !name.startsWith("java.") && !name.startsWith("jdk.");
   }
 
-  // ---- exceptions that pass through C: the error of an exception ends with its number.
+  // ---- exceptions that propagate through C: a number at the end of the C error's message
+  // identifies them
 
   private static final String MARK = " [java exception ";
   private static final int MOST_PENDING = 256;
@@ -127,7 +128,7 @@ public final class TenonException extends RuntimeException {
       };
   private static long lastPending;
 
-  /** The C error for an exception of a callback; C owns it. */
+  /** Creates the C error for an exception of a callback. C owns it. */
   static long give(Throwable thrown) {
     try {
       long number;
@@ -143,15 +144,17 @@ public final class TenonException extends RuntimeException {
       long error = C.tenon_error_create(code, local.string(message + MARK + number + "]"));
       local.release(at);
       return error;
-    } catch (Throwable again) { // Nothing may leave a callback, memory that ran out included.
+    } catch (Throwable again) { // Nothing may leave a callback, not even OutOfMemoryError.
       return C.tenon_error_create(Code.INTERNAL.number(), Memory.at(EMPTY.address(), 16));
     }
   }
 
   private static final MemorySegment EMPTY = Arena.global().allocate(16, 8);
 
-  /** The exception for an error that C returned, which is released; or throws the exception that
-   * it represents. */
+  /**
+   * Converts an error that C returned to an exception, and releases the error. If the error
+   * represents an exception of a callback, throws that exception instead.
+   */
   static RuntimeException take(long error) {
     TenonException made = read(error);
     C.tenon_error_release(error);
@@ -162,7 +165,10 @@ public final class TenonException extends RuntimeException {
     return made;
   }
 
-  /** The same for an error that is owned elsewhere. */
+  /**
+   * Converts a C error that has another owner to an exception, or to the callback's exception that
+   * it represents.
+   */
   static Throwable borrow(long error) {
     TenonException made = read(error);
     Throwable original = made.original();

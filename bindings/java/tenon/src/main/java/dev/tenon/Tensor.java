@@ -9,38 +9,41 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 
 /**
- * A tensor, whose value never changes. Ops are its methods ({@link TensorOps}) and static functions
- * ({@link Ops}).
+ * An immutable tensor. Ops are its methods ({@link TensorOps}) and static functions ({@link Ops}).
  *
- * <p>A tensor belongs to the {@link Scope} that was current when it was made, and is freed with it.
- * All threads may read one; it is closed on the thread of its scope, when no other thread uses it.
+ * <p>A tensor belongs to the {@link Scope} that was current when it was created, and is freed with
+ * that scope. All threads may read it. Only the thread of its scope may close it, when no other
+ * thread uses it.
  */
 public final class Tensor extends TensorData implements Value, AutoCloseable {
   private long handle;
-  /** Its owner: a Scope, a Page or a Tracker.Ref. */
+  /** The owner of the handle: a Scope, a Page or a Tracker.Ref. */
   Object keeper;
-  /** Its index in its scope or its page. */
+  /** The index of the tensor in its scope or page. */
   int slot;
 
   Tensor(long handle) {
     this.handle = handle;
   }
 
-  /** A tensor of a scope. Fields of a new object are set without the collector's barriers. */
+  /**
+   * Creates a tensor of a scope. Setting fields in the constructor avoids the collector's write
+   * barriers.
+   */
   Tensor(long handle, Scope scope, int slot) {
     this.handle = handle;
     this.keeper = scope;
     this.slot = slot;
   }
 
-  /** A tensor without a scope. */
+  /** Creates a tensor without a scope. The cleaner frees it. */
   static Tensor tracked(Local local, long handle) {
     Tensor tensor = new Tensor(handle);
     tensor.track(local);
     return tensor;
   }
 
-  /** Lets the cleaner free it. */
+  /** Registers the tensor with the cleaner. */
   void track(Local local) {
     long bytes = local.bytesOf(handle);
     if (bytes >= Tracker.PAGED_BYTES || !local.addToPage(this, handle)) {
@@ -48,10 +51,10 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     }
   }
 
-  // ---- from host memory
+  // ---- creation from host memory
 
   /**
-   * Copies floats into a tensor of one axis.
+   * Copies floats into a rank-1 tensor.
    *
    * @param values the elements
    * @return a tensor of float32
@@ -61,7 +64,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies floats.
+   * Copies floats into a tensor.
    *
    * @param values the elements, row-major
    * @param shape the sizes
@@ -72,7 +75,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies doubles into a tensor of one axis.
+   * Copies doubles into a rank-1 tensor.
    *
    * @param values the elements
    * @return a tensor of float64
@@ -82,7 +85,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies doubles.
+   * Copies doubles into a tensor.
    *
    * @param values the elements, row-major
    * @param shape the sizes
@@ -93,7 +96,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies ints into a tensor of one axis.
+   * Copies ints into a rank-1 tensor.
    *
    * @param values the elements
    * @return a tensor of int32
@@ -103,7 +106,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies ints.
+   * Copies ints into a tensor.
    *
    * @param values the elements, row-major
    * @param shape the sizes
@@ -114,7 +117,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies longs.
+   * Copies longs into a tensor.
    *
    * @param values the elements, row-major
    * @param shape the sizes
@@ -125,10 +128,10 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies bytes.
+   * Copies bytes into a tensor of any dtype.
    *
    * @param values the elements, row-major
-   * @param dtype how they are read, such as {@link DType#UINT8}
+   * @param dtype the dtype that the bytes represent, such as {@link DType#UINT8}
    * @param shape the sizes
    * @return a tensor of the dtype
    */
@@ -137,7 +140,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies truth values.
+   * Copies booleans into a tensor.
    *
    * @param values the elements, row-major
    * @param shape the sizes
@@ -152,10 +155,10 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies rows of floats.
+   * Copies rows of floats into a rank-2 tensor.
    *
-   * @param rows the rows, all of one length
-   * @return a tensor of float32 with two axes
+   * @param rows the rows, which must have equal lengths
+   * @return a rank-2 tensor of float32
    */
   public static Tensor of(float[][] rows) {
     int width = rows.length == 0 ? 0 : rows[0].length;
@@ -172,7 +175,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Copies a segment of heap or native memory.
+   * Copies the elements in a segment of heap or native memory.
    *
    * @param data the elements, row-major
    * @param dtype their type
@@ -184,10 +187,11 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Imports native memory, without a copy if the device can use it in place. The segment is
-   * reachable, and must not be written, until the tensor's memory is no longer needed.
+   * Imports native memory. Copies it only if the device cannot use it in place. The tensor keeps
+   * the segment reachable. Nobody may write to it until the tensor is released.
    *
-   * @param data the elements, row-major, in native memory that stays open as long
+   * @param data the elements, row-major, in native memory; its arena must stay open until the
+   *     tensor is released
    * @param dtype their type
    * @param shape the sizes
    * @return the tensor
@@ -197,9 +201,10 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Imports native memory with strides, and calls back when the memory is no longer used.
+   * Imports native memory with strides, and runs a callback when the memory is no longer used.
    *
-   * @param data the elements in native memory; the first is the tensor's first
+   * @param data the elements in native memory; the segment begins with the first element of the
+   *     tensor
    * @param dtype their type
    * @param shape the sizes
    * @param strides in elements, one for each axis; null for row-major without gaps
@@ -230,40 +235,40 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * A number, which adopts the dtype of the other operand.
+   * Creates an inline scalar, which adopts the dtype of the other operand.
    *
    * @param value the number
-   * @return a tensor without axes
+   * @return a rank-0 tensor
    */
   public static Tensor scalar(double value) {
     return Local.get().adopt(C.tenon_scalar_f64(value));
   }
 
   /**
-   * An integer, which adopts the dtype of the other operand.
+   * Creates an inline integer scalar, which adopts the dtype of the other operand.
    *
    * @param value the number
-   * @return a tensor without axes
+   * @return a rank-0 tensor
    */
   public static Tensor scalar(long value) {
     return Local.get().adopt(C.tenon_scalar_i64(value));
   }
 
   /**
-   * A truth value.
+   * Creates an inline bool scalar.
    *
    * @param value the value
-   * @return a tensor without axes
+   * @return a rank-0 tensor
    */
   public static Tensor scalar(boolean value) {
     return Local.get().adopt(C.tenon_scalar_bool(value));
   }
 
   /**
-   * The same value on another device.
+   * Copies the tensor to another device.
    *
-   * @param device the device's name
-   * @return a copy, or the same tensor if it is already there
+   * @param device the name of the device
+   * @return a copy, or this tensor if it is already on the device
    */
   public Tensor to(String device) {
     long tensor = handle();
@@ -277,7 +282,10 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     return local.adopt(copy);
   }
 
-  /** Donates its memory to the next call that takes it. It cannot be used again. */
+  /**
+   * Donates the tensor: the next call that takes it may write an output to its memory. Later uses
+   * fail.
+   */
   public void donate() {
     long error = C.tenon_tensor_donate(handle());
     Reference.reachabilityFence(this);
@@ -285,14 +293,14 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * The element of the first axis at an index.
+   * Returns the slice at an index of the first axis, without that axis.
    *
-   * @param index negative ones count from the end
-   * @return a view without that axis
+   * @param index the index; a negative one counts from the end
+   * @return a view of the slice
    */
   public Tensor get(long index) {
-    // A traced function reads no size, so that one trace serves all; there an index that is out of
-    // range fails in squeeze.
+    // While tracing, do not read the size, so that one trace serves all sizes. squeeze then reports
+    // an index out of range.
     if (!Local.get().tracing && (rank() == 0 || index < -size(0) || index >= size(0))) {
       throw new TenonException(
           Code.OUT_OF_RANGE,
@@ -307,7 +315,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * The value as NumPy prints it.
+   * Formats the elements as NumPy does.
    *
    * @return the text
    */
@@ -317,9 +325,9 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * The value with dtype, shape and device.
+   * Formats the elements, with dtype, shape and device.
    *
-   * @return such as "[1. 2.] : f32[2] on cpu:0"
+   * @return the text, such as "[1. 2.] : f32[2] on cpu:0"
    */
   public String describe() {
     return text(true);
@@ -341,7 +349,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     }
   }
 
-  /** NumPy's options. */
+  /** Writes the C struct of format options, with NumPy's defaults, and returns its address. */
   static long formatOptions(Local local, boolean longForm) {
     long options = local.reserveZeros(Structs.tenon_format_options.SIZE);
     Memory.putInt(options, (int) Structs.tenon_format_options.SIZE);
@@ -353,7 +361,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     return options;
   }
 
-  // ---- life
+  // ---- lifetime
 
   @Override
   long handle() {
@@ -372,7 +380,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     return tensor == null ? 0 : tensor.handle();
   }
 
-  /** Frees it at once. A second call does nothing. */
+  /** Frees the tensor immediately. A second call does nothing. */
   @Override
   public void close() {
     long tensor = handle;
@@ -396,15 +404,15 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Whether it was closed, by itself or with its scope.
+   * Returns whether the tensor was closed, explicitly or with its scope.
    *
-   * @return true if it cannot be used
+   * @return true if the tensor can no longer be used
    */
   public boolean isClosed() {
     return handle == 0;
   }
 
-  /** Moves its handle to its scope, which closes and releases it. */
+  /** Closes the tensor and returns its handle, which the calling scope must release. */
   long takeOwned() {
     long tensor = handle;
     handle = 0;

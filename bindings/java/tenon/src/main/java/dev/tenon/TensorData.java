@@ -20,7 +20,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
     return (Tensor) this;
   }
 
-  // ---- what it is
+  // ---- properties
 
   /**
    * The element type.
@@ -45,7 +45,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The sizes of all axes. Throws in a traced function where a size is unknown.
+   * Returns the sizes of all axes. Throws in a traced function if a size is unknown.
    *
    * @return a new array
    */
@@ -58,9 +58,9 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The size of one axis. Throws in a traced function where it is unknown.
+   * Returns the size of one axis. Throws in a traced function if the size is unknown.
    *
-   * @param axis the axis; negative ones count from the end
+   * @param axis the axis; a negative one counts from the last
    * @return the size
    */
   public long size(int axis) {
@@ -72,8 +72,8 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The strides in elements: how the value is laid out, not part of its type. Throws where {@link
-   * #shape} does.
+   * Returns the strides in elements, which describe the memory layout only. Throws in a traced
+   * function if a size is unknown.
    *
    * @return a new array
    */
@@ -85,7 +85,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The number of elements. Throws where {@link #shape} does.
+   * Returns the number of elements. Throws in a traced function if a size is unknown.
    *
    * @return the product of the sizes
    */
@@ -97,9 +97,9 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The bytes of a dense copy. Throws where {@link #shape} does.
+   * Returns the size of a dense copy in bytes. Throws in a traced function if a size is unknown.
    *
-   * @return the number
+   * @return the size in bytes
    */
   public long bytes() {
     shape();
@@ -108,7 +108,10 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
     return bytes;
   }
 
-  /** The integers whose address and number a getter wrote; they live as long as the tensor. */
+  /**
+   * Reads the integers of a C getter, which wrote their address and number. They live as long as
+   * the tensor.
+   */
   private long[] takeAxes(Local local, long at, long error) {
     long[] axes = error != 0 ? null : Memory.longs(Memory.getLong(at), (int) Memory.getLong(at + 8));
     local.release(at);
@@ -117,7 +120,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
     return axes;
   }
 
-  /** The integer that a call wrote. */
+  /** Reads the integer that a C getter wrote. */
   private long takeLong(Local local, long at, long error) {
     long value = Memory.getLong(at);
     local.release(at);
@@ -127,9 +130,9 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The name of the device that holds it.
+   * Returns the name of the device that holds the tensor.
    *
-   * @return such as "cpu:0"; empty for a number
+   * @return the name, such as "cpu:0"; empty for an inline scalar
    */
   public String device() {
     String name = Memory.text(C.tenon_tensor_device_name(Local.get().result, handle()));
@@ -138,7 +141,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * Whether it is a list of tensors.
+   * Returns whether the value is a list of tensors.
    *
    * @return true for the value of a {@link TensorList}
    */
@@ -148,12 +151,12 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
     return is;
   }
 
-  // ---- the value
+  // ---- reading the value
 
   /**
-   * The only element.
+   * Reads the element of a tensor with exactly one.
    *
-   * @return as a double; integers of 64 bits round
+   * @return the element as a double; 64-bit integers are rounded
    */
   public double item() {
     long tensor = handle();
@@ -168,9 +171,9 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The only element of a tensor of integers or truth values.
+   * Reads the element of an integer or bool tensor with exactly one.
    *
-   * @return as a long
+   * @return the element as a long
    */
   public long itemLong() {
     long tensor = handle();
@@ -181,16 +184,16 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * Whether the only element is not zero, for conditions of Java.
+   * Returns whether the only element is nonzero, for use in Java conditions.
    *
-   * @return the answer
+   * @return true if the element is not zero
    */
   public boolean isTrue() {
     return item() != 0;
   }
 
   /**
-   * Copies the elements of a tensor of float32, row-major.
+   * Copies the elements of a float32 tensor, row-major.
    *
    * @return a new array
    */
@@ -201,7 +204,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * Copies the elements of a tensor of float64, row-major.
+   * Copies the elements of a float64 tensor, row-major.
    *
    * @return a new array
    */
@@ -212,7 +215,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * Copies the elements of a tensor of int32, row-major.
+   * Copies the elements of an int32 tensor, row-major.
    *
    * @return a new array
    */
@@ -223,7 +226,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * Copies the elements of a tensor of int64, row-major.
+   * Copies the elements of an int64 tensor, row-major.
    *
    * @return a new array
    */
@@ -247,16 +250,17 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   /**
    * Copies the elements, row-major without gaps.
    *
-   * @param into as many bytes as {@link #bytes} says, in heap or native memory
+   * @param into a segment of exactly {@link #bytes} bytes, in heap or native memory
    */
   public void readInto(MemorySegment into) {
     HostMemory.read(self(), into);
   }
 
   /**
-   * Copies the elements of a tensor of float32.
+   * Copies the elements of a float32 tensor.
    *
-   * @param into as many elements between position and limit; its position stays
+   * @param into a buffer with exactly {@link #count} elements between position and limit; its
+   *     position does not change
    */
   public void readInto(FloatBuffer into) {
     HostMemory.length(self(), DType.FLOAT32);
@@ -266,16 +270,17 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   /**
    * Copies the elements into native memory without blocking.
    *
-   * @return completes with the elements, row-major, or exceptionally
+   * @return a future that completes with the elements, row-major, or exceptionally
    */
   public CompletableFuture<MemorySegment> readAsync() {
     return HostMemory.readAsync(self());
   }
 
   /**
-   * A read-only view of the elements, without a copy. The elements stay alive as long as the segment.
+   * Returns a read-only view of the elements, without a copy. The segment keeps the elements alive.
    *
-   * @return null if the host cannot access them or they are not row-major without gaps
+   * @return the view; null if the host cannot access the elements or they are not row-major without
+   *     gaps
    */
   public MemorySegment data() {
     long tensor = handle();
@@ -293,9 +298,9 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * A view of the elements of a float32 tensor, without a copy, as {@link #data}.
+   * Returns a view of the elements of a float32 tensor, without a copy, like {@link #data}.
    *
-   * @return null if {@link #data} returns null
+   * @return the view; null if {@link #data} returns null
    */
   public FloatBuffer floatBuffer() {
     HostMemory.length(self(), DType.FLOAT32);

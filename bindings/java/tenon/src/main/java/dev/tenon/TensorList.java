@@ -5,16 +5,16 @@ import dev.tenon.internal.Memory;
 import java.lang.ref.Reference;
 
 /**
- * A list of tensors of one type, as a value: what loops gather and go through. Blocks and functions
- * take and give {@link #tensor}.
+ * An immutable list of tensors of one type. Loops collect their results in lists. Blocks and
+ * functions pass the list as {@link #tensor}.
  *
- * @param tensor the list, into which only the methods here look
+ * @param tensor the tensor that represents the list; only methods of this class access the entries
  */
 public record TensorList(Tensor tensor) {
   /**
-   * Wraps a list that a block or a function received.
+   * Wraps the tensor of a list that a block or a function received.
    *
-   * @param tensor a list
+   * @param tensor a tensor whose value is a list
    */
   public TensorList {
     if (!tensor.isList()) {
@@ -43,11 +43,11 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * An empty list.
+   * Creates an empty list.
    *
-   * @param dtype of its entries
+   * @param dtype the dtype of the entries
    * @param capacity the number of entries for which memory is preallocated
-   * @param shape of its entries
+   * @param shape the shape of the entries
    * @return the list
    */
   public static TensorList of(DType dtype, long capacity, long... shape) {
@@ -59,9 +59,9 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * An empty list of tensors of the same type as a tensor.
+   * Creates an empty list for tensors with the type of another tensor.
    *
-   * @param entry a tensor
+   * @param entry a tensor with the type of the entries
    * @param capacity the number of entries for which memory is preallocated
    * @return the list
    */
@@ -74,7 +74,7 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * The slices of a tensor along its first axis.
+   * Creates a list of the slices of a tensor along its first axis.
    *
    * @param x the tensor
    * @return the list
@@ -85,11 +85,11 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * The list with another entry.
+   * Returns a list with one entry replaced.
    *
-   * @param index where, an int64
-   * @param x the entry
-   * @return the list
+   * @param index the index of the entry, an int64
+   * @param x the new entry
+   * @return the new list
    */
   public TensorList set(Tensor index, Tensor x) {
     return new TensorList(
@@ -102,10 +102,10 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * The list with one more entry.
+   * Returns a list with an entry appended.
    *
-   * @param x the entry
-   * @return the list
+   * @param x the new entry
+   * @return the new list
    */
   public TensorList push(Tensor x) {
     return new TensorList(
@@ -116,9 +116,9 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * An entry; zeros where nothing was set.
+   * Returns an entry; zeros if it was never set.
    *
-   * @param index which, an int64
+   * @param index the index of the entry, an int64
    * @return the entry
    */
   public Tensor get(Tensor index) {
@@ -129,16 +129,16 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * One more than the last index that was set.
+   * Returns the highest index that was set, plus 1.
    *
-   * @return an int64
+   * @return a rank-0 int64
    */
   public Tensor length() {
     return made((_, scope, out) -> C.tenon_list_length(scope, tensor.handle(), out), tensor);
   }
 
   /**
-   * All entries along a new first axis.
+   * Stacks all entries along a new first axis.
    *
    * @return the tensor
    */
@@ -147,9 +147,9 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * The first entries along a new first axis.
+   * Stacks the first entries along a new first axis.
    *
-   * @param length how many, an int64; null for all, which functions do not allow
+   * @param length the number of entries, an int64; null for all, which functions do not allow
    * @return the tensor
    */
   public Tensor stack(Tensor length) {
@@ -161,9 +161,9 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * The first entries, concatenated along their first axis.
+   * Concatenates the first entries along their first axis.
    *
-   * @param length how many, an int64; null for all, which functions do not allow
+   * @param length the number of entries, an int64; null for all, which functions do not allow
    * @return the tensor
    */
   public Tensor concat(Tensor length) {

@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A dtype and a shape.
+ * The type of a tensor: a dtype and a shape.
  *
- * @param dtype the element type; {@link DType#NONE} for an input that is absent
- * @param shape the sizes
+ * @param dtype the element type; {@link DType#NONE} for an omitted optional input
+ * @param shape the sizes of the axes
  */
 public record TensorType(DType dtype, List<Long> shape) {
   private static final int MOST_AXES = 16;

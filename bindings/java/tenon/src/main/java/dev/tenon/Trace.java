@@ -7,17 +7,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A graph of a function. */
+/** One traced graph of a function. */
 public final class Trace extends NativeHandle {
   Trace(long handle) {
     super(Tracker.Kind.TRACE, handle, false);
   }
 
   /**
-   * Runs it. It is never traced again.
+   * Runs the trace. Fails if the inputs do not match; it never traces again.
    *
-   * @param inputs tensors that it serves
-   * @return its outputs
+   * @param inputs tensors that match the inputs of the trace
+   * @return the outputs
    */
   public List<Tensor> call(Tensor... inputs) {
     Local local = Local.get();
@@ -37,27 +37,27 @@ public final class Trace extends NativeHandle {
   }
 
   /**
-   * How many inputs it has.
+   * Returns the number of inputs.
    *
-   * @return the number
+   * @return the number of inputs
    */
   public int countInputs() {
     return (int) read(C::tenon_trace_count_inputs);
   }
 
   /**
-   * How many outputs it has.
+   * Returns the number of outputs.
    *
-   * @return the number
+   * @return the number of outputs
    */
   public int countOutputs() {
     return (int) read(C::tenon_trace_count_outputs);
   }
 
   /**
-   * The variables that it reads or assigns.
+   * Returns the variables that the trace reads or assigns.
    *
-   * @return in the order of their first use
+   * @return the variables, in order of first use
    */
   public List<Variable> variables() {
     List<Variable> all = new ArrayList<>();
@@ -70,9 +70,9 @@ public final class Trace extends NativeHandle {
   }
 
   /**
-   * The ops whose calls have effects.
+   * Returns the names of the ops with effects.
    *
-   * @return their names, in their order
+   * @return the names, in program order
    */
   public List<String> effects() {
     List<String> all = new ArrayList<>();
@@ -86,16 +86,17 @@ public final class Trace extends NativeHandle {
   }
 
   /**
-   * The stages of the trace so far: the optimised graph, its segments and launch plans.
+   * Returns what executions have compiled so far: the optimised graph, its segments and launch
+   * plans.
    *
-   * @return the text, whose format may change
+   * @return the text; its format may change
    */
   public String stages() {
     return text(C::tenon_trace_stages);
   }
 
   /**
-   * Its inputs, calls and outputs.
+   * Returns the trace as text: its inputs, calls and outputs.
    *
    * @return the text
    */

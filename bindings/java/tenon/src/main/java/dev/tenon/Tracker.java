@@ -1,7 +1,8 @@
-// Frees objects that were not closed, once the garbage collector finds them.
+// Frees objects that were not closed, after the garbage collector has found them unreachable.
 //
-// Creation drains the queue of what was found, so the queue cannot outgrow it. The collector does not
-// see native memory, so creation also runs it when much has been made since it ran last.
+// Each creation polls the reference queue, so that the queue cannot grow without bound. The
+// collector does not account for native memory, so creations also run it when the number or the
+// size of the live objects exceeds a limit.
 
 package dev.tenon;
 
@@ -16,7 +17,7 @@ import java.util.List;
 final class Tracker {
   private Tracker() {}
 
-  /** How a handle is released. */
+  /** The type of a handle, which determines how it is released. */
   enum Kind {
     TENSOR,
     SCOPE,
@@ -51,7 +52,7 @@ final class Tracker {
     }
   }
 
-  /** Tensors of fewer bytes share pages. */
+  /** Tensors with fewer bytes share pages (see Page). */
   static final long PAGED_BYTES = 4096;
 
   private static final int STRIPES = 16;
@@ -66,7 +67,9 @@ final class Tracker {
 
   private static volatile long countLimit = MIN_COUNT;
   private static volatile long bytesLimit = MIN_BYTES;
-  /** Refers to an object that the next collection finds. */
+  /**
+   * Refers to an unreachable object. Its appearance in the queue shows that a collection has run.
+   */
   private static volatile Reference<Object> sentinel;
   /** Whether a page was split since {@link #collect} began. */
   private static volatile boolean splits;
@@ -85,14 +88,17 @@ final class Tracker {
     sentinel = new WeakReference<>(new Object(), QUEUE);
   }
 
-  /** A part of the live references, so that threads seldom meet. */
+  /**
+   * One of several lists of references, each with its own lock, to reduce contention between
+   * threads.
+   */
   private static final class Stripe {
     Ref head;
     long count;
     long bytes;
     int sinceCheck;
     long bytesSinceCheck;
-    /** Those that no collection has found alive. */
+    /** Pages that have not survived a collection yet. */
     List<PageRef> youngPages = new ArrayList<>();
 
     static Stripe ofThread() {
@@ -100,7 +106,7 @@ final class Tracker {
     }
   }
 
-  /** Keeps a handle until its object is closed or collected. */
+  /** A phantom reference that owns a handle until its object is closed or collected. */
   static class Ref extends PhantomReference<Object> {
     final Kind kind;
     private final long bytes;
@@ -118,17 +124,17 @@ final class Tracker {
       this.stripe = Stripe.ofThread();
     }
 
-    /** How many handles it keeps. */
+    /** The number of handles that this reference owns. */
     int count() {
       return 1;
     }
 
-    /** Releases what it keeps, after it was unlinked. */
+    /** Releases the handles. The reference must have been unlinked before. */
     void release() {
       kind.release(handle);
     }
 
-    /** Releases what its object did not; the collector found that. */
+    /** Releases the handles of an object that the collector found unreachable. */
     void clean() {
       if (unlink(this)) {
         release();
@@ -136,7 +142,7 @@ final class Tracker {
     }
   }
 
-  /** The reference of an object that keeps the stack of its creation. */
+  /** A reference that stores the stack of its object's creation, for leak reports. */
   private static final class LeakRef extends Ref {
     private final Throwable created = new Throwable("created here");
 
@@ -153,7 +159,7 @@ final class Tracker {
     }
   }
 
-  /** The reference of a tape, which only its thread may release while that is alive. */
+  /** The reference of a tape. Only the tape's thread may release it while that thread is alive. */
   private static final class TapeRef extends Ref {
     private final Local home;
     private final Throwable created = Leaks.ENABLED ? new Throwable("created here") : null;
@@ -179,7 +185,7 @@ final class Tracker {
     }
   }
 
-  /** Keeps the handles of a page. */
+  /** The reference of a page, which owns the handles of the page. */
   static final class PageRef extends Ref {
     private final long[] handles;
     private final WeakReference<Page> page;
@@ -203,7 +209,7 @@ final class Tracker {
     }
   }
 
-  /** Keeps one handle of a page that was split. */
+  /** The reference of one tensor of a page that was split. */
   private static final class SlotRef extends Ref {
     private final long[] handles;
     private final int slot;
@@ -225,7 +231,7 @@ final class Tracker {
     }
   }
 
-  /** Tracks an object. A tape has a home: its thread. */
+  /** Tracks an object. {@code home} is the thread of a tape, and null for other objects. */
   static Ref track(Object object, Kind kind, long handle, long bytes, Local home) {
     Ref ref;
     if (home != null) {
@@ -239,7 +245,7 @@ final class Tracker {
     return ref;
   }
 
-  /** Tracks a new page, whose tensors are still to come. */
+  /** Tracks a new, empty page. */
   static PageRef track(Page page) {
     PageRef ref = new PageRef(page);
     synchronized (((Ref) ref).stripe) {
@@ -249,7 +255,7 @@ final class Tracker {
     return ref;
   }
 
-  /** Tracks a tensor of a page that was split. */
+  /** Tracks one tensor of a page that was split. */
   static void trackSlot(Page page, int slot, Tensor tensor) {
     link(new SlotRef(page, slot, tensor), 1);
   }
@@ -280,7 +286,10 @@ final class Tracker {
     }
   }
 
-  /** Whether it was still linked: the caller then releases what it keeps. */
+  /**
+   * Unlinks a reference. Returns whether it was linked; only then must the caller release its
+   * handles.
+   */
   private static boolean unlink(Ref ref) {
     Stripe stripe = ref.stripe;
     synchronized (stripe) {
@@ -304,7 +313,7 @@ final class Tracker {
     }
   }
 
-  /** Releases what is closed; a second call does nothing. */
+  /** Releases the handles of an object that the program closes. A second call does nothing. */
   static void close(Ref ref) {
     if (unlink(ref)) {
       ref.clear();
@@ -312,13 +321,13 @@ final class Tracker {
     }
   }
 
-  /** Removes a handle that now has another owner. */
+  /** Stops tracking a handle that has another owner now. */
   static void forget(Ref ref) {
     unlink(ref);
     ref.clear();
   }
 
-  /** Releases a handle of a page, unless it was already released. */
+  /** Releases the handle in a slot of a page, unless it was already released. */
   static void releaseSlot(long[] handles, int slot) {
     long handle = Page.take(handles, slot);
     if (handle != 0) {
@@ -326,7 +335,7 @@ final class Tracker {
     }
   }
 
-  /** How many objects are tracked. */
+  /** Counts the tracked objects. */
   static long count() {
     long count = 0;
     for (Stripe stripe : ALL) {
@@ -358,7 +367,7 @@ final class Tracker {
     }
   }
 
-  /** Splits the pages that a collection found alive. */
+  /** Splits the pages that survived a collection. */
   private static void splitPages() {
     for (Stripe stripe : ALL) {
       List<PageRef> young;
@@ -381,7 +390,7 @@ final class Tracker {
     long count = 0;
     long bytes = 0;
     for (Stripe stripe : ALL) {
-      count += stripe.count; // Unlocked: an estimate will do.
+      count += stripe.count; // Read without the lock, because an estimate suffices.
       bytes += stripe.bytes;
     }
     if (count > countLimit || bytes > bytesLimit) {
@@ -389,11 +398,11 @@ final class Tracker {
     }
   }
 
-  /** Runs the collector and frees what it finds; the limits follow what is still alive. */
+  /** Runs the collector and frees what it finds. Sets the limits to twice what is still alive. */
   static synchronized void collect() {
     splits = false;
     collectOnce();
-    // What shared a page with something alive is found by the next collection.
+    // Tensors whose page also held a live tensor are only found by a second collection.
     if (splits) {
       collectOnce();
     }
@@ -428,7 +437,7 @@ final class Tracker {
       try {
         handle(QUEUE.remove());
       } catch (InterruptedException interrupted) {
-        // Nobody interrupts it for a reason that it could follow.
+        // The cleaner thread must not stop, so it ignores interrupts.
       } catch (RuntimeException | Error failed) {
         System.getLogger("dev.tenon").log(System.Logger.Level.ERROR, "freeing an object", failed);
       }

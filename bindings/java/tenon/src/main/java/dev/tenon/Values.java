@@ -1,4 +1,4 @@
-// Values of Java as the C ABI counts them.
+// Conversions of tensors and variables to and from the C type tenon_value.
 
 package dev.tenon;
 
@@ -24,7 +24,7 @@ final class Values {
     return at;
   }
 
-  /** A value that C returned. */
+  /** Wraps a tenon_value that C returned. */
   static Value adopt(Local local, long value) {
     long variable = C.tenon_value_as_variable(value);
     if (variable != 0) {

@@ -5,37 +5,37 @@ import dev.tenon.internal.Memory;
 import dev.tenon.internal.Structs;
 import java.lang.ref.Reference;
 
-/** A cell that holds a tensor. Tapes watch the variables that are read, unless this is disabled. */
+/** A cell that holds a tensor. Tapes watch trainable variables when they are read. */
 public final class Variable extends NativeHandle implements Value {
   private Variable(long handle) {
     super(Tracker.Kind.VARIABLE, handle, false);
   }
 
   /**
-   * Makes a variable without a name, which tapes watch.
+   * Creates a trainable variable without a name.
    *
-   * @param initial its first value, which gives it its dtype, shape and device
+   * @param initial the initial value, which determines dtype, shape and device
    */
   public Variable(Tensor initial) {
     this(initial, "", true);
   }
 
   /**
-   * Makes a variable that tapes watch.
+   * Creates a trainable variable with a name.
    *
-   * @param initial its first value
-   * @param name for people, and in files
+   * @param initial the initial value, which determines dtype, shape and device
+   * @param name the name for display and in files
    */
   public Variable(Tensor initial, String name) {
     this(initial, name, true);
   }
 
   /**
-   * Makes a variable.
+   * Creates a variable.
    *
-   * @param initial its first value
-   * @param name for people, and in files
-   * @param trainable whether tapes watch it when it is read
+   * @param initial the initial value, which determines dtype, shape and device
+   * @param name the name for display and in files
+   * @param trainable whether tapes watch the variable when it is read
    */
   public Variable(Tensor initial, String name, boolean trainable) {
     this(create(initial, name, trainable));
@@ -60,16 +60,16 @@ public final class Variable extends NativeHandle implements Value {
     }
   }
 
-  /** A new handle to a variable that is owned elsewhere. */
+  /** Wraps a C variable that has another owner. Adds a reference to it. */
   static Variable share(long handle) {
     C.tenon_variable_retain(handle);
     return new Variable(handle);
   }
 
   /**
-   * The current value; a later assignment does not change a tensor that was read.
+   * Returns the current tensor. Later assignments do not change the returned tensor.
    *
-   * @return the tensor, which shares the variable's memory
+   * @return the tensor, which shares memory with the variable
    */
   public Tensor read() {
     long variable = handle();
@@ -85,7 +85,7 @@ public final class Variable extends NativeHandle implements Value {
   }
 
   /**
-   * Stores a value, not its history: no gradient passes through it.
+   * Replaces the tensor. No gradient flows through an assignment.
    *
    * @param value a tensor of the variable's dtype, shape and device
    */
@@ -109,7 +109,7 @@ public final class Variable extends NativeHandle implements Value {
   }
 
   /**
-   * The sizes.
+   * Returns the sizes of the axes.
    *
    * @return a new array
    */
@@ -121,9 +121,9 @@ public final class Variable extends NativeHandle implements Value {
   }
 
   /**
-   * The name.
+   * Returns the name of the variable.
    *
-   * @return empty if it has none
+   * @return the name; empty if it has none
    */
   public String name() {
     String name = Memory.text(C.tenon_variable_name(Local.get().result, handle()));
@@ -132,9 +132,9 @@ public final class Variable extends NativeHandle implements Value {
   }
 
   /**
-   * The name of the device that holds it.
+   * Returns the name of the device that holds the variable.
    *
-   * @return such as "cpu:0"
+   * @return the name, such as "cpu:0"
    */
   public String device() {
     String name = Memory.text(C.tenon_variable_device_name(Local.get().result, handle()));
@@ -143,9 +143,9 @@ public final class Variable extends NativeHandle implements Value {
   }
 
   /**
-   * Whether tapes watch it when it is read.
+   * Returns whether tapes watch the variable when it is read.
    *
-   * @return the answer
+   * @return whether the variable is trainable
    */
   public boolean isTrainable() {
     boolean is = C.tenon_variable_is_trainable(handle());
@@ -154,9 +154,9 @@ public final class Variable extends NativeHandle implements Value {
   }
 
   /**
-   * Sets whether tapes watch it, from its next read on.
+   * Sets whether tapes watch the variable, beginning with its next read.
    *
-   * @param trainable whether they do
+   * @param trainable whether tapes watch the variable
    */
   public void setTrainable(boolean trainable) {
     C.tenon_variable_set_trainable(handle(), trainable);

@@ -1,8 +1,8 @@
 /**
- * Tenon: tensors on any device, gradients, and functions that are traced once.
+ * Tenon: tensors on any device, gradients, and traced functions.
  *
- * <p>Begin with {@link dev.tenon.Tensor} and {@link dev.tenon.Ops}; {@link dev.tenon.Scope} frees what
- * calls make; {@link dev.tenon.Tape} and {@link dev.tenon.Gradients} differentiate;
- * {@link dev.tenon.Function} traces.
+ * <p>Begin with {@link dev.tenon.Tensor} and {@link dev.tenon.Ops}. {@link dev.tenon.Scope} frees
+ * the tensors that calls create. {@link dev.tenon.Tape} and {@link dev.tenon.Gradients}
+ * differentiate. {@link dev.tenon.Function} traces code into graphs.
  */
 package dev.tenon;

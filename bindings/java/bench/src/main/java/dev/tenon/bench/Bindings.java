@@ -18,9 +18,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * The work of {@code benches/bindings/calls.h} in Java, alternating with the same work in C. {@code
- * ./dev bench bindings} runs it. Prints a line for each work, with the medians of its measurements,
- * of their differences and of the ratios C / Java:
+ * Measures the workloads of {@code benches/bindings/calls.h} in Java and in C, alternately.
+ * {@code ./dev bench bindings} runs it. Prints one line per workload, with the medians of the
+ * times, of their differences and of the ratios C / Java:
  *
  * <pre>
  * pair WORK java C_NANOSECONDS JAVA_NANOSECONDS DIFFERENCE RATIO
@@ -34,15 +34,21 @@ public class Bindings {
   private static final int HIDDEN = 128;
   private static final int CLASSES = 10;
 
-  /** Calls of one measurement, which share a scope; recorded adds between two resets of the tape. */
+  /**
+   * Number of calls in one measurement, which share a scope, and of recorded adds between two
+   * resets of the tape.
+   */
   private static final int BATCH = 100;
 
-  /** Training steps of one measurement. The first finds the weights of C in the caches. */
+  /**
+   * Number of training steps in one measurement. The first step finds the weights of the C run in
+   * the caches.
+   */
   private static final int STEPS = 10;
 
   private static final int WARM_UP_STEPS = 50_000;
 
-  /** A scope of a context with one thread, and two tensors of one element. */
+  /** A scope on a context with one thread, and two tensors of one element each. */
   @State(org.openjdk.jmh.annotations.Scope.Thread)
   public static class Two {
     Scope scope;
@@ -51,7 +57,7 @@ public class Bindings {
     Tape tape;
     Function add;
 
-    /** Makes them on the thread that measures. */
+    /** Creates the scope and the tensors on the measuring thread. */
     @Setup
     public void open() {
       scope = Scope.open(new Context(new Context.Options().threads(1)));
@@ -60,14 +66,14 @@ public class Bindings {
       add = Function.of((x, y) -> x.add(y));
     }
 
-    /** Frees them. */
+    /** Frees the scope and the tensors. */
     @TearDown
     public void close() {
       scope.close();
     }
   }
 
-  /** The same for a tape, which records from its creation on. */
+  /** A scope, two tensors, and a tape that records the scope. */
   @State(org.openjdk.jmh.annotations.Scope.Thread)
   public static class Taped extends Two {
     @Override
@@ -85,14 +91,14 @@ public class Bindings {
     }
   }
 
-  /** Tensors that no scope owns. */
+  /** Two tensors that no scope owns. */
   @State(org.openjdk.jmh.annotations.Scope.Thread)
   public static class Unowned {
     final Tensor a = Tensor.of(1f);
     final Tensor b = Tensor.of(2f);
   }
 
-  /** A network and the data that a training step uses, in the current scope. */
+  /** A network and the data of a training step, in the current scope. */
   private static final class Network {
     private final List<Variable> weights;
     private final Tensor x;
@@ -125,7 +131,8 @@ public class Bindings {
         Tensor loss = Ops.sparse_softmax_cross_entropy(logits, labels).loss();
         List<Tensor> gradients = tape.gradients(loss, weights);
         for (int i = 0; i < gradients.size(); ++i) {
-          // Frees the old weights of a layer before those of the next are computed, as C does.
+          // Frees the old weights of a layer before the new weights of the next are computed, as
+          // the C workload does.
           try (var update = Scope.open()) {
             Variable weight = weights.get(i);
             weight.assign(Ops.sgd(weight.read(), gradients.get(i), rate));
@@ -135,18 +142,18 @@ public class Bindings {
     }
   }
 
-  /** The network that is trained. */
+  /** The network that the benchmark trains. */
   @State(org.openjdk.jmh.annotations.Scope.Thread)
   public static class Training {
     private Scope scope;
     private Network network;
 
-    /** Makes it on the thread that measures. */
+    /** Creates the network on the measuring thread. */
     @Setup
     public void open() {
       scope = Scope.open(new Context(new Context.Options().threads(1)));
-      // HotSpot optimises a method after thousands of calls; steps of a tiny network take
-      // microseconds each.
+      // HotSpot optimises a method after thousands of calls. A step of a tiny network takes only
+      // microseconds.
       Network tiny = new Network(1, 1, 1);
       for (int i = 0; i < WARM_UP_STEPS; ++i) {
         tiny.train();
@@ -154,7 +161,7 @@ public class Bindings {
       network = new Network(ROWS, FEATURES, HIDDEN);
     }
 
-    /** Frees it. */
+    /** Frees the network. */
     @TearDown
     public void close() {
       scope.close();
@@ -168,7 +175,7 @@ public class Bindings {
     pairs.add(calls, work.run(calls), java);
   }
 
-  /** Adds in a scope, which frees the results. */
+  /** Adds inside a scope, which frees the results. */
   @Benchmark
   public void eager_add_in_java(Two two, Pairs pairs) {
     measure(
@@ -184,7 +191,7 @@ public class Bindings {
         });
   }
 
-  /** Adds without a scope, whose results the program closes; the cleaner tracks them. */
+  /** Adds without a scope. The program closes the results; until then the cleaner tracks them. */
   @Benchmark
   public void eager_add_in_java_cleaner(Unowned two, Pairs pairs) {
     measure(
@@ -198,7 +205,7 @@ public class Bindings {
         });
   }
 
-  /** Adds without a scope, whose results are not closed: the cleaner frees them. */
+  /** Adds without a scope. Nobody closes the results; the cleaner frees them. */
   @Benchmark
   public void eager_add_in_java_abandoned(Unowned two, Pairs pairs) {
     measure(
@@ -212,7 +219,7 @@ public class Bindings {
         });
   }
 
-  /** Adds that a tape records. */
+  /** Adds while a tape records. */
   @Benchmark
   public void recorded_add_in_java(Taped two, Pairs pairs) {
     measure(
@@ -246,7 +253,7 @@ public class Bindings {
         });
   }
 
-  /** Steps of training. */
+  /** Training steps. */
   @Benchmark
   public void training_step_in_java(Training training, Pairs pairs) {
     measure(

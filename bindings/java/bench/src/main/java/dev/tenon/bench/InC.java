@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/** The work in C of {@code benches/bindings/calls.h}, which runs in the process of the bench. */
+/** The C workloads of {@code benches/bindings/calls.h}, loaded into the benchmark process. */
 enum InC {
   EAGER_ADD("bench_c_eager_add"),
   RECORDED_ADD("bench_c_recorded_add"),
@@ -26,7 +26,7 @@ enum InC {
                 FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
   }
 
-  /** Repeats the work in C. */
+  /** Repeats a workload in C and returns the elapsed nanoseconds. */
   long run(long repetitions) {
     try {
       return (long) handle.invokeExact(repetitions);

@@ -11,14 +11,14 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.infra.IterationParams;
 import org.openjdk.jmh.runner.IterationType;
 
-/** Measurements of work in C and in Java, alternating. */
+/** Times of one workload in C and in Java, measured alternately. */
 @State(Scope.Thread)
 public class Pairs {
   private double[] c = new double[1024];
   private double[] java = new double[1024];
   private int count;
 
-  /** Discards measurements that were made while the code was still being compiled. */
+  /** Discards the measurements of warm-up iterations, during which the JVM still compiles. */
   @Setup(Level.Iteration)
   public void begin(IterationParams iteration) {
     if (iteration.getType() == IterationType.WARMUP) {
@@ -26,7 +26,7 @@ public class Pairs {
     }
   }
 
-  /** Adds a measurement of a number of calls, in nanoseconds. */
+  /** Adds one measurement of {@code calls} calls; the times are in nanoseconds. */
   void add(int calls, long inC, long inJava) {
     if (count == c.length) {
       c = Arrays.copyOf(c, 2 * count);

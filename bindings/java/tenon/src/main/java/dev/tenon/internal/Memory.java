@@ -6,28 +6,28 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
-/** Native memory by its address; the callers know what lies there. */
+/** Accesses native memory by address. Addresses are not checked. */
 public final class Memory {
   private Memory() {}
 
-  // One segment over all memory, so that no access makes an object.
+  // One segment that spans the whole address space, so that accesses allocate no objects.
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
   /**
-   * Reads a pointer or an integer of 64 bits.
+   * Reads a pointer or a 64-bit integer.
    *
-   * @param address where
-   * @return what lies there
+   * @param address the address
+   * @return the value
    */
   public static long getLong(long address) {
     return ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, address);
   }
 
   /**
-   * Reads an integer of 32 bits.
+   * Reads a 32-bit integer.
    *
-   * @param address where
-   * @return what lies there
+   * @param address the address
+   * @return the value
    */
   public static int getInt(long address) {
     return ALL.get(ValueLayout.JAVA_INT_UNALIGNED, address);
@@ -36,8 +36,8 @@ public final class Memory {
   /**
    * Reads a double.
    *
-   * @param address where
-   * @return what lies there
+   * @param address the address
+   * @return the value
    */
   public static double getDouble(long address) {
     return ALL.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, address);
@@ -46,28 +46,28 @@ public final class Memory {
   /**
    * Reads a byte.
    *
-   * @param address where
-   * @return what lies there
+   * @param address the address
+   * @return the value
    */
   public static byte getByte(long address) {
     return ALL.get(ValueLayout.JAVA_BYTE, address);
   }
 
   /**
-   * Writes a pointer or an integer of 64 bits.
+   * Writes a pointer or a 64-bit integer.
    *
-   * @param address where
-   * @param value what
+   * @param address the address
+   * @param value the value
    */
   public static void putLong(long address, long value) {
     ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, address, value);
   }
 
   /**
-   * Writes an integer of 32 bits.
+   * Writes a 32-bit integer.
    *
-   * @param address where
-   * @param value what
+   * @param address the address
+   * @param value the value
    */
   public static void putInt(long address, int value) {
     ALL.set(ValueLayout.JAVA_INT_UNALIGNED, address, value);
@@ -76,8 +76,8 @@ public final class Memory {
   /**
    * Writes a double.
    *
-   * @param address where
-   * @param value what
+   * @param address the address
+   * @param value the value
    */
   public static void putDouble(long address, double value) {
     ALL.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, address, value);
@@ -86,28 +86,28 @@ public final class Memory {
   /**
    * Writes a bool.
    *
-   * @param address where
-   * @param value what
+   * @param address the address
+   * @param value the value
    */
   public static void putBoolean(long address, boolean value) {
     ALL.set(ValueLayout.JAVA_BYTE, address, (byte) (value ? 1 : 0));
   }
 
   /**
-   * Fills with zeros.
+   * Fills memory with zeros.
    *
-   * @param address where
-   * @param size how many bytes
+   * @param address the address
+   * @param size the number of bytes
    */
   public static void clear(long address, long size) {
     ALL.asSlice(address, size).fill((byte) 0);
   }
 
   /**
-   * Some bytes as a segment that is never freed.
+   * Returns a segment on native memory. The segment does not free it.
    *
-   * @param address where
-   * @param size how many bytes
+   * @param address the address
+   * @param size the number of bytes
    * @return the segment
    */
   public static MemorySegment at(long address, long size) {
@@ -115,11 +115,11 @@ public final class Memory {
   }
 
   /**
-   * Reads text.
+   * Reads a UTF-8 string.
    *
-   * @param data its first byte; 0 for none
-   * @param size how many bytes
-   * @return the text, empty for none
+   * @param data the address of the first byte; 0 for an empty string
+   * @param size the number of bytes
+   * @return the string
    */
   public static String text(long data, long size) {
     if (data == 0 || size == 0) {
@@ -131,10 +131,10 @@ public final class Memory {
   }
 
   /**
-   * Reads a {@code tenon_string} in memory.
+   * Reads the {@code tenon_string} at an address.
    *
-   * @param address where the struct lies
-   * @return the text
+   * @param address the address of the struct
+   * @return the string
    */
   public static String text(long address) {
     return text(getLong(address), getLong(address + 8));
@@ -144,17 +144,17 @@ public final class Memory {
    * Reads a {@code tenon_string} that C returned or passed by value.
    *
    * @param string the struct
-   * @return the text
+   * @return the string
    */
   public static String text(MemorySegment string) {
     return text(string.get(ValueLayout.JAVA_LONG, 0), string.get(ValueLayout.JAVA_LONG, 8));
   }
 
   /**
-   * Reads integers of 64 bits.
+   * Reads an array of 64-bit integers.
    *
-   * @param address the first one
-   * @param count how many
+   * @param address the address of the first integer
+   * @param count the number of integers
    * @return the integers
    */
   public static long[] longs(long address, int count) {

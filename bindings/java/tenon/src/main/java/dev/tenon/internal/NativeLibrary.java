@@ -1,4 +1,4 @@
-// Finds libtenon, and links its functions.
+// Finds libtenon and looks up its functions.
 
 package dev.tenon.internal;
 
@@ -22,15 +22,15 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The native library: the file that the property {@code dev.tenon.library} or the environment
- * variable {@code TENON_LIBRARY} names; else {@code libtenon.so} in a folder of
- * {@code java.library.path}; else the one in a platform jar, such as {@code tenon-linux-x86_64};
- * else one that the system's loader finds.
+ * The native library. It is searched in this order: the file that the property
+ * {@code dev.tenon.library} or the environment variable {@code TENON_LIBRARY} names;
+ * {@code libtenon.so} in a folder of {@code java.library.path}; the library in a platform jar, such
+ * as {@code tenon-linux-x86_64}; the library that the system's loader finds.
  */
 public final class NativeLibrary {
   private NativeLibrary() {}
 
-  /** The system property that names the file. */
+  /** The system property that contains the path of the library. */
   public static final String PROPERTY = "dev.tenon.library";
 
   private static final String FILE = System.mapLibraryName("tenon");
@@ -56,13 +56,13 @@ public final class NativeLibrary {
   }
 
   /**
-   * Makes a function of C of a static Java method. It is never freed.
+   * Creates a C function that calls a static Java method. It is never freed.
    *
-   * @param lookup sees the method
-   * @param where the class that has it
-   * @param name its name
-   * @param type what C passes and takes
-   * @return the address
+   * @param lookup a lookup that can access the method
+   * @param where the class of the method
+   * @param name the name of the method
+   * @param type the signature of the C function
+   * @return the address of the C function
    */
   public static long upcall(
       MethodHandles.Lookup lookup, Class<?> where, String name, FunctionDescriptor type) {
@@ -76,20 +76,21 @@ public final class NativeLibrary {
   }
 
   /**
-   * The address of a function of the C library.
+   * Finds a function of the C library.
    *
-   * @param name its name
-   * @return the address
+   * @param name the name of the function
+   * @return the address of the function
    */
   public static MemorySegment standard(String name) {
     return LINKER.defaultLookup().find(name).orElseThrow();
   }
 
   /**
-   * A call of a function by its address, which is the first argument.
+   * Returns a method handle that calls a C function. The address of the function is its first
+   * argument.
    *
-   * @param type what it takes and returns
-   * @return the handle
+   * @param type the signature of the function
+   * @return the method handle
    */
   public static MethodHandle caller(FunctionDescriptor type) {
     return LINKER.downcallHandle(type);
@@ -111,8 +112,9 @@ public final class NativeLibrary {
     List<Path> needed = new ArrayList<>();
     Path unpacked = unpack(tried, needed);
     if (unpacked != null) {
-      // First libtenon, which takes thread-local storage that others would leave too little of; then
-      // what its plugins need, which the loader finds by name once it is loaded.
+      // Load libtenon first, because it needs static thread-local storage that other libraries
+      // could exhaust. Then load the libraries that its plugins need; the loader later finds these
+      // by name.
       SymbolLookup library = load(unpacked);
       needed.forEach(NativeLibrary::load);
       return library;
@@ -149,8 +151,8 @@ public final class NativeLibrary {
     return System.getProperty("os.name").toLowerCase(Locale.ROOT) + "-" + machine;
   }
 
-  // Copies what a platform jar holds into a folder that goes when the process ends. The jar lists
-  // its files, since a class loader cannot.
+  // Copies the files of a platform jar to a temporary folder, which is deleted when the process
+  // ends. The jar contains a list of its files, because a class loader cannot list them.
   private static Path unpack(List<String> tried, List<Path> needed) {
     String base = "dev/tenon/native/" + platform() + "/";
     ClassLoader loader = NativeLibrary.class.getClassLoader();
@@ -167,7 +169,7 @@ public final class NativeLibrary {
         if (!file.startsWith(folder)) {
           throw new IOException("the platform jar lists " + name);
         }
-        // From the top down: what is deleted last is registered first.
+        // Files are deleted in the reverse order of registration, so register parents first.
         Path made = folder;
         for (Path part : folder.relativize(file.getParent())) {
           made = made.resolve(part);

@@ -25,10 +25,10 @@ import java.util.Map;
 import java.util.zip.GZIPInputStream;
 
 /**
- * Trains a small convolutional network on Fashion-MNIST: twenty steps eagerly and twenty as a traced
- * function. Then it saves the network as a program and its weights as a safetensors file, loads both,
- * and prints the loss of each. The same program exists in C, C++, Rust and Java; all print the same
- * text, whatever the number of threads.
+ * Trains a small convolutional network on Fashion-MNIST: twenty steps eagerly and twenty as a
+ * traced function. Then saves the network as a program and its weights as a safetensors file, loads
+ * both, and prints the loss of each. The same program exists in C, C++, Rust and Java. All print
+ * the same text, for any number of threads.
  *
  * <p>{@code ConvTraining DATA FOLDER [THREADS]}
  */
@@ -73,7 +73,7 @@ public final class ConvTraining {
     return sparse_softmax_cross_entropy(logits, labels).loss();
   }
 
-  /** The value as it is, its gradient clipped. */
+  /** Returns x. The gradient that flows back through it is clipped. */
   private static Tensor clipGradient(Tensor x) {
     return Gradients.customGradient(
         in -> List.of(in.get(0).identity()),
@@ -83,7 +83,7 @@ public final class ConvTraining {
         x);
   }
 
-  /** The learning rate: half as much after every ten steps. */
+  /** Returns the learning rate, which is halved after every ten steps. */
   private static Tensor rate(Tensor step) {
     return Control.whileLoop(
             in -> List.of(in.get(1).greater_equal(10)),
@@ -93,7 +93,7 @@ public final class ConvTraining {
         .get(0);
   }
 
-  /** One step; gives the loss before it. */
+  /** Runs one training step, and returns the loss before the step. */
   private static Tensor train(Network net, Tensor images, Tensor labels, Tensor step) {
     try (var tape = new Tape()) {
       Tensor loss = loss(clipGradient(net.logits(images)), labels);
@@ -152,9 +152,9 @@ public final class ConvTraining {
   }
 
   /**
-   * Runs it.
+   * Runs the training.
    *
-   * @param arguments the folder of the data, a folder to write to, and the number of threads
+   * @param arguments the folder of the data, an output folder, and the number of threads
    * @throws IOException if the data cannot be read
    */
   public static void main(String... arguments) throws IOException {

@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example prints the same losses whatever the number of threads. */
+/** The example prints the same losses for any number of threads. */
 class ConvTrainingTest {
   private static final String DATA = "/usr/share/datasets/fashion-mnist";
 

@@ -17,7 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** What docs/java.md shows. */
+/** The examples of docs/java.md. */
 class DocsTest {
   @Test
   void hello() {

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Contexts, devices, files, custom ops, random numbers, profiles and loans. */
+/** Contexts, devices, files, custom ops, random numbers, profiles and DLPack. */
 class FilesTest {
   private Scope scope;
 
@@ -154,7 +154,8 @@ class FilesTest {
                 });
     try (Context context = new Context(options);
         Scope inside = Scope.open(context)) {
-      // The device refuses op 1, neg, so the CPU runs it, and the log says so.
+      // The plugin `fake` is configured to refuse op 1, neg, so the CPU runs it and a warning is
+      // logged.
       inside.setDevice("fake");
       assertArrayEquals(new float[] {-1, -2}, Tensor.of(1f, 2f).neg().toFloats());
     }

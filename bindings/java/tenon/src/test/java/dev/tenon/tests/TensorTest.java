@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tensors between Java and the library, and ops on them. */
+/** Creating and reading tensors, and ops on them. */
 class TensorTest {
   private Scope scope;
 

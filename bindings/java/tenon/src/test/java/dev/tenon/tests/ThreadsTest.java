@@ -15,11 +15,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Threads, virtual ones too, train at once, each in a scope of its own. */
+/** Threads, including virtual ones, train concurrently, each in its own scope. */
 class ThreadsTest {
   private static final int STEPS = 20;
 
-  /** The losses of a small regression. */
+  /** Trains a small regression and returns the losses. */
   private static float[] train(int seed) {
     float[] losses = new float[STEPS];
     try (Scope all = Scope.open();
@@ -84,7 +84,8 @@ class ThreadsTest {
             .start(
                 () -> {
                   Tensor x = Tensor.of(new float[1 << 20], 1 << 20);
-                  // 16 GB in all: creation makes the collector free what is unreachable.
+                  // Creates 16 GB in total, so creation must run the collector to free unreachable
+                  // tensors.
                   for (int i = 0; i < 4000; ++i) {
                     x.add(1);
                   }
