@@ -16,7 +16,7 @@ static void an_op_is_found_by_name(void) {
   CHECK(op == 0);
 }
 
-static void calls_by_number(void) {
+static void tenon_call_takes_the_number_of_an_op(void) {
   tenon_tensor* inputs[2];
   tenon_tensor* sum = NULL;
   inputs[0] = F32(1, 2);
@@ -30,7 +30,7 @@ static void calls_by_number(void) {
   tenon_tensor_release(sum);
 }
 
-static void outputs_at_the_end_may_be_left_out(void) {
+static void trailing_outputs_may_be_omitted(void) {
   const int64_t two[2] = {2, 2};
   const int64_t shape[4] = {1, 1, 2, 2};
   tenon_max_pool_attrs attrs = TENON_MAX_POOL_ATTRS_DEFAULT;
@@ -239,7 +239,7 @@ static void mixed_devices_are_an_error_that_names_both(void) {
   }
 }
 
-static void infers_types_without_computing(void) {
+static void tenon_op_infer_returns_types_without_computing(void) {
   tenon_softmax_attrs attrs = TENON_SOFTMAX_ATTRS_DEFAULT;
   tenon_type x;
   tenon_type y;
@@ -261,7 +261,7 @@ static void infers_types_without_computing(void) {
               TENON_INVALID_ARGUMENT, "a size is negative");
 }
 
-static void explains_a_call(void) {
+static void tenon_explain_describes_how_a_call_would_run(void) {
   tenon_tensor* pair[2];
   tenon_string text = {NULL, 0};
   pair[0] = F32(1);
@@ -281,15 +281,15 @@ static void explains_a_call(void) {
 
 int main(void) {
   RUN(an_op_is_found_by_name);
-  RUN(calls_by_number);
-  RUN(outputs_at_the_end_may_be_left_out);
+  RUN(tenon_call_takes_the_number_of_an_op);
+  RUN(trailing_outputs_may_be_omitted);
   RUN(all_outputs_of_split_must_be_taken);
   RUN(unknown_ops_and_wrong_inputs_are_errors);
   RUN(wrong_attributes_are_errors);
   RUN(attributes_may_be_strings);
   RUN(an_index_error_names_the_index_and_its_range);
   RUN(mixed_devices_are_an_error_that_names_both);
-  RUN(infers_types_without_computing);
-  RUN(explains_a_call);
+  RUN(tenon_op_infer_returns_types_without_computing);
+  RUN(tenon_explain_describes_how_a_call_would_run);
   return report();
 }

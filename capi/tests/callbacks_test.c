@@ -104,7 +104,7 @@ static void a_tape_cannot_be_reset_while_computing_gradients(void) {
   gradient_through(reset_in_backward, false, 1);
 }
 
-static void a_tape_cannot_be_used_while_it_is_consumed(void) {
+static void a_derivative_cannot_use_the_tape_that_its_gradient_consumes(void) {
   gradient_through(ask_in_backward, false, 0);
 }
 
@@ -376,7 +376,7 @@ static struct owner make_owner(void) {
   return owner;
 }
 
-static void callbacks_may_release_what_runs_them(void) {
+static void callbacks_may_release_the_scope_and_function_of_their_call(void) {
   tenon_tensor* y = NULL;
   struct owner owner = make_owner();
   CHECK_OK(tenon_gradients(owner.scope, function_by(release_in_callback, &owner), &owner.tensor, 1,
@@ -424,11 +424,11 @@ static void callbacks_may_release_what_runs_them(void) {
 
 int main(void) {
   RUN(a_tape_cannot_be_reset_while_computing_gradients);
-  RUN(a_tape_cannot_be_used_while_it_is_consumed);
+  RUN(a_derivative_cannot_use_the_tape_that_its_gradient_consumes);
   RUN(a_tape_may_be_released_while_computing_gradients);
   RUN(callbacks_distinguish_arguments_from_captures);
   RUN(outer_tapes_track_arguments_of_callbacks);
   RUN(a_tape_that_outlives_its_callback_is_an_error);
-  RUN(callbacks_may_release_what_runs_them);
+  RUN(callbacks_may_release_the_scope_and_function_of_their_call);
   return report();
 }

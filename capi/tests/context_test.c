@@ -13,7 +13,7 @@ static void on_log(void* payload, int32_t level, tenon_string message) {
 
 static void on_destroy(void* payload) { ++((struct log*)payload)->destroyed; }
 
-static void returns_its_version(void) {
+static void the_library_version_matches_the_headers(void) {
   char expected[32];
   snprintf(expected, sizeof expected, "%d.%d.%d", TENON_VERSION_MAJOR, TENON_VERSION_MINOR,
            TENON_VERSION_PATCH);
@@ -21,7 +21,7 @@ static void returns_its_version(void) {
   CHECK(tenon_version_number() == TENON_VERSION_NUMBER);
 }
 
-static void takes_options(void) {
+static void context_options_are_applied(void) {
   struct log log = {0, 0};
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   tenon_context* own = NULL;
@@ -41,7 +41,7 @@ static void takes_options(void) {
   CHECK(log.lines == 0); /* The log callback was not called. */
 }
 
-static void refuses_unknown_options(void) {
+static void unknown_context_options_are_refused(void) {
   struct log log = {0, 0};
   struct {
     tenon_context_options known;
@@ -93,7 +93,7 @@ static void a_shorter_struct_takes_the_defaults(void) {
   tenon_context_release(own);
 }
 
-static void finds_devices_by_name(void) {
+static void devices_are_found_by_name(void) {
   tenon_device* device = NULL;
   tenon_device* same = NULL;
 
@@ -118,7 +118,7 @@ static void an_unknown_name_lists_the_available_devices(void) {
   }
 }
 
-static void counts_devices(void) {
+static void devices_are_counted(void) {
   size_t n = 0;
   size_t i;
   int found = 0;
@@ -159,7 +159,7 @@ static void two_contexts_do_not_share_tensors(void) {
   tenon_context_release(other);
 }
 
-static void a_tensor_keeps_its_context(void) {
+static void a_tensor_keeps_its_context_alive(void) {
   tenon_context* own = create_context();
   const int64_t shape[1] = {1};
   const float one = 1;
@@ -173,7 +173,7 @@ static void a_tensor_keeps_its_context(void) {
   tenon_tensor_release(x);
 }
 
-static void calls_after_a_cancellation_run(void) {
+static void calls_after_a_cancellation_succeed(void) {
   tenon_tensor* x = F32(1);
   tenon_tensor* y = NULL;
 
@@ -186,15 +186,15 @@ static void calls_after_a_cancellation_run(void) {
 }
 
 int main(void) {
-  RUN(returns_its_version);
-  RUN(takes_options);
-  RUN(refuses_unknown_options);
+  RUN(the_library_version_matches_the_headers);
+  RUN(context_options_are_applied);
+  RUN(unknown_context_options_are_refused);
   RUN(a_shorter_struct_takes_the_defaults);
-  RUN(finds_devices_by_name);
+  RUN(devices_are_found_by_name);
   RUN(an_unknown_name_lists_the_available_devices);
-  RUN(counts_devices);
+  RUN(devices_are_counted);
   RUN(two_contexts_do_not_share_tensors);
-  RUN(a_tensor_keeps_its_context);
-  RUN(calls_after_a_cancellation_run);
+  RUN(a_tensor_keeps_its_context_alive);
+  RUN(calls_after_a_cancellation_succeed);
   return report();
 }

@@ -44,7 +44,7 @@ static tenon_error* of_another_type(void* payload, tenon_scope* inner,
   return NULL;
 }
 
-static void a_custom_gradient_replaces_the_ops_own(void) {
+static void a_custom_gradient_replaces_the_derivative_of_the_called_ops(void) {
   const tenon_tensor_function forward = {same, NULL, on_destroy};
   const tenon_backward_function backward = {thrice, NULL, on_destroy};
   tenon_tensor* x = F32(2);
@@ -91,7 +91,7 @@ static void without_a_tape_no_residuals_are_saved(void) {
   tenon_tensor_release(x);
 }
 
-static void a_gradient_of_another_type_is_an_error(void) {
+static void a_custom_gradient_of_the_wrong_type_is_an_error(void) {
   const tenon_tensor_function forward = {same, NULL, NULL};
   const tenon_backward_function backward = {of_another_type, NULL, NULL};
   tenon_tensor* x = F32(2);
@@ -169,7 +169,7 @@ static tenon_tensor* gradient_of_op(uint32_t id, const void* attrs, tenon_tensor
   return dx;
 }
 
-static void an_op_computes_in_host_memory(void) {
+static void a_custom_op_computes_in_host_memory(void) {
   tenon_custom_op op = scale_op();
   struct scale_attrs attrs = {sizeof attrs, 2.5f};
   tenon_tensor* x = F32(1, 2);
@@ -194,7 +194,7 @@ static void an_op_computes_in_host_memory(void) {
   tenon_tensor_release(dx);
 }
 
-static void an_op_without_a_derivative_is_an_error(void) {
+static void differentiating_a_custom_op_without_a_derivative_is_an_error(void) {
   tenon_custom_op op = scale_op();
   tenon_tensor* x = F32(1);
   tenon_value* source = tenon_tensor_as_value(x);
@@ -216,7 +216,7 @@ static void an_op_without_a_derivative_is_an_error(void) {
   tenon_tape_release(tape);
 }
 
-static void an_op_of_ops_is_differentiated_by_its_parts(void) {
+static void a_custom_op_is_differentiated_by_its_decomposition(void) {
   tenon_custom_op op = scale_op();
   tenon_tensor* x = F32(2);
   tenon_tensor* dx;
@@ -234,7 +234,7 @@ static void an_op_of_ops_is_differentiated_by_its_parts(void) {
   tenon_tensor_release(dx);
 }
 
-static void errors_of_callbacks_are_returned(void) {
+static void errors_of_custom_op_callbacks_are_returned(void) {
   tenon_custom_op op = scale_op();
   struct {
     struct scale_attrs known;
@@ -257,7 +257,7 @@ static void errors_of_callbacks_are_returned(void) {
   tenon_tensor_release(f);
 }
 
-static void refuses_ops_of_a_newer_version(void) {
+static void custom_ops_of_a_newer_version_are_refused(void) {
   struct {
     tenon_custom_op known;
     uint64_t newer;
@@ -273,7 +273,7 @@ static void refuses_ops_of_a_newer_version(void) {
   CHECK(id == 0 && destroyed == 1);
 }
 
-static void refuses_ops_without_required_fields(void) {
+static void custom_ops_without_required_fields_are_refused(void) {
   tenon_custom_op op = scale_op();
   uint32_t id = 7;
   destroyed = 0;
@@ -303,14 +303,14 @@ static void refuses_ops_without_required_fields(void) {
 }
 
 int main(void) {
-  RUN(a_custom_gradient_replaces_the_ops_own);
+  RUN(a_custom_gradient_replaces_the_derivative_of_the_called_ops);
   RUN(without_a_tape_no_residuals_are_saved);
-  RUN(a_gradient_of_another_type_is_an_error);
-  RUN(an_op_computes_in_host_memory);
-  RUN(an_op_without_a_derivative_is_an_error);
-  RUN(an_op_of_ops_is_differentiated_by_its_parts);
-  RUN(errors_of_callbacks_are_returned);
-  RUN(refuses_ops_of_a_newer_version);
-  RUN(refuses_ops_without_required_fields);
+  RUN(a_custom_gradient_of_the_wrong_type_is_an_error);
+  RUN(a_custom_op_computes_in_host_memory);
+  RUN(differentiating_a_custom_op_without_a_derivative_is_an_error);
+  RUN(a_custom_op_is_differentiated_by_its_decomposition);
+  RUN(errors_of_custom_op_callbacks_are_returned);
+  RUN(custom_ops_of_a_newer_version_are_refused);
+  RUN(custom_ops_without_required_fields_are_refused);
   return report();
 }

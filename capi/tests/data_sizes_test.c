@@ -8,7 +8,7 @@ static void check_shape(tenon_tensor* tensor, size_t rank, const int64_t* shape)
   for (i = 0; i < rank; ++i) CHECK(size_of(tensor, (int64_t)i) == shape[i]);
 }
 
-static void data_dependent_outputs_have_the_found_size(void) {
+static void data_dependent_outputs_have_the_number_of_found_elements(void) {
   const float values[] = {0, 5, 6, 0, 0, 7};
   const int64_t shape[] = {2, 3};
   tenon_tensor* x = make_f32_matrix(2, 3, values);
@@ -24,7 +24,7 @@ static void data_dependent_outputs_have_the_found_size(void) {
   tenon_tensor_release(x);
 }
 
-static void bounded_outputs_have_the_given_size(void) {
+static void outputs_with_a_size_attribute_have_that_size(void) {
   tenon_nonzero_attrs attrs = TENON_NONZERO_ATTRS_DEFAULT;
   tenon_tensor* x = F32(0, 5, 6);
   tenon_tensor* indices = NULL;
@@ -57,7 +57,7 @@ static void unique_returns_each_value_once(void) {
   tenon_tensor_release(x);
 }
 
-static void derivatives_pass_through_a_mask(void) {
+static void boolean_mask_is_differentiable(void) {
   tenon_tape* tape = NULL;
   tenon_tensor *x = F32(1, 2, 3), *two = tenon_scalar_f64(2);
   tenon_tensor *mask = NULL, *y = NULL, *squares = NULL, *dx = NULL;
@@ -82,9 +82,9 @@ static void derivatives_pass_through_a_mask(void) {
 }
 
 int main(void) {
-  RUN(data_dependent_outputs_have_the_found_size);
-  RUN(bounded_outputs_have_the_given_size);
+  RUN(data_dependent_outputs_have_the_number_of_found_elements);
+  RUN(outputs_with_a_size_attribute_have_that_size);
   RUN(unique_returns_each_value_once);
-  RUN(derivatives_pass_through_a_mask);
+  RUN(boolean_mask_is_differentiable);
   return report();
 }

@@ -14,7 +14,7 @@ static tenon_memory_info memory_of(tenon_device* device) {
   return info;
 }
 
-static void returns_its_properties(void) {
+static void device_properties_are_returned(void) {
   tenon_device* device = the_device();
   tenon_device_info info;
   memset(&info, 0, sizeof info);
@@ -30,7 +30,7 @@ static void returns_its_properties(void) {
   tenon_device_release(device);
 }
 
-static void writes_only_up_to_the_callers_struct_size(void) {
+static void device_info_is_written_only_up_to_struct_size(void) {
   tenon_device* device = the_device();
   tenon_device_info info;
   memset(&info, 0x5a, sizeof info);
@@ -48,7 +48,7 @@ static void writes_only_up_to_the_callers_struct_size(void) {
   tenon_device_release(device);
 }
 
-static void counts_memory_of_tensors(void) {
+static void memory_of_tensors_is_counted(void) {
   tenon_device* device = the_device();
   tenon_tensor* x = make_i32(16, 64);
   uint64_t freed = 0;
@@ -70,7 +70,7 @@ static void counts_memory_of_tensors(void) {
   tenon_device_release(device);
 }
 
-static void a_limit_is_an_error_that_names_the_holders(void) {
+static void exceeding_the_memory_limit_is_an_error_that_names_the_users_of_memory(void) {
   tenon_context_options options = test_options();
   tenon_context* own = NULL;
   tenon_scope* there;
@@ -96,9 +96,9 @@ static void a_limit_is_an_error_that_names_the_holders(void) {
 }
 
 int main(void) {
-  RUN(returns_its_properties);
-  RUN(writes_only_up_to_the_callers_struct_size);
-  RUN(counts_memory_of_tensors);
-  RUN(a_limit_is_an_error_that_names_the_holders);
+  RUN(device_properties_are_returned);
+  RUN(device_info_is_written_only_up_to_struct_size);
+  RUN(memory_of_tensors_is_counted);
+  RUN(exceeding_the_memory_limit_is_an_error_that_names_the_users_of_memory);
   return report();
 }

@@ -11,7 +11,7 @@ static int cannot_export(tenon_tensor* x) {
   return 1;
 }
 
-static void exports_without_a_copy(void) {
+static void dlpack_export_copies_nothing(void) {
   tenon_tensor* x = make_f32_matrix(2, 3, (const float[]){1, 2, 3, 4, 5, 6});
   tenon_dlpack* loan = NULL;
   if (cannot_export(x)) return;
@@ -31,7 +31,7 @@ static void exports_without_a_copy(void) {
   loan->deleter(loan);
 }
 
-static void reimports_the_same_memory(void) {
+static void dlpack_import_of_an_export_shares_its_memory(void) {
   tenon_tensor* x = make_f32_matrix(2, 2, (const float[]){1, 2, 3, 4});
   tenon_transpose_attrs attrs = TENON_TRANSPOSE_ATTRS_DEFAULT;
   tenon_tensor* t = NULL;
@@ -79,7 +79,7 @@ static tenon_dlpack a_loan(float* data, int64_t* shape) {
   return loan;
 }
 
-static void runs_the_deleter_once(void) {
+static void the_dlpack_deleter_runs_once(void) {
   float data[3] = {7, 1, 2};
   int64_t shape[1] = {2};
   tenon_dlpack loan = a_loan(data, shape);
@@ -101,7 +101,7 @@ static void runs_the_deleter_once(void) {
   CHECK(deleted == 2);
 }
 
-static void imports_any_strides(void) {
+static void dlpack_import_accepts_any_strides(void) {
   float data[3] = {1, 2, 3};
   int64_t shape[1] = {3}, one[1] = {1}, back[1] = {-1}, far[1] = {INT64_MAX};
   int copy;
@@ -124,7 +124,7 @@ static void imports_any_strides(void) {
   CHECK(deleted == 4);
 }
 
-static void reads_back_its_own_reversed_view(void) {
+static void a_reversed_view_survives_dlpack_export_and_import(void) {
   const float values[3] = {1, 2, 3};
   const int64_t shape[1] = {3}, axis = 0;
   tenon_flip_attrs attrs = TENON_FLIP_ATTRS_DEFAULT;
@@ -145,7 +145,7 @@ static void reads_back_its_own_reversed_view(void) {
   tenon_tensor_release(back);
 }
 
-static void refuses_unsupported_imports(void) {
+static void unsupported_dlpack_imports_are_refused(void) {
   float data[2] = {1, 2};
   int64_t shape[1] = {2};
   tenon_dlpack loan = a_loan(data, shape);
@@ -186,11 +186,11 @@ static void refuses_unsupported_imports(void) {
 }
 
 int main(void) {
-  RUN(exports_without_a_copy);
-  RUN(reimports_the_same_memory);
-  RUN(runs_the_deleter_once);
-  RUN(imports_any_strides);
-  RUN(reads_back_its_own_reversed_view);
-  RUN(refuses_unsupported_imports);
+  RUN(dlpack_export_copies_nothing);
+  RUN(dlpack_import_of_an_export_shares_its_memory);
+  RUN(the_dlpack_deleter_runs_once);
+  RUN(dlpack_import_accepts_any_strides);
+  RUN(a_reversed_view_survives_dlpack_export_and_import);
+  RUN(unsupported_dlpack_imports_are_refused);
   return report();
 }

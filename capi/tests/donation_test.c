@@ -25,7 +25,7 @@ static void a_successful_call_consumes_its_donated_inputs(void) {
   tenon_function_release(f);
 }
 
-static void a_failed_call_keeps_its_donated_inputs(void) {
+static void a_failed_call_does_not_consume_its_donated_inputs(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *inputs[2] = {F32(1, 2, 3), F32(1, 2)}, *y = NULL;
@@ -44,6 +44,6 @@ static void a_failed_call_keeps_its_donated_inputs(void) {
 
 int main(void) {
   RUN(a_successful_call_consumes_its_donated_inputs);
-  RUN(a_failed_call_keeps_its_donated_inputs);
+  RUN(a_failed_call_does_not_consume_its_donated_inputs);
   return report();
 }

@@ -60,7 +60,7 @@ static tenon_error* print_twice(struct code* code, tenon_scope* inner, tenon_ten
   return error;
 }
 
-static void effects_are_listed(void) {
+static void a_trace_lists_its_effects(void) {
   struct code code = {.run = print_twice};
   tenon_tensor *x = F32(1, 2), *y = NULL;
   tenon_trace* trace = NULL;
@@ -319,7 +319,7 @@ static tenon_error* prints_and_ops(struct code* code, tenon_scope* inner,
 }
 static void printed_in_order(void) { CHECK_PRINTED("first\nop\nsecond\nop\n"); }
 
-static void host_ops_keep_program_order(void) {
+static void custom_host_ops_run_in_program_order(void) {
   struct code code = {.run = prints_and_ops};
   tenon_custom_op op = {0};
   tenon_tensor* x = F32(1, 2);
@@ -336,13 +336,13 @@ static void host_ops_keep_program_order(void) {
 
 int main(void) {
   RUN(functions_print_when_they_run);
-  RUN(effects_are_listed);
+  RUN(a_trace_lists_its_effects);
   RUN(invalid_prints_are_errors);
   RUN(a_print_callback_is_destroyed_once);
   RUN(an_assertion_stops_a_function);
   RUN(invalid_assertions_are_errors);
   RUN(host_calls_branch_on_values_and_have_gradients);
   RUN(invalid_host_calls_are_errors);
-  RUN(host_ops_keep_program_order);
+  RUN(custom_host_ops_run_in_program_order);
   return report();
 }

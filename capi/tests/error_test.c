@@ -1,6 +1,6 @@
 #include "capi/tests/check.h"
 
-static void returns_code_and_message(void) {
+static void an_error_has_a_code_and_a_message(void) {
   tenon_error* error = tenon_error_create(TENON_NOT_FOUND, tenon_str("no such thing"));
 
   CHECK(tenon_error_code(error) == TENON_NOT_FOUND);
@@ -17,7 +17,7 @@ static void returns_code_and_message(void) {
   tenon_error_release(error);
 }
 
-static void null_stands_for_success(void) {
+static void a_null_error_means_success(void) {
   tenon_error_retain(NULL);
   tenon_error_release(NULL);
   CHECK(tenon_error_code(NULL) == TENON_OK);
@@ -29,7 +29,7 @@ static void null_stands_for_success(void) {
   CHECK(tenon_error_cause(NULL) == NULL);
 }
 
-static void unknown_codes_are_internal(void) {
+static void unknown_error_codes_become_internal(void) {
   tenon_error* error = tenon_error_create(12345, tenon_str("?"));
   CHECK(tenon_error_code(error) == TENON_INTERNAL);
   tenon_error_release(error);
@@ -38,7 +38,7 @@ static void unknown_codes_are_internal(void) {
   CHECK_TEXT(tenon_code_name(TENON_INVALID_ARGUMENT), "INVALID_ARGUMENT");
 }
 
-static void names_the_op_the_rule_and_the_line(void) {
+static void an_error_names_the_op_the_rule_and_the_source_line(void) {
   tenon_softmax_attrs attrs = TENON_SOFTMAX_ATTRS_DEFAULT;
   tenon_tensor* x = make_f32_matrix(2, 3, (const float[]){1, 2, 3, 4, 5, 6});
   tenon_tensor* y = GARBAGE(tenon_tensor);
@@ -57,7 +57,7 @@ static void names_the_op_the_rule_and_the_line(void) {
   tenon_tensor_release(x);
 }
 
-static void names_the_argument(void) {
+static void an_error_names_the_invalid_argument(void) {
   tenon_tensor* out = GARBAGE(tenon_tensor);
   tenon_error* error = tenon_variable_read(scope(), NULL, &out);
 
@@ -68,10 +68,10 @@ static void names_the_argument(void) {
 }
 
 int main(void) {
-  RUN(returns_code_and_message);
-  RUN(null_stands_for_success);
-  RUN(unknown_codes_are_internal);
-  RUN(names_the_op_the_rule_and_the_line);
-  RUN(names_the_argument);
+  RUN(an_error_has_a_code_and_a_message);
+  RUN(a_null_error_means_success);
+  RUN(unknown_error_codes_become_internal);
+  RUN(an_error_names_the_op_the_rule_and_the_source_line);
+  RUN(an_error_names_the_invalid_argument);
   return report();
 }

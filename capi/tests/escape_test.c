@@ -126,8 +126,8 @@ static void refuse_everywhere(tenon_tensor* t) {
   tenon_tensor_release(t);
 }
 
-static void tensors_of_a_trace_are_refused_outside(void) { refuse_everywhere(escaped(0)); }
-static void traced_tensors_of_unknown_size_are_refused_outside(void) {
+static void traced_tensors_are_refused_outside_their_trace(void) { refuse_everywhere(escaped(0)); }
+static void traced_tensors_of_unknown_size_are_refused_outside_their_trace(void) {
   refuse_everywhere(escaped(1));
 }
 
@@ -282,8 +282,8 @@ static void inline_scalars_select_and_index_inside_functions(void) {
 }
 
 int main(void) {
-  RUN(tensors_of_a_trace_are_refused_outside);
-  RUN(traced_tensors_of_unknown_size_are_refused_outside);
+  RUN(traced_tensors_are_refused_outside_their_trace);
+  RUN(traced_tensors_of_unknown_size_are_refused_outside_their_trace);
   RUN(a_variable_of_a_failed_trace_has_no_value);
   RUN(inline_scalars_select_and_index_inside_functions);
   return report();

@@ -2,7 +2,7 @@
 
 /* ---- calls -------------------------------------------------------------- */
 
-static void are_traced_once_per_signature(void) {
+static void functions_are_traced_once_per_signature(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor* inputs[2] = {F32(1, 2, 3), NULL};
@@ -54,7 +54,7 @@ static tenon_static number(const char* name, double value) {
   return made;
 }
 
-static void distinguish_static_arguments(void) {
+static void functions_distinguish_static_arguments(void) {
   struct code code = {.run = scaled};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
   tenon_static factor = number("factor", 2), other = number("", 0), items[2];
@@ -143,7 +143,7 @@ static void distinguish_static_arguments(void) {
   tenon_function_release(f);
 }
 
-static void report_the_number_of_outputs(void) {
+static void functions_report_their_number_of_outputs(void) {
   struct code code = {.run = scaled};
   const tenon_static factor = number("factor", 2);
   tenon_function* f = function_of(&code, NULL);
@@ -179,7 +179,7 @@ static tenon_error* average(struct code* code, tenon_scope* inner, tenon_tensor*
   return error;
 }
 
-static void specialise_for_sizes_that_the_host_reads(void) {
+static void functions_specialise_for_sizes_that_the_host_reads(void) {
   struct code code = {.run = average};
   const float ones[] = {1, 1, 1, 1, 1, 1, 1};
   tenon_function* f = function_of(&code, NULL);
@@ -194,7 +194,7 @@ static void specialise_for_sizes_that_the_host_reads(void) {
   tenon_function_release(f);
 }
 
-static void serve_unknown_sizes(void) {
+static void one_trace_serves_unknown_sizes(void) {
   struct code code = {.run = product};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
   const int64_t shape[2] = {TENON_SIZE_UNKNOWN, 2};
@@ -245,7 +245,7 @@ static void serve_unknown_sizes(void) {
   tenon_function_release(f);
 }
 
-static void generalise_sizes_and_explain_traces(void) {
+static void functions_generalise_sizes_and_explain_their_traces(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   const float values[] = {1, 2, 3, 4, 5, 6};
@@ -271,7 +271,7 @@ static void generalise_sizes_and_explain_traces(void) {
   tenon_function_release(f);
 }
 
-static void run_eagerly_if_requested(void) {
+static void functions_run_eagerly_if_requested(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(3), *inputs[2], *y = NULL;
@@ -289,7 +289,7 @@ static void run_eagerly_if_requested(void) {
   tenon_function_release(f);
 }
 
-static void are_differentiated_as_one_call(void) {
+static void a_function_call_is_differentiated_as_one_op(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(3), *w = F32(5), *inputs[2], *y = NULL, *grads[2];
@@ -328,7 +328,7 @@ static tenon_error* broken(struct code* code, tenon_scope* inner, tenon_tensor* 
   return NULL;
 }
 
-static void refuse_invalid_arguments(void) {
+static void functions_refuse_invalid_arguments(void) {
   struct code code = {.run = broken};
   tenon_function_body made = {NULL, NULL, on_destroy};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -390,7 +390,7 @@ static void refuse_invalid_arguments(void) {
   tenon_tensor_release(x);
 }
 
-static void have_gradients_that_are_functions(void) {
+static void gradients_of_functions_are_functions(void) {
   struct code code = {.run = product};
   tenon_function *f = function_of(&code, NULL), *df = NULL;
   tenon_tensor *inputs[2] = {F32(2, 3), F32(5, 7)}, *found[2] = {NULL, NULL};
@@ -427,7 +427,7 @@ static tenon_error* squared_exp(struct code* code, tenon_scope* inner, tenon_ten
   return error;
 }
 
-static void keep_residuals_within_the_memory_budget(void) {
+static void residuals_stay_within_the_memory_budget(void) {
   struct code code = {.run = squared_exp};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
   tenon_tensor *x = F32(0, 0, 0), *dx = NULL;
@@ -453,16 +453,16 @@ static void keep_residuals_within_the_memory_budget(void) {
 }
 
 int main(void) {
-  RUN(are_traced_once_per_signature);
-  RUN(distinguish_static_arguments);
-  RUN(report_the_number_of_outputs);
-  RUN(specialise_for_sizes_that_the_host_reads);
-  RUN(serve_unknown_sizes);
-  RUN(generalise_sizes_and_explain_traces);
-  RUN(run_eagerly_if_requested);
-  RUN(are_differentiated_as_one_call);
-  RUN(have_gradients_that_are_functions);
-  RUN(keep_residuals_within_the_memory_budget);
-  RUN(refuse_invalid_arguments);
+  RUN(functions_are_traced_once_per_signature);
+  RUN(functions_distinguish_static_arguments);
+  RUN(functions_report_their_number_of_outputs);
+  RUN(functions_specialise_for_sizes_that_the_host_reads);
+  RUN(one_trace_serves_unknown_sizes);
+  RUN(functions_generalise_sizes_and_explain_their_traces);
+  RUN(functions_run_eagerly_if_requested);
+  RUN(a_function_call_is_differentiated_as_one_op);
+  RUN(gradients_of_functions_are_functions);
+  RUN(residuals_stay_within_the_memory_budget);
+  RUN(functions_refuse_invalid_arguments);
   return report();
 }

@@ -6,7 +6,7 @@ static tenon_generator* generator_of(uint64_t seed) {
   return generator;
 }
 
-static void its_state_is_the_seed_and_a_counter(void) {
+static void the_generator_state_is_the_seed_and_a_counter(void) {
   tenon_generator* generator = generator_of(0x100000002u);
   tenon_tensor* state = NULL;
 
@@ -21,7 +21,7 @@ static void its_state_is_the_seed_and_a_counter(void) {
 }
 
 /* Compares random bits with the published test vectors of Philox4x32-10. */
-static void draws_the_published_bits(void) {
+static void a_generator_draws_the_published_philox_bits(void) {
   const uint32_t ones[6] = {0xffffffffu, 0xffffffffu, 0xffffffffu,
                             0xffffffffu, 0xffffffffu, 0xffffffffu};
   const int64_t six[1] = {6};
@@ -63,7 +63,7 @@ static void a_draw_advances_by_blocks_of_four(void) {
   tenon_generator_release(generator);
 }
 
-static void repeats_draws_after_seeding_or_restoring_the_state(void) {
+static void a_generator_repeats_draws_after_seeding_or_restoring_its_state(void) {
   const int64_t shape[2] = {2, 3};
   float a[6], b[6], c[6];
   tenon_generator* generator = generator_of(5);
@@ -88,7 +88,7 @@ static void repeats_draws_after_seeding_or_restoring_the_state(void) {
   tenon_generator_release(generator);
 }
 
-static void passes_its_state_at_the_null_input(void) {
+static void generator_call_passes_the_state_at_the_null_input(void) {
   tenon_dropout_attrs attrs = TENON_DROPOUT_ATTRS_DEFAULT;
   tenon_generator* generator = generator_of(1);
   tenon_tensor* inputs[2] = {NULL, NULL};
@@ -106,7 +106,7 @@ static void passes_its_state_at_the_null_input(void) {
   tenon_generator_release(generator);
 }
 
-static void refuses_ops_without_a_random_state(void) {
+static void generator_call_refuses_ops_without_a_state(void) {
   tenon_generator* generator = generator_of(1);
   const int64_t shape[1] = {-3};
   tenon_tensor* x = F32(1);
@@ -131,11 +131,11 @@ static void refuses_ops_without_a_random_state(void) {
 }
 
 int main(void) {
-  RUN(its_state_is_the_seed_and_a_counter);
-  RUN(draws_the_published_bits);
+  RUN(the_generator_state_is_the_seed_and_a_counter);
+  RUN(a_generator_draws_the_published_philox_bits);
   RUN(a_draw_advances_by_blocks_of_four);
-  RUN(repeats_draws_after_seeding_or_restoring_the_state);
-  RUN(passes_its_state_at_the_null_input);
-  RUN(refuses_ops_without_a_random_state);
+  RUN(a_generator_repeats_draws_after_seeding_or_restoring_its_state);
+  RUN(generator_call_passes_the_state_at_the_null_input);
+  RUN(generator_call_refuses_ops_without_a_state);
   return report();
 }

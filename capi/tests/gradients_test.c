@@ -94,7 +94,7 @@ static tenon_error* slope(void* payload, tenon_scope* inner, tenon_tensor* const
   return error;
 }
 
-static void nests(void) {
+static void tenon_gradients_may_be_nested(void) {
   const tenon_tensor_function function = {slope, NULL, NULL};
   tenon_tensor* x = F32(2);
   tenon_tensor *dx = NULL, *ddx = NULL;
@@ -108,7 +108,7 @@ static void nests(void) {
   tenon_tensor_release(ddx);
 }
 
-static void integers_have_no_gradient(void) {
+static void integer_arguments_have_no_gradient(void) {
   const tenon_tensor_function function = {cube, NULL, NULL};
   tenon_tensor* inputs[2];
   tenon_tensor* y = NULL;
@@ -232,7 +232,7 @@ static void cell_gradients(tenon_tensor* h, tenon_tensor* c, tenon_tensor** out_
   tenon_tensor_release(new_c);
 }
 
-static void one_tensor_as_two_inputs_of_a_kernel_has_the_sum(void) {
+static void a_tensor_used_as_two_inputs_gets_the_sum_of_both_gradients(void) {
   tenon_tensor* state = make_f32_matrix(1, 1, (const float[]){0.9f});
   tenon_tensor* copy = make_f32_matrix(1, 1, (const float[]){0.9f});
   tenon_tensor *dh = NULL, *dc = NULL, *sum = NULL, *both = NULL, *again = NULL, *rest = NULL;
@@ -299,11 +299,11 @@ static void a_failed_function_returns_no_outputs(void) {
 
 int main(void) {
   RUN(gradients_are_with_respect_to_arguments_and_variables);
-  RUN(nests);
-  RUN(integers_have_no_gradient);
+  RUN(tenon_gradients_may_be_nested);
+  RUN(integer_arguments_have_no_gradient);
   RUN(one_tensor_as_two_arguments_has_two_gradients);
   RUN(one_scalar_as_two_arguments_stays_a_scalar);
-  RUN(one_tensor_as_two_inputs_of_a_kernel_has_the_sum);
+  RUN(a_tensor_used_as_two_inputs_gets_the_sum_of_both_gradients);
   RUN(a_failed_function_returns_no_outputs);
   return report();
 }

@@ -44,7 +44,7 @@ static void sizes_of_null_are_errors(void) {
   CHECK(sizes == NULL && n == 0);
 }
 
-static void getters_of_null_are_neutral(void) {
+static void getters_of_null_return_neutral_values(void) {
   CHECK(tenon_context_default_scope(NULL) == NULL);
   CHECK(tenon_context_count_candidates(NULL) == 0);
   CHECK_TEXT(tenon_device_name(NULL), "");
@@ -140,7 +140,7 @@ static void null_handles_are_errors(void) {
   tenon_tensor_release(x);
 }
 
-static void handles_of_another_kind_are_errors(void) {
+static void handles_of_another_type_are_errors(void) {
   tenon_tensor* x = F32(1);
   tenon_tensor* out = GARBAGE(tenon_tensor);
   float read;
@@ -190,9 +190,9 @@ static void released_handles_are_errors_in_debug_builds(void) {
 int main(void) {
   RUN(releasing_null_does_nothing);
   RUN(sizes_of_null_are_errors);
-  RUN(getters_of_null_are_neutral);
+  RUN(getters_of_null_return_neutral_values);
   RUN(null_handles_are_errors);
-  RUN(handles_of_another_kind_are_errors);
+  RUN(handles_of_another_type_are_errors);
 #if !defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   RUN(released_handles_are_errors_in_debug_builds);
 #endif

@@ -14,7 +14,7 @@ static const char kAdd[] = MODEL("Add");
 static const char kUnknown[] = MODEL("Zap");
 enum { kSize = sizeof kAdd - 1 };
 
-static void a_model_runs(void) {
+static void an_onnx_model_runs(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* y = NULL;
 
@@ -26,7 +26,7 @@ static void a_model_runs(void) {
   tenon_tensor_release(y);
 }
 
-static void a_model_is_described(void) {
+static void an_onnx_model_is_described_as_json(void) {
   tenon_string text = {NULL, 0};
 
   CHECK_OK(tenon_introspect_onnx_describe(kUnknown, kSize, &text));
@@ -38,7 +38,7 @@ static void a_model_is_described(void) {
   tenon_string_release(text);
 }
 
-static void a_tensor_is_read(void) {
+static void an_onnx_tensor_is_read(void) {
   /* A TensorProto of f32[2] with the raw elements 1 and -2. */
   static const char kFloats[] = "\x08\x02\x10\x01\x4a\x08\x00\x00\x80\x3f\x00\x00\x00\xc0";
   static const char kTexts[] = "\x08\x01\x10\x08\x32\x01z";
@@ -54,7 +54,7 @@ static void a_tensor_is_read(void) {
               TENON_UNIMPLEMENTED, "tensor \"\" cannot be read: its elements are of string");
 }
 
-static void invalid_calls_are_errors(void) {
+static void invalid_introspection_calls_are_errors(void) {
   tenon_tensor* pair[2];
   tenon_tensor* integers = make_i32(1, 2);
   tenon_tensor* outputs[2] = {GARBAGE(tenon_tensor), GARBAGE(tenon_tensor)};
@@ -91,7 +91,7 @@ static void invalid_calls_are_errors(void) {
 }
 
 /* Without the last field, the operator set version, the file is valid but uses operator set 1. */
-static void every_truncation_is_refused(void) {
+static void every_truncated_onnx_file_is_refused(void) {
   tenon_tensor* x = F32(1, 2);
   size_t size;
 
@@ -162,11 +162,11 @@ static void a_trace_is_described_as_json(void) {
 }
 
 int main(void) {
-  RUN(a_model_runs);
-  RUN(a_model_is_described);
-  RUN(a_tensor_is_read);
-  RUN(invalid_calls_are_errors);
-  RUN(every_truncation_is_refused);
+  RUN(an_onnx_model_runs);
+  RUN(an_onnx_model_is_described_as_json);
+  RUN(an_onnx_tensor_is_read);
+  RUN(invalid_introspection_calls_are_errors);
+  RUN(every_truncated_onnx_file_is_refused);
   RUN(a_trace_is_described_as_json);
   return report();
 }

@@ -41,7 +41,7 @@ static void tensors_are_read_back_from_a_file(void) {
   remove(kPath);
 }
 
-static void views_are_written_densely(void) {
+static void views_are_saved_without_gaps(void) {
   tenon_transpose_attrs attrs = TENON_TRANSPOSE_ATTRS_DEFAULT;
   const tenon_string name = TENON_STR("x");
   tenon_tensor* x = make_f32_matrix(2, 2, (const float[]){1, 2, 3, 4});
@@ -62,7 +62,7 @@ static void views_are_written_densely(void) {
   tenon_safetensors_release(file);
 }
 
-static void every_truncation_is_refused(void) {
+static void every_truncated_safetensors_file_is_refused(void) {
   const tenon_string name = TENON_STR("x");
   tenon_tensor* x = F32(1, 2);
   tenon_string bytes = {NULL, 0};
@@ -106,7 +106,7 @@ static void error_cause_is_the_first_error(void) {
   tenon_error_release(error);
 }
 
-static void invalid_calls_are_errors(void) {
+static void invalid_safetensors_calls_are_errors(void) {
   const tenon_string twice[2] = {TENON_STR("x"), TENON_STR("x")};
   const tenon_string reserved = TENON_STR("__metadata__");
   tenon_metadata keys[2];
@@ -154,9 +154,9 @@ static void invalid_calls_are_errors(void) {
 
 int main(void) {
   RUN(tensors_are_read_back_from_a_file);
-  RUN(views_are_written_densely);
-  RUN(every_truncation_is_refused);
+  RUN(views_are_saved_without_gaps);
+  RUN(every_truncated_safetensors_file_is_refused);
   RUN(error_cause_is_the_first_error);
-  RUN(invalid_calls_are_errors);
+  RUN(invalid_safetensors_calls_are_errors);
   return report();
 }

@@ -41,7 +41,7 @@ static int has_shape(tenon_tensor* x, size_t rank, int64_t a, int64_t b, int64_t
 
 /* ---- values and shapes -------------------------------------------------- */
 
-static void has_the_sizes_of_target_and_source(void) {
+static void jacobian_has_the_sizes_of_target_and_source(void) {
   const float values[4] = {1, 2, 3, 4};
   tenon_tensor* inputs[2];
   tenon_value* sources[2];
@@ -452,7 +452,7 @@ static void jacobian_passes_through_functions(void) {
 }
 
 int main(void) {
-  RUN(has_the_sizes_of_target_and_source);
+  RUN(jacobian_has_the_sizes_of_target_and_source);
   RUN(jacobian_of_a_scalar_is_the_gradient);
   RUN(jacobian_of_an_empty_target_is_empty);
   RUN(jacobian_with_respect_to_variables);

@@ -37,7 +37,7 @@ static tenon_tensor* pairs(int64_t capacity) {
 
 /* ---- values of lists ---------------------------------------------------- */
 
-static void entries_are_set_and_read(void) {
+static void list_entries_are_set_and_read(void) {
   tenon_tensor *list = pairs(0), *other, *length = NULL;
 
   list = set(list, 0, F32(1, 2));
@@ -57,7 +57,7 @@ static void entries_are_set_and_read(void) {
   tenon_tensor_release(other);
 }
 
-static void entries_are_pushed(void) {
+static void list_entries_are_appended(void) {
   tenon_tensor* list = pairs(2);
   int i;
   for (i = 0; i < 20; ++i) {
@@ -72,7 +72,7 @@ static void entries_are_pushed(void) {
   tenon_tensor_release(list);
 }
 
-static void entries_are_stacked(void) {
+static void list_entries_are_stacked(void) {
   int64_t capacity;
   for (capacity = 0; capacity < 4; capacity += 2) {
     tenon_tensor *list = pairs(capacity), *n = number(2), *all = NULL;
@@ -98,7 +98,7 @@ static void entries_are_stacked(void) {
   }
 }
 
-static void many_entries_are_stacked(void) {
+static void many_list_entries_are_stacked(void) {
   enum { kMany = 100 };
   float values[2 * kMany];
   tenon_tensor *x, *list = NULL, *all = NULL;
@@ -117,7 +117,7 @@ static void many_entries_are_stacked(void) {
   tenon_tensor_release(x);
 }
 
-static void tensors_are_unstacked(void) {
+static void tensors_are_unstacked_to_lists(void) {
   const float values[6] = {1, 2, 3, 4, 5, 6};
   tenon_tensor *x = make_f32_matrix(3, 2, values), *list = NULL;
   CHECK_OK(tenon_list_unstack(scope(), x, &list));
@@ -151,7 +151,7 @@ static void scalars_take_the_dtype_of_the_list(void) {
   tenon_tensor_release(list);
 }
 
-static void return_their_properties(void) {
+static void lists_return_the_properties_of_their_entries(void) {
   tenon_tensor *list = pairs(3), *x = F32(1, 2), *sum = NULL;
   tenon_string text = {NULL, 0};
   float read[2];
@@ -172,7 +172,7 @@ static void return_their_properties(void) {
 
 /* ---- errors ------------------------------------------------------------- */
 
-static void invalid_calls_are_errors(void) {
+static void invalid_list_calls_are_errors(void) {
   const int64_t two = 2;
   tenon_tensor *list = pairs(0), *x = F32(1, 2), *wrong = F32(1, 2, 3), *out = NULL;
   tenon_tensor *zero = number(0), *minus = number(-1), *half = tenon_scalar_f64(0.5);
@@ -231,7 +231,7 @@ static void invalid_calls_are_errors(void) {
   tenon_tensor_release(nested);
 }
 
-static void do_not_stack_more_than_there_is_memory_for(void) {
+static void stacking_more_entries_than_memory_allows_is_an_error(void) {
   tenon_tensor *list = set(pairs(0), 0, F32(1, 2)), *n = NULL, *out = NULL;
 /* Sanitizers terminate a process that allocates so much memory. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -246,7 +246,7 @@ static void do_not_stack_more_than_there_is_memory_for(void) {
   tenon_tensor_release(list);
 }
 
-static void cannot_be_stored_in_variables(void) {
+static void lists_cannot_be_stored_in_variables(void) {
   tenon_tensor* list = pairs(0);
   tenon_variable* v = NULL;
   CHECK_ERROR(tenon_variable_create(scope(), list, NULL, &v), TENON_INVALID_ARGUMENT,
@@ -336,7 +336,7 @@ static tenon_tensor* gradient(tenon_tape* tape, tenon_tensor* target, tenon_tens
   return dx;
 }
 
-static void are_carried_and_differentiated(void) {
+static void lists_are_carried_by_loops_and_differentiated(void) {
   struct code code = {.run = sums_of_squares};
   tenon_function* f = of_any_length(&code);
   int traced;
@@ -412,7 +412,7 @@ static tenon_error* push_nine(struct code* code, tenon_scope* inner, tenon_tenso
   return error;
 }
 
-static void are_passed_to_and_returned_by_functions(void) {
+static void lists_are_passed_to_and_returned_by_functions(void) {
   struct code code = {.run = push_nine};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *list = NULL, *longer = NULL, *all = NULL;
@@ -439,19 +439,19 @@ static void are_passed_to_and_returned_by_functions(void) {
 }
 
 int main(void) {
-  RUN(entries_are_set_and_read);
-  RUN(entries_are_pushed);
-  RUN(entries_are_stacked);
-  RUN(many_entries_are_stacked);
-  RUN(tensors_are_unstacked);
+  RUN(list_entries_are_set_and_read);
+  RUN(list_entries_are_appended);
+  RUN(list_entries_are_stacked);
+  RUN(many_list_entries_are_stacked);
+  RUN(tensors_are_unstacked_to_lists);
   RUN(lists_hold_lists);
   RUN(scalars_take_the_dtype_of_the_list);
-  RUN(return_their_properties);
-  RUN(invalid_calls_are_errors);
-  RUN(do_not_stack_more_than_there_is_memory_for);
-  RUN(cannot_be_stored_in_variables);
-  RUN(are_carried_and_differentiated);
+  RUN(lists_return_the_properties_of_their_entries);
+  RUN(invalid_list_calls_are_errors);
+  RUN(stacking_more_entries_than_memory_allows_is_an_error);
+  RUN(lists_cannot_be_stored_in_variables);
+  RUN(lists_are_carried_by_loops_and_differentiated);
   RUN(one_trace_serves_every_length);
-  RUN(are_passed_to_and_returned_by_functions);
+  RUN(lists_are_passed_to_and_returned_by_functions);
   return report();
 }

@@ -1,6 +1,6 @@
 #include "capi/tests/function_code.h"
 
-static void have_names_and_summaries(void) {
+static void passes_have_names_and_summaries(void) {
   const size_t n = tenon_count_passes();
   CHECK(n >= 5);
   for (size_t i = 0; i < n; ++i) {
@@ -87,7 +87,7 @@ static void each_pass_alone_preserves_results(void) {
   tenon_tensor_release(x);
 }
 
-static void invalid_calls_are_errors(void) {
+static void invalid_pass_calls_are_errors(void) {
   CHECK_ERROR(tenon_context_set_pass(NULL, tenon_str("dce"), true), TENON_INVALID_ARGUMENT,
               "context");
   CHECK_ERROR(tenon_context_set_pass(context(), tenon_str("dorp"), true), TENON_NOT_FOUND,
@@ -95,9 +95,9 @@ static void invalid_calls_are_errors(void) {
 }
 
 int main(void) {
-  RUN(have_names_and_summaries);
+  RUN(passes_have_names_and_summaries);
   RUN(dce_eliminates_dead_calls);
   RUN(each_pass_alone_preserves_results);
-  RUN(invalid_calls_are_errors);
+  RUN(invalid_pass_calls_are_errors);
   return report();
 }

@@ -134,7 +134,7 @@ static void invalid_plugins_are_refused(void) {
               "it has 1099511627776 devices, more than the 4096 allowed");
 }
 
-static void every_candidate_has_its_reason(void) {
+static void each_refused_candidate_has_a_reason(void) {
   tenon_plugin_candidate candidate;
   const size_t before = tenon_context_count_candidates(context());
   size_t i;
@@ -402,7 +402,7 @@ int main(void) {
   RUN(files_for_another_machine_are_refused);
   RUN(shared_objects_that_are_no_plugins_are_refused);
   RUN(invalid_plugins_are_refused);
-  RUN(every_candidate_has_its_reason);
+  RUN(each_refused_candidate_has_a_reason);
   RUN(a_plugin_is_loaded_once);
   RUN(paths_of_the_options_are_searched_first);
   RUN(a_file_with_another_plugins_name_is_refused);

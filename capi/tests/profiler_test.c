@@ -36,7 +36,7 @@ static void add_twice(tenon_tensor* x) {
   }
 }
 
-static void counts_ops_by_their_inputs(void) {
+static void a_profiler_counts_ops_by_input_types(void) {
   tenon_tensor *x = F32(1, 2), *three = F32(1, 2, 3);
   tenon_profiler* profiler = NULL;
   tenon_profiler_row row;
@@ -76,7 +76,7 @@ static void counts_ops_by_their_inputs(void) {
   tenon_tensor_release(three);
 }
 
-static void reports_the_throughput_of_matmul(void) {
+static void a_profiler_reports_the_throughput_of_matmul(void) {
   tenon_tensor *a = make_f32_matrix(2, 3, (const float[6]){0}), *y = NULL;
   tenon_matmul_attrs attrs = TENON_MATMUL_ATTRS_DEFAULT;
   tenon_profiler* profiler = started(10);
@@ -97,7 +97,7 @@ static void reports_the_throughput_of_matmul(void) {
   tenon_tensor_release(y);
 }
 
-static void records_functions_and_copies(void) {
+static void a_profiler_records_functions_and_copies(void) {
   struct code code = {.run = product};
   tenon_tensor *inputs[2], *y = NULL;
   tenon_function* f = function_of(&code, NULL);
@@ -124,7 +124,7 @@ static void records_functions_and_copies(void) {
   tenon_function_release(f);
 }
 
-static void leaves_failed_calls_out(void) {
+static void a_profiler_omits_failed_calls(void) {
   tenon_tensor *x = F32(1, 2), *three = F32(1, 2, 3), *y = NULL;
   tenon_profiler* profiler = started(10);
   CHECK_ERROR(tenon_add(scope(), x, three, &y), TENON_INVALID_ARGUMENT, "add");
@@ -145,7 +145,7 @@ static size_t occurrences(const char* text, const char* part) {
   return n;
 }
 
-static void writes_at_most_max_events(void) {
+static void a_profiler_writes_at_most_max_events(void) {
   static char text[8192];
   char path[64];
   size_t size;
@@ -179,7 +179,7 @@ static void writes_at_most_max_events(void) {
   tenon_tensor_release(x);
 }
 
-static void misuse_is_an_error(void) {
+static void invalid_profiler_calls_are_errors(void) {
   tenon_profiler_options options = TENON_PROFILER_OPTIONS_DEFAULT;
   tenon_profiler *profiler = NULL, *second = NULL;
   tenon_profiler_row row = {0};
@@ -228,7 +228,7 @@ static void misuse_is_an_error(void) {
   tenon_tensor_release(x);
 }
 
-static void ends_with_its_last_owner(void) {
+static void releasing_the_last_handle_stops_a_profiler(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_profiler* profiler = started(10);
   add_twice(x);
@@ -243,12 +243,12 @@ static void ends_with_its_last_owner(void) {
 }
 
 int main(void) {
-  RUN(counts_ops_by_their_inputs);
-  RUN(reports_the_throughput_of_matmul);
-  RUN(records_functions_and_copies);
-  RUN(leaves_failed_calls_out);
-  RUN(writes_at_most_max_events);
-  RUN(misuse_is_an_error);
-  RUN(ends_with_its_last_owner);
+  RUN(a_profiler_counts_ops_by_input_types);
+  RUN(a_profiler_reports_the_throughput_of_matmul);
+  RUN(a_profiler_records_functions_and_copies);
+  RUN(a_profiler_omits_failed_calls);
+  RUN(a_profiler_writes_at_most_max_events);
+  RUN(invalid_profiler_calls_are_errors);
+  RUN(releasing_the_last_handle_stops_a_profiler);
   return report();
 }

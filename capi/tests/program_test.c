@@ -140,7 +140,7 @@ static size_t index_of(const tenon_program* program, const char* name) {
   return 0;
 }
 
-static void list_their_inputs_and_outputs(void) {
+static void programs_list_their_inputs_and_outputs(void) {
   tenon_program* program = reopened("specs");
   const size_t at = index_of(program, "train");
   const tenon_input_spec* inputs = tenon_program_inputs(program, at, 0);
@@ -183,7 +183,7 @@ static tenon_variable* variable_of(const tenon_program* program, const char* nam
   return NULL;
 }
 
-static void functions_read_assigned_variables(void) {
+static void program_functions_read_assigned_variables(void) {
   tenon_program* program = reopened("assigned");
   tenon_variable* w = variable_of(program, "w");
   tenon_tensor *x = make_f32_matrix(1, 2, (const float[]){1, 2}), *other = F32(7, 8), *y;
@@ -198,7 +198,7 @@ static void functions_read_assigned_variables(void) {
 }
 
 /* Training assigns (3, 5) - 2 x (x w - y) to w. The function "scaled" then uses the new w. */
-static void train_when_called(void) {
+static void saved_training_functions_train_when_called(void) {
   tenon_program* program = reopened("training");
   tenon_tensor *in[2], *loss, *y;
   in[0] = make_f32_matrix(1, 2, (const float[]){1, 2});
@@ -216,7 +216,7 @@ static void train_when_called(void) {
   tenon_program_release(program);
 }
 
-static void have_gradients(void) {
+static void program_functions_have_gradients(void) {
   tenon_program* program = reopened("gradients");
   tenon_value* w = tenon_variable_as_value(variable_of(program, "w"));
   tenon_tensor *x = make_f32_matrix(1, 2, (const float[]){1, 2}), *y, *slope = NULL;
@@ -233,7 +233,7 @@ static void have_gradients(void) {
 }
 
 /* Saves one of the two functions of a trained program as another program. */
-static void are_saved_again(void) {
+static void programs_can_be_saved_again(void) {
   const tenon_string name = TENON_STR("alone");
   tenon_program *program = reopened("again"), *second = NULL;
   tenon_variable* w = variable_of(program, "w");
@@ -406,11 +406,11 @@ static void traces_that_cannot_be_saved_are_errors(void) {
 int main(void) {
   RUN(functions_are_read_back);
   RUN(functions_outlive_their_program);
-  RUN(list_their_inputs_and_outputs);
-  RUN(functions_read_assigned_variables);
-  RUN(train_when_called);
-  RUN(have_gradients);
-  RUN(are_saved_again);
+  RUN(programs_list_their_inputs_and_outputs);
+  RUN(program_functions_read_assigned_variables);
+  RUN(saved_training_functions_train_when_called);
+  RUN(program_functions_have_gradients);
+  RUN(programs_can_be_saved_again);
   RUN(unreadable_files_are_errors);
   RUN(missing_functions_are_errors);
   RUN(traces_that_cannot_be_saved_are_errors);

@@ -1,6 +1,6 @@
 #include "capi/tests/check.h"
 
-static void places_new_tensors_on_its_device(void) {
+static void a_scope_places_new_tensors_on_its_device(void) {
   tenon_scope* own = NULL;
   tenon_device* device = NULL;
   const float one = 1;
@@ -20,7 +20,7 @@ static void places_new_tensors_on_its_device(void) {
   tenon_scope_release(own);
 }
 
-static void keeps_its_device_if_the_new_one_is_unknown(void) {
+static void a_scope_keeps_its_device_if_the_new_one_is_unknown(void) {
   tenon_device* device = NULL;
   tenon_scope* own = GARBAGE(tenon_scope);
 
@@ -34,7 +34,7 @@ static void keeps_its_device_if_the_new_one_is_unknown(void) {
   tenon_device_release(device);
 }
 
-static void keeps_its_context(void) {
+static void a_scope_keeps_its_context_alive(void) {
   tenon_context* other = create_context();
   tenon_scope* own = NULL;
   tenon_tensor* x = NULL;
@@ -49,7 +49,7 @@ static void keeps_its_context(void) {
 }
 
 /* Softmax is a composite. After repeated calls, the scope caches a launch plan and its kernels. */
-static void may_be_the_last_owner_of_what_its_calls_prepared(void) {
+static void a_scope_may_hold_the_last_reference_to_prepared_kernels(void) {
   tenon_context* other = create_context();
   tenon_scope* own = NULL;
   tenon_tensor *x = NULL, *y = NULL;
@@ -81,7 +81,7 @@ static void on_done(void* payload, const tenon_error* error) {
 
 static void on_destroy(void* payload) { ++((struct done*)payload)->destroyed; }
 
-static void runs_the_callback_when_work_is_done(void) {
+static void wait_async_runs_its_callback_when_work_is_done(void) {
   struct done done = {0, 0};
   tenon_done_callback callback;
   tenon_context* other = create_context();
@@ -153,12 +153,12 @@ static void running_calls_can_be_cancelled(void) {
 }
 
 int main(void) {
-  RUN(places_new_tensors_on_its_device);
-  RUN(keeps_its_device_if_the_new_one_is_unknown);
-  RUN(keeps_its_context);
-  RUN(may_be_the_last_owner_of_what_its_calls_prepared);
+  RUN(a_scope_places_new_tensors_on_its_device);
+  RUN(a_scope_keeps_its_device_if_the_new_one_is_unknown);
+  RUN(a_scope_keeps_its_context_alive);
+  RUN(a_scope_may_hold_the_last_reference_to_prepared_kernels);
   RUN(wait_succeeds_without_pending_work);
-  RUN(runs_the_callback_when_work_is_done);
+  RUN(wait_async_runs_its_callback_when_work_is_done);
   RUN(callbacks_may_use_their_scope);
   RUN(running_calls_can_be_cancelled);
   return report();

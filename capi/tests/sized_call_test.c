@@ -52,7 +52,7 @@ static void one_trace_serves_computed_sizes(void) {
   tenon_function_release(f);
 }
 
-static void eager_sizes_are_read(void) {
+static void eager_calls_read_sizes_from_tensors(void) {
   const int64_t values[] = {2, 3};
   tenon_tensor *sizes = int64s(1, 2, values), *y = NULL;
   tenon_size_argument size = {TENON_STR("shape"), NULL};
@@ -65,7 +65,7 @@ static void eager_sizes_are_read(void) {
   tenon_tensor_release(sizes);
 }
 
-static void wrong_sizes_are_errors(void) {
+static void invalid_size_arguments_are_errors(void) {
   const int64_t two = 2, negative = -3;
   tenon_tensor *one = tenon_scalar_f64(1), *y = GARBAGE(tenon_tensor);
   tenon_tensor *list = int64s(1, 1, &two), *single = int64s(0, 0, &two),
@@ -99,7 +99,7 @@ static void wrong_sizes_are_errors(void) {
 
 int main(void) {
   RUN(one_trace_serves_computed_sizes);
-  RUN(eager_sizes_are_read);
-  RUN(wrong_sizes_are_errors);
+  RUN(eager_calls_read_sizes_from_tensors);
+  RUN(invalid_size_arguments_are_errors);
   return report();
 }

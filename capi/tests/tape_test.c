@@ -24,7 +24,7 @@ static tenon_tensor* cube(tenon_tensor* x) {
   return y;
 }
 
-static void failed_call_leaves_outputs_null(void) {
+static void a_failed_gradient_call_leaves_outputs_null(void) {
   tenon_tape* tape = NULL;
   tenon_tensor* x = make_i32(2, 3);
   tenon_tensor* grad = GARBAGE(tenon_tensor);
@@ -39,7 +39,7 @@ static void failed_call_leaves_outputs_null(void) {
   tenon_tape_release(tape);
 }
 
-static void differentiates_what_it_watches(void) {
+static void a_tape_differentiates_watched_values(void) {
   tenon_tensor* x = F32(2, 3);
   tenon_tape* tape = tape_of(scope(), false);
   tenon_tensor *y, *dx;
@@ -125,7 +125,7 @@ static void tapes_nest(void) {
   tenon_tape_release(inner);
 }
 
-static void may_be_released_out_of_order(void) {
+static void nested_tapes_may_be_released_out_of_order(void) {
   tenon_tensor* x = F32(2);
   tenon_tape* outer = tape_of(scope(), false);
   tenon_tape* inner = tape_of(scope(), false);
@@ -143,7 +143,7 @@ static void may_be_released_out_of_order(void) {
   tenon_tape_release(inner);
 }
 
-static void records_nothing_while_it_is_paused(void) {
+static void a_paused_tape_records_nothing(void) {
   tenon_tensor* x = F32(2);
   tenon_tape* tape = tape_of(scope(), true);
   tenon_tensor *unseen, *dx;
@@ -213,7 +213,7 @@ static void an_unreached_source_has_a_zero_or_null_gradient(void) {
   tenon_tape_release(tape);
 }
 
-static void takes_cotangents(void) {
+static void tape_gradient_accepts_cotangents(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* weights = F32(10, 100);
   tenon_tensor* wrong = F32(1);
@@ -237,7 +237,7 @@ static void takes_cotangents(void) {
   tenon_tape_release(tape);
 }
 
-static void sources_may_be_intermediate_values(void) {
+static void gradient_sources_may_be_intermediate_values(void) {
   tenon_tensor* x = F32(3);
   tenon_tensor* middle = NULL;
   tenon_tensor* y = NULL;
@@ -257,7 +257,7 @@ static void sources_may_be_intermediate_values(void) {
   tenon_tape_release(tape);
 }
 
-static void sums_over_the_reads_of_a_variable(void) {
+static void the_gradient_of_a_variable_is_the_sum_over_its_reads(void) {
   tenon_tensor* initial = F32(3);
   tenon_variable* v = NULL;
   tenon_value* source;
@@ -284,7 +284,7 @@ static void sums_over_the_reads_of_a_variable(void) {
   tenon_tape_release(tape);
 }
 
-static void lists_what_it_watches(void) {
+static void a_tape_lists_its_watched_values(void) {
   tenon_tape_options options = TENON_TAPE_OPTIONS_DEFAULT;
   tenon_tensor* x = F32(1);
   tenon_tensor* read = NULL;
@@ -333,7 +333,7 @@ static void untrainable_variables_are_not_watched(void) {
   tenon_tape_release(tape);
 }
 
-static void computes_jacobians(void) {
+static void a_tape_computes_jacobians(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_value* source = tenon_tensor_as_value(x);
   tenon_tensor* jacobian = NULL;
@@ -383,7 +383,7 @@ static void tapes_of_different_scopes_are_independent(void) {
   tenon_scope_release(other);
 }
 
-static void refuses_to_watch_integers(void) {
+static void a_tape_refuses_to_watch_integers(void) {
   tenon_tensor* x = make_i32(1, 1);
   tenon_tape* tape = tape_of(scope(), false);
 
@@ -396,22 +396,22 @@ static void refuses_to_watch_integers(void) {
 }
 
 int main(void) {
-  RUN(failed_call_leaves_outputs_null);
-  RUN(differentiates_what_it_watches);
+  RUN(a_failed_gradient_call_leaves_outputs_null);
+  RUN(a_tape_differentiates_watched_values);
   RUN(a_consumed_tape_reports_an_error);
   RUN(a_persistent_tape_computes_gradients_twice);
   RUN(tapes_nest);
-  RUN(may_be_released_out_of_order);
-  RUN(records_nothing_while_it_is_paused);
+  RUN(nested_tapes_may_be_released_out_of_order);
+  RUN(a_paused_tape_records_nothing);
   RUN(earlier_calls_are_not_recorded);
   RUN(an_unreached_source_has_a_zero_or_null_gradient);
-  RUN(takes_cotangents);
-  RUN(sources_may_be_intermediate_values);
-  RUN(sums_over_the_reads_of_a_variable);
-  RUN(lists_what_it_watches);
+  RUN(tape_gradient_accepts_cotangents);
+  RUN(gradient_sources_may_be_intermediate_values);
+  RUN(the_gradient_of_a_variable_is_the_sum_over_its_reads);
+  RUN(a_tape_lists_its_watched_values);
   RUN(untrainable_variables_are_not_watched);
-  RUN(computes_jacobians);
+  RUN(a_tape_computes_jacobians);
   RUN(tapes_of_different_scopes_are_independent);
-  RUN(refuses_to_watch_integers);
+  RUN(a_tape_refuses_to_watch_integers);
   return report();
 }

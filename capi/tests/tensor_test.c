@@ -1,6 +1,6 @@
 #include "capi/tests/check.h"
 
-static void reads_back_the_elements_it_was_created_from(void) {
+static void a_tensor_reads_back_its_elements(void) {
   const int32_t values[6] = {1, -2, 3, -4, 5, -6};
   const int64_t shape[2] = {2, 3};
   int32_t read[6] = {0};
@@ -30,7 +30,7 @@ static void reads_back_the_elements_it_was_created_from(void) {
   tenon_tensor_release(x);
 }
 
-static void many_are_released_in_one_call(void) {
+static void many_tensors_are_released_in_one_call(void) {
   tenon_tensor* x = F32(1);
   tenon_tensor* all[] = {F32(2), NULL, x, tenon_scalar_i64(3)};
   float read = 0;
@@ -45,7 +45,7 @@ static void many_are_released_in_one_call(void) {
   tenon_tensor_release_all(NULL, 0);
 }
 
-static void may_be_empty(void) {
+static void tensors_may_be_empty(void) {
   const int64_t shape[2] = {0, 3};
   tenon_tensor* x = NULL;
 
@@ -56,7 +56,7 @@ static void may_be_empty(void) {
   tenon_tensor_release(x);
 }
 
-static void refuses_invalid_shapes(void) {
+static void invalid_shapes_are_refused(void) {
   const float value = 1;
   const int64_t negative[1] = {-1};
   const int64_t huge[2] = {INT64_MAX, 2};
@@ -85,7 +85,7 @@ static void refuses_invalid_shapes(void) {
               TENON_INVALID_ARGUMENT, "out_tensor is NULL");
 }
 
-static void refuses_to_read_into_a_buffer_of_another_size(void) {
+static void reading_into_a_buffer_of_another_size_is_an_error(void) {
   float read[2];
   tenon_tensor* x = F32(1);
 
@@ -97,7 +97,7 @@ static void refuses_to_read_into_a_buffer_of_another_size(void) {
 
 static void count_call(void* payload) { ++*(int*)payload; }
 
-static void uses_imported_memory_until_it_is_released(void) {
+static void a_tensor_uses_imported_memory_until_it_is_released(void) {
   static float values[6] = {1, 2, 3, 4, 5, 6};
   const int64_t shape[2] = {3, 2};
   const int64_t strides[2] = {1, 3}; /* The strides of the transpose. */
@@ -121,7 +121,7 @@ static void uses_imported_memory_until_it_is_released(void) {
   CHECK(values[0] == 1);
 }
 
-static void runs_the_deleter_if_the_import_fails(void) {
+static void a_failed_import_runs_the_deleter(void) {
   float values[2] = {1, 2};
   const int64_t shape[1] = {2};
   const int64_t far[1] = {2};
@@ -145,7 +145,7 @@ static void runs_the_deleter_if_the_import_fails(void) {
   CHECK(ended == 3);
 }
 
-static void imports_memory_with_negative_strides(void) {
+static void host_memory_with_negative_strides_is_imported(void) {
   float values[6] = {1, 2, 3, 4, 5, 6};
   const int64_t shape[2] = {2, 3};
   const int64_t rows_back[2] = {-3, 1}, columns_back[2] = {3, -1};
@@ -175,7 +175,7 @@ static void imports_memory_with_negative_strides(void) {
   CHECK(ended == 3);
 }
 
-static void copies_memory_that_is_not_aligned(void) {
+static void unaligned_host_memory_is_copied(void) {
   char bytes[16] = {0};
   const float value = 2.5f;
   const int64_t shape[1] = {1};
@@ -256,7 +256,7 @@ static void item_returns_a_number_or_rejects_the_tensor(void) {
   tenon_tensor_release(seven);
 }
 
-static void prints_as_numpy_does(void) {
+static void tensors_print_as_in_numpy(void) {
   tenon_format_options options = TENON_FORMAT_OPTIONS_DEFAULT;
   tenon_tensor* x = make_f32_matrix(2, 2, (const float[]){1, -2.5f, 3, 40});
   tenon_tensor* half = tenon_scalar_f64(0.5);
@@ -300,7 +300,7 @@ static void on_read(void* payload, const tenon_error* error) {
 
 static void on_destroy(void* payload) { ++((struct read_done*)payload)->destroyed; }
 
-static void reads_asynchronously(void) {
+static void a_tensor_is_read_asynchronously(void) {
   struct read_done done = {0, 0, TENON_INTERNAL};
   float read[2] = {0, 0};
   tenon_done_callback callback;
@@ -321,7 +321,7 @@ static void reads_asynchronously(void) {
   CHECK(read[0] == 1 && read[1] == 2);
 }
 
-static void destroys_the_callback_of_a_read_that_fails(void) {
+static void a_failed_read_destroys_its_callback(void) {
   struct read_done done = {0, 0, TENON_INTERNAL};
   float read[2];
   tenon_done_callback callback;
@@ -384,7 +384,7 @@ static void an_update_may_be_written_into_a_donated_tensor(void) {
   tenon_tensor_release(start);
 }
 
-static void is_copied_to_another_device_by_name(void) {
+static void a_tensor_is_copied_to_another_device_by_name(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* y = NULL;
 
@@ -400,23 +400,23 @@ static void is_copied_to_another_device_by_name(void) {
 }
 
 int main(void) {
-  RUN(reads_back_the_elements_it_was_created_from);
-  RUN(many_are_released_in_one_call);
-  RUN(may_be_empty);
-  RUN(refuses_invalid_shapes);
-  RUN(refuses_to_read_into_a_buffer_of_another_size);
-  RUN(uses_imported_memory_until_it_is_released);
-  RUN(runs_the_deleter_if_the_import_fails);
-  RUN(imports_memory_with_negative_strides);
-  RUN(copies_memory_that_is_not_aligned);
+  RUN(a_tensor_reads_back_its_elements);
+  RUN(many_tensors_are_released_in_one_call);
+  RUN(tensors_may_be_empty);
+  RUN(invalid_shapes_are_refused);
+  RUN(reading_into_a_buffer_of_another_size_is_an_error);
+  RUN(a_tensor_uses_imported_memory_until_it_is_released);
+  RUN(a_failed_import_runs_the_deleter);
+  RUN(host_memory_with_negative_strides_is_imported);
+  RUN(unaligned_host_memory_is_copied);
   RUN(scalars_adopt_the_dtype_of_the_other_operand);
   RUN(a_float_scalar_with_integers_is_an_error_that_names_cast);
   RUN(item_returns_a_number_or_rejects_the_tensor);
-  RUN(prints_as_numpy_does);
-  RUN(reads_asynchronously);
-  RUN(destroys_the_callback_of_a_read_that_fails);
+  RUN(tensors_print_as_in_numpy);
+  RUN(a_tensor_is_read_asynchronously);
+  RUN(a_failed_read_destroys_its_callback);
   RUN(a_donated_tensor_can_be_used_by_one_call);
   RUN(an_update_may_be_written_into_a_donated_tensor);
-  RUN(is_copied_to_another_device_by_name);
+  RUN(a_tensor_is_copied_to_another_device_by_name);
   return report();
 }

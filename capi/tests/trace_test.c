@@ -1,6 +1,6 @@
 #include "capi/tests/function_code.h"
 
-static void can_be_traced_without_running(void) {
+static void functions_can_be_traced_without_running(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   const int64_t shape[1] = {3}, huge[2] = {INT64_MAX, 4}, negative[1] = {-2};
@@ -100,7 +100,7 @@ static tenon_error* wasteful(struct code* code, tenon_scope* inner, tenon_tensor
   return error;
 }
 
-static void may_create_variables_in_the_first_call(void) {
+static void functions_may_create_variables_in_the_first_call(void) {
   struct code code = {.run = accumulate};
   tenon_function* f = function_of(&code, NULL);
   tenon_trace* trace = NULL;
@@ -128,7 +128,7 @@ static void may_create_variables_in_the_first_call(void) {
   tenon_variable_release(code.variable);
 }
 
-static void must_not_create_variables_in_every_call(void) {
+static void creating_variables_in_every_call_is_an_error(void) {
   struct code code = {.run = wasteful};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(1), *y = GARBAGE(tenon_tensor);
@@ -182,7 +182,7 @@ static tenon_error* curious(struct code* code, tenon_scope* inner, tenon_tensor*
   return tenon_tensor_item_f64(inner, inputs[0], &value);
 }
 
-static void nest(void) {
+static void functions_may_call_functions(void) {
   struct code inside = {.run = product}, outside = {.run = outer};
   tenon_function *inner = function_of(&inside, NULL), *f;
   tenon_tensor *inputs[2], *y = NULL;
@@ -238,7 +238,7 @@ static tenon_error* mean_by_getters(struct code* code, tenon_scope* inner,
   return error;
 }
 
-static void specialise_for_sizes_that_a_getter_reads(void) {
+static void traces_specialise_for_sizes_that_a_getter_reads(void) {
   const float values[] = {3, 3, 3, 3, 3, 3};
   struct code code = {.run = mean_by_getters};
   tenon_function* f = function_of(&code, NULL);
@@ -253,7 +253,7 @@ static void specialise_for_sizes_that_a_getter_reads(void) {
   tenon_function_release(f);
 }
 
-static void fail_if_a_getter_reads_an_unknown_size_of_the_signature(void) {
+static void reading_an_unknown_size_of_the_signature_is_an_error(void) {
   const int64_t shape = TENON_SIZE_UNKNOWN;
   tenon_input_spec spec = {TENON_STR("x"), TENON_FLOAT32, 1, NULL, NULL, false};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -276,7 +276,7 @@ static void fail_if_a_getter_reads_an_unknown_size_of_the_signature(void) {
   tenon_function_release(f);
 }
 
-static void have_no_values_while_they_are_traced(void) {
+static void traced_tensors_have_no_values(void) {
   struct code code = {.run = curious};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
   const int64_t shape[2] = {TENON_SIZE_UNKNOWN, 2};
@@ -315,7 +315,7 @@ static tenon_error* greedy(struct code* code, tenon_scope* inner, tenon_tensor* 
   return tenon_variable_read(inner, code->variable, &out_outputs[0]);
 }
 
-static void have_no_memory(void) {
+static void traced_tensors_have_no_memory(void) {
   struct code code = {.run = greedy};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = tenon_scalar_f64(1.5), *y = NULL;
@@ -357,7 +357,7 @@ static tenon_error* customised(struct code* code, tenon_scope* inner, tenon_tens
   return tenon_custom_gradient(inner, forward, inputs, 1, backward, out_outputs, 1);
 }
 
-static void use_custom_gradients(void) {
+static void functions_use_custom_gradients(void) {
   struct code code = {.run = customised};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(5), *y = NULL, *dx = NULL, *ddx = NULL;
@@ -440,7 +440,7 @@ static void scopes_that_share_a_function_receive_their_own_errors(void) {
 }
 
 /* A tape keeps the values of donated inputs, so their memory is not reused. */
-static void are_differentiated_with_respect_to_donated_inputs(void) {
+static void functions_are_differentiated_with_respect_to_donated_inputs(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor* x = F32(1, 2, 3);
@@ -467,17 +467,17 @@ static void are_differentiated_with_respect_to_donated_inputs(void) {
 }
 
 int main(void) {
-  RUN(can_be_traced_without_running);
-  RUN(may_create_variables_in_the_first_call);
-  RUN(must_not_create_variables_in_every_call);
-  RUN(nest);
+  RUN(functions_can_be_traced_without_running);
+  RUN(functions_may_create_variables_in_the_first_call);
+  RUN(creating_variables_in_every_call_is_an_error);
+  RUN(functions_may_call_functions);
   RUN(endless_recursion_names_the_function);
-  RUN(specialise_for_sizes_that_a_getter_reads);
-  RUN(fail_if_a_getter_reads_an_unknown_size_of_the_signature);
-  RUN(have_no_values_while_they_are_traced);
-  RUN(have_no_memory);
-  RUN(use_custom_gradients);
+  RUN(traces_specialise_for_sizes_that_a_getter_reads);
+  RUN(reading_an_unknown_size_of_the_signature_is_an_error);
+  RUN(traced_tensors_have_no_values);
+  RUN(traced_tensors_have_no_memory);
+  RUN(functions_use_custom_gradients);
   RUN(scopes_that_share_a_function_receive_their_own_errors);
-  RUN(are_differentiated_with_respect_to_donated_inputs);
+  RUN(functions_are_differentiated_with_respect_to_donated_inputs);
   return report();
 }

@@ -7,7 +7,7 @@ static tenon_variable* variable_of(tenon_tensor* initial) {
   return variable;
 }
 
-static void returns_its_properties(void) {
+static void variable_properties_are_returned(void) {
   tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
   tenon_variable* variable = NULL;
   tenon_tensor* x = make_i32(2, 3);
@@ -30,7 +30,7 @@ static void returns_its_properties(void) {
   tenon_variable_release(variable);
 }
 
-static void a_value_that_was_read_does_not_change(void) {
+static void a_tensor_read_from_a_variable_does_not_change(void) {
   tenon_variable* variable = variable_of(F32(1, 2));
   tenon_tensor* before = NULL;
   tenon_tensor* after = NULL;
@@ -48,7 +48,7 @@ static void a_value_that_was_read_does_not_change(void) {
   tenon_variable_release(variable);
 }
 
-static void reading_copies_nothing(void) {
+static void reading_a_variable_copies_nothing(void) {
   tenon_variable* variable = variable_of(F32(1, 2));
   tenon_tensor* a = NULL;
   tenon_tensor* b = NULL;
@@ -63,7 +63,7 @@ static void reading_copies_nothing(void) {
   tenon_variable_release(variable);
 }
 
-static void refuses_a_value_of_another_type(void) {
+static void assigning_a_value_of_another_type_is_an_error(void) {
   tenon_variable* variable = variable_of(F32(1, 2));
   tenon_tensor* longer = F32(1, 2, 3);
   tenon_tensor* integers = make_i32(1, 2);
@@ -83,7 +83,7 @@ static void refuses_a_value_of_another_type(void) {
   tenon_variable_release(variable);
 }
 
-static void a_scalar_fits_a_variable_without_axes(void) {
+static void a_scalar_can_be_assigned_to_a_variable_of_rank_0(void) {
   tenon_variable* variable = variable_of(tenon_scalar_f64(1.5));
   tenon_tensor* two = tenon_scalar_i64(2);
   tenon_tensor* now = NULL;
@@ -98,7 +98,7 @@ static void a_scalar_fits_a_variable_without_axes(void) {
   tenon_variable_release(variable);
 }
 
-static void its_memory_is_freed_with_the_last_handle(void) {
+static void variable_memory_is_freed_with_the_last_handle(void) {
   tenon_variable* variable = variable_of(make_i32(100, 100));
   CHECK(live_bytes() == 40000);
 
@@ -149,7 +149,7 @@ static tenon_error* assign_around(void* payload, tenon_scope* inner, tenon_tenso
   return NULL;
 }
 
-static void keeps_what_a_function_assigned_around_a_value_error(void) {
+static void assignments_before_and_after_a_value_error_take_effect(void) {
   const int64_t five = 5, size = 1;
   tenon_variable* variables[2] = {NULL, NULL};
   tenon_function_body body = {assign_around, NULL, NULL};
@@ -182,13 +182,13 @@ static void keeps_what_a_function_assigned_around_a_value_error(void) {
 }
 
 int main(void) {
-  RUN(keeps_what_a_function_assigned_around_a_value_error);
-  RUN(returns_its_properties);
-  RUN(a_value_that_was_read_does_not_change);
-  RUN(reading_copies_nothing);
-  RUN(refuses_a_value_of_another_type);
-  RUN(a_scalar_fits_a_variable_without_axes);
-  RUN(its_memory_is_freed_with_the_last_handle);
+  RUN(assignments_before_and_after_a_value_error_take_effect);
+  RUN(variable_properties_are_returned);
+  RUN(a_tensor_read_from_a_variable_does_not_change);
+  RUN(reading_a_variable_copies_nothing);
+  RUN(assigning_a_value_of_another_type_is_an_error);
+  RUN(a_scalar_can_be_assigned_to_a_variable_of_rank_0);
+  RUN(variable_memory_is_freed_with_the_last_handle);
   RUN(a_value_is_a_tensor_or_a_variable);
   return report();
 }

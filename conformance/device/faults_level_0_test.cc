@@ -18,22 +18,22 @@ tenon_error* query_other(const tenon_host*, const tenon_plugin** out_plugin) {
 std::vector<DeviceFault> faults_of_level_0() {
   return {
       {"symbol", "the library exports more", kRef, nullptr},
-      {"query", "another plugin each time", kRef, [](FaultyPlugin&) {}, query_other},
-      {"description", "a name with a capital", kRef,
+      {"query", "each query returns another plugin", kRef, [](FaultyPlugin&) {}, query_other},
+      {"description", "the name has a capital letter", kRef,
        [](FaultyPlugin& b) { b.plugin.name = TENON_STR("Ref"); }},
-      {"description", "another name than that of its file", kRef,
+      {"description", "the name differs from the file name", kRef,
        [](FaultyPlugin& b) { b.plugin.name = TENON_STR("other"); }},
       {"description", "a required call is missing", kRef,
        [](FaultyPlugin& b) { b.calls.memory_statistics = nullptr; }},
-      {"description", "a feature without its call", kRef,
+      {"description", "a feature is provided without its slot", kRef,
        [](FaultyPlugin& b) { b.calls.wait = nullptr; }},
       {"lines", "a line is for an op that does not exist", kRef,
        [](FaultyPlugin& b) { b.kernels[0].op = 99999; }},
-      {"features", "it needs what no host has", kRef,
+      {"features", "the plugin requires unknown host features", kRef,
        [](FaultyPlugin& b) { b.plugin.requires_of_host |= tenon_features{1} << 40; }},
-      {"features", "it claims everything", kRef,
+      {"features", "the plugin provides all feature bits", kRef,
        [](FaultyPlugin& b) { b.plugin.provides = ~tenon_features{0}; }},
-      {"host_table", "it logs to a host without a log", kRef,
+      {"host_table", "the plugin calls `log` of a host table without it", kRef,
        [](FaultyPlugin& b) {
          b.plugin.create = [](const tenon_host* host, const tenon_instance_options* options,
                               tenon_instance_p** out) {
@@ -41,14 +41,14 @@ std::vector<DeviceFault> faults_of_level_0() {
            return broken->sane->create(host, options, out);
          };
        }},
-      {"structs", "it fills more than it was given", kRef,
+      {"structs", "the plugin writes beyond struct_size", kRef,
        [](FaultyPlugin& b) {
          b.calls.memory_statistics = [](tenon_device_p*, tenon_memory_statistics* out) {
            *out = {};
            return static_cast<tenon_error*>(nullptr);
          };
        }},
-      {"options", "options are not looked at", kRef,
+      {"options", "unknown options are accepted", kRef,
        [](FaultyPlugin& b) {
          b.plugin.create = [](const tenon_host* host, const tenon_instance_options* options,
                               tenon_instance_p** out) {
@@ -64,13 +64,13 @@ std::vector<DeviceFault> faults_of_level_0() {
            return static_cast<tenon_error*>(nullptr);
          };
        }},
-      {"enumeration", "there is always one device more", kRef,
+      {"enumeration", "a device past the count can be opened", kRef,
        [](FaultyPlugin& b) {
          b.calls.open_device = [](tenon_instance_p* self, size_t, tenon_device_p** out) {
            return broken->inner.open_device(self, 0, out);
          };
        }},
-      {"properties", "a device without a description", kRef,
+      {"properties", "the device has no description", kRef,
        [](FaultyPlugin& b) {
          b.calls.describe_device = [](tenon_device_p* device, tenon_device_properties* out) {
            tenon_error* error = broken->inner.describe_device(device, out);
@@ -82,14 +82,14 @@ std::vector<DeviceFault> faults_of_level_0() {
        "a device with more features than its plugin",
        {{"claim_features", "1048576"}},
        nullptr},
-      {"reopen", "each instance leaves something", kRef,
+      {"reopen", "each instance leaks memory", kRef,
        [](FaultyPlugin& b) {
          b.calls.destroy = [](tenon_instance_p* self) {
            broken->kept.push_back(std::string(100, 'x'));
            broken->inner.destroy(self);
          };
        }},
-      {"instances", "all instances are one", kRef,
+      {"instances", "all instances share one handle", kRef,
        [](FaultyPlugin& b) {
          b.plugin.create = [](const tenon_host* host, const tenon_instance_options* options,
                               tenon_instance_p** out) {
@@ -100,9 +100,9 @@ std::vector<DeviceFault> faults_of_level_0() {
          };
          b.calls.destroy = [](tenon_instance_p*) {};
        }},
-      {"lines", "a letter without a class", kRef,
+      {"lines", "a signature letter has no class", kRef,
        [](FaultyPlugin& b) { b.kernels[0].signature = TENON_STR("T->T"); }},
-      {"lines", "a line with too many inputs", kRef,
+      {"lines", "a line has too many inputs", kRef,
        [](FaultyPlugin& b) { b.kernels[0].signature = TENON_STR("f32,f32,f32->f32"); }},
       {"kernel_life", "results change from launch to launch", kRef,
        [](FaultyPlugin& b) {
@@ -113,7 +113,7 @@ std::vector<DeviceFault> faults_of_level_0() {
            return error;
          };
        }},
-      {"kernel_life", "a launch writes behind its output", kRef,
+      {"kernel_life", "a launch writes past its output", kRef,
        [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
@@ -124,7 +124,7 @@ std::vector<DeviceFault> faults_of_level_0() {
        }},
       {"kernels_unlaunched", "kernels are never released", kRef,
        [](FaultyPlugin& b) { b.calls.release_kernel = [](tenon_kernel_p*) {}; }},
-      {"refusals", "what it cannot do is an error", kRef,
+      {"refusals", "refusals are errors", kRef,
        [](FaultyPlugin& b) {
          b.kernels[0].prepare = [](tenon_device_p* device, const tenon_kernel_request* request,
                                    tenon_kernel_p** kernel, tenon_kernel_traits* traits,
@@ -135,14 +135,14 @@ std::vector<DeviceFault> faults_of_level_0() {
            return broken->sane->kernels[0].prepare(device, request, kernel, traits, reason);
          };
        }},
-      {"complete_errors", "an error without a message", kRef,
+      {"complete_errors", "an error has no message", kRef,
        [](FaultyPlugin& b) {
          b.calls.open_device = [](tenon_instance_p* self, size_t index, tenon_device_p** out) {
            if (index == 0) return broken->inner.open_device(self, index, out);
            return host_table().make_error(TENON_NOT_FOUND, tenon_str(""));
          };
        }},
-      {"complete_errors", "an error that is never released", kRef,
+      {"complete_errors", "an error is never released", kRef,
        [](FaultyPlugin& b) {
          b.calls.close_device = [](tenon_device_p* device) {
            host_table().make_error(TENON_INTERNAL, tenon_str("nobody sees this"));

@@ -33,7 +33,7 @@ void prepare_by_its_own_lines(FaultyPlugin& b) { b.plugin.kernels = b.sane->kern
 
 std::vector<DeviceFault> faults_of_level_1() {
   return {
-      {"alignment", "memory begins anywhere", kRef,
+      {"alignment", "buffers are not aligned", kRef,
        [](FaultyPlugin& b) {
          b.calls.map = [](tenon_buffer_p* buffer) -> void* {
            return static_cast<char*>(broken->inner.map(buffer)) + 4;
@@ -47,20 +47,20 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.copy(stream, &own);
          };
        }},
-      {"map", "the address is a new one each time", kRef,
+      {"map", "map returns another address each time", kRef,
        [](FaultyPlugin& b) {
          b.calls.map = [](tenon_buffer_p* buffer) -> void* {
            return static_cast<char*>(broken->inner.map(buffer)) - 64 * (broken->n++ % 2);
          };
        }},
-      {"import", "imported memory is another", kRef,
+      {"import", "imported memory is a copy", kRef,
        [](FaultyPlugin& b) {
          b.calls.import_host = [](tenon_device_p* device, void*, uint64_t size,
                                   tenon_buffer_p** out) {
            return broken->inner.allocate(device, size, out);
          };
        }},
-      {"exhaustion", "no memory is a defect", kRef,
+      {"exhaustion", "out of memory is reported as INTERNAL", kRef,
        [](FaultyPlugin& b) {
          b.calls.allocate = [](tenon_device_p* device, uint64_t size, tenon_buffer_p** out) {
            tenon_error* error = broken->inner.allocate(device, size, out);
@@ -77,7 +77,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return error;
          };
        }},
-      {"balance", "every hundredth buffer is kept", kRef,
+      {"balance", "every hundredth buffer is not released", kRef,
        [](FaultyPlugin& b) {
          b.calls.release = [](tenon_buffer_p* buffer) {
            if (++broken->inside % 100) return broken->inner.release(buffer);
@@ -92,7 +92,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.copy(stream, &own);
          };
        }},
-      {"device_copies", "copies on the device miss their odd rest", kRef,
+      {"device_copies", "device copies omit the last odd bytes", kRef,
        [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
            tenon_copy_region own = *region;
@@ -100,7 +100,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.copy(stream, &own);
          };
        }},
-      {"overlap", "bytes are moved from the front", kRef,
+      {"overlap", "overlapping copies run forward", kRef,
        [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p*, const tenon_copy_region* region) {
            auto* from = static_cast<volatile char*>(address(region->from));
@@ -117,7 +117,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.fill(stream, &own);
          };
        }},
-      {"stream_order", "copies on the device come later", kRef,
+      {"stream_order", "device copies run out of order", kRef,
        [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
            if (!region->from.buffer || !region->to.buffer)
@@ -132,7 +132,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.notify(stream, done);
          };
        }},
-      {"completion", "it answers at once", kLate,
+      {"completion", "notify calls back before the work is done", kLate,
        [](FaultyPlugin& b) {
          b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
            done.function(done.payload, nullptr);
@@ -141,22 +141,22 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.wait(stream);
          };
        }},
-      {"notify", "it answers twice", kRef,
+      {"notify", "notify calls back twice", kRef,
        [](FaultyPlugin& b) {
          b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
            if (!done.destroy) done.function(done.payload, nullptr);
            return broken->inner.notify(stream, done);
          };
        }},
-      {"wait", "it does not wait", kLate,
+      {"wait", "wait returns immediately", kLate,
        [](FaultyPlugin& b) {
          b.calls.wait = [](tenon_stream_p*) { return static_cast<tenon_error*>(nullptr); };
        }},
       {"synchronous",
-       "it only claims to be",
+       "an asynchronous device claims SYNCHRONOUS",
        {{"claim_features", "4"}, {"delay_us", "100"}},
        nullptr},
-      {"many_streams", "it has 32 streams", kRef,
+      {"many_streams", "only 32 streams can be open", kRef,
        [](FaultyPlugin& b) {
          b.calls.open_stream = [](tenon_device_p* device, tenon_stream_p** out) {
            if (++broken->n <= 32) return broken->inner.open_stream(device, out);
@@ -174,7 +174,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return host_table().make_error(TENON_INTERNAL, tenon_str("somebody else was here"));
          };
        }},
-      {"regions", "regions are read later", kRef,
+      {"regions", "copy regions are read after the call", kRef,
        [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p*, const tenon_copy_region* region) {
            broken->regions.push_back(region);
@@ -199,14 +199,14 @@ std::vector<DeviceFault> faults_of_level_1() {
            return static_cast<tenon_error*>(nullptr);
          };
        }},
-      {"event_twice", "only the first one waits for an event", kLate,
+      {"event_twice", "only the first wait for an event waits", kLate,
        [](FaultyPlugin& b) {
          b.calls.wait_event = [](tenon_stream_p* stream, tenon_event_p* event) {
            if (!broken->events.insert(event).second) return static_cast<tenon_error*>(nullptr);
            return broken->inner.wait_event(stream, event);
          };
        }},
-      {"event_moment", "a stream's first event stands for all", kLate,
+      {"event_moment", "all events of a stream are its first event", kLate,
        [](FaultyPlugin& b) {
          b.calls.record_event = [](tenon_stream_p* stream, tenon_event_p** out) {
            tenon_error* error = nullptr;
@@ -217,7 +217,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
          b.calls.release_event = [](tenon_event_p* event) { keep(event); };
        }},
-      {"event_released", "an event's release ends what waits for it", kLate,
+      {"event_released", "releasing an event ends pending waits", kLate,
        [](FaultyPlugin& b) {
          b.calls.wait_event = [](tenon_stream_p* stream, tenon_event_p* event) {
            broken->stream = stream;
@@ -235,7 +235,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.copy(stream, region);
          };
        }},
-      {"event_blocking", "who calls waits", kLate,
+      {"event_blocking", "wait_event blocks the caller", kLate,
        [](FaultyPlugin& b) {
          b.calls.record_event = [](tenon_stream_p* stream, tenon_event_p** out) {
            broken->stream = stream;
@@ -245,7 +245,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.wait(broken->stream);
          };
        }},
-      {"launch_sizes", "long vectors are left out", kRef,
+      {"launch_sizes", "launches of long vectors do nothing", kRef,
        [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
@@ -260,7 +260,7 @@ std::vector<DeviceFault> faults_of_level_1() {
        nullptr},
       {"launch_reports", "a launch is refused", {{"fail_enqueue", "20"}}, nullptr},
       {"launch_reports", "the device is lost", {{"lose_at", "20"}}, nullptr},
-      {"launch_reports", "a launch is lost without a word", kRef,
+      {"launch_reports", "a launch is lost without a report", kRef,
        [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
@@ -280,7 +280,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.launch(kernel, stream, &own);
          };
        }},
-      {"index_records", "an index out of range is not told of", kRef,
+      {"index_records", "an index out of range is not reported", kRef,
        [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
@@ -290,7 +290,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.launch(kernel, stream, &own);
          };
        }},
-      {"tasks", "the last of many tasks is forgotten", kRef,
+      {"tasks", "the last of many tasks does not run", kRef,
        [](FaultyPlugin& b) {
          b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
            for (size_t i = 0; i < tasks->n - (tasks->n > 100); ++i) {
@@ -298,7 +298,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            }
          };
        }},
-      {"tasks", "a task within a task is run twice", kRef,
+      {"tasks", "a nested task runs twice", kRef,
        [](FaultyPlugin& b) {
          b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
            const bool is_inner = broken->inside++ > 0;
@@ -307,7 +307,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            --broken->inside;
          };
        }},
-      {"task_launches", "launches of tasks are lost while another is under way", kRef,
+      {"task_launches", "a launch in a task is lost while another one runs", kRef,
        [](FaultyPlugin& b) {
          b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
            for (size_t i = 0; i < tasks->n; ++i) {
@@ -322,7 +322,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.launch(kernel, stream, launch);
          };
        }},
-      {"time_order", "each stream has a clock of its own", kLate,
+      {"time_order", "each stream has its own clock", kLate,
        [](FaultyPlugin& b) {
          b.calls.read_time = [](tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) {
            tenon_error* error = broken->inner.read_time(stream, mark, out_ns);
@@ -350,7 +350,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return nullptr;
          };
        }},
-      {"time_forgotten", "marks have one of fifty numbers", kLate,
+      {"time_forgotten", "mark numbers are reused after fifty", kLate,
        [](FaultyPlugin& b) {
          b.calls.mark_time = [](tenon_stream_p*, uint64_t* out_mark) -> tenon_error* {
            *out_mark = static_cast<uint64_t>(broken->n++ % 50);
@@ -361,14 +361,14 @@ std::vector<DeviceFault> faults_of_level_1() {
            return nullptr;
          };
        }},
-      {"time_forgotten", "a mark is read once and then no more are to be had", kLate,
+      {"time_forgotten", "no mark is available after one is read", kLate,
        [](FaultyPlugin& b) {
          b.calls.mark_time = [](tenon_stream_p* stream, uint64_t* out_mark) {
            if (broken->n++ < 1000) return broken->inner.mark_time(stream, out_mark);
            return host_table().make_error(TENON_OUT_OF_MEMORY, tenon_str("all marks are taken"));
          };
        }},
-      {"replays", "the values of the first replay stay", kLate,
+      {"replays", "replays use the values of the first replay", kLate,
        [](FaultyPlugin& b) {
          prepare_by_its_own_lines(b);
          b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
@@ -380,7 +380,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.replay(recording, stream, &own);
          };
        }},
-      {"replays", "outputs are where they were when it was recorded", kLate,
+      {"replays", "replays write to the recorded memory", kLate,
        [](FaultyPlugin& b) {
          prepare_by_its_own_lines(b);
          b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
@@ -393,7 +393,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.replay(recording, stream, &own);
          };
        }},
-      {"replays", "a launch of four is lost", kLate,
+      {"replays", "one of four recorded launches is lost", kLate,
        [](FaultyPlugin& b) {
          prepare_by_its_own_lines(b);
          b.calls.record = [](tenon_device_p* device, const tenon_record_request* request,
@@ -403,7 +403,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.record(device, &own, out, reason);
          };
        }},
-      {"replay_records", "errors are recorded where they were at first", kLate,
+      {"replay_records", "replays use the first error record", kLate,
        [](FaultyPlugin& b) {
          prepare_by_its_own_lines(b);
          b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
@@ -414,7 +414,7 @@ std::vector<DeviceFault> faults_of_level_1() {
            return broken->inner.replay(recording, stream, &own);
          };
        }},
-      {"index_values", "what an index out of range reads is left as it was", kRef,
+      {"index_values", "an index out of range leaves the output unwritten", kRef,
        [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
@@ -426,14 +426,14 @@ std::vector<DeviceFault> faults_of_level_1() {
            return error;
          };
        }},
-      {"host_memory", "it throws", kRef,
+      {"host_memory", "a call throws an exception", kRef,
        [](FaultyPlugin& b) {
          b.calls.open_stream = [](tenon_device_p* device, tenon_stream_p** out) {
            delete std::make_unique<std::string>(100, 'x').release();
            return broken->inner.open_stream(device, out);
          };
        }},
-      {"host_memory", "a callback is forgotten when notify fails", kRef,
+      {"host_memory", "a failed notify does not destroy its callback", kRef,
        [](FaultyPlugin& b) {
          b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
            void* const scratch = std::malloc(10);

@@ -98,7 +98,7 @@ Seen watched(Fault own, bool blocking) {
   return seen;
 }
 
-TEST(Guard, DetectsWritesAfterALaunchReturned) {
+TEST(Guard, DetectsWritesThatHappenAfterTheLaunchReturned) {
   for (const bool blocking : {true, false}) {
     const Seen sane = watched(Fault::kNone, blocking);
     EXPECT_TRUE(sane.faults.empty());
@@ -125,7 +125,7 @@ TEST(Guard, CollectsWarningsAndErrorsThatAPluginLogs) {
   EXPECT_EQ(take_plugin_log(), "");
 }
 
-TEST(PluginLog, ReturnsTheFirstLinesAndTheNumberOfOthers) {
+TEST(PluginLog, ReturnsTheFirstLinesAndCountsTheRest) {
   for (int i = 0; i < 5; ++i) note_plugin_log(TENON_LOG_ERROR, tenon_str("again"));
   EXPECT_EQ(take_plugin_log(), "again; again; again; and 2 lines more");
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Places = std::vector<size_t>;
 
-TEST(Arguments, ShardsHoldEachThingOnce) {
+TEST(Arguments, ShardsContainEachIndexOnce) {
   EXPECT_EQ(in_shard("", 3), (Places{0, 1, 2}));
   EXPECT_EQ(in_shard("1/2", 5), (Places{0, 2, 4}));
   EXPECT_EQ(in_shard("2/2", 5), (Places{1, 3}));

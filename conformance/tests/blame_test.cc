@@ -29,7 +29,7 @@ TEST(Blame, KernelsOfAMessageCanBeReadBack) {
   EXPECT_EQ(with_kernels("element 0 is 1, not 2", {}), "element 0 is 1, not 2");
 }
 
-TEST(Blame, OneFaultNeedsNoSummary) {
+TEST(Blame, SingleFaultHasNoSummary) {
   EXPECT_EQ(fault_summary({failing("exp", "f32", "value", 2, "no")}), "");
 }
 
@@ -53,7 +53,7 @@ TEST(Blame, ConsequencesAreFoldedBelowTheOpThatFailsByItself) {
             "  FAIL value exp f32: element 0 is 3, not 4\n");
 }
 
-TEST(Blame, MessageThatBeginsWithAnOpNamesIt) {
+TEST(Blame, FailureIsAttributedToTheOpThatBeginsItsMessage) {
   const std::string summary = fault_summary({
       failing("sub", "f32", "guards", 2, "copy: output 0 was written outside its 4 bytes, at 4"),
       failing("copy", "f32", "guards", 2, "copy: output 0 was written outside its 4 bytes, at 4"),

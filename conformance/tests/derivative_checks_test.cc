@@ -106,7 +106,7 @@ TEST_F(DerivativeChecks, FailIfADerivativeIsNotFinite) {
   }
 }
 
-TEST_F(DerivativeChecks, FindWrongElementsBesideOneAtTheEdgeOfADomain) {
+TEST_F(DerivativeChecks, FindWrongElementsNextToAnElementAtTheEdgeOfTheDomain) {
   const PlantedOp right = {
       "right", root, [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
   const PlantedOp wrong = {
@@ -125,7 +125,7 @@ TEST_F(DerivativeChecks, PerturbSingleElementsOfLargeInputs) {
   EXPECT_FALSE(find("differences", problem_of(wrong, values)).passed);
 }
 
-TEST_F(DerivativeChecks, AreNotTrustedIfNothingWasCompared) {
+TEST_F(DerivativeChecks, AreMistrustedIfNoElementWasCompared) {
   const PlantedOp right = {
       "right", root, [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
   EXPECT_TRUE(find("differences", problem_of(right, {4})).trusted);
@@ -202,7 +202,7 @@ TEST_F(Reach, DifferencesCoverEveryDifferentiableOp) {
 }
 
 // 52 is the number of ops in the table of kinks (checks/kinks.cc).
-TEST_F(Reach, KinksCoverEveryOpThatDeclaresOne) { EXPECT_EQ(ops_of("kinks").size(), 52u); }
+TEST_F(Reach, KinksCoverEveryOpThatDeclaresAKink) { EXPECT_EQ(ops_of("kinks").size(), 52u); }
 
 TEST_F(Reach, AdjointsCoverLinearOpsOnly) {
   const std::set<std::string> reached = ops_of("adjoint");

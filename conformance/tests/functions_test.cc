@@ -60,7 +60,7 @@ TEST(Programs, RefuseLinesWithUndefinedValues) {
   EXPECT_THROW(program_from_line("{}"), std::exception);
 }
 
-TEST(Programs, HaveInputsWithOtherValuesAndLayouts) {
+TEST(Programs, CanRunWithOtherInputValuesAndLayouts) {
   const std::vector<Operand> inputs = program_from_line(kLine).inputs;
 
   EXPECT_EQ(other_values(inputs)[0].values(), (Reals{2, 1}));
@@ -148,7 +148,7 @@ TEST(FunctionChecks, FailIfNoProgramExercisedTheFeature) {
   EXPECT_EQ(row_of(check).status, Status::kFail);
 }
 
-TEST(FunctionChecks, AreUnsupportedIfSomethingIsNotClaimed) {
+TEST(FunctionChecks, AreUnsupportedIfANeededSignatureIsNotClaimed) {
   const auto status_with = [](uint64_t (*test)(const Bench&)) {
     return row_of({.part = "functions.state", .name = "planted", .what = "", .test = test}).status;
   };

@@ -52,7 +52,7 @@ TEST(InvisibleDevice, LeakOfEachLaunchIsFound) {
                   "cells: 1, 1 PASS"));
 }
 
-TEST(InvisibleDevice, LaunchThatSwallowsItsOutOfMemoryErrorIsFound) {
+TEST(InvisibleDevice, LaunchThatHidesItsOutOfMemoryErrorIsFound) {
   for (const char* visible : {"0", "1"}) {
     const ProcessResult ended =
         run_with_fault("swallow_op", "add", "failures",

@@ -55,7 +55,7 @@ TEST(Judge, DistinguishesSignedZerosIfDefined) {
   EXPECT_TRUE(passes(-Real(0), 0, kThreeUlp));
 }
 
-TEST(Judge, DoesNotTrustMostlyPlainOracles) {
+TEST(Judge, DoesNotTrustOraclesThatAreMostlyZeroNanOrInfinite) {
   const auto tells = [](const Reals& oracle, tenon_dtype dtype = TENON_FLOAT32) {
     return is_telling(oracle, dtype);
   };
@@ -78,7 +78,7 @@ TEST(Judge, DoesNotTrustOraclesAtTheEndsOfTheRange) {
   EXPECT_TRUE(half_of(greatest(TENON_FLOAT16), TENON_FLOAT32));
 }
 
-TEST(Judge, RequiresATenthOfASparseResultToDiffer) {
+TEST(Judge, RequiresTenPercentOfASparseResultToDifferFromZeroAndInputs) {
   const Reals input = {-1, -2, -3, -4, 5, -6, -7, -8, -9, 10};
   const Reals relu = {0, 0, 0, 0, 5, 0, 0, 0, 0, 10};
   const auto tells = [&](const Reals& oracle) {

@@ -70,7 +70,7 @@ TEST(Program, SkipsOnlyPluginsThatReturnUnavailable) {
   }
 }
 
-TEST(Program, ExplainsItsArguments) {
+TEST(Program, PrintsHelpForItsArguments) {
   const ProcessResult help = run("--help");
   EXPECT_EQ(help.status, 0);
   for (const char* option : {"--plugin", "--level", "--op", "--dtype", "--profile", "--seed",
@@ -122,7 +122,7 @@ TEST(Program, LimitsTheMemoryOfWorkers) {
   EXPECT_TRUE(has(run(few + " --memory-mib 0"), "cells: 1, 1 PASS"));
 }
 
-TEST(Program, StopsAfterItsMinutesAndResumes) {
+TEST(Program, StopsAfterTheTimeLimitAndResumes) {
   const std::string few = "--plugin ref --op exp --jobs 1 --json exp.json";
 
   const ProcessResult cut = run(few + " --minutes 0.00001");
@@ -140,7 +140,7 @@ TEST(Program, StopsAfterItsMinutesAndResumes) {
   EXPECT_TRUE(has(known, "PASSED")) << known.text;
 }
 
-TEST(Program, FailsIfNothingWasRun) {
+TEST(Program, FailsIfNoCellWasRun) {
   const ProcessResult ended = run("--plugin ref --op exp --dtype i64");
   EXPECT_EQ(ended.status, 1);
   EXPECT_TRUE(has(ended, "nothing was run, so the run does not pass")) << ended.text;

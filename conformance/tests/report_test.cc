@@ -52,7 +52,7 @@ TEST(Report, FailsWithAnyFault) {
   EXPECT_TRUE(fine.passed());
 }
 
-TEST(Report, HasAFaultIfThePluginLogged) {
+TEST(Report, FailsACellDuringWhichThePluginLoggedAWarning) {
   Row silent = row("exp"), passed = row("exp"), crashed = row("exp", Status::kCrash);
   crashed.message = "it ended";
   add_plugin_log(silent, "");
@@ -65,7 +65,7 @@ TEST(Report, HasAFaultIfThePluginLogged) {
   EXPECT_EQ(crashed.message, "it ended; the plugin logged: a layer's words");
 }
 
-TEST(Report, FailsIfNothingWasRun) { EXPECT_FALSE(report().passed()); }
+TEST(Report, FailsIfNoCellWasRun) { EXPECT_FALSE(report().passed()); }
 
 TEST(Report, FailsIfAWholeRunDoesNotExecuteAClaim) {
   for (const bool whole : {false, true}) {
@@ -96,7 +96,7 @@ TEST(Report, PassesWithAKnownFaultThatHasReasonAndDate) {
   EXPECT_EQ(written["message"], "since 2026-11-01: a driver");
 }
 
-TEST(Report, FailsIfAKnownFaultIsGone) {
+TEST(Report, FailsIfAKnownFaultPasses) {
   Report known = report();
   known.expect(file_with("known", kKnown));
   known.add(row("exp"));

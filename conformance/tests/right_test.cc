@@ -56,7 +56,7 @@ TEST(Fma, MustRoundOnceOnDevicesThatDeclareIt) {
   EXPECT_FALSE(passes(env, cancelling(), {kTiny / 2}));
 }
 
-TEST(Fma, MayRoundTwiceOrAnywhereBetween) {
+TEST(Fma, AcceptsResultsBetweenOneAndTwoRoundings) {
   const Environment env = environment(0);
 
   for (const double got : {kTiny, kTiny / 2, 0.0}) EXPECT_TRUE(passes(env, cancelling(), {got}));
@@ -65,7 +65,7 @@ TEST(Fma, MayRoundTwiceOrAnywhereBetween) {
   }
 }
 
-TEST(Fma, MayOverflowInItsProduct) {
+TEST(Fma, AcceptsOverflowOfTheProductWithoutIeeeFma) {
   const Problem problem = problem_of("fma", {{0x1p127}, {2}, {-0x1p127}});
 
   EXPECT_TRUE(passes(environment(0), problem, {0x1p127}));
@@ -100,7 +100,7 @@ TEST(Flushing, AllowsZerosForSubnormalResults) {
   EXPECT_TRUE(passes(environment(kFlush), problem, {-0x1p-140}));
 }
 
-TEST(Flushing, MustKeepNormalResults) {
+TEST(Flushing, DoesNotAllowZerosForNormalResults) {
   EXPECT_FALSE(passes(environment(kFlush), problem_of("mul", {{0x1p-63}, {0x1p-63}}), {0}));
   EXPECT_FALSE(passes(environment(kFlush), problem_of("add", {{1}, {-1}}), {0x1p-149}));
 }
@@ -120,13 +120,13 @@ TEST(Flushing, AllowsZerosForSubnormalInputs) {
   EXPECT_FALSE(passes(environment(0), problem_of("equal", {{0x1p-130}, {0}}), {1}));
 }
 
-TEST(Flushing, MustKeepValuesThatAreOnlyMoved) {
+TEST(Flushing, DoesNotAllowZerosInDataMovement) {
   EXPECT_FALSE(passes(environment(kFlush), problem_of("copy", {{0x1p-130}}), {0}));
   EXPECT_FALSE(passes(environment(kFlush), problem_of("concat", {{0x1p-130}, {1}}), {0, 1}));
   EXPECT_FALSE(passes(environment(kFlush), problem_of("meshgrid", {{0x1p-130}}), {0}));
 }
 
-TEST(Flushing, MayLoseTheProductOfAnFma) {
+TEST(Flushing, AllowsAZeroProductInAnFma) {
   const Problem problem = problem_of("fma", {{0x1.8p-65}, {-0x1.8p-65}, {0x1.4p-126}});
 
   EXPECT_TRUE(passes(environment(kFlush), problem, {0x1.4p-126}));
@@ -222,7 +222,7 @@ void spoil_second_factor(const tenon_launch& launch) {
   *static_cast<float*>(launch.outputs[0].data) += 1;
 }
 
-TEST(Layouts, AreTriedForEachInputAlone) {
+TEST(Layouts, CoverEachInputSeparately) {
   const Session device = session_of_spoiled_ref(spoil_second_factor);
   const Environment env = {.device = device, .oracle = oracle(), .thorough = true};
   const Check& check = *find_check("layouts");

@@ -46,7 +46,7 @@ TEST(Shrink, FindsTheOnlyFailingElement) {
   }
 }
 
-TEST(Shrink, KeepsTheRequiredSizeAndNoOtherAxis) {
+TEST(Shrink, KeepsOnlyTheAxisWithTheRequiredSize) {
   const auto fails = [](const Problem& p) {
     const Sizes& shape = p.inputs[0].shape;
     return !shape.empty() && shape.back() >= 17;
@@ -169,7 +169,7 @@ TEST(Shrink, RemovesInputsAndAttributes) {
   EXPECT_EQ(shrink(concat, {}, always, 300).inputs.size(), 1u);
 }
 
-TEST(Shrink, TriesAtMostBudgetCandidates) {
+TEST(Shrink, TriesAtMostAsManyCandidatesAsTheBudget) {
   int asked = 0;
 
   shrink(

@@ -72,7 +72,7 @@ size_t rank_of(const Problem& problem) {
   return made ? made->list().size() : problem.inputs[0].shape.size();
 }
 
-TEST(Ranks, AreTriedForOpsThatAreNotElementwise) {
+TEST(Ranks, CoverOpsThatAreNotElementwise) {
   const char* const whole[][2] = {{"sum", "f32"},
                                   {"copy", "f32"},
                                   {"nonzero", "f32->i64"},
@@ -128,7 +128,7 @@ TEST(Sizes, IncludeEmptyOperands) {
 
 // ---- special values
 
-TEST(Specials, CoverRowsProductsAndMoves) {
+TEST(Specials, CoverReductionsMatrixProductsAndMoves) {
   const char* const ops[][2] = {{"sum", "f32"},
                                 {"prod", "f16"},
                                 {"max", "f32"},
@@ -161,7 +161,7 @@ Row row_of(const char* check, const Claim& claim) {
   return runner().run(claim, *find_check(check), [](const Problem&) {});
 }
 
-TEST(NewChecks, PassOnTheReference) {
+TEST(NewChecks, PassOnTheReferencePlugin) {
   const char* const cells[][3] = {{"casts", "cast", "f64->i8"},
                                   {"casts", "cast", "i64->f16"},
                                   {"casts", "cast", "f16->u64"},
@@ -192,7 +192,7 @@ TEST(NewChecks, PassOnTheReference) {
 
 // ---- indices
 
-TEST(Indices, AreTriedBeyondBothEndsAndFromTheEnd) {
+TEST(Indices, CoverValuesBeyondBothEndsAndCountedFromTheEnd) {
   bool above = false, below = false, from_end = false;
   std::set<std::string> composites;
   for (const Problem& problem : problems_of("indices", "gather", "f32,i32->f32")) {
@@ -211,7 +211,7 @@ TEST(Indices, AreTriedBeyondBothEndsAndFromTheEnd) {
 }
 
 // A negative index is either counted from the end or too small.
-TEST(Indices, AreTriedBelowTheSmallestValidIndex) {
+TEST(Indices, CoverValuesBelowTheSmallestValidIndex) {
   std::set<std::string> below;
   for (const Problem& problem : problems_of("indices", "gather", "f32,i32->f32")) {
     const std::string& op = problem.op->name;
@@ -239,7 +239,7 @@ TEST(WorkSizes, EveryCaseOfFloat32IsValid) {
   }
 }
 
-TEST(WorkSizes, ClosedFormOfProductsAgreesWithTheReference) {
+TEST(WorkSizes, ExpectedProductsAgreeWithTheReference) {
   for (const int flips : {0, 1, 2, 3}) {
     Problem problem;
     problem.op = &op_named("matmul");
@@ -269,14 +269,14 @@ TEST(WholeNumbers, AreTheSameInEveryLayout) {
   }
 }
 
-TEST(WholeNumbers, AreRoundedOrWrapWhereTheyDoNotFit) {
+TEST(WholeNumbers, RoundOrWrapIfTheDTypeCannotRepresentThem) {
   const int32_t values[] = {-1, 300, 257};
 
   EXPECT_EQ(decode(encode_whole(values, TENON_UINT8), TENON_UINT8), (Reals{255, 44, 1}));
   EXPECT_EQ(decode(encode_whole(values, TENON_BFLOAT16), TENON_BFLOAT16), (Reals{-1, 300, 256}));
 }
 
-TEST(CommonConfigurations, OfWindowsAreInTheSmokeTest) {
+TEST(CommonConfigurations, IncludeWindowsInTheSmokeTest) {
   const auto strided = [](const Problem& p) { return p.attr("strides").list() == Sizes{2, 2}; };
   const Claim& pool = claim_of("max_pool", "f32->f32,i64");
   const std::vector<Problem> pools = common_problems(pool, false, 1, runner().environment().oracle);
@@ -290,7 +290,7 @@ TEST(CommonConfigurations, OfWindowsAreInTheSmokeTest) {
   }));
 }
 
-TEST(NanPayloads, AreAllNaN) {
+TEST(NanPayloads, AllEncodeNaN) {
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16, TENON_FLOAT32, TENON_FLOAT64}) {
     const std::vector<uint64_t> bits = nan_bits(dtype);
     EXPECT_EQ(std::set<uint64_t>(bits.begin(), bits.end()).size(), bits.size());

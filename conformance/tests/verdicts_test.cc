@@ -99,7 +99,7 @@ TEST(Verdicts, FailWithAProblemThatIsValid) {
   }
 }
 
-TEST(Verdicts, AreLeakIfSomethingIsNotReleased) {
+TEST(Verdicts, AreLeakIfMemoryIsNotReleased) {
   const Row row = verdict_on([](const Environment&, const Problem&) {
     Finding finding = Finding::fault("a buffer");
     finding.leaked = true;
@@ -108,7 +108,7 @@ TEST(Verdicts, AreLeakIfSomethingIsNotReleased) {
   EXPECT_EQ(row.status, Status::kLeak);
 }
 
-TEST(Verdicts, AreMistrustedIfTheOracleIsPlain) {
+TEST(Verdicts, AreMistrustedIfTheOracleCannotRevealAFault) {
   const Row row =
       verdict_on([](const Environment&, const Problem&) { return Finding{.trusted = false}; });
   EXPECT_EQ(row.status, Status::kMistrusted);
@@ -135,7 +135,7 @@ TEST(Verdicts, CountMistrustedCasesSeparately) {
 
 // Registry cases may have results that reveal nothing. If there are cases with random values, one
 // of them must be telling.
-TEST(Verdicts, AreMistrustedIfAllDrawnCasesArePlain) {
+TEST(Verdicts, AreMistrustedIfNoRandomCaseCanRevealAFault) {
   const auto status_with = [](std::vector<Problem> (*problems)(const Environment&, const Claim&)) {
     const Check check = {
         "planted", 2, "", always, problems, [](const Environment&, const Problem& problem) {
@@ -198,7 +198,7 @@ TEST(Verdicts, FailInTheSimplestClaimedDType) {
   EXPECT_EQ(least_of("bf16", always).shape, Sizes{1});
 }
 
-TEST(Verdicts, FailIfAClaimHasNoCase) {
+TEST(Verdicts, FailIfAClaimHasNoValidCase) {
   const Check check = {"planted",
                        2,
                        "",
@@ -209,7 +209,7 @@ TEST(Verdicts, FailIfAClaimHasNoCase) {
   EXPECT_EQ(row.status, Status::kFail);
 }
 
-TEST(Verdicts, AreUnsupportedIfNotClaimedAndSayThatItWorks) {
+TEST(Verdicts, AreUnsupportedForUnclaimedOpsWhoseDecompositionPasses) {
   const Claim& claim = claim_of("relu6", "f32");
   EXPECT_FALSE(claim.claimed);
   const Check& check = *find_check(kUnclaimedCheck);
@@ -222,7 +222,7 @@ TEST(Verdicts, AreUnsupportedIfNotClaimedAndSayThatItWorks) {
 }
 
 // The derivative of an unclaimed op is checked as well, through its decomposition.
-TEST(Verdicts, UnclaimedOpsAreCheckedByDefinition) {
+TEST(Verdicts, CheckDerivativesOfUnclaimedOps) {
   const Claim& claim = claim_of("gemm", "f64");
   EXPECT_FALSE(claim.claimed);
   std::set<std::string> names;

@@ -79,7 +79,7 @@ TEST_F(TapeTest, APersistentTapeDifferentiatesItsOwnGradient) {
   EXPECT_TENSOR(t->gradient(sum(dx), x), f32({12}));
 }
 
-TEST_F(TapeTest, SourcesMayBeIntermediateValues) {
+TEST_F(TapeTest, GradientsWithRespectToIntermediateValuesAreSupported) {
   const Ref<Tape> t = tape({.persistent = true});
   const Tensor x = f32({3});
   t->watch(x);
@@ -131,7 +131,7 @@ TEST_F(TapeTest, IgnoresTrainableVariablesIfWatchTrainableIsFalse) {
   EXPECT_TENSOR(gradient(*t, loss, v), f32({0}));
 }
 
-TEST_F(TapeTest, NoGradientPassesThroughACell) {
+TEST_F(TapeTest, GradientsDoNotFlowThroughAssignmentsToVariables) {
   const Ref<Variable> v = variable(f32({2}));
   const Tensor x = f32({3});
   const Ref<Tape> t = tape({.persistent = true});
@@ -188,7 +188,7 @@ TEST_F(TapeTest, AConsumedTapeFailsUntilItIsReset) {
   EXPECT_TENSOR(t->gradient(x * x, x), f32({6}));
 }
 
-TEST_F(TapeTest, NamesTheOpThatHasNoGradient) {
+TEST_F(TapeTest, MissingGradientErrorNamesTheOp) {
   const Ref<Tape> t = tape();
   const Tensor p = f32({1, 2}), g = f32({1, 1});
   t->watch(p);
@@ -197,7 +197,7 @@ TEST_F(TapeTest, NamesTheOpThatHasNoGradient) {
   EXPECT_ERROR(t->gradient(sum(stepped), p), Code::kUnimplemented, "sgd: no gradient");
 }
 
-TEST_F(TapeTest, RefusesIntegersAndCotangentsOfAnotherType) {
+TEST_F(TapeTest, RejectsIntegersAndCotangentsOfAnotherType) {
   const Ref<Tape> t = tape({.persistent = true});
   const Tensor x = f32({3}), n = i32({2, 3});
   t->watch(x);
@@ -270,7 +270,7 @@ TEST_F(TapeTest, AddSavesNothingAndReluSavesItsOutput) {
   EXPECT_TENSOR(t->gradient(y, x), f32({0, 2}));
 }
 
-TEST_F(TapeTest, StaysWithItsScopeWhenTwoScopesInterleave) {
+TEST_F(TapeTest, RecordsOnlyItsOwnScopeWhenTwoScopesInterleave) {
   const auto other_scope = Ref<Scope>::adopt(new Scope(context(), &device()));
   const auto other = Ref<Tape>::adopt(new Tape(other_scope, {}));
   const Ref<Tape> mine = tape();

@@ -30,7 +30,7 @@ Attrs from_c(const CAttrs& c) {
 
 TEST(TextAttributes, HaveTheLayoutOfTheCStruct) { EXPECT_EQ(type().c_size, sizeof(CAttrs)); }
 
-TEST(TextAttributes, AreReadFromC) {
+TEST(TextAttributes, AreConvertedFromTheCStruct) {
   const Attrs attrs = from_c({sizeof(CAttrs), 3, {"ik-", 2}, true});
 
   EXPECT_EQ(attrs.axis, 3);
@@ -38,7 +38,7 @@ TEST(TextAttributes, AreReadFromC) {
   EXPECT_TRUE(attrs.exact);
 }
 
-TEST(TextAttributes, TakeTheirDefaultIfThePointerIsNullOrTheStructIsShorter) {
+TEST(TextAttributes, KeepTheirDefaultIfThePointerIsNullOrTheStructIsShorter) {
   EXPECT_EQ(from_c({sizeof(CAttrs), 3, {nullptr, 0}, true}).equation, "ij");
   EXPECT_EQ(from_c({offsetof(CAttrs, equation), 3, {"ik", 2}, true}).equation, "ij");
 }
@@ -47,7 +47,7 @@ TEST(TextAttributes, MayBeEmpty) {
   EXPECT_EQ(from_c({sizeof(CAttrs), 0, {"", 0}, false}).equation, "");
 }
 
-TEST(TextAttributes, AreBorrowedByTheCStruct) {
+TEST(TextAttributes, AreNotCopiedIntoTheCStruct) {
   const Attrs attrs = {.axis = 1, .equation = "long enough for memory of its own", .exact = true};
   CAttrs c = {};
 
@@ -59,7 +59,7 @@ TEST(TextAttributes, AreBorrowedByTheCStruct) {
   EXPECT_TRUE(c.exact);
 }
 
-TEST(TextAttributes, DistinguishKernelKeys) {
+TEST(TextAttributes, ArePartOfEqualityAndHash) {
   const Attrs a = {.equation = "ij,jk->ik"}, same = {.equation = "ij,jk->ik"},
               other = {.equation = "ij,jk->ki"};
 

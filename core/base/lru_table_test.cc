@@ -40,7 +40,7 @@ TEST(LruTableTest, DistinguishesEntriesWithTheSameHash) {
   EXPECT_TRUE(has(table, 7, "c"));
 }
 
-TEST(LruTableTest, NeverExceedsItsMaximum) {
+TEST(LruTableTest, NeverExceedsItsMaximumSize) {
   Table table(8);
   for (uint64_t i = 0; i < 1000; ++i) {
     table.add(i % 5, std::to_string(i));

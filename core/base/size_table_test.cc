@@ -36,7 +36,7 @@ TEST_F(Sizes, BehaveLikeNumbersIfKnown) {
 
 // When one symbol of a minimum is replaced, the guard about the minimum is rewritten, which queries
 // the guards again.
-TEST_F(Sizes, DoNotRecurseInfinitelyInGuards) {
+TEST_F(Sizes, ResolvingGuardsDoesNotRecurseInfinitely) {
   const Size n = table.symbol("n", 6), m = table.symbol("m", 6);
   const auto last = [](Size size) { return least(size, Size(1000)) - greatest(size - 3, Size(0)); };
 
@@ -56,7 +56,7 @@ TEST_F(Sizes, HaveACanonicalForm) {
   EXPECT_FALSE(identical(n, m));
 }
 
-TEST_F(Sizes, PrintInTheUsualNotation) {
+TEST_F(Sizes, ArePrintedInInfixNotation) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_EQ(text(2 * n + 1), "2*n + 1");
@@ -87,7 +87,7 @@ TEST_F(Sizes, AreNotNegative) {
   EXPECT_EQ(guards(), Guards{});
 }
 
-TEST_F(Sizes, DecideByTheExampleAndRecordGuards) {
+TEST_F(Sizes, ComparisonsUseTheTracedCallsSizesAndRecordGuards) {
   const Size n = table.symbol("n", 5), m = table.symbol("m", 1);
 
   EXPECT_FALSE(n == 1);
@@ -96,7 +96,7 @@ TEST_F(Sizes, DecideByTheExampleAndRecordGuards) {
   EXPECT_EQ(guards(), (Guards{"n != 1", "m == 1", "3 < n"}));
 }
 
-TEST_F(Sizes, DecideEachQuestionOnce) {
+TEST_F(Sizes, RepeatedComparisonsAddNoSecondGuard) {
   const Size n = table.symbol("n", 5);
 
   EXPECT_FALSE(n == 8);
@@ -106,7 +106,7 @@ TEST_F(Sizes, DecideEachQuestionOnce) {
   EXPECT_EQ(guards(), Guards{"n != 8"});
 }
 
-TEST_F(Sizes, LearnBoundsFromDecisions) {
+TEST_F(Sizes, ComparisonsAddBounds) {
   const Size n = table.symbol("n", 5);
 
   EXPECT_TRUE(n != 0);
@@ -116,7 +116,7 @@ TEST_F(Sizes, LearnBoundsFromDecisions) {
   EXPECT_EQ(guards(), (Guards{"n != 0", "4 < n"}));
 }
 
-TEST_F(Sizes, WithoutAnExampleAreAssumedLargeAndUnequal) {
+TEST_F(Sizes, UnknownInTheTracedCallAreAssumedLargeAndUnequal) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_FALSE(n == 1);
@@ -124,7 +124,7 @@ TEST_F(Sizes, WithoutAnExampleAreAssumedLargeAndUnequal) {
   EXPECT_TRUE(n > 2);
 }
 
-TEST_F(Sizes, AreConstrainedByHold) {
+TEST_F(Sizes, HoldMakesAComparisonTrueByAGuard) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_TRUE((n == m).hold());
@@ -134,7 +134,7 @@ TEST_F(Sizes, AreConstrainedByHold) {
   EXPECT_EQ(guards(), (Guards{"n == m", "m == 4"}));
 }
 
-TEST_F(Sizes, RejectRequirementsThatTheExampleOrAProofContradicts) {
+TEST_F(Sizes, RequireFailsIfTheTracedCallOrAProofContradictsIt) {
   const Size n = table.symbol("n", 5), m = table.symbol("m");
 
   EXPECT_FALSE((n == 4).hold());
@@ -143,7 +143,7 @@ TEST_F(Sizes, RejectRequirementsThatTheExampleOrAProofContradicts) {
   EXPECT_ANY_THROW(require(n == 4, "C1: {} is not 4", n));
 }
 
-TEST_F(Sizes, ConvertToTheNumberOfTheExample) {
+TEST_F(Sizes, ConvertToTheirNumberInTheTracedCall) {
   const Size n = table.symbol("n", 5);
   const int64_t twice = 2 * n;
 
@@ -151,7 +151,7 @@ TEST_F(Sizes, ConvertToTheNumberOfTheExample) {
   EXPECT_EQ(guards(), Guards{"2*n == 10"});
 }
 
-TEST_F(Sizes, FailToConvertWithoutAnExample) {
+TEST_F(Sizes, CannotBeConvertedToANumberWithoutATracedCall) {
   const Size n = table.symbol("rows");
   try {
     const int64_t number = n;
@@ -161,7 +161,7 @@ TEST_F(Sizes, FailToConvertWithoutAnExample) {
   }
 }
 
-TEST_F(Sizes, EvaluateForOtherValues) {
+TEST_F(Sizes, CanBeEvaluatedForOtherSymbolValues) {
   const Size n = table.symbol("n", 5), m = table.symbol("m", 2);
   const Size formula = (n + 1) / m * 3 + least(n, m) - n % m;
   EXPECT_TRUE(n > m);
@@ -175,7 +175,7 @@ TEST_F(Sizes, EvaluateForOtherValues) {
   EXPECT_EQ(text(table.evaluate(n * 3 + m, others)), "3*m + 5");
 }
 
-TEST_F(Sizes, InShapesCompareAxisByAxis) {
+TEST_F(Sizes, OfShapesAreComparedAxisByAxis) {
   const Size n = table.symbol("n", 5), m = table.symbol("m", 5);
 
   require(Dims{n, 3} == Dims{m, 3}, "unequal");
@@ -183,7 +183,7 @@ TEST_F(Sizes, InShapesCompareAxisByAxis) {
   EXPECT_FALSE(Dims{n} == (Dims{n, 1}));
 }
 
-TEST(SizesOfNoTrace, OverflowOfInt64IsAnError) {
+TEST(KnownSizes, OverflowOfInt64IsAnError) {
   const Size least = std::numeric_limits<int64_t>::min(),
              most = std::numeric_limits<int64_t>::max();
   const auto code_of = [](const auto& compute) {
@@ -207,7 +207,7 @@ TEST(SizesOfNoTrace, OverflowOfInt64IsAnError) {
   EXPECT_EQ(Size(-7) / 2, -3);
 }
 
-TEST(SizesOfNoTrace, NumbersInTheReservedRangeAreRejected) {
+TEST(KnownSizes, NumbersInTheReservedRangeAreRejected) {
   EXPECT_ANY_THROW(Size::number(Size::kFirstFormula + 7));
   EXPECT_ANY_THROW(Size::number(Size::kFirstFormula - 5));
   EXPECT_TRUE(Size::number(std::numeric_limits<int64_t>::min()).known());

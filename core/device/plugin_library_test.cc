@@ -71,13 +71,13 @@ TEST_F(PluginLibrary, LoadsAValidPlugin) {
   EXPECT_EQ(candidate.plugin, &plugin);
 }
 
-TEST_F(PluginLibrary, RefusesAPluginThatNeedsMoreThanTheHostHas) {
+TEST_F(PluginLibrary, RefusesAPluginThatRequiresAMissingHostFeature) {
   plugin.requires_of_host = TENON_HOST_FEATURE_ERROR_RECORDS | kOfTheFuture;
 
   expect_refused(Code::kUnavailable, "it requires host features that are missing: bit 50");
 }
 
-TEST_F(PluginLibrary, RefusesAPluginThatLacksWhatTheHostNeeds) {
+TEST_F(PluginLibrary, RefusesAPluginThatLacksARequiredFeature) {
   tenon_host host = host_table();
   host.requires_of_plugin = TENON_FEATURE_IEEE_DIV | TENON_FEATURE_IMPORT_HOST | kOfTheFuture;
   plugin.provides = TENON_FEATURE_IEEE_DIV;
@@ -89,7 +89,7 @@ TEST_F(PluginLibrary, RefusesAPluginThatLacksWhatTheHostNeeds) {
   match_features(host, plugin);
 }
 
-TEST_F(PluginLibrary, NamesWhatAnOlderHostLacks) {
+TEST_F(PluginLibrary, ReportsTheFeaturesThatAnOlderHostLacks) {
   tenon_host host = host_table();
   host.provides = TENON_HOST_FEATURE_BROADCAST_VIEWS;
   plugin.requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS | TENON_HOST_FEATURE_ERROR_RECORDS;
@@ -98,7 +98,7 @@ TEST_F(PluginLibrary, NamesWhatAnOlderHostLacks) {
                "it requires host features that are missing: ERROR_RECORDS");
 }
 
-TEST_F(PluginLibrary, RefusesFeaturesWithoutTheirCall) {
+TEST_F(PluginLibrary, RefusesAClaimedFeatureWithoutItsFunction) {
   calls.map = nullptr;
   calls.wait = nullptr;
   calls.import_host = nullptr;
@@ -112,7 +112,7 @@ TEST_F(PluginLibrary, RefusesFeaturesWithoutTheirCall) {
   expect_refused(Code::kInvalidArgument, "it provides IMPORT_HOST but has no `import_host`");
 }
 
-TEST_F(PluginLibrary, RefusesDescriptionsThatAreTooShort) {
+TEST_F(PluginLibrary, RefusesATooSmallStructSize) {
   plugin.struct_size = offsetof(tenon_plugin, kernel_size);
   expect_refused(
       Code::kInvalidArgument,
@@ -128,7 +128,7 @@ TEST_F(PluginLibrary, RefusesDescriptionsThatAreTooShort) {
                                                 {offsetof(tenon_kernel, prepare)}));
 }
 
-TEST_F(PluginLibrary, RefusesADiscoveredFileThatHoldsAnotherPlugin) {
+TEST_F(PluginLibrary, RefusesADiscoveredFileWhosePluginHasAnotherName) {
   PluginCandidate candidate;
   candidate.query = query;
   candidate.name = "other";
@@ -143,7 +143,7 @@ TEST_F(PluginLibrary, RefusesADiscoveredFileThatHoldsAnotherPlugin) {
             "after its plugin, or load it by its path");
 }
 
-TEST_F(PluginLibrary, RefusesMoreKernelsThanAnyPluginHas) {
+TEST_F(PluginLibrary, RefusesAnImplausibleNumberOfKernels) {
   const tenon_kernel line = {};
   plugin.kernels = &line;
   plugin.n_kernels = size_t{1} << 40;

@@ -20,7 +20,7 @@ TEST(Signature, OperandsWithTheSameLetterHaveTheSameDtype) {
   EXPECT_FALSE(matches(text, {DType::kI32, DType::kI32}, {DType::kI32}));
 }
 
-TEST(Signature, ClassesNameFamiliesOfDtypes) {
+TEST(Signature, ADtypeClassMatchesEachOfItsDtypes) {
   EXPECT_TRUE(matches("A,I->A A:any I:i32,i64", {DType::kBool, DType::kI64}, {DType::kBool}));
   EXPECT_FALSE(matches("A->A A:int", {DType::kF16}, {DType::kF16}));
   EXPECT_TRUE(matches("A->A A:uint", {DType::kU8}, {DType::kU8}));
@@ -36,14 +36,14 @@ TEST(Signature, OperandsMayBeOptionalOrVariadic) {
 
 TEST(Signature, AnOpMayHaveNoInputs) { EXPECT_TRUE(matches("->T T:any", {}, {DType::kI64})); }
 
-TEST(Signature, ShapedAndLoopAreFlags) {
+TEST(Signature, ParsesTheMarksShapedAndLoop) {
   EXPECT_TRUE(Signature::parse("f32,f32->f32 SHAPED").shaped());
   EXPECT_FALSE(Signature::parse("f32,f32->f32 LOOP").shaped());
   EXPECT_TRUE(Signature::parse("f32,f32->f32 LOOP").loop());
   EXPECT_FALSE(Signature::parse("f32,f32->f32").loop());
 }
 
-TEST(Signature, ReportsTheErrorAndItsPosition) {
+TEST(Signature, ReportsWhatWasExpectedAndThePosition) {
   for (const char* text :
        {"", "f32", "f32->", "f99->f32", "T->T", "f32->f32 SHAPEDX", "f32->f32 T:", "f32,->f32",
         "T->T T:f32,what", "f32->f32 SHAPED LOOP", "->f32 LOOP", "f32->f32,f32 LOOP",
@@ -62,7 +62,7 @@ std::string message_of(const char* text) {
   return "";
 }
 
-TEST(Signature, ReportsThePositionOfTheWrongWord) {
+TEST(Signature, ReportsThePositionOfAnUnknownWord) {
   EXPECT_EQ(message_of("f32,f23->f32"),
             "signature \"f32,f23->f32\": expected a dtype or a letter at position 4");
   EXPECT_EQ(

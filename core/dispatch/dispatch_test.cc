@@ -34,22 +34,22 @@ TEST_F(DispatchTest, AddsWithBroadcasting) {
                 f32(Dims{2, 3}, {11, 21, 31, 12, 22, 32}));
 }
 
-TEST_F(DispatchTest, NamesTheOpTheRuleAndTheValues) {
+TEST_F(DispatchTest, ErrorsNameTheOpTheRuleAndTheValues) {
   EXPECT_ERROR(f32({1, 2}) + f32({1, 2, 3}), Code::kInvalidArgument, "add: C");
   EXPECT_ERROR(f32({1, 2}) + f32({1, 2, 3}), Code::kInvalidArgument, "[2] and [3]");
 }
 
-TEST_F(DispatchTest, PromotesWithinAKind) {
+TEST_F(DispatchTest, PromotesDtypesOfTheSameKind) {
   EXPECT_TENSOR(f32({1}) + f64({2}), f64({3}));
   EXPECT_TENSOR(add(i32({1}), i64({2})), i64({3}));
 }
 
-TEST_F(DispatchTest, RefusesToMixKinds) {
+TEST_F(DispatchTest, RejectsDtypesOfDifferentKinds) {
   EXPECT_ERROR(add(f32({1}), i32({1})), Code::kInvalidArgument, "cast");
   EXPECT_ERROR(add(i32({1}), make_scalar(0.5)), Code::kInvalidArgument, "cast");
 }
 
-TEST_F(DispatchTest, ScalarsAdoptTheirPartnersDtype) {
+TEST_F(DispatchTest, InlineScalarsAdoptTheDtypeOfTheOtherOperand) {
   EXPECT_TENSOR(f64({1}) * 0.1, f64({0.1}));
   EXPECT_TENSOR(add(i32({1}), make_scalar(int64_t{2})), i32({3}));
   EXPECT_TENSOR(mul(f32({1.5}), make_scalar(int64_t{2})), f32({3}));
@@ -141,7 +141,7 @@ constexpr int kManyOps = 100;
 constexpr int kManyOps = 1000;
 #endif
 
-TEST_F(DispatchTest, WithoutATapeNoMemoryIsRetained) {
+TEST_F(DispatchTest, IntermediateValuesAreFreedWithoutATape) {
   Tensor x = fill(number(1), Dims{256, 1024}, DType::kF32);  // 1 MB.
   device().allocator().reset_peak();
   for (int i = 0; i < kManyOps; ++i) x = x + 1.0;
@@ -149,20 +149,20 @@ TEST_F(DispatchTest, WithoutATapeNoMemoryIsRetained) {
   EXPECT_LE(device().allocator().statistics().peak_bytes, 4u << 20);
 }
 
-TEST_F(DispatchTest, OutOfMemoryNamesTheLargestHolders) {
+TEST_F(DispatchTest, OutOfMemoryErrorsListTheLargestAllocations) {
   device().allocator().set_limit(8 << 20);
   const Tensor a = fill(number(1), Dims{1 << 20}, DType::kF32);
   EXPECT_ERROR(fill(number(1), Dims{1 << 20, 2}, DType::kF32), Code::kOutOfMemory,
                "the largest holders: 1 x ");
 }
 
-TEST_F(DispatchTest, ShapesThatOverflowAreRefused) {
+TEST_F(DispatchTest, ShapesThatOverflowAreRejected) {
   const int64_t huge = int64_t{1} << 40;
   EXPECT_ERROR(fill(number(1), Dims{huge, huge}, DType::kF32), Code::kInvalidArgument, "fill");
   EXPECT_ERROR(fill(number(1), Dims{-1}, DType::kF32), Code::kInvalidArgument, "fill");
 }
 
-TEST_F(DispatchTest, InputsOfAnotherContextAreRefused) {
+TEST_F(DispatchTest, InputsOfAnotherContextAreRejected) {
   ContextOptions options;
   options.plugin_paths.push_back(testing::plugin_folder());
   const auto other = Ref<Context>::adopt(new Context(std::move(options)));
@@ -177,7 +177,7 @@ TEST_F(DispatchTest, AnUnknownDeviceIsAnErrorThatListsTheDevices) {
   EXPECT_ERROR(context().device(""), Code::kNotFound, "ref:0");
 }
 
-TEST_F(DispatchTest, ASecondThreadInOneScopeIsRefused) {
+TEST_F(DispatchTest, ASecondThreadInAScopeIsRejected) {
   // This thread holds the scope, so another thread must be refused.
   std::string message;
   std::thread([&] {

@@ -16,7 +16,7 @@ class KernelCacheTest : public testing::CoreTest {
   KernelTable& kernels() { return device().kernels(); }
 };
 
-TEST_F(KernelCacheTest, NeverExceedsItsMaximum) {
+TEST_F(KernelCacheTest, NeverExceedsItsMaximumSize) {
   constexpr auto kMax = static_cast<int64_t>(KernelTable::kMaxKernels);
   for (int64_t i = 0; i < kMax + 500; ++i) {
     const Tensor y = padded(i);

@@ -73,7 +73,7 @@ void expect_nested(const Json& trace) {
   }
 }
 
-TEST_F(Profiles, CountEagerOpsByTheirInputs) {
+TEST_F(Profiles, HaveOneRowPerOpAndInputTypes) {
   const Tensor x = f32({1, 2}), row = f32({3});
   start();
   for (int i = 0; i < 3; ++i) add(x, x);
@@ -117,7 +117,7 @@ TEST_F(Profiles, ExcludeNestedSpansFromOwnTime) {
   EXPECT_LE(own, profile.length);
 }
 
-TEST_F(Profiles, CountOpsOfTheBackwardPass) {
+TEST_F(Profiles, IncludeOpsOfTheBackwardPass) {
   const Tensor x = f32({1, 2});
   start();
   const Ref<Tape> t = tape();
@@ -283,7 +283,7 @@ TEST_F(Profiles, LeaveOutFailedAndUnfinishedCalls) {
   EXPECT_EQ(count("from_host", SpanKind::kCopy), 3u);
 }
 
-TEST_F(Profiles, MayFollowEachOtherInsideACall) {
+TEST_F(Profiles, CanBeStoppedAndStartedAgainInsideACall) {
   start();
   const auto f = function([&](const Tensor& x) {
     profiler->stop();
@@ -298,7 +298,7 @@ TEST_F(Profiles, MayFollowEachOtherInsideACall) {
   EXPECT_EQ(count("f", SpanKind::kFunction), 0u);  // The call of f began under the other profiler.
 }
 
-TEST_F(Profiles, RunOneAtATimeAndStopOnce) {
+TEST_F(Profiles, CannotOverlapAndCannotBeStoppedTwice) {
   start();
   EXPECT_ERROR(Profiler::start(context()), Code::kFailedPrecondition, "already being profiled");
   EXPECT_ERROR(profiler->profile(), Code::kFailedPrecondition, "is still running");

@@ -313,7 +313,7 @@ TEST_F(HostileFiles, AreRefused) {
 
 // Truncates a valid file after each byte. Every truncated file must be rejected, except one that
 // lacks only the operator set version.
-TEST_F(HostileFiles, MayBeTruncatedAnywhere) {
+TEST_F(HostileFiles, TruncatedFilesAreRefused) {
   const std::string file =
       model(graph({.nodes = {node("If", {"c"}, {"z"},
                                   {graph_attribute("then_branch", nested(0)),
@@ -332,7 +332,7 @@ TEST_F(HostileFiles, MayBeTruncatedAnywhere) {
 }
 
 // Replaces each byte of a valid file. The file must be rejected or be another valid model.
-TEST_F(HostileFiles, MayHaveAnyByteAtAnyPosition) {
+TEST_F(HostileFiles, AChangedByteMakesAFileInvalidOrAnotherValidModel) {
   const std::string file =
       model_of({node("Reshape", {"x", "i"}, {"r"}), node("Add", {"r", "w"}, {"y"})},
                {int_tensor("i", {1, 2}), float_tensor("w", {2}, {3, 4})});

@@ -84,7 +84,7 @@ TEST_F(ExternalData, IsRefusedOutsideTheModelsFolder) {
   EXPECT_ERROR(sum(adding("none.bin")), Code::kNotFound, "\"none.bin\" cannot be opened");
 }
 
-TEST_F(ExternalData, MustFitIntoItsFile) {
+TEST_F(ExternalData, DataBeyondTheEndOfItsFileIsRefused) {
   folder_.write("m/w.bin", floats({1, 2}));
 
   EXPECT_ERROR(sum(adding("w.bin", "4")), Code::kDataLoss,
@@ -152,7 +152,7 @@ TEST_F(SavedFolder, HoldsFunctionsThatShareTheirVariables) {
                 f32({1, 1}));
 }
 
-TEST_F(SavedFolder, KeepsGenerators) {
+TEST_F(SavedFolder, GeneratorsContinueTheirSequence) {
   const auto generator = Ref<Generator>::adopt(new Generator(scope(), 7));
   const auto draw = function([=, this](TensorSpan) {
     const Tensor state = generator->load(scope());

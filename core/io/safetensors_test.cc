@@ -120,7 +120,7 @@ TEST(Safetensors, ErrorsListAtMostFiftyTensors) {
       Error);
 }
 
-TEST(Safetensors, RefusesEveryTruncation) {
+TEST(Safetensors, EveryTruncatedFileIsRefused) {
   const std::string file = written({to_store("x", DType::kU8, {3}, "abc")});
 
   for (size_t size = 0; size < file.size(); ++size) {

@@ -60,7 +60,7 @@ class SavedNames : public ModelProgram {
   int n_saved_ = 0;
 };
 
-TEST_F(SavedNames, OfAnOnnxModelSurvive) {
+TEST_F(SavedNames, NamesOfAnOnnxModelSurviveSaving) {
   expect_kept(model(graph({.nodes = {node("Add", {"image", "bias"}, {"shifted"}),
                                      node("Exp", {"shifted"}, {"probabilities"})},
                            .inputs = {value("image", {"2"}), value("bias", {"2"})},
@@ -69,7 +69,7 @@ TEST_F(SavedNames, OfAnOnnxModelSurvive) {
 }
 
 // Exporters write names with dots, slashes and digits. Users also write letters beyond ASCII.
-TEST_F(SavedNames, ThatAreNotIdentifiersSurvive) {
+TEST_F(SavedNames, NamesThatAreNotIdentifiersSurviveSaving) {
   expect_kept(
       model(graph({.nodes = {node("Add", {"input.1", "0"}, {"/model/Add_output_0"}),
                              node("Neg", {"input.1"}, {"größe"})},
@@ -80,7 +80,7 @@ TEST_F(SavedNames, ThatAreNotIdentifiersSurvive) {
 
 // Models may use names such as "output", "x0" and "v0", which the export generates for its own
 // values and which traces assign to unnamed inputs.
-TEST_F(SavedNames, ThatTheExportUsesItselfSurvive) {
+TEST_F(SavedNames, NamesThatTheExportGeneratesSurviveSaving) {
   expect_kept(
       model(graph({.nodes = {node("Add", {"output", "add"}, {"x0"}),
                              node("Mul", {"x0", "half"}, {"c"}), node("Exp", {"c"}, {"v0"})},
@@ -90,21 +90,21 @@ TEST_F(SavedNames, ThatTheExportUsesItselfSurvive) {
       {"output", "add"}, {"v0", "c", "x0"}, {f32({1, 2}), f32({3, 4})});
 }
 
-TEST_F(SavedNames, OfAnInputThatIsAnOutputSurvive) {
+TEST_F(SavedNames, TheNameOfAnInputThatIsAnOutputSurvivesSaving) {
   expect_kept(model(graph({.nodes = {node("Neg", {"x"}, {"y"})},
                            .inputs = {value("x", {"2"})},
                            .outputs = {value("x", {"2"}), value("y", {"2"})}})),
               {"x"}, {"x", "y"}, {f32({1, 2})});
 }
 
-TEST_F(SavedNames, OfTwoOutputsWithTheSameValueSurvive) {
+TEST_F(SavedNames, NamesOfTwoOutputsWithTheSameValueSurviveSaving) {
   expect_kept(model(graph({.nodes = {node("Neg", {"x"}, {"y"}), node("Identity", {"y"}, {"z"})},
                            .inputs = {value("x", {"2"})},
                            .outputs = {value("y", {"2"}), value("z", {"2"})}})),
               {"x"}, {"y", "z"}, {f32({1, 2})});
 }
 
-TEST_F(SavedNames, OfAnInitializerThatIsAnOutputSurvive) {
+TEST_F(SavedNames, TheNameOfAnInitializerThatIsAnOutputSurvivesSaving) {
   expect_kept(model(graph({.nodes = {node("Add", {"x", "w"}, {"y"})},
                            .initializers = {float_tensor("w", {2}, {5, 6})},
                            .inputs = {value("x", {"2"})},
@@ -112,7 +112,7 @@ TEST_F(SavedNames, OfAnInitializerThatIsAnOutputSurvive) {
               {"x"}, {"w", "y"}, {f32({1, 2})});
 }
 
-TEST_F(SavedNames, OfAModelWithoutDeclaredShapesSurvive) {
+TEST_F(SavedNames, NamesSurviveIfAModelDeclaresNoShapes) {
   const Ref<SavedProgram> program = read(model(graph({.nodes = {node("Exp", {"my.x"}, {"my.y"})},
                                                       .inputs = {value_info("my.x")},
                                                       .outputs = {value_info("my.y")}})));
@@ -126,7 +126,7 @@ TEST_F(SavedNames, OfAModelWithoutDeclaredShapesSurvive) {
   EXPECT_EQ(trace->output_name(0), "my.y");
 }
 
-TEST_F(SavedNames, OfVariablesYieldToNamesOfOutputs) {
+TEST_F(SavedNames, AVariableIsRenamedIfAnOutputHasItsName) {
   const Ref<SavedProgram> program =
       again(*read(model(graph({.nodes = {node("Add", {"x", "w"}, {"y"})},
                                .initializers = {float_tensor("w", {2}, {5, 6})},
@@ -137,7 +137,7 @@ TEST_F(SavedNames, OfVariablesYieldToNamesOfOutputs) {
   EXPECT_EQ(program->variables()[0]->name(), "w");
 }
 
-TEST_F(SavedNames, OfOutputsAreNotUsedForGradients) {
+TEST_F(SavedNames, AGradientFunctionDoesNotUseTheNamesOfOutputs) {
   const Ref<Function> f = function(model(graph({.nodes = {node("Exp", {"x"}, {"y"})},
                                                 .inputs = {value("x", {"2"})},
                                                 .outputs = {value("y", {"2"})}})));
@@ -147,7 +147,7 @@ TEST_F(SavedNames, OfOutputsAreNotUsedForGradients) {
   EXPECT_EQ(gradient->traces()[0]->output_name(0), "");
 }
 
-TEST_F(SavedNames, OfUnnamedInputsAndOutputsAreGenerated) {
+TEST_F(SavedNames, UnnamedInputsAndOutputsGetGeneratedNames) {
   const auto f = FunctionTest::function([](TensorSpan in) { return Tensors{-in[0], in[1]}; });
   const InputSpec first = {.dtype = DType::kF32, .sizes = {2}};
   const InputSpec second = {.name = "b", .dtype = DType::kF32, .sizes = {2}};

@@ -85,7 +85,7 @@ using Names = std::vector<std::string>;
 
 // ---- written files
 
-TEST_F(SaveProgram, IsAFolderOfModelsWeightsAndADescription) {
+TEST_F(SaveProgram, AProgramIsAFolderOfModelsWeightsAndADescription) {
   const auto w = variable(f32({1, 2, 3}), "w");
   const auto read = function([&](TensorSpan in) { return Tensors{in[0] * w->read(scope())}; });
   const auto step = function([&](TensorSpan in) {

@@ -55,7 +55,7 @@ class SaveAndRead : public testing::FunctionTest {
 const InputSpec kRows = {
     .name = "x", .dtype = DType::kF32, .sizes = {kUnknown, 4}, .dim_names = {"rows", ""}};
 
-TEST_F(SaveAndRead, ANetworkWithAnyBatchSize) {
+TEST_F(SaveAndRead, ASavedNetworkAcceptsAnyBatchSize) {
   const auto w = variable(numbers({4, 3}), "w"), b = variable(f32({1, 2, 3}), "b");
   const auto f = function([&](TensorSpan in) {
     const Tensor y = call_named1("dense", {}, {in[0], w->read(scope()), b->read(scope())});
@@ -73,7 +73,7 @@ TEST_F(SaveAndRead, ANetworkWithAnyBatchSize) {
   EXPECT_NE(text(read.function).find("dense("), std::string::npos) << text(read.function);
 }
 
-TEST_F(SaveAndRead, ATrainingStepThatContinues) {
+TEST_F(SaveAndRead, ASavedTrainingStepContinuesTraining) {
   const auto w = variable(numbers({4, 3}), "w"), m = variable(tenon::zeros(w->type()), "m");
   const auto f = function([&](TensorSpan in) {
     const Ref<Tape> recording = tape();
@@ -103,7 +103,7 @@ TEST_F(SaveAndRead, ATrainingStepThatContinues) {
   }
 }
 
-TEST_F(SaveAndRead, ALoopOverTimeThatIsDifferentiated) {
+TEST_F(SaveAndRead, ASavedLoopOverTimeIsDifferentiable) {
   const auto w = variable(numbers({4, 4}), "w");
   const auto f = function([&](TensorSpan in) {
     const Block step = [&](TensorSpan s) {
@@ -125,7 +125,7 @@ TEST_F(SaveAndRead, ALoopOverTimeThatIsDifferentiated) {
   }
 }
 
-TEST_F(SaveAndRead, ALoopWithADataDependentEnd) {
+TEST_F(SaveAndRead, ASavedLoopMayHaveADataDependentEnd) {
   const auto f = function([&](TensorSpan in) {
     const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
     const auto goes_on = [&](TensorSpan s) { return Tensors{less(s[0], in[0])}; };
@@ -147,7 +147,7 @@ TEST_F(SaveAndRead, ALoopWithADataDependentEnd) {
   }
 }
 
-TEST_F(SaveAndRead, RowsSelectedByData) {
+TEST_F(SaveAndRead, ASavedFunctionSelectsRowsByTheirValues) {
   const auto f = function([&](TensorSpan in) {
     const Tensor sums = call_named1("sum", {{"axes", Ints{1}}}, {in[0]});
     const Tensor rows = call_named1("boolean_mask", {}, {in[0], greater(sums, number(0))});
@@ -175,7 +175,7 @@ TEST_F(SaveAndRead, RandomNumbersContinueTheirSequence) {
 
 // ---- effects, which are exported as functions that return their first operand
 
-TEST_F(SaveAndRead, PrintsAndChecksInTheirOrder) {
+TEST_F(SaveAndRead, SavedPrintsAndChecksKeepTheirOrder) {
   const auto f = function([&](TensorSpan in) {
     const Tensor y = in[0] * number(2);
     print(scope(), "first {} of {}", Tensors{y, in[0]});
@@ -198,7 +198,7 @@ TEST_F(SaveAndRead, PrintsAndChecksInTheirOrder) {
   EXPECT_THROW(call(read, {f32({1, 200})}), Error);
 }
 
-TEST_F(SaveAndRead, PrintsInLoopsAndBranches) {
+TEST_F(SaveAndRead, SavedPrintsRunInLoopsAndBranches) {
   const auto f = function([&](TensorSpan in) {
     const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
     const auto goes_on = [&](TensorSpan s) { return Tensors{less(s[0], in[0])}; };

@@ -82,7 +82,7 @@ TEST_F(SaveSignatures, AreReadAsOneFunctionThatSelectsByTypes) {
   }
 }
 
-TEST_F(SaveSignatures, TheMostSpecificOneIsSelected) {
+TEST_F(SaveSignatures, TheMostSpecificSignatureIsSelected) {
   const Ref<Function> f =
       again(numbered(), {x_of(DType::kF32, {kUnknown, kUnknown}),
                          x_of(DType::kF32, {kUnknown, kUnknown}, {"n", "n"}),
@@ -112,7 +112,7 @@ TEST_F(SaveSignatures, AFailedSelectionListsAllSignatures) {
                "no signature for (f32[2,3]) with n=1");
 }
 
-TEST_F(SaveSignatures, AreSelectedUnderTraceToo) {
+TEST_F(SaveSignatures, SignaturesAreSelectedUnderTrace) {
   const Ref<Function> f =
       again(numbered(), {x_of(DType::kF32, {1, 3}), x_of(DType::kU8, {kUnknown, 3}),
                          x_of(DType::kF32, {kUnknown, 3})})
@@ -131,7 +131,7 @@ TEST_F(SaveSignatures, AreSelectedUnderTraceToo) {
   EXPECT_EQ(which(other, of(DType::kF32, {1, 3})), 1);
 }
 
-TEST_F(SaveSignatures, AreTracedByTheirSpecsAndSavedAgain) {
+TEST_F(SaveSignatures, SignaturesCanBeTracedAndSavedAgain) {
   const Ref<SavedProgram> first =
       again(numbered(), {x_of(DType::kF32, {kUnknown, 3}), x_of(DType::kU8, {kUnknown, 3})});
   std::vector<FunctionToSave> all;
@@ -148,7 +148,7 @@ TEST_F(SaveSignatures, AreTracedByTheirSpecsAndSavedAgain) {
 
 // ---- states and derivatives
 
-TEST_F(SaveSignatures, TrainTheVariablesThatTheyShare) {
+TEST_F(SaveSignatures, SignaturesTrainSharedVariables) {
   const auto w = variable(f32({1, 2}), "w");
   const auto step = function([&](TensorSpan in) {
     const Ref<Tape> recording = tape();
@@ -171,7 +171,7 @@ TEST_F(SaveSignatures, TrainTheVariablesThatTheyShare) {
   EXPECT_EQ(values_of(program->variables()[0]->held()), (Doubles{0, 0.5}));
 }
 
-TEST_F(SaveSignatures, AreEachDifferentiable) {
+TEST_F(SaveSignatures, EachSignatureIsDifferentiable) {
   const auto f = function([](TensorSpan in) { return Tensors{in[0] * in[0]}; });
   const Ref<Function> gradient =
       again(f, {x_of(DType::kF32, {kUnknown}), x_of(DType::kF64, {2}), x_of(DType::kI64, {2})})
@@ -211,7 +211,7 @@ class SaveStatics : public SaveSignatures {
   }
 };
 
-TEST_F(SaveStatics, SelectAmongSignatures) {
+TEST_F(SaveStatics, StaticArgumentsSelectTheSignature) {
   const auto f = times();
   const Ref<SavedProgram> program =
       saved({{"f", traced(f, {})}, {"f", traced(f, {number_named("by", 3)})}});
@@ -230,7 +230,7 @@ TEST_F(SaveStatics, SelectAmongSignatures) {
   EXPECT_TENSOR(call_with(once_more, {}), f32({2, 20}));
 }
 
-TEST_F(SaveStatics, OfEveryKindAreReadBackUnchanged) {
+TEST_F(SaveStatics, StaticArgumentsOfEveryKindAreReadBackUnchanged) {
   const auto text = [](const char* value) { return tenon_string{value, std::strlen(value)}; };
   const auto of = [&](int32_t kind, const char* name) {
     tenon_static made = {};
@@ -269,7 +269,7 @@ TEST_F(SaveStatics, OfEveryKindAreReadBackUnchanged) {
   EXPECT_TENSOR(call_with(program->find("f").function, all), f32({1, 10}));
 }
 
-TEST_F(SaveStatics, AreRefusedIfTheyCannotBeSaved) {
+TEST_F(SaveStatics, StaticArgumentsThatCannotBeSavedAreRefused) {
   const auto f = function([](TensorSpan in) { return Tensors(in); });
   const auto refused = [&](tenon_static given) {
     try {
@@ -308,7 +308,7 @@ TEST_F(SaveStatics, AmbiguousSignaturesAreRefused) {
       Code::kInvalidArgument, "come from functions with different defaults: by=2, and ");
 }
 
-TEST_F(SaveSignatures, UseUnusedFileNames) {
+TEST_F(SaveSignatures, FurtherSignaturesGetUnusedFileNames) {
   const auto f = numbered();
   const auto trace = [&](int64_t n) { return f->trace(scope(), {x_of(DType::kF32, {n})}, {}); };
 

@@ -63,7 +63,7 @@ class SaveTogether : public testing::FunctionTest {
   testing::Folder folder_;
 };
 
-TEST_F(SaveTogether, ReadersReadTheFilesOfOneSave) {
+TEST_F(SaveTogether, AReaderNeverMixesTheFilesOfTwoSaves) {
   const auto a = program_of(3), b = program_of(5), c = program_of(7);
   save(a);
   const pid_t children[] = {saver(b), saver(c)};
@@ -111,7 +111,7 @@ TEST_F(SaveTogether, FilesLeftByAKilledSaveAreNotRestored) {
   EXPECT_EQ(factor_saved(), 5);
 }
 
-TEST_F(SaveTogether, KeepsThePermissionsOfTheFilesThatItReplaces) {
+TEST_F(SaveTogether, ReplacedFilesKeepTheirPermissions) {
   save(program_of(3));
   for (const char* name : {"tenon.json", "weights.safetensors", "f.onnx"}) {
     fs::permissions(file(name), fs::perms(0640));

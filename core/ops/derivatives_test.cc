@@ -32,7 +32,7 @@ class Derivatives : public CoreTest {
   }
 };
 
-TEST_F(Derivatives, AreZeroAtTheKinksOfAbsAndSign) {
+TEST_F(Derivatives, OfAbsAndSignAreZeroAtTheKink) {
   EXPECT_TENSOR(of_one(abs, f32({-2, 0, 3})), f32({-1, 0, 1}));
   EXPECT_TENSOR(of_one(sign, f32({-2, 0, 3})), f32({0, 0, 0}));
 }
@@ -46,7 +46,7 @@ TEST_F(Derivatives, OfStepFunctionsAreZero) {
   }
 }
 
-TEST_F(Derivatives, SplitTiesOfMaximumAndMinimumEvenly) {
+TEST_F(Derivatives, OfMaximumAndMinimumSplitTiesEvenly) {
   const Tensors inputs = {f32({1, 5, 2}), f32({3, 5, 1})};
 
   const Tensors larger = of([](const Tensors& in) { return maximum(in[0], in[1]); }, inputs);
@@ -58,7 +58,7 @@ TEST_F(Derivatives, SplitTiesOfMaximumAndMinimumEvenly) {
   EXPECT_TENSOR(smaller[1], f32({0, 0.5, 1}));
 }
 
-TEST_F(Derivatives, SplitTiesOfReductionsEvenly) {
+TEST_F(Derivatives, OfMaxAndMinReductionsSplitTiesEvenly) {
   const Tensor x = f32({2, 3}, {4, 4, 1, 1, 7, 1});
 
   const auto largest = [](const Tensors& in) { return max(in[0], {.axes = {1}}); };
@@ -68,7 +68,7 @@ TEST_F(Derivatives, SplitTiesOfReductionsEvenly) {
   EXPECT_TENSOR(of(smallest, {x})[0], f32({2, 3}, {0, 0, 1, 0.5, 0, 0.5}));
 }
 
-TEST_F(Derivatives, OfClipGoToXAtItsBounds) {
+TEST_F(Derivatives, OfClipAreThoseOfXWhereXEqualsABound) {
   const Tensors inputs = {f32({-1, 0, 1, 2, 3}), f32({0}), f32({2})};
 
   const Tensors d = of([](const Tensors& in) { return clip(in[0], in[1], in[2]); }, inputs);
@@ -78,7 +78,7 @@ TEST_F(Derivatives, OfClipGoToXAtItsBounds) {
   EXPECT_TENSOR(d[2], f32({1}));
 }
 
-TEST_F(Derivatives, OfClipGoToMaxWhereMinIsLarger) {
+TEST_F(Derivatives, OfClipAreThoseOfMaxWhereMinExceedsMax) {
   const Tensors inputs = {f32({0, 2, 9}), f32({5}), f32({1})};
 
   const Tensors d = of([](const Tensors& in) { return clip(in[0], in[1], in[2]); }, inputs);
@@ -97,7 +97,7 @@ TEST_F(Derivatives, OfPowAreFiniteAtAZeroBase) {
   EXPECT_TENSOR(d[1], f32({0, 0, 0, 0}));
 }
 
-TEST_F(Derivatives, OfProdHoldForZerosToTheSecondOrder) {
+TEST_F(Derivatives, OfProdAreCorrectToSecondOrderForZeroElements) {
   const Ref<Tape> t = tape({.persistent = true});
   const Tensor one_zero = f32({2, 0, 5});
   t->watch(one_zero);
@@ -112,7 +112,7 @@ TEST_F(Derivatives, OfProdHoldForZerosToTheSecondOrder) {
                 f32({2, 3}, {720, 360, 240, 180, 144, 120}));
 }
 
-TEST_F(Derivatives, OfProdUseOnlyTheReducedAxes) {
+TEST_F(Derivatives, OfProdAreTakenWithinTheReducedAxes) {
   const Tensor x = f32({2, 1, 3}, {1, 2, 3, 4, 0, 6});
 
   const auto columns = [](const Tensors& in) { return prod(in[0], {.axes = {0, 1}}); };
@@ -120,7 +120,7 @@ TEST_F(Derivatives, OfProdUseOnlyTheReducedAxes) {
   EXPECT_TENSOR(of(columns, {x})[0], f32({2, 1, 3}, {4, 0, 6, 1, 2, 3}));
 }
 
-TEST_F(Derivatives, OfWhereHaveNoNanFromTheBranchNotTaken) {
+TEST_F(Derivatives, OfWhereIgnoreNanInTheBranchNotSelected) {
   const Tensor x = f32({0, 4});
 
   const auto guarded = [](const Tensors& in) {
@@ -141,7 +141,7 @@ TEST_F(Derivatives, OfAtan2AreFiniteWhereSquaresOverflowHalfTypes) {
   EXPECT_TENSOR(d[1], cast(f32({-1.0 / 1024}), DType::kF16));
 }
 
-TEST_F(Derivatives, OfLogaddexpAreHalfForEqualInfinities) {
+TEST_F(Derivatives, OfLogaddexpAreOneHalfEachForEqualInfinities) {
   const auto f = [](const Tensors& in) {
     return call1(OpId::k_logaddexp, NoAttrs{}, {in[0], in[1]});
   };
@@ -152,7 +152,7 @@ TEST_F(Derivatives, OfLogaddexpAreHalfForEqualInfinities) {
   EXPECT_TENSOR(d[1], f32({0.5, 0.5, 1}));
 }
 
-TEST_F(Derivatives, AreFiniteWhereXlogyAndDivideNoNanAreDefinedAsZero) {
+TEST_F(Derivatives, OfXlogyAndDivideNoNanAreFiniteWhereTheResultIsDefinedAsZero) {
   const auto binary = [](OpId id) {
     return [id](const Tensors& in) { return call1(id, NoAttrs{}, {in[0], in[1]}); };
   };
@@ -169,7 +169,7 @@ TEST_F(Derivatives, AreFiniteWhereXlogyAndDivideNoNanAreDefinedAsZero) {
   EXPECT_TENSOR_NEAR(hypot[1], f32({0, -0.8}), 1e-6, 0);
 }
 
-TEST_F(Derivatives, OfTrigammaAreThoseOfItsExpansion) {
+TEST_F(Derivatives, OfTrigammaDifferentiateItsExpansion) {
   const auto trigamma_of = [](const Tensors& in) { return trigamma(in[0]); };
 
   // The derivative of trigamma at 1 is -2 zeta(3). At 2 it is greater by 2, by the recurrence.
@@ -198,7 +198,7 @@ TEST_F(Derivatives, OfL2NormAreZeroAtZero) {
 }
 
 // Two updates write to index 1; the last one determines the result.
-TEST_F(Derivatives, OfScatterGoToTheLastUpdateOfAnIndex) {
+TEST_F(Derivatives, OfScatterAreZeroForOverwrittenUpdates) {
   const Tensor indices = i64({1, 3, 1});
 
   const auto set = [&](const Tensors& in) {
@@ -210,7 +210,7 @@ TEST_F(Derivatives, OfScatterGoToTheLastUpdateOfAnIndex) {
   EXPECT_TENSOR(d[1], f32({0, 4, 2}));
 }
 
-TEST_F(Derivatives, OfScatterMulHoldForZeroUpdates) {
+TEST_F(Derivatives, OfScatterMulAreCorrectForZeroUpdates) {
   const Tensor indices = i64({0, 0, 1, 1});
 
   const auto multiply = [&](const Tensors& in) {
@@ -234,7 +234,7 @@ TEST_F(Derivatives, OfScatterMaxSplitTiesEvenly) {
   EXPECT_TENSOR(d[1], f32({0.5, 0, 1}));
 }
 
-TEST_F(Derivatives, OfGatherAddUpForRepeatedIndices) {
+TEST_F(Derivatives, OfGatherAreSummedForRepeatedIndices) {
   const Tensor indices = i64({0, -1, 0});
 
   const auto rows = [&](const Tensors& in) {

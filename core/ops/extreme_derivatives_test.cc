@@ -72,12 +72,12 @@ class ExtremeDerivatives : public testing::CoreTest {
   }
 };
 
-TEST_F(ExtremeDerivatives, OfL2NormAreTheUnitVector) {
+TEST_F(ExtremeDerivatives, OfL2NormEqualTheUnitVectorAtAnyScale) {
   expect_scaled([](const Tensor& x) { return call1(OpId::k_l2_norm, Along{}, {x}); }, {3, -4},
                 {0.6, -0.8}, 0);
 }
 
-TEST_F(ExtremeDerivatives, OfHypotAreTheUnitVector) {
+TEST_F(ExtremeDerivatives, OfHypotEqualTheUnitVectorAtAnyScale) {
   const auto hypot = [](const Tensor& x) {
     const Tensor side = slice(x, {.starts = {0}, .ends = {1}});
     const Tensor other = slice(x, {.starts = {1}, .ends = {2}});
@@ -86,34 +86,34 @@ TEST_F(ExtremeDerivatives, OfHypotAreTheUnitVector) {
   expect_scaled(hypot, {3, -4}, {0.6, -0.8}, 0);
 }
 
-TEST_F(ExtremeDerivatives, OfL2NormalizeShrinkWithTheLength) {
+TEST_F(ExtremeDerivatives, OfL2NormalizeAreInverselyProportionalToTheLength) {
   expect_scaled(
       [](const Tensor& x) { return call1(OpId::k_l2_normalize, L2NormalizeAttrs{}, {x}); }, {3, 4},
       {0.032, -0.024}, -1);
 }
 
-TEST_F(ExtremeDerivatives, OfCosineSimilarityShrinkWithTheLength) {
+TEST_F(ExtremeDerivatives, OfCosineSimilarityAreInverselyProportionalToTheLength) {
   const auto cosine = [](const Tensor& x) {
     return call1(OpId::k_cosine_similarity, CosineAttrs{}, {x, f32({4, 3})});
   };
   expect_scaled(cosine, {3, 4}, {0.0448, -0.0336}, -1);
 }
 
-TEST_F(ExtremeDerivatives, OfRmsNormShrinkWithTheRows) {
+TEST_F(ExtremeDerivatives, OfRmsNormAreInverselyProportionalToTheRows) {
   const auto norm = [](const Tensor& x) {
     return call1(OpId::k_rms_norm, NormAttrs{}, {x, f32({1, 1})});
   };
   expect_scaled(norm, {1, 7}, {0.168, -0.024}, -1);
 }
 
-TEST_F(ExtremeDerivatives, OfLayerNormShrinkWithTheDeviation) {
+TEST_F(ExtremeDerivatives, OfLayerNormAreInverselyProportionalToTheDeviation) {
   const auto norm = [](const Tensor& x) {
     return call1(OpId::k_layer_norm, NormAttrs{}, {x, f32({1, 0, 0})});
   };
   expect_scaled(norm, {1, 1, 4}, {0.35355339, -0.35355339, 0}, -1);
 }
 
-TEST_F(ExtremeDerivatives, OfGroupNormShrinkWithTheDeviation) {
+TEST_F(ExtremeDerivatives, OfGroupNormAreInverselyProportionalToTheDeviation) {
   const auto norm = [](const Tensor& x) {
     return call1(OpId::k_group_norm, GroupNormAttrs{.epsilon = 0},
                  {x, f32({1, 0, 0}), f32({0, 0, 0})});
@@ -131,7 +131,7 @@ TEST_F(ExtremeDerivatives, OfVarAreProportionalToTheDistancesFromTheMean) {
   expect_scaled(moments, {1, 3}, {-1, 1}, 1);
 }
 
-TEST_F(ExtremeDerivatives, OfMomentsAddUp) {
+TEST_F(ExtremeDerivatives, OfMomentsAreTheSumOfThoseOfMeanAndVariance) {
   const Tensor x = f32({1, 3, 5, 7});
   const auto both = [](const Tensor& t) {
     const Tensors y = call_op(OpId::k_moments, any_attrs(Along{}), TensorSpan(&t, 1));
@@ -140,7 +140,7 @@ TEST_F(ExtremeDerivatives, OfMomentsAddUp) {
   EXPECT_TENSOR(of(both, x), f32({-1.25, -0.25, 0.75, 1.75}));
 }
 
-TEST_F(ExtremeDerivatives, OfLpPoolsAreTheUnitVectors) {
+TEST_F(ExtremeDerivatives, OfLpPoolsEqualTheUnitVectorsAtAnyScale) {
   const auto pool = [](const Tensor& x) { return call1(OpId::k_lp_pool, LpPoolAttrs{}, {x}); };
   const auto global = [](const Tensor& x) {
     return call1(OpId::k_global_lp_pool, GlobalLpPoolAttrs{}, {x});
@@ -149,7 +149,7 @@ TEST_F(ExtremeDerivatives, OfLpPoolsAreTheUnitVectors) {
   expect_scaled(global, {1, -1}, {0.62996052, -0.62996052}, 0, {1, 1, 2});
 }
 
-TEST_F(ExtremeDerivatives, OfAtan2ShrinkWithTheDistance) {
+TEST_F(ExtremeDerivatives, OfAtan2AreInverselyProportionalToTheDistance) {
   const auto angle = [](const Tensor& x) {
     const Tensor a = slice(x, {.starts = {0}, .ends = {1}});
     const Tensor b = slice(x, {.starts = {1}, .ends = {2}});
@@ -158,7 +158,7 @@ TEST_F(ExtremeDerivatives, OfAtan2ShrinkWithTheDistance) {
   expect_scaled(angle, {1, 1}, {0.5, -0.5}, -1);
 }
 
-TEST_F(ExtremeDerivatives, OfInverseFunctionsShrinkFarFromZero) {
+TEST_F(ExtremeDerivatives, OfInverseFunctionsDecreaseLikeThePowerOfXFarFromZero) {
   const auto unary = [](OpId id) {
     return [id](const Tensor& x) { return call1(id, NoAttrs{}, {x}); };
   };

@@ -53,13 +53,13 @@ TEST_F(LayerDerivatives, ReluIsZeroAtNan) {
   EXPECT_TENSOR(of([](const Tensor& x) { return relu(x); }, f32({NAN})), f32({0}));
 }
 
-TEST_F(LayerDerivatives, LeakyReluHasTheLowerSlopeAtZero) {
+TEST_F(LayerDerivatives, LeakyReluAtZeroHasTheSlopeForNegativeInputs) {
   EXPECT_TENSOR(of([](const Tensor& x) { return call1(OpId::k_leaky_relu, LeakyReluAttrs{}, {x}); },
                    f32({-1, 0, 2})),
                 f32({0.25, 0.25, 1}));
 }
 
-TEST_F(LayerDerivatives, BoundedActivationsAreFlatAtTheirEdges) {
+TEST_F(LayerDerivatives, BoundedActivationsHaveSlopeZeroAtTheirBounds) {
   const auto relu6 = [](const Tensor& x) { return call1(OpId::k_relu6, NoAttrs{}, {x}); };
   const auto swish = [](const Tensor& x) { return call1(OpId::k_hard_swish, NoAttrs{}, {x}); };
 
@@ -67,14 +67,14 @@ TEST_F(LayerDerivatives, BoundedActivationsAreFlatAtTheirEdges) {
   EXPECT_TENSOR(of(swish, f32({-3, 0, 3})), f32({0, 0.5, 1}));
 }
 
-TEST_F(LayerDerivatives, PreluHasTheLowerSlopeAtZero) {
+TEST_F(LayerDerivatives, PreluAtZeroHasTheSlopeForNegativeInputs) {
   const auto prelu = [](const Tensor& x) {
     return call1(OpId::k_prelu, NoAttrs{}, {x, f32({0.25})});
   };
   EXPECT_TENSOR(of(prelu, f32({-2, 0, 3})), f32({0.25, 0.25, 1}));
 }
 
-TEST_F(LayerDerivatives, FakeQuantizePassesStraightThroughItsRange) {
+TEST_F(LayerDerivatives, FakeQuantizePassesGradientsWithinItsRangeUnchanged) {
   const auto by_x = [](const Tensor& x) {
     return call1(OpId::k_fake_quantize, FakeQuantizeAttrs{}, {x, f32({}, {0.5})});
   };
@@ -100,7 +100,7 @@ TEST_F(LayerDerivatives, HingeIsZeroAtTheMargin) {
   EXPECT_TENSOR(of(loss, f32({1, 0, 2})), f32({0, -1, 1}));
 }
 
-TEST_F(LayerDerivatives, MaxPoolGoesToTheFirstOfTiedElements) {
+TEST_F(LayerDerivatives, MaxPoolPassesTheGradientToTheFirstOfTiedElements) {
   const auto pool = [](const Tensor& x) {
     return call1(OpId::k_max_pool, PoolAttrs{.kernel_shape = {3}}, {x});
   };
@@ -127,14 +127,14 @@ TEST_F(LayerDerivatives, BceWithLogitsIsSmoothAtZero) {
   EXPECT_TENSOR(outer->gradient(dx, x), f32({0.25}));  // The derivative of sigmoid at 0.
 }
 
-TEST_F(LayerDerivatives, EmbeddingAddsUpForRepeatedRows) {
+TEST_F(LayerDerivatives, EmbeddingSumsTheGradientsOfRepeatedRows) {
   const auto rows = [](const Tensor& table) {
     return call1(OpId::k_embedding, NoAttrs{}, {table, i64({2, 0, 2})});
   };
   EXPECT_TENSOR(of(rows, f32(Dims{3, 1}, {5, 6, 7})), f32(Dims{3, 1}, {1, 0, 2}));
 }
 
-TEST_F(LayerDerivatives, SoftmaxStaysFiniteBesideMinusInfinity) {
+TEST_F(LayerDerivatives, SoftmaxIsFiniteIfAnInputIsMinusInfinity) {
   const auto first = [](const Tensor& x) {
     return slice(softmax(x, -1), {.starts = {0}, .ends = {1}});
   };
@@ -149,7 +149,7 @@ TEST_F(LayerDerivatives, SparseCrossEntropyIsSoftmaxMinusOneAtTheLabel) {
                 f32(Dims{2, 2}, {0.25, -0.25, 0.25, -0.25}));
 }
 
-TEST_F(LayerDerivatives, AvgPoolNeedsOnlyTheTypes) {
+TEST_F(LayerDerivatives, AvgPoolSavesNoTensorsForTheBackwardPass) {
   const Ref<Tape> t = tape();
   Tensor x = f32(Dims{1, 1, 3}, {1, 2, 3});
   t->watch(x);

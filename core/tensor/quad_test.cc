@@ -28,7 +28,7 @@ ElementBits bits_of(__float128 value) {
   return bits;
 }
 
-TEST(Quad, HoldsEveryDouble) {
+TEST(Quad, RepresentsEveryDoubleExactly) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100000; ++i) {
     const uint64_t bits = random();

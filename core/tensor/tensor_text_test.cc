@@ -32,7 +32,7 @@ TEST(Text, ShowsTheShortestDigits) {
   EXPECT_EQ(text<double>(DType::kF64, {2}, {0.1, 2.0 / 3}), "[0.1        0.66666667]");
 }
 
-TEST(Text, SwitchesToExponentsBeyondARatioOfAThousand) {
+TEST(Text, UsesExponentsIfTheLargestAndSmallestDifferByAFactorOfAThousand) {
   EXPECT_EQ(f32_text({2}, {1, 1000}), "[   1. 1000.]");
   EXPECT_EQ(f32_text({2}, {1, 1001}), "[1.000e+00 1.001e+03]");
   EXPECT_EQ(f32_text({2}, {0.1f, 1e-9f}), "[1.e-01 1.e-09]");
@@ -94,7 +94,7 @@ TEST(Text, SummarisesMoreThanAThousandElements) {
             " [ 858  859  860 ...  998  999 1000]]");
 }
 
-TEST(Text, ShowsHalfTypesWithTheirOwnDigits) {
+TEST(Text, ShowsTheShortestDigitsOfHalfTypes) {
   EXPECT_EQ(text<uint16_t>(DType::kF16, {2}, {float_to_half(0.1f), float_to_half(65504)}),
             "[1.00e-01 6.55e+04]");
   EXPECT_EQ(text<uint16_t>(DType::kF16, {}, {float_to_half(0.015625f)}), "0.01563");

@@ -120,7 +120,7 @@ TEST_F(DataDependentSizes, WorkInsideBranchesAndLoops) {
   }
 }
 
-TEST_F(DataDependentSizes, CannotLeaveABranch) {
+TEST_F(DataDependentSizes, CannotBePartOfABranchOutputType) {
   const auto f = of_vector([this](const Tensor& x) {
     return cond(
         scope(), greater(sum(x), number(0)), [&](TensorSpan) { return Tensors{positive(x)}; },
@@ -130,7 +130,7 @@ TEST_F(DataDependentSizes, CannotLeaveABranch) {
                "whose size depends on values inside it");
 }
 
-TEST_F(DataDependentSizes, FixedToANumberFailForOthers) {
+TEST_F(DataDependentSizes, FixedToANumberRejectOtherNumbers) {
   const auto f = of_vector([](const Tensor& x) { return positive(x) + f64({10, 20}); });
   EXPECT_EQ(values_of(call(f, f64({3, -1, 2}))), (Doubles{13, 22}));
   EXPECT_ERROR(call(f, f64({3, 1, 2})), Code::kInvalidArgument,

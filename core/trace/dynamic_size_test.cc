@@ -99,7 +99,7 @@ TEST_F(DynamicSizes, PrepareNoKernelsForASoftmax) {
 }
 
 // The gradient of a mean divides by an unknown size.
-TEST_F(DynamicSizes, AreDivisorsInGradients) {
+TEST_F(DynamicSizes, CanBeDivisorsInGradients) {
   const auto slope = [&](const Tensor& x) {
     const auto t = tape();
     t->watch(x);

@@ -69,7 +69,7 @@ class Effects : public testing::FunctionTest {
   std::string printed;
 };
 
-TEST_F(Effects, PrintEagerlyAtOnce) {
+TEST_F(Effects, OfEagerCodeOccurImmediately) {
   EXPECT_EQ(printed_by([&] {
               show("x is {}, {{n}} {}!", {f32({1, 2.5}), integer(3)});
             }),
@@ -173,7 +173,7 @@ TEST_F(Effects, OccurInScansAndInlinedFunctions) {
       {f32({1, 2}), fill(number(0.0), Dims{}, DType::kF32)}, "inner 1.0\ninner 2.0\nend\n");
 }
 
-TEST_F(Effects, OfATraceOccurInAnOuterTrace) {
+TEST_F(Effects, OfAnInlinedTraceOccurInTheOuterTrace) {
   const auto w = variable(f32({0}));
   const auto inner = function([&](TensorSpan in) {
     show("inner {}", {in[0]});
@@ -321,7 +321,7 @@ TEST_F(Effects, OccurInTheBackwardPass) {
   EXPECT_EQ(printed_by([&] { call_one(g, {x}); }), want);
 }
 
-TEST_F(Effects, StopAFunctionWithItsMessage) {
+TEST_F(Effects, FailedAssertStopsAFunctionWithItsMessage) {
   const auto f = function([&](TensorSpan in) {
     scope().set_location("here.c:7");
     assert_all(scope(), less(in[0], number(3.0)), "{} is not below 3", Tensors{in[0]});
@@ -345,7 +345,7 @@ TEST_F(Effects, StopAFunctionWithItsMessage) {
                "assert: the condition does not hold");
 }
 
-TEST_F(Effects, OfChecksAreNotEliminated) {
+TEST_F(Effects, ChecksAreNotEliminatedAsDeadCode) {
   const auto f = function([&](TensorSpan in) {
     check(log(in[0]));
     return Tensors{in[0]};

@@ -55,7 +55,7 @@ TEST_F(FunctionStates, UpdateVariablesInPlace) {
   EXPECT_EQ(values_of(w->read(scope())), (Doubles{6, 11}));
 }
 
-TEST_F(FunctionStates, KeepVariablesThatAreOnlyRead) {
+TEST_F(FunctionStates, DoNotStoreVariablesThatAreOnlyRead) {
   const auto w = variable(f32({1, 2}));
   const auto f = function([&](TensorSpan) { return Tensors{-w->read(scope())}; });
   for (int i = 0; i < 4; ++i) EXPECT_EQ(values_of(call_one(f, {})), (Doubles{-1, -2}));

@@ -147,7 +147,7 @@ TEST_F(Functions, WarnOnceAboutUnrolledLoops) {
             "calls as it has trips. Use while_loop or scan\n");
 }
 
-TEST_F(Functions, KeepNoTraceAfterAnError) {
+TEST_F(Functions, CacheNoTraceAfterAnError) {
   bool fails = true;
   const auto f = function([&](TensorSpan in) {
     if (fails) fail(Code::kInvalidArgument, "not now");
@@ -332,7 +332,7 @@ TEST_F(Functions, ReturnTensorsWithNewIdentity) {
 }
 
 // An inline scalar adopts its dtype. One output is the scalar itself, others are computed from it.
-TEST_F(Functions, AreDifferentiatedByReturnedScalars) {
+TEST_F(Functions, HaveGradientsWithRespectToReturnedInlineScalars) {
   const auto f = function([](TensorSpan in) {
     return Tensors{sum(in[0] * in[1]), in[1], in[1] * in[1]};
   });

@@ -213,7 +213,7 @@ TEST_F(HostCalls, AreDifferentiatedInLoopsAndBranches) {
 
 // Under nested tapes, the calls of a function with effects are recorded one by one. Its loops and
 // branches, which return lists, are recorded in the same manner.
-TEST_F(HostCalls, AllowGradientsOfLoopsAndBranchesAroundThem) {
+TEST_F(HostCalls, InLoopsAndBranchesAllowGradients) {
   const auto below = [&](const Tensor& i, int64_t n) {
     assert_all(scope(), less(i, integer(9)), "");
     return less(i, integer(n));
@@ -283,7 +283,7 @@ TEST_F(HostCalls, TakeSeveralTensorsOfAnyDType) {
   EXPECT_EQ(values_of(own->gradient(y[1], inputs[0])), Doubles{6});
 }
 
-TEST_F(HostCalls, KeepGradientsOfVariablesReadAfterThem) {
+TEST_F(HostCalls, DoNotRemoveGradientsOfVariablesReadAfterThem) {
   const auto w = variable(f32({3}));
   const auto f = function([&](const Tensor& x) {
     return on_host([](Scope&, TensorSpan in) { return Tensors{in[0]}; }, x) * w->read(scope());

@@ -54,14 +54,14 @@ class LinearTime : public testing::FunctionTest, public ::testing::WithParamInte
   Scope::OnDevice on_{scope(), context().device(GetParam())};
 };
 
-TEST_P(LinearTime, ChainOfCalls) {
+TEST_P(LinearTime, IsTakenForAChainOfCalls) {
   expect_linear(400, [&](size_t n) {
     const auto f = function([&](TensorSpan in) { return Tensors{chain(in[0], in[0], n)}; });
     call_often(f, {f32({1, 2})});
   });
 }
 
-TEST_P(LinearTime, ChainOfCallsWithAMemoryBudget) {
+TEST_P(LinearTime, IsTakenForAChainOfCallsWithAMemoryBudget) {
   expect_linear(400, [&](size_t n) {
     FunctionOptions options;
     options.memory_budget = 64 * n / 10;
@@ -71,7 +71,7 @@ TEST_P(LinearTime, ChainOfCallsWithAMemoryBudget) {
   });
 }
 
-TEST_P(LinearTime, ManyInputsAndOutputs) {
+TEST_P(LinearTime, IsTakenForManyInputsAndOutputs) {
   expect_linear(400, [&](size_t n) {
     const auto f = function([&](TensorSpan in) {
       Tensors outputs(in);
@@ -94,7 +94,7 @@ TEST_P(LinearTime, ManyInputsAndOutputs) {
   });
 }
 
-TEST_P(LinearTime, ManyValuesThatLiveLong) {
+TEST_P(LinearTime, IsTakenForManyLongLivedValues) {
   expect_linear(400, [&](size_t n) {
     const auto f = function([&](TensorSpan in) {
       Tensors all;
@@ -107,7 +107,7 @@ TEST_P(LinearTime, ManyValuesThatLiveLong) {
   });
 }
 
-TEST_P(LinearTime, CallsOfManySizes) {
+TEST_P(LinearTime, IsTakenForCallsOfManySizes) {
   expect_linear(300, [&](size_t n) {
     const auto f = function([&](TensorSpan in) {
       Tensors outputs;
@@ -122,7 +122,7 @@ TEST_P(LinearTime, CallsOfManySizes) {
   });
 }
 
-TEST_P(LinearTime, EqualCallsAndConstants) {
+TEST_P(LinearTime, IsTakenForEqualCallsAndConstants) {
   expect_linear(400, [&](size_t n) {
     const auto f = function([&](TensorSpan in) {
       Tensor y = in[0];
@@ -135,7 +135,7 @@ TEST_P(LinearTime, EqualCallsAndConstants) {
   });
 }
 
-TEST_P(LinearTime, TapeOfEagerCalls) {
+TEST_P(LinearTime, IsTakenForATapeOfEagerCalls) {
   expect_linear(400, [&](size_t n) {
     const Tensor x = f32({1, 2});
     const Ref<Tape> recording = tape();
@@ -145,7 +145,7 @@ TEST_P(LinearTime, TapeOfEagerCalls) {
   });
 }
 
-TEST_P(LinearTime, BranchWithManyCaptures) {
+TEST_P(LinearTime, IsTakenForABranchWithManyCaptures) {
   expect_linear(300, [&](size_t n) {
     Tensors captured;
     for (size_t i = 0; i < n; ++i) captured.push_back(f32({static_cast<double>(i)}));
@@ -162,7 +162,7 @@ TEST_P(LinearTime, BranchWithManyCaptures) {
   });
 }
 
-TEST_P(LinearTime, BranchesInsideBranches) {
+TEST_P(LinearTime, IsTakenForNestedBranches) {
   expect_linear(20, [&](size_t n) {
     const auto f = function([&](TensorSpan in) {
       const Tensor is_positive = greater(sum(in[0]), number(0));
@@ -178,7 +178,7 @@ TEST_P(LinearTime, BranchesInsideBranches) {
   });
 }
 
-TEST_P(LinearTime, LoopThatCarriesManyValues) {
+TEST_P(LinearTime, IsTakenForALoopThatCarriesManyValues) {
   expect_linear(100, [&](size_t n) {
     const auto f = function([&](TensorSpan in) {
       Tensors carried;
@@ -196,7 +196,7 @@ TEST_P(LinearTime, LoopThatCarriesManyValues) {
   });
 }
 
-TEST_P(LinearTime, AssignmentsBetweenEffects) {
+TEST_P(LinearTime, IsTakenForAssignmentsBetweenEffects) {
 #ifdef __SANITIZE_THREAD__
   constexpr size_t n_variables = 6;  // ThreadSanitizer counts up to 64 held mutexes.
 #else
@@ -219,7 +219,7 @@ TEST_P(LinearTime, AssignmentsBetweenEffects) {
 
 // Steps are counted only where the code calls count_steps(). Processor time covers all code. The
 // bound leaves room for effects of caches and other processes.
-TEST_P(LinearTime, ChainOfCallsInProcessorTime) {
+TEST_P(LinearTime, IsTakenForAChainOfCallsInProcessorTime) {
   const auto seconds = [&](size_t n) {
     const std::clock_t begin = std::clock();
     const auto f = function([&](TensorSpan in) { return Tensors{chain(in[0], in[0], n)}; });

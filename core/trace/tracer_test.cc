@@ -69,7 +69,7 @@ TEST_F(Tracing, SupportsDataDependentSizes) {
                "return copy(slice(places, starts=[0], ends=[d0], axes=[1])), count }");
 }
 
-TEST_F(Tracing, UsesSizeAttributesInstead) {
+TEST_F(Tracing, UsesTheSizeAttributeOfDataDependentOps) {
   EXPECT_GRAPH(trace({f32_of({4})}, [](const Tensors& in) { return nonzero(in[0], {.size = 2}); }),
                "(x: f32[4]) { places, count = nonzero(x, size=2) return places, count }");
 }
@@ -82,7 +82,7 @@ TEST_F(Tracing, GuardsOnlyComparedSizes) {
                "(x: f32[n,3], y: f32[m,3], z: f32[1,3]) where m == n { return add(x, mul(y, z)) }");
 }
 
-TEST_F(Tracing, DifferentiatesWhatItTraces) {
+TEST_F(Tracing, RecordsGradientsThatTheBodyComputes) {
   EXPECT_GRAPH(trace({f32_of({symbol("n"), 3})},
                      [&](const Tensors& in) {
                        const Ref<Tape> recording = tape();

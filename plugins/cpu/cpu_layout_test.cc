@@ -330,7 +330,7 @@ std::vector<Call> calls() {
 
 bool same_bits(const Tensor& a, const Tensor& b) { return a.bytes == b.bytes; }
 
-TEST(CpuBits, DoNotDependOnLayout) {
+TEST(CpuBits, ResultBitsDoNotDependOnTheMemoryLayout) {
   for (const Call& call : calls()) {
     const Launched want = cpu().run(call.op, call.attrs, call.inputs, call.outputs);
     for (size_t mask = 1; mask < size_t{1} << call.inputs.size(); ++mask) {
@@ -344,7 +344,7 @@ TEST(CpuBits, DoNotDependOnLayout) {
   }
 }
 
-TEST(CpuBits, DoNotDependOnThreads) {
+TEST(CpuBits, ResultBitsDoNotDependOnTheNumberOfThreads) {
   const Plugin one(TENON_PLUGIN_FILE, 1);
   for (const uint32_t threads : {2u, 4u}) {
     const Plugin several(TENON_PLUGIN_FILE, threads);
@@ -358,7 +358,7 @@ TEST(CpuBits, DoNotDependOnThreads) {
 }
 
 // Four tasks that wait for each other can end only on four threads, even if there are fewer cores.
-TEST(CpuThreads, RunAsManyAsRequested) {
+TEST(CpuThreads, PluginRunsAsManyThreadsAsRequested) {
   if (cpu().calls().run_tasks == nullptr) GTEST_SKIP() << "built without threads";
   const Plugin several(TENON_PLUGIN_FILE, 4);
   std::atomic<int> n_running = 0;
@@ -375,7 +375,7 @@ TEST(CpuThreads, RunAsManyAsRequested) {
   EXPECT_EQ(n_running, 4);
 }
 
-TEST(CpuBits, BroadcastOperandsEqualCopies) {
+TEST(CpuBits, BroadcastOperandsGiveTheBitsOfCopies) {
   const Tensor x = random_tensor(TENON_FLOAT32, {6, 5, 40}, -2, 2);
   const Tensor b = random_tensor(TENON_FLOAT32, {6, 5, 40}, -2, 2, 2);
   for (const List& strides :

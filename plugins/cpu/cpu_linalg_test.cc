@@ -152,7 +152,7 @@ TEST_P(CpuLinalg, DecompositionsAgreeWithRef) {
   }
 }
 
-TEST_P(CpuLinalg, ExtremeSizesNeitherOverflowNorVanish) {
+TEST_P(CpuLinalg, ElementsOfExtremeMagnitudeNeitherOverflowNorUnderflow) {
   const Tensor values = zeros_of(TENON_FLOAT32, {1}), one = zeros_of(TENON_FLOAT32, {1, 1});
   for (const float size : {1e-44f, 1e-30f, 1e30f, 3e38f}) {
     const Tensor x = f32({1, 1}, {size});
@@ -173,7 +173,7 @@ std::vector<std::byte> bits_of(const Plugin& plugin, uint32_t op, const std::vec
 }
 
 // OpenBLAS takes work buffers from one global table, which concurrent calls must not corrupt.
-TEST_P(CpuLinalg, ConcurrentSmallMatricesDoNotInterfere) {
+TEST_P(CpuLinalg, ConcurrentCallsOnSmallMatricesAreCorrect) {
   const Plugin one = with_threads(1), four = with_threads(4);
   constexpr int64_t kMany = 20000, kSide = 10;
   const Tensor a = random_tensor(TENON_FLOAT32, {kMany, kSide, kSide}, 1, 2);
@@ -288,7 +288,7 @@ std::string driver_of(const Plugin& plugin) {
 
 bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
-TEST(CpuOpenBlas, DeviceNamesTheLibraryThatServes) {
+TEST(CpuOpenBlas, DeviceDescriptionNamesTheLoadedOpenBlas) {
   const std::string text = driver_of(cpu());
   if (dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL) != nullptr) {
     // OpenBLAS may not support this processor.
@@ -300,7 +300,7 @@ TEST(CpuOpenBlas, DeviceNamesTheLibraryThatServes) {
   EXPECT_EQ(driver_of(Plugin(TENON_PLUGIN_FILE, 0, {{"openblas", "off"}})), "");
 }
 
-TEST(CpuOpenBlas, OptionAllowsTwoValues) {
+TEST(CpuOpenBlas, OptionOpenblasRejectsOtherValuesThanAutoAndOff) {
   tenon_instance_options options = {};
   options.struct_size = sizeof options;
   const tenon_string key = TENON_STR("openblas"), value = TENON_STR("maybe");
@@ -315,7 +315,7 @@ TEST(CpuOpenBlas, OptionAllowsTwoValues) {
 
 // Copies the plugin to a folder without tenon_cpu_openblas.so, which has the same effect as a
 // missing OpenBLAS.
-TEST(CpuOpenBlas, AbsentLibraryIsNamedAndOwnCodeServes) {
+TEST(CpuOpenBlas, DescriptionNamesTheMissingLibraryAndOwnCodeIsUsed) {
   namespace fs = std::filesystem;
   const fs::path folder =
       fs::path(testing::TempDir()) / ("tenon_cpu_alone_" + std::to_string(getpid()));

@@ -122,7 +122,7 @@ TEST(CpuLongSums, ScattersStayWithinTheBound) {
 }
 
 // In a half type, a serial sum of ones stops growing at 256.
-TEST(CpuLongSums, HalfSumsAreRoundedOnce) {
+TEST(CpuLongSums, SumsOfHalfTypesAreRoundedOnce) {
   using tenon_sdk::BFloat16;
   const tenon_scatter_elements_attrs attrs{sizeof attrs, 0, TENON_SCATTER_REDUCTION_ADD};
   const Tensor updates = tensor_of(std::vector<BFloat16>(1000, BFloat16(1.0f)), {1000});

@@ -166,7 +166,7 @@ size_t expect_equal(const Plugin& plugin, const RandomLoop& loop) {
   return n;
 }
 
-TEST(CpuLoop, GivesTheBitsOfItsInstructions) {
+TEST(CpuLoop, FusedLoopHasTheBitsOfSeparateKernels) {
   const List shapes[] = {{1},       {1, 3},    {3, 2, 5}, {2, 3, 4, 5}, {8, 64},
                          {5, 1000}, {1, 1024}, {3, 7001}, {4, 0}};
   size_t n_in_place = 0;
@@ -177,7 +177,7 @@ TEST(CpuLoop, GivesTheBitsOfItsInstructions) {
   EXPECT_GT(n_in_place, 20u);
 }
 
-TEST(CpuLoop, GivesTheBitsOfItsInstructionsOnThreads) {
+TEST(CpuLoop, FusedLoopHasTheBitsOfSeparateKernelsOnSeveralThreads) {
   const Plugin four(TENON_PLUGIN_FILE, 4);
   for (uint64_t seed = 0; seed < 6; ++seed) {
     SCOPED_TRACE(seed);
@@ -185,7 +185,7 @@ TEST(CpuLoop, GivesTheBitsOfItsInstructionsOnThreads) {
   }
 }
 
-TEST(RefLoop, GivesTheBitsOfItsInstructions) {
+TEST(RefLoop, FusedLoopHasTheBitsOfSeparateKernels) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     expect_equal(ref(), RandomLoop(ref(), seed, {3, 50}));
@@ -202,7 +202,7 @@ TEST(CpuLoop, RefusesTooManyValues) {
   EXPECT_EQ(got.refusal, "does not support loops with so many values");
 }
 
-TEST(CpuLoop, RefusesValuesThatDoNotFitATile) {
+TEST(CpuLoop, LoopWithTooManyLiveValuesIsRefused) {
   // 55 values of eight bytes are live at the same time.
   std::vector<Instruction> instructions;
   for (uint32_t i = 0; i < 55; ++i) {

@@ -49,7 +49,7 @@ void expect_like_ref(uint32_t op, const void* attrs, const std::vector<Tensor>& 
 
 std::string name_of(tenon_dtype dtype) { return "dtype " + std::to_string(dtype); }
 
-TEST(CpuOrder, SortsAsRefInEveryDType) {
+TEST(CpuOrder, SortGivesTheBitsOfRefInEveryDtype) {
   for (const tenon_dtype dtype : kDTypes) {
     for (const List& sizes : {List{3, 17, 5}, List{2, 3000, 2}}) {
       const Tensor x = with_ties(dtype, sizes);
@@ -63,7 +63,7 @@ TEST(CpuOrder, SortsAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, SelectsAsRefInEveryDType) {
+TEST(CpuOrder, TopKGivesTheBitsOfRefInEveryDtype) {
   for (const tenon_dtype dtype : kDTypes) {
     const Tensor x = with_ties(dtype, {2, 2000});
     for (const int64_t k : {1, 40, 1999}) {
@@ -76,7 +76,7 @@ TEST(CpuOrder, SelectsAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, SearchesSortedValuesAsRefInEveryDType) {
+TEST(CpuOrder, SearchsortedGivesTheBitsOfRefInEveryDtype) {
   const tenon_sort_attrs ascending = {sizeof ascending, -1, false};
   for (const tenon_dtype dtype : kDTypes) {
     const Tensor x = with_ties(dtype, {40, 50});
@@ -90,7 +90,7 @@ TEST(CpuOrder, SearchesSortedValuesAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, FindsNonzeroElementsAsRefInEveryDType) {
+TEST(CpuOrder, NonzeroGivesTheBitsOfRefInEveryDtype) {
   for (const tenon_dtype dtype : kDTypes) {
     const Tensor x = with_ties(dtype, {5, 70, 300});
     for (const int64_t size : {0, 100, 105000}) {
@@ -102,7 +102,7 @@ TEST(CpuOrder, FindsNonzeroElementsAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, FindsUniqueValuesAsRefInEveryDType) {
+TEST(CpuOrder, UniqueGivesTheBitsOfRefInEveryDtype) {
   for (const tenon_dtype dtype : kDTypes) {
     const Tensor x = with_ties(dtype, {7, 500});
     for (const bool sorted : {false, true}) {

@@ -253,7 +253,7 @@ struct Shape {
   uint32_t row_axes;
 };
 
-TEST(CpuRowLoop, GivesTheBitsOfItsInstructions) {
+TEST(CpuRowLoop, RowLoopHasTheBitsOfSeparateKernels) {
   const Shape shapes[] = {{{3, 5}, 2},     {{1}, 1},        {{70, 64}, 2},   {{4, 0}, 2},
                           {{0, 4}, 2},     {{3, 1000}, 2},  {{2, 5000}, 2},  {{7, 1}, 2},
                           {{2, 3, 40}, 6}, {{5, 3, 40}, 4}, {{2, 3, 4}, 7},  {{600, 3}, 2},
@@ -267,7 +267,7 @@ TEST(CpuRowLoop, GivesTheBitsOfItsInstructions) {
   EXPECT_GT(n_in_place, 20u);
 }
 
-TEST(CpuRowLoop, GivesTheBitsOfItsInstructionsOnThreads) {
+TEST(CpuRowLoop, RowLoopHasTheBitsOfSeparateKernelsOnSeveralThreads) {
   const Plugin four(TENON_PLUGIN_FILE, 4);
   for (uint64_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -276,7 +276,7 @@ TEST(CpuRowLoop, GivesTheBitsOfItsInstructionsOnThreads) {
 }
 
 // Unlike cpu, ref supports rows along any axes.
-TEST(RefRowLoop, GivesTheBitsOfItsInstructions) {
+TEST(RefRowLoop, RowLoopHasTheBitsOfSeparateKernels) {
   const Shape shapes[] = {{{3, 5}, 2}, {{3, 5}, 1}, {{2, 3, 4}, 2}, {{2, 3, 4}, 5}, {{2, 0}, 2}};
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
@@ -317,7 +317,7 @@ TEST(CpuRowLoop, AliasesAnInputOnlyIfNoLaterStageReadsIt) {
   EXPECT_EQ(read_before.expect_equal(cpu()), 1u);
 }
 
-TEST(CpuRowLoop, RefusesRowsThatAreNotTheLastAxes) {
+TEST(CpuRowLoop, RowsAlongOtherThanTheLastAxesAreRefused) {
   RowLoop loop({2, 3}, 1);
   loop.give(loop.reduce(TENON_OP_sum, loop.input(f32({2, 3}, {1, 2, 3, 4, 5, 6}))));
   EXPECT_EQ(loop.run(cpu()).refusal, "has loops only over rows along the last axes");

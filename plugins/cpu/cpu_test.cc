@@ -164,10 +164,10 @@ void expect_within(const Function& function, double bound, double absolute, size
   EXPECT_LE(worst, bound) << "at " << at;
 }
 
-TEST_P(Transcendental, StaysWithinItsBoundInFloat32) {
+TEST_P(Transcendental, FunctionStaysWithinItsErrorBoundInFloat32) {
   expect_within<float>(GetParam(), GetParam().bound_f32, GetParam().absolute_f32, 1 << 18);
 }
-TEST_P(Transcendental, StaysWithinItsBoundInFloat64) {
+TEST_P(Transcendental, FunctionStaysWithinItsErrorBoundInFloat64) {
   expect_within<double>(GetParam(), GetParam().bound_f64, GetParam().absolute_f64, 1 << 16);
 }
 INSTANTIATE_TEST_SUITE_P(Cpu, Transcendental, ::testing::ValuesIn(kFunctions),

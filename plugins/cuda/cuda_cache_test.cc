@@ -34,7 +34,7 @@ class CudaCache : public ::testing::Test {
   std::string folder_;
 };
 
-TEST_F(CudaCache, SecondDeviceDoesNotCompile) {
+TEST_F(CudaCache, SecondDeviceLoadsKernelsFromTheCache) {
   EXPECT_EQ(add().failure.message, "");
   EXPECT_EQ(files().size(), 1u);
   const Fault fault("nvrtcCompileProgram:1+");
@@ -53,7 +53,7 @@ TEST_F(CudaCache, IncompleteFileIsRecompiledAndReplaced) {
   EXPECT_EQ(add().failure.message, "");  // The previous call replaced the file by a valid one.
 }
 
-TEST_F(CudaCache, FileWithForeignBytesIsRecompiled) {
+TEST_F(CudaCache, FileWithAWrongChecksumIsRecompiled) {
   EXPECT_EQ(add().failure.message, "");
   ASSERT_EQ(files().size(), 1u);
   {
@@ -64,7 +64,7 @@ TEST_F(CudaCache, FileWithForeignBytesIsRecompiled) {
   EXPECT_EQ(add().failure.message, "");
 }
 
-TEST_F(CudaCache, IsNotReadForAnotherKey) {
+TEST_F(CudaCache, FileWithAnotherKeyIsNotRead) {
   const Cache cache(folder_);
   cache.write("sm_90 source", "code");
   EXPECT_EQ(cache.read("sm_90 source"), "code");

@@ -61,7 +61,7 @@ void use_everything() {
   EXPECT_EQ(n_called, 1);
 }
 
-TEST_P(CudaFailure, OfAnEntryPointIsReportedWithoutLeakingErrors) {
+TEST_P(CudaFailure, FailingDriverFunctionIsReportedWithoutLeaks) {
   for (const char* const when : {":1", ":2", ":3", ":5", ":1+"}) {
     const Fault fault(GetParam() + std::string(when));
     use_everything();
@@ -84,7 +84,7 @@ TEST(CudaErrors, FailedLaunchNamesTheOp) {
       << result.failure.message;
 }
 
-TEST(CudaErrors, OutOfMemoryNamesTheLargestHolders) {
+TEST(CudaErrors, OutOfMemoryErrorListsTheSizesThatOccupyMostMemory) {
   const Bench bench;
   tenon_buffer_p* buffers[3] = {};
   for (tenon_buffer_p*& buffer : buffers) {

@@ -49,7 +49,7 @@ TEST(CudaKernelList, EveryElementwiseEntryRuns) {
   }
 }
 
-TEST(CudaKernel, GathersReportTheFirstIndexOutOfRange) {
+TEST(CudaKernel, GatherReportsTheFirstIndexOutOfRange) {
   const Bench bench;
   const tenon_gather_attrs attrs = {.struct_size = sizeof attrs, .axis = 0};
   using namespace tenon_sdk::testing;
@@ -97,7 +97,7 @@ TEST(CudaKernel, ScansLongLinesByTilesAndShortOnesByThreads) {
 }
 
 // A serial sum of ones in float16 would stop growing at 2048.
-TEST(CudaKernel, SumsHalvesOfAScatterInFloat32) {
+TEST(CudaKernel, ScatterSumsHalfTypesInFloat32) {
   using namespace tenon_sdk::testing;
   const Bench bench;
   const tenon_scatter_elements_attrs attrs = {

@@ -100,7 +100,7 @@ TEST(CudaLibraryProducts, BroadcastsARightMatrixOverTheBatch) {
                 [&](int64_t, int64_t d, int64_t column) { return element(d * side + column); }));
 }
 
-TEST(CudaLibraryProducts, GemmScalesAndAddsAfterwards) {
+TEST(CudaLibraryProducts, GemmScalesAndAddsAfterTheLibraryProduct) {
   const Bench bench;
   const int64_t side = kSide;
   const tenon_gemm_attrs attrs = {.struct_size = sizeof attrs, .alpha = 2, .beta = -3};
@@ -142,7 +142,7 @@ TEST(CudaLibraryProducts, OnlyFastNumericsUseTf32) {
   EXPECT_EQ(bench.run(TENON_OP_matmul, nullptr, {a, b}, y)[0].numbers()[0], 64);
 }
 
-TEST(CudaLibraryProducts, OwnKernelsMultiplyWithoutTheLibrary) {
+TEST(CudaLibraryProducts, ProductsUseOwnKernelsIfTheLibraryIsMissing) {
   const Variable none("TENON_CUDA_CUBLASLT", "");
   const Bench bench;
   const Tensor one = by_value(f32({}, {1})).as({kSide, kSide}, {0, 0});

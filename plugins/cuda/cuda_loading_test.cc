@@ -40,7 +40,7 @@ TEST(CudaLoading, LibraryWithoutTheFunctionsIsUnavailable) {
       << failure.message;
 }
 
-TEST(CudaLoading, DriverWithoutADeviceOpensNone) {
+TEST(CudaLoading, DriverWithoutADeviceHasNoDevices) {
   const Variable devices("TENON_EMULATED_CUDA_DEVICES", "0");
   const Bench bench;
   EXPECT_EQ(bench.failure().code, TENON_NOT_FOUND);

@@ -7,7 +7,7 @@ namespace {
 
 using namespace tenon_sdk::testing;
 
-TEST(CudaLoop, AddsVectorsAndTheRemainder) {
+TEST(CudaLoop, ElementsAfterTheLastWholeVectorAreComputed) {
   const Bench bench;
   ASSERT_TRUE(bench.is_open()) << bench.failure().message;
   const Tensor x = f32({1, 2, 3, 4, 5, 6, 7});
@@ -44,7 +44,7 @@ TEST(CudaLoop, ReadsAnOperandByValue) {
   EXPECT_EQ(y[0].numbers(), (Numbers{2.5, 5, 7.5}));
 }
 
-TEST(CudaLoop, SumsShortRowsAndLongOnes) {
+TEST(CudaLoop, SumsShortAndLongRows) {
   const Bench bench;
   const int64_t last[] = {1};
   const tenon_sum_attrs attrs = {.struct_size = sizeof attrs, .axes = last, .n_axes = 1};

@@ -61,7 +61,7 @@ TEST_P(CudaStream, DownloadsTheUploadedBytes) {
   }
 }
 
-TEST_P(CudaStream, WaitsForRoomInPinnedMemory) {
+TEST_P(CudaStream, CopyWaitsUntilPinnedMemoryIsFree) {
   tenon_buffer_p* const buffer = allocate(1 << 20);
   Bytes read(1 << 20);
   for (uint8_t i = 0; i < 12; ++i) {
@@ -103,7 +103,7 @@ TEST_P(CudaStream, FillsWithPatternsOfEverySize) {
   }
 }
 
-TEST_P(CudaStream, RefusesACopyWithinMemoryThatOverlaps) {
+TEST_P(CudaStream, CopyBetweenOverlappingDeviceRangesIsRefused) {
   tenon_buffer_p* const buffer = allocate(64);
   const tenon_copy_region region = {{buffer, nullptr, 0, 0}, {buffer, nullptr, 8, 0}, 32, 0};
   EXPECT_EQ(take(calls().copy(stream(), &region)).code, TENON_UNIMPLEMENTED);
@@ -168,7 +168,7 @@ TEST_P(CudaStream, CallsBackAfterEarlierCopies) {
   calls().release(buffer);
 }
 
-TEST_P(CudaStream, ClockIncreases) {
+TEST_P(CudaStream, TimesOfLaterMarksAreLarger) {
   uint64_t first = 0, second = 0, first_ns = 0, second_ns = 0;
   EXPECT_SUCCESS(calls().mark_time(stream(), &first));
   EXPECT_SUCCESS(

@@ -83,7 +83,7 @@ TEST_F(EmulatedCuda, ShufflesExchangeWithinAWarp) {
   EXPECT_EQ(values[32], 33035);
 }
 
-TEST_F(EmulatedCuda, VotesCountTheLanes) {
+TEST_F(EmulatedCuda, VotesReturnTheMaskOfLanes) {
   EXPECT_EQ(run("p.x[t] = (int)__ballot_sync(~0u, t % 2) + (__any_sync(~0u, t == 5) ? 1 : 0);", 32)
                 .message,
             "");
@@ -104,7 +104,7 @@ TEST_F(EmulatedCuda, ReportsThreadsAtDifferentBarriers) {
             TENON_DEVICE_LOST);
 }
 
-TEST_F(EmulatedCuda, ReportsWritesBesideAnAllocation) {
+TEST_F(EmulatedCuda, ReportsWritesAfterAnAllocation) {
   EXPECT_EQ(run("p.x[64 + t] = 1;", 1).code, TENON_DEVICE_LOST);
 }
 
@@ -118,7 +118,7 @@ TEST_F(EmulatedCuda, SharedMemoryIsPoisonedBeforeEachBlock) {
   EXPECT_EQ(values[1], 0x7f7f7f7f);
 }
 
-TEST_F(EmulatedCuda, TooManyThreadsAreRefused) {
+TEST_F(EmulatedCuda, BlockWithTooManyThreadsIsRefused) {
   EXPECT_EQ(run("p.x[0] = 1;", 1025).code, TENON_INTERNAL);
 }
 

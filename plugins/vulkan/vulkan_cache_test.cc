@@ -43,7 +43,7 @@ Data some_data() {
   return data;
 }
 
-TEST(VulkanCacheFile, ReadsBackWhatWasWritten) {
+TEST(VulkanCacheFile, ReadReturnsTheWrittenData) {
   const Folder folder("cache");
   const std::string path = folder.path() / "below" / "one";
   write_cache(path, kKey, some_data());
@@ -53,14 +53,14 @@ TEST(VulkanCacheFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(files_in(folder.path() / "below").size(), 1u);
 }
 
-TEST(VulkanCacheFile, IsEmptyIfTheFileDoesNotExist) {
+TEST(VulkanCacheFile, ReadOfAMissingFileReturnsNoData) {
   const Folder folder("cache");
   EXPECT_EQ(read_cache("", kKey), Data{});
   EXPECT_EQ(read_cache(folder.path() / "one", kKey), Data{});
   EXPECT_EQ(read_cache(folder.path(), kKey), Data{});
 }
 
-TEST(VulkanCacheFile, IsNotReadForAnotherKey) {
+TEST(VulkanCacheFile, FileWithAnotherKeyIsNotRead) {
   const Folder folder("cache");
   const std::string path = folder.path() / "one";
   write_cache(path, kKey, some_data());
@@ -72,7 +72,7 @@ TEST(VulkanCacheFile, IsNotReadForAnotherKey) {
   EXPECT_EQ(read_cache(path, kKey), some_data());
 }
 
-TEST(VulkanCacheFile, IsNotReadIfAnyByteIsCorrupt) {
+TEST(VulkanCacheFile, FileWithACorruptByteIsNotRead) {
   const Folder folder("cache");
   const std::string path = folder.path() / "one";
   write_cache(path, kKey, some_data());
@@ -88,7 +88,7 @@ TEST(VulkanCacheFile, IsNotReadIfAnyByteIsCorrupt) {
   EXPECT_EQ(read_cache(path, kKey), some_data());
 }
 
-TEST(VulkanCacheFile, IsNotReadIfItIsShorterOrLonger) {
+TEST(VulkanCacheFile, FileOfWrongLengthIsNotRead) {
   const Folder folder("cache");
   const std::string path = folder.path() / "one";
   write_cache(path, kKey, some_data());
@@ -172,7 +172,7 @@ class VulkanCache : public ReportsNothingTest {
   std::string file_;
 };
 
-TEST_F(VulkanCache, KeepsPipelinesInOneFileAndOutlivesATornOne) {
+TEST_F(VulkanCache, PipelinesAreSavedInOneFileWhichIsReplacedIfIncomplete) {
   make_one_pipeline(folder() / "new");
   ASSERT_EQ(files_in(folder() / "new").size(), 1u);
   const auto file = files_in(folder() / "new")[0];
@@ -206,7 +206,7 @@ TEST_F(VulkanCache, PassesSavedDataToTheNextRun) {
 }
 
 // The driver is identified by both the file's name and its header.
-TEST_F(VulkanCache, PassesNoCorruptOrForeignDataToTheDriver) {
+TEST_F(VulkanCache, DataThatIsCorruptOrOfAnotherDriverIsNotPassedToTheDriver) {
   make_one_pipeline(folder());
   const Data whole = data_of(file()), kept = read();
   ASSERT_FALSE(kept.empty());

@@ -61,7 +61,7 @@ TEST_P(VulkanClock, MeasuresTheTimeOfALaunch) {
 
 // Marks delay submission, so that the device receives the work between them as a whole. A caller
 // that waits must still get all results.
-TEST_P(VulkanClock, MarksDoNotBlockWaiters) {
+TEST_P(VulkanClock, TimeMarksDoNotBlockWaiters) {
   const Queue stream(bench()), other(bench());
   const Memory data(bench(), kBytes);
   const uint64_t first = mark(stream);
@@ -76,7 +76,7 @@ TEST_P(VulkanClock, MarksDoNotBlockWaiters) {
   calls().release_event(event);
 }
 
-TEST_P(VulkanClock, SupportsAnyNumberOfMarks) {
+TEST_P(VulkanClock, AnyNumberOfTimeMarksMayBeUnread) {
   const Queue stream(bench());
   std::vector<uint64_t> marks;
   for (int i = 0; i < 1000; ++i) marks.push_back(mark(stream));
@@ -92,7 +92,7 @@ TEST_P(VulkanClock, SupportsAnyNumberOfMarks) {
   EXPECT_NE(std::find(marks.begin(), marks.end(), again), marks.end());
 }
 
-TEST_P(VulkanClock, ReportsAnUnknownMark) {
+TEST_P(VulkanClock, ReadingAnUnknownTimeMarkIsAnError) {
   const Queue stream(bench());
   const uint64_t made = mark(stream);
   stream.wait();
@@ -103,7 +103,7 @@ TEST_P(VulkanClock, ReportsAnUnknownMark) {
   EXPECT_EQ(ns, 0u);
 }
 
-TEST_P(VulkanClock, CanBeReadFromOtherThreadsWhileTheStreamIsUsed) {
+TEST_P(VulkanClock, TimeMarksCanBeReadByOtherThreadsWhileTheStreamIsUsed) {
   const Queue stream(bench());
   const Memory data(bench(), kBytes);
   std::vector<uint64_t> marks;
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(, VulkanClock,
                                            Settings{{"visible", "0"}, {"validate", "1"}}),
                          name_of_settings);
 
-TEST(VulkanClocks, AreUnavailableIfTheQueueHasNone) {
+TEST(VulkanClocks, TimeMarksAreUnimplementedIfTheQueueHasNoTimestamps) {
   const TestDevice bench(Settings{{"clock", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue stream(bench);
@@ -136,7 +136,7 @@ TEST(VulkanClocks, AreUnavailableIfTheQueueHasNone) {
   EXPECT_EQ(mark, 0u);
 }
 
-TEST(VulkanClocks, ConvertTicksToNanoseconds) {
+TEST(VulkanClocks, TicksAreConvertedToNanoseconds) {
   Clock clock(64, 83.25f);
   EXPECT_EQ(clock.ns_of(4), 333u);
   EXPECT_EQ(clock.ns_of(uint64_t{1} << 50), (uint64_t{1} << 50) / 4 * 333);
@@ -144,7 +144,7 @@ TEST(VulkanClocks, ConvertTicksToNanoseconds) {
   EXPECT_EQ(clock.ns_of(8), 666u);
 }
 
-TEST(VulkanClocks, ContinueWhenTheCounterWraps) {
+TEST(VulkanClocks, TimeIncreasesWhenTheCounterWrapsAround) {
   constexpr uint64_t kAll = uint64_t{1} << 36;
   Clock clock(36, 1.0f);
   EXPECT_EQ(clock.ns_of(kAll - 10), kAll - 10);
@@ -267,7 +267,7 @@ TEST_P(VulkanNames, PipelinesAndLabelsHaveTheNamesOfOps) {
   EXPECT_TRUE(told.has(VK_OBJECT_TYPE_COMMAND_BUFFER, "batch 0 of stream "));
 }
 
-TEST_P(VulkanNames, NamesOfLoopsListTheirOps) {
+TEST_P(VulkanNames, NameOfAFusedLoopListsItsOps) {
   run(true);
   EXPECT_TRUE(told.has(VK_OBJECT_TYPE_PIPELINE, "loop(add,mul)"));
   EXPECT_EQ(told.labels, (std::vector<std::string>{"loop(add,mul)"}));
@@ -291,7 +291,7 @@ TEST_P(VulkanWithoutNames, PassesNoNamesToTheDriver) {
 INSTANTIATE_TEST_SUITE_P(, VulkanWithoutNames, ::testing::Values(Settings{}), name_of_settings);
 
 // Binds memory to a buffer twice, so that the layer reports an error that names the buffer.
-TEST(VulkanNamesOfObjects, AppearInMessagesOfTheLayer) {
+TEST(VulkanNamesOfObjects, ValidationMessagesContainTheNamesOfObjects) {
   const TestDevice bench(Settings{{"validate", "1"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   heard().log.clear();

@@ -150,7 +150,7 @@ TEST(VulkanInstance, IsUnavailableWithoutALoader) {
   EXPECT_TRUE(says(failure, "there is no Vulkan loader")) << failure.message;
 }
 
-TEST(VulkanInstance, IsUnavailableIfTheLoaderIsAnotherLibrary) {
+TEST(VulkanInstance, IsUnavailableIfTheLoaderFileIsNotAVulkanLoader) {
   const Failure failure = TestDevice::try_create(Settings{{"loader", "libm.so.6"}});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
   EXPECT_TRUE(says(failure, "libm.so.6 is not a Vulkan loader")) << failure.message;
@@ -163,7 +163,7 @@ TEST(VulkanInstance, IsUnavailableWithoutADriver) {
   EXPECT_TRUE(says(failure, "no driver")) << failure.message;
 }
 
-TEST(VulkanInstance, ListsTheDevicesInTheErrorIfNoneMatches) {
+TEST(VulkanInstance, ErrorForNoMatchingDeviceListsTheDevices) {
   const TestDevice bench(Settings{});
   NEED_A_DEVICE(bench);
   const Failure failure = TestDevice::try_create(Settings{{"device", "abacus"}});
@@ -239,7 +239,7 @@ TEST(VulkanInstance, ListsTheDevicesOfAllDrivers) {
 
 // ---- devices
 
-TEST(VulkanDevice, ReportsWhyTheDriverCannotOpenIt) {
+TEST(VulkanDevice, ErrorSaysWhyTheDriverCannotOpenTheDevice) {
   const FailingDriver failing;
   const Drivers only(failing.file());
   const TestDevice bench(Settings{});
@@ -249,7 +249,7 @@ TEST(VulkanDevice, ReportsWhyTheDriverCannotOpenIt) {
       << bench.failure().message;
 }
 
-TEST(VulkanDevice, DescribesItself) {
+TEST(VulkanDevice, PropertiesDescribeTheDevice) {
   const TestDevice bench(Settings{});
   NEED_A_DEVICE(bench);
   const tenon_device_properties properties = bench.properties();
@@ -263,7 +263,7 @@ TEST(VulkanDevice, DescribesItself) {
   EXPECT_EQ(properties.features & TENON_FEATURE_SYNCHRONOUS, 0u);
 }
 
-TEST(VulkanDevice, HidesItsMemoryIfTheOptionIsSet) {
+TEST(VulkanDevice, MemoryIsNotHostVisibleWithOptionVisibleOff) {
   const TestDevice bench(Settings{{"visible", "0"}});
   NEED_A_DEVICE(bench);
   EXPECT_EQ(bench.properties().features & TENON_FEATURE_HOST_VISIBLE, 0u);
@@ -285,7 +285,7 @@ TEST(VulkanDevice, RejectsAnIndexBeyondTheLastDevice) {
 }
 
 // A static object is created before the driver's static objects, so it is destroyed after them.
-TEST(VulkanDevice, CanBeOpenWhenTheProcessExits) {
+TEST(VulkanDevice, DeviceMayStayOpenUntilTheProcessExits) {
   if (const TestDevice bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end_process = [] {
@@ -298,7 +298,7 @@ TEST(VulkanDevice, CanBeOpenWhenTheProcessExits) {
   EXPECT_EXIT(end_process(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST(VulkanDevice, RejectsAShaderWithMoreOperandsThanItBinds) {
+TEST(VulkanDevice, ShaderWithMoreOperandsThanTheDeviceCanBindIsRejected) {
   const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   const uint32_t n = capabilities_of(bench.device()).max_operands + 1;
@@ -307,7 +307,7 @@ TEST(VulkanDevice, RejectsAShaderWithMoreOperandsThanItBinds) {
             TENON_UNIMPLEMENTED);
 }
 
-TEST(VulkanDevice, CreatesEachPipelineOnce) {
+TEST(VulkanDevice, EqualShadersShareOnePipeline) {
   const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   const std::vector<uint32_t> words = add_shader();
@@ -353,7 +353,7 @@ TEST(VulkanMemory, AlignsBuffersTo64Bytes) {
   }
 }
 
-TEST(VulkanMemory, RejectsMoreThanABufferCanHold) {
+TEST(VulkanMemory, AllocationLargerThanTheMaximumBufferIsRejected) {
   const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   const uint64_t most = bench.properties().max_buffer_bytes;
@@ -409,7 +409,7 @@ TEST(VulkanMemory, BuffersDoNotOverlapForAnyOrderOfReleases) {
   }
 }
 
-TEST(VulkanMemory, LeavesNoErrorBehind) { EXPECT_EQ(count_errors(), 0u); }
+TEST(VulkanMemory, AllErrorsAreReleased) { EXPECT_EQ(count_errors(), 0u); }
 
 }  // namespace
 }  // namespace tenon_vulkan::testing

@@ -68,7 +68,7 @@ Failure notified(const Queue& stream) {
   return answer.failure;
 }
 
-TEST_P(VulkanFailure, OfASubmissionIsReportedForEachOfItsLaunches) {
+TEST_P(VulkanFailure, RejectedSubmissionIsReportedForEachOfItsLaunches) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), 400);
@@ -109,7 +109,7 @@ class AddTwiceKernel final : public Kernel {
   AddKernel add_;
 };
 
-TEST_P(VulkanFailure, OfADispatchSkipsTheRestOfItsLaunch) {
+TEST_P(VulkanFailure, FailedDispatchSkipsTheLaterDispatchesOfItsLaunch) {
   const Queue stream(bench());
   AddTwiceKernel twice(bench().device());
   const Memory a(bench(), 400);
@@ -132,7 +132,7 @@ TEST_P(VulkanFailure, OfADispatchSkipsTheRestOfItsLaunch) {
   functions().QueueSubmit = submit_really;
 }
 
-TEST_P(VulkanFailure, OfACopyIsNotReportedToWaitersForEarlierWork) {
+TEST_P(VulkanFailure, FailedCopyIsNotReportedToWaitersForEarlierWork) {
   const Queue queue(bench());
   Stream& stream = from_c(queue.get());
   const Memory a(bench(), 400);
@@ -149,7 +149,7 @@ TEST_P(VulkanFailure, OfACopyIsNotReportedToWaitersForEarlierWork) {
   EXPECT_SUCCESS(stream.take_failure(after));
 }
 
-TEST_P(VulkanFailure, OfACopyIsReportedToTheFirstWaiter) {
+TEST_P(VulkanFailure, FailedCopyIsReportedToTheFirstWaiter) {
   const Queue stream(bench());
   const Memory a(bench(), 400);
   write_ones(stream, a);
@@ -168,7 +168,7 @@ TEST_P(VulkanFailure, OfACopyIsReportedToTheFirstWaiter) {
   EXPECT_EQ(stream.words(a, 100), Words(100, 1));
 }
 
-TEST_P(VulkanFailure, MakesMarksUnreadable) {
+TEST_P(VulkanFailure, TimeMarksOfARejectedSubmissionCannotBeRead) {
   if (!from_c(bench().device()).clock().is_there()) GTEST_SKIP() << "it has no clock";
   const tenon_plugin_calls& calls = TestDevice::calls();
   const Queue stream(bench());
@@ -210,7 +210,7 @@ void expect_lost(const TestDevice& bench, const Queue& stream, const Memory& mem
   expect(take(calls.allocate(bench.device(), 4, &buffer)));
 }
 
-TEST_P(VulkanFailure, OfALostDeviceIsReportedByEveryCall) {
+TEST_P(VulkanFailure, EveryCallReportsALostDevice) {
   const Queue stream(bench()), other(bench());
   const Memory a(bench(), 400);
   const auto submit = std::exchange(functions().QueueSubmit, is_lost);
@@ -220,7 +220,7 @@ TEST_P(VulkanFailure, OfALostDeviceIsReportedByEveryCall) {
   functions().QueueSubmit = submit;
 }
 
-TEST_P(VulkanFailure, OfADeviceLostDuringWorkIsReportedToWaiters) {
+TEST_P(VulkanFailure, LossOfTheDeviceDuringWorkIsReportedToWaiters) {
   if (!from_c(bench().device()).driver().has_timeline()) GTEST_SKIP();
   const Queue stream(bench());
   const Memory a(bench(), 1 << 20);

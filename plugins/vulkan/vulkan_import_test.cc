@@ -63,7 +63,7 @@ class VulkanImport : public OnDriver {
   }
 };
 
-TEST_P(VulkanImport, IsReadAndWrittenInPlace) {
+TEST_P(VulkanImport, ImportedMemoryIsReadAndWrittenInPlace) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   for (const size_t offset : {size_t{0}, size_t{16}, kPage - 16}) {
@@ -87,7 +87,7 @@ TEST_P(VulkanImport, IsReadAndWrittenInPlace) {
 }
 
 // An allocator may place two tensors on one page.
-TEST_P(VulkanImport, BuffersMayShareAPage) {
+TEST_P(VulkanImport, TwoImportedBuffersMayShareAPage) {
   const Queue stream(bench());
   const Pages pages(3 * kBytes);
   const Memory first = imported(pages.words(), kBytes + 1024),
@@ -102,7 +102,7 @@ TEST_P(VulkanImport, BuffersMayShareAPage) {
 }
 
 // The device does not count imported memory as allocated, and never allocates buffers in it.
-TEST_P(VulkanImport, IsNotReusedAfterItIsReleased) {
+TEST_P(VulkanImport, ReleasedImportedMemoryIsNotReusedForBuffers) {
   const Queue stream(bench());
   const uint64_t before = allocated();
   for (const size_t size : {kBytes, size_t{1} << 20, size_t{64} << 20}) {
@@ -125,7 +125,7 @@ TEST_P(VulkanImport, IsNotReusedAfterItIsReleased) {
   }
 }
 
-TEST_P(VulkanImport, MayBeOfReadOnlyMemory) {
+TEST_P(VulkanImport, ReadOnlyMemoryIsImportedOrRefused) {
   const Pages pages(kBytes);
   pages.fill(3);
   pages.protect();
@@ -141,7 +141,7 @@ TEST_P(VulkanImport, MayBeOfReadOnlyMemory) {
 }
 
 // If an import is refused, the host copies the memory.
-TEST_P(VulkanImport, IsRefusedForPartialWordsAndSmallMemory) {
+TEST_P(VulkanImport, ImportOfPartialWordsOrSmallMemoryIsRefused) {
   const Pages pages(2 * kBytes);
   const struct {
     size_t offset;
@@ -157,7 +157,7 @@ TEST_P(VulkanImport, IsRefusedForPartialWordsAndSmallMemory) {
   }
 }
 
-TEST_P(VulkanImport, IsRefusedIfTheDriverRejectsTheMemory) {
+TEST_P(VulkanImport, ImportIsRefusedIfTheDriverRejectsTheMemory) {
   const Pages pages(kBytes);
   tenon_buffer_p* buffer = nullptr;
   const DeviceFunctions kept = functions();
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(, VulkanImport, ::testing::Values(Settings{}, Settings{
                          name_of_settings);
 
 // With this option the device behaves like a discrete GPU, whose memory is not host memory.
-TEST(VulkanImports, AreNotClaimedIfDeviceMemoryIsNotHostVisible) {
+TEST(VulkanImports, DeviceWithoutHostVisibleMemoryDoesNotDeclareImport) {
   const TestDevice bench(Settings{{"visible", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   EXPECT_EQ(bench.properties().features & TENON_FEATURE_IMPORT_HOST, 0u);

@@ -90,7 +90,7 @@ TEST_F(VulkanBroadcast, AxesLongerThanShadersCountAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, SearchesSequencesBeyond31Bits) {
+TEST_F(VulkanBroadcast, SearchsortedSupportsSequencesOfMoreThan2To31Elements) {
   constexpr int64_t kMany = 3'000'000'000;
   const tenon_searchsorted_attrs attrs = TENON_SEARCHSORTED_ATTRS_DEFAULT;
   const Memory memory(bench_, 16), result(bench_, 8);
@@ -104,7 +104,7 @@ TEST_F(VulkanBroadcast, SearchesSequencesBeyond31Bits) {
 }
 
 // Positions of taps are signed 32-bit integers.
-TEST_F(VulkanBroadcast, PoolsOfAxesBeyond31BitsAreUnimplemented) {
+TEST_F(VulkanBroadcast, PoolingOfAxesLongerThan2To31IsUnimplemented) {
   const int64_t kernel = 1, stride = 1 << 28;
   tenon_max_pool_attrs attrs = TENON_MAX_POOL_ATTRS_DEFAULT;
   attrs.kernel_shape = &kernel;
@@ -186,7 +186,7 @@ TEST(VulkanLimits, AllocationsAreLimitedToTheRemainingBudget) {
       << failure.message;
 }
 
-TEST(VulkanLimits, TheDriversBudgetIsQueried) {
+TEST(VulkanLimits, MemoryBudgetIsReadFromTheDriver) {
   const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const auto& device = from_c(bench.device());
@@ -265,7 +265,7 @@ class VulkanLargeLoops : public ::testing::Test {
   const Queue queue_{bench_};
 };
 
-TEST_F(VulkanLargeLoops, SplitDenseOperandsIntoChunks) {
+TEST_F(VulkanLargeLoops, LoopIsSplitIfDenseOperandsExceedABinding) {
   const uint64_t n = seen() + 100001;
   const Memory memory(bench(), n);
   const Bytes numbers = drawn(n);
@@ -278,7 +278,7 @@ TEST_F(VulkanLargeLoops, SplitDenseOperandsIntoChunks) {
 }
 
 // Even a single strided row exceeds a binding.
-TEST_F(VulkanLargeLoops, SplitStridedOperandsIntoChunks) {
+TEST_F(VulkanLargeLoops, LoopIsSplitIfStridedOperandsExceedABinding) {
   constexpr uint64_t kRows = 3;
   const uint64_t n_columns = seen() / kRows + 50001, n = kRows * n_columns;
   const auto columns = static_cast<int64_t>(n_columns);

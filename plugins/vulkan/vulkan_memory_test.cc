@@ -45,7 +45,7 @@ void exhaust(const char* name, const Call& call, const End& end) {
   ADD_FAILURE() << name << " allocates without an end";
 }
 
-TEST(VulkanHostMemory, AnyCallSurvivesAFailedAllocation) {
+TEST(VulkanHostMemory, EveryCallReportsAFailedHostAllocationWithoutSideEffects) {
   const TestDevice bench(Settings{{"cache", ""}, {"visible", "0"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const tenon_plugin_calls& calls = TestDevice::calls();

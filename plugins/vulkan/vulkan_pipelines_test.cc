@@ -137,7 +137,7 @@ class VulkanPipelines : public OnDriver {
   }
 };
 
-TEST_P(VulkanPipelines, DoNotBlockLaunches) {
+TEST_P(VulkanPipelines, CreatingAPipelineDoesNotBlockLaunches) {
   const Queue stream(bench());
   const Memory x(bench(), 400);
   stream.write(x, Words(kCount, 1));
@@ -158,7 +158,7 @@ TEST_P(VulkanPipelines, DoNotBlockLaunches) {
   EXPECT_EQ(stream.words(x, kCount), Words(kCount, ((3 + 1 + 10) * 3 + 2) * 3 + 1));
 }
 
-TEST_P(VulkanPipelines, AreCreatedConcurrently) {
+TEST_P(VulkanPipelines, SeveralPipelinesAreCreatedConcurrently) {
   const Queue stream(bench());
   const Memory x(bench(), 400);
   stream.write(x, Words(kCount, 1));
@@ -170,7 +170,7 @@ TEST_P(VulkanPipelines, AreCreatedConcurrently) {
   EXPECT_GE(gate.most(), 2);
 }
 
-TEST_P(VulkanPipelines, SubmitHeldWorkWithoutAWaiter) {
+TEST_P(VulkanPipelines, HeldDispatchesAreSubmittedWithoutAWaiter) {
   if ((bench().properties().features & TENON_FEATURE_HOST_VISIBLE) == 0) {
     GTEST_SKIP() << "only the address tells";
   }
@@ -191,7 +191,7 @@ TEST_P(VulkanPipelines, SubmitHeldWorkWithoutAWaiter) {
   EXPECT_EQ(words[0], 8u);
 }
 
-TEST_P(VulkanPipelines, ThatCannotBeCreatedFailOnlyTheirLaunches) {
+TEST_P(VulkanPipelines, PipelineThatCannotBeCreatedFailsOnlyItsLaunches) {
   const Queue stream(bench());
   const Memory x(bench(), 400), y(bench(), 400);
   stream.write(x, Words(kCount, 1));
@@ -221,7 +221,7 @@ TEST_P(VulkanPipelines, ThatCannotBeCreatedFailOnlyTheirLaunches) {
   EXPECT_EQ(stream.words(y, kCount), Words(kCount, 3 + 2));
 }
 
-TEST_P(VulkanPipelines, HoldABoundedNumberOfLaunches) {
+TEST_P(VulkanPipelines, NumberOfHeldDispatchesIsBounded) {
   const Queue stream(bench());
   const Memory x(bench(), 400);
   stream.write(x, Words(kCount, 0));
@@ -242,7 +242,7 @@ TEST_P(VulkanPipelines, HoldABoundedNumberOfLaunches) {
   EXPECT_EQ(stream.words(x, kCount), Words(kCount, expected));
 }
 
-TEST_P(VulkanPipelines, MayBePendingWhenTheDeviceIsClosed) {
+TEST_P(VulkanPipelines, DeviceMayBeClosedWhilePipelinesAreBeingCreated) {
   std::vector<std::unique_ptr<StepKernel>> kernels;
   for (uint32_t i = 0; i < 20; ++i) {
     kernels.push_back(std::make_unique<StepKernel>(bench().device(), i));

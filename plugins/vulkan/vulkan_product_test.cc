@@ -28,23 +28,23 @@ void expect_bits(const Product& product) {
   expect_elements(y.bytes, expected(product, a, b, steps_of(bench, product)));
 }
 
-TEST_F(VulkanProducts, AreBitExactInOneTile) {
+TEST_F(VulkanProducts, ProductOfOneTileIsBitExact) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 5, .columns = 2});
 }
 
-TEST_F(VulkanProducts, AreBitExactInManyTiles) {
+TEST_F(VulkanProducts, ProductOfManyTilesIsBitExact) {
   expect_bits({.matrices = 1, .rows = 65, .deep = 67, .columns = 131});
 }
 
-TEST_F(VulkanProducts, AreBitExactWhenVectorised) {
+TEST_F(VulkanProducts, VectorisedProductIsBitExact) {
   expect_bits({.matrices = 2, .rows = 48, .deep = 64, .columns = 132});
 }
 
-TEST_F(VulkanProducts, AreBitExactWhenNotVectorised) {
+TEST_F(VulkanProducts, UnalignedProductIsBitExact) {
   expect_bits({.matrices = 2, .rows = 48, .deep = 64, .columns = 132, .offset = 3});
 }
 
-TEST_F(VulkanProducts, AreBitExactTransposed) {
+TEST_F(VulkanProducts, ProductOfTransposedFactorsIsBitExact) {
   for (const bool transpose_a : {false, true}) {
     for (const bool transpose_b : {false, true}) {
       expect_bits({.matrices = 3,
@@ -59,22 +59,22 @@ TEST_F(VulkanProducts, AreBitExactTransposed) {
 
 // The packed factors of all matrices exceed the packing limit, so a dispatch computes several of
 // them.
-TEST_F(VulkanProducts, AreBitExactForSubmatrices) {
+TEST_F(VulkanProducts, ProductPackedByMatricesIsBitExact) {
   expect_bits({.matrices = 40, .rows = 128, .deep = 512, .columns = 512});
 }
 
 // The packed factors of one matrix exceed the packing limit, so a dispatch computes several
 // columns.
-TEST_F(VulkanProducts, AreBitExactForPartialColumns) {
+TEST_F(VulkanProducts, ProductPackedByColumnsIsBitExact) {
   expect_bits({.matrices = 1, .rows = 16, .deep = 8192, .columns = 1400});
 }
 
-TEST_F(VulkanProducts, AreBitExactForLongSums) {
+TEST_F(VulkanProducts, ProductWithLongSumsIsBitExact) {
   expect_bits({.matrices = 1, .rows = 1, .deep = 100003, .columns = 2});
 }
 
 // The sums exceed the loop iterations of one dispatch, so partial sums are stored in the workspace.
-TEST_F(VulkanProducts, AreBitExactForSplitLongSums) {
+TEST_F(VulkanProducts, ProductWithSumsSplitOverDispatchesIsBitExact) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 600011, .columns = 2});
   expect_bits({.matrices = 2, .rows = 17, .deep = 270001, .columns = 33});
 }
@@ -141,7 +141,7 @@ uint16_t bfloat16_of(float x) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsPackedAndTiled) {
+TEST_F(VulkanProducts, FloatProductsHaveTheSameBitsPackedAndTiled) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const std::vector<float> a = drawn(kCountA, 1), b = drawn(kCountB, 2);
@@ -153,7 +153,7 @@ TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsPackedAndTiled) {
 
 // The product exceeds the work limit of one dispatch, so its tiles are split over several
 // dispatches.
-TEST_F(VulkanProducts, SplitOverDispatchesHaveTheSameBitsPackedAndTiled) {
+TEST_F(VulkanProducts, ProductSplitOverDispatchesHasTheSameBitsPackedAndTiled) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 600, .deep = 110, .columns = 700};
@@ -167,7 +167,7 @@ TEST_F(VulkanProducts, SplitOverDispatchesHaveTheSameBitsPackedAndTiled) {
   expect_elements(y, expected(product, a, b));
 }
 
-TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsPackedAndTiled) {
+TEST_F(VulkanProducts, HalfTypeProductsHaveTheSameBitsPackedAndTiled) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16}) {
@@ -186,7 +186,7 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsPackedAndTiled) {
 }
 
 // Products of integers always use the tiled variant. Their sums wrap.
-TEST_F(VulkanProducts, OfIntegersWrapAround) {
+TEST_F(VulkanProducts, IntegerProductsWrapAround) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   std::minstd_rand random(1);
@@ -200,7 +200,7 @@ TEST_F(VulkanProducts, OfIntegersWrapAround) {
 }
 
 // Rows and matrices have negative strides; neighbours in a row are still contiguous.
-TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
+TEST_F(VulkanProducts, ProductOfReversedRowsHasTheSameBits) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 64, .deep = 64, .columns = 64};
@@ -233,7 +233,7 @@ TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
 }
 
 // The packed rows of one block would exceed a binding on lavapipe.
-TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
+TEST_F(VulkanProducts, ProductWithTooManyRowsForABindingIsNotPacked) {
   const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue queue(bench);
@@ -255,7 +255,7 @@ TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
   expect_elements(queue.bytes(memory_y, of_y.bytes()), expected(product, a, b));
 }
 
-TEST_F(VulkanProducts, MayHaveNoElements) {
+TEST_F(VulkanProducts, ProductWithoutElementsSucceeds) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const std::array<int64_t, 3> all_sizes[] = {{1, 0, 10}, {1, 10, 0}, {0, 10, 10}};
@@ -270,7 +270,7 @@ TEST_F(VulkanProducts, MayHaveNoElements) {
 
 // If there are few results, long sums are split into chunks. The partial sums of several matrices
 // must be kept apart.
-TEST_F(VulkanProducts, OfLongSumsAreSplitAlongKOnGpus) {
+TEST_F(VulkanProducts, LongSumsAreSplitAlongKOnGpus) {
   const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product products[] = {{.matrices = 1, .rows = 3, .deep = 5003, .columns = 2, .offset = 1},
@@ -295,7 +295,7 @@ TEST_F(VulkanProducts, OfLongSumsAreSplitAlongKOnGpus) {
 }
 
 // The partial sums of all chunks exceed the limit, so several dispatches accumulate them.
-TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirPartialSums) {
+TEST_F(VulkanProducts, PartialSumsAreAccumulatedIfTheyExceedTheLimit) {
   const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product product = {.matrices = 1, .rows = 1030, .deep = 4100, .columns = 512};
@@ -308,7 +308,7 @@ TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirPartialSums) {
 }
 
 // The result is large enough that large tiles are selected.
-TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
+TEST_F(VulkanProducts, ProductWithLargeTilesHasTheSameBits) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product large = {.matrices = 9, .rows = 230, .deep = 21, .columns = 205};
@@ -320,7 +320,7 @@ TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
 }
 
 // The launch must fail instead of returning a wrong sum.
-TEST_F(VulkanProducts, ReportLoopsBeyondTheDriversLimit) {
+TEST_F(VulkanProducts, ProductThatExceedsTheDriversLoopLimitFails) {
   const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue queue(bench);

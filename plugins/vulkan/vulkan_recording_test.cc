@@ -90,7 +90,7 @@ class VulkanRecording : public CountsDispatches {
   static constexpr uint64_t kBlock = uint64_t{65} << 20;
 };
 
-TEST_P(VulkanRecording, IsEncodedOnce) {
+TEST_P(VulkanRecording, CommandsAreEncodedOnceForRepeatedReplays) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -127,7 +127,7 @@ TEST_P(VulkanRecording, ManyReplaysMayBeInFlight) {
 
 // A batch is submitted as soon as it reaches max_products_per_submission, so each replay is one
 // submission.
-TEST_P(VulkanRecording, LongReplaysAreSubmittedEarly) {
+TEST_P(VulkanRecording, ReplayThatReachesTheWorkLimitIsSubmitted) {
   const Queue stream(bench());
   AddKernel add(bench().device(),
                 capabilities_of(bench().device()).max_products_per_submission / 2);
@@ -141,7 +141,7 @@ TEST_P(VulkanRecording, LongReplaysAreSubmittedEarly) {
   functions().QueueSubmit = submit_of_driver;
 }
 
-TEST_P(VulkanRecording, ReadsTheResultsOfThePreviousReplay) {
+TEST_P(VulkanRecording, ReplayReadsTheResultsOfThePreviousReplay) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -156,7 +156,7 @@ TEST_P(VulkanRecording, ReadsTheResultsOfThePreviousReplay) {
   EXPECT_EQ(words(stream, {a}), Words(kCount, want));
 }
 
-TEST_P(VulkanRecording, ServesOutputsThatAlternateBetweenBlocks) {
+TEST_P(VulkanRecording, OutputsMayAlternateBetweenMemoryBlocks) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -172,7 +172,7 @@ TEST_P(VulkanRecording, ServesOutputsThatAlternateBetweenBlocks) {
   EXPECT_EQ(n_dispatches, 4);
 }
 
-TEST_P(VulkanRecording, ServesMoreBlocksThanCommandsAreKeptFor) {
+TEST_P(VulkanRecording, ReplaysWithMoreBlocksThanCachedCommandsAreCorrect) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -186,7 +186,7 @@ TEST_P(VulkanRecording, ServesMoreBlocksThanCommandsAreKeptFor) {
   }
 }
 
-TEST_P(VulkanRecording, OutlivesTheBlocksOfItsReplays) {
+TEST_P(VulkanRecording, RecordingIsUsableAfterTheBlocksOfAReplayAreFreed) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -202,7 +202,7 @@ TEST_P(VulkanRecording, OutlivesTheBlocksOfItsReplays) {
 }
 
 // For example, an update of a trained parameter in place.
-TEST_P(VulkanRecording, ServesSlotsThatOverlapAsBefore) {
+TEST_P(VulkanRecording, CachedCommandsAreUsedIfSlotsOverlapAtTheSameDistance) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -231,7 +231,7 @@ TEST_P(VulkanRecording, ServesSlotsThatOverlapAsBefore) {
 
 // Cached commands have barriers for conflicts within one slot. If slots overlap that did not
 // overlap before, more barriers may be needed, so the cached commands must not be executed.
-TEST_P(VulkanRecording, IsReplayedOneByOneIfSlotsOverlapDifferently) {
+TEST_P(VulkanRecording, DispatchesAreEncodedOneByOneIfSlotsOverlapDifferently) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -248,7 +248,7 @@ TEST_P(VulkanRecording, IsReplayedOneByOneIfSlotsOverlapDifferently) {
   }
 }
 
-TEST_P(VulkanRecording, IsReplayedOnTwoStreamsConcurrently) {
+TEST_P(VulkanRecording, RecordingIsReplayedOnTwoStreamsConcurrently) {
   const Queue first(bench()), second(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -266,7 +266,7 @@ TEST_P(VulkanRecording, IsReplayedOnTwoStreamsConcurrently) {
 
 // ---- failures
 
-TEST_P(VulkanRecording, IsCorrectAfterARejectedReplay) {
+TEST_P(VulkanRecording, ReplayAfterARejectedReplayIsCorrect) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -289,7 +289,7 @@ TEST_P(VulkanRecording, IsCorrectAfterARejectedReplay) {
   EXPECT_EQ(n_dispatches, 2);
 }
 
-TEST_P(VulkanRecording, IsReplayedOneByOneIfCommandsCannotBeKept) {
+TEST_P(VulkanRecording, DispatchesAreEncodedOneByOneIfCommandsCannotBeCached) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);
@@ -304,7 +304,7 @@ TEST_P(VulkanRecording, IsReplayedOneByOneIfCommandsCannotBeKept) {
   EXPECT_EQ(words(stream, {c}), Words(kCount, 12));
 }
 
-TEST_P(VulkanRecording, ReportsTheLossOfTheDevice) {
+TEST_P(VulkanRecording, ReplayReportsALostDevice) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   TwoAdds two(bench(), add);

@@ -198,7 +198,7 @@ class VulkanReduction : public OnDriver {
 };
 
 // The elements are small integers, whose sum is exact in any order.
-TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
+TEST_P(VulkanReduction, SumsOfSmallIntegersAreExactForRowsOfAnyLength) {
   for (const Layout lie : {Layout::kRows, Layout::kColumns, Layout::kTwoAxes}) {
     for (const int64_t length : kLengths) {
       const int64_t n_rows = length < 5000 ? 70 : 3;
@@ -228,7 +228,7 @@ TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
   }
 }
 
-TEST_P(VulkanReduction, HasTheSameBitsWhenFused) {
+TEST_P(VulkanReduction, FusedReductionHasTheSameBits) {
   for (const Layout lie : {Layout::kRows, Layout::kColumns, Layout::kTwoAxes}) {
     for (const int64_t length : kLengths) {
       if (length > 32768) continue;  // The host does not request loops over longer rows.
@@ -261,7 +261,7 @@ TEST_P(VulkanReduction, HasTheSameBitsWhenFused) {
 
 // floor_div of floats takes as many loop iterations as the difference of their exponents, and a
 // driver may end loops after a limit.
-TEST_P(VulkanReduction, IsNotFusedIntoLoopsThatTheDriverEnds) {
+TEST_P(VulkanReduction, LoopThatExceedsTheDriversIterationLimitIsRefused) {
   constexpr int64_t kLength = 4096;
   std::vector<float> x(kLength);
   for (size_t i = 0; i < kLength; ++i) x[i] = i / 64 % 2 == 0 ? 0x1p60f : -0x1p60f;

@@ -206,7 +206,7 @@ class VulkanSequence : public CountsDispatches {
   std::vector<std::unique_ptr<TurnKernel>> kernels_;
 };
 
-TEST_P(VulkanSequence, IsCoalescedAfterManyReplays) {
+TEST_P(VulkanSequence, SmallDispatchesAreCoalescedAfterManyReplays) {
   const Queue stream(bench());
   Chain chain(bench(), many(40), 50);
   chain.write_constant(stream);
@@ -220,7 +220,7 @@ TEST_P(VulkanSequence, IsCoalescedAfterManyReplays) {
   EXPECT_EQ(n_dispatches, 41);
 }
 
-TEST_P(VulkanSequence, IsNotCoalescedIfThePipelineFails) {
+TEST_P(VulkanSequence, DispatchesAreNotCoalescedIfThePipelineCannotBeCreated) {
   const Queue stream(bench());
   Chain chain(bench(), many(40), 50);
   chain.write_constant(stream);
@@ -233,7 +233,7 @@ TEST_P(VulkanSequence, IsNotCoalescedIfThePipelineFails) {
   functions().CreateComputePipelines = create;
 }
 
-TEST_P(VulkanSequence, IsNotCoalescedIfCommandsCannotBeKept) {
+TEST_P(VulkanSequence, DispatchesAreNotCoalescedIfCommandsCannotBeCached) {
   const Queue stream(bench());
   Chain chain(bench(), many(40), 50);
   chain.write_constant(stream);
@@ -246,7 +246,7 @@ TEST_P(VulkanSequence, IsNotCoalescedIfCommandsCannotBeKept) {
 
 // The same sequence occurs before and after large dispatches. Its pipeline is created while the
 // large dispatches are encoded.
-TEST_P(VulkanSequence, IsEncodedWholeIfItsPipelineIsCreatedMeanwhile) {
+TEST_P(VulkanSequence, CommandsWithPartOfTheSequencesAreDiscarded) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels(60, &make(3, kFew));
   std::fill(kernels.begin() + 20, kernels.begin() + 40, &make(7, 0));
@@ -276,7 +276,7 @@ TEST_P(VulkanSequenceAtOnce, CoalescesLaunchesOfAnySmallSize) {
   }
 }
 
-TEST_P(VulkanSequenceAtOnce, ExcludesLargeDispatches) {
+TEST_P(VulkanSequenceAtOnce, LargeDispatchesAreNotCoalesced) {
   const Queue stream(bench());
   TurnKernel& small = make(3, kFew);
   TurnKernel &unknown = make(7, 0), &wide = make(11, kFew, false), &deep = make(13, 10000);
@@ -290,7 +290,7 @@ TEST_P(VulkanSequenceAtOnce, ExcludesLargeDispatches) {
 }
 
 // There are more shaders than may be merged into one.
-TEST_P(VulkanSequenceAtOnce, IsSplitIfTheShaderWouldBeLong) {
+TEST_P(VulkanSequenceAtOnce, SequenceIsSplitIfItsShaderWouldBeTooLong) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels;
   for (uint32_t i = 0; i < 80; ++i) kernels.push_back(&make(2 * i + 1, kFew));
@@ -301,7 +301,7 @@ TEST_P(VulkanSequenceAtOnce, IsSplitIfTheShaderWouldBeLong) {
   EXPECT_LT(n_dispatches, 20);
 }
 
-TEST_P(VulkanSequenceAtOnce, IsCoalescedForSlotsInDifferentBlocks) {
+TEST_P(VulkanSequenceAtOnce, DispatchesWithSlotsInDifferentBlocksAreCoalesced) {
   constexpr uint64_t kBlock = uint64_t{65} << 20;
   const Queue stream(bench());
   Chain chain(bench(), many(12), 50);

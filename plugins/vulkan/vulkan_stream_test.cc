@@ -160,7 +160,7 @@ TEST_P(VulkanStream, FillsWithPatternsOfEachSizeAtAnyOffset) {
   }
 }
 
-TEST_P(VulkanStream, FillsMoreThanStagingMemoryHoldsWithTwoWords) {
+TEST_P(VulkanStream, FillsMoreThanStagingMemoryHoldsWithAnEightBytePattern) {
   constexpr uint64_t kLarge = uint64_t{80} << 20;
   const Queue stream(bench());
   const Memory buffer(bench(), kLarge);
@@ -199,7 +199,7 @@ TEST_P(VulkanStream, DispatchesWithOperandsByValue) {
   EXPECT_EQ(stream.words(out, 100), Words(100, 8));
 }
 
-TEST_P(VulkanStream, DoesNothingForALaunchWithoutElements) {
+TEST_P(VulkanStream, LaunchWithoutElementsEnqueuesNothing) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), 400);
@@ -289,7 +289,7 @@ TEST_P(VulkanStream, OrdersStreamsByEvents) {
   }
 }
 
-TEST_P(VulkanStream, WritesHostMemoryBeforeAnotherStreamReadsItAfterAnEvent) {
+TEST_P(VulkanStream, EventOrdersADownloadBeforeAnUploadOfAnotherStream) {
   const Queue first(bench()), second(bench());
   const Memory a(bench(), kBusyBytes), b(bench(), kBusyBytes);
   Bytes between(kBusyBytes, 0);
@@ -392,7 +392,7 @@ TEST_P(VulkanStream, SubmitsGatheredWorkWithoutAWaiter) {
   EXPECT_EQ(words[0], 77u);
 }
 
-TEST_P(VulkanStream, OtherThreadsCanWait) {
+TEST_P(VulkanStream, OtherThreadsCanWaitForTheStream) {
   const Queue stream(bench());
   const Memory data(bench(), kBusyBytes);
   std::atomic<bool> is_done{false};

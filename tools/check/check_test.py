@@ -127,7 +127,7 @@ class Annotations(unittest.TestCase):
         self.expect("TENON_OWNED tenon_error* tenon_do", "tenon_error* tenon_do",
                     "tenon_do: returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
 
-    def test_manuals_are_checked(self):
+    def test_comments_of_functions_are_checked(self):
         self.expect(" * @param size   How many.\n", "", "tenon_do: @param size is missing")
         self.expect(" * @since 0.1, unstable\n", "", "tenon_do: @since is missing")
         self.expect("TENON_NOT_FOUND", "TENON_NOT_FUOND", "tenon_do: there is no TENON_NOT_FUOND")
@@ -146,7 +146,7 @@ class Annotations(unittest.TestCase):
 
 
 class Wrappers(unittest.TestCase):
-    def test_every_function_is_called_or_exempted(self):
+    def test_functions_that_are_neither_called_nor_exempted_are_faults(self):
         called = wrappers.called_in(["check(tenon_a(x));  // As tenon_b() would."])
         self.assertEqual(wrappers.faults_in(["tenon_a", "tenon_b"], called, {"tenon_b": "why"}), [])
         self.assertEqual(len(wrappers.faults_in(["tenon_a", "tenon_b"], called, {})), 1)
@@ -165,7 +165,7 @@ class Portable(unittest.TestCase):
         self.assertEqual(list(portable.faults_in(lines)),
                          [(2, "#include <format>"), (3, "std::bit_cast")])
 
-    def test_ruled_out_phrases_are_found(self):
+    def test_phrases_that_words_md_forbids_are_found(self):
         text = "// The way\n// back.\nconstexpr int kMost = 1;\n// The way in which\n"
         self.assertEqual([number for number, _ in words.faults_in(text)], [1, 3])
 

@@ -247,7 +247,7 @@ int n_operands(ExpansionOpcode opcode) {
   return 0;
 }
 
-TEST(ExpansionLists, UseEachValueAndOnlyEarlierOnes) {
+TEST(ExpansionLists, EachValueIsUsedAndOnlyByLaterInstructions) {
   for (const Expansion& e : tenon_sdk::expansion_data::kAll) {
     SCOPED_TRACE(::testing::Message() << "op " << e.op);
     size_t value = e.n_inputs + e.constants.size() + e.int_constants.size();
@@ -276,7 +276,7 @@ TEST(ExpansionLists, ContainNoDuplicateInstructions) {
   }
 }
 
-TEST(ExpansionLists, DoNotExistForOpsWithoutExpansion) {
+TEST(ExpansionLists, OpsWithoutAnExpansionHaveNoList) {
   EXPECT_EQ(find_expansion(TENON_OP_add, false), nullptr);
 }
 

@@ -71,13 +71,13 @@ class Outputs(unittest.TestCase):
 
 
 class Pages(unittest.TestCase):
-    def test_names_have_date_device_and_commit(self):
+    def test_report_names_have_date_device_and_commit(self):
         self.assertEqual(gpu_report.file_stem("2026-11-24", "NVIDIA H100 80GB HBM3", "0123456789"),
                          "2026-11-24-nvidia-h100-80gb-hbm3-0123456789")
         self.assertEqual(gpu_report.file_stem("2026-11-24", "llvmpipe (LLVM 15.0.6, 256 bits)", "0123456789"),
                          "2026-11-24-llvmpipe-0123456789")
 
-    def test_list_every_step_and_fault(self):
+    def test_report_lists_every_step_and_fault(self):
         outcomes = [
             gpu_report.Outcome("tests", "run tests", 0, 12.3, "2 passed"),
             gpu_report.Outcome("kit", "run kit", 1, 5, "cells: 2", ["FAIL a | b"]),
@@ -93,7 +93,7 @@ class Pages(unittest.TestCase):
         self.assertIn("## Faults: kit\n\n- `FAIL a | b`", text)
         self.assertIn("ratio a b 1", text)
 
-    def test_count_the_omitted_faults(self):
+    def test_report_counts_the_omitted_faults(self):
         faults = [f"FAIL {i}" for i in range(gpu_report.SHOWN_FAULTS + 3)]
         text = gpu_report.page("t", [], [gpu_report.Outcome("kit", "", 1, faults=faults)])
         self.assertIn("- and 3 more", text)

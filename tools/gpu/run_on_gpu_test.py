@@ -14,7 +14,7 @@ SOFTWARE = {"name": "vulkan:0", "kind": "cpu", "description": "llvmpipe"}
 
 
 class Devices(unittest.TestCase):
-    def test_are_gpus_unless_a_software_driver_is_requested(self):
+    def test_chosen_devices_are_gpus_unless_software_is_requested(self):
         cpu = {"name": "cpu:0", "kind": "cpu"}
         self.assertEqual(run_on_gpu.chosen([cpu, GPU], "vulkan", False), GPU)
         self.assertIsNone(run_on_gpu.chosen([cpu, SOFTWARE], "vulkan", False))
@@ -28,13 +28,13 @@ class KitSteps(unittest.TestCase):
         self.assertGreater(step.seconds, 150)
         return " ".join(step.command)
 
-    def test_have_a_time_limit_and_processes(self):
+    def test_kit_steps_have_a_time_limit_and_processes(self):
         words = self.words_of(False)
         for part in ["--jobs 8", "--level smoke", "--minutes 2.5"]:
             self.assertIn(part, words)
         self.assertTrue(words.endswith("--json build/gpu/vulkan_the_kit.json"))
 
-    def test_resume_from_stored_results(self):
+    def test_kit_steps_resume_from_stored_results(self):
         root = run_on_gpu.ROOT
         with tempfile.TemporaryDirectory() as folder:
             run_on_gpu.ROOT = pathlib.Path(folder)
@@ -89,7 +89,7 @@ class Steps(unittest.TestCase):
             finally:
                 run_on_gpu.ROOT = root
 
-    def test_report_their_output(self):
+    def test_steps_report_their_output(self):
         outcome = self.outcome_of("print('onnx node tests: 1 of 1 on x')")
         self.assertEqual((outcome.status, outcome.summary), (0, "onnx node tests: 1 of 1 on x"))
         self.assertFalse(run_on_gpu.is_fault(outcome))

@@ -202,7 +202,7 @@ TEST_F(ProgramCommands, RunWritesOutputsOnlyInsideTheFolder) {
 
 // ---- functions with several signatures
 
-TEST_F(ProgramCommands, RunChoosesTheSignatureThatFits) {
+TEST_F(ProgramCommands, RunSelectsTheMatchingSignature) {
   EXPECT_TRUE(tenon("run times -i x=x.npy").prints("min 2, mean 7, max 12"));
   EXPECT_TRUE(tenon("run times -i x=x.npy --static by=2").prints("min 2, mean 7, max 12"));
   EXPECT_TRUE(tenon("run times -i x=x.npy --static by=3").prints("min 3, mean 10.5, max 18"));
@@ -210,7 +210,7 @@ TEST_F(ProgramCommands, RunChoosesTheSignatureThatFits) {
   EXPECT_TRUE(tenon("profile times -i x=x.npy --static by=3").prints("mul"));
 }
 
-TEST_F(ProgramCommands, RunListsSignaturesIfNoneFits) {
+TEST_F(ProgramCommands, RunListsSignaturesIfNoneMatches) {
   const Outcome outcome = tenon("run times -i x=flat.npy --static by=4");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(
@@ -241,7 +241,7 @@ TEST_F(ProgramCommands, InspectAndConvertEachSignature) {
 
 // ---- calls in batches of rows
 
-TEST_F(ProgramCommands, RunInBatchesGivesTheSameOutputs) {
+TEST_F(ProgramCommands, RunInBatchesReturnsTheSameOutputs) {
   const Outcome whole = tenon("run two -f both -i x=x.npy -i y=y.npy -o whole");
   ASSERT_EQ(whole.status, 0) << whole;
   for (const char* size : {"1", "2", "3", "100"}) {
@@ -459,7 +459,7 @@ TEST_F(ProgramCommands, ConvertReportsWhatCannotBeConverted) {
   EXPECT_EQ(tenon("convert one").status, 2);
 }
 
-TEST_F(ProgramCommands, HaveHelp) {
+TEST_F(ProgramCommands, EachCommandPrintsHelp) {
   for (const char* command : {"run", "inspect", "profile", "convert"}) {
     const Outcome help = tenon(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);

@@ -89,7 +89,7 @@ TEST(ControlFlow, ShapeReturnsSizesAsATensor) {
   }
 }
 
-TEST(ControlFlow, ExceptionsOfBlocksPropagate) {
+TEST(ControlFlow, ExceptionsThrownByBlocksPropagate) {
   const Tensor x(1.f);
   EXPECT_THROW(
       cond(

@@ -55,7 +55,7 @@ TEST_F(CustomOps, UseTheirOwnDerivative) {
 }
 
 // A decomposition may return an input, or one tensor twice. Tapes still distinguish each output.
-TEST_F(CustomOps, MayReturnTheirInputs) {
+TEST_F(CustomOps, DecompositionMayReturnItsInputs) {
   const Op same = register_op({
       .name = "my.same",
       .infer = like_first,
@@ -87,7 +87,7 @@ TEST_F(CustomOps, MayReturnTheirInputs) {
 }
 
 // The outer call consumes a donated input; calls inside the decomposition must not.
-TEST_F(CustomOps, ConsumeDonatedInputs) {
+TEST_F(CustomOps, OuterCallConsumesDonatedInputs) {
   const Op twice = register_op({
       .name = "my.twice_its_own",
       .infer = like_first,
@@ -155,7 +155,7 @@ TEST_F(CustomOps, MustReturnTheDeclaredNumberOfOutputs) {
   }
 }
 
-TEST_F(CustomOps, AreRefusedWithoutComputeOrDecompose) {
+TEST_F(CustomOps, CannotBeRegisteredWithoutComputeOrDecompose) {
   EXPECT_THROW(register_op({.name = "my.nothing", .infer = like_first}), Error);
 }
 

@@ -86,7 +86,7 @@ TEST(DynamicSizes, CannotBeReadAfterTracingHasEnded) {
   EXPECT_THROW(escaped.size(0), Error);
 }
 
-TEST(DynamicSizes, AreNotReadByIndexing) {
+TEST(DynamicSizes, IndexingDoesNotSpecialiseTheTrace) {
   const Shape open = {TENON_SIZE_UNKNOWN, 2};
   const Function first = open_function([](const Tensor& x) { return x[0]; }, open);
   const Function last = open_function([](const Tensor& x) { return x[-1]; }, open);

@@ -15,7 +15,7 @@ std::string printed_by(const Calls& calls) {
   return text;
 }
 
-TEST(CodeWithEffects, PrintsWhenItRuns) {
+TEST(EffectsTest, PrintRunsAtEachCallAndNotWhileTracing) {
   const auto f = function([](const Tensor& x) {
     print("x is {}, twice {}", x, x * 2.f);
     print("and {}", 1);
@@ -35,7 +35,7 @@ TEST(CodeWithEffects, PrintsWhenItRuns) {
   EXPECT_THROW(print("{}"), Error);
 }
 
-TEST(CodeWithEffects, IsListedByItsTrace) {
+TEST(EffectsTest, TraceListsItsEffects) {
   const Function f(
       [](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
         print("{}", in[0]);
@@ -51,7 +51,7 @@ TEST(CodeWithEffects, IsListedByItsTrace) {
             (std::vector<std::string>{"print", "check_numerics", "assert"}));
 }
 
-TEST(CodeWithEffects, StopsAtAFailedAssertion) {
+TEST(EffectsTest, FailedAssertionStopsTheFunction) {
   const Variable seen(0.f);
   const auto f = function([&](const Tensor& x) {
     seen.assign(x);
@@ -71,7 +71,7 @@ TEST(CodeWithEffects, StopsAtAFailedAssertion) {
   EXPECT_EQ(Tensor(seen).item<float>(), 4);
 }
 
-TEST(CodeWithEffects, CallsTheHostAndIsDifferentiated) {
+TEST(EffectsTest, HostCallsAreDifferentiable) {
   const auto halved = [](const Tensor& x) {
     Tensor y = x;
     while (y.item<float>() > 1) y = y / 2.f;

@@ -81,7 +81,7 @@ TEST(Functions, AreTracedFromSpecs) {
   EXPECT_EQ(f.traces().size(), 1u);
 }
 
-TEST(Functions, HaveSignatures) {
+TEST(Functions, SignatureServesAllSizesAndRejectsOtherInputs) {
   const std::vector<InputSpec> signature = {
       {.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}, .size_names = {"n", ""}},
       {.name = "w", .shape = {2}}};

@@ -134,14 +134,14 @@ TEST(FunctionTest, TakesASignatureInBraces) {
   EXPECT_EQ(none().item<float>(), 1);
 }
 
-TEST(FunctionTest, TakesOpsByName) {
+TEST(FunctionTest, OpsCanBePassedAsLambdas) {
   EXPECT_EQ(function(exp)(0.f).item<float>(), 1);
   EXPECT_EQ(gradients(exp, 0.f).by_argument[0].item<float>(), 1);
   const std::function<Tensor(const Tensor&)> activation = tanh;
   EXPECT_EQ(activation(0.f).item<float>(), 0);
 }
 
-TEST(FunctionTest, TakesNineTensors) {
+TEST(FunctionTest, LambdaMayTakeNineTensors) {
   const auto f =
       function([](const Tensor& a, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
                   const Tensor&, const Tensor&, const Tensor&, const Tensor& i) { return a + i; });

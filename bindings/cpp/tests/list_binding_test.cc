@@ -7,7 +7,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-TEST(TensorLists, PushAndStack) {
+TEST(TensorLists, StackReturnsThePushedEntries) {
   const TensorList empty(kFloat32, {2});
   const TensorList list = empty.push(vector<float>({1, 2})).set(2, vector<float>({5, 6}));
 

@@ -34,7 +34,7 @@ void expect_at(const int& line, const Code& code) {
 // Checks that the expression fails and that its error reports the line of this macro.
 #define EXPECT_NAMES_THIS_LINE(...) expect_at(__LINE__, [&] { (void)(__VA_ARGS__); })
 
-TEST(ErrorLocation, OfOpsIsTheLineOfTheirCall) {
+TEST(ErrorLocation, ForOpsIsTheLineOfTheCall) {
   const Tensor x = vector<float>({1, 2}), y = vector<float>({1, 2, 3});
   const Variable w(y);
   EXPECT_NAMES_THIS_LINE(softmax(x, {.axis = 3}));
@@ -50,7 +50,7 @@ TEST(ErrorLocation, OfOpsIsTheLineOfTheirCall) {
   EXPECT_NAMES_THIS_LINE(find_op("no.such.op"));
 }
 
-TEST(ErrorLocation, OfOperatorsIsTheirLine) {
+TEST(ErrorLocation, ForOperatorsIsTheLineOfTheOperator) {
   Tensor x = vector<float>({1, 2});
   const Tensor y = vector<float>({1, 2, 3});
   const Variable w(x);
@@ -67,7 +67,7 @@ TEST(ErrorLocation, OfOperatorsIsTheirLine) {
   EXPECT_NAMES_THIS_LINE(w[-3]);
 }
 
-TEST(ErrorLocation, OfTensorsAndVariablesIsTheLineOfTheCall) {
+TEST(ErrorLocation, ForTensorAndVariableMethodsIsTheLineOfTheCall) {
   const Tensor x = vector<float>({1, 2});
   const Variable w(x);
   EXPECT_NAMES_THIS_LINE(tensor<float>({1, 2}, {3}));
@@ -91,7 +91,7 @@ TEST(ErrorLocation, OfTensorsAndVariablesIsTheLineOfTheCall) {
   EXPECT_NAMES_THIS_LINE(Static("up").as_int());
 }
 
-TEST(ErrorLocation, OfFunctionsAndControlFlowIsTheLineOfTheCall) {
+TEST(ErrorLocation, ForFunctionsAndControlFlowIsTheLineOfTheCall) {
   const Tensor x = vector<float>({1, 2});
   const auto same = [](const Tensor& y) { return y; };
   const auto f = function(same, {.signature = {{.name = "x", .shape = {3}}}});
@@ -112,12 +112,12 @@ TEST(ErrorLocation, OfFunctionsAndControlFlowIsTheLineOfTheCall) {
   EXPECT_NAMES_THIS_LINE(set_pass("dorp", true));
 }
 
-TEST(ErrorLocation, OfCallsOfTheCAbiIsTheLineOfCheck) {
+TEST(ErrorLocation, ForCAbiCallsIsTheLineOfCheck) {
   tenon_tensor* out = nullptr;
   EXPECT_NAMES_THIS_LINE(check(tenon_neg(current_scope(), nullptr, &out)));
 }
 
-TEST(ErrorLocation, IsThatOfTheInnermostCall) {
+TEST(ErrorLocation, IsTheLineOfTheInnermostCall) {
   const Tensor x = vector<float>({1, 2});
   int line = 0;
   const auto wrong = [&](const Tensor& y) {
@@ -135,7 +135,7 @@ TEST(ErrorLocation, IsThatOfTheInnermostCall) {
   });
 }
 
-TEST(ErrorLocation, OfAnErrorThrownByACallbackIsWhereItWasCreated) {
+TEST(ErrorLocation, ForErrorsThrownByCallbacksIsTheLineThatCreatedTheError) {
   int line = 0;
   const auto refuse = [&](const Tensor& y) -> Tensor {
     line = __LINE__ + 1;
@@ -146,7 +146,7 @@ TEST(ErrorLocation, OfAnErrorThrownByACallbackIsWhereItWasCreated) {
   expect_at(line, [&] { function(refuse)(vector<float>({1})); });
 }
 
-TEST(ErrorLocation, OfARunningFunctionIsThatOfTheTracedOp) {
+TEST(ErrorLocation, ForTracedOpsIsTheLineThatTracedThem) {
   int line = 0;
   const auto f = function([&](const Tensor& x, const Tensor& i) {
     const Tensor y = x + 1.f;
@@ -159,7 +159,7 @@ TEST(ErrorLocation, OfARunningFunctionIsThatOfTheTracedOp) {
   expect_at(line, [&] { f(x, vector({2})); });
 }
 
-TEST(ErrorLocation, OfAReadInTracedCodeIsThatOfTheLastOp) {
+TEST(ErrorLocation, ForConversionsWhileTracingIsTheLineOfTheLastOp) {
   int line = 0;
   const auto f = function([&](const Tensor& x) {
     line = __LINE__ + 1;
@@ -169,7 +169,7 @@ TEST(ErrorLocation, OfAReadInTracedCodeIsThatOfTheLastOp) {
   expect_at(line, [&] { f(1.f); });
 }
 
-TEST(ErrorLocation, OfTracedCodeIsClearedWhenTracingEnds) {
+TEST(ErrorLocation, IsClearedWhenTracingEnds) {
   const auto f = function([](const Tensor& x) { return x + x; });
   f(vector<float>({1}));
   EXPECT_NAMES_THIS_LINE(gather(vector({1}), 5));
@@ -194,14 +194,14 @@ TEST(ErrorLocation, SetByTheScopeOverridesTheLineOfTheCall) {
   EXPECT_NE(location_of(wrong), "outer:1");
 }
 
-TEST(ErrorLocation, IsNeverALineOfTheBinding) {
+TEST(ErrorLocation, IsNeverALineOfABindingHeader) {
   // The header of the binding calls exp, so the error reports the line of the call of gradients().
   EXPECT_NAMES_THIS_LINE(gradients(exp, vector({true})));
 }
 
 Tensor dense(const Tensor& x, SourceLocation at = here()) { return matmul({x, at}, 2); }
 
-TEST(ErrorLocation, IsPassedOnByFunctionsWithALocationParameter) {
+TEST(ErrorLocation, IsForwardedByFunctionsWithALocationParameter) {
   EXPECT_NAMES_THIS_LINE(dense(vector<float>({1})));
 #ifdef __cpp_lib_source_location
   const auto at = std::source_location::current();
@@ -225,7 +225,7 @@ TEST(ErrorLocation, SurvivesCopies) {
   EXPECT_EQ(copy.message(), "gather: C2: index 5 is outside [0, 1)");
 }
 
-TEST(ErrorLocation, IsUnknownForErrorsOfTheCAbi) {
+TEST(ErrorLocation, IsEmptyForErrorsCreatedByTheCAbi) {
   const Error error = Error::adopt(tenon_error_create(TENON_NOT_FOUND, tenon_str("no")));
   EXPECT_STREQ(error.what(), "no");
   EXPECT_EQ(error.location(), "");

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-TEST(Profilers, RecordOpsInTheContextOfTheThread) {
+TEST(Profilers, RecordOpsInTheContextOfTheCurrentScope) {
   const Tensor x = matrix<float>({{1, 2}, {3, 4}});
   const Profiler profiler;
   for (int i = 0; i < 3; ++i) matmul(x, x);
@@ -28,7 +28,7 @@ TEST(Profilers, RecordOpsInTheContextOfTheThread) {
   EXPECT_NE(profiler.table().find("matmul"), std::string::npos);
 }
 
-TEST(Profilers, KeepAtMostMaxEventsAndWriteThem) {
+TEST(Profilers, WriteAtMostMaxEvents) {
   const Tensor x = vector<float>({1, 2});
   const Profiler profiler(Context::adopt([] {
                             tenon_context* own = tenon_scope_context(current_scope());
@@ -50,7 +50,7 @@ TEST(Profilers, KeepAtMostMaxEventsAndWriteThem) {
   std::remove(path.c_str());
 }
 
-TEST(Profilers, ReportMisuse) {
+TEST(Profilers, ThrowIfMisused) {
   const Profiler profiler;
   EXPECT_THROW(Profiler(), Error);  // Only one profiler may run at a time.
   EXPECT_THROW(profiler.table(), Error);

@@ -24,7 +24,7 @@ struct Saved {
   }
 };
 
-TEST(Programs, AreReadBackFromFiles) {
+TEST(Programs, SavedProgramComputesTheSameResults) {
   const Saved saved("program_back");
   const Program program("program_back");
   const Tensor in[] = {matrix<float>({{1, 2}, {3, 4}})};
@@ -101,7 +101,7 @@ std::vector<std::pair<std::string, Trace>> times() {
           {"times", f.trace({&real, 1}, {{"by", 3}})}};
 }
 
-TEST(Programs, HoldFunctionsOfSeveralSignatures) {
+TEST(Programs, FunctionsMayHaveSeveralSignatures) {
   Program::save("program_signatures", times());
   const Program program("program_signatures");
   const Function f = program.function();

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-TEST(ImportedMemory, IsUsedAndReleasedOnce) {
+TEST(ImportedMemory, IsUsedInPlaceAndReleasedOnce) {
   int returned = 0;
   std::vector<float> memory = {1, 2, 3, 4};
   {
@@ -49,7 +49,7 @@ TEST(ImportedMemory, IsReleasedIfTheNumberOfStridesIsWrong) {
   EXPECT_THROW(Tensor::from_host(std::span(memory), Shape{2}, nullptr, Shape{1, 1}), Error);
 }
 
-TEST(Elements, AreReadInPlace) {
+TEST(Tensors, DataIsAViewOfTheElements) {
   const DeviceGuard on("ref");
   const Tensor x = vector<float>({1, 2, 3});
   const std::span<const float> elements = x.data<float>();
@@ -58,13 +58,13 @@ TEST(Elements, AreReadInPlace) {
   EXPECT_THROW(x.data<int>(), Error);
 }
 
-TEST(Futures, ReturnElements) {
+TEST(Futures, ToVectorAsyncReturnsElements) {
   const Tensor x = vector<float>({1, 2}) * 2;
   EXPECT_EQ(to_vector_async<float>(x).get(), (std::vector<float>{2, 4}));
   EXPECT_THROW(to_vector_async<int>(x), Error);
 }
 
-TEST(Futures, AreReadyWhenAScopeHasFinished) {
+TEST(Futures, WaitAsyncIsReadyWhenTheScopeHasFinished) {
   const Scope scope = Scope::share(current_scope());
   const Tensor x = vector<float>({1, 2}) * 2;
   std::future<void> finished = wait_async(scope);
@@ -93,7 +93,7 @@ void expect_failed_launch(std::future<T> future) {
   }
 }
 
-TEST(Futures, AreNotReadyBeforeAScopeHasFinished) {
+TEST(Futures, WaitAsyncIsNotReadyBeforeTheScopeHasFinished) {
   const Scope scope = fake_scope("delay_us", "20000");  // Delays each task by 20 ms.
   const ScopeGuard in(scope);
   const Tensor x = vector<float>({1, 2});
@@ -106,13 +106,13 @@ TEST(Futures, AreNotReadyBeforeAScopeHasFinished) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(20));
 }
 
-TEST(Futures, OfElementsThrowLaunchErrors) {
+TEST(Futures, ToVectorAsyncThrowsLaunchErrors) {
   const ScopeGuard in(fake_scope("fail_launch", "1"));
   const Tensor y = -vector<float>({1, 2});
   expect_failed_launch(to_vector_async<float>(y));
 }
 
-TEST(Futures, OfAScopeThrowLaunchErrors) {
+TEST(Futures, WaitAsyncThrowsLaunchErrors) {
   const Scope scope = fake_scope("fail_launch", "1");
   const ScopeGuard in(scope);
   const Tensor y = -vector<float>({1, 2});
@@ -137,14 +137,14 @@ TEST(Dlpack, ImportsATensorInPlace) {
   EXPECT_EQ(same.to_vector<float>(), (std::vector<float>{1, 2}));
 }
 
-TEST(Dlpack, CopiesIfRequested) {
+TEST(Dlpack, ImportCopiesIfRequested) {
   const DeviceGuard on("ref");
   const Tensor lent = vector<float>({1, 2});
   const Tensor copy = from_dlpack(to_dlpack(lent), true);
   EXPECT_NE(copy.data<float>().data(), lent.data<float>().data());
 }
 
-TEST(Files, AreWrittenToMemory) {
+TEST(SafetensorsTest, AreWrittenToMemory) {
   const std::string bytes =
       write_safetensors({{"a", vector({1, 2})}, {"b", matrix({{0.5f}})}}, {{"made", "here"}});
   const Safetensors file = Safetensors::from_memory(bytes);
@@ -153,7 +153,7 @@ TEST(Files, AreWrittenToMemory) {
   EXPECT_THROW(Safetensors::from_memory(std::string_view(bytes).substr(0, 20)), Error);
 }
 
-TEST(Files, ListTheTypesOfTheirTensors) {
+TEST(SafetensorsTest, ListTheTypesOfTheirTensors) {
   const Safetensors file =
       Safetensors::from_memory(write_safetensors({{"b", matrix<float>({{0.5f, 1}})}}));
   const std::vector<StoredTensor> tensors = file.tensors();
@@ -163,7 +163,7 @@ TEST(Files, ListTheTypesOfTheirTensors) {
   EXPECT_EQ(tensors[0].shape, (Shape{1, 2}));
 }
 
-TEST(Locations, AreReportedByErrors) {
+TEST(ScopeTest, SetLocationIsReportedByErrors) {
   const Scope scope = Scope::share(current_scope());
   scope.set_location("train.cc:12");
   try {
@@ -175,7 +175,7 @@ TEST(Locations, AreReportedByErrors) {
   scope.set_location("");
 }
 
-TEST(Versions, AreAlsoOneNumber) { EXPECT_EQ(version_number(), unsigned{TENON_VERSION_NUMBER}); }
+TEST(VersionTest, NumberMatchesTheHeaders) { EXPECT_EQ(version_number(), unsigned{TENON_VERSION_NUMBER}); }
 
 }  // namespace
 }  // namespace tenon

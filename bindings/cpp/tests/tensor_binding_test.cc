@@ -15,7 +15,7 @@ TEST(Tensors, HoldTheirInitialElements) {
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6}));
 }
 
-TEST(Tensors, TakeTheDtypeOfTheirElements) {
+TEST(Tensors, HaveTheDtypeOfTheirElements) {
   EXPECT_EQ(vector({1, 2}).dtype(), kInt32);
   EXPECT_EQ(vector({1.0, 2.0}).dtype(), kFloat64);
   EXPECT_EQ(vector({true, false}).dtype(), kBool);
@@ -48,7 +48,7 @@ TEST(Tensors, ReturnSlicesByIndex) {
 
 TEST(Tensors, CannotHaveRowsOfDifferentLengths) { EXPECT_THROW(matrix({{1, 2}, {3}}), Error); }
 
-TEST(Operators, ComputeWithNumbers) {
+TEST(Operators, AcceptNumbersAsOperands) {
   const Tensor x = vector<float>({1, 2});
   EXPECT_EQ((2 * x + 1).to_vector<float>(), (std::vector<float>{3, 5}));
   EXPECT_EQ((-(x - 3) / 2).to_vector<float>(), (std::vector<float>{1, 0.5}));
@@ -60,13 +60,13 @@ TEST(Operators, KeepTheDtypeOfTensors) {
   EXPECT_EQ((vector<uint8_t>({1}) * 2).dtype(), kUint8);
 }
 
-TEST(Operators, CompareForControlFlow) {
+TEST(Operators, ComparisonsConvertToBool) {
   const Tensor a = 3;
   EXPECT_TRUE(bool(less(a, 4)));
   EXPECT_FALSE(bool(equal(a, 4)));
 }
 
-TEST(Ops, TakeListsOfTensors) {
+TEST(Ops, AcceptListsOfTensors) {
   const Tensor x = vector({1, 2});
   EXPECT_EQ(concat({x, x}).to_vector<int>(), (std::vector<int>{1, 2, 1, 2}));
   EXPECT_EQ(stack({x, x}, {.axis = 1}).to_vector<int>(), (std::vector<int>{1, 1, 2, 2}));
@@ -96,14 +96,14 @@ TEST(Generators, RepeatFromTheSameState) {
   EXPECT_EQ(next, a.normal({4}).to_vector<float>());
 }
 
-TEST(Generators, DropTheGivenFraction) {
+TEST(Generators, DropoutZeroesTheGivenFraction) {
   const Tensor x = fill(1.f, {.shape = {1000}});
   const double kept = sum(Generator(1).dropout(x, {.ratio = 0.25})).item<double>() * 0.75;
   EXPECT_GT(kept, 650);
   EXPECT_LT(kept, 850);
 }
 
-TEST(Devices, AreCurrentWhileAGuardLives) {
+TEST(DeviceGuardTest, DeviceIsCurrentUntilTheGuardIsDestroyed) {
   const Device before = current_device();
   {
     const DeviceGuard on("ref");
@@ -112,7 +112,7 @@ TEST(Devices, AreCurrentWhileAGuardLives) {
   EXPECT_EQ(vector({1, 2}).device(), before.name());
 }
 
-TEST(Devices, CopyTensorsToEachOther) { EXPECT_EQ(vector({1, 2}).to("ref:0").device(), "ref:0"); }
+TEST(Devices, TensorsAreCopiedBetweenDevices) { EXPECT_EQ(vector({1, 2}).to("ref:0").device(), "ref:0"); }
 
 TEST(Devices, FreeMemoryWithTheLastHandle) {
   const Device device = current_device();
@@ -125,7 +125,7 @@ TEST(Devices, FreeMemoryWithTheLastHandle) {
   EXPECT_EQ(device.memory().live_bytes, before);
 }
 
-TEST(Scopes, AreCurrentWhileAGuardLives) {
+TEST(ScopeGuardTest, ScopeIsCurrentUntilTheGuardIsDestroyed) {
   tenon_scope* const mine = current_scope();
   const Scope other;
   {
@@ -135,14 +135,14 @@ TEST(Scopes, AreCurrentWhileAGuardLives) {
   EXPECT_EQ(current_scope(), mine);
 }
 
-TEST(Contexts, DoNotShareTensors) {
+TEST(Contexts, TensorsOfDifferentContextsCannotBeCombined) {
   const Context context;
   const Tensor here = vector({1});
   const ScopeGuard in{Scope(context, "ref")};
   EXPECT_THROW(here + vector({1}), Error);
 }
 
-TEST(Files, StoreNamedTensors) {
+TEST(SafetensorsTest, StoreNamedTensors) {
   const std::string path = "tensor_binding_test.safetensors";
   save_safetensors(path, {{"a", vector({1, 2})}, {"b", vector({0.5f})}}, {{"made", "here"}});
 

@@ -22,7 +22,7 @@ async function run(steps) {
   return lines;
 }
 
-test('the first losses on ref are those of the other languages', { skip }, async (t) => {
+test('the first losses on ref equal those of the other languages', { skip }, async (t) => {
   await tenon.init();
   if (!tenon.plugins().some((plugin) => plugin.name === 'ref')) return t.skip('the plugin ref is not in this module');
   tenon.setDevice('ref');

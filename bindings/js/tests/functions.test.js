@@ -42,7 +42,7 @@ test('an inline scalar may change without a new trace', () => {
   assert.equal(f.traceCount(), 1);
 });
 
-test('a function may make variables in its first call', () => {
+test('a function may create variables in its first call', () => {
   let w = null;
   const f = tenon.function((x) => {
     w ??= new tenon.Variable([10, 20]);
@@ -72,7 +72,7 @@ test('functions have gradients, under tapes and as functions', () => {
   assert.deepEqual(f.gradient(x).call([x])[0].arraySync(), [2, 4]);
 });
 
-test('a tape in a function is a part of the trace', () => {
+test('a tape inside a function computes gradients in the trace', () => {
   const w = new tenon.Variable([1, 2]);
   const step = tenon.function((x) => {
     const tape = tenon.tape();
@@ -87,7 +87,7 @@ test('a tape in a function is a part of the trace', () => {
   assert.deepEqual(w.read().arraySync(), [0.25, 0.5]);
 });
 
-test('errors in a body arrive unchanged, and a promise is refused', () => {
+test('exceptions of a body propagate unchanged, and a returned Promise is an error', () => {
   const mine = new RangeError('mine');
   assert.throws(() => tenon.function(() => {
     throw mine;
@@ -139,7 +139,7 @@ for (const [mode, wrap] of [['eager', (f) => f], ['traced', (f) => tenon.functio
   });
 }
 
-test('loops say what is wrong', () => {
+test('errors of loops describe the mismatch', () => {
   assert.throws(() => tenon.whileLoop(() => tenon.tensor(true), (v) => v.add(1), tenon.tensor(0), { maxTrips: 3 }),
       { code: 'INVALID_ARGUMENT' });
   assert.throws(() => tenon.whileLoop((v) => v.less(1), (v) => v, tenon.tensor(0), { policy: 'none' }),
@@ -148,7 +148,7 @@ test('loops say what is wrong', () => {
       { message: /the body returns/ });
 });
 
-test('lists of tensors', () => {
+test('lists of tensors work eagerly and in functions', () => {
   let list = tenon.TensorList.create([2]);
   list = list.push([1, 2]).push([3, 4]).set(0, [9, 9]);
   assert.deepEqual(list.stack().arraySync(), [[9, 9], [3, 4]]);

@@ -55,7 +55,7 @@ test('tapes nest for second derivatives', () => {
   assert.equal(outer.gradient(slope, x).itemSync(), 18);
 });
 
-test('two interleaved tasks have a tape each', async () => {
+test('tapes of two interleaved tasks do not record each other', async () => {
   const task = async (start, waits) => {
     const w = new tenon.Variable([start]);
     const tape = tenon.tape();
@@ -73,12 +73,12 @@ test('two interleaved tasks have a tape each', async () => {
   assert.deepEqual(results, [4 * 8, 4 * 27, 4 * 125]);
 });
 
-test('run refuses an asynchronous function', () => {
+test('Tape.run throws if the function is asynchronous', () => {
   const tape = tenon.tape();
   assert.throws(() => tape.run(async () => tenon.tensor(1)), { message: /await between calls/ });
 });
 
-test('grad, grads, valueAndGrad and valueAndGrads', () => {
+test('grad, grads, valueAndGrad and valueAndGrads return the same gradients', () => {
   assert.equal(tenon.grad((x) => x.mul(x))(3).itemSync(), 6);
   assert.deepEqual(tenon.grads((x, y) => x.mul(y))([2, 3]).map((g) => g.itemSync()), [3, 2]);
   const { value, grad } = tenon.valueAndGrad((x) => x.exp())(0);
@@ -102,7 +102,7 @@ test('variableGrads gives gradients by name', () => {
   assert.throws(() => tenon.variableGrads(() => tenon.mul(a, twin)), { message: /two variables are called 'a'/ });
 });
 
-test('what a function throws arrives unchanged', () => {
+test('exceptions of differentiated functions propagate unchanged', () => {
   class Mine extends Error {}
   const mine = new Mine('out of patience');
   assert.throws(() => tenon.grad(() => {
@@ -116,7 +116,7 @@ test('a custom gradient replaces the derivative', () => {
   assert.deepEqual(tenon.grad((x) => clip(x).mul([3, 0.25]).sum())([1, 1]).arraySync(), [0.5, 0.25]);
 });
 
-test('tapes and gradients leave nothing behind', () => {
+test('tapes and gradients leak no tensors or callbacks', () => {
   const before = tenon.memory();
   tenon.scope(() => {
     const w = new tenon.Variable([1, 2]);

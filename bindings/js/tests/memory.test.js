@@ -7,7 +7,7 @@ import * as tenon from 'tenon-runtime';
 
 before(() => tenon.init({ logLevel: 'error' }));
 
-test('a scope disposes what it made, except its result', () => {
+test('scope() disposes the tensors that it created, except its result', () => {
   const before = tenon.memory().tensors;
   const result = tenon.scope(() => {
     const x = tenon.tensor([1, 2]);
@@ -33,7 +33,7 @@ test('scopes nest, and dispose when the function throws', () => {
   assert.equal(tenon.memory().tensors, before);
 });
 
-test('a scope refuses an asynchronous function', () => {
+test('scope() throws if the function is asynchronous', () => {
   const before = tenon.memory().tensors;
   assert.throws(() => tenon.scope(async () => tenon.tensor([1])), { message: /returned a Promise/ });
   assert.equal(tenon.memory().tensors, before);
@@ -53,13 +53,13 @@ test('a Scope owns tensors across awaits', async () => {
   assert.throws(() => scope.run(() => 1), { message: /this Scope was disposed/ });
 });
 
-test('objects have Symbol.dispose for using', () => {
+test('objects implement Symbol.dispose', () => {
   const x = tenon.tensor([1]);
   x[Symbol.dispose]();
   assert.equal(x.isDisposed, true);
 });
 
-test('the debug mode lists what is not disposed, with the line that made it', () => {
+test('leaks() lists undisposed tensors with the line that created them', () => {
   tenon.debug(true);
   try {
     const x = tenon.tensor([1, 2]);
@@ -75,7 +75,7 @@ test('the debug mode lists what is not disposed, with the line that made it', ()
   }
 });
 
-test('the debug mode reports a tensor that is collected as garbage', async () => {
+test('the debug mode reports tensors that are garbage-collected undisposed', async () => {
   const reports = [];
   tenon.debug(true, (leak) => reports.push(leak));
   try {
@@ -93,7 +93,7 @@ test('the debug mode reports a tensor that is collected as garbage', async () =>
   }
 });
 
-test('memory is flat over 10,000 training steps', () => {
+test('memory does not grow over 10,000 training steps', () => {
   const w = new tenon.Variable([[0.5], [-0.5]]);
   const b = new tenon.Variable([0]);
   const x = tenon.tensor([[1, 2], [3, 4], [5, 6]]);
@@ -123,7 +123,7 @@ test('memory is flat over 10,000 training steps', () => {
   }
 });
 
-test('memory is flat over 10,000 steps of a traced function', () => {
+test('memory does not grow over 10,000 calls of a traced function', () => {
   const w = new tenon.Variable([[0.5], [-0.5]], { name: 'w' });
   const step = tenon.function((x, y) => {
     const { value, grads } = tenon.variableGrads(() => x.matmul(w).sub(y).square().mean());

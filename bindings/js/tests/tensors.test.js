@@ -49,7 +49,7 @@ test('typed arrays keep their dtype and take a shape', () => {
   assert.deepEqual(tenon.tensor([new Float32Array([1, 2]), new Float32Array([3, 4])]).shape, [2, 2]);
 });
 
-test('promises and synchronous reads give the same', async () => {
+test('data() and dataSync() return the same elements', async () => {
   const x = tenon.tensor([[1.5, -2], [0, 4]]);
   assert.deepEqual(await x.data(), x.dataSync());
   assert.deepEqual(await x.array(), x.arraySync());
@@ -59,13 +59,13 @@ test('promises and synchronous reads give the same', async () => {
   assert.deepEqual(await x.transpose().data(), Float32Array.of(1.5, 0, -2, 4));
 });
 
-test('a read is a copy', () => {
+test('data() returns a copy', () => {
   const x = tenon.tensor([1, 2]);
   x.dataSync()[0] = 7;
   assert.deepEqual(x.arraySync(), [1, 2]);
 });
 
-test('printing is NumPy\'s', () => {
+test('tensors print as NumPy prints arrays', () => {
   const x = tenon.tensor([[1, 2.5], [3, 4]]);
   assert.equal(x.toString(), '[[1.  2.5]\n [3.  4. ]]');
   assert.equal(String(tenon.tensor([1, 2], { dtype: 'int32' })), '[1 2]');
@@ -134,7 +134,7 @@ test('errors have code, op and rule', () => {
   assert.throws(() => tenon.tensor([1, 2], { dtype: 'int32' }).add(0.5), { message: /cast/ });
 });
 
-test('wrong arguments say what is allowed', () => {
+test('errors of wrong arguments list what is allowed', () => {
   const x = tenon.tensor([1, 2]);
   assert.throws(() => tenon.tensor([[1], [2, 3]]), { message: /different lengths/ });
   assert.throws(() => tenon.tensor(['a']), { message: /not a number/ });

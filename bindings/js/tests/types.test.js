@@ -52,7 +52,7 @@ test('every member of a class is declared', () => {
   }
 });
 
-test('every op has a manual', () => {
+test('every op has documentation', () => {
   const functions = [...ops.matchAll(/(\*\/\n)?export function (\w+)\(/g)];
   assert.ok(functions.length > 250);
   assert.deepEqual(functions.filter((found) => !found[1]).map((found) => found[2]), []);

@@ -47,6 +47,6 @@ def test_names_of_the_table_exist():
     assert len(ours) >= len(table) and missing(ours, {"tn": tn}) == []
 
 
-def test_a_name_that_does_not_exist_is_found():
+def test_missing_names_are_detected():
     assert missing(["tn.tensor", "tn.tensors", "tf.math.no"], {"tn": tn, "tf": tn.tf}) == \
         ["tn.tensors", "tf.math.no"]

@@ -57,7 +57,7 @@ def test_run_takes_several_inputs(program, tmp_path, capsys):
     (["run", "PROGRAM", "-f", "score", "-d", "moon:0", "-i", "x=FOLDER/x.npy"], "moon"),
     (["ops", "sofmax"], "there is no op 'sofmax' (similar: softmax"),
 ])
-def test_failures_say_what_to_do(program, tmp_path, capsys, arguments, message):
+def test_error_messages_say_what_to_do(program, tmp_path, capsys, arguments, message):
     arguments = [text.replace("PROGRAM", str(program)).replace("FOLDER", str(tmp_path))
                  for text in arguments]
     assert main(arguments) == 1

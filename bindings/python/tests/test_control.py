@@ -88,7 +88,7 @@ def test_lists_collect_results(run, same):
     assert len(entries) == 2 and entries.dtype is tn.float32
 
 
-def test_print_writes_in_the_graph(capsys):
+def test_print_runs_when_the_graph_runs(capsys):
     @tn.function
     def show(x):
         print("tracing")
@@ -129,7 +129,7 @@ def test_sizes_stay_symbolic(same):
     assert rows(tn.ones((1, 2)))[1].shape == (2,) and rows.trace_count == 1
 
 
-def test_a_symbolic_tensor_has_no_truth_or_value():
+def test_reading_a_symbolic_tensor_is_an_error():
     with pytest.raises(Exception, match="bool"):
         tn.function(lambda x: 1 if x else 2, autograph=False)(tn.tensor(True))
     with pytest.raises(tn.FailedPreconditionError):
@@ -157,7 +157,7 @@ def test_a_loop_with_a_small_branch_runs_as_one_launch_plan():
     assert sum(row["count"] for row in profiler.rows if row["name"] == "branch") == 0
 
 
-def test_the_gradient_of_a_small_branch_is_that_of_the_chosen_side():
+def test_the_gradient_of_cond_is_that_of_the_selected_branch():
     inverse = tn.function(lambda x: tn.cond(x > 0, lambda: 1.0 / x, lambda: x * 0.0))
     assert tn.grad(inverse)(tn.tensor(0.0)).item() == 0  # The gradient of where() would be NaN.
     assert tn.grad(inverse)(tn.tensor(2.0)).item() == -0.25

@@ -67,7 +67,7 @@ def test_the_traceback_ends_at_the_users_line():
         assert trace.tb_frame.f_code.co_filename == __file__
 
 
-def test_a_failed_graph_names_the_users_line():
+def test_errors_of_graphs_report_the_users_line():
     @tn.function(autograph=False)
     def pick(x, i):
         return tn.gather(x, i)
@@ -79,7 +79,7 @@ def test_a_failed_graph_names_the_users_line():
     assert f"{__file__}:{line}" in str(caught.value)
 
 
-def test_an_exception_of_a_callback_arrives_as_it_is():
+def test_exceptions_of_callbacks_propagate_unchanged():
     class Mine(Exception):
         pass
 
@@ -96,7 +96,7 @@ def test_an_exception_of_a_callback_arrives_as_it_is():
             call()
 
 
-def test_an_exception_of_a_host_call_in_a_graph_arrives():
+def test_exceptions_of_host_calls_in_graphs_propagate():
     def fail(x):
         raise KeyError("inside")
 

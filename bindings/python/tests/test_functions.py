@@ -40,7 +40,7 @@ def test_python_values_are_static(same):
     assert scale.trace_count == 4
 
 
-def test_results_are_trees():
+def test_functions_return_trees():
     @tn.function
     def many(x):
         return {"a": x, "b": [x + 1, None, "text"]}, 3
@@ -50,7 +50,7 @@ def test_results_are_trees():
     assert tree["b"][1:] == [None, "text"] and three.item() == 3
 
 
-def test_arguments_are_trees(same):
+def test_functions_take_trees(same):
     @tn.function
     def total(batch, *rest, **named):
         return batch["x"] + batch["y"][0] + rest[0] + named["z"]
@@ -71,7 +71,7 @@ def test_the_result_may_depend_on_the_dtype():
         assert isinstance(kind(tn.tensor(1.0)), dict)
 
 
-def test_arrays_are_tensors(same):
+def test_array_arguments_become_tensors(same):
     import numpy
 
     double = tn.function(lambda x: x * 2)
@@ -191,7 +191,7 @@ def test_gradients_flow_through_functions(same):
     same(tn.function(tn.grad(square))(x), 12)
 
 
-def test_a_memory_budget_recomputes(same):
+def test_a_memory_budget_does_not_change_gradients(same):
     deep = tn.function(lambda x: tn.sum(tn.exp(tn.sin(x))), memory_budget=0)
     plain = tn.grad(lambda x: tn.sum(tn.exp(tn.sin(x))))
     x = tn.tensor([1.0, 2.0])

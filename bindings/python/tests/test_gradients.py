@@ -61,7 +61,7 @@ def test_nested_tapes_give_second_derivatives(same):
     same(outer.gradient(first, x), 18)
 
 
-def test_output_gradients_weigh_targets(same):
+def test_output_gradients_weight_the_targets(same):
     x = tn.tensor([1.0, 2.0])
     with tn.GradientTape() as tape:
         tape.watch(x)
@@ -77,7 +77,7 @@ def test_jacobian(same):
     same(tape.jacobian(y, x), [[2, 0], [0, 4]])
 
 
-def test_recording_stops_and_resets(same):
+def test_stop_recording_and_reset_of_a_tape(same):
     x = tn.tensor(2.0)
     with tn.GradientTape() as tape:
         tape.watch(x)

@@ -49,7 +49,7 @@ def test_at_combines_values():
 
 
 @pytest.mark.parametrize("index", [2, -3, (0, 3), (0, 0, 0, 0), (slice(None), 0, -5)])
-def test_an_index_outside_is_an_error(index):
+def test_an_index_out_of_range_is_an_error(index):
     with pytest.raises(IndexError):
         tn.tensor(X)[index]
 

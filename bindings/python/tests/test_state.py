@@ -40,7 +40,7 @@ def test_variables_act_as_tensors(same):
     same(w, [1, 2])
 
 
-def test_generators_repeat(same):
+def test_generators_with_the_same_seed_draw_the_same_numbers(same):
     a, b = tn.Generator(7), tn.Generator(7)
     same(a.uniform((3,)), b.uniform((3,)).numpy())
     state = a.state
@@ -97,7 +97,7 @@ def test_a_context_has_its_own_devices(same):
     same(outside + 1, [2, 2])
 
 
-def test_the_profiler_counts(tmp_path):
+def test_the_profiler_counts_calls(tmp_path):
     x = tn.ones((4,))
     with tn.profile() as profiler:
         x + x
@@ -192,7 +192,7 @@ def test_a_custom_op_reports_its_exception():
         op(tn.tensor([1.0]))
 
 
-def test_every_op_has_a_manual_and_a_signature():
+def test_every_op_has_documentation_and_a_signature():
     import inspect
 
     for name in tn.ops.__all__:

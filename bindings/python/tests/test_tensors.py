@@ -21,14 +21,14 @@ def test_values_determine_dtypes(value, dtype, same):
 
 @pytest.mark.parametrize("name", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16",
                                   "uint32", "uint64", "float16", "float32", "float64", "bfloat16"])
-def test_every_dtype_goes_to_numpy_and_back(name):
+def test_every_dtype_round_trips_through_numpy(name):
     x = tn.tensor([0, 1, 1], dtype=name)
     array = x.numpy()
     assert x.dtype is getattr(tn, name) and array.tolist() == [0, 1, 1]
     assert array.dtype.name == name and tn.tensor(array).dtype is x.dtype
 
 
-def test_a_dtype_has_one_object():
+def test_equal_dtypes_are_one_object():
     assert tn.DType("float32") is tn.float32 is tn.DType(numpy.float32) is tn.DType(float)
     assert pickle.loads(pickle.dumps(tn.int8)) is tn.int8
     with pytest.raises(TypeError, match="not a dtype; the dtypes are bool, int8"):
@@ -39,7 +39,7 @@ def test_lists_of_tensors_are_stacked(same):
     same(tn.tensor([tn.tensor([1.0, 2.0]), [3, 4]]), [[1, 2], [3, 4]])
 
 
-def test_other_values_are_refused():
+def test_unsupported_values_are_type_errors():
     for value in ("text", None, {"a": 1}, object(), [1, "a"]):
         with pytest.raises(TypeError):
             tn.tensor(value)
@@ -75,7 +75,7 @@ def test_integers_divide_as_in_python(same):
     same((i > 0) & ~(i == 2), [True, False, False])
 
 
-def test_two_numbers_make_a_tensor_of_their_dtype(same):
+def test_an_op_of_two_numbers_has_their_dtype(same):
     same(tn.add(1, 2), 3, "int32")
     same(tn.add(1, 2.5), 3.5, "float32")
 
@@ -111,7 +111,7 @@ def test_iteration_and_length():
         iter(tn.tensor(1))
 
 
-def test_text():
+def test_tensors_have_str_repr_format_and_html():
     assert repr(tn.tensor([1, 2])) == "<tn.Tensor: shape=(2,), dtype=int32, value=[1 2]>"
     assert repr(tn.tensor([[1.5]])) == "<tn.Tensor: shape=(1, 1), dtype=float32, value=[[1.5]]>"
     assert str(tn.tensor([[1, 2], [3, 4]])) == "[[1 2]\n [3 4]]"
@@ -163,7 +163,7 @@ def test_dlpack_shares_memory_in_both_directions():
     assert shared.tolist() == [5, 2] and copied.tolist() == [1, 2]
 
 
-def test_an_unversioned_capsule_is_taken():
+def test_an_unversioned_dlpack_capsule_is_imported():
     class Old:
         def __dlpack__(self):
             return tn.tensor([1.0, 2.0]).__dlpack__()
@@ -171,7 +171,7 @@ def test_an_unversioned_capsule_is_taken():
     assert tn.from_dlpack(Old()).tolist() == [1, 2]
 
 
-def test_an_unused_capsule_frees_its_memory():
+def test_an_unconsumed_dlpack_capsule_frees_its_memory():
     before = tn.memory_info()["live_bytes"]
     for _ in range(3):
         tn.zeros((1000,)).__dlpack__()
@@ -197,7 +197,7 @@ def test_a_donated_tensor_cannot_be_used_again():
         x + 1
 
 
-def test_functions_of_numpy_take_tensors_as_arrays():
+def test_numpy_functions_convert_tensors_to_arrays():
     array = numpy.array([1, 2], numpy.float32)
     for x in (tn.tensor([1.0, 2.0]), tn.Variable([1.0, 2.0])):
         for result in (numpy.multiply(array, x), numpy.concatenate([x, array]), numpy.mean(x, axis=0)):

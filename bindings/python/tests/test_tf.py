@@ -130,7 +130,7 @@ def test_signature_of_another_type_is_a_type_error():
         double(tf.constant([1.0]))
 
 
-def test_functions_given_to_control_flow_are_converted():
+def test_functions_passed_to_control_flow_are_converted():
     @tf.function
     def signs(x):
         def sign(v):
@@ -169,7 +169,7 @@ def test_module_finds_variables_and_saves(tmp_path):
     assert tf.saved_model.load(tmp_path / "scale")(tf.constant(4.0)) == 9
 
 
-def test_init_scope_leaves_the_trace():
+def test_init_scope_runs_eagerly_inside_a_trace():
     count = tf.Variable(0)
 
     @tf.function

@@ -30,7 +30,7 @@ def train():
     return w.numpy().tolist()
 
 
-def test_eight_threads_train_at_once():
+def test_eight_threads_train_concurrently():
     alone = train()
     results = []
     threads = [threading.Thread(target=lambda: results.append(train())) for _ in range(8)]
@@ -61,7 +61,7 @@ def test_threads_call_one_function():
     assert results == [True] * 80 and step.trace_count == 1
 
 
-def test_a_long_call_lets_other_threads_run():
+def test_a_long_call_releases_the_gil():
     x = tn.ones((600, 600))
     loop = tn.function(lambda x: tn.while_loop(lambda i, y: i < 20, lambda i, y: (i + 1, y @ x * 0.001),
                                                (tn.tensor(0), x))[1])

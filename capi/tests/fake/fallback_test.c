@@ -148,7 +148,7 @@ static void ops_fall_back_on_every_kind_of_device(void) {
   }
 }
 
-static void a_repeated_call_returns_new_values(void) {
+static void a_repeated_fallback_returns_new_values(void) {
   float i;
   open_refusing(TENON_OP_neg);
   for (i = 1; i < 5; ++i) {
@@ -164,7 +164,7 @@ static void a_repeated_call_returns_new_values(void) {
 
 /* ---- operands: views, scalars, optional inputs -------------------------- */
 
-static void takes_views_and_scalars(void) {
+static void a_fallback_accepts_views_and_scalars(void) {
   tenon_tensor* t[4] = {0};
   const float expected[4] = {11, 13, 12, 14};
   open_refusing(TENON_OP_add);
@@ -178,7 +178,7 @@ static void takes_views_and_scalars(void) {
   close_all(t, 4);
 }
 
-static void broadcasts(void) {
+static void a_fallback_broadcasts_its_inputs(void) {
   tenon_tensor* t[3] = {0};
   const float expected[4] = {11, 22, 13, 24};
   open_refusing(TENON_OP_add);
@@ -191,7 +191,7 @@ static void broadcasts(void) {
   close_all(t, 3);
 }
 
-static void takes_absent_operands(void) {
+static void a_fallback_accepts_absent_operands(void) {
   const int64_t shape[3] = {1, 1, 2}, window[3] = {1, 1, 1};
   const float values[2] = {3, 4}, two = 2;
   tenon_tensor* t[3] = {0};
@@ -205,7 +205,7 @@ static void takes_absent_operands(void) {
   close_all(t, 3);
 }
 
-static void returns_several_outputs(void) {
+static void a_fallback_returns_several_outputs(void) {
   tenon_top_k_attrs attrs = TENON_TOP_K_ATTRS_DEFAULT;
   tenon_tensor* t[3] = {0};
   int64_t places[2] = {0, 0};
@@ -223,7 +223,7 @@ static void returns_several_outputs(void) {
 }
 
 /* The device of a call without input tensors is the scope's device, here the fake one. */
-static void runs_ops_without_tensors(void) {
+static void a_fallback_runs_ops_without_input_tensors(void) {
   const int64_t shape[1] = {2};
   tenon_iota_attrs attrs = TENON_IOTA_ATTRS_DEFAULT;
   tenon_tensor* t[2] = {0};
@@ -246,7 +246,7 @@ static void runs_ops_without_tensors(void) {
   close_all(t, 2);
 }
 
-static void is_differentiated(void) {
+static void a_fallback_is_differentiable(void) {
   tenon_tensor* t[3] = {0};
   tenon_value* source;
   tenon_tape* tape = NULL;
@@ -376,7 +376,7 @@ static void warnings_can_be_disabled_by_log_level(void) {
   falls_back_in_silence(&options);
 }
 
-static void without_a_callback_the_line_goes_to_stderr(void) {
+static void without_a_log_callback_the_warning_goes_to_stderr(void) {
   tenon_context_options options = refusing(TENON_OP_neg, "");
   tenon_tensor* t[2] = {0};
   FILE* file = tmpfile();
@@ -437,7 +437,7 @@ static void explain_mentions_the_fallback_policy(void) {
   close_all(t, 1);
 }
 
-static void errors_of_the_cpu_are_returned(void) {
+static void errors_of_the_cpu_kernel_are_returned(void) {
   const int64_t shape[1] = {1}, far_out = 5;
   tenon_tensor* t[2] = {0};
   tenon_tensor* none = GARBAGE(tenon_tensor);
@@ -479,21 +479,21 @@ static void a_fallback_without_a_cpu_is_an_error(void) {
 int main(void) {
   RUN(refused_ops_fall_back_to_the_cpu);
   RUN(ops_fall_back_on_every_kind_of_device);
-  RUN(a_repeated_call_returns_new_values);
-  RUN(takes_views_and_scalars);
-  RUN(broadcasts);
-  RUN(takes_absent_operands);
-  RUN(returns_several_outputs);
-  RUN(runs_ops_without_tensors);
-  RUN(is_differentiated);
+  RUN(a_repeated_fallback_returns_new_values);
+  RUN(a_fallback_accepts_views_and_scalars);
+  RUN(a_fallback_broadcasts_its_inputs);
+  RUN(a_fallback_accepts_absent_operands);
+  RUN(a_fallback_returns_several_outputs);
+  RUN(a_fallback_runs_ops_without_input_tensors);
+  RUN(a_fallback_is_differentiable);
   RUN(a_fallback_logs_one_warning);
   RUN(one_warning_for_each_op_and_device);
   RUN(fallback_policy_auto_logs_nothing);
   RUN(warnings_can_be_disabled_by_log_level);
-  RUN(without_a_callback_the_line_goes_to_stderr);
+  RUN(without_a_log_callback_the_warning_goes_to_stderr);
   RUN(a_composite_stays_on_the_device);
   RUN(explain_mentions_the_fallback_policy);
-  RUN(errors_of_the_cpu_are_returned);
+  RUN(errors_of_the_cpu_kernel_are_returned);
   RUN(a_fallback_without_a_cpu_is_an_error);
   return report();
 }

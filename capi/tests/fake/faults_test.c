@@ -168,7 +168,7 @@ static void a_lost_device_fails_every_call(void) {
   check_lost("lose_at=2,blocking=0,delay_us=100");
 }
 
-static void memory_that_runs_out_is_an_error(void) {
+static void exhausted_device_memory_is_an_error(void) {
   const int64_t shape[1] = {1 << 18};
   float* zeros = calloc(1 << 18, sizeof *zeros);
   tenon_tensor* t[2] = {0};
@@ -232,7 +232,7 @@ static void any_failed_plugin_call_is_reported_or_harmless(void) {
   unsetenv("TENON_TEST_OPTIONS");
 }
 
-static void an_op_that_is_only_claimed_names_its_reason(void) {
+static void refusing_a_claimed_op_reports_the_plugins_reason(void) {
   tenon_tensor* t[1] = {0};
   tenon_tensor* none = GARBAGE(tenon_tensor);
   tenon_context_options options;
@@ -262,7 +262,7 @@ static void on_done(void* payload, const tenon_error* error) {
   __atomic_store_n(&outcome->finished, 1, __ATOMIC_RELEASE);
 }
 
-static void callbacks_get_the_error(void) {
+static void completion_callbacks_receive_the_error(void) {
   tenon_tensor* t[2] = {0};
   float read[2];
   struct outcome first = {TENON_OK, 0}, second = {TENON_INTERNAL, 0};
@@ -307,7 +307,7 @@ static void* add_up(void* payload) {
   return NULL;
 }
 
-static void threads_share_the_device(void) {
+static void threads_may_share_a_device(void) {
   pthread_t threads[2];
   int i;
   open_with("blocking=0");
@@ -361,12 +361,12 @@ int main(void) {
   RUN(a_launch_that_is_refused_fails_its_call);
   RUN(a_synchronous_device_fails_its_call);
   RUN(a_lost_device_fails_every_call);
-  RUN(memory_that_runs_out_is_an_error);
+  RUN(exhausted_device_memory_is_an_error);
   RUN(a_failed_allocation_is_retried_once);
   RUN(any_failed_plugin_call_is_reported_or_harmless);
-  RUN(an_op_that_is_only_claimed_names_its_reason);
-  RUN(callbacks_get_the_error);
-  RUN(threads_share_the_device);
+  RUN(refusing_a_claimed_op_reports_the_plugins_reason);
+  RUN(completion_callbacks_receive_the_error);
+  RUN(threads_may_share_a_device);
   RUN(the_source_of_a_copy_is_kept_alive);
   RUN(unknown_plugin_options_are_refused);
   return report();

@@ -146,7 +146,7 @@ static void use_up_memory(void) {
   }
 }
 
-static void first_error(void) {
+static void the_first_out_of_memory_error_is_complete(void) {
   const float values[16] = {0};
   const int64_t n = 16;
   tenon_tensor *x = NULL, *kept[4096];
@@ -193,5 +193,5 @@ static int run(const char* name, void (*test)(void)) {
 
 int main(void) {
   return RUN(products) + RUN(cholesky_factors) + RUN(solutions) + RUN(qr_factors) +
-         RUN(first_error);
+         RUN(the_first_out_of_memory_error_is_complete);
 }

@@ -129,7 +129,7 @@ static void each_set_of_attributes_has_its_own_kernel(void) {
   tenon_tensor_release(x);
 }
 
-static void refused_calls_use_the_programs_function(void) {
+static void calls_that_a_kernel_refuses_use_the_programs_compute_function(void) {
   const struct scale_attrs zero = {sizeof zero, 0};
   const uint32_t id = scale();
   tenon_tensor* x = F32(1, 2);
@@ -143,7 +143,7 @@ static void refused_calls_use_the_programs_function(void) {
   tenon_tensor_release(y);
 }
 
-static void ops_without_a_kernel_use_the_programs_function(void) {
+static void ops_without_a_kernel_use_the_programs_compute_function(void) {
   const struct scale_attrs attrs = {sizeof attrs, 2};
   const int64_t shape[1] = {1};
   const double three = 3;
@@ -203,7 +203,7 @@ static void other_devices_run_the_decomposition(void) {
   tenon_scope_release(ref);
 }
 
-static void the_derivative_is_the_programs(void) {
+static void the_derivative_of_the_program_is_used(void) {
   const struct scale_attrs attrs = {sizeof attrs, 2.5f};
   const uint32_t id = scale();
   tenon_tensor* x = F32(1, 2);
@@ -371,11 +371,11 @@ static void a_plugin_writes_to_the_log_of_its_context(void) {
 int main(void) {
   RUN(a_kernel_is_found_by_the_name_of_its_op);
   RUN(each_set_of_attributes_has_its_own_kernel);
-  RUN(refused_calls_use_the_programs_function);
-  RUN(ops_without_a_kernel_use_the_programs_function);
+  RUN(calls_that_a_kernel_refuses_use_the_programs_compute_function);
+  RUN(ops_without_a_kernel_use_the_programs_compute_function);
   RUN(a_kernel_is_preferred_to_a_decomposition);
   RUN(other_devices_run_the_decomposition);
-  RUN(the_derivative_is_the_programs);
+  RUN(the_derivative_of_the_program_is_used);
   RUN(each_set_of_sizes_has_its_own_shaped_kernel);
   RUN(shaped_kernels_of_custom_ops_are_cached_by_size);
   RUN(shaped_kernels_are_evicted_beyond_the_limit);

@@ -71,7 +71,7 @@ TEST_F(OnnxAdapters, SoftmaxFlattensTheAxesBeforeVersion13) {
                 f32({1, 2, 2}, {0.5, 0.5, 0.5, 0.5}));
 }
 
-TEST_F(OnnxAdapters, ReshapeCopiesTheInputsSizeForZero) {
+TEST_F(OnnxAdapters, ReshapeReplacesZerosByTheSizesOfTheInput) {
   const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
 
   EXPECT_EQ(run_node(node("Reshape", {"x", "to"}, {"y"}), {x}, 14, {int_tensor("to", {0, 1, -1})})
@@ -186,7 +186,7 @@ TEST_F(OnnxAdapters, ResizeKeepsTheAspectRatioOnRequest) {
   EXPECT_EQ(resized("not_smaller"), (Dims{1, 1, 6, 6}));
 }
 
-TEST_F(OnnxAdapters, ResizeThatKeepsTheAspectRatioHasOneScale) {
+TEST_F(OnnxAdapters, ResizeWithKeptAspectRatioUsesOneScaleForAllAxes) {
   const Tensor x = f32({1, 1, 1, 3}, {0, 7, 14});
   const auto resized = [&](const std::string& mode) {
     return run_node(node("Resize", {"x", "", "", "sizes"}, {"y"},
@@ -210,7 +210,7 @@ TEST_F(OnnxAdapters, ResizeThatKeepsTheAspectRatioHasOneScale) {
   EXPECT_TENSOR_NEAR(slice(y, {.starts = {0}, .ends = {1}}), f32({1, 3}, {0, 0.6, 1}), 1e-6, 1e-6);
 }
 
-TEST_F(OnnxAdapters, ExtremesOfEmptyTensorsAreTheIdentity) {
+TEST_F(OnnxAdapters, MaxAndMinOfEmptyTensorsReturnTheIdentity) {
   constexpr uint64_t kOnnxInt8 = 3, kOnnxUint64 = 13;
   const auto reduced = [&](const char* op, const Tensor& x, uint64_t element) {
     const WireWriter reduce = node(op, {"x", "axes"}, {"y"}, {int_attribute("keepdims", 0)});
@@ -307,7 +307,7 @@ TEST_F(OnnxAdapters, AScaleOfOneElementAppliesToTheWholeTensor) {
   EXPECT_TENSOR(run(file, {f32({0.6, 3, -1})}), f32({0.5, 3, 0}));
 }
 
-TEST_F(OnnxAdapters, ScalesOfBlocksApplyAlongAnAxis) {
+TEST_F(OnnxAdapters, BlockwiseScalesApplyAlongAnAxis) {
   const std::string file =
       model(graph({.nodes = {node("QuantizeLinear", {"x", "scale"}, {"y1"},
                                   {int_attribute("axis", 0), int_attribute("block_size", 2)}),
@@ -345,7 +345,7 @@ TEST_F(OnnxAdapters, NonMaxSuppressionIgnoresNanScores) {
                 make(DType::kI64, {2, 3}, {0, 0, 1, 0, 0, 2}));
 }
 
-TEST_F(OnnxAdapters, LongTransformsAreRefused) {
+TEST_F(OnnxAdapters, FourierTransformsAboveTheMaximumLengthAreRefused) {
   EXPECT_ERROR(run_node(node("DFT", {"x", "length"}, {"y"}), {f32({1, 1, 1}, {1})}, 17,
                         {int_tensor("length", {5000})}),
                Code::kUnimplemented, "supports lengths of at most 4096, but the length is 5000");

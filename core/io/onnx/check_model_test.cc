@@ -36,7 +36,7 @@ TEST_F(CheckModel, ValuesAreComputedOnceAndBeforeTheyAreRead) {
       "the value \"y\" is read by the graph \"\" as an output, but no earlier node defines it");
 }
 
-TEST_F(CheckModel, NodesFormNoCycle) {
+TEST_F(CheckModel, CyclesOfNodesAreRefused) {
   EXPECT_ERROR(read({node("Add", {"x", "b"}, {"a"}), node("Neg", {"a"}, {"b"}).text(3, "back"),
                      node("Abs", {"b"}, {"y"})}),
                Code::kDataLoss,
@@ -55,7 +55,7 @@ TEST_F(CheckModel, InnerGraphsReadOnlyEarlierValues) {
                "the value \"later\" is read by node 0 (Neg), but no earlier node defines it");
 }
 
-TEST_F(CheckModel, AttributesAreUnique) {
+TEST_F(CheckModel, DuplicateAttributesAreRefused) {
   EXPECT_ERROR(
       read({node("Elu", {"x"}, {"y"}, {float_attribute("alpha", 1), float_attribute("alpha", 2)})}),
       Code::kDataLoss, "node 0 (Elu) has the attribute alpha twice");
@@ -63,7 +63,7 @@ TEST_F(CheckModel, AttributesAreUnique) {
                Code::kDataLoss, "refers to an attribute of a function, but is outside a function");
 }
 
-TEST_F(CheckModel, InputsHaveTensorTypes) {
+TEST_F(CheckModel, InputsWithoutATensorTypeAreRefused) {
   const auto with = [&](const WireWriter& input) {
     read(model(graph({.nodes = {node("Neg", {"x"}, {"y"})},
                       .inputs = {WireWriter().text(1, "x").message(2, input)},

@@ -39,7 +39,7 @@ TEST_F(OnnxIntegers, WrapAroundAsTheyDoOnDevices) {
   EXPECT_EQ(folded("Abs", {int_tensor("a", {INT64_MIN})}, {"a"}), Values({INT64_MIN}));
 }
 
-TEST_F(OnnxIntegers, InShapesMustFit) {
+TEST_F(OnnxIntegers, OverflowingShapesAreErrors) {
   constexpr int64_t k2To32 = int64_t{1} << 32;  // Its square is 0 in 64 bits.
   const WireWriter x = int_tensor("x", {1, 2, 3, 4});
   for (const std::vector<int64_t>& shape :
@@ -51,7 +51,7 @@ TEST_F(OnnxIntegers, InShapesMustFit) {
   }
 }
 
-TEST_F(OnnxIntegers, InSlicesAreClamped) {
+TEST_F(OnnxIntegers, SliceBoundsAreClamped) {
   const WireWriter x = int_tensor("x", {1, 2, 3, 4}), axis = int_tensor("axis", {0});
   const auto slice = [&](int64_t start, int64_t end, int64_t step) {
     return folded(
@@ -65,7 +65,7 @@ TEST_F(OnnxIntegers, InSlicesAreClamped) {
   EXPECT_EQ(slice(-1, INT64_MIN, INT64_MIN), Values({4}));
 }
 
-TEST_F(OnnxIntegers, AsIndicesMustBeInRange) {
+TEST_F(OnnxIntegers, IndicesOutOfRangeAreErrors) {
   const WireWriter x = int_tensor("x", {1, 2});
   for (const int64_t index : {INT64_MIN, INT64_MAX, int64_t{2}, int64_t{-3}}) {
     EXPECT_ERROR(folded("Gather", {x, int_tensor("i", {index})}, {"x", "i"}), Code::kOutOfRange,

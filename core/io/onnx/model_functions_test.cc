@@ -83,7 +83,7 @@ TEST_F(ModelFunctions, AreSelectedByTheirOverload) {
                "the function F is defined twice");
 }
 
-TEST_F(ModelFunctions, MayNotCallThemselves) {
+TEST_F(ModelFunctions, RecursiveFunctionsAreRefused) {
   const WireWriter f = defined("F", {"a"}, {"b"}, {mine("G", {"a"}, {"b"})});
   const WireWriter g = defined("G", {"a"}, {"b"}, {mine("F", {"a"}, {"b"})});
 
@@ -91,7 +91,7 @@ TEST_F(ModelFunctions, MayNotCallThemselves) {
                "the function F calls itself");
 }
 
-TEST_F(ModelFunctions, MayNotGrowWithoutBound) {
+TEST_F(ModelFunctions, ModelsThatInlineToTooManyNodesAreRefused) {
   // Each function calls the previous one twice. Inlined, they have 2^40 nodes.
   std::vector<WireWriter> functions = {defined("F0", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})})};
   for (int i = 1; i <= 40; ++i) {
@@ -104,7 +104,7 @@ TEST_F(ModelFunctions, MayNotGrowWithoutBound) {
                "nodes after its functions are inlined");
 }
 
-TEST_F(ModelFunctions, OfTenonsDomainBecomeItsOwnOps) {
+TEST_F(ModelFunctions, FunctionsOfTheDomainTenonBecomeTenonOps) {
   const auto with = [&](const std::string& text) {
     const WireWriter f = WireWriter()
                              .text(1, "leaky__1")

@@ -127,7 +127,7 @@ TEST_F(ModelProgram, ValuesMatchTheirDeclarations) {
 }
 
 // Some published models declare shapes that differ from those that their nodes compute.
-TEST_F(ModelProgram, WarnsOfAContradictedShapeOnce) {
+TEST_F(ModelProgram, AWrongDeclaredShapeCausesOneWarning) {
   const auto f = function(model(graph({.nodes = {node("Neg", {"x"}, {"y"})},
                                        .inputs = {value("x", {"N"})},
                                        .outputs = {value("y", {"3", "1"})}})));
@@ -169,7 +169,7 @@ TEST_F(ModelProgram, UntraceableModelsRunCallByCallAndReportWhy) {
   EXPECT_NE(f->explain().find("runs call by call, since node \"wider\""), std::string::npos);
 }
 
-TEST_F(ModelProgram, AnInvalidCallNamesTheNodeAndTheNumbers) {
+TEST_F(ModelProgram, TheErrorOfACallNamesTheNodeAndTheSizes) {
   const auto f =
       function(model(graph({.nodes = {node("MatMul", {"x", "z"}, {"y"}).text(3, "product")},
                             .inputs = {value("x", {"N", "M"}), value("z", {"P", "Q"})},
@@ -291,7 +291,7 @@ TEST_F(ModelProgram, ADataDependentBranchIsPartOfTheTrace) {
   EXPECT_EQ(program->variables()[1]->name(), "choice.else_branch.w");
 }
 
-TEST_F(ModelProgram, ABranchThatDoesNotFitFailsWhenItIsTaken) {
+TEST_F(ModelProgram, AnUntraceableBranchFailsOnlyWhenItIsTaken) {
   const WireWriter fits =
       graph({.nodes = {node("Neg", {"x"}, {"n"})}, .outputs = {value_info("n")}});
   const WireWriter does_not =

@@ -106,7 +106,7 @@ TEST(OnnxModel, AttributeKindsAreDeclaredOrFollowFromTheField) {
   EXPECT_EQ(attributes[1].kind, AttributeKind::kInts);
 }
 
-TEST(OnnxModel, RefusesAttributesWithoutAMeaning) {
+TEST(OnnxModel, AttributesWithoutAValueAreRefused) {
   const auto with = [](const WireWriter& attribute) {
     return refusal(model(graph({.nodes = {node("Frob", {}, {}, {attribute})}})));
   };
@@ -124,7 +124,7 @@ TEST(OnnxModel, RefusesAttributesWithoutAMeaning) {
   EXPECT_NE(refusal(model(nested)).find("field 6 nests graphs too deeply"), std::string::npos);
 }
 
-TEST(OnnxModel, InputsWithAnInitializerAreNotInputs) {
+TEST(OnnxModel, InputsWithAnInitializerAreNotArguments) {
   const std::string file = model(graph({.initializers = {float_tensor("w", {}, {1})},
                                         .inputs = {value_info("x"), value_info("w")}}));
 

@@ -116,7 +116,7 @@ TEST_F(OnnxRun, AnInnerGraphReadsValuesOfTheEnclosingGraph) {
   EXPECT_TENSOR(run(file, {make(DType::kBool, {}, {0}), f32({3})}), f32({6}));
 }
 
-TEST_F(OnnxRun, ALoopCarriesValuesAndCollectsOthers) {
+TEST_F(OnnxRun, ALoopReturnsCarriedValuesAndScanOutputs) {
   const WireWriter body =
       graph({.nodes = {node("Add", {"v", "v"}, {"v2"}), node("Identity", {"v2"}, {"s"}),
                        node("Identity", {"c"}, {"c2"})},
@@ -156,7 +156,7 @@ TEST_F(OnnxRun, NoTwoOpsShareAnOnnxName) {
   EXPECT_GT(same.size(), 50u);
 }
 
-TEST_F(OnnxRun, DamagedFilesAreRefusedOrRun) {
+TEST_F(OnnxRun, FilesWithAChangedByteAreRefusedOrRun) {
   const std::string file = model(
       graph({.nodes = {node("Conv", {"x", "w"}, {"c"}, {ints_attribute("pads", {1, 1})}),
                        node("ReduceSum", {"c", "axes"}, {"y"}, {int_attribute("keepdims", 0)})},

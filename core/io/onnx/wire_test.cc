@@ -106,7 +106,7 @@ TEST(Wire, ByteOffsetsAreRelativeToTheWholeFile) {
             "byte 4: field 3 has 9 bytes, but 0 are left");
 }
 
-TEST(Wire, AFieldOfAnotherKindIsRefused) {
+TEST(Wire, AFieldWithAnotherEncodingIsRefused) {
   const std::string number = WireWriter().number(1, 5).bytes(),
                     text = WireWriter().text(1, "x").bytes();
   std::vector<float> reals;

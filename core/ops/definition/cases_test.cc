@@ -205,7 +205,7 @@ void OpCases::run_in(DType half, const AnyCase& c) {
   }
 }
 
-TEST_P(OpCases, Pass) {
+TEST_P(OpCases, OutputsErrorsAndDerivativesMatchTheExpectedOnes) {
   for (const AnyCase& c : op().cases(op())) {
     SCOPED_TRACE("case " + c.name);
     try {
@@ -216,7 +216,7 @@ TEST_P(OpCases, Pass) {
   }
 }
 
-TEST_P(OpCasesInHalfTypes, Pass) {
+TEST_P(OpCasesInHalfTypes, OutputsMatchTheFloat64Oracle) {
   for (const AnyCase& c : op().cases(op())) {
     for (const DType half : {DType::kF16, DType::kBF16}) {
       SCOPED_TRACE("case " + c.name + " in " + std::string(name_of(half)));

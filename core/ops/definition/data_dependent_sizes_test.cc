@@ -41,7 +41,7 @@ TEST_F(DataDependentSizeOps, DecompositionsMatchKernels) {
   }
 }
 
-TEST_F(DataDependentSizeOps, ExplainReportsThatTheHostWaits) {
+TEST_F(DataDependentSizeOps, ExplainReportsThatTheHostWaitsForTheCount) {
   const Tensor x = f32({0, 1});
   const NonzeroAttrs open, sized{.size = 1};
 

@@ -101,7 +101,7 @@ TEST_F(ExpansionsOfTensors, AreBitIdenticalToScalars) {
   TENON_EXPECT_UNARY(sigmoid);
 }
 
-TEST_F(ExpansionsOfTensors, OfTwoInputsAreBitIdenticalToScalars) {
+TEST_F(ExpansionsOfTensors, WithTwoInputsAreBitIdenticalToScalars) {
   const auto n = static_cast<int64_t>(kPoints.size());
   const Tensor a = make(DType::kF32, {n, 1}, kPoints), b = make(DType::kF32, {n}, kPoints);
   using Value = ScalarValue<float>;
@@ -117,7 +117,7 @@ TEST_F(ExpansionsOfTensors, OfTwoInputsAreBitIdenticalToScalars) {
   expect_same(values_of(decomposed(OpId::k_pow, {a, b})), powers);
 }
 
-TEST_F(ExpansionsOfTensors, ComputeHalvesInFloat32) {
+TEST_F(ExpansionsOfTensors, ComputeHalfTypesInFloat32) {
   const Tensor x = make(DType::kF16, {3}, {1, -2, 0.1});
 
   EXPECT_TENSOR(decomposed(OpId::k_exp, {x}),

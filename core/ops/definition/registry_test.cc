@@ -69,7 +69,7 @@ TEST(Registry, DocumentsEveryInputOutputAndAttribute) {
   }
 }
 
-TEST(Registry, HasCasesForEveryAttributeSuccessAndFailure) {
+TEST(Registry, HasCasesForEveryAttributeAndForSuccessAndFailure) {
   for (const OpDef& op : all_ops()) {
     SCOPED_TRACE(op.name);
     ASSERT_TRUE(op.cases);
@@ -99,7 +99,7 @@ TEST(Registry, HasCasesForEveryAttributeSuccessAndFailure) {
 
 // A composite's decomposition computes its own expected results on `ref`, so it proves nothing.
 // Cases with literal expected values do; tools/expectations records their sources.
-TEST(Registry, JudgesEveryAttributeOfACompositeByLiterals) {
+TEST(Registry, HasLiteralExpectationsForEveryAttributeOfAComposite) {
   for (const OpDef& op : all_ops()) {
     if (!op.decompose) continue;
     SCOPED_TRACE(op.name);
@@ -139,7 +139,7 @@ TEST(Registry, HasASummaryAndAFormulaForEveryOp) {
 // Each op with a derivative must have a case with finite floating inputs, so that finite
 // differences can check the derivative. Exempt are step functions, whose derivative is a convention
 // (derivatives_test.cc, layer_derivatives_test.cc).
-TEST(Registry, HasADifferentiableCaseForEveryDerivative) {
+TEST(Registry, HasAGradientCheckedCaseForEveryDerivative) {
   const std::set<std::string> by_convention = {"sign",  "floor",         "ceil",         "round",
                                                "trunc", "stop_gradient", "fake_quantize"};
   for (const OpDef& op : all_ops()) {

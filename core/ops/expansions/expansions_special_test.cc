@@ -39,7 +39,7 @@ TYPED_TEST(SpecialValues, MatchTheCLibrary) {
   }
 }
 
-TYPED_TEST(SpecialValues, PowersOfTwoAreExactBothWays) {
+TYPED_TEST(SpecialValues, Exp2AndLog2OfPowersOfTwoAreExact) {
   using V = ScalarValue<TypeParam>;
   using Limits = std::numeric_limits<TypeParam>;
   for (int k = Limits::min_exponent - Limits::digits; k < Limits::max_exponent; ++k) {
@@ -51,7 +51,7 @@ TYPED_TEST(SpecialValues, PowersOfTwoAreExactBothWays) {
   }
 }
 
-TYPED_TEST(SpecialValues, AreExactWhereTheResultIs) {
+TYPED_TEST(SpecialValues, AreExactIfTheMathematicalResultIsRepresentable) {
   using V = ScalarValue<TypeParam>;
   EXPECT_EQ(expansions::exp(V(0)).value(), 1);
   EXPECT_EQ(expansions::cos(V(0)).value(), 1);
@@ -64,7 +64,7 @@ TYPED_TEST(SpecialValues, AreExactWhereTheResultIs) {
   EXPECT_EQ(expansions::erf(V(-30)).value(), -1);
 }
 
-TYPED_TEST(SpecialValues, OddFunctionsKeepTheSmallestNumbers) {
+TYPED_TEST(SpecialValues, OddFunctionsReturnTinyArgumentsUnchanged) {
   using V = ScalarValue<TypeParam>;
   const TypeParam tiny = -std::numeric_limits<TypeParam>::denorm_min();
   EXPECT_EQ(expansions::expm1(V(tiny)).value(), tiny);
@@ -79,7 +79,7 @@ TYPED_TEST(SpecialValues, OddFunctionsKeepTheSmallestNumbers) {
   EXPECT_EQ(expansions::atanh(V(tiny)).value(), tiny);
 }
 
-TYPED_TEST(SpecialValues, Atan2SupportsAllQuadrantsAndAxes) {
+TYPED_TEST(SpecialValues, Atan2IsExactOnAxesAndCorrectInAllQuadrants) {
   using V = ScalarValue<TypeParam>;
   const auto angle = [](double y, double x) { return expansions::atan2(V(y), V(x)).value(); };
   const TypeParam pi = TypeParam(3.141592653589793);

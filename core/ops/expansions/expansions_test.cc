@@ -153,7 +153,7 @@ int instructions(const Expansion<T>& expansion) {
   return CountingPolicy::counted();
 }
 
-TEST(Expansions, TakeFewInstructions) {
+TEST(Expansions, StayWithinTheirInstructionLimits) {
   const auto narrow = all_expansions<float>();
   const auto wide = all_expansions<double>();
   for (size_t i = 0; i < narrow.size(); ++i) {

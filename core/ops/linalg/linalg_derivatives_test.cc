@@ -28,17 +28,17 @@ class LinalgDerivatives : public testing::CoreTest {
   }
 };
 
-TEST_F(LinalgDerivatives, OfSingularValuesAloneAreFiniteWhereTheyRepeat) {
+TEST_F(LinalgDerivatives, OfSingularValuesAreFiniteForRepeatedValues) {
   const Tensor x = f32({2, 2}, {3, 0, 0, 3});
   EXPECT_TENSOR(of(OpId::k_svd, NoAttrs{}, x, 1), f32({2, 2}, {1, 0, 0, 1}));
 }
 
-TEST_F(LinalgDerivatives, OfEigenvaluesAloneAreFiniteWhereTheyRepeat) {
+TEST_F(LinalgDerivatives, OfEigenvaluesAreFiniteForRepeatedValues) {
   const Tensor x = f32({2, 2}, {3, 0, 0, 3});
   EXPECT_TENSOR(of(OpId::k_eigh, NoAttrs{}, x), f32({2, 2}, {1, 0, 0, 1}));
 }
 
-TEST_F(LinalgDerivatives, LieInTheTriangleThatIsRead) {
+TEST_F(LinalgDerivatives, AreNonzeroOnlyInTheTriangleThatTheOpReads) {
   // The sum of the eigenvalues is the trace, whose gradient is the identity matrix.
   const Tensor trace = of(OpId::k_eigh, NoAttrs{}, f32({2, 2}, {2, 9, 1, 2}));
   EXPECT_TENSOR_NEAR(trace, f32({2, 2}, {1, 0, 0, 1}), 0, 1e-6);
@@ -50,7 +50,7 @@ TEST_F(LinalgDerivatives, LieInTheTriangleThatIsRead) {
   EXPECT_TENSOR_NEAR(t->gradient(y, a), f32({2, 2}, {-0.05, 0, -0.025, -0.005}), 1e-6, 0);
 }
 
-TEST_F(LinalgDerivatives, OfCumulativeExtremesGoToTheFirstOfTiedElements) {
+TEST_F(LinalgDerivatives, OfCummaxPassTheGradientToTheFirstOfTiedElements) {
   const CumulativeExtremeAttrs forwards, backwards{.reverse = true};
   EXPECT_TENSOR(of(OpId::k_cummax, forwards, f32({2, 2, 1})), f32({3, 0, 0}));
   EXPECT_TENSOR(of(OpId::k_cummin, backwards, f32({3, 2, 2})), f32({0, 0, 3}));

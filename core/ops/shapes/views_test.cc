@@ -29,7 +29,7 @@ TEST_F(Views, ShareTheirInputsStorage) {
   }
 }
 
-TEST_F(Views, ReshapeFoldsAxesThatAreContiguousWithEachOther) {
+TEST_F(Views, ReshapeMergesMutuallyContiguousAxesWithoutACopy) {
   const Tensor rows = slice(grid(), {.starts = {1}, .ends = {3}, .axes = {1}});  // [2,2,4]
 
   const Tensor folded = reshape(rows, {2, 8}), split = reshape(rows, {2, 2, 2, 2});
@@ -39,7 +39,7 @@ TEST_F(Views, ReshapeFoldsAxesThatAreContiguousWithEachOther) {
   EXPECT_TENSOR(folded, f32({2, 8}, {4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 20, 21, 22, 23}));
 }
 
-TEST_F(Views, ReshapeCopiesWhatStridesCannotExpress) {
+TEST_F(Views, ReshapeCopiesIfNoStridesExpressTheResult) {
   const Tensor turned = transpose(f32({2, 3}, {1, 2, 3, 4, 5, 6}));
 
   const Tensor flat = reshape(turned, {6});
@@ -48,7 +48,7 @@ TEST_F(Views, ReshapeCopiesWhatStridesCannotExpress) {
   EXPECT_TENSOR(flat, f32({1, 4, 2, 5, 3, 6}));
 }
 
-TEST_F(Views, ReshapeKeepsRepeatedAndReversedAxesAsViews) {
+TEST_F(Views, ReshapeOfBroadcastOrReversedAxesIsAView) {
   const Tensor repeated = broadcast_to(f32({7}), {4, 6}), reversed = flip(f32({1, 2, 3, 4}), {});
 
   EXPECT_TRUE(share(repeated, reshape(repeated, {24})));
@@ -86,7 +86,7 @@ TEST_F(Views, BitcastToAWiderDtypeCopiesMisalignedViews) {
   EXPECT_TENSOR(wide(2), testing::i64({3 + (int64_t{4} << 32)}));
 }
 
-TEST_F(Views, OfViewsCompose) {
+TEST_F(Views, OfViewsShareTheStorageOfTheBase) {
   const Tensor x = slice(transpose(grid()), {.starts = {1}, .ends = {4}, .steps = {2}});  // [2,3,2]
 
   EXPECT_TENSOR(x, f32({2, 3, 2}, {1, 13, 5, 17, 9, 21, 3, 15, 7, 19, 11, 23}));

@@ -22,7 +22,7 @@ class ControlGradients : public testing::ControlTest,
   ControlGradients() { loops = {.policy = GetParam(), .max_trips = 10}; }
 };
 
-TEST_P(ControlGradients, OfCond) {
+TEST_P(ControlGradients, OfCondMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
         return cond(
@@ -32,14 +32,14 @@ TEST_P(ControlGradients, OfCond) {
       {0.5, 2});
 }
 
-TEST_P(ControlGradients, OfLoops) {
+TEST_P(ControlGradients, OfLoopsMatchFiniteDifferences) {
   for (const int n : {0, 1, 4}) {
     SCOPED_TRACE(n);
     check([&](const Tensor& x) { return power(sin(x), count_from(n)) * x; }, {0.7, 2});
   }
 }
 
-TEST_P(ControlGradients, OfALoopWhoseTripsDependOnItsValues) {
+TEST_P(ControlGradients, OfALoopWithDataDependentTripsMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
         return while_loop(
@@ -50,7 +50,7 @@ TEST_P(ControlGradients, OfALoopWhoseTripsDependOnItsValues) {
       {1.3, 3, 200});
 }
 
-TEST_P(ControlGradients, OfALoopInABranch) {
+TEST_P(ControlGradients, OfALoopInABranchMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
         return cond(
@@ -61,7 +61,7 @@ TEST_P(ControlGradients, OfALoopInABranch) {
       {0.5, 1.5});
 }
 
-TEST_P(ControlGradients, OfABranchInALoop) {
+TEST_P(ControlGradients, OfABranchInALoopMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
         return times(count_from(4), x, [&](const Tensor&, const Tensor& y) {
@@ -73,7 +73,7 @@ TEST_P(ControlGradients, OfABranchInALoop) {
       {0.8, 1.4});
 }
 
-TEST_P(ControlGradients, OfALoopInALoop) {
+TEST_P(ControlGradients, OfALoopInALoopMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
         return times(count_from(3), x,
@@ -82,7 +82,7 @@ TEST_P(ControlGradients, OfALoopInALoop) {
       {0.6, 1.1});
 }
 
-TEST_P(ControlGradients, OfAScanInALoop) {
+TEST_P(ControlGradients, OfAScanInALoopMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
         const Tensor xs = f64({1, 2, 3}) * x;

@@ -240,7 +240,7 @@ TEST_F(Control, EveryTripDrawsNewNumbers) {
   EXPECT_EQ(values_of(f->call(scope(), {}, {})[0]), more);
 }
 
-TEST_F(Control, TapeInsideALoopBodyWorks) {
+TEST_F(Control, TapesCanBeUsedInsideALoopBody) {
   check(
       [&](const Tensor& x) {
         return times(count_from(3), x, [&](const Tensor&, const Tensor& y) {

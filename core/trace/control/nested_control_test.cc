@@ -35,7 +35,7 @@ class Nested : public testing::ControlTest, public ::testing::WithParamInterface
   static constexpr int kTrips[] = {0, 1, 3};
 };
 
-TEST_P(Nested, WhileInCond) {
+TEST_P(Nested, WhileInCondHasCorrectGradients) {
   for (const int n : kTrips) {
     SCOPED_TRACE(n);
     check(
@@ -46,7 +46,7 @@ TEST_P(Nested, WhileInCond) {
   }
 }
 
-TEST_P(Nested, CondInWhile) {
+TEST_P(Nested, CondInWhileHasCorrectGradients) {
   for (const int n : kTrips) {
     SCOPED_TRACE(n);
     check(
@@ -59,7 +59,7 @@ TEST_P(Nested, CondInWhile) {
   }
 }
 
-TEST_P(Nested, WhileInWhile) {
+TEST_P(Nested, WhileInWhileHasCorrectGradients) {
   for (const int outer : kTrips) {
     for (const int inner : kTrips) {
       SCOPED_TRACE(format("{} times {}", {outer, inner}));
@@ -73,7 +73,7 @@ TEST_P(Nested, WhileInWhile) {
   }
 }
 
-TEST_P(Nested, ScanInWhile) {
+TEST_P(Nested, ScanInWhileHasCorrectGradients) {
   for (const int outer : kTrips) {
     for (const int inner : kTrips) {
       SCOPED_TRACE(format("{} times {}", {outer, inner}));

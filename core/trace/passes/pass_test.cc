@@ -191,7 +191,7 @@ uint64_t steps_of(Scope& scope, std::string_view pass, size_t n) {
   return steps.count();
 }
 
-TEST_F(Passes, TakeStepsInProportionToTheNodes) {
+TEST_F(Passes, TakeLinearTime) {
   for (const Pass& pass : passes()) {
     if (!pass.run) continue;
     SCOPED_TRACE(pass.name);
@@ -203,7 +203,7 @@ TEST_F(Passes, TakeStepsInProportionToTheNodes) {
 }
 
 // Each result is small, but their number is not bounded.
-TEST_F(Passes, FoldStoresAtMostItsBound) {
+TEST_F(Passes, FoldStoresAtMost64MiB) {
   const auto n_folded = [&](size_t n) {
     std::string text = "(x: f32[4096]) { v_0 = exp(x)";
     for (size_t i = 1; i <= n; ++i) {

@@ -49,7 +49,7 @@ TEST_F(SelectBranches, NestedBranchesAreSelectedFromTheInside) {
       "do (r: bool[], a: f32[]) { return a } return y }");
 }
 
-TEST_F(SelectBranches, KeepsBranchesThatMayFailOrCostMuch) {
+TEST_F(SelectBranches, KeepsBranchesThatMayFailOrAreExpensive) {
   for (const char* call : {"gather(a, i)", "matmul(a, a)", "sum(a)"}) {
     SCOPED_TRACE(call);
     const std::string result = std::string(call) == "sum(a)" ? "neg(sum(a))" : call;
@@ -65,7 +65,7 @@ TEST_F(SelectBranches, KeepsBranchesThatMayFailOrCostMuch) {
       "do (a: f32[32,33]) { return a } return y }");
 }
 
-TEST_F(SelectBranches, KeepsChoicesByANumber) {
+TEST_F(SelectBranches, KeepsSwitchesOnAnInteger) {
   expect_unchanged(
       "(n: i64[], x: f32[]) { y = branch(n, x) do (a: f32[]) { return neg(a) } "
       "do (a: f32[]) { return a } return y }");

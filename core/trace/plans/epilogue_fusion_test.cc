@@ -9,7 +9,7 @@ using EpilogueFusion = testing::LaunchPlanTest;
 
 Tensor dense(const Tensor& x, const Tensor& w, const Tensor& bias) { return matmul(x, w) + bias; }
 
-TEST_P(EpilogueFusion, FuseADenseLayerIntoOneLaunch) {
+TEST_P(EpilogueFusion, FusesADenseLayerIntoOneLaunch) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{relu(dense(in[0], in[1], in[2]))};
   };
@@ -20,7 +20,7 @@ TEST_P(EpilogueFusion, FuseADenseLayerIntoOneLaunch) {
   EXPECT_EQ(expect_same(code, {Dims{2, 3, 4}, Dims{2, 4, 5}, Dims{2, 1, 5}}), 1u);
 }
 
-TEST_P(EpilogueFusion, OutputIntermediateValuesOfTheEpilogue) {
+TEST_P(EpilogueFusion, CanReturnIntermediateValuesOfTheEpilogue) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]), y = tanh(z), s = y * y;
     return Tensors{s, y, z, s + in[2]};
@@ -30,7 +30,7 @@ TEST_P(EpilogueFusion, OutputIntermediateValuesOfTheEpilogue) {
 
 // An elementwise launch over the anchor's output shape becomes part of the epilogue, even if it
 // precedes the anchor.
-TEST_P(EpilogueFusion, FuseLaunchesBeforeTheAnchor) {
+TEST_P(EpilogueFusion, FusesElementwiseLaunchesBeforeTheAnchor) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor before = exp(in[2]);
     return Tensors{matmul(in[0], in[1]) * before + before};
@@ -38,14 +38,14 @@ TEST_P(EpilogueFusion, FuseLaunchesBeforeTheAnchor) {
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{3, 5}}), 1u);
 }
 
-TEST_P(EpilogueFusion, LaunchProducersOfAnchorInputsSeparately) {
+TEST_P(EpilogueFusion, DoesNotFuseProducersOfAnchorInputs) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{tanh(matmul(exp(in[0]), in[1]))};
   };
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}}), 2u);
 }
 
-TEST_P(EpilogueFusion, HaveOneAnchorEach) {
+TEST_P(EpilogueFusion, UsesOneAnchorPerLaunch) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{tanh(matmul(in[0], in[1]) + matmul(in[0], in[2]))};
   };
@@ -56,7 +56,7 @@ TEST_P(EpilogueFusion, HaveOneAnchorEach) {
   EXPECT_EQ(expect_same(twice, {Dims{3, 4}, Dims{4, 5}, Dims{5, 6}}), 2u);
 }
 
-TEST_P(EpilogueFusion, DoNotFuseRowsOrOtherShapes) {
+TEST_P(EpilogueFusion, DoesNotFuseRowReductionsOrOtherShapes) {
   const LaunchPlan::Code rows = [](TensorSpan in) {
     return Tensors{softmax(matmul(in[0], in[1]) + in[2], -1)};
   };
@@ -72,7 +72,7 @@ TEST_P(EpilogueFusion, DoNotFuseRowsOrOtherShapes) {
 }
 
 // The second matmul reads the result of the first one before tanh, which could be its epilogue.
-TEST_P(EpilogueFusion, RunBeforeReadersOfTheirAnchor) {
+TEST_P(EpilogueFusion, DoesNotDelayOtherReadersOfTheAnchor) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]);
     const Tensor other = matmul(z, in[2]);
@@ -81,7 +81,7 @@ TEST_P(EpilogueFusion, RunBeforeReadersOfTheirAnchor) {
   expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{5, 5}});
 }
 
-TEST_P(EpilogueFusion, AreNotLight) {
+TEST_P(EpilogueFusion, MakesAPlanNotLight) {
   const Tensors in = {numbers({3, 4}, 1), numbers({4, 5}, 2), numbers({5}, 3)};
   const LaunchPlan::Code layer = [](TensorSpan x) { return Tensors{dense(x[0], x[1], x[2])}; };
   EXPECT_FALSE(record(layer, in)->is_light());

@@ -58,7 +58,7 @@ TEST_F(LaunchPlans, ServeInputsOfTheSameTypesAndStrides) {
   EXPECT_FALSE(program->serves(Tensors{number(1)}));
 }
 
-TEST_F(LaunchPlans, ReadInlineScalarsAnewInEachCall) {
+TEST_F(LaunchPlans, UseTheInlineScalarsOfEachCall) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{in[0] * in[1], fill(in[1], Dims{2}, DType::kF64), in[1]};
   };
@@ -152,7 +152,7 @@ TEST_F(LaunchPlans, FusedLoopDistinguishesInlineScalars) {
 }
 
 // A transpose, a slice and a broadcast of a group's value cannot be read inside the loop.
-TEST_F(LaunchPlans, DoNotFuseReadersOfViews) {
+TEST_F(LaunchPlans, DoNotFuseLaunchesThatReadViewsOfAGroupsValue) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = in[0] * in[0];
     return Tensors{y + transpose(y), y * slice(y, {.starts = {0}, .ends = {1}, .axes = {0}})};
@@ -219,7 +219,7 @@ TEST_F(LaunchPlans, DoNotOverwriteInputsBeforeALaunchThatMayFail) {
 }
 
 // The intermediate value and the output share memory.
-TEST_F(LaunchPlans, MakeOutputsInPlace) {
+TEST_F(LaunchPlans, OverwriteIntermediateValuesInPlace) {
   const auto program =
       record([](TensorSpan in) { return Tensors{-cumsum(in[0], {.axis = 0})}; }, {f32({1, 2})});
   EXPECT_EQ(program->n_launches(), 2u);
@@ -269,7 +269,7 @@ TEST_F(LaunchPlans, AreNotRecordedIfTheHostAccessesMemory) {
 }
 
 // If a launch reads an input as elements of twice the size, the input must be aligned to that size.
-TEST_F(LaunchPlans, ServeInputsOfTheRecordedAlignment) {
+TEST_F(LaunchPlans, RequireTheRecordedAlignmentOfInputs) {
   const Tensor x = testing::i32({1, 2, 3, 4, 5, 6});
   const auto part = [&](int64_t i) {
     return make_view(*x, TensorType(DType::kI32, Dims{2}), Dims{1}, i);

@@ -83,7 +83,7 @@ class PlanChains : public ::testing::Test {
   std::unique_ptr<Scope::Enter> enter_;
 };
 
-TEST_F(PlanChains, AreTheTowersOfANetwork) {
+TEST_F(PlanChains, RunTheTowersOfANetworkInParallel) {
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
         const Tensor x = exp(in[0]);
@@ -93,7 +93,7 @@ TEST_F(PlanChains, AreTheTowersOfANetwork) {
   EXPECT_EQ(tasks, 2u * kTrials / 2);
 }
 
-TEST_F(PlanChains, MayContainInnerChains) {
+TEST_F(PlanChains, CanBeNested) {
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
         const Tensor left = tower(in[0], in[1]), right = tower(in[0], in[2]);
@@ -104,7 +104,7 @@ TEST_F(PlanChains, MayContainInnerChains) {
   EXPECT_EQ(tasks, 4u * kTrials / 2);
 }
 
-TEST_F(PlanChains, AreThoseOfATrainingStep) {
+TEST_F(PlanChains, RunPartsOfATrainingStepInParallel) {
   const uint64_t tasks = expect_same(
       [&](TensorSpan in) {
         const auto tape = Ref<Tape>::adopt(new Tape(scope_, {.persistent = true}));

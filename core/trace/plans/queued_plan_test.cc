@@ -195,7 +195,7 @@ TEST_P(QueuedPlans, CanBeCancelled) {
   }
 }
 
-TEST_P(QueuedPlans, ShowProfilersTheirLaunches) {
+TEST_P(QueuedPlans, AreProfiledLaunchByLaunch) {
   const auto program =
       record([](TensorSpan in) { return Tensors{cumsum(exp(in[0]), {.axis = 0})}; }, {f32({0, 0})});
   const Tensor x = f32({0, 0});
@@ -228,7 +228,7 @@ TEST(FailingQueuedPlans, PoisonOnlyDependentsOfALaunch) {
   EXPECT_EQ(values_of(on.run(program, {a, y[1]})[0]), (Doubles{1, 4}));
 }
 
-TEST(FailingQueuedPlans, StopAtARefusedLaunch) {
+TEST(FailingQueuedPlans, StopAtALaunchThatTheDeviceRejects) {
   OnFake on(Options{{"records", "0"}, {"fail_enqueue", "5"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -253,7 +253,7 @@ TEST(FailingQueuedPlans, PoisonAllOutputsOfAReplay) {
   }
 }
 
-TEST(FailingQueuedPlans, StopAtARefusedReplay) {
+TEST(FailingQueuedPlans, FailIfTheDeviceRejectsTheReplay) {
   OnFake on(Options{{"fail_enqueue", "8"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -290,7 +290,7 @@ TEST(FailingQueuedPlans, FailOrReturnCorrectResults) {
 
 // ---- recordings
 
-TEST(Recordings, AreOneSubmissionInSteadyState) {
+TEST(Recordings, AreReplayedAsOneSubmission) {
   OnFake on(Options{});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -305,7 +305,7 @@ TEST(Recordings, AreOneSubmissionInSteadyState) {
 }
 
 // A replay is still running when the next one starts with different memory and scalars.
-TEST(Recordings, UseMemoryAndNumbersOfEachReplay) {
+TEST(Recordings, UseTheMemoryAndScalarsOfEachReplay) {
   OnFake on(Options{{"delay_us", "2000"}});
   const auto program = on.record(
       [](TensorSpan in) {
@@ -323,7 +323,7 @@ TEST(Recordings, UseMemoryAndNumbersOfEachReplay) {
   }
 }
 
-TEST(Recordings, AreOneForEachSetOfSizes) {
+TEST(Recordings, AreMadeOncePerSetOfSizes) {
   OnFake on(Options{});
   const auto f = Ref<Function>::adopt(new Function(
       on.context(), "f", [](Scope&, TensorSpan in, const Statics&) { return two_chains(in); }, {}));
@@ -414,7 +414,7 @@ TEST(FusedPlans, ExcludeOperandsTooLargeForKernels) {
   EXPECT_EQ(n_launches(elements, 16), 1u);
 }
 
-TEST(Recordings, LiveUntilTheirWorkIsDone) {
+TEST(Recordings, AreReleasedAfterTheirWorkIsDone) {
   OnFake on(Options{{"delay_us", "5000"}});
   auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});

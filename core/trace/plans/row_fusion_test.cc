@@ -31,7 +31,7 @@ class RowFusion : public testing::LaunchPlanTest {
   bool is_cpu() const { return std::string_view(GetParam()) == "cpu"; }
 };
 
-TEST_P(RowFusion, FuseASoftmaxIntoOneLaunch) {
+TEST_P(RowFusion, FusesASoftmaxIntoOneLaunch) {
   const LaunchPlan::Code code = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
   for (const int64_t n : {1, 3, 1000, 5000}) {
     SCOPED_TRACE(n);
@@ -43,7 +43,7 @@ TEST_P(RowFusion, FuseASoftmaxIntoOneLaunch) {
 }
 
 // A reduction reads an input that is broadcast along the rows once for each element of the row.
-TEST_P(RowFusion, HandleInputsBroadcastAlongRows) {
+TEST_P(RowFusion, AcceptsInputsBroadcastAlongRows) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor x = broadcast_to(in[0], Dims{1, 3, 4});
     return Tensors{softmax_by_hand(x), softmax_by_hand(x + exp(x)), sum(exp(in[0] + x), kRows)};
@@ -52,13 +52,13 @@ TEST_P(RowFusion, HandleInputsBroadcastAlongRows) {
   expect_same(code, {Dims{1}});
 }
 
-TEST_P(RowFusion, FuseALogSoftmaxIntoOneLaunch) {
+TEST_P(RowFusion, FusesALogSoftmaxIntoOneLaunch) {
   EXPECT_EQ(
       expect_same([](TensorSpan in) { return Tensors{log_softmax_by_hand(in[0])}; }, {Dims{5, 33}}),
       1u);
 }
 
-TEST_P(RowFusion, FuseALayerNormIntoOneLaunch) {
+TEST_P(RowFusion, FusesALayerNormIntoOneLaunch) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{layer_norm_by_hand(in[0], in[1], in[2])};
   };
@@ -69,7 +69,7 @@ TEST_P(RowFusion, FuseALayerNormIntoOneLaunch) {
 }
 
 // Forward and backward pass in one plan.
-TEST_P(RowFusion, FuseForwardAndBackwardPassOfRows) {
+TEST_P(RowFusion, FusesForwardAndBackwardPass) {
   const auto slope = [&](const Tensor& x, const Tensor& dy, const auto& f) {
     const auto t = tape();
     t->watch(x);
@@ -90,7 +90,7 @@ TEST_P(RowFusion, FuseForwardAndBackwardPassOfRows) {
 }
 
 // The derivatives of the ops, computed from the residuals of the forward pass.
-TEST_P(RowFusion, FuseDerivativesOfOpsIntoOneLaunch) {
+TEST_P(RowFusion, FusesDerivativesOfOpsIntoOneLaunch) {
   const auto of_softmax = [](TensorSpan in) {
     const Tensor &y = in[0], &dy = in[1];
     return Tensors{y * (dy - sum(dy * y, kRows))};
@@ -105,7 +105,7 @@ TEST_P(RowFusion, FuseDerivativesOfOpsIntoOneLaunch) {
       1u);
 }
 
-TEST_P(RowFusion, FuseLossesOfRowsIntoOneLaunch) {
+TEST_P(RowFusion, FusesLossesIntoOneLaunch) {
   EXPECT_EQ(expect_same([](TensorSpan in) { return Tensors{losses(in[0], in[1])}; },
                         {Dims{40, 10}, Dims{40, 10}}),
             1u);
@@ -115,7 +115,7 @@ TEST_P(RowFusion, FuseLossesOfRowsIntoOneLaunch) {
             2u);
 }
 
-TEST_P(RowFusion, PropagateNaNAndInfinity) {
+TEST_P(RowFusion, PropagatesNaNAndInfinity) {
   const Tensor x = testing::make(DType::kF32, Dims{4, 3},
                                  {1, NAN, 2, INFINITY, 1, 0, -INFINITY, 1, 2, -0.0, 0, -0.0});
   const auto by_softmax = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
@@ -126,7 +126,7 @@ TEST_P(RowFusion, PropagateNaNAndInfinity) {
   EXPECT_EQ(expect_same(by_norm, {Tensors{numbers(Dims{4, 3}, 1)}, Tensors{x}}), 1u);
 }
 
-TEST_P(RowFusion, ReadRowsWithAndWithoutTheirAxes) {
+TEST_P(RowFusion, AcceptsRowValuesWithKeptOrRemovedAxes) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = sum(in[0] * in[0], {.axes = {1}});
     const Tensor root = sqrt(y * in[1]);
@@ -136,7 +136,7 @@ TEST_P(RowFusion, ReadRowsWithAndWithoutTheirAxes) {
   EXPECT_EQ(expect_same(code, {Dims{5, 8}, Dims{5}, Dims{5, 1}}), 1u);
 }
 
-TEST_P(RowFusion, ReduceBeforeAndAfterACast) {
+TEST_P(RowFusion, FusesCastsBeforeAndAfterReductions) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor x = cast(in[0], DType::kF32), m = mean(x, kRows);
     return Tensors{cast(x - m, DType::kF16), max(cast(x, DType::kI32), kRows),
@@ -147,7 +147,7 @@ TEST_P(RowFusion, ReduceBeforeAndAfterACast) {
 }
 
 // A launch has at most four stages.
-TEST_P(RowFusion, AreSplitIfThereAreTooManyStages) {
+TEST_P(RowFusion, SplitsLaunchesWithTooManyStages) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     Tensor x = in[0];
     for (int i = 0; i < 9; ++i) x = x * sum(x, kRows);
@@ -157,7 +157,7 @@ TEST_P(RowFusion, AreSplitIfThereAreTooManyStages) {
 }
 
 // A stage has at most four reductions.
-TEST_P(RowFusion, AreSplitIfAStageHasTooManyReductions) {
+TEST_P(RowFusion, SplitsStagesWithTooManyReductions) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     Tensors sums;
     for (int i = 0; i < 6; ++i) sums.push_back(sum(in[0] * number(i), kRows));
@@ -168,7 +168,7 @@ TEST_P(RowFusion, AreSplitIfAStageHasTooManyReductions) {
 
 // `cpu` supports rows along the last axes only. The launches around such a reduction are still
 // fused.
-TEST_P(RowFusion, ExcludeReductionsThatTheDeviceRefuses) {
+TEST_P(RowFusion, ExcludesReductionsThatTheDeviceRejects) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = exp(in[0]) * in[1];
     return Tensors{y - max(y, kRows), sum(y, {.axes = {0}})};
@@ -181,14 +181,14 @@ TEST_P(RowFusion, ExcludeReductionsThatTheDeviceRefuses) {
   EXPECT_EQ(expect_same(columns, {Dims{4, 5}, Dims{4, 5}}), is_cpu() ? 3u : 1u);
 }
 
-TEST_P(RowFusion, LeaveLongRowsToKernels) {
+TEST_P(RowFusion, DoesNotFuseLongRows) {
   const LaunchPlan::Code code = [](TensorSpan in) { return Tensors{in[0] - sum(in[0], kRows)}; };
   EXPECT_EQ(expect_same(code, {Dims{2, 32 * 1024}}), 1u);
   EXPECT_EQ(expect_same(code, {Dims{2, 32 * 1024 + 1}}), 2u);
 }
 
 // A launch cannot be fused if it reads the value of a row in other rows.
-TEST_P(RowFusion, DoNotFuseReadsAcrossRows) {
+TEST_P(RowFusion, DoesNotFuseReadsAcrossRows) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = sum(in[0], {.axes = {1}});
     return Tensors{in[0] + y, in[0] * reshape(y, Dims{4, 1})};
@@ -196,7 +196,7 @@ TEST_P(RowFusion, DoNotFuseReadsAcrossRows) {
   EXPECT_EQ(expect_same(code, {Dims{4, 4}}), 2u);
 }
 
-TEST_P(RowFusion, DoNotOverwriteInputsThatALaterStageReads) {
+TEST_P(RowFusion, DoesNotOverwriteInputsThatALaterStageReads) {
   const auto program = record(
       [](TensorSpan in) {
         const Tensor y = -in[0];

@@ -115,7 +115,7 @@ class CudaTraining : public OnEmulatedDriver, public ::testing::WithParamInterfa
 
 // If a failing call has no consequence, for example a call that frees memory, the losses must be
 // unchanged.
-TEST_P(CudaTraining, FailedCallGivesAnErrorAndTheNextTrainingSucceeds) {
+TEST_P(CudaTraining, FailingDriverCallIsReportedAndTheNextTrainingSucceeds) {
   for (long n = 1, step = 1; n < 2000; n += step, step = n / 2 + 1) {
     const std::string fault = GetParam() + (":" + std::to_string(n));
     SCOPED_TRACE(fault);
@@ -138,7 +138,7 @@ struct Symptom {
   const char *fault, *message;
 };
 
-TEST_F(OnEmulatedDriver, TrainingReportsWhatFailed) {
+TEST_F(OnEmulatedDriver, ErrorOfTrainingNamesTheFailedOperation) {
   for (const Symptom& symptom : {
            Symptom{"cuLaunchKernel:3", "launching "},
            Symptom{"cuLaunchKernel:9+", "launching "},

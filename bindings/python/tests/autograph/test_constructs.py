@@ -19,7 +19,7 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda item: item.__name__)
-def test_construct(function):
+def test_construct_has_the_same_result_traced_and_eagerly(function):
     if function.__name__.startswith("subscript_"):  # Without conversion, tensors are immutable.
         traced = tn.function(function)
         for x in (1.5, -2.0):

@@ -37,7 +37,7 @@ def test_signature_defaults_and_names_are_kept():
     assert converted(3.0, 1.0, offset=0.0) == 3.0
 
 
-def test_conversion_is_memoised():
+def test_repeated_conversion_returns_the_same_object():
     assert convert(scaled) is convert(scaled)
     assert convert(convert(scaled)) is convert(scaled)
 
@@ -181,7 +181,7 @@ def test_code_without_tensors_behaves_as_if_not_converted():
         assert logs[0] == logs[1]
 
 
-def test_unbound_variable_is_pythons_own_error():
+def test_unbound_variable_raises_pythons_error():
     def f(x):
         if x > 0:
             y = x
@@ -191,7 +191,7 @@ def test_unbound_variable_is_pythons_own_error():
         convert(f)(-1.0)
 
 
-def test_exceptions_of_the_user_pass_unchanged():
+def test_user_exceptions_propagate_unchanged():
     def f(x):
         for i in range(3):
             if i == 2:
@@ -202,7 +202,7 @@ def test_exceptions_of_the_user_pass_unchanged():
         convert(f)(1.0)
 
 
-def test_generators_run_as_they_are_inside_functions():
+def test_generators_are_called_without_conversion():
     def numbers():
         for i in range(3):
             yield float(i)

@@ -107,7 +107,7 @@ def test_saved_function_keeps_branches_and_loops(tmp_path):
     assert value_of(loaded["f"](tn.constant(1.0))) == expected == 117.0
 
 
-def test_run_functions_eagerly_gives_values():
+def test_eager_functions_see_tensor_values():
     seen = []
 
     @tn.function
@@ -136,7 +136,7 @@ def test_numpy_values_stay_python():
     assert value_of(f(tn.constant([0.0, 0.0]))) == [1.0, 0.0]
 
 
-def test_threads_trace_at_once():
+def test_threads_trace_concurrently():
     def body(k):
         def f(x):
             values = []

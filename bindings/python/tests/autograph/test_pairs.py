@@ -64,7 +64,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("outer,inner", PAIRS)
-def test_pair(outer, inner):
+def test_nested_constructs_have_the_same_results_traced_and_eagerly(outer, inner):
     for jump in JUMPS:
         if not is_valid(outer, inner, jump):
             continue

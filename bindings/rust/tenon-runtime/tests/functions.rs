@@ -14,7 +14,7 @@ fn number(x: f32) -> Tensor {
 }
 
 #[test]
-fn tapes_nest() -> Result<()> {
+fn nested_tapes_compute_second_derivatives() -> Result<()> {
     let x = tensor![2.]?;
     let outer = Tape::new()?;
     outer.watch(&x)?;
@@ -63,7 +63,7 @@ fn one_trace_serves_indexing_at_every_size() -> Result<()> {
 }
 
 #[test]
-fn a_training_step_is_a_function() -> Result<()> {
+fn a_training_step_can_be_traced() -> Result<()> {
     let w = Variable::new(tensor![0.])?;
     let step = {
         let w = w.clone();
@@ -119,7 +119,7 @@ fn scan_carries_and_stacks() -> Result<()> {
 }
 
 #[test]
-fn lists_are_carried_by_functions() -> Result<()> {
+fn functions_take_and_return_lists() -> Result<()> {
     let gather = Function::new(|list: List| list.push(tensor![9.])?.stack());
     let list = List::like(tensor![0.], 0)?.push(tensor![1.])?;
     assert_eq!(gather.call(&list)?.to_vec::<f32>()?, [1., 9.]);

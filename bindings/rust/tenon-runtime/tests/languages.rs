@@ -136,7 +136,7 @@ fn files(x: &Tensor) -> Result<()> {
 }
 
 #[test]
-fn twenty_tasks() -> Result<()> {
+fn tasks_of_the_languages_page_run() -> Result<()> {
     // [context]
     let scope = Scope::new(&Context::new(&ContextOptions::new())?)?;
     // [end]

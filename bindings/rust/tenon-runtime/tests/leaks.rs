@@ -108,7 +108,7 @@ fn callbacks_that_fail_at_each_op_leak_nothing() -> Result<()> {
 
 #[test]
 #[ignore = "leaks, to show that the run under LeakSanitizer reports it"]
-fn planted_leak() -> Result<()> {
+fn deliberate_leak_is_reported() -> Result<()> {
     std::mem::forget(std::hint::black_box(tensor![1., 2., 3.]?.square()?));
     Ok(())
 }

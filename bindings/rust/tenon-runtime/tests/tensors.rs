@@ -5,7 +5,7 @@ use std::error::Error as _;
 use tenon::{ops, tensor, Code, DType, Error, Result, Tensor, Variable, F16};
 
 #[test]
-fn literals_take_the_types_of_their_elements() -> Result<()> {
+fn literals_have_the_dtype_of_their_elements() -> Result<()> {
     assert_eq!(tensor![1., 2.]?.dtype(), DType::F32);
     assert_eq!(tensor![1, 2]?.dtype(), DType::I32);
     assert_eq!(tensor![f64; [1., 2.], [3., 4.]]?.dtype(), DType::F64);
@@ -49,7 +49,7 @@ fn builders_set_attributes() -> Result<()> {
 }
 
 #[test]
-fn reads_refuse_other_element_types() -> Result<()> {
+fn reading_as_another_element_type_is_an_error() -> Result<()> {
     let error = tensor![1., 2.]?.to_vec::<i32>().unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert_eq!(
@@ -94,7 +94,7 @@ fn errors_have_code_op_and_source() -> Result<()> {
 }
 
 #[test]
-fn errors_of_devices_name_them() -> Result<()> {
+fn errors_name_the_device() -> Result<()> {
     let limited = tenon::Context::new(&tenon::ContextOptions::new().memory_limit(1 << 16))?;
     let scope = tenon::Scope::new(&limited)?;
     let error = scope

@@ -70,7 +70,7 @@ fn threads_share_tensors_variables_and_functions() -> Result<()> {
 }
 
 #[test]
-fn a_scope_with_a_tape_is_not_entered_elsewhere() -> Result<()> {
+fn entering_a_scope_with_a_tape_of_another_thread_panics() -> Result<()> {
     let scope = Scope::new(Context::shared()?)?;
     let tape = scope.run(Tape::new)?;
     let entered = thread::spawn(move || {

@@ -104,7 +104,7 @@ class FilesTest {
   }
 
   @Test
-  void scopesMoveBetweenDevices() {
+  void scopesCanChangeTheirDevice() {
     try (Context context = new Context();
         Scope inside = Scope.open(context, "cpu")) {
       inside.setDevice("ref");
@@ -317,7 +317,7 @@ class FilesTest {
   }
 
   @Test
-  void dlpackLoansShareMemory() {
+  void dlpackExportsAndImportsShareMemory() {
     Tensor x = Tensor.of(1f, 2f);
     Tensor same = Dlpack.of(x).toTensor(false);
     assertEquals(x.data().address(), same.data().address());

@@ -65,7 +65,7 @@ class FunctionTest {
   }
 
   @Test
-  void functionRefusesAnotherNumberOfTensorsThanItsLambda() {
+  void wrongNumberOfInputsIsAnError() {
     try (Function f = Function.of((a, b, c) -> a.add(b).add(c))) {
       Tensor x = Tensor.of(1f);
       assertEquals(3, f.apply(x, x, x).item());
@@ -91,7 +91,7 @@ class FunctionTest {
   }
 
   @Test
-  void staticArgumentsArriveUnchanged() {
+  void bodyReceivesStaticArgumentsUnchanged() {
     List<Map<String, Object>> got = new ArrayList<>();
     Function.Options options =
         new Function.Options().name("power").maxOutputs(1).defaults(Map.of("k", 2));
@@ -114,7 +114,7 @@ class FunctionTest {
   }
 
   @Test
-  void signaturesRestrictCalls() {
+  void callsThatDoNotMatchTheSignatureFail() {
     Function.Options options =
         new Function.Options().signature(InputSpec.of("x", DType.FLOAT32, 2)).maxTraces(1);
     try (Function f = Function.of((in, statics) -> List.of(in.get(0).exp()), options)) {
@@ -205,7 +205,7 @@ class FunctionTest {
   }
 
   @Test
-  void branchesChooseByValue() {
+  void condSelectsABranchByTheValueOfThePredicate() {
     for (boolean traced : new boolean[] {false, true}) {
       try (Function f =
           Function.of(
@@ -256,7 +256,7 @@ class FunctionTest {
   }
 
   @Test
-  void scansCarryAndStack() {
+  void scanReturnsCarriedAndStackedTensors() {
     Tensor xs = Tensor.of(1f, 2f, 3f);
     var result =
         Control.scan(
@@ -288,7 +288,7 @@ class FunctionTest {
   }
 
   @Test
-  void effectsHappenWhenTheTraceRuns() {
+  void effectsRunAtEachCallAndNotWhileTracing() {
     List<String> lines = new ArrayList<>();
     Effects.onPrint(lines::add);
     try (Function f =

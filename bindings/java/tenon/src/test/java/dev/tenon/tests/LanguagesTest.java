@@ -167,7 +167,7 @@ class LanguagesTest {
   }
 
   @Test
-  void twentyTasks(@TempDir Path folder) {
+  void tasksOfTheLanguagesPageRun(@TempDir Path folder) {
     // [context]
     try (var context = new Context();
         var scope = Scope.open(context)) {

@@ -54,7 +54,7 @@ class MemoryTest {
   }
 
   @Test
-  void millionAddsInScopesLeaveMemoryFlat() {
+  void millionAddsInScopesDoNotGrowMemory() {
     staysFlat(
         () -> {
           for (int i = 0; i < 1000; ++i) {
@@ -69,7 +69,7 @@ class MemoryTest {
   }
 
   @Test
-  void millionAddsWithoutScopesLeaveMemoryFlat() {
+  void millionAddsWithoutScopesDoNotGrowMemory() {
     Runnable adds =
         () -> {
           Tensor x = Tensor.of(1f, 2f);
@@ -85,7 +85,7 @@ class MemoryTest {
   }
 
   @Test
-  void tenThousandStepsLeaveMemoryFlat() {
+  void tenThousandTrainingStepsDoNotGrowMemory() {
     try (Scope all = Scope.open();
         Variable w = new Variable(Tensor.of(new float[64], 8, 8))) {
       Tensor x = Tensor.of(new float[64], 8, 8);
@@ -198,7 +198,7 @@ class MemoryTest {
   }
 
   @Test
-  void callbacksThatThrowLeaveNativeMemoryFlat() throws Exception {
+  void callbacksThatThrowDoNotGrowNativeMemory() throws Exception {
     try (Context context = new Context();
         Scope all = Scope.open(context);
         Variable w = new Variable(Tensor.of(3f, 4f))) {
@@ -241,7 +241,7 @@ class MemoryTest {
 
   /** Small tensors share pages. A live tensor must not keep the others of its page alive. */
   @Test
-  void liveTensorKeepsNoOthersAlive() {
+  void liveTensorDoesNotKeepItsPageAlive() {
     List<Tensor> kept = new ArrayList<>();
     for (int i = 0; i < 3200; ++i) {
       Tensor x = Tensor.of((float) i);

@@ -76,7 +76,7 @@ class TensorTest {
   }
 
   @Test
-  void unequalRowsAreRefused() {
+  void rowsOfDifferentLengthsAreAnError() {
     TenonException wrong =
         assertThrows(TenonException.class, () -> Tensor.of(new float[][] {{1, 2}, {3}}));
     assertEquals("of: row 1 has 1 elements, and row 0 has 2", wrong.getMessage());
@@ -143,7 +143,7 @@ class TensorTest {
   }
 
   @Test
-  void wrongElementTypeIsRefused() {
+  void readingAsAnotherElementTypeIsAnError() {
     TenonException wrong =
         assertThrows(TenonException.class, () -> Tensor.of(1, 2).toFloats());
     assertEquals("the elements are i32, not f32; use cast", wrong.getMessage());
@@ -254,7 +254,7 @@ class TensorTest {
   }
 
   @Test
-  void scopeBelongsToItsThread() throws Exception {
+  void scopeCannotBeUsedOnAnotherThread() throws Exception {
     Tensor x = Tensor.of(1f);
     Throwable[] thrown = new Throwable[2];
     Thread other =

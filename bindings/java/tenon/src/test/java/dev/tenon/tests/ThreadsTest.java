@@ -56,17 +56,17 @@ class ThreadsTest {
   }
 
   @Test
-  void sixteenThreadsTrainAsOneDoes() throws Exception {
+  void sixteenThreadsComputeTheLossesOfOneThread() throws Exception {
     trainAtOnce(Executors.newFixedThreadPool(16), 64);
   }
 
   @Test
-  void thousandVirtualThreadsTrainAsOneDoes() throws Exception {
+  void thousandVirtualThreadsComputeTheLossesOfOneThread() throws Exception {
     trainAtOnce(Executors.newVirtualThreadPerTaskExecutor(), 1000);
   }
 
   @Test
-  void virtualThreadsHaveScopesOfTheirOwn() throws Exception {
+  void eachVirtualThreadHasItsOwnScope() throws Exception {
     try (Scope scope = Scope.open()) {
       Tensor shared = Tensor.of(1f, 2f);
       int before = scope.count();
