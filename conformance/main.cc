@@ -66,7 +66,7 @@ std::string find_plugin(const std::string& given) {
   for (const tenon_plugin_candidate& candidate : context.candidates()) {
     known += " " + std::string(candidate.name.data, candidate.name.size);
   }
-  throw std::runtime_error("there is no file and no plugin \"" + given + "\"; Tenon finds" +
+  throw std::runtime_error("no file and no plugin is named \"" + given + "\"; Tenon finds" +
                            (known.empty() ? " none" : known));
 }
 
@@ -346,7 +346,7 @@ int run(Options& options) {
                      .profile = options.profile,
                      .level = options.level,
                      .seed = options.run.seed,
-                     .notes = {"its device cannot be opened, so none of its claims are tested"}},
+                     .notes = {"the plugin's device cannot be opened, so no claim is tested"}},
                     {});
       return judge(nullptr, report, options);
     }
@@ -440,8 +440,8 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"smoke", "0", "1", "2", "3", "4", "5", "6"}))
       ->capture_default_str();
   app.add_option("--op", options.run.op,
-                 "Only this op, or this part of the device or of functions; a * at the end stands "
-                 "for any rest");
+                 "Run only this op, or this part of the device or of functions. A * at the end matches "
+                 "any text");
   app.add_option("--dtype", options.run.dtype, "Only claims with this dtype");
   app.add_option("--check", options.run.check, "Only this property");
   app.add_flag("--large", options.run.large,
@@ -453,7 +453,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.run.seed, "Seed of the random values")->capture_default_str();
   app.add_option(
       "--case", options.case_line,
-      "Run one problem or program, given as in a line of a report, by --check or by value");
+      "Run one problem or program, given as a line of a report, with the check --check (default: value)");
   app.add_option("--shrink", options.run.shrink,
                  "Maximum number of smaller problems to try for a failing one")
       ->capture_default_str();
@@ -468,19 +468,19 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option(
          "--minutes", options.minutes,
-         "No cell begins after this time; if some are left, the exit status is 75, and --resume "
+         "Start no cell after this many minutes. If cells are left, the exit status is 75, and --resume "
          "continues with them")
       ->check(CLI::PositiveNumber);
   app.add_option("--memory-mib", options.memory_mib,
                  "Memory limit of each process in MiB; 0 for no limit, as sanitizers need")
       ->check(CLI::Range(uint64_t{0}, UINT64_MAX >> 20))
       ->capture_default_str();
-  app.add_option("--shard", options.shard, "I/N: the I-th of N parts of all cells");
-  app.add_option("--resume", options.resume, "A report as JSON; cells in it are not run again");
+  app.add_option("--shard", options.shard, "I/N: run only the I-th of N shards of all cells");
+  app.add_option("--resume", options.resume, "A JSON report of an earlier run; cells in this report are not run again");
   app.add_option(
       "--expected", options.expected,
-      "A file of faults that are known, a line of JSON for each: op, dtypes, check, reason, "
-      "date and, for those of one driver, a part of its name as driver");
+      "A file of known faults, one JSON object per line with the keys op, dtypes, check, reason, "
+      "date and, for a fault of a single driver, driver (part of the driver's name)");
   app.add_option("--json", options.json, "Write the report as JSON");
   app.add_option("--junit", options.junit, "Write the report as JUnit XML");
   app.add_option("--html", options.html, "Write the report as an HTML page");

@@ -254,7 +254,7 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
       fail_argument("trace", "belongs to another context than the scope");
     }
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
-    tenon::require(n_outputs == callee.n_outputs(), "it has {} outputs, but {} were requested",
+    tenon::require(n_outputs == callee.n_outputs(), "the trace has {} outputs, but {} were requested",
                    callee.n_outputs(), n_outputs);
     Arguments arguments(self, inputs, n_inputs);
     const std::optional<tenon::Sizes> sizes = callee.sizes_for(arguments.tensors());
@@ -263,7 +263,7 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
       for (const Tensor& x : arguments.tensors()) {
         types += (types.empty() ? "" : ", ") + tenon::to_string(x->type);
       }
-      tenon::fail(tenon::Code::kInvalidArgument, "it serves {}, but not ({})",
+      tenon::fail(tenon::Code::kInvalidArgument, "the trace accepts {}, but the inputs are ({})",
                   {signature_text(callee.graph()), types});
     }
     Tensors outputs = callee.call(self, arguments.tensors(), *sizes);

@@ -100,7 +100,7 @@ tenon_error* tenon_generator_call(tenon_scope* scope, tenon_generator* generator
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     Tensors outputs = draw(self, generator, op, attrs,
                            get_tensors(self, inputs, n_inputs, "inputs", Entries::kNullable));
-    tenon::require(n_outputs <= outputs.size(), "{} outputs were requested, but it has {}",
+    tenon::require(n_outputs <= outputs.size(), "{} outputs were requested, but the op has {}",
                    n_outputs, outputs.size());
     set_outputs(outputs, out_outputs, n_outputs);
   });

@@ -170,7 +170,7 @@ Finding test_nans(const Environment& env, const Problem& problem) {
   const std::string fault = compare_bits(got[0], right);
   if (fault.empty()) return {};
   const size_t at = std::min(first_difference(got[0], right), words.size() - 1);
-  return Finding::fault(fault + ", of the bits " + text(words[at]));
+  return Finding::fault(fault + ", for the input bits " + text(words[at]));
 }
 
 // ---- integers wrap

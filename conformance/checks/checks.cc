@@ -120,7 +120,7 @@ std::string root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype 
   const double rms = std::sqrt(static_cast<double>(total) / static_cast<double>(got.size()));
   const double most = 4 * std::sqrt(sums.terms);
   if (rms <= most) return "";
-  return "the root mean square of the errors is " + text(rms) + " units, more than " + text(most) +
+  return "the root mean square of the errors is " + text(rms) + " times the roundoff of the accumulator, more than " + text(most) +
          ": sums are accumulated with too few bits";
 }
 

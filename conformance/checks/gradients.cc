@@ -48,7 +48,7 @@ Finding test_differences(const Environment& env, const Problem& problem) {
   for (size_t g = 0; g < found.inputs.size(); ++g) {
     const size_t i = found.inputs[g];
     const Operand& x = wide.inputs[i];
-    if (found.values[g].shape != x.shape) return Finding::fault("a gradient has another shape");
+    if (found.values[g].shape != x.shape) return Finding::fault("a gradient has another shape than its input");
     const Reals gradient = found.values[g].values();
     // Returns nothing if the function is not differentiable at this input, for example at the edge
     // of its domain.
@@ -105,7 +105,7 @@ Finding test_gradient(const Environment& env, const Problem& problem) {
   for (size_t g = 0; g < got.inputs.size(); ++g) {
     const Result& y = got.values[g];
     if (y.shape != want.values[g].shape || y.dtype != problem.inputs[got.inputs[g]].dtype) {
-      return Finding::fault("a gradient is of another type than its input");
+      return Finding::fault("a gradient has another dtype or shape than its input");
     }
     const Bound bound = bound_of_gradient(env, problem, y.dtype, kOrder);
     const Verdict verdict = compare(y.values(), y.dtype, want.values[g].values(), bound);

@@ -61,7 +61,7 @@ Finding test_layout(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem), want = env.device.run(dense);
   if (env.profile == Profile::kRelaxed) return judge_values(env, problem, got);
   if (const std::string fault = same_bits(got, want); !fault.empty()) {
-    return Finding::fault("unlike with dense inputs, " + fault);
+    return Finding::fault("the result differs from that of dense inputs: " + fault);
   }
   return {};
 }
@@ -91,7 +91,7 @@ Finding test_donation(const Environment& env, const Problem& problem) {
     if (!is_donated) continue;
     if (const std::string f = same_bits(env.device.run(problem, inputs), want); !f.empty()) {
       const std::string which = i < n ? "input " + std::to_string(i) : "all inputs";
-      return Finding::fault("with " + which + " donated " + f);
+      return Finding::fault("with " + which + " donated, " + f);
     }
   }
   return {};
@@ -119,7 +119,7 @@ std::vector<Problem> guarded_problems(const Environment& env, const Claim& claim
   return problems;
 }
 
-constexpr const char* kUnlaunched = "no kernel is launched, so nothing is checked";
+constexpr const char* kUnlaunched = "no kernel was launched, so the guard could check nothing";
 
 std::vector<Result> watched(const Environment& env, const Problem& problem, Poison poison,
                             std::vector<std::string>& faults) {
@@ -215,7 +215,7 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
     return finding;
   };
   if (after > before) {
-    return leak(std::to_string(after - before) + " more buffers are allocated after four calls");
+    return leak(std::to_string(after - before) + " buffers were allocated in four calls and not released");
   }
   // Caches, including those of the C library, grow only for the first calls; a leak grows with each
   // call.

@@ -33,7 +33,7 @@ Finding test_commutes(const Environment& env, const Problem& problem) {
   Problem swapped = problem;
   std::swap(swapped.inputs.at(0), swapped.inputs.at(1));
   const std::string fault = same_bits(env.device.run(swapped), env.device.run(problem));
-  return fault.empty() ? Finding() : Finding::fault("with its inputs swapped " + fault);
+  return fault.empty() ? Finding() : Finding::fault("with swapped inputs, " + fault);
 }
 
 // ---- f(2 x) = 2 f(x)
@@ -105,7 +105,7 @@ Finding test_parts(const Environment& env, const Problem& problem) {
         want.shape = {to - from};
         if (const std::string fault = compare_bits(got[k], want); !fault.empty()) {
           return Finding::fault("elements " + std::to_string(from) + " to " + std::to_string(to) +
-                                " alone: " + fault);
+                                " as a separate call: " + fault);
         }
       }
     }
@@ -165,8 +165,8 @@ Finding test_split(const Environment& env, const Problem& problem) {
     for (size_t k = 0; k < got.size(); ++k) {
       const std::string fault = compare_bits(got[k], lines(whole[k], from, to));
       if (fault.empty()) continue;
-      return Finding::fault("lines " + std::to_string(from) + " to " + std::to_string(to) +
-                            " alone: " + fault);
+      return Finding::fault("rows " + std::to_string(from) + " to " + std::to_string(to) +
+                            " as a separate call: " + fault);
     }
   }
   return {};
@@ -190,7 +190,7 @@ Finding test_shift(const Environment& env, const Problem& problem) {
   Bound bound = bound_of(*problem.op, got[0].dtype, env.profile, env.features,
                          static_cast<double>(count_of(problem.inputs[0].shape)));
   const Verdict verdict = compare(got[0].values(), got[0].dtype, want[0].values(), bound);
-  return verdict.passed ? Finding() : Finding::fault("shifted by 16, " + verdict.message);
+  return verdict.passed ? Finding() : Finding::fault("with an input shifted by 16, " + verdict.message);
 }
 
 // ---- (a b)^T = b^T a^T

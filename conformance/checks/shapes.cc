@@ -280,7 +280,7 @@ Finding test_error(const Environment& env, const Problem& problem) {
   } catch (const tenon::Error& error) {
     const std::string message(error.message());
     if (message.find(problem.error) == std::string::npos) {
-      return Finding::fault("the message lacks \"" + problem.error + "\": " + message);
+      return Finding::fault("the error message does not contain \"" + problem.error + "\": " + message);
     }
     // If the device has no kernel for a composite, the error names an op of its decomposition, so
     // the message is not compared.
@@ -290,13 +290,13 @@ Finding test_error(const Environment& env, const Problem& problem) {
       env.oracle.run(problem);
     } catch (const tenon::Error& own) {
       if (own.message() != message) {
-        return Finding::fault("the message should be \"" + std::string(own.message()) +
+        return Finding::fault("the error message must be \"" + std::string(own.message()) +
                               "\": " + message);
       }
     }
     return {};
   }
-  return Finding::fault("the call did not fail with " + problem.error);
+  return Finding::fault("the call must fail with \"" + problem.error + "\", but did not");
 }
 
 }  // namespace

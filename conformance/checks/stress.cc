@@ -31,7 +31,7 @@ Finding test_threads(const Environment& env, const Problem& problem) {
         const std::string found = same_bits(own.run(problem), want);
         if (found.empty()) continue;
         std::lock_guard lock(mutex);
-        fault = "while other threads run,  " + found;
+        fault = "while other threads run, " + found;
       }
     } catch (const std::exception& error) {
       std::lock_guard lock(mutex);
@@ -91,7 +91,7 @@ Finding test_failures(const Environment& env, const Problem& problem) {
         return Finding::fault("launch " + std::to_string(n) + " failed, but no error was reported");
       }
       if (const std::string fault = same_bits(env.device.run(problem), want); !fault.empty()) {
-        return Finding::fault("after a failure " + fault);
+        return Finding::fault("after a failed call, " + fault);
       }
     }
   }

@@ -70,7 +70,7 @@ Finding test_determinism(const Environment& env, const Problem& problem) {
   for (const uint32_t threads : {1u, 2u, 4u}) {
     const std::shared_ptr<Session> other = env.with_threads(threads);
     if (const std::string fault = same_bits(other->run(problem), first); !fault.empty()) {
-      return Finding::fault("with " + std::to_string(threads) + " threads " + fault);
+      return Finding::fault("with " + std::to_string(threads) + " threads, " + fault);
     }
   }
   return {};

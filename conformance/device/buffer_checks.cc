@@ -77,9 +77,9 @@ void test_map(const Subject& subject) {
   const Bytes first = noise(5000, 1), second = noise(5000, 2);
   std::memcpy(at, first.data(), first.size());
   expect_bytes(stream.read_now(buffer, 0, 5000), first,
-               "what the host wrote at the mapped address");
+               "data that the host wrote at the mapped address");
   stream.write_now(buffer, 0, second);
-  expect_bytes(Bytes(at, at + 5000), second, "what the host reads at the mapped address");
+  expect_bytes(Bytes(at, at + 5000), second, "data that the host reads at the mapped address");
   {
     std::vector<Buffer> others;
     for (int i = 0; i < 100; ++i) others.emplace_back(bench, 5000);
@@ -125,7 +125,7 @@ void test_import(const Subject& subject) {
       expect_bytes(memory, want, "the host's memory after it was written to and released");
     }
   }
-  require(taken, "it claims IMPORT_HOST but cannot import even one page");
+  require(taken, "the device claims IMPORT_HOST but cannot import even one page");
 }
 
 // ---- exhaustion
@@ -165,7 +165,7 @@ void test_exhaustion(const Subject& subject) {
   for (size_t& count : counts) {
     std::vector<Buffer> pieces;
     while (true) {
-      require(pieces.size() <= 16, "it has {} bytes but allocated more", p.memory_bytes);
+      require(pieces.size() <= 16, "the device reports {} bytes of memory but allocated more", p.memory_bytes);
       tenon_buffer_p* buffer = nullptr;
       if (tenon_error* error = bench.calls().allocate(bench.device(), piece, &buffer)) {
         require(take(error).code == TENON_OUT_OF_MEMORY,
@@ -178,7 +178,7 @@ void test_exhaustion(const Subject& subject) {
     count = pieces.size();
   }
   require(counts[0] == counts[1] && counts[0] > 0,
-          "{} buffers fit into its memory, but only {} after all were released", counts[0],
+          "{} buffers fit into the device's memory, but only {} after all were released", counts[0],
           counts[1]);
   works();
 }
@@ -196,11 +196,11 @@ void test_statistics(const Subject& subject) {
       held += size;
       const tenon_memory_statistics now = bench.statistics();
       require(now.allocated_bytes >= before.allocated_bytes + held,
-              "it allocated {} more bytes but reports {}", held,
+              "{} more bytes are allocated, but memory_statistics reports {}", held,
               now.allocated_bytes - before.allocated_bytes);
-      require(now.peak_bytes >= now.allocated_bytes, "its peak is less than its allocated bytes");
+      require(now.peak_bytes >= now.allocated_bytes, "peak_bytes is less than allocated_bytes");
       require(now.allocations == before.allocations + buffers.size(),
-              "after {} allocations it counts {}", buffers.size(),
+              "after {} allocations, memory_statistics counts {}", buffers.size(),
               now.allocations - before.allocations);
     }
     tenon_buffer_p* none = nullptr;
@@ -210,9 +210,9 @@ void test_statistics(const Subject& subject) {
   }
   const tenon_memory_statistics after = bench.statistics();
   require(after.allocated_bytes == before.allocated_bytes,
-          "all buffers are released, but it reports {} allocated bytes",
+          "all buffers are released, but memory_statistics reports {} allocated bytes",
           after.allocated_bytes - before.allocated_bytes);
-  require(after.peak_bytes >= before.allocated_bytes + held, "its peak was reset");
+  require(after.peak_bytes >= before.allocated_bytes + held, "peak_bytes has decreased");
 }
 
 // Allocates thousands of buffers on four threads and releases them in another order.
@@ -244,7 +244,7 @@ void test_balance(const Subject& subject) {
   for (Thread& thread : threads) thread.join();
   require(fault.empty(), "on four threads: {}", fault);
   const uint64_t after = bench.statistics().allocated_bytes;
-  if (after != before) throw Leak(fmt::format("it reports {} allocated bytes", after - before));
+  if (after != before) throw Leak(fmt::format("all buffers are released, but memory_statistics reports {} more allocated bytes", after - before));
   for (int i = 0; i < 50; ++i) churn(2);
   const uint64_t now = host_memory_in_use();
   if (now > memory + (1 << 20)) {
@@ -262,7 +262,7 @@ std::vector<DeviceCheck> buffer_checks() {
        "A buffer of any size keeps its contents while others are written.", test_sizes},
       {"memory", "map", 1, "A buffer's mapped address is constant and gives access to its memory.",
        test_map},
-      {"memory", "import", 1, "Imported memory is the host's own, and stays so.", test_import},
+      {"memory", "import", 1, "Imported memory is the host's memory itself, before and after release.", test_import},
       {"memory", "exhaustion", 1,
        "An allocation that is too large fails with OUT_OF_MEMORY, and the device keeps working.",
        test_exhaustion},

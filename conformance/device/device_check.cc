@@ -38,7 +38,7 @@ void judge(Row& row, const DeviceCheck& check, const device::Subject& subject) {
   } catch (const std::exception& fault) {
     end(Status::kFail, fault.what());
   } catch (...) {
-    end(Status::kFail, "a call threw, which no call may");
+    end(Status::kFail, "a call threw an exception, but no call of a plugin may throw");
   }
   device::fail_host_memory_at(0);
 }

@@ -22,14 +22,14 @@ class File {
   template <class T>
   T at(uint64_t offset) const {
     require(offset <= bytes_.size() && sizeof(T) <= bytes_.size() - offset,
-            "its section headers are outside the file");
+            "the plugin file's section headers are outside the file");
     T value;
     std::memcpy(&value, bytes_.data() + offset, sizeof value);
     return value;
   }
 
   std::string text(uint64_t offset) const {
-    require(offset < bytes_.size(), "its symbol names are outside the file");
+    require(offset < bytes_.size(), "the plugin file's symbol names are outside the file");
     return std::string(bytes_.data() + offset,
                        strnlen(bytes_.data() + offset, bytes_.size() - offset));
   }
@@ -55,7 +55,7 @@ Symbols read_symbols(const std::string& path) {
       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
   if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
       head.e_ident[EI_DATA] != native) {
-    throw Unsupported("it is not a 64-bit ELF file, the only kind whose symbols the kit reads");
+    throw Unsupported("the plugin is not a 64-bit ELF file; the kit reads symbols only of such files");
   }
   Symbols symbols;
   for (size_t i = 0; i < head.e_shnum; ++i) {

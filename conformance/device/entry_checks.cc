@@ -14,15 +14,15 @@ namespace tenon_kit::device {
 namespace {
 
 void test_symbol(const Subject& subject) {
-  if (subject.file.empty()) throw Unsupported("it is not a file");
+  if (subject.file.empty()) throw Unsupported("the plugin is linked into the program and not loaded from a file");
   const Symbols symbols = read_symbols(subject.file);
   require(!symbols.exported.empty(), "{} does not export {}", subject.file, TENON_PLUGIN_SYMBOL);
   for (const std::string& name : symbols.exported) {
-    require(name == TENON_PLUGIN_SYMBOL, "it exports {}, but may export only {}", name,
+    require(name == TENON_PLUGIN_SYMBOL, "the plugin exports the symbol {}, but may export only {}", name,
             TENON_PLUGIN_SYMBOL);
   }
   for (const std::string& name : symbols.imported) {
-    require(!name.starts_with("tenon_"), "it imports {} from the host, but may import nothing",
+    require(!name.starts_with("tenon_"), "the plugin imports the symbol {} of the host, but may import none",
             name);
   }
 }
@@ -41,7 +41,7 @@ void test_query(const Subject& subject) {
     });
   }
   for (Thread& thread : threads) thread.join();
-  require(others == 0, "queried again from eight threads, it returned {} other plugins",
+  require(others == 0, "repeated queries from eight threads failed or returned another plugin {} times",
           others.load());
 }
 
@@ -55,27 +55,27 @@ void test_description(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_plugin& facts = *plugin.facts;
   require(facts.struct_size >= sizeof(tenon_plugin),
-          "its struct_size is {}, but must be at least {}", facts.struct_size,
+          "the description's struct_size is {}, but must be at least {}", facts.struct_size,
           sizeof(tenon_plugin));
   require(facts.reserved == 0 && facts.calls->reserved == 0, "a reserved word is not zero");
-  require(is_name(facts.name), "its name is not of the form [a-z][a-z0-9_]*");
+  require(is_name(facts.name), "the plugin's name does not match [a-z][a-z0-9_]*");
   // Programs find a plugin NAME by its file name, libtenon_NAME.so.
   const std::string file = std::filesystem::path(subject.file).filename();
   if (file.starts_with("libtenon_") && file.ends_with(".so")) {
     const std::string wanted = "libtenon_" + std::string(facts.name.data, facts.name.size) + ".so";
-    require(file == wanted, "its file is {}, but its name requires {}", file, wanted);
+    require(file == wanted, "the plugin's file is {}, but its name requires {}", file, wanted);
   }
-  require(facts.version.data != nullptr && facts.version.size > 0, "its version is empty");
-  require(facts.n_kernels == 0 || facts.kernels, "its list of kernels is NULL");
+  require(facts.version.data != nullptr && facts.version.size > 0, "the plugin's version is empty");
+  require(facts.n_kernels == 0 || facts.kernels, "the plugin's list of kernels is NULL, but n_kernels is not 0");
   require(facts.n_kernels == 0 || facts.kernel_size >= sizeof(tenon_kernel),
-          "its kernels have {} bytes each, less than {}", facts.kernel_size, sizeof(tenon_kernel));
+          "kernel_size is {} bytes, but must be at least {}", facts.kernel_size, sizeof(tenon_kernel));
   const auto claims = [&](tenon_features feature) { return (facts.provides & feature) != 0; };
   const tenon_plugin_calls& calls = plugin.calls;
-  require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE), "it claims HOST_VISIBLE without `map`");
+  require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE), "the plugin provides HOST_VISIBLE but has no `map`");
   require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
-          "it claims HOST_BLOCKING without `wait`");
+          "the plugin provides HOST_BLOCKING but has no `wait`");
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
-          "it claims IMPORT_HOST without `import_host`");
+          "the plugin provides IMPORT_HOST but has no `import_host`");
   require((calls.record != nullptr) == (calls.replay != nullptr) &&
               (calls.record != nullptr) == (calls.release_recording != nullptr),
           "`record`, `replay` and `release_recording` must be all set or all NULL");
@@ -87,7 +87,7 @@ void test_description(const Subject& subject) {
            name == "run_tasks" || name == "mark_time" || name == "read_time";
   };
 #define TENON_SLOT(result, name, parameters)                                                       \
-  require(calls.name != nullptr || is_optional(#name), "its table has no `{}`, which is required", \
+  require(calls.name != nullptr || is_optional(#name), "the plugin's table has no `{}`, which is required", \
           #name);
 #include <tenon/plugin_slots.def>
 }
@@ -97,17 +97,17 @@ void test_description(const Subject& subject) {
 void test_features(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_features lacking = plugin.facts->requires_of_host & ~host_table().provides;
-  require(lacking == 0, "it requires host features {:#x}, which do not exist", lacking);
-  require(plugin.facts->provides != ~tenon_features{0}, "it claims all possible features");
+  require(lacking == 0, "the plugin requires the host features {:#x}, which do not exist", lacking);
+  require(plugin.facts->provides != ~tenon_features{0}, "the plugin provides all 64 feature bits, most of which do not exist");
   const auto ask = [&](const tenon_host& host, const char* whose) {
     const tenon_plugin* found = nullptr;
     if (tenon_error* error = subject.query(&host, &found)) {
       const Failure failure = take(error);
-      require(failure.code == TENON_UNAVAILABLE, "{}: it fails with code {}, not UNAVAILABLE: {}",
+      require(failure.code == TENON_UNAVAILABLE, "{}: the query function fails with code {}, not UNAVAILABLE: {}",
               whose, failure.code, failure.message);
-      require(found == nullptr, "{}: it returned both an error and a plugin", whose);
+      require(found == nullptr, "{}: the query function returned both an error and a plugin", whose);
     } else {
-      require(found != nullptr, "{}: neither a plugin nor an error", whose);
+      require(found != nullptr, "{}: the query function returned neither a plugin nor an error", whose);
     }
     return found;
   };
@@ -116,15 +116,15 @@ void test_features(const Subject& subject) {
   const tenon_plugin* found = ask(poor, "with a host without features");
   // A plugin that accepts a host must list the required host features in its description.
   require(!found || found->requires_of_host == plugin.facts->requires_of_host,
-          "the host features that it requires depend on the host's features");
+          "requires_of_host differs between hosts with different features");
   tenon_host rich = host_table();
   rich.provides = ~tenon_features{0};
-  require(ask(rich, "of a later host") != nullptr, "it rejects a host that offers more features");
+  require(ask(rich, "with a host with more features") != nullptr, "the plugin rejects a host that offers more features");
   tenon_host asking = host_table();
   asking.requires_of_plugin = tenon_features{1} << 63;
-  found = ask(asking, "a query by a host that requires unknown features");
+  found = ask(asking, "with a host that requires unknown features");
   require(!found || !(found->provides & asking.requires_of_plugin),
-          "it claims feature 63, which does not exist");
+          "the plugin provides feature 63, which does not exist");
 }
 
 // ---- structs with struct_size
@@ -167,7 +167,7 @@ void test_host_table(const Subject& subject) {
       fail(bench.calls().open_device(bench.instance(), SIZE_MAX, &none), "open_device(SIZE_MAX)");
     }
     require(OtherHost::beyond == 0,
-            "with a host table of {} bytes, it called a function beyond the table's end", size);
+            "with a host table of {} bytes, the plugin called a function beyond the table's end", size);
   }
 }
 
@@ -183,10 +183,10 @@ void check_filled(const char* what, const Fill& fill) {
     auto* const object = reinterpret_cast<Struct*>(bytes);
     object->struct_size = static_cast<uint32_t>(size);
     fill(object);
-    require(object->struct_size <= size, "{}: given {} bytes, it reports a size of {}", what, size,
+    require(object->struct_size <= size, "{0}: the plugin sets struct_size to {2}, but the host's struct has {1} bytes", what, size,
             object->struct_size);
     for (size_t i = size; i < sizeof bytes; ++i) {
-      require(bytes[i] == 0x5a, "{}: it writes beyond the {} bytes that the host provides", what,
+      require(bytes[i] == 0x5a, "{}: the plugin writes beyond the {} bytes that the host provides", what,
               size);
     }
   }
@@ -232,13 +232,13 @@ std::vector<DeviceCheck> entry_checks() {
        test_symbol},
       {"entry", "query", 0, "Repeated queries, from any thread, return the same plugin.",
        test_query},
-      {"entry", "description", 0, "Its name, version, table and list of kernels are complete.",
+      {"entry", "description", 0, "The plugin's name, version, table and list of kernels are complete.",
        test_description},
-      {"entry", "features", 0, "Its required and provided features are the same for every host.",
+      {"entry", "features", 0, "The plugin's required and provided features are the same for every host.",
        test_features},
-      {"entry", "host_table", 0, "It calls no function beyond the end of its host's table.",
+      {"entry", "host_table", 0, "The plugin calls no function beyond the end of the host's table.",
        test_host_table},
-      {"entry", "structs", 0, "It accesses no struct field beyond the given size.", test_structs},
+      {"entry", "structs", 0, "The plugin accesses no struct field beyond struct_size.", test_structs},
   };
 }
 

@@ -133,7 +133,7 @@ void test_released(const Subject& subject) {
 // still busy before the call count. Fails if the call blocks in all of these.
 void test_blocking(const Subject& subject) {
   const Bench bench(subject);
-  if (bench.has(TENON_FEATURE_SYNCHRONOUS)) throw Unsupported("it claims SYNCHRONOUS");
+  if (bench.has(TENON_FEATURE_SYNCHRONOUS)) throw Unsupported("the device is SYNCHRONOUS, so wait_event has nothing to wait for");
   const Pair pair(bench);
   int busy = 0, blocked = 0;
   for (int i = 0; i < 5; ++i) {
@@ -155,7 +155,7 @@ void test_blocking(const Subject& subject) {
     pair.first.finish();
     pair.second.finish();
   }
-  if (busy == 0) throw Unsupported("its work finishes before the test can wait for it");
+  if (busy == 0) throw Unsupported("the device's work finishes before the test can wait for it");
   require(busy < 3 || blocked < busy,
           "in {} of {} trials, wait_event blocked its caller until the other stream had finished",
           blocked, busy);
@@ -165,7 +165,7 @@ void test_blocking(const Subject& subject) {
 
 std::vector<DeviceCheck> event_checks() {
   return {
-      {"events", "event_order", 1, "Work after an event reads what was written before it.",
+      {"events", "event_order", 1, "Work after an event reads data that was written before the event.",
        test_order},
       {"events", "event_twice", 1,
        "Events can be waited for repeatedly, by many streams, and recorded again.", test_twice},

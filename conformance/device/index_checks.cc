@@ -144,7 +144,7 @@ void test_values(const Subject& subject) {
       }
     }
   }
-  if (!any) throw Unsupported("it has no kernel that takes indices");
+  if (!any) throw Unsupported("the plugin has no kernel with index inputs");
   const std::vector<FailedLaunch> failed = take_failed_launches();
   if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
 }

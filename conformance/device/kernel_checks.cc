@@ -20,23 +20,23 @@ std::string text(const tenon_string& string) {
 
 void test_lines(const Subject& subject) {
   const Plugin plugin(subject);
-  if (plugin.facts->n_kernels == 0) throw Unsupported("it has no kernels");
+  if (plugin.facts->n_kernels == 0) throw Unsupported("the plugin has no kernels");
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
     const tenon_kernel& line = plugin.line(i);
     require(line.signature.data != nullptr, "line {} has no signature", i);
-    require(line.prepare != nullptr, "line {}, \"{}\", has no prepare", i, text(line.signature));
+    require(line.prepare != nullptr, "line {}, \"{}\", has no `prepare` function", i, text(line.signature));
     LineSignature s;
     try {
       s = parse_line_signature(text(line.signature));
     } catch (const std::exception& error) {
       throw Fault(fmt::format("line {}: {}", i, error.what()));
     }
-    require(!s.outputs.empty(), "line {}, \"{}\", returns nothing", i, text(line.signature));
+    require(!s.outputs.empty(), "line {}, \"{}\", has no outputs", i, text(line.signature));
     if (line.op == 0) {
       require(!text(line.name).empty(), "line {} is for a custom op but does not name it", i);
       continue;
     }
-    require(text(line.name).empty(), "line {} is for op {} and names {}", i, line.op,
+    require(text(line.name).empty(), "line {} has the built-in op {}, so its name must be empty, but is {}", i, line.op,
             text(line.name));
     const OpFacts* op = find_op(line.op);
     require(op != nullptr,
@@ -49,10 +49,10 @@ void test_lines(const Subject& subject) {
       variadic = variadic || input.variadic;
     }
     require(s.inputs.size() >= required && (variadic || s.inputs.size() <= op->inputs.size()),
-            "line {}, \"{}\", has {} inputs, and {} takes {}", i, text(line.signature),
+            "line {}, \"{}\", has {} inputs, but {} takes {}", i, text(line.signature),
             s.inputs.size(), op->name, op->inputs.size());
     require(op->attrs.empty() || line.attrs_size > 0,
-            "line {}: {} has attributes, but their size is 0", i, op->name);
+            "line {}: {} has attributes, but attrs_size is 0", i, op->name);
   }
 }
 
@@ -119,13 +119,13 @@ void test_life(const Subject& subject) {
       expect_bytes(bytes, first, name + ", launched again");
     }
   }
-  if (n_run == 0) throw Unsupported("no line of it is elementwise");
+  if (n_run == 0) throw Unsupported("the plugin has no elementwise kernel line");
 }
 
 void test_unlaunched(const Subject& subject) {
   const Bench bench(subject);
   const std::vector<Example> all = examples(bench.plugin());
-  if (all.empty()) throw Unsupported("no line of it is elementwise");
+  if (all.empty()) throw Unsupported("the plugin has no elementwise kernel line");
   const auto prepare_all = [&] {
     for (const Example& example : all) {
       begin_step(name_of_line(bench.plugin(), example.line));
@@ -151,7 +151,7 @@ void test_unlaunched(const Subject& subject) {
 void test_refusals(const Subject& subject) {
   const Bench bench(subject);
   const std::vector<Example> all = examples(bench.plugin());
-  if (all.empty()) throw Unsupported("no line of it is elementwise");
+  if (all.empty()) throw Unsupported("the plugin has no elementwise kernel line");
   for (Example example : all) {
     begin_step(name_of_line(bench.plugin(), example.line));
     const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});

@@ -28,7 +28,7 @@ struct Copying {
       kernel.emplace(bench, *line, nullptr, std::vector<Arg>{in}, std::vector<Arg>{out});
       if (kernel->get()) return;
     }
-    throw Unsupported("it has no kernel of copy, which the host calls to make tensors dense");
+    throw Unsupported("the plugin has no copy kernel, which the host needs to make tensors dense");
   }
 
   Arg in, out;
@@ -76,12 +76,12 @@ void test_reports(const Subject& subject) {
   for (const FailedLaunch& one : failed) {
     const bool known = one.ticket >= 1 && one.ticket <= launches.size() &&
                        one.work == launches[one.ticket - 1].get();
-    require(known, "launch_failed names work and a ticket that no launch had");
+    require(known, "launch_failed was called with a work and ticket that no launch had");
     require(!bench.has(TENON_FEATURE_SYNCHRONOUS),
             "launch_failed on a SYNCHRONOUS device, whose launch returns its own errors");
   }
   if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
-  require(told.code == TENON_OK, "a launch failed, but which one was not reported: {}",
+  require(told.code == TENON_OK, "a launch failed, but launch_failed did not report which: {}",
           told.message);
   for (size_t i = 0; i < launches.size(); ++i) {
     expect_bytes(launches[i]->output(0), noise(copying.in.size(), static_cast<uint32_t>(i)),
@@ -111,7 +111,7 @@ void test_by_value(const Subject& subject) {
     expect_bytes(launching.output(0), want, "fill by a value that was changed after the call");
     return;
   }
-  throw Unsupported("it has no kernel of fill");
+  throw Unsupported("the plugin has no fill kernel");
 }
 
 // ---- indices out of range
@@ -121,7 +121,7 @@ void test_records(const Subject& subject) {
   const Stream stream(bench);
   const std::optional<size_t> line =
       line_of(bench.plugin(), TENON_OP_gather, {TENON_FLOAT32, TENON_INT64});
-  if (!line) throw Unsupported("it claims no gather of f32 by i64");
+  if (!line) throw Unsupported("the plugin does not claim gather for f32 with i64 indices");
   tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
   const Bytes x = noise(12, 1);
   const auto run = [&](const std::vector<int64_t>& indices, const tenon_error_record& before,
@@ -131,7 +131,7 @@ void test_records(const Subject& subject) {
                                  {TENON_INT64, {n}, bytes_of(indices), false}};
     const std::vector<Arg> out = {{TENON_FLOAT32, {n}, {}, false}};
     const Prepared kernel(bench, *line, &attrs, in, out);
-    if (!kernel.get()) throw Unsupported("it refuses gather of f32 by i64");
+    if (!kernel.get()) throw Unsupported("the plugin refuses a gather kernel for f32 with i64 indices");
     Launching launching(bench, stream, kernel, in, out);
     launching.set_record(before);
     succeed(launching.launch(), "launch of gather");

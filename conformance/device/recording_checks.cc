@@ -13,7 +13,7 @@ constexpr int64_t kN = 50;  // Elements.
 constexpr uint64_t kSite = 77;
 
 void need_recordings(const Bench& bench) {
-  if (!bench.calls().record) throw Unsupported("it does not support recordings");
+  if (!bench.calls().record) throw Unsupported("the device does not support recordings");
   if (bench.has(TENON_FEATURE_SYNCHRONOUS)) {
     throw Unsupported("the host records nothing for a SYNCHRONOUS device");
   }
@@ -84,7 +84,7 @@ class Recording {
     tenon_string reason = {nullptr, 0};
     succeed(bench.calls().record(bench.device(), &request, &handle_, &reason), "record");
     if (!handle_) {
-      throw Unsupported("it refuses to record: " + std::string(reason.data, reason.size));
+      throw Unsupported("the device refuses to record: " + std::string(reason.data, reason.size));
     }
     for (auto& list : dims) std::fill(list.begin(), list.end(), int64_t{1} << 40);
     for (auto& own : views) {
@@ -162,9 +162,9 @@ std::unique_ptr<Prepared> prepare(const Bench& bench, uint32_t op, const char* n
                                   const std::vector<tenon_dtype>& dtypes, const void* attrs,
                                   const std::vector<Arg>& in, const std::vector<Arg>& out) {
   const std::optional<size_t> line = line_of(bench.plugin(), op, dtypes);
-  if (!line) throw Unsupported(fmt::format("it claims no such {}", name));
+  if (!line) throw Unsupported(fmt::format("the plugin does not claim {}", name));
   auto made = std::make_unique<Prepared>(bench, *line, attrs, in, out);
-  if (!made->get()) throw Unsupported(fmt::format("it refuses {}", name));
+  if (!made->get()) throw Unsupported(fmt::format("the plugin refuses {}", name));
   return made;
 }
 
@@ -234,7 +234,7 @@ void test_replays(const Subject& subject) {
     expect(0, input, "the replay's input");
     expect(1, input, "a copy of a copy");
     expect(2, filled, "a fill by value");
-    expect(3, noise(bytes, 99), "a copy of memory that stays");
+    expect(3, noise(bytes, 99), "a copy of fixed memory");
   }
 }
 

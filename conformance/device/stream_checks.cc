@@ -143,7 +143,7 @@ void test_wait(const Subject& subject) {
     stream.copy(a, 0, b, 0, size);
     stream.read(b, 0, back);
     succeed(bench.calls().wait(stream.get()), "wait");
-    expect_bytes(back, bytes, "what the host reads after `wait`");
+    expect_bytes(back, bytes, "data that the host reads after `wait`");
   }
   // Meanwhile other threads may use the stream and call `wait`.
   if (!kHasThreads) return;
@@ -173,7 +173,7 @@ void test_wait(const Subject& subject) {
   ending = true;
   for (Thread& waiter : waiters) waiter.join();
   require(fault.empty(), "{}", fault);
-  require(failures == 0, "`wait` failed {} times where nothing did", failures.load());
+  require(failures == 0, "`wait` failed {} times although no work failed", failures.load());
 }
 
 void test_synchronous(const Subject& subject) {
@@ -190,7 +190,7 @@ void test_synchronous(const Subject& subject) {
     stream.read(buffer, 0, back);
     const Bytes seen = back;  // Copied from `back` before any wait.
     stream.finish();
-    expect_bytes(seen, want, "it claims SYNCHRONOUS; the data when a copy returned");
+    expect_bytes(seen, want, "the device claims SYNCHRONOUS: data when a copy has returned");
   }
 }
 
@@ -233,7 +233,7 @@ void test_threads(const Subject& subject) {
           const Buffer buffer(bench, 1000 + i);
           const Bytes bytes = noise(1000 + i, t * 1000 + i);
           stream.write_now(buffer, 0, bytes);
-          expect_bytes(stream.read_now(buffer, 0, bytes.size()), bytes, "what a thread wrote");
+          expect_bytes(stream.read_now(buffer, 0, bytes.size()), bytes, "data that the thread wrote and read back");
         }
       } catch (const std::exception& error) {
         std::lock_guard lock(mutex);

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kN = 1000;  // Elements.
 
 void need_tasks(const Bench& bench) {
-  if (!bench.calls().run_tasks) throw Unsupported("it does not run tasks");
+  if (!bench.calls().run_tasks) throw Unsupported("the device does not run tasks");
   if (!bench.has(TENON_FEATURE_SYNCHRONOUS)) {
     throw Unsupported("the host runs tasks on a SYNCHRONOUS device alone");
   }
@@ -43,7 +43,7 @@ void test_once(const Subject& subject) {
       ++ran[i];
       run(bench, stream, 2, [&](size_t k) { ++(k < 2 ? ran[n + 2 * i + k] : ran[i]); });
     });
-    require(wrong == 0, "of {} tasks, it ran number {}, which does not exist", n, wrong.load());
+    require(wrong == 0, "of {} tasks, the device ran number {}, which does not exist", n, wrong.load());
     for (size_t i = 0; i < n * 3; ++i) {
       require(ran[i] == 1, "of {} tasks with two subtasks each, one ran {} times", n,
               ran[i].load());
@@ -57,9 +57,9 @@ void test_launches(const Subject& subject) {
   const Stream stream(bench);
   const Arg x = {TENON_FLOAT32, {kN}, {}, false};
   const std::optional<size_t> line = line_of(bench.plugin(), TENON_OP_copy, {TENON_FLOAT32});
-  if (!line) throw Unsupported("it claims no copy of f32");
+  if (!line) throw Unsupported("the plugin does not claim copy for f32");
   const Prepared copy(bench, *line, nullptr, {x}, {x});
-  if (!copy.get()) throw Unsupported("it refuses copy of f32");
+  if (!copy.get()) throw Unsupported("the plugin refuses a copy kernel for f32");
   constexpr size_t kTasks = 16;
   std::vector<std::unique_ptr<Launching>> launches;
   for (size_t i = 0; i < kTasks; ++i) {

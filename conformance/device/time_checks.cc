@@ -45,7 +45,7 @@ void need_clock(const Bench& bench) {
 }
 
 void expect_later(uint64_t early, uint64_t late, const char* what) {
-  require(late >= early, "{} reads {} ns, {} ns before the previous mark", what, late,
+  require(late >= early, "{} has the time {} ns, which is {} ns before the previous mark", what, late,
           early - late);
 }
 
@@ -154,7 +154,7 @@ void test_forgotten(const Subject& subject) {
     }
   }
   const uint64_t more = bench.statistics().allocated_bytes - allocated;
-  require(more == 0, "marks that were read or closed leak {} bytes", more);
+  require(more == 0, "marks that were read, or whose stream was closed, leak {} bytes", more);
 }
 
 }  // namespace

@@ -155,11 +155,11 @@ constexpr Form kForms[] = {
     {"cond", branch, false},
     {"case", choice, false},
     {"while", loop, true},
-    {"while that exchanges what it carries", exchange, true},
-    {"while that crosses what it carries", crossed, true},
-    {"while until a value is found", search, true},
+    {"while with swapped carried values", exchange, true},
+    {"while with carried values computed from each other", crossed, true},
+    {"while with a data-dependent number of iterations", search, true},
     {"scan", scanned, true},
-    {"scan from the end", backwards, true},
+    {"scan in reverse order", backwards, true},
     {"while in cond", loop_in_branch, true},
     {"cond in while", branch_in_loop, true},
     {"while in while", loop_in_loop, true, true},
@@ -223,7 +223,7 @@ uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
       refusal = error.message();
     }
   }
-  if (cases == 0) throw Unsupported("it needs a signature that is not claimed: " + refusal);
+  if (cases == 0) throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
   return cases;
 }
 

@@ -111,7 +111,7 @@ Row run_function_check(const FunctionCheck& check, const Bench& bench, int shrin
   } catch (const tenon::Error& error) {
     if (error.code() == tenon::Code::kUnimplemented) {
       end(Status::kUnsupported,
-          "it needs a signature that is not claimed: " + std::string(error.message()));
+          "the check needs a signature that the plugin does not claim: " + std::string(error.message()));
     } else {
       end(Status::kFail, "a call failed: " + std::string(error.message()));
     }

@@ -174,7 +174,7 @@ Fault holds_right(const Bench& bench, const Program& program) {
     const Finding finding = is_claimed(bench, problem)
                                 ? judge_values(bench.env, problem, got)
                                 : judge_decomposition(bench.env, problem, got);
-    if (!finding.passed) return "among others, " + step.op->name + ": " + finding.message;
+    if (!finding.passed) return "step " + step.op->name + ": " + finding.message;
   }
   return "";
 }
@@ -249,7 +249,7 @@ bool is_reduction(const Claim& claim) {
 
 // Claims for loop programs, grouped by the dtype of their first input, in random order.
 ClaimsByDType listed_for_loops(Draw& draw) {
-  if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it claims no op in loops");
+  if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("the plugin claims no op for loop programs");
   ClaimsByDType by_dtype;
   for (const Claim& claim : loop_claims()) by_dtype[claim.inputs.at(0)].push_back(&claim);
   for (auto& [dtype, claims] : by_dtype) {
@@ -292,13 +292,13 @@ std::vector<Program> row_programs(const Bench& bench) {
       }
     }
   }
-  if (programs.empty()) throw Unsupported("it claims no reduction in loops");
+  if (programs.empty()) throw Unsupported("the plugin claims no reduction for loop programs");
   return programs;
 }
 
 // Programs that combine each anchor with an epilogue of claims for loop programs.
 std::vector<Program> programs_with_epilogues(const Bench& bench) {
-  if (anchor_claims().empty()) throw Unsupported("it claims no anchor of loops");
+  if (anchor_claims().empty()) throw Unsupported("the plugin claims no op as an anchor");
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
@@ -330,22 +330,22 @@ Fault holds_called(const Bench& bench, const Program& program) {
 
 Fault no_loop_ran(const Bench&) {
   if (guard::n_loops() > 0) return "";
-  return fmt::format("it claims {} calls in loops, but prepared no loop", loop_claims().size());
+  return fmt::format("the plugin claims {} ops for loop programs, but prepared no loop program", loop_claims().size());
 }
 
 Fault no_row_loop_ran(const Bench&) {
-  return guard::n_row_loops() > 0 ? "" : "it claims reductions in loops, but prepared none";
+  return guard::n_row_loops() > 0 ? "" : "the plugin claims reductions for loop programs, but prepared no loop program over rows";
 }
 
 Fault no_anchor_loop_ran(const Bench&) {
   return guard::n_anchor_loops() > 0 ? ""
-                                     : "it lists anchors of loops, but no loop with an anchor ran";
+                                     : "the plugin claims anchors, but no loop program with an anchor was prepared";
 }
 
 // ---- recordings
 
 std::vector<Program> replayed_programs(const Bench& bench) {
-  if (!guard::has_recordings()) throw Unsupported("it does not support recordings");
+  if (!guard::has_recordings()) throw Unsupported("the device does not support recordings");
   if ((bench.env.features & TENON_FEATURE_SYNCHRONOUS) != 0) {
     throw Unsupported("a SYNCHRONOUS device is never recorded");
   }
@@ -355,8 +355,8 @@ std::vector<Program> replayed_programs(const Bench& bench) {
 Fault nothing_was_replayed(const Bench&) {
   if (guard::n_replays() > 0) return "";
   if (guard::n_recordings() == 0)
-    throw Unsupported("it refuses all recordings that the host requests");
-  return "it made recordings, but none was replayed";
+    throw Unsupported("the device refuses all recordings that the host requests");
+  return "the device made recordings, but none was replayed";
 }
 
 }  // namespace

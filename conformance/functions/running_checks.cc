@@ -71,7 +71,7 @@ uint64_t for_each_form(const std::function<void(const Form&)>& run) {
       refusal = error.message();
     }
   }
-  if (cases == 0) throw Unsupported("it needs a signature that is not claimed: " + refusal);
+  if (cases == 0) throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
   return cases;
 }
 
@@ -110,7 +110,7 @@ uint64_t test_steady(const Bench& bench) {
 // ---- cancelled and failing calls
 
 uint64_t test_cancelled(const Bench& bench) {
-  if (!kHasThreads) throw Unsupported("there is no thread that could cancel");
+  if (!kHasThreads) throw Unsupported("the platform has no threads, so no thread can cancel a call");
   const tenon::ScopeGuard in = on_device(bench);
   const Session& device = bench.env.device;
   const tenon::Function traced = function_of(kForms[2]);
@@ -140,7 +140,7 @@ uint64_t test_cancelled(const Bench& bench) {
     if (!said.empty()) throw std::runtime_error("cancelled: " + said);
     // A cancellation may have come too late. It must not affect the next call.
     const Fault fault = same_bits(read_all(bench, traced(inputs_of(device, 1))), want);
-    if (!fault.empty()) throw std::runtime_error("the call after one that was cancelled: " + fault);
+    if (!fault.empty()) throw std::runtime_error("the call after a cancelled call: " + fault);
   }
   return 3;
 }
@@ -254,7 +254,7 @@ uint64_t test_shared_states(const Bench& bench) {
   const Reals want = {end, 100 + end, 200 + end};
   const Reals got = bench.env.device.read(counter->read()).values();
   if (got != want) {
-    throw std::runtime_error(fmt::format("{} steps from {} threads count up to {}",
+    throw std::runtime_error(fmt::format("{} steps from {} threads increased the counter to {} only",
                                          n_calls * static_cast<int>(kThreads), kThreads,
                                          text(got.at(0))));
   }

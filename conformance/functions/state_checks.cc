@@ -192,7 +192,7 @@ uint64_t test_states(const Bench& bench) {
       }
     }
   }
-  if (cases == 0) throw Unsupported("it needs a signature that is not claimed: " + refusal);
+  if (cases == 0) throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
   return cases;
 }
 

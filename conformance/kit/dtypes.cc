@@ -130,7 +130,7 @@ tenon_dtype dtype_named(std::string_view name) {
     if (f.name == name) return f.code;
   }
   if (name == "none") return TENON_DTYPE_NONE;
-  throw std::invalid_argument(fmt::format("there is no dtype \"{}\"", name));
+  throw std::invalid_argument(fmt::format("unknown dtype \"{}\"", name));
 }
 
 tenon_dtype widened(tenon_dtype dtype) {

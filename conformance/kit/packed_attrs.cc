@@ -60,7 +60,7 @@ void PackedAttrs::append_attr(const AttrFacts& attr, const AttrValue& value) {
     add(static_cast<const char*>(texts_.back().data()));
     return add(texts_.back().size());
   }
-  throw std::invalid_argument("attributes of the type " + attr.type + " are unknown here");
+  throw std::invalid_argument("the kit does not support attributes of type " + attr.type);
 }
 
 }  // namespace tenon_kit

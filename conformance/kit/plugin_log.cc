@@ -37,7 +37,7 @@ std::string take_plugin_log() {
   for (const std::string& line : std::exchange(log().lines, {})) {
     text += (text.empty() ? "" : "; ") + line;
   }
-  if (n > kKeptLines) text += fmt::format("; and {} lines more", n - kKeptLines);
+  if (n > kKeptLines) text += fmt::format("; and {} more lines", n - kKeptLines);
   return text;
 }
 

@@ -212,14 +212,14 @@ int main(int argc, char** argv) {
   app.name("tenon-mutants");
   app.add_option("--only", options.only, "Run only mutants with these names or numbers");
   app.add_flag("--named", options.named, "Run only named mutants");
-  app.add_option("--shard", options.shard, "I/N: of the generated ones the I-th of N parts");
+  app.add_option("--shard", options.shard, "I/N: run only the I-th of N shards of the generated mutants");
   app.add_option("--seed", options.hunt.seed, "Seed of the random values")->capture_default_str();
   app.add_option("--jobs", options.jobs, "Number of processes; by default one for each core");
   app.add_option("--seconds", options.hunt.seconds, "Time limit for one mutant")
       ->capture_default_str();
   app.add_option("--kit", options.hunt.kit, "The program tenon-conformance");
   app.add_option("--plugin", options.hunt.plugin, "The library of the mutants");
-  app.add_option("--core", options.hunt.core, "The libtenon of mutants of derivatives");
+  app.add_option("--core", options.hunt.core, "The libtenon that contains the mutants of the core");
   app.add_option("--json", options.json, "Write the results as JSON");
   app.add_option("--html", options.html,
                  "Write an HTML page that shows which check caught which mutant");

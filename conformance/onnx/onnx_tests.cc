@@ -28,7 +28,7 @@ using Json = nlohmann::json;
 
 // Tests that cannot pass on any device, by name.
 const std::map<std::string, std::string>& excluded() {
-  static const std::string drawn = "its numbers come from NumPy's generator";
+  static const std::string drawn = "the data contain random numbers of NumPy's generator";
   static const std::map<std::string, std::string> tests = {
       {"test_bernoulli", drawn},
       {"test_bernoulli_double", drawn},
@@ -52,10 +52,10 @@ struct Allowance {
 const std::map<std::string, Allowance>& allowances() {
   // The tolerance is one ulp of bfloat16, the largest difference between truncation and rounding.
   static const Allowance cut = {
-      .why = "its data are truncated to bfloat16, but a cast rounds: compared within one ulp",
+      .why = "the data are truncated to bfloat16, but a cast rounds: compared within one ulp",
       .rtol = 0x1p-7};
   static const Allowance noisy = {
-      .why = "its data have rounding errors of float32 where the result is 0: compared within them",
+      .why = "the data have float32 rounding errors where the exact result is 0: compared with that tolerance",
       .atol = 2e-7};
   static const std::map<std::string, Allowance> tests = {
       {"test_dft_inverse", noisy},
@@ -64,7 +64,7 @@ const std::map<std::string, Allowance>& allowances() {
       {"test_castlike_FLOAT_to_BFLOAT16", cut},
       {"test_castlike_FLOAT_to_BFLOAT16_expanded", cut},
       {"test_adam_multiple",
-       {.why = "its data assume an epsilon that the model omits: added to it", .epsilon = 1e-2f}},
+       {.why = "the data assume an epsilon that the model omits: the attribute was added to the model", .epsilon = 1e-2f}},
   };
   return tests;
 }
@@ -73,7 +73,7 @@ const std::map<std::string, Allowance>& allowances() {
 // dtype of `like` matters, but functions require the declared shape, so its single element is
 // repeated.
 constexpr const char* kRepeatedWhy =
-    "an input has other sizes than its model declares: repeated to these";
+    "an input has other sizes than the model declares: its element was repeated to the declared size";
 bool has_other_sizes(const std::string& name) {
   return name.starts_with("test_castlike_FLOAT_to_BFLOAT16") ||
          name.starts_with("test_castlike_BFLOAT16_to_FLOAT");
@@ -286,7 +286,7 @@ OnnxResult run_test(const fs::path& folder, const OnnxOptions& options) {
       result.reason = failure_of(run, described, entry.path(), tolerance);
     }
     result.is_untraceable = function && function->is_untraceable();
-    if (data_sets == 0) result.reason = "it has no test data";
+    if (data_sets == 0) result.reason = "the test has no data set";
     if (result.reason.empty()) result.verdict = OnnxVerdict::kPassed;
   } catch (const Error& error) {
     result.reason = error.message();
@@ -412,11 +412,11 @@ std::string text_of(const OnnxSummary& summary) {
   }
   for (const auto& [why, n] : allowed) text += fmt::format("{}: {}\n", n, why);
   if (n_untraceable > 0) {
-    text += fmt::format("functions that run call by call, as shapes depend on inputs: {}\n",
+    text += fmt::format("functions that run call by call, because shapes depend on input values: {}\n",
                         n_untraceable);
   }
   if (!summary.may_refuse) {
-    text += fmt::format("ops of the first table alone: {} of {}\n", n_first_passed, n_first);
+    text += fmt::format("tests with only ops of the first tier that passed: {} of {}\n", n_first_passed, n_first);
   }
   return text + fmt::format("{}: {} of {} on {}\n", summary.title, summary.passed(),
                             summary.may_refuse ? summary.results.size() : summary.total(),

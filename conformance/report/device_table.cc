@@ -19,8 +19,8 @@ std::string table(const std::vector<Row>& rows, const std::vector<Check>& checks
                           escaped(row.message));
     }
   }
-  if (html.empty()) return "<p>Not tried.</p>";
-  return "<table><tr><th>part<th>property<th>status<th>what it says<th>" + html + "</table>";
+  if (html.empty()) return "<p>Not run.</p>";
+  return "<table><tr><th>part<th>property<th>status<th>description<th>" + html + "</table>";
 }
 
 }  // namespace

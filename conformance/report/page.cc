@@ -249,7 +249,7 @@ std::string unclaimed(const std::vector<Row>& rows) {
 std::string properties(const std::vector<Row>& rows) {
   std::string html =
       "<div class=scroll><table><thead><tr><th>property<th class=r>level<th class=r>cells<th "
-      "class=r>passed<th class=r>cases<th>what it says</thead>";
+      "class=r>passed<th class=r>cases<th>description</thead>";
   for (const Check& check : all_checks()) {
     size_t cells = 0, passed = 0;
     uint64_t cases = 0;

@@ -106,7 +106,7 @@ std::set<std::string> Report::read(const std::string& path) {
   const Json own = heading_json();
   for (const auto& [key, value] : own.items()) {
     if (report.value(key, Json()) == value) continue;
-    throw std::runtime_error(fmt::format("{} belongs to another run: its {} is {}, not {}", path,
+    throw std::runtime_error(fmt::format("{} is the report of a different run: {} is {}, not {}", path,
                                          key, report.value(key, Json()).dump(), value.dump()));
   }
   std::set<std::string> known;
@@ -137,7 +137,7 @@ void Report::add(Row row) {
     const bool passed = row.status == Status::kPass;
     if (!passed && !is_fault(row.status)) continue;
     row.status = passed ? Status::kUnexpectedPass : Status::kExpectedFail;
-    row.message = (passed ? "passes, though expected to fail since " : "since ") + e.date + ": " +
+    row.message = (passed ? "passes, but is listed as a known fault since " : "since ") + e.date + ": " +
                   e.reason + (row.message.empty() ? "" : "; " + row.message);
   }
   ++n_done_;
@@ -205,18 +205,18 @@ void Report::end() {
   } else if (whole_) {
     for (const std::string& claim : missing) fmt::print("claimed and not executed: {}\n", claim);
     for (const Expected& e : expected_) {
-      if (!e.met) fmt::print("expected, but no cell: {} {} {}\n", e.check, e.op, e.dtypes);
+      if (!e.met) fmt::print("the --expected file lists a cell that does not exist: {} {} {}\n", e.check, e.op, e.dtypes);
     }
   }
   const auto works = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) {
     return row.check == kUnclaimedCheck && row.status == Status::kUnsupported && row.cases > 0;
   });
-  if (works) fmt::print("warning: {} are not claimed, but work; the report lists them\n", works);
+  if (works) fmt::print("warning: {} unclaimed signatures pass; the report lists them\n", works);
   uint64_t cases = 0, mistrusted = 0;
   for (const Row& row : rows_) cases += row.cases, mistrusted += row.mistrusted;
   fmt::print("cases: {}, of which {} are degenerate, so they do not count as passed\n", cases,
              mistrusted);
-  if (rows_.empty()) fmt::print("nothing was run, so the run does not pass\n");
+  if (rows_.empty()) fmt::print("no cell was run, so the run fails\n");
   fmt::print("{}\n", passed() ? "PASSED" : is_unfinished() ? "UNFINISHED" : "FAILED");
   std::fflush(stdout);
 }

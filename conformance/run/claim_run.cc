@@ -80,9 +80,9 @@ struct Trust {
   std::string message(const Claim& claim) const {
     const bool may_be_plain =
         claim.op->sparse_output || std::any_of(claim.outputs.begin(), claim.outputs.end(), is_bool);
-    const std::string cases = any ? "every oracle of a drawn case is " : "every oracle is ";
-    return cases + (may_be_plain ? "zero, or as an input, in more than 90 % of its elements"
-                                 : "zero, NaN, infinite or an end of its dtype's range in more "
+    const std::string cases = any ? "no case with random values could reveal a fault: every oracle result is " : "no case could reveal a fault: every oracle result is ";
+    return cases + (may_be_plain ? "zero, or equal to an input, in more than 90 % of its elements"
+                                 : "zero, NaN, infinite or at an end of its dtype's range in more "
                                    "than 30 % of its elements");
   }
 };
@@ -315,15 +315,15 @@ Row Runner::run(const Claim& claim, const Check& check,
   } else if (!claim.claimed && !(check.of_unclaimed && row.cases > 0)) {
     if (row.status != Status::kPass) return row;
     row.status = Status::kUnsupported;
-    row.message = row.cases         ? "not claimed, and works: its decomposition runs"
+    row.message = row.cases         ? "not claimed; the decomposition runs and passes"
                   : refusal.empty() ? "not claimed, and no valid case could be generated"
                                     : "not claimed";
   } else if (row.cases == 0 && !refusal.empty() && is_of_parts) {
     row.status = Status::kUnsupported;
-    row.message = "its derivative needs a signature that is not claimed: " + refusal;
+    row.message = "the derivative needs a signature that the plugin does not claim: " + refusal;
   } else if (row.cases == 0 && !refusal.empty() && needs_absent_dtype(claim, env.features)) {
     row.status = Status::kUnsupported;
-    row.message = "the device declares no FLOAT64: " + refusal;
+    row.message = "the device does not declare FLOAT64: " + refusal;
   } else if (row.status == Status::kPass && row.cases == 0) {
     row.status = Status::kFail;
     row.message = refusal.empty() ? "claimed, but no valid case could be generated"
@@ -332,8 +332,8 @@ Row Runner::run(const Claim& claim, const Check& check,
     // On empty tensors, the decomposition works even if the device lacks the dtype.
     const bool is_absent = needs_absent_dtype(claim, env.features);
     row.status = is_absent ? Status::kUnsupported : Status::kFail;
-    row.message = is_absent ? "the device declares no FLOAT64, and its kernel never runs"
-                            : "claimed, but its kernel never runs: its decomposition does";
+    row.message = is_absent ? "the device does not declare FLOAT64, and the kernel was never prepared"
+                            : "claimed, but the kernel was never prepared: the decomposition ran";
     const std::string reason = guard::refusal_of(claim.op->id);
     if (!reason.empty()) row.message += "; the plugin refused with \"" + reason + "\"";
   } else if (row.status == Status::kPass && !trust.is_enough(env.thorough)) {

@@ -15,7 +15,7 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
                const std::function<Row(const Cell&)>&,
                const std::function<void(const Cell&, const Row&)>& done) {
   using Clock = std::chrono::steady_clock;
-  if (!options.run) throw std::runtime_error("this needs child processes, which do not exist here");
+  if (!options.run) throw std::runtime_error("this option needs child processes, which this platform does not support");
   const Clock::time_point begun = Clock::now();
   for (const Cell& cell : cells) {
     if (std::chrono::duration<double>(Clock::now() - begun).count() >= options.seconds) return;
@@ -26,7 +26,7 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
 }
 
 int run_silently(const std::vector<std::string>&, double) {
-  throw std::runtime_error("there are no child processes here");
+  throw std::runtime_error("this platform does not support child processes");
 }
 
 int serve_cells(const RunCell&) { throw std::runtime_error("--worker needs a parent process"); }

@@ -125,16 +125,16 @@ Tape::Node Tape::new_leaf() {
 void Tape::check_usable() const {
   require_code(
       !is_consumed_, Code::kFailedPrecondition,
-      "the tape was consumed by an earlier gradient: make it persistent to compute several");
+      "the tape was consumed by an earlier gradient call: create it as persistent to call gradient several times");
   require_code(
       options_.persistent || n_gradients_running_ == 0, Code::kFailedPrecondition,
-      "the tape is computing gradients, which consumes it: make it persistent to use it meanwhile");
+      "the tape is computing gradients, which consumes it: create it as persistent to use it during the computation");
 }
 
 void Tape::check_on_scope() const {
   require_code(
       is_on_scope(), Code::kFailedPrecondition,
-      "the tape was created in a callback that has ended, and no longer records: reset it");
+      "the callback that created the tape has ended, so the tape no longer records: reset it");
 }
 
 void Tape::watch(const Source& source) {
@@ -142,7 +142,7 @@ void Tape::watch(const Source& source) {
   check_on_scope();
   if (const auto* variable = std::get_if<Ref<Variable>>(&source)) {
     const TensorType& type = (*variable)->type();
-    require(is_floating(type.dtype), "only floating-point values can be watched, but this is {}",
+    require(is_floating(type.dtype), "only floating-point values can be watched, but the source is {}",
             type);
     if (variable_index_.contains(variable->get())) return;
     watched_variables_.push_back({*variable, {}});
@@ -152,7 +152,7 @@ void Tape::watch(const Source& source) {
   }
   const Tensor& x = std::get<Tensor>(source);
   require(x->donation == Donation::kNone, "a donated tensor cannot be watched");
-  require(is_floating(x->type.dtype), "only floating-point values can be watched, but this is {}",
+  require(is_floating(x->type.dtype), "only floating-point values can be watched, but the source is {}",
           x->type);
   if (node_of(*x) != 0) return;
   watched_tensors_.push_back(x);

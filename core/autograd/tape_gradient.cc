@@ -323,10 +323,10 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
     const TensorType& type = targets[i]->type;
     require(is_floating(type.dtype), "target {} must be floating point, but is {}", i, type);
     if (i >= cotangents.size() || !cotangents[i]) {
-      require(!type.lists, "target {} is a {}: pass its cotangent, or stack it first", i, type);
+      require(!type.lists, "target {} is a {}: pass a cotangent for it, or stack the list into a tensor first", i, type);
       continue;
     }
-    require(cotangents[i]->type == type, "cotangent {} must be {} as its target, but is {}", i,
+    require(cotangents[i]->type == type, "cotangent {} must be {} like its target, but is {}", i,
             type, cotangents[i]->type);
   }
   check_sources(sources);

@@ -33,7 +33,7 @@ class EnumWord {
 };
 
 [[noreturn]] void fail_attr(std::string_view name, std::string_view what, int64_t value) {
-  fail(Code::kInvalidArgument, "attribute {}: {} {}", {name, value, what});
+  fail(Code::kInvalidArgument, "attribute {}: value {} {}", {name, value, what});
 }
 
 // Calls `use` with null pointers of the field's C++ type and C type, which select an overload.

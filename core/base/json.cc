@@ -141,7 +141,7 @@ const Json* Json::find(std::string_view name) const {
 
 const Json& Json::operator[](std::string_view name) const {
   const Json* member = find(name);
-  require_code(member != nullptr, Code::kInternal, "a JSON object has no \"{}\"", name);
+  require_code(member != nullptr, Code::kInternal, "a JSON object has no member \"{}\"", name);
   return *member;
 }
 

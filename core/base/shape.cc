@@ -5,7 +5,7 @@
 namespace tenon {
 
 void fail_rank(size_t rank) {
-  fail(Code::kInvalidArgument, "rank {} is more than the {} axes that a tensor can have",
+  fail(Code::kInvalidArgument, "rank {} exceeds the maximum rank of a tensor, {}",
        {rank, kMaxRank});
 }
 
@@ -41,7 +41,7 @@ void check_size(const TensorType& type) {
   constexpr int64_t kLimit = int64_t{1} << 62;
   int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
   for (const Size size : type.shape) {
-    require(size >= 0, "a size is negative: {}", type);
+    require(size >= 0, "{} has a negative size", type);
   }
   for (const Size size : type.shape) {
     if (!size.known()) continue;  // Symbolic sizes are checked in each call.

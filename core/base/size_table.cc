@@ -56,7 +56,7 @@ bool detail::size_test(const SizeTest& test) { return SizeTable::current().decid
 bool detail::size_hold(const SizeTest& test) { return SizeTable::current().hold(test); }
 
 void Size::fail_number(int64_t value) {
-  fail(Code::kInvalidArgument, "{} cannot be a size or a bound of one", {value});
+  fail(Code::kInvalidArgument, "{} is not a valid size or bound of a size", {value});
 }
 
 std::optional<int64_t> example_of(Size size) {
@@ -471,10 +471,10 @@ int64_t SizeTable::read_on_host(Size size, std::string_view tensor, size_t axis)
   if (host_may_read_ && number) return pin(size);
   const std::string_view why = !number          ? "is known only when the function runs"
                                : host_may_read_ ? ""
-                                                : "is unknown by the signature of the function";
+                                                : "is declared unknown by the signature of the function";
   fail(Code::kFailedPrecondition,
        "axis {} of {} has size {}, which {}: the host cannot read it while it traces. Compute with "
-       "tenon_shape, which gives the sizes as a tensor",
+       "tenon_shape, which returns the sizes as a tensor",
        {axis, tensor, text(size), why});
 }
 

@@ -52,7 +52,7 @@ uint64_t Allocator::class_bytes(size_t size_class) {
 }
 
 Ref<Storage> Allocator::allocate(uint64_t bytes) {
-  if (bytes > uint64_t{1} << 62) fail_out_of_memory(bytes, "more than a device can address");
+  if (bytes > uint64_t{1} << 62) fail_out_of_memory(bytes, "more than 2^62 bytes");
   const size_t size_class = class_of(bytes);
   Storage* storage;
   {
@@ -90,7 +90,7 @@ Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   if (limit_ != 0 && statistics().reserved_bytes + capacity > limit_) {
     trim();
     if (statistics().reserved_bytes + capacity > limit_) {
-      fail_out_of_memory(bytes, "over the limit");
+      fail_out_of_memory(bytes, "above the memory limit of the device");
     }
   }
   const tenon_plugin_calls& calls = device_.calls();

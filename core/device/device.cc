@@ -81,7 +81,7 @@ void Device::mark_lost(const ErrorInfo& why) {
 void Device::fail_lost() const {
   Error loss(*lost_.load(std::memory_order_acquire));
   loss.set_device(name_);
-  fail_because(loss, loss.code(), "{} is lost until a new context opens it: {}",
+  fail_because(loss, loss.code(), "device {} is lost; open it in a new context to use it again: {}",
                {name_, loss.what()});
 }
 

@@ -104,17 +104,17 @@ uint64_t end_of(uint64_t offset, uint64_t size) {
 FileVerdict check_header(const ElfW(Ehdr) & header) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return not_a_library("no ELF header");
   if (header.e_ident[EI_CLASS] != kClass || header.e_ident[EI_DATA] != kData) {
-    return {Code::kInvalidArgument, "is for another machine: of other word size or byte order"};
+    return {Code::kInvalidArgument, "is for another machine: its word size or byte order differs"};
   }
   if (kMachine >= 0 && header.e_machine != kMachine) {
     return {Code::kInvalidArgument,
-            format("is for another machine: {}, and this is {}",
+            format("is built for {}, but this machine is {}",
                    {machine_name(header.e_machine), machine_name(kMachine)})};
   }
-  if (header.e_type != ET_DYN) return not_a_library("its ELF type is not ET_DYN");
+  if (header.e_type != ET_DYN) return not_a_library("the ELF type is not ET_DYN");
   if (header.e_version != EV_CURRENT || header.e_ehsize < sizeof(ElfW(Ehdr)) ||
       header.e_phentsize != sizeof(ElfW(Phdr)) || header.e_phnum == 0) {
-    return not_a_library("its ELF header is inconsistent");
+    return not_a_library("the ELF header is inconsistent");
   }
   return {};
 }
@@ -149,7 +149,7 @@ FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t
 FileVerdict check_sections(const File& file, const ElfW(Ehdr) & header, uint64_t size) {
   if (header.e_shoff == 0 || header.e_shnum == 0) return {};
   if (header.e_shentsize != sizeof(ElfW(Shdr))) {
-    return not_a_library("its ELF header is inconsistent");
+    return not_a_library("the ELF header is inconsistent");
   }
   const uint64_t end = end_of(header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
   if (end > size) return truncated("the table of sections, entry", header.e_shnum, end, size);
@@ -174,12 +174,12 @@ FileVerdict check_shared_object(const std::string& path) {
     const int error = errno;
     return {code_of_errno(error), format("cannot be opened: {}", {std::strerror(error)})};
   }
-  if (!S_ISREG(status.st_mode)) return not_a_library("it is not a regular file");
+  if (!S_ISREG(status.st_mode)) return not_a_library("not a regular file");
 
   const auto size = static_cast<uint64_t>(status.st_size);
   ElfW(Ehdr) header;
   if (size < sizeof header) {
-    return not_a_library(format("its {} bytes are fewer than an ELF header", {size}));
+    return not_a_library(format("the file has {} bytes, fewer than an ELF header", {size}));
   }
   if (!file.read(&header, sizeof header, 0)) return {Code::kUnavailable, "cannot be read"};
   FileVerdict verdict = check_header(header);

@@ -11,7 +11,7 @@ std::string name_in_file_name(std::string_view) { return {}; }
 std::vector<std::string> find_plugin_files(std::span<const std::string>) { return {}; }
 
 tenon_plugin_query map_plugin_file(const std::string&) {
-  fail(Code::kUnimplemented, "this build cannot load plugins; it has only the linked-in ones");
+  fail(Code::kUnimplemented, "this build cannot load plugin files; use a plugin that is linked in");
 }
 
 }  // namespace tenon
@@ -166,10 +166,10 @@ tenon_plugin_query map_plugin_file(const std::string& path) {
     const std::string symbol = format("tenon_plugin_query_v{}", {epoch});
     require_code(
         dlsym(library, symbol.c_str()) == nullptr, Code::kUnavailable,
-        "has another ABI epoch: it exports {}, and this host looks for " TENON_PLUGIN_SYMBOL,
+        "has another ABI epoch: the file exports {}, but this host requires " TENON_PLUGIN_SYMBOL,
         symbol);
   }
-  fail(Code::kInvalidArgument, "is not a plugin: it does not export " TENON_PLUGIN_SYMBOL);
+  fail(Code::kInvalidArgument, "is not a plugin: the file does not export " TENON_PLUGIN_SYMBOL);
 }
 
 }  // namespace tenon

@@ -48,40 +48,40 @@ tenon_error* unimplemented(const char* call) {
 void check_claims(const tenon_plugin& plugin) {
   constexpr size_t kFirst = offsetof(tenon_plugin_calls, destroy);
   require(plugin.calls->struct_size > kFirst,
-          "its table of calls has a struct_size of {} bytes, too small for any call",
+          "tenon_plugin_calls.struct_size is {}, too small for any function",
           plugin.calls->struct_size);
   complete_calls(*plugin.calls);
   tenon_plugin_calls calls = {};
   std::memcpy(&calls, plugin.calls, std::min<size_t>(plugin.calls->struct_size, sizeof calls));
   const auto claims = [&](tenon_features feature) { return (plugin.provides & feature) != 0; };
   require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE),
-          "it provides HOST_VISIBLE but has no `map`");
+          "the plugin claims HOST_VISIBLE, but has no `map`");
   require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
-          "it provides HOST_BLOCKING but has no `wait`");
+          "the plugin claims HOST_BLOCKING, but has no `wait`");
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
-          "it provides IMPORT_HOST but has no `import_host`");
+          "the plugin claims IMPORT_HOST, but has no `import_host`");
 }
 
 // Throws, with the reason, if the plugin's description (tenon_plugin) is invalid.
 void check_plugin(const tenon_plugin& plugin) {
   constexpr size_t kMinSize = offsetof(tenon_plugin, kernel_size) + sizeof(size_t);
-  require(plugin.struct_size >= kMinSize, "its struct_size is {}, but must be at least {}",
+  require(plugin.struct_size >= kMinSize, "tenon_plugin.struct_size is {}, but must be at least {}",
           plugin.struct_size, kMinSize);
   require(is_valid(plugin.name) && is_name(view_of(plugin.name)),
           "its name {} is not of the form [a-z][a-z0-9_]*", view_of(plugin.name));
-  require(is_valid(plugin.version), "its version is NULL");
-  require(plugin.create != nullptr && plugin.calls != nullptr, "it has no `create` or no calls");
-  require(plugin.n_kernels == 0 || plugin.kernels != nullptr, "its list of kernels is NULL");
+  require(is_valid(plugin.version), "tenon_plugin.version is NULL; give a version string");
+  require(plugin.create != nullptr && plugin.calls != nullptr, "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
+  require(plugin.n_kernels == 0 || plugin.kernels != nullptr, "tenon_plugin.kernels is NULL, but n_kernels is not 0");
   require(plugin.n_kernels == 0 ||
               plugin.kernel_size >= offsetof(tenon_kernel, prepare) + sizeof(void*),
           "its kernels have {} bytes each, which is too few", plugin.kernel_size);
 
   // Bounds far above those of real plugins. A larger value indicates an uninitialised field.
   constexpr size_t kMaxKernels = size_t{1} << 20, kMaxKernelSize = 4096;
-  require(plugin.n_kernels <= kMaxKernels, "its list has {} kernels, more than the {} allowed",
+  require(plugin.n_kernels <= kMaxKernels, "tenon_plugin.n_kernels is {}, but must be at most {}",
           plugin.n_kernels, kMaxKernels);
   require(plugin.kernel_size <= kMaxKernelSize || plugin.n_kernels == 0,
-          "its kernels have {} bytes each, more than the {} allowed", plugin.kernel_size,
+          "tenon_plugin.kernel_size is {} bytes, but must be at most {}", plugin.kernel_size,
           kMaxKernelSize);
 
   match_features(host_table(), plugin);
@@ -92,10 +92,10 @@ void check_plugin(const tenon_plugin& plugin) {
 
 void match_features(const tenon_host& host, const tenon_plugin& plugin) {
   const tenon_features of_host = plugin.requires_of_host & ~host.provides;
-  require_code(of_host == 0, Code::kUnavailable, "it requires host features that are missing: {}",
+  require_code(of_host == 0, Code::kUnavailable, "the plugin requires features that this host lacks: {}",
                host_feature_names(of_host));
   const tenon_features of_plugin = host.requires_of_plugin & ~plugin.provides;
-  require_code(of_plugin == 0, Code::kUnavailable, "it lacks features that the host requires: {}",
+  require_code(of_plugin == 0, Code::kUnavailable, "the plugin lacks features that this host requires: {}",
                plugin_feature_names(of_plugin));
 }
 
@@ -197,7 +197,7 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
     };
   }
 #define TENON_SLOT(result, name, parameters) \
-  require(calls.name != nullptr, "it has no `{}`, which is required", #name);
+  require(calls.name != nullptr, "the call table has no `{}`, which is required", #name);
 #include <tenon/plugin_slots.def>
   return calls;
 }

@@ -105,18 +105,18 @@ TEST_F(PluginLibrary, RefusesAClaimedFeatureWithoutItsFunction) {
   EXPECT_EQ(loaded().state, PluginCandidate::State::kLoaded);
 
   plugin.provides = TENON_FEATURE_HOST_VISIBLE;
-  expect_refused(Code::kInvalidArgument, "it provides HOST_VISIBLE but has no `map`");
+  expect_refused(Code::kInvalidArgument, "the plugin claims HOST_VISIBLE, but has no `map`");
   plugin.provides = TENON_FEATURE_HOST_BLOCKING;
-  expect_refused(Code::kInvalidArgument, "it provides HOST_BLOCKING but has no `wait`");
+  expect_refused(Code::kInvalidArgument, "the plugin claims HOST_BLOCKING, but has no `wait`");
   plugin.provides = TENON_FEATURE_IMPORT_HOST;
-  expect_refused(Code::kInvalidArgument, "it provides IMPORT_HOST but has no `import_host`");
+  expect_refused(Code::kInvalidArgument, "the plugin claims IMPORT_HOST, but has no `import_host`");
 }
 
 TEST_F(PluginLibrary, RefusesATooSmallStructSize) {
   plugin.struct_size = offsetof(tenon_plugin, kernel_size);
   expect_refused(
       Code::kInvalidArgument,
-      format("its struct_size is {}, but must be at least {}",
+      format("tenon_plugin.struct_size is {}, but must be at least {}",
              {plugin.struct_size, offsetof(tenon_plugin, kernel_size) + sizeof(size_t)}));
   plugin.struct_size = sizeof plugin;
 
@@ -157,13 +157,13 @@ TEST_F(PluginLibrary, RefusesAnImplausibleNumberOfKernels) {
 
 TEST_F(PluginLibrary, RefusesDescriptionsWithNullPointers) {
   plugin.version = {nullptr, 3};
-  expect_refused(Code::kInvalidArgument, "its version is NULL");
+  expect_refused(Code::kInvalidArgument, "tenon_plugin.version is NULL; give a version string");
   plugin.version = {nullptr, 0};
   plugin.create = nullptr;
-  expect_refused(Code::kInvalidArgument, "it has no `create` or no calls");
+  expect_refused(Code::kInvalidArgument, "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
   plugin.create = create;
   plugin.calls = nullptr;
-  expect_refused(Code::kInvalidArgument, "it has no `create` or no calls");
+  expect_refused(Code::kInvalidArgument, "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
 }
 
 TEST_F(PluginLibrary, ReplacesMissingOptionalCallsByStubs) {

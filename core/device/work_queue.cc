@@ -163,7 +163,7 @@ void WorkQueue::wait() {
     return;
   }
 #if defined(TENON_NO_THREADS)
-  fail(Code::kUnimplemented, "{} cannot block here: use the asynchronous form of this call",
+  fail(Code::kUnimplemented, "{} cannot wait in a build without threads; use the asynchronous call",
        {device_.name()});
 #else
   struct Signal {

@@ -11,7 +11,7 @@ constinit thread_local size_t depth = 0;
 
 CallbackDepth::CallbackDepth(std::string_view what) {
   require_code(depth < kMax, Code::kFailedPrecondition,
-               "callbacks are nested {} deep, which is the maximum. Does {} call itself without "
+               "callbacks are nested {} levels deep, which is the maximum. Does {} call itself without "
                "end?",
                kMax, what);
   ++depth;

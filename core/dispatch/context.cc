@@ -100,7 +100,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
     for (const auto& other : plugins_) {
       if (std::string_view(other->plugin->name.data, other->plugin->name.size) == name) {
         return refuse({.code = Code::kInvalidArgument,
-                       .message = format("a plugin named {} is loaded already", {name})});
+                       .message = format("a plugin named {} is already loaded", {name})});
       }
     }
     auto plugin = std::make_unique<Plugin>();
@@ -131,7 +131,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
       }
       // A larger count indicates that the plugin left the variable uninitialised.
       constexpr size_t kMaxDevices = 4096;
-      require(n <= kMaxDevices, "it has {} devices, more than the {} allowed", n, kMaxDevices);
+      require(n <= kMaxDevices, "the plugin reports {} devices, but at most {} are allowed", n, kMaxDevices);
       for (size_t i = 0; i < n; ++i) {
         plugin->devices.push_back(std::make_unique<Device>(
             *this, found, plugin->calls, plugin->instance, i, options_.memory_limit_bytes));

@@ -21,8 +21,8 @@ std::string describe(Scope& scope, const Call& call) {
     case Execution::How::kDecomposed:
       return text + "decomposed, because the device " + execution.reason;
     default:
-      return text + "not on this device, because it " + execution.reason +
-             "; the context's policy decides";
+      return text + "not on this device, because the device " + execution.reason +
+             "; the context's fallback policy determines what happens instead";
   }
 }
 

@@ -34,7 +34,7 @@ Operands::Operands(const OpDef& op, Inputs inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     TensorImpl* x = inputs[i];
     if (!x) [[unlikely]] {
-      require(i < 32 && op.optional_inputs >> i & 1, "input {} is NULL", i);
+      require(i < 32 && op.optional_inputs >> i & 1, "input {} is not optional, but is NULL", i);
       inputs_.push_back(nullptr);
       types_.push_back(&kAbsent);
       continue;

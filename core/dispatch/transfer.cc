@@ -62,7 +62,7 @@ Tensor allocate(Device& device, DType dtype, const Dims& shape) {
 void require_value(const TensorImpl& x) {
   if (x.storage && x.storage->traced) [[unlikely]]
     fail_traced(x);
-  require(!x.type.is_token(), "a token is not a tensor");
+  require(!x.type.is_token(), "an order token has no value that can be read");
   require(!x.storage || !x.storage->list, "{} is a list of tensors, not a tensor", x.type);
 }
 
@@ -168,7 +168,7 @@ int64_t read_integer(const Tensor& x) {
   if (x->is_scalar_value() && !is_floating(x->type.dtype)) return x->int_value;
   if (x->storage && !x->storage->device->can_wait()) {
     fail(Code::kUnimplemented,
-         "{} cannot block here, and the size of an output depends on data: give its `size`",
+         "the size of an output depends on data, but {} cannot wait for it here: specify the attribute `size`",
          {x->storage->device->name()});
   }
   const Scope::Unrecorded unrecorded(scope);

@@ -33,7 +33,7 @@ FolderUpdate::FolderUpdate(const std::string& folder) : folder_(folder) {
   made_folder_ = fs::create_directory(folder_, error);
   if (!error && fs::is_directory(folder_)) return;
   const bool nowhere = error == std::errc::no_such_file_or_directory;
-  fail(nowhere ? Code::kNotFound : Code::kUnavailable, "{}: cannot become a folder: {}",
+  fail(nowhere ? Code::kNotFound : Code::kUnavailable, "{}: the folder cannot be created: {}",
        {folder, error ? error.message() : "it is a file"});
 }
 

@@ -36,7 +36,7 @@ Json read_program_json(onnx::ModelFolder& files) {
     return found ? *found : Json();
   };
   require_code(value_of("format") == "tenon program", Code::kDataLoss,
-               "tenon.json does not describe a program");
+               "tenon.json must have \"format\": \"tenon program\"");
   require_code(value_of("version") == 1, Code::kUnimplemented,
                "tenon.json has version {}, but only version 1 is supported",
                value_of("version").dump());
@@ -54,7 +54,7 @@ void require_keys(const Json& object, std::string_view what, std::initializer_li
   for (const JsonKey& key : keys) {
     const Json* value = object.find(key.name);
     require_code(value && is_of(*value, key.form), Code::kDataLoss,
-                 "{} has no \"{}\", or it has the wrong type", what, key.name);
+                 "{} must have the key \"{}\" with a value of the right type", what, key.name);
   }
   for (const auto& item : object.items()) {
     require_code(any_of(keys, [&](const JsonKey& key) { return item.first == key.name; }),

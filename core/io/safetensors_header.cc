@@ -84,10 +84,10 @@ StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t da
 }
 
 Metadata read_metadata(const Json& entries) {
-  check(entries.is_object(), "its {} is not an object", kMetadata);
+  check(entries.is_object(), "the key {} must be an object", kMetadata);
   Metadata metadata;
   for (const auto& [key, value] : entries.items()) {
-    check(value.is_string(), "the value of \"{}\" in its {} is not a string", key, kMetadata);
+    check(value.is_string(), "the value of \"{}\" in {} must be a string", key, kMetadata);
     metadata[key] = value.text();
   }
   return metadata;
@@ -99,20 +99,20 @@ void check_offsets(const std::vector<StoredTensor>& tensors, uint64_t data_size)
   for (const StoredTensor& tensor : tensors) {
     check(tensor.begin >= end, "tensor \"{}\" overlaps the previous tensor at byte {}", tensor.name,
           tensor.begin);
-    check(tensor.begin == end, "bytes {} to {} belong to no tensor", end, tensor.begin);
+    check(tensor.begin == end, "no tensor contains bytes {} to {}", end, tensor.begin);
     end = tensor.begin + tensor.size;
   }
-  check(end == data_size, "bytes {} to {} belong to no tensor", end, data_size);
+  check(end == data_size, "no tensor contains bytes {} to {}", end, data_size);
 }
 
 }  // namespace
 
 SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read) {
-  check(size >= kPrefix, "its {} bytes are fewer than the 8 of the header's length", size);
+  check(size >= kPrefix, "the file has {} bytes, but begins with the header's length of 8 bytes", size);
   const uint64_t header_size = read_prefix(read);
-  check(header_size <= kMaxHeader, "a header of {} bytes is more than the {} that are allowed",
+  check(header_size <= kMaxHeader, "the header has {} bytes, but at most {} are allowed",
         header_size, kMaxHeader);
-  check(header_size <= size - kPrefix, "its header ends at byte {} of {}", kPrefix + header_size,
+  check(header_size <= size - kPrefix, "the header ends at byte {}, but the file has only {} bytes", kPrefix + header_size,
         size);
   std::string text(header_size, '\0');
   read(kPrefix, text.data(), header_size);

@@ -143,7 +143,7 @@ class Reader {
   }
 
   [[noreturn]] void refuse(const Json& json) const {
-    fail(Code::kDataLoss, "{}: {} is not a static argument", {what_, json.dump()});
+    fail(Code::kDataLoss, "{}: {} is not a valid value of a static argument", {what_, json.dump()});
   }
   static tenon_string lend(const std::string& text) { return {text.data(), text.size()}; }
 

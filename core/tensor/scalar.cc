@@ -62,7 +62,7 @@ void store_float(double value, DType dtype, void* to) {
     case DType::kF128:
       return store(double_to_quad(value), to);
     default:
-      fail(Code::kInvalidArgument, "the scalar {} cannot become {}; use cast", {value, dtype});
+      fail(Code::kInvalidArgument, "the scalar {} cannot be converted to {} implicitly: use cast", {value, dtype});
   }
 }
 

@@ -49,7 +49,7 @@ std::string checked_format(std::string_view format, size_t n_values) {
 }
 
 std::string text_of(Scope& scope, const Tensor& x, const PrintOptions& options) {
-  require(!x->type.lists, "{} cannot be printed", x->type);
+  require(!x->type.lists, "{} cannot be printed: only tensors can", x->type);
   const Tensor value = as_tensor(x);
   std::vector<std::byte> bytes(static_cast<size_t>(int64_t{count(value->shape())}) *
                                size_of(value->type.dtype));
@@ -79,7 +79,7 @@ Tensors as_tensors(TensorSpan values) {
 
 TensorTypes infer_order(TypeSpan in) {
   require(in[0] == token_type(), "the first input must be a token, but is {}", in[0]);
-  for (size_t i = 1; i < in.size(); ++i) require(!in[i].lists, "{} cannot be printed", in[i]);
+  for (size_t i = 1; i < in.size(); ++i) require(!in[i].lists, "{} cannot be printed: only tensors can", in[i]);
   return {in[0]};
 }
 

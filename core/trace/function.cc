@@ -108,7 +108,7 @@ void Function::fall_back_to_eager(Scope& scope, const Error& why) {
   tracing_error_ = why.what();
   scope.context().log(
       TENON_LOG_WARNING,
-      format("function {} runs call by call, as it cannot be traced: {}", {name_, tracing_error_}));
+      format("function {} cannot be traced and therefore runs op by op: {}", {name_, tracing_error_}));
 }
 
 void Function::check(TensorSpan inputs) const {
@@ -181,7 +181,7 @@ Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& s
   bound.trace = make_for(scope, like, inputs, statics);
   const std::optional<Sizes> sizes = bound.trace->sizes_for(inputs);
   require_code(sizes.has_value(), Code::kInternal,
-               "function {} was traced for a call that its trace does not serve", name_);
+               "function {}: the new trace does not accept the call for which it was made", name_);
   bound.sizes = *sizes;
   entry.trace = bound.trace;
   warn(scope, entry.why);
@@ -289,7 +289,7 @@ Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
   for (const Entry& entry : entries_) {
     if (entry.inputs == inputs && entry.statics == statics.key) return entry.trace;
   }
-  Entry entry{{}, statics.key, statics.text, inputs, {}, "it was requested", calls_};
+  Entry entry{{}, statics.key, statics.text, inputs, {}, "a trace was requested", calls_};
   entry.like.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
   for (const InputSpec& spec : inputs) {
     entry.like.push_back(static_cast<uint64_t>(spec.dtype) | uint64_t{spec.weak} << 8 |
@@ -357,7 +357,7 @@ Ref<Function> Function::gradient() {
 
 std::string Function::difference(const SignatureKey& like, TensorSpan inputs,
                                  const Statics& statics) const {
-  if (entries_.empty()) return "it is the first call";
+  if (entries_.empty()) return "there was no earlier call";
   for (size_t i = entries_.size(); i-- > 0;) {
     const Entry& entry = entries_[i];
     if (!(entry.like == like) || entry.statics != statics.key) continue;
@@ -370,14 +370,14 @@ std::string Function::difference(const SignatureKey& like, TensorSpan inputs,
     return format("the static arguments are {}, not {}", {statics.text, last.statics_text});
   }
   if (last.inputs.size() != inputs.size()) {
-    return format("it has {} inputs, not {}", {inputs.size(), last.inputs.size()});
+    return format("the call has {} inputs, not {}", {inputs.size(), last.inputs.size()});
   }
   for (size_t i = 0; i < inputs.size() && !options_.has_signature; ++i) {
     const InputSpec now = spec_of(*inputs[i]), then = last.inputs[i];
     if (now == then) continue;
     return format("{} is {}, not {}", {name(i), text_of(now), text_of(then)});
   }
-  return last.like == like ? "no trace serves its sizes" : "it is on another device";
+  return last.like == like ? "no trace accepts the sizes" : "an input is on another device";
 }
 
 void Function::warn(Scope& scope, const std::string& why) {
@@ -411,7 +411,7 @@ std::string Function::explain() const {
   if (!parts.empty()) return parts;
   std::lock_guard guard(mutex_);
   std::string text = format("function {}: {} traces, {} calls\n", {name_, entries_.size(), calls_});
-  if (!tracing_error_.empty()) text += format("runs call by call, since {}\n", {tracing_error_});
+  if (!tracing_error_.empty()) text += format("runs op by op, because {}\n", {tracing_error_});
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     text += format("{}. {}", {i + 1, signature_text(entry.trace->graph())});

@@ -43,7 +43,7 @@ TensorTypes output_types(const HostAttrs& attrs) {
 TensorTypes infer(const HostAttrs& attrs, TypeSpan in) {
   require(in[0] == token_type(), "the first input must be a token, but is {}", in[0]);
   for (size_t i = 1; i < in.size(); ++i) {
-    require(!in[i].lists, "input {} is {}, not a tensor", i - 1, in[i]);
+    require(!in[i].lists, "input {} must be a tensor, but is {}", i - 1, in[i]);
   }
   TensorTypes types = output_types(attrs);
   if (attrs.levels > 0) types.push_back(record_type());
@@ -66,7 +66,7 @@ const HostRecord& record_of(const TensorImpl& x) {
 Tensors call_host(Scope& scope, const HostAttrs& attrs, TensorSpan inputs) {
   const auto* code = static_cast<const HostCode*>(attrs.code.get());
   require_code(code != nullptr, Code::kFailedPrecondition,
-               "the callback is not part of the text form");
+               "the callback is unknown, because the graph was parsed from text");
   const TensorTypes types = output_types(attrs);
   SmallVector<TensorImpl*, 6> borrowed;
   for (const Tensor& x : inputs) borrowed.push_back(x.get());
@@ -139,11 +139,11 @@ struct GradientAttrs {
 
 TensorTypes infer_gradient(const GradientAttrs& attrs, TypeSpan in) {
   require(in[0] == record_type(), "the first input must be a record, but is {}", in[0]);
-  require(static_cast<int64_t>(in.size()) > attrs.n_sources, "there are no {} sources",
+  require(static_cast<int64_t>(in.size()) > attrs.n_sources, "the attribute n_sources is {}, but the call has fewer inputs",
           attrs.n_sources);
   TensorTypes types;
   for (const int64_t i : attrs.wanted) {
-    require(i >= 0 && i < attrs.n_sources, "there is no source {}", i);
+    require(i >= 0 && i < attrs.n_sources, "source {} does not exist", i);
     types.push_back(in[1 + static_cast<size_t>(i)]);
   }
   if (attrs.records > 0) types.push_back(record_type());

@@ -213,7 +213,7 @@ std::string inspect(Scope& scope, const Trace& trace, std::span<const TensorType
     for (const TensorType& type : arguments) {
       types += (types.empty() ? "" : ", ") + to_string(type);
     }
-    fail(Code::kInvalidArgument, "the trace serves {}, but not ({})",
+    fail(Code::kInvalidArgument, "the trace accepts {}, but not ({})",
          {signature_text(graph), types});
   }
   std::vector<Tensor> inputs;

@@ -177,7 +177,7 @@ Function& Function::function_for(std::span<const InputType> inputs, const Static
   for (const Signature& each : signatures_) {
     all += "\n  " + signature_text(each.function->options_.signature, each.statics.get());
   }
-  fail(Code::kInvalidArgument, "function {} has no signature for {}{}; it has{}",
+  fail(Code::kInvalidArgument, "function {} has no signature for {}{}. Its signatures are{}",
        {name_, list_of_types(inputs), with(statics.text), all});
 }
 

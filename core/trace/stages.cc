@@ -70,7 +70,7 @@ std::string Segment::stages() const {
     } else {
       text += variant.can_record
                   ? "the next execution records it\n"
-                  : "none, because the host reads values or another device computes\n";
+                  : "none, because the host reads a value or a call runs on another device\n";
     }
   }
   return text;

@@ -27,7 +27,7 @@ std::string_view text_in(tenon_string text, const char* what) {
 std::string_view name_of(const tenon_static& value) { return text_in(value.name, "a name"); }
 
 void require_list(const tenon_static* items, size_t n) {
-  if (n > 0 && !items) refuse("is NULL");
+  if (n > 0 && !items) refuse("are NULL, but their number is not 0");
 }
 
 // Each part is prefixed with its length, so that different argument lists have different keys.
@@ -38,7 +38,7 @@ void put(std::string& key, std::string_view text) {
 }
 
 uint64_t identity_of(const void* handle) {
-  if (!handle) refuse("has a handle that is NULL");
+  if (!handle) refuse("contain a NULL handle");
   switch (static_cast<const Object*>(handle)->kind()) {
     case Kind::kTensor:
       return static_cast<const TensorImpl*>(handle)->give_identity();
@@ -66,7 +66,7 @@ std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bo
   });
   for (size_t i = 1; i < all.size(); ++i) {
     const std::string_view name = name_of(*all[i]);
-    if (!name.empty() && name == name_of(*all[i - 1])) refuse(format("has {} twice", {name}));
+    if (!name.empty() && name == name_of(*all[i - 1])) refuse(format("contain {} twice", {name}));
   }
   return all;
 }
@@ -139,7 +139,7 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
       return;
     }
     default:
-      refuse(format("has a value of kind {}, which is unknown", {value.kind}));
+      refuse(format("contain a value of unknown kind {}", {value.kind}));
   }
 }
 

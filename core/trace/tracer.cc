@@ -341,7 +341,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
     // The decomposition determines the output size; inference checks the op's own rules.
     call.op.infer(call.op, call.attrs.data, call.types);
     require_code(call.op.decompose, Code::kUnimplemented,
-                 "the size of its output depends on data, which is unknown while tracing: give the "
+                 "the output size depends on data, which is unknown while tracing: specify the "
                  "size as an attribute");
     return composites(scope).call(call);
   }

@@ -23,7 +23,7 @@ finds() {
   [ "$status" = 1 ] || exit 1
 }
 # Fails unless the last output contains the text $1.
-printed() { grep -q -e "$1" "$work/printed" || { echo "certify: nothing says: $1" && exit 1; }; }
+printed() { grep -q -e "$1" "$work/printed" || { echo "certify: the output does not contain: $1" && exit 1; }; }
 
 # ---- install Tenon, copy the template, build it
 

@@ -96,7 +96,7 @@ OpenBlas load() {
     return made;
   };
   const std::string folder = plugin_folder();
-  if (folder.empty()) return refuse("the plugin has no folder");
+  if (folder.empty()) return refuse("the folder of the plugin is unknown");
   if (!has_room()) throw std::bad_alloc();
   void* const library = dlopen((folder + kFile).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -115,7 +115,7 @@ OpenBlas load() {
       !find(library, "openblas_set_num_threads", set_threads) ||
       !find_functions(library, 's', made.blas.float32) ||
       !find_functions(library, 'd', made.blas.float64)) {
-    return refuse("libopenblas.so.0 lacks a function that is needed");
+    return refuse("libopenblas.so.0 lacks a function that the plugin needs");
   }
   // The configuration begins with "OpenBLAS 0.3.21 ".
   std::string name = config();
@@ -123,14 +123,14 @@ OpenBlas load() {
   name = name.substr(0, name.find(' ', space == std::string::npos ? space : space + 1));
   const std::string core = corename();
   if (!knows_processor(core)) {
-    return refuse(name + " does not know this processor and would use its code for " + core);
+    return refuse(name + " has no code for this processor and would use the code for " + core);
   }
 
   made.blas.enter = buffers->enter;
   made.blas.leave = buffers->leave;
   if (!use_buffer(made.blas)) throw std::bad_alloc();
   if (!buffers->has_served()) {
-    return refuse("another library of this process has loaded OpenBLAS with its own work memory");
+    return refuse("other code in this process has already loaded OpenBLAS, so its memory allocator cannot be replaced");
   }
   // OpenBLAS uses one thread, so that results do not depend on the number of threads and all
   // threads belong to one pool.

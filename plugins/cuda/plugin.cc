@@ -55,7 +55,7 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   const size_t n = instance.devices().size();
   if (index >= n) {
     return instance.host().error(TENON_NOT_FOUND,
-                                 "cuda: there are " + std::to_string(n) + " devices");
+                                 "cuda: device index " + std::to_string(index) + " is out of range: the number of devices is " + std::to_string(n) + " devices");
   }
   std::unique_ptr<Device> made;
   if (tenon_error* error = Device::open(instance, instance.devices()[index], made)) return error;
@@ -168,7 +168,7 @@ tenon_error* read_time(tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) 
 namespace {
 
 struct Handles {
-  static constexpr const char* no_memory = "cuda: no host memory";
+  static constexpr const char* no_memory = "cuda: host memory is exhausted";
   static const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).host(); }
   static const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
   static const tenon_sdk::Host& host_of(tenon_stream_p* stream) {

@@ -18,7 +18,7 @@ tenon_error* wrap(Device& device, uint32_t op, tenon_kernel_p* kernel,
   auto* const made = new (std::nothrow) Kernel{device, kernel, op};
   if (!made) {
     inner().release_kernel(kernel);
-    return device.error(TENON_OUT_OF_MEMORY, "no memory for a kernel");
+    return device.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot wrap a kernel");
   }
   *out_kernel = reinterpret_cast<tenon_kernel_p*>(made);
   return nullptr;

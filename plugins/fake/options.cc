@@ -49,7 +49,7 @@ tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_opti
       if (candidate.key == key) option = &candidate;
     }
     if (!option) {
-      return host.error(TENON_INVALID_ARGUMENT, "there is no option '" + std::string(key) + "'");
+      return host.error(TENON_INVALID_ARGUMENT, "unknown option '" + std::string(key) + "'");
     }
     const char* const end = text.data() + text.size();
     const auto [stop, status] = std::from_chars(text.data(), end, options.*option->value);

@@ -281,7 +281,7 @@ Prepared prepare_logical(const Request& request) {
     case TENON_OP_logical_xor:
       return map_kernel<Bool, Bool>(+[](W a, W b) { return a ^ b; });
     default:
-      return tenon_sdk::refuse("not a logical op");
+      return tenon_sdk::refuse("does not support this op: only the logical ops");
   }
 }
 

@@ -85,13 +85,13 @@ tenon_error* create(const tenon_host* host, const tenon_instance_options* option
   try {
     if (TENON_SDK_HAS(*options, n_options) && options->n_options > 0) {
       const std::string key(text(options->option_keys[0]));
-      return Host(host).error(TENON_INVALID_ARGUMENT, "there is no option '" + key + "'");
+      return Host(host).error(TENON_INVALID_ARGUMENT, "unknown option '" + key + "'");
     }
     Instance* const made = new Derived(host, *options);
     *out_instance = reinterpret_cast<tenon_instance_p*>(made);
     return nullptr;
   } catch (const std::bad_alloc&) {
-    return Host(host).error(TENON_OUT_OF_MEMORY, "no memory to open the plugin");
+    return Host(host).error(TENON_OUT_OF_MEMORY, "out of host memory: cannot create the plugin's instance");
   } catch (const std::exception& error) {
     return Host(host).error(TENON_UNAVAILABLE, error.what());
   }
@@ -107,9 +107,9 @@ inline tenon_error* count_devices(tenon_instance_p*, size_t* out_count) {
 inline tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
   *out_device = nullptr;
   Instance& instance = from_c(self);
-  if (index > 0) return instance.host.error(TENON_NOT_FOUND, "there is only one device, index 0");
+  if (index > 0) return instance.host.error(TENON_NOT_FOUND, "device index is out of range: this plugin has one device, index 0");
   auto* device = new (std::nothrow) HostDevice{instance};
-  if (!device) return instance.host.error(TENON_OUT_OF_MEMORY, "no memory to open the device");
+  if (!device) return instance.host.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot open the device");
   *out_device = reinterpret_cast<tenon_device_p*>(device);
   return nullptr;
 }
@@ -122,7 +122,7 @@ inline tenon_error* describe_device(tenon_device_p* device,
     fill_struct(out_properties, from_c(device).instance.describe());
     return nullptr;
   } catch (const std::bad_alloc&) {
-    return from_c(device).error(TENON_OUT_OF_MEMORY, "no memory to describe the device");
+    return from_c(device).error(TENON_OUT_OF_MEMORY, "out of host memory: cannot describe the device");
   }
 }
 
@@ -130,7 +130,7 @@ inline tenon_error* make_buffer(HostDevice& device, void* data, uint64_t size, b
                                 tenon_buffer_p** out_buffer) {
   auto* buffer =
       new (std::nothrow) HostBuffer{device, static_cast<std::byte*>(data), size, imported};
-  if (!buffer) return device.error(TENON_OUT_OF_MEMORY, "no memory to describe a buffer");
+  if (!buffer) return device.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot create a buffer");
   *out_buffer = reinterpret_cast<tenon_buffer_p*>(buffer);
   return nullptr;
 }
@@ -191,7 +191,7 @@ inline tenon_error* copy(tenon_stream_p* stream, const tenon_copy_region* copy) 
   std::byte* to = address(copy->to, copy->size);
   if (!from || !to) {
     return from_c(stream).device.error(TENON_INVALID_ARGUMENT,
-                                       "copy: bytes A to B are outside a buffer of N bytes");
+                                       "copy: the byte range is not inside the buffer");
   }
   std::memmove(to, from, static_cast<size_t>(copy->size));
   return nullptr;
@@ -202,13 +202,13 @@ inline tenon_error* fill(tenon_stream_p* stream, const tenon_fill_region* fill) 
   const uint32_t n = fill->pattern_size;
   if (!(n == 1 || n == 2 || n == 4 || n == 8) || fill->size % n != 0) {
     return device.error(TENON_INVALID_ARGUMENT,
-                        "fill: pattern_size must be 1, 2, 4 or 8 and divide the size N, but is M");
+                        "fill: pattern_size must be 1, 2, 4 or 8, and size a multiple of it");
   }
   const tenon_place place = {.buffer = fill->buffer, .offset = fill->offset};
   std::byte* const to = address(place, fill->size);
   if (!to)
     return device.error(TENON_INVALID_ARGUMENT,
-                        "fill: bytes A to B are outside a buffer of N bytes");
+                        "fill: the byte range is not inside the buffer");
   // Writes the pattern's low byte first, on hosts of either byte order.
   std::byte pattern[8];
   for (uint32_t i = 0; i < n; ++i) pattern[i] = static_cast<std::byte>(fill->pattern >> (8 * i));
@@ -229,7 +229,7 @@ inline tenon_error* open_stream(tenon_device_p* self, tenon_stream_p** out_strea
   *out_stream = nullptr;
   HostDevice& device = from_c(self);
   auto* stream = new (std::nothrow) HostStream{device};
-  if (!stream) return device.error(TENON_OUT_OF_MEMORY, "no memory to open a stream");
+  if (!stream) return device.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot open a stream");
   *out_stream = reinterpret_cast<tenon_stream_p*>(stream);
   return nullptr;
 }
@@ -262,7 +262,7 @@ inline tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream,
   try {
     return from_c(kernel)->launch(stream, *launch);
   } catch (const std::bad_alloc&) {
-    return from_c(stream).device.error(TENON_OUT_OF_MEMORY, "no memory for a kernel's scratch");
+    return from_c(stream).device.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot allocate a kernel's temporary memory");
   } catch (const std::exception& error) {
     return from_c(stream).device.error(TENON_INTERNAL, error.what());
   }

@@ -115,7 +115,7 @@ class StepByStep final : public Kernel {
       Prepared anchor = request.prepare_anchor();
       if (!anchor.kernel) return anchor;
       if (anchor.traits & TENON_KERNEL_WORKSPACE)
-        return refuse("does not support an op that needs a workspace in a loop");
+        return refuse("does not support ops that need a workspace in a loop");
       traits &= anchor.traits;
       made->anchor_.kernel = std::move(anchor.kernel);
       made->anchor_.n_inputs = request.anchor()->n_inputs;
@@ -125,13 +125,13 @@ class StepByStep final : public Kernel {
       Prepared step = request.step(i, false);
       if (!step.kernel) return step;
       if (step.traits & TENON_KERNEL_WORKSPACE)
-        return refuse("does not support an op that needs a workspace in a loop");
+        return refuse("does not support ops that need a workspace in a loop");
       const tenon_loop_instruction& given = request.instruction(i);
       const bool repeats = !request.is_on_rows(i) &&
                            std::any_of(given.inputs, given.inputs + given.n_inputs,
                                        [&](uint32_t value) { return request.is_per_row(value); });
       if (repeats && !(step.traits & TENON_KERNEL_STRIDED_INPUTS)) {
-        return refuse("has no kernel for this op that broadcasts a row's value along the row");
+        return refuse("has no kernel for this op that reads strided operands, which per-row values need");
       }
       traits &= step.traits;
       made->steps_.push_back({.kernel = std::move(step.kernel),

@@ -148,7 +148,7 @@ class Plugin {
     void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     require(library != nullptr, "cannot open the library");
     void* const symbol = dlsym(library, TENON_PLUGIN_SYMBOL);
-    require(symbol != nullptr, "no entry point");
+    require(symbol != nullptr, "the library does not export " TENON_PLUGIN_SYMBOL);
     const auto query = reinterpret_cast<tenon_plugin_query>(symbol);
     require(query(&kHost, &plugin_));
     tenon_instance_options options = {};

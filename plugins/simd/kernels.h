@@ -88,7 +88,7 @@ inline bool has_input(const tenon_launch& launch, size_t i) {
 
 // Refuses ops with data-dependent output sizes if the call does not specify the size.
 inline Prepared refuse_unsized() {
-  return refuse("finds out how large its outputs are: the host waits for a count");
+  return refuse("has outputs of data-dependent sizes, so the call must count them first");
 }
 
 // Implemented in kernels/loop.cc, and in kernels/row_loop.cc for loops over rows.

@@ -48,22 +48,22 @@ tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_vie
 
 tenon_string refusal_of_operands(tenon_device_p* device, size_t n) {
   if (n <= capabilities_of(device).max_operands) return {};
-  return TENON_STR("has more operands than the device can bind to one shader");
+  return TENON_STR("cannot bind so many operands to one shader");
 }
 
 tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
   const uint64_t most = capabilities_of(device).max_iterations;
   if (iterations <= most) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
-                    "loops of " + std::to_string(iterations) +
-                        " loop iterations per invocation, but this driver ends loops after " +
+                    "the launch needs " + std::to_string(iterations) +
+                        " loop iterations per invocation, but this driver ends the loops of an invocation after " +
                         std::to_string(most));
 }
 
 tenon_error* check_count(tenon_device_p* device, int64_t n) {
   if (n <= int64_t{kMaxCount}) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
-                    std::to_string(n) + " elements, but shaders count elements with 32 bits");
+                    std::to_string(n) + " elements exceed the maximum of " + std::to_string(kMaxCount) + " that shaders can count with 32 bits");
 }
 
 tenon_error* check_axes(tenon_device_p* device, const tenon_launch& launch) {

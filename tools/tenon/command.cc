@@ -26,7 +26,7 @@ void add_program(CLI::App& command, ProgramOptions& options, const char* functio
   command.add_option("--function,-f", options.function, function)->type_name("NAME");
   command
       .add_option("--device,-d", options.device,
-                  "Where it runs: cpu, cpu:0, best, or a device that `tenon devices` lists (cpu)")
+                  "The device to run on: cpu, cpu:0, best, or a device that `tenon devices` lists (default: cpu)")
       ->type_name("NAME");
 }
 
@@ -48,18 +48,18 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "run",
       "Call a function of a program with arrays from files. Prints the name and the type of each "
-      "output, and the least, the mean and the most of its elements. What the function assigns to "
-      "its variables is not kept.");
+      "output, and the minimum, the mean and the maximum of its elements. Assignments of the function "
+      "to variables are not saved.");
   add_program(*command, options, "The function; optional if there is only one");
   add_inputs(*command, options);
   command
       ->add_option("--output,-o", options.output,
-                   "Write each output to a file NAME.npy in this folder, which is made if need be")
+                   "Write each output to a file NAME.npy in this folder, which is created if it does not exist")
       ->type_name("FOLDER");
   command
       ->add_option("--batch-size", options.batch_size,
-                   "Cut all inputs along their first axis, call the function with so much of it at "
-                   "a time, which takes less memory, and put the outputs together along theirs")
+                   "Divide all inputs along their first axis into batches of N, call the function for "
+                   "each batch, which needs less memory, and concatenate the outputs along their first axis")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, INT64_MAX));
   return command;
@@ -68,26 +68,26 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
 CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "inspect",
-      "Tell what a program is made of, without running it: for each signature of each function its "
-      "inputs and outputs, its ops, which device would run them and how, and the memory that this "
-      "takes; then the variables. Of a model with unknown ops, it lists those with their nodes.");
-  add_program(*command, options, "Look at this function alone");
+      "Describe a program without running it: for each signature of each function its "
+      "inputs, its outputs, its ops, the device and the method by which each call would run, and the "
+      "memory needed; then the variables. If a model has unsupported ops, list them with their nodes.");
+  add_program(*command, options, "Describe only this function");
   command
       ->add_option("--size", options.sizes,
-                   "What a size that the file leaves open is taken to be, 1 where that works; one "
-                   "that has no name there is INPUT.AXIS, such as x.0")
+                   "A number for a size that is unknown in the file (default: 1 if that is valid); a size "
+                   "without a name in the file is called INPUT.AXIS, such as x.0")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
-  command->add_flag("--json", options.json, "Print everything as JSON, each call by itself");
+  command->add_flag("--json", options.json, "Print everything as JSON, including each call");
   return command;
 }
 
 CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "profile",
-      "Call a function many times and tell where the time goes: for each op how often it ran, with "
-      "which types, on which device, and how long that took. It is traced and called three times "
-      "before.");
+      "Call a function many times and print where it spends its time: for each op how often it ran, with "
+      "which types, on which device, and for how long. The function is first called three times "
+      "without measurement.");
   add_program(*command, options, "The function; optional if there is only one");
   add_inputs(*command, options);
   command->add_option("--repeat,-n", options.repeat, "Number of measured calls (10)")
@@ -114,11 +114,11 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
   command
       ->add_option(
           "--size", options.sizes,
-          "A size that the file leaves open, and that is fixed in what is written, for ops "
-          "that have to know it; one that has no name there is INPUT.AXIS, such as x.0")
+          "A number that replaces an unknown size in the written program, for ops "
+          "that require a known size; a size without a name is called INPUT.AXIS, such as x.0")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
-  command->add_option("--name", options.name, "What the only function is called there")
+  command->add_option("--name", options.name, "The name of the only function in the written program")
       ->type_name("NAME");
   return command;
 }
@@ -128,7 +128,7 @@ CLI::App* add_new_plugin(CLI::App& app, NewPluginOptions& options) {
   command->require_subcommand(1);
   CLI::App* const plugin = command->add_subcommand(
       "plugin", "Copy the template of a plugin, which builds against this installation");
-  plugin->add_option("NAME", options.name, "How its devices are called, such as acme")->required();
+  plugin->add_option("NAME", options.name, "The name of the plugin and its devices, such as acme")->required();
   plugin->add_option("--out", options.folder, "The folder to write; NAME by default")
       ->type_name("FOLDER");
   return plugin;
@@ -144,11 +144,11 @@ int run(int argc, char** argv) {
   NewPluginOptions new_plugin_options;
   CLI::App app("Inspects Tenon on this machine, and runs programs and models.", "tenon");
   app.footer(
-      "Exits with 0; with 1 if what was asked for does not exist or fails, and with 2 if "
-      "the command line is wrong.");
+      "Exits with 0 on success, with 1 if the request fails, and with 2 if "
+      "the command line is invalid.");
 
   CLI::App* const devices_command = app.add_subcommand(
-      "devices", "List the devices; every plugin that is found is loaded for it");
+      "devices", "List the devices; loads every plugin that is found");
   devices_command->add_flag("--json", devices_options.json, "Print everything as JSON");
   devices_command->add_flag("--verbose,-v", devices_options.verbose,
                             "Print all properties, and each plugin tried with its reason");

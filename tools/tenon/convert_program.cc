@@ -28,7 +28,7 @@ std::string name_for(const ProgramFunction& function, const ConvertOptions& opti
     if (can_name_a_file(name)) return name;
   }
   throw Failure(
-      fmt::format("the function is called '{}', which is no name for a file; give it "
+      fmt::format("the name of the function, '{}', is not a valid file name; choose "
                   "another with --name",
                   function.name));
 }
@@ -61,8 +61,8 @@ Trace traced(const Function& code, const std::vector<InputSpec>& inputs, const S
     }
     if (open.empty()) throw;
     throw Failure(
-        fmt::format("{}\n--size NAME=NUMBER fixes a size; those of the inputs that are "
-                    "open: {}",
+        fmt::format("{}\n--size NAME=NUMBER fixes a size; the sizes of inputs that are "
+                    "still unknown: {}",
                     error.what(), open));
   }
 }
@@ -81,15 +81,15 @@ void list_files(const std::string& folder) {
 int convert_program(const ConvertOptions& options) {
   if (options.to.ends_with(".onnx")) {
     throw Failure(
-        fmt::format("{}: what is written is a folder, in which NAME.onnx and "
-                    "weights.safetensors are what other runtimes open; name a folder",
+        fmt::format("{}: the output must be a folder (it will contain NAME.onnx and "
+                    "weights.safetensors, which other runtimes open)",
                     options.to));
   }
   const OpenedProgram opened(options.path);
   const std::vector<ProgramFunction>& functions = opened.functions();
   if (!options.name.empty() && functions.size() != 1) {
     throw Failure(
-        fmt::format("--name is for a program of one function, and this has {}", functions.size()));
+        fmt::format("--name requires a program with one function, but this program has {}", functions.size()));
   }
   const Sizes sizes = read_sizes(options.sizes);
   std::vector<std::pair<std::string, Trace>> traces;

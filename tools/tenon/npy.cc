@@ -88,7 +88,7 @@ class HeaderReader {
 
  private:
   [[noreturn]] void bad(const std::string& what) const {
-    fail(path_, fmt::format("the header is not a .npy header: {} (at its byte {})", what, at_));
+    fail(path_, fmt::format("the header is not a .npy header: {} (at byte {} of the header)", what, at_));
   }
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
@@ -157,7 +157,7 @@ class HeaderReader {
                                 descr, name));
       }
     }
-    fail(path_, fmt::format("elements of the dtype '{}' are not read; save x.astype('float32') or "
+    fail(path_, fmt::format("the dtype '{}' is not supported; save x.astype('float32') or "
                             "another of b1, i1 to i8, u1 to u8, f2, f4 and f8",
                             descr));
   }
@@ -172,13 +172,13 @@ std::string header_text(FILE* file, const std::string& path) {
   read_exactly(file, path, start, sizeof start);
   if (std::string_view(start, kMagic.size()) != kMagic) {
     fail(path,
-         "is not a .npy file; numpy.save() writes one, and a .npz file is an archive of them");
+         "is not a .npy file; save one with numpy.save() (a .npz file is an archive of .npy files)");
   }
   const int major = static_cast<unsigned char>(start[6]);
   const int minor = static_cast<unsigned char>(start[7]);
   if (major < 1 || major > 3 || minor != 0) {
     fail(path,
-         fmt::format("is of version {}.{} of the format; 1.0, 2.0 and 3.0 are read", major, minor));
+         fmt::format("has version {}.{} of the format, but only 1.0, 2.0 and 3.0 are supported", major, minor));
   }
   unsigned char bytes[4] = {};
   read_exactly(file, path, bytes, major == 1 ? 2 : 4);
@@ -186,7 +186,7 @@ std::string header_text(FILE* file, const std::string& path) {
                         static_cast<uint32_t>(bytes[2]) << 16 |
                         static_cast<uint32_t>(bytes[3]) << 24;
   if (size > kMaxHeaderBytes) {
-    fail(path, fmt::format("its header would have {} bytes; {} are the most that are read", size,
+    fail(path, fmt::format("the header has {} bytes, but at most {} bytes are supported", size,
                            kMaxHeaderBytes));
   }
   std::string text(size, '\0');
@@ -209,8 +209,8 @@ NpyArray read_npy(const std::string& path) {
   }
   const uint64_t left = whole - static_cast<uint64_t>(std::ftell(file.get()));
   if (!fits || bytes != left) {
-    fail(path, fmt::format("the header says {}[{}], which is {} bytes, but the file has {}: it was "
-                           "cut off, or is not a .npy file",
+    fail(path, fmt::format("the header specifies {}[{}], which needs {} bytes, but the file has {}: it was "
+                           "truncated, or is not a .npy file",
                            array.dtype.str(), fmt::join(array.shape, ","),
                            fits ? std::to_string(bytes) : "more than 2^64", left));
   }

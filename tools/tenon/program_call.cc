@@ -74,7 +74,7 @@ std::pair<std::string, std::string> named_value(const std::string& option,
                                                 const std::string& text) {
   const size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
-    throw Failure(fmt::format("{} {}: it has the form NAME=VALUE", option, text));
+    throw Failure(fmt::format("{} {}: the value must have the form NAME=VALUE", option, text));
   }
   return {text.substr(0, at), text.substr(at + 1)};
 }
@@ -90,7 +90,7 @@ Sizes read_sizes(const std::vector<std::string>& given) {
       end = 0;
     }
     if (end != value.size() || sizes[name] < 0) {
-      throw Failure(fmt::format("--size {}: the value is no number from 0 to 2^63 - 1", text));
+      throw Failure(fmt::format("--size {}: the value must be a number from 0 to 2^63 - 1", text));
     }
   }
   return sizes;

@@ -175,11 +175,11 @@ Call CallInputs::part(int64_t begin, int64_t end) const {
 }
 
 int64_t CallInputs::rows() const {
-  if (files_.empty()) throw Failure("--batch-size: there is no input to be cut");
+  if (files_.empty()) throw Failure("--batch-size: the call has no inputs to divide into batches");
   const auto& [first, file] = *files_.begin();
   for (const auto& [name, other] : files_) {
     if (other.array.shape.empty()) {
-      throw Failure(fmt::format("--batch-size: input {} has no axis to be cut along", name));
+      throw Failure(fmt::format("--batch-size: input {} has no axis along which it could be divided", name));
     }
     if (other.array.shape[0] == file.array.shape[0]) continue;
     throw Failure(

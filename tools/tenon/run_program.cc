@@ -102,12 +102,12 @@ class Output {
     if (shape.empty() || shape[0] != rows) {
       throw Failure(
           fmt::format("--batch-size: the output {} is {} for inputs of {} along their first axis, "
-                      "so parts of it are not to be put together",
+                      "so outputs of batches cannot be concatenated",
                       name_, type_text(dtype_, shape), rows));
     }
     if (!shape_.empty()) shape[0] = shape_[0];
     if (!shape_.empty() && shape != shape_) {
-      throw Failure(fmt::format("--batch-size: the output {} is {} for one part and {} for another",
+      throw Failure(fmt::format("--batch-size: the output {} is {} for one batch and {} for another",
                                 name_, type_text(dtype_, shape_), type_text(dtype_, y.shape())));
     }
     shape[0] = (shape_.empty() ? 0 : shape[0]) + rows;

@@ -154,8 +154,8 @@ function arrange(row, args, skipsState) {
   if (rest.length > 0) given[names[0]] = rest[0];
   for (const name of Object.keys(given)) {
     if (!names.includes(name)) {
-      throw invalid(names.length ? `there is no option '${name}'; there are ${names.join(', ')}` :
-                                   `there is no option '${name}': it takes none`, row.name);
+      throw invalid(names.length ? `there is no option '${name}'; the options are ${names.join(', ')}` :
+                                   `there is no option '${name}'; the op has no options`, row.name);
     }
   }
   let next = 0;

@@ -92,9 +92,9 @@ export function readValues(values, dtype, shape) {
   if (isTyped(values)) {
     found = [values.length];
     own = dtypeOfArray(values)?.name;
-    if (!own) throw invalid(`tensor: a ${values.constructor.name} has no dtype`);
+    if (!own) throw invalid(`tensor: a ${values.constructor.name} is not supported, because no dtype corresponds to it`);
   } else if (values instanceof ArrayBuffer) {
-    if (!dtype) throw invalid('tensor: an ArrayBuffer needs a dtype');
+    if (!dtype) throw invalid('tensor: pass the option dtype together with an ArrayBuffer');
     const { array } = dtypeOf(dtype);
     flat = new (array ?? Uint16Array)(values);
     found = [flat.length];
@@ -125,7 +125,7 @@ export function tensorHandle({ data, dtype, shape }) {
     const out = alloc(4);
     const source = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     block = c.malloc(Math.max(source.length, 1)) >>> 0;
-    if (block === 0) throw invalid(`tensor: no memory for ${source.length} bytes`);
+    if (block === 0) throw invalid(`tensor: cannot allocate ${source.length} bytes`);
     refresh();
     u8.set(source, block);
     check(c.tenon_tensor_from_data(scope, dtypeOf(dtype).code, sizes, shape.length, block, source.length, out));

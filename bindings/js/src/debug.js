@@ -28,7 +28,7 @@ export function setDebug(on, onLeak) {
 /** Tracks a new tensor. */
 export function born(tensor) {
   const token = {};
-  const stack = new Error('It was made here:').stack.replace(/^Error: /, '');
+  const stack = new Error('The tensor was created here:').stack.replace(/^Error: /, '');
   const lines = stack.split('\n').filter((line) => !line.includes(own));
   alive.set(token, { stack: lines.join('\n') });
   tokens.set(tensor, token);

@@ -23,7 +23,7 @@ export const dtypes = rows.map((row) => row[0]);
 /** Returns the row of a dtype by name. */
 export function dtypeOf(name) {
   const found = byName.get(name);
-  if (!found) throw invalid(`there is no dtype '${name}'; there are ${dtypes.join(', ')}`);
+  if (!found) throw invalid(`there is no dtype '${name}'; the dtypes are ${dtypes.join(', ')}`);
   return found;
 }
 

@@ -32,7 +32,7 @@ export async function readBytes(source) {
     if (!response.ok) throw invalid(`${source} cannot be read: ${response.status} ${response.statusText}`);
     return new Uint8Array(await response.arrayBuffer());
   }
-  throw invalid('expected an ArrayBuffer, a typed array, a Blob, a File or an address');
+  throw invalid('expected an ArrayBuffer, a typed array, a Blob, a File or a URL');
 }
 
 // ---- named tensors
@@ -78,7 +78,7 @@ export class Safetensors extends Disposable {
   /** Returns the { dtype, shape } of a tensor by name. */
   type(name) {
     const index = this.names.indexOf(name);
-    if (index < 0) throw invalid(`there is no tensor '${name}'; there are ${this.names.join(', ')}`);
+    if (index < 0) throw invalid(`there is no tensor '${name}'; the tensors are ${this.names.join(', ')}`);
     const rank = c.tenon_safetensors_rank(this._handle, index);
     return {
       dtype: dtypeOfCode(c.tenon_safetensors_dtype(this._handle, index)).name,
@@ -161,7 +161,7 @@ export function readFile(path) {
 }
 
 function writeFile(folder, name, data) {
-  if (name.includes('/') || name.startsWith('.')) throw invalid(`'${name}' is not the name of a file`);
+  if (name.includes('/') || name.startsWith('.')) throw invalid(`'${name}' is not a valid file name: it must not contain '/' or begin with '.'`);
   fileSystem.writeFile(`${folder}/${name}`, data);
 }
 
@@ -259,7 +259,7 @@ export class Program extends Disposable {
   /** Returns the signatures of a function: [{ inputs, outputs, statics }]. */
   signatures(name) {
     const at = name === undefined ? 0 : this.functionNames.indexOf(name);
-    if (at < 0) throw invalid(`there is no function '${name}'; there are ${this.functionNames.join(', ')}`);
+    if (at < 0) throw invalid(`there is no function '${name}'; the functions are ${this.functionNames.join(', ')}`);
     const handle = handleOf(this);
     return Array.from({ length: c.tenon_program_count_signatures(handle, at) }, (_, i) => ({
       inputs: readSpecs(c.tenon_program_inputs(handle, at, i) >>> 0, c.tenon_program_count_inputs(handle, at, i)),

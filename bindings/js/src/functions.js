@@ -24,7 +24,7 @@ function isInput(leaf) {
 /** Returns the cache key of a leaf that is a constant of the graph. */
 function keyOf(leaf) {
   if ((typeof leaf === 'object' && leaf !== null) || typeof leaf === 'function') {
-    throw invalid('function: an argument must be a tensor, a number, a text, a boolean, null, or a tree of these');
+    throw invalid('function: an argument must be a tensor, a number, a string, a boolean, null, or a tree of these');
   }
   return `${typeof leaf}:${Object.is(leaf, -0) ? '-0' : String(leaf)}`;
 }
@@ -271,7 +271,7 @@ function putStatics(entries) {
       kind = abi.TENON_STATIC_STRING;
       putText(entry + layout.string_value, value);
     } else if (value !== null) {
-      throw invalid(`the static argument ${name} must be a boolean, a number, a text or null`);
+      throw invalid(`the static argument ${name} must be a boolean, a number, a string or null`);
     }
     i32[(entry + layout.kind) >> 2] = kind;
   });

@@ -85,7 +85,7 @@ export function alloc(size) {
     return at;
   }
   const block = c.malloc(size) >>> 0;
-  if (block === 0) throw new RangeError(`tenon: no memory for ${size} bytes of arguments`);
+  if (block === 0) throw new RangeError(`tenon: cannot allocate ${size} bytes for arguments`);
   extra.push([at, block]);
   top += 8;
   refresh();

@@ -189,7 +189,7 @@ export class Tensor extends Disposable {
   at(...indices) {
     const { shape } = this;
     if (indices.length > shape.length) {
-      throw invalid(`at: ${indices.length} indices for a tensor of rank ${shape.length}`);
+      throw invalid(`at: there are ${indices.length} indices, but the tensor has rank ${shape.length}`);
     }
     const starts = [];
     const ends = [];

@@ -48,7 +48,7 @@ bool is_symbolic(PyObject* value) { return is_tensor(value) && as_tensor(value)-
 // Adds sizes that are symbolic tensors. Python code (_convert._sizes) stacks a list of sizes to one
 // tensor.
 bool add_sizes(const Op& op, const Attribute& attribute, PyObject* value, SizeTensors& sizes) {
-  if (sizes.count == 4) return type_error(op, "more than 4 attributes are tensors");
+  if (sizes.count == 4) return type_error(op, "at most 4 attributes can be symbolic tensors");
   nb::object converted = nb::borrow(value);
   if (!is_tensor(value) || attribute.kind == AttributeKind::kInts) {
     try {

@@ -43,7 +43,7 @@ nb::object from_buffer(nb::handle object, nb::handle dtype, nb::handle shape, bo
     });
     return take(result);
   }
-  if (copy) throw nb::value_error("only dense memory can be copied");
+  if (copy) throw nb::value_error("tensor: a buffer must be contiguous to be copied");
   const int64_t item = TENON_DTYPE_BITS(code) / 8;
   std::vector<int64_t> strides;
   // C takes the address of the first byte. With negative strides, elements precede `buf`.

@@ -87,7 +87,7 @@ def _function(program, options):
         raise CommandError(f"the program has {len(names)} functions: choose one of "
                            f"{', '.join(names)} with --function")
     if options.function not in names:
-        raise CommandError(f"the program has no function '{options.function}'; it has "
+        raise CommandError(f"the program has no function '{options.function}'; its functions are "
                            f"{', '.join(names)}")
     return program[options.function]
 
@@ -97,7 +97,7 @@ def _pairs(texts, option):
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name or not value:
-            raise CommandError(f"--{option} {text}: write NAME=VALUE")
+            raise CommandError(f"--{option} {text}: the form must be NAME=VALUE")
         if name in result:
             raise CommandError(f"--{option} {text}: '{name}' is given twice")
         result[name] = value
@@ -145,7 +145,7 @@ def _arguments(function, options):
     names = [spec.name for spec in signature["inputs"]]
     for name in given:
         if name not in names:
-            raise CommandError(f"{function.name} has no input '{name}'; it has {_specs(signature)}")
+            raise CommandError(f"{function.name} has no input '{name}'; its inputs are {_specs(signature)}")
     missing = [name for name in names if name not in given]
     if missing:
         raise CommandError(f"{function.name} needs --input {missing[0]}=FILE.npy; its inputs are "
@@ -230,7 +230,7 @@ def profile(options):
 def _parser():
     parser = argparse.ArgumentParser(
         prog="python -m tenon", description="Inspects Tenon on this machine, and runs programs.",
-        epilog="Exits with 0; with 1 if a command fails, and with 2 if the command line is wrong.")
+        epilog="Exit status: 0 on success, 1 if a command fails, 2 if the command line is invalid.")
     parser.add_argument("--version", action="version", version=tn.__version__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
@@ -240,32 +240,32 @@ def _parser():
         if program:
             added.add_argument("program", metavar="PROGRAM", help=_PROGRAM)
             added.add_argument("-f", "--function", metavar="NAME",
-                               help="the function; optional if there is only one")
+                               help="name of the function; may be omitted if the program has only one")
             added.add_argument("-d", "--device", metavar="NAME", default="cpu",
-                               help="where it runs: a device that `devices` lists (cpu)")
+                               help="name of the device that runs it, as listed by `devices` (default: cpu)")
         if call:
             added.add_argument("-i", "--input", metavar="NAME=FILE.npy", action="append", default=[],
-                               help="an input from a file of numpy.save(); repeat for each")
+                               help="file of an input, written by numpy.save(); repeat the option for each input")
             added.add_argument("--static", metavar="NAME=VALUE", action="append", default=[],
-                               help="a static argument: true, false, a number or text")
+                               help="a static argument: true, false, a number or a string")
         return added
 
     added = command(devices, "List the devices.")
-    added.add_argument("-v", "--verbose", action="store_true", help="list the plugins too")
+    added.add_argument("-v", "--verbose", action="store_true", help="also list the plugins")
     added.add_argument("--json", action="store_true", help="print all properties as JSON")
     added = command(ops, "List the ops, or print the manual of one.")
     added.add_argument("name", metavar="NAME", nargs="?", help="the op, such as softmax")
     added = command(run, "Call a function of a program with arrays from files.", True, True)
     added.add_argument("-o", "--output", metavar="FOLDER",
                        help="write each output to NAME.npy in this folder")
-    added.add_argument("--values", action="store_true", help="print the elements too")
+    added.add_argument("--values", action="store_true", help="also print the elements")
     added = command(inspect, "Print the functions, signatures and variables of a program.", True)
-    added.add_argument("--graph", action="store_true", help="print the graphs too")
+    added.add_argument("--graph", action="store_true", help="also print the graphs")
     added.add_argument("--json", action="store_true", help="print everything as JSON")
     added = command(profile, "Call a function many times and print where the time goes.", True, True)
     added.add_argument("-n", "--repeat", metavar="N", type=int, default=10,
-                       help="number of measured calls (10)")
-    added.add_argument("--trace", metavar="FILE.json", help="write a file for ui.perfetto.dev")
+                       help="number of measured calls (default: 10)")
+    added.add_argument("--trace", metavar="FILE.json", help="write the trace to a file for https://ui.perfetto.dev")
     added.add_argument("--json", action="store_true", help="print the rows as JSON")
     return parser
 

@@ -134,6 +134,6 @@ def custom_op(name: str, *, infer, compute=None, decompose=None, backward=None, 
         n_outputs: The number of outputs.
     """
     if (compute is None) == (decompose is None):
-        raise ValueError("custom_op: give either compute or decompose")
+        raise ValueError("custom_op: pass exactly one of compute and decompose")
     functions = _Functions(infer, compute, decompose, backward)
     return CustomOp(name, functions, n_inputs, n_outputs, compute is not None, backward is not None)

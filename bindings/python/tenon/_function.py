@@ -358,7 +358,7 @@ def _to_specs(value, spec):
     specs, structure = _tree.tree_flatten(spec)
     leaves, shape = _tree.tree_flatten(value)
     if shape != structure:
-        raise TypeError("an argument has another structure than the input_signature")
+        raise TypeError("the structure of an argument differs from that of the input_signature")
     return _tree.tree_unflatten(shape, [_to_specs(*pair) for pair in zip(leaves, specs)])
 
 

@@ -63,7 +63,7 @@ class Program:
     def __getattr__(self, name):
         if name in self.__dict__.get("functions", {}):
             return self.functions[name]
-        raise AttributeError(f"the program has no function '{name}'; it has "
+        raise AttributeError(f"the program has no function '{name}'; its functions are "
                              f"{', '.join(self.__dict__.get('functions', {}))}")
 
     def __dir__(self):

@@ -41,9 +41,9 @@ def _format(self, spec):
 
 def _iter(self):
     if self.ndim == 0:
-        raise TypeError("iteration over a tensor of rank 0")
+        raise TypeError("cannot iterate over a tensor of rank 0")
     if self.is_symbolic and self.shape[0] is None:
-        raise TypeError("iteration over a tensor whose length is unknown while tracing: "
+        raise TypeError("cannot iterate over a tensor whose length is unknown while tracing: "
                         "use tn.scan or tn.while_loop")
     return iter(_native.ops["unstack"](self))
 
@@ -152,7 +152,7 @@ def _to_device(self, device, /, *, stream=None):
 
 def _set_item(self, key, value, /):
     """Raises an error, because tensors are immutable."""
-    raise TypeError("tensors never change: write x = x.at[i].set(v) instead of x[i] = v")
+    raise TypeError("tensors are immutable: write x = x.at[i].set(v) instead of x[i] = v")
 
 
 def _complex(self):

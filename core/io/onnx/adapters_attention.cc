@@ -261,7 +261,7 @@ Tensors linear_attention(const NodeCall& n) {
           "is \"{}\"",
           rule);
   require(n.has(4) == is_gated && n.has(5) == is_delta,
-          "update_rule {} requires other inputs: decay is given: {}, beta is given: {}", rule,
+          "update_rule {} does not match the inputs (decay is given: {}, beta is given: {})", rule,
           n.has(4), n.has(5));
   const int64_t heads = n.attr("q_num_heads", 0), kv_heads = n.attr("kv_num_heads", 0);
   require(heads > 0 && kv_heads > 0 && heads % kv_heads == 0,
@@ -276,7 +276,7 @@ Tensors linear_attention(const NodeCall& n) {
   const Size batch = q->shape()[0];
   const int64_t length = q->shape()[2], d_k = k->shape()[3], d_v = v->shape()[3];
   require_code(length <= kMaxPositions, Code::kUnimplemented,
-               "supports at most {} positions, but there are {}", kMaxPositions, length);
+               "sequences of at most {} positions are supported, but this one has {}", kMaxPositions, length);
   // Decay factors: one for each head, or one for each feature of a key.
   const Tensor decay = is_gated ? exp(wide_heads(4, kv_heads)) : Tensor();
   const Tensor beta = is_delta ? wide_heads(5, n.in(5)->shape()[2] == 1 ? 1 : kv_heads) : Tensor();

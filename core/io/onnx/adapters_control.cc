@@ -16,7 +16,7 @@ bool is_traced() { return current_scope().traced_cells() != nullptr; }
 bool truth(const Tensor& x) {
   bool value = false;
   require(x->type.dtype == DType::kBool && count(x->shape()) == 1,
-          "a condition must be one bool, but is {}", x->type);
+          "a condition must be a bool with one element, but is {}", x->type);
   to_host(current_scope(), x, &value, sizeof value);
   return value;
 }

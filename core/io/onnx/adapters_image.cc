@@ -153,7 +153,7 @@ Tensors grid_sample(const NodeCall& n) {
   const auto axes = static_cast<int64_t>(sizes.size());
   constexpr int64_t kMaxAxes = 4;
   require_code(axes <= kMaxAxes, Code::kUnimplemented,
-               "supports at most {} spatial axes, but there are {}", kMaxAxes, axes);
+               "at most {} spatial axes are supported, but there are {}", kMaxAxes, axes);
   require(grid->shape()[grid->rank() - 1] == axes,
           "the last axis of grid must have {} elements, one per spatial axis, but grid is {}", axes,
           grid->type);
@@ -199,7 +199,7 @@ Tensors affine_grid(const NodeCall& n) {
   const Ints size = n.ints(1);
   const size_t axes = size.size() - std::min<size_t>(size.size(), 2);
   require((axes == 2 || axes == 3) && theta->rank() == 3,
-          "theta must have three axes and size 4 or 5 elements, but theta is {} and size has {} "
+          "theta must have three axes, and size must have 4 or 5 elements, but theta is {} and size has {} "
           "elements",
           theta->type, size.size());
   const bool align_corners = n.flag("align_corners", false);

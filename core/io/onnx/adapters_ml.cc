@@ -62,7 +62,7 @@ Tensors binarizer(const NodeCall& n) {
 // Selects features by index. Features are the elements of the last axis.
 Tensors array_feature_extractor(const NodeCall& n) {
   const Tensor& x = n.in(0);
-  require(x->rank() > 0, "X must have an axis");
+  require(x->rank() > 0, "X must have at least one axis");
   const Tensor y = gather(x, reshape(n.in(1), {-1}), -1);
   return {x->rank() == 1 ? reshape(y, {1, count(y->shape())}) : y};
 }

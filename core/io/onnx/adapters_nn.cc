@@ -47,7 +47,7 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
   require(x.rank() == axes + 2, "x must have {} axes, two more than the window, but is {}",
           axes + 2, n.in(0)->type);
   for (size_t i = 2; i < x.rank(); ++i) {
-    require(x[i] < kMaxValue, "axis {} of {} is too long", i, n.in(0)->type);
+    require(x[i] < kMaxValue, "axis {} of {} must have fewer than 2^30 elements", i, n.in(0)->type);
   }
   Windows w;
   w.strides = or_else(n.attr_ints("strides"), axes, 1);
@@ -293,7 +293,7 @@ Tensors dropout(const NodeCall& n) {
                                         : 0.5;
   require_code(
       !training || ratio == 0, Code::kUnimplemented,
-      "dropout with ratio {} in training mode is not supported, because a model names no generator",
+      "dropout with ratio {} in training mode is not supported, because an ONNX model has no generator",
       ratio);
   const DType mask = n.version() >= 10 ? DType::kBool : x->type.dtype;
   return {x, ones(TensorType(mask, x->shape()))};

@@ -66,7 +66,7 @@ Tensor of_blocks(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t
   for (size_t i = 0; i < x->rank(); ++i) {
     const Size size = x->shape()[i], n_blocks = (size + block - 1) / block;
     require(parameter->shape()[i] == (i == at ? n_blocks : size),
-            "{} does not have one element for each {} of {} along axis {}", parameter->type, block,
+            "{} must have one element for each block of {} elements of {} along axis {}", parameter->type, block,
             x->type, at);
     repeated.push_back(parameter->shape()[i]);
     if (i == at) repeated.push_back(block);

@@ -18,7 +18,7 @@ struct ResizeSpec {
 };
 
 void set_scales(ResizeSpec& request, const std::vector<double>& scales) {
-  require(scales.size() == request.axes.size(), "{} scales for {} axes", scales.size(),
+  require(scales.size() == request.axes.size(), "there must be one scale per axis, but there are {} scales for {} axes", scales.size(),
           request.axes.size());
   for (const double scale : scales) {
     const std::optional<Fraction> fraction = fraction_of(scale);
@@ -213,7 +213,7 @@ Tensors resize(const NodeCall& n) {
   if (n.has(3)) request.sizes = n.sizes(3);
   require(request.sizes.empty() != request.scales.empty() &&
               (request.sizes.empty() || request.sizes.size() == request.axes.size()),
-          "{} scales and {} sizes are given for {} axes", request.scales.size(),
+          "either scales or sizes must have one element per axis, but there are {} scales and {} sizes for {} axes", request.scales.size(),
           request.sizes.size(), request.axes.size());
   const std::string policy = n.attr_text("keep_aspect_ratio_policy", "stretch");
   if (!request.sizes.empty()) keep_proportions(request, x->shape(), policy);

@@ -22,7 +22,7 @@ Tensors constant(const NodeCall& n) {
     shape = {};
   }
   require_code(n.has_attr("value_float") || n.has_attr("value_floats"), Code::kUnimplemented,
-               "its value has a type that is not supported");
+               "the attribute with the constant's value has a type that is not supported");
   return {from_host(scope, scope.device(), TensorType(DType::kF32, shape), values.data())};
 }
 

@@ -52,7 +52,7 @@ Tensor transformed(const Tensor& x, const Transform& t) {
   require(parts == 1 || parts == 2, "the last axis of {} must have 1 or 2 elements", x->type);
   require(t.length > 0, "the length must be positive, but is {}", t.length);
   require_code(t.length <= kMaxLength, Code::kUnimplemented,
-               "supports lengths of at most {}, but the length is {}", kMaxLength, t.length);
+               "lengths of at most {} are supported, but the length is {}", kMaxLength, t.length);
   const DType wide = sum_dtype();
   const int64_t half = t.length / 2 + 1;
   const bool is_real_inverse = t.is_inverse && t.is_onesided;

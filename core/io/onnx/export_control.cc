@@ -184,8 +184,8 @@ void GraphExporter::write_effect(GraphState& at, const tenon::Node& node) {
   if (op == "reload") {
     return give(at, node, {name_of(at, node.inputs[1], node.types[0].dtype), kTokenName});
   }
-  if (op.starts_with("host_")) return cannot(at, node, "the host's code is in no file");
-  if (node.inputs.size() < 2) return cannot(at, node, "it has no value that could carry it");
+  if (op.starts_with("host_")) return cannot(at, node, "a host callback cannot be saved in a file");
+  if (node.inputs.size() < 2) return cannot(at, node, "the effect has no operand from which its order could follow in ONNX");
   const TensorTypes types = types_of_inputs(node);
   Texts in;
   for (size_t i = 1; i < node.inputs.size(); ++i) {

@@ -189,7 +189,7 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
     if (is_same) size_values_.emplace(call.out[0], size->second);
   } catch (const UnavailableSize& size) {
     if (at.w.body().is_function) throw;  // The calling graph may compute the size.
-    cannot(at, node, fmt::format("the size {} is no size of an argument", size.text));
+    cannot(at, node, fmt::format("the sizes of the arguments do not determine the size {}", size.text));
   } catch (const Error& error) {
     if (error.is_transient()) throw;
     cannot(at, node, error.what());
@@ -295,7 +295,7 @@ bool GraphExporter::decompose(OpCall& call) {
   }
   for (const SizeTest& guard : sizes.guards().subspan(n_guards)) {
     require_code(guard.kind != SizeTest::Kind::kEqual, Code::kUnimplemented,
-                 "its decomposition is valid for one size only, {}", sizes.text(guard));
+                 "the decomposition of the op is valid for a single size only, {}", sizes.text(guard));
   }
   const WriteBody body = [&](NodeWriter& w, const Texts& inputs) {
     Values values(graph.n_slots());

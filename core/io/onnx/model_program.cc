@@ -240,7 +240,7 @@ class Loader {
     if (!initial.variable) return false;
     const TensorType& type = initial.variable->type();
     require_code(type.dtype == data.type.dtype && identical(type.shape, data.type.shape),
-                 Code::kDataLoss, "the variable \"{}\" is {}, and {} in a function", data.name,
+                 Code::kDataLoss, "the variable \"{}\" is {}, but the initialiser of that name in a function is {}", data.name,
                  type, data.type);
     return true;
   }
@@ -296,7 +296,7 @@ InputSpec spec_of(const ValueInfo& value) {
                "the value \"{}\" has {} axes, more than the {} that a tensor can have", value.name,
                value.shape->size(), kMaxRank);
   for (const Dimension& dimension : *value.shape) {
-    require_code(dimension.size >= -1, Code::kDataLoss, "the value \"{}\" is declared to be {}",
+    require_code(dimension.size >= -1, Code::kDataLoss, "the value \"{}\" is declared to be {}, but sizes must not be negative",
                  value.name, to_string(value));
     spec.sizes.push_back(dimension.size);
     spec.dim_names.push_back(dimension.size >= 0 ? "" : dimension.name);
@@ -350,7 +350,7 @@ struct Interface {
     size_t take(const std::string& name) {
       const auto at = free_.find(name);
       require_code(at != free_.end(), Code::kDataLoss,
-                   "the graph has no {} \"{}\", or it was requested twice", what_, name);
+                   "the graph has no {} \"{}\", or tenon.json lists it twice", what_, name);
       const size_t place = at->second;
       free_.erase(at);
       return place;

@@ -215,7 +215,7 @@ class Run {
     }
     for (size_t i = outputs.size(); i < node.outputs.size(); ++i) {
       require_code(!call.wants(i), Code::kUnimplemented,
-                   "output {} was requested, but {} are known", i, outputs.size());
+                   "the node uses output {}, but the op has only {} known outputs", i, outputs.size());
     }
     outputs.resize(std::max(outputs.size(), node.outputs.size()));
     return outputs;

@@ -189,14 +189,14 @@ TensorData read_tensor_data(WireReader reader) {
   }
   data.type = checked_type(data.name, fields);
   if (data.type.dtype == DType::kNone) {
-    data.unreadable = "its elements are of " + name_of_element(fields.element);
+    data.unreadable = "the elements have the unsupported type " + name_of_element(fields.element);
   } else if (fields.external) {
-    data.unreadable = "its elements are in another file";
+    data.unreadable = "the elements are in another file";
     data.external = std::move(external);
   } else if (fields.has_raw) {
     const uint64_t needed = bytes_of(data.type);
     require_code(data.raw.size() == needed, Code::kDataLoss,
-                 "tensor \"{}\" is {} with {} bytes, but has {}", data.name, data.type, needed,
+                 "tensor \"{}\" is {} and needs {} bytes, but has {} bytes", data.name, data.type, needed,
                  data.raw.size());
   } else {
     convert(data, fields);

@@ -191,7 +191,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
   const std::optional<Size> trips =
       gathers && begins_true ? trips_of(n, seen, runs_all) : std::nullopt;
   require_code(!gathers || trips, Code::kFailedPrecondition,
-               "the number of iterations, and so the length of the scan outputs, depends on "
+               "the number of iterations, which is also the length of the scan outputs, depends on "
                "values, which are unknown while tracing");
 
   const Tensor zero = fill(integer(0), Dims{}, DType::kI64);

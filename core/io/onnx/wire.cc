@@ -55,16 +55,16 @@ uint64_t WireReader::read_varint() {
   const uint64_t begin = here();
   uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
-    require_code(at_ < bytes_.size(), Code::kDataLoss, "byte {}: a number is cut off", begin);
+    require_code(at_ < bytes_.size(), Code::kDataLoss, "byte {}: the data ends inside a number", begin);
     const auto byte = static_cast<unsigned char>(bytes_[at_++]);
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return value;
   }
-  fail(Code::kDataLoss, "byte {}: a number is longer than 64 bits", {begin});
+  fail(Code::kDataLoss, "byte {}: a variable-length integer has more than 64 bits", {begin});
 }
 
 uint64_t WireReader::read_fixed(size_t size) {
-  require_code(bytes_.size() - at_ >= size, Code::kDataLoss, "byte {}: a number is cut off",
+  require_code(bytes_.size() - at_ >= size, Code::kDataLoss, "byte {}: the data ends inside a number",
                here());
   uint64_t value = 0;
   for (size_t i = 0; i < size; ++i) {
@@ -78,7 +78,7 @@ bool WireReader::next() {
   field_at_ = here();
   const uint64_t key = read_varint();
   require_code(key >> 3 >= 1 && key >> 3 <= kMaxFieldNumber, Code::kDataLoss,
-               "byte {}: a field has the number {}", field_at_, key >> 3);
+               "byte {}: {} is not a valid field number", field_at_, key >> 3);
   number_ = static_cast<uint32_t>(key >> 3);
   form_ = static_cast<Form>(key & 7);
   value_at_ = here();
@@ -95,7 +95,7 @@ bool WireReader::next() {
     case Form::kBytes: {
       const uint64_t size = read_varint();
       require_code(size <= bytes_.size() - at_, Code::kDataLoss,
-                   "byte {}: field {} has {} bytes, but {} are left", field_at_, number_, size,
+                   "byte {}: field {} has {} bytes, but only {} bytes remain", field_at_, number_, size,
                    bytes_.size() - at_);
       value_at_ = here();
       run_ = bytes_.substr(at_, size);

@@ -21,7 +21,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &state = in[1];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(state == TensorType(DType::kU32, {6}), "C2: state must be u32[6], but is {}", state);
-  require(attrs.ratio >= 0 && attrs.ratio < 1, "C3: ratio must lie in [0, 1), but is {}",
+  require(attrs.ratio >= 0 && attrs.ratio < 1, "C3: ratio must be in [0, 1), but is {}",
           attrs.ratio);
   return {x, TensorType(DType::kBool, x.shape), state};  // C4
 }

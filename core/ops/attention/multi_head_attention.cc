@@ -62,7 +62,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   }
   const int64_t heads = attrs.num_heads;
   require(heads > 0 && attrs.kv_num_heads >= 0 && heads % kv_heads(attrs) == 0,
-          "C3: {} heads of queries do not fit {} of keys", heads, attrs.kv_num_heads);
+          "C3: num_heads {} must be a multiple of kv_num_heads {}", heads, attrs.kv_num_heads);
   const int64_t q_columns = require_projection(in, kWQ, kBQ, query.shape[2], heads);
   const int64_t k_columns = require_projection(in, kWK, kBK, key.shape[2], kv_heads(attrs));
   const int64_t v_columns = require_projection(in, kWV, kBV, value.shape[2], kv_heads(attrs));
@@ -71,7 +71,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require_projection(in, kWO, kBO, v_columns / kv_heads(attrs) * heads, 1);
   require(query.shape[0] == key.shape[0] && key.shape[0] == value.shape[0] &&
               key.shape[1] == value.shape[1],
-          "C7: query: {}, key: {} and value: {} do not fit", query, key, value);
+          "C7: query: {}, key: {} and value: {} must have the same batch size, and key and value the same length", query, key, value);
   if (in.has(kMask)) {
     const TensorType scores(query.dtype, {query.shape[0], heads, query.shape[1], key.shape[1]});
     require_mask(in[kMask], scores, "C8", "C8");

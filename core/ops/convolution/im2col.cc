@@ -124,7 +124,7 @@ TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
   for (const Size size : sizes.shape) image.shape.push_back(size);
   const Geometry g = geometry_of(image.shape, windows(attrs));
   require(x.shape[1] % g.taps == 0 && x.shape[2] == g.columns,
-          "C5: {} windows of {} elements do not make up x: {}", g.columns, g.taps, x);
+          "C5: x must have {} columns and a multiple of {} rows, but is {}", g.columns, g.taps, x);
   image.shape[1] = x.shape[1] / g.taps;
   check_size(image);
   return image;

@@ -35,7 +35,7 @@ inline void require_fill(double fill, DType dtype, std::string_view label) {
     high = std::ldexp(1, bits) - 1;
   }
   require(fill == std::floor(fill) && fill >= low && fill <= high,
-          "{}: fill must be a whole number of [{}, {}] for {}, but is {}", label, low, high, dtype,
+          "{}: fill must be an integer in [{}, {}] for {}, but is {}", label, low, high, dtype,
           fill);
 }
 

@@ -229,7 +229,7 @@ uint32_t require_axes(const Ints& axes, const TensorType& x, std::string_view la
   uint32_t mask = 0;
   for (const int64_t axis : axes) {
     const uint32_t bit = 1u << require_axis(axis, x, label);
-    require((mask & bit) == 0, "{}: axis {} is named twice", label, axis);
+    require((mask & bit) == 0, "{}: axis {} is listed twice", label, axis);
     mask |= bit;
   }
   return axes.empty() ? axes_mask(axes, x.rank()) : mask;

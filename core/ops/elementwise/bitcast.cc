@@ -15,7 +15,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(attrs.dtype != DType::kNone, "C1: dtype must be given");
   require(attrs.dtype != DType::kBool || x.dtype == DType::kBool,
-          "C1: {} cannot be bitcast to bool; compare it with 0 instead", x.dtype);
+          "C1: {} cannot be bitcast to bool; compare x with 0 instead", x.dtype);
   TensorType y(attrs.dtype, x.shape);
   const auto from = static_cast<int64_t>(size_of(x.dtype));
   const auto to = static_cast<int64_t>(size_of(attrs.dtype));

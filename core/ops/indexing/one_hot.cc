@@ -15,7 +15,7 @@ using Attrs = OneHotAttrs;
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& indices = in[0];
   require(is_integer(indices.dtype), "C1: indices must be integers, but are {}", indices.dtype);
-  require(attrs.depth >= 0, "C2: depth {} is negative", attrs.depth);
+  require(attrs.depth >= 0, "C2: depth must not be negative, but is {}", attrs.depth);
   require(attrs.dtype != DType::kNone, "C4: dtype must be given");
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, indices.rank() + 1, "C3"));
   TensorType y(attrs.dtype, indices.shape);

@@ -150,7 +150,7 @@ TensorTypes nd_infer(const ScatterNdAttrs& attrs, TypeSpan in) {
   require(indices.rank() > 0, "C3: indices {} have no axis of coordinates", indices);
   const size_t last = indices.rank() - 1;
   const int64_t n = indices.shape[last];
-  require(n >= 1 && n <= static_cast<int64_t>(x.rank()), "C4: {} coordinates do not fit x {}", n,
+  require(n >= 1 && n <= static_cast<int64_t>(x.rank()), "C4: {} coordinates per index are too many or too few for x {}", n,
           x);
   Dims shape = indices.shape;
   shape.erase(last);

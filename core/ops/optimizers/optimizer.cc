@@ -18,7 +18,7 @@ void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t 
 }
 
 void require_decay(double value, const char* name, std::string_view label) {
-  require(value >= 0 && value < 1, "{}: {} must lie in [0, 1), but is {}", label, name, value);
+  require(value >= 0 && value < 1, "{}: {} must be in [0, 1), but is {}", label, name, value);
 }
 
 void require_epsilon(double value, std::string_view label) {

@@ -59,7 +59,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (!has_size(attrs.length)) {
     Attrs sized = attrs;
     sized.length = needed_length(attrs, in[0]);
-    require(sized.length <= kMaxCounts, "C4: x contains {}, which is too large to count",
+    require(sized.length <= kMaxCounts, "C4: the largest element of x, {}, would need a result that exceeds the maximum size",
             sized.length - 1);
     return call_op(OpId::k_bincount, any_attrs(sized), in);
   }

@@ -20,7 +20,7 @@ Size times(Size a, Size b) {
   constexpr double kMax = 0x1p59;
   if (a.known() && b.known()) {
     require(std::abs(static_cast<double>(a.word()) * static_cast<double>(b.word())) < kMax,
-            "C6: {} times {} is too large", a, b);
+            "C6: the product of {} and {} must be less than 2^59", a, b);
   }
   return a * b;
 }
@@ -70,9 +70,9 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
   Size d = attrs.scale_divisors.empty() ? 1 : attrs.scale_divisors[i];
   require(n > 0 && d > 0, "C3: scale must be positive, but is {} / {}", n, d);
   result.to = attrs.sizes.empty() ? times(result.from, n) / d : Size(attrs.sizes[i]);
-  require(result.to >= 0, "C3: size {} is negative", result.to);
+  require(result.to >= 0, "C3: sizes must not be negative, but one is {}", result.to);
   if (result.to == 0) return result;
-  require(result.from > 0, "C4: axis {} of {} has no elements to be {}", axis, x, result.to);
+  require(result.from > 0, "C4: axis {} of {} is empty and cannot be resized to {}", axis, x, result.to);
 
   if (attrs.scales.empty()) {
     n = result.to;
@@ -86,7 +86,7 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
   // The part that rounding `to` lost, times d.
   const Size rest = times(result.from, n) - times(result.to, d);
   require(2 * rest >= -d && rest < d,
-          "C5: axis {} of {} cannot be both {} by its size and {} / {} as large by its scale", axis,
+          "C5: axis {} of {}: size {} contradicts the scale {} / {}", axis,
           x, result.to, n, d);
   result.scale = n;
   result.scale_divisor = d;

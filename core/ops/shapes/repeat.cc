@@ -29,7 +29,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
     require(times >= 0, "C2: repeats must not be negative, but one is {}", times);
     const int64_t elements = n_repeats == n ? 1 : n;
     const bool fits = elements == 0 || times <= (kLimit - size) / elements;
-    require(fits, "C3: axis {} of {} repeated {} times", axis, x, times);
+    require(fits, "C3: axis {} of {}, repeated {} times, exceeds the maximum size", axis, x, times);
     size += times * elements;
   }
   y.shape[axis] = size;

@@ -31,7 +31,7 @@ void require_blocks(const Attrs& attrs, const TensorType& x) {
   require(x.rank() > n, "C1: x must have a batch and {} more axes, but is {}", n, x);
   int64_t places = 1;
   for (const int64_t side : attrs.block_shape) {
-    require(side >= 1 && side <= kMaxBlockElements / places, "C2: {} is not a valid block size",
+    require(side >= 1 && side <= kMaxBlockElements / places, "C2: sizes of block_shape must be positive with a product of at most 2^31, but one is {}",
             side);
     places *= side;
   }
@@ -53,7 +53,7 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   for (size_t i = 0; i < n; ++i) {
     const Size size = y.shape[i + 1] + pad_of(attrs, i) + pad_of(attrs, n + i);
     require(size % attrs.block_shape[i] == 0,
-            "C4: {} elements along axis {} are not a multiple of {}", size, i + 1,
+            "C4: the padded size {} of axis {} must be a multiple of the block size {}", size, i + 1,
             attrs.block_shape[i]);
     y.shape[i + 1] = size / attrs.block_shape[i];
   }
@@ -78,7 +78,7 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
     check_size(TensorType(y.dtype, {y.shape[i + 1], attrs.block_shape[i]}));
     const Size size = y.shape[i + 1] * attrs.block_shape[i];
     const int64_t cropped = pad_of(attrs, i) + pad_of(attrs, n + i);
-    require(cropped <= size, "C4: {} of {} elements along axis {} cannot be cropped", cropped, size,
+    require(cropped <= size, "C4: cannot crop {} of only {} elements along axis {}", cropped, size,
             i + 1);
     y.shape[i + 1] = size - cropped;
   }

@@ -21,7 +21,7 @@ uint32_t squeezed_axes(const Attrs& attrs, const TensorType& x) {
   }
   mask = require_axes(attrs.axes, x, "C1");
   for (size_t i = 0; i < x.rank(); ++i) {
-    require((mask >> i & 1) == 0 || x.shape[i] == 1, "C2: axis {} of {} is not of size 1", i, x);
+    require((mask >> i & 1) == 0 || x.shape[i] == 1, "C2: axis {} of {} must have size 1", i, x);
   }
   return mask;
 }
@@ -30,7 +30,7 @@ uint32_t squeezed_axes(const Attrs& attrs, const TensorType& x) {
 //   C1  axes is not empty.
 //   C2  -rank(y) <= axis < rank(y) for each of `axes`, none of them twice.
 uint32_t expanded_axes(const Attrs& attrs, const TensorType& x) {
-  require(!attrs.axes.empty(), "C1: axes is empty");
+  require(!attrs.axes.empty(), "C1: axes must not be empty");
   TensorType y(x.dtype, x.shape);
   for (size_t i = 0; i < attrs.axes.size(); ++i) y.shape.push_back(1);
   return require_axes(attrs.axes, y, "C2");

@@ -21,10 +21,10 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   TensorType y(x.dtype, x.shape);
   for (size_t i = 0; i < x.rank(); ++i) {
     const int64_t times = attrs.repeats[i];
-    require(times >= 0, "C1: repeats of axis {} is {}", i, times);
+    require(times >= 0, "C1: repeats of axis {} must not be negative, but is {}", i, times);
     const bool fits =
         y.shape[i].known() ? y.shape[i] == 0 || times <= kLimit / y.shape[i] : times < kLimit >> 48;
-    require(fits, "C2: axis {} of {} repeated {} times", i, x, times);
+    require(fits, "C2: axis {} of {}, repeated {} times, exceeds the maximum size", i, x, times);
     y.shape[i] *= times;
   }
   check_size(y);

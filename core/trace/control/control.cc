@@ -150,7 +150,7 @@ Tensors while_loop(Scope& scope, const Block& condition, const Block& body, Tens
                    const WhileOptions& options) {
   require(options.max_trips >= 0, "max_trips must not be negative, but is {}", options.max_trips);
   require(options.policy != LoopPolicy::kBounded || options.max_trips > 0,
-          "a bounded loop needs max_trips");
+          "a loop with the policy bounded requires max_trips");
   const auto holds = [&](TensorSpan carried) {
     const Tensors given = condition(carried);
     require(given.size() == 1, "the condition of while_loop returns {} values instead of one",

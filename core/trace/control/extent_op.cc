@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan) {
 
 Tensors run(Scope&, const Call& call) {
   const int64_t n = read_integer(Tensor::share(call.inputs[0]));
-  require(n >= 0, "a size computed in its body is {}", n);
+  require(n >= 0, "a data-dependent size must not be negative, but is {}", n);
   return {broadcast_to(make_scalar_bool(true), Dims{n})};
 }
 

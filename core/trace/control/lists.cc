@@ -212,9 +212,9 @@ Tensors run_length(Scope& scope, const Call& call) {
 TensorTypes infer_add(const NoAttrs&, TypeSpan in) {
   require_list(in[0]);
   require_list(in[1]);
-  require(in[0].dtype == in[1].dtype && in[0].lists == in[1].lists, "{} and {} cannot be added",
+  require(in[0].dtype == in[1].dtype && in[0].lists == in[1].lists, "{} and {} cannot be added, because they have different types",
           in[0], in[1]);
-  require(in[0].shape == in[1].shape, "{} and {} cannot be added", in[0], in[1]);
+  require(in[0].shape == in[1].shape, "{} and {} cannot be added, because their shapes differ", in[0], in[1]);
   return {in[0]};
 }
 Tensors run_add(Scope&, const Call& call) {
@@ -292,7 +292,7 @@ Tensors vjp_stack(const StackAttrs&, const VjpArgs& v) { return {list_unstack(v.
 // ---- list_unstack
 
 TensorTypes infer_unstack(const NoAttrs&, TypeSpan in) {
-  require(!in[0].lists && in[0].rank() > 0, "{} has no axis to unstack", in[0]);
+  require(!in[0].lists && in[0].rank() > 0, "list_unstack needs a tensor with at least one axis, but x is {}", in[0]);
   TensorType type = in[0];
   type.shape.erase(0);
   return {list_of(type)};

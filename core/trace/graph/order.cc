@@ -97,7 +97,7 @@ Tensors vjp_ordered(const OpDef& op, const void* attrs, const VjpArgs& args) {
 Cell& cell_of(const Call& call) {
   const HostObject& cell = static_cast<const CellAttrs*>(call.attrs.data)->cell;
   require_code(cell != nullptr, Code::kFailedPrecondition,
-               "which variable is not part of the text form");
+               "the variable is unknown, because the graph was parsed from text");
   return *const_cast<Cell*>(static_cast<const Cell*>(cell.get()));
 }
 
@@ -131,7 +131,7 @@ Tensor make_record(Device& device, HostObject content) {
 }
 const HostObject& content_of_record(const TensorImpl& x) {
   const bool is_there = x.storage && !x.storage->traced && x.type == record_type();
-  require_code(is_there, Code::kFailedPrecondition, "the record belongs to a trace");
+  require_code(is_there, Code::kFailedPrecondition, "the record of a host call is available only when the trace runs");
   return static_cast<const TokenStorage&>(*x.storage).content;
 }
 

@@ -184,7 +184,7 @@ class Parser {
     if (called == "mod") return a % b;
     if (called == "min") return least(a, b);
     if (called == "max") return greatest(a, b);
-    fail_here(format("there is no function {} of sizes", {called}));
+    fail_here(format("{} is not a function of sizes: use div, mod, min or max", {called}));
   }
 
   // ---- inputs
@@ -238,7 +238,7 @@ class Parser {
                          : sign == "!=" ? (a != b).hold()
                          : sign == "<"  ? (a < b).hold()
                                         : sign == "<=" && (a <= b).hold();
-      if (!holds) fail_here("a guard that never holds");
+      if (!holds) fail_here("the guard can never be true");
     } while (accept(","));
   }
 
@@ -254,7 +254,7 @@ class Parser {
     expect("(");
     const Tensors results = call(called);
     if (results.size() != names.size()) {
-      fail_here(format("{} names for {} values", {names.size(), results.size()}));
+      fail_here(format("{} names are assigned, but the call has {} outputs", {names.size(), results.size()}));
     }
     for (size_t i = 0; i < names.size(); ++i) {
       graph_.rename(tracer_.value_of(*results[i]), names[i]);
@@ -276,7 +276,7 @@ class Parser {
     }
     if (accept("(")) return call(called);
     const auto at = values_.find(called);
-    if (at == values_.end()) fail_here(format("there is no value {}", {called}));
+    if (at == values_.end()) fail_here(format("value {} is not defined", {called}));
     return {at->second};
   }
   Tensor literal() {
@@ -293,7 +293,7 @@ class Parser {
     const OpDef* op = find_op(called);
     if (!op) op = find_control_op(called);
     if (op && in_order(*op)) op = in_order(*op);
-    if (!op) fail_here(format("there is no op {}", {called}));
+    if (!op) fail_here(format("unknown op {}", {called}));
     OwnedAttrs attrs(*op->attrs);
     Tensors inputs;
     while (!accept(")")) {
@@ -379,9 +379,9 @@ class Parser {
         return;
       }
       case AttrKind::kRegions:
-        fail_here("graphs must follow the call");
+        fail_here("graphs cannot be written as an attribute: write them after the call, as do (...) { ... }");
       case AttrKind::kHeld:
-        fail_here("this attribute has no text form");
+        fail_here("the attribute cannot be written as text");
     }
   }
   static std::string unquoted(std::string_view quoted) {

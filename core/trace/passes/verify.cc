@@ -51,19 +51,19 @@ class Verifier {
   void check_place(const Node& node) {
     if (node.first_slot != next_slot_ || node.names.size() != node.types.size()) {
       fail_at(node, "G3",
-              format("its values count from {}, not {}", {node.first_slot, next_slot_}));
+              format("the first output has slot {}, but must have slot {}", {node.first_slot, next_slot_}));
     }
     next_slot_ += static_cast<uint32_t>(node.types.size());
     for (const std::string& name : node.names) {
-      if (!names_.insert(name).second) fail_at(node, "G3", "another value has its name");
+      if (!names_.insert(name).second) fail_at(node, "G3", "another value has the same name");
     }
   }
 
   static void check_constant(const Node& node) {
     const TensorImpl* const x = node.constant.get();
-    if (!x || !x->is_scalar_value()) fail_at(node, "G4", "it is not an inline scalar");
+    if (!x || !x->is_scalar_value()) fail_at(node, "G4", "the constant is not an inline scalar");
     if (node.types.size() != 1 || x->type.dtype != node.types[0].dtype) {
-      fail_at(node, "G4", format("the scalar is {}", {x->type}));
+      fail_at(node, "G4", format("the inline scalar has type {}, which is not the declared type", {x->type}));
     }
   }
 
@@ -72,12 +72,12 @@ class Verifier {
     for (const Value& x : node.inputs) {
       if (!x) continue;
       if (!made_.contains(x.node))
-        fail_at(node, "G2", "it uses a value that no earlier node defines");
+        fail_at(node, "G2", "an input is a value that no earlier node defines");
       if (x.index >= x.node->types.size()) {
         fail_at(node, "G2", format("{} has no output {}", {x.node->names[0], x.index}));
       }
       if (x.type() == token_type() && !taken_.insert(x.slot()).second) {
-        fail_at(node, "G8", format("{} is used by another call too", {x.name()}));
+        fail_at(node, "G8", format("token {} is used by more than one call", {x.name()}));
       }
     }
   }
@@ -86,13 +86,13 @@ class Verifier {
     std::unordered_set<const Node*> seen;
     for (const Node* node : graph_.inputs()) {
       if (!made_.contains(node) || node->kind != NodeKind::kInput) {
-        fail(Code::kInternal, "the graph violates G1: an input is not one of its input nodes", {});
+        fail(Code::kInternal, "the graph violates G1: an input is not an input node of the graph", {});
       }
-      if (!seen.insert(node).second) fail_at(*node, "G1", "it is an input twice");
+      if (!seen.insert(node).second) fail_at(*node, "G1", "the node is listed twice among the graph's inputs");
     }
     for (const Node& node : graph_.nodes()) {
       if (node.kind == NodeKind::kInput && !seen.contains(&node)) {
-        fail_at(node, "G1", "it is not among the inputs");
+        fail_at(node, "G1", "the input node is missing in the list of the graph's inputs");
       }
     }
   }
@@ -101,10 +101,10 @@ class Verifier {
     size_t next = 0;
     for (const Value& y : graph_.outputs()) {
       if (!y || !made_.contains(y.node) || y.index >= y.node->types.size()) {
-        fail(Code::kInternal, "the graph violates G6: output {} is no value of it", {next});
+        fail(Code::kInternal, "the graph violates G6: output {} is not a value of the graph", {next});
       }
       if (y.type() == token_type() && !taken_.insert(y.slot()).second) {
-        fail_at(*y.node, "G8", "it is used more than once");
+        fail_at(*y.node, "G8", "the token is used more than once");
       }
       ++next;
     }
@@ -142,13 +142,13 @@ class Verifier {
       fail_at(node, "G5", error.what());
     }
     if (given.size() != node.types.size()) {
-      fail_at(node, "G5", format("it has {} outputs", {given.size()}));
+      fail_at(node, "G5", format("the node has {} outputs, which is not the number that the op infers", {given.size()}));
     }
     for (uint32_t i = 0; i < given.size(); ++i) {
       const TensorType &is = tracer.value_of(*given[i]).type(), &says = node.types[i];
       if (is.dtype != says.dtype || is.weak != says.weak || is.lists != says.lists ||
           !(is.shape == says.shape).hold()) {
-        fail_at(node, "G5", format("value {} is {}, not {}", {i, is, says}));
+        fail_at(node, "G5", format("output {} is inferred as {}, but declared as {}", {i, is, says}));
       }
     }
   }
@@ -156,7 +156,7 @@ class Verifier {
   void check_regions(const Node& node, const RegionAttrs& attrs) const {
     for (const auto& region : attrs.regions) {
       if (!region || region->graph().shared_sizes() != graph_.shared_sizes()) {
-        fail_at(node, "G7", "the sizes of its graph belong to another trace");
+        fail_at(node, "G7", "the region uses another size table than the graph");
       }
       if (region->is_verified()) continue;
       Verifier(scope_, region->graph()).run();

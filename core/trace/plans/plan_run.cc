@@ -337,7 +337,7 @@ bool LaunchPlan::can_repeat(uint32_t go, std::span<const Carry> feedback) const 
 }
 
 void TripLimit::fail() const {
-  tenon::fail(Code::kInvalidArgument, "the loop continues after {} trips, its maximum", {most_});
+  tenon::fail(Code::kInvalidArgument, "the loop exceeds its maximum of {} trips", {most_});
 }
 
 // Returns the value of `go`. Copies it from the device if the host cannot access the memory

@@ -56,7 +56,7 @@ Subgraph::Subgraph(const Graph& graph, std::span<const Value> given, std::span<c
     }
     if (!needed) continue;
     require_code(node->kind != NodeKind::kInput, Code::kFailedPrecondition,
-                 "it depends on {}, which is not an input", node->names[0]);
+                 "an output depends on {}, which is not among the inputs", node->names[0]);
     for (const Value& x : node->inputs) need(x);
     nodes_.push_back(&*node);
   }

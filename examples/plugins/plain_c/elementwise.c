@@ -123,7 +123,7 @@ PLAIN_PREPARE(plain_prepare_elementwise) {
     if (found) made.run = functions[i].run;
   }
   if (!made.run) {
-    *out_reason = tenon_str("this dtype is not offered");
+    *out_reason = tenon_str("does not support this dtype");
     return NULL;
   }
   return plain_prepared(device, &made, TENON_KERNEL_MAY_ALIAS | TENON_KERNEL_DETERMINISTIC,

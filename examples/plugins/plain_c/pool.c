@@ -62,7 +62,7 @@ PLAIN_PREPARE(plain_prepare_max_pool) {
   tenon_kernel_p made = {.run = run, .window = kPlainWindow};
   plain_read_attrs(request, &attrs, sizeof attrs);
   if (request->inputs[0].strides == TENON_STRIDES_UNIFORM) {
-    *out_reason = tenon_str("no image that one element stands for");
+    *out_reason = tenon_str("does not support a uniform input (one element broadcast)");
     return NULL;
   }
   plain_window_set(made.window.taps, attrs.kernel_shape, attrs.n_kernel_shape, rank);

@@ -139,7 +139,7 @@ bool open_driver(DriverFunctions& functions, std::string& why) {
   const std::string name = forced != nullptr ? forced : "libcuda.so.1";
   void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    why = "there is no CUDA driver: " + dl_reason(name);
+    why = "cannot load the CUDA driver: " + dl_reason(name);
     return false;
   }
   bool all = true;
@@ -156,7 +156,7 @@ bool open_nvrtc(NvrtcFunctions& functions, std::string& why) {
   std::string name, first_reason;
   void* const library = open_first(names, name, first_reason);
   if (library == nullptr) {
-    why = "there is no NVRTC, which compiles kernels: " + first_reason +
+    why = "cannot load NVRTC, which compiles kernels: " + first_reason +
           "; install the wheel nvidia-cuda-nvrtc or a CUDA toolkit, or set TENON_CUDA_NVRTC";
     return false;
   }

@@ -11,7 +11,7 @@ tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std:
   }
   if (key != "cache") {
     return host.error(TENON_INVALID_ARGUMENT, "cuda: there is no option '" + std::string(key) +
-                                                  "'; there are cache, device");
+                                                  "'; the options are cache, device");
   }
   if (!text.empty() && text[0] != '/') {
     return host.error(TENON_INVALID_ARGUMENT, "cuda: option cache is '" + std::string(text) +

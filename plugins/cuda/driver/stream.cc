@@ -97,7 +97,7 @@ tenon_error* Stream::wait_event(const EventRef& event) {
   const Entered entered(driver_, device_.context());
   if (tenon_error* error = entered.error()) return error;
   return driver_.check(driver_.cu.StreamWaitEvent(stream_, event.get(), 0),
-                       "letting a stream wait for an event");
+                       "making a stream wait for an event");
 }
 
 tenon_error* Stream::mark(std::optional<tenon_done_callback> done, uint64_t& number) {
@@ -140,7 +140,7 @@ tenon_error* Stream::wait_for(uint64_t number) {
   tenon_error* error = nullptr;
   if (event != nullptr) {
     const Entered entered(driver_, device_.context());
-    error = driver_.check(driver_.cu.EventSynchronize(event.get()), "work of a stream");
+    error = driver_.check(driver_.cu.EventSynchronize(event.get()), "waiting for a stream");
   }
   pass(number);
   return error;
@@ -243,7 +243,7 @@ tenon_error* Stream::read_time(uint64_t mark, uint64_t& ns) {
     std::lock_guard guard(times_mutex_);
     const auto found = times_.find(mark);
     if (found == times_.end()) {
-      return driver_.error(TENON_INVALID_ARGUMENT, "cuda: no time mark has this number");
+      return driver_.error(TENON_INVALID_ARGUMENT, "cuda: there is no time mark " + std::to_string(mark) + "; a mark can be read once");
     }
     event = found->second;
     times_.erase(found);

@@ -17,7 +17,7 @@ uint64_t nonzero_workspace(const tenon_launch& launch) {
 Prepared prepare_nonzero(const Request& request) {
   const auto attrs = request.attrs<tenon_nonzero_attrs>();
   if (attrs.size < 0) {
-    return tenon_sdk::refuse("requires a given size of the result");
+    return tenon_sdk::refuse("requires that the call specifies the size of the result");
   }
   return embedded_kernel<4>(
       request, {"fill_indices", "count_found", "add_counts", "write_found"},

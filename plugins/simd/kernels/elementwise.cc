@@ -275,7 +275,7 @@ Prepared make_moving(const Request& request, Span span) {
 Prepared prepare_elementwise(const Request& request) {
   const tenon_dtype dtype = compute_dtype(request.input(request.n_inputs() - 1).dtype);
   const SpanEntry* entry = find_span(request.op(), dtype);
-  if (entry == nullptr) return refuse("this op has no loop for this dtype");
+  if (entry == nullptr) return refuse("does not support this op for this dtype");
   return make_elementwise(request, entry->span, entry->cost);
 }
 

@@ -94,7 +94,7 @@ Prepared prepare_l2_norm(const Request& request) {
   const uint32_t all = rank == 0 ? 0 : ~uint32_t{0} >> (32 - rank);
   // The reduced axes are the last axes if no kept axis follows a reduced one.
   const uint32_t kept = all & ~mask;
-  if ((kept & (kept + 1)) != 0) return refuse("takes the lengths along the last axes only");
+  if ((kept & (kept + 1)) != 0) return refuse("supports norms along the last axes only");
   return through_float(request,
                        [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
                          l2_norm<T>(*pool, launch, mask);

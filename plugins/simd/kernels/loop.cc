@@ -81,7 +81,7 @@ bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
   place(request);
   if (tile_ >= kMinTile) return true;
-  refusal = refuse("has no room for so many values at once");
+  refusal = refuse("supports fewer values that are live at the same time");
   return false;
 }
 
@@ -222,9 +222,9 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
   if (request.n_values() > kMaxLoopValues)
-    return refuse("does not support loops with so many values");
+    return refuse("supports loops of at most 96 values only");
   if (request.n_inputs() > kMaxLoopInputs)
-    return refuse("does not support loops with so many inputs");
+    return refuse("supports loops of at most 24 inputs only");
   if (request.row_axes() != 0) return prepare_row_loop(request);
   return prepare_as<Loop>(request);
 }

@@ -22,7 +22,7 @@ struct SpanStep {
     }
     const auto* const kernel = dynamic_cast<const SpanKernel*>(made.kernel.get());
     if (kernel == nullptr) {
-      refusal = refuse("has no span for one of its ops");
+      refusal = refuse("cannot fuse one of the ops into a loop");
       return false;
     }
     const tenon_loop_instruction& given = request.instruction(i);

@@ -67,7 +67,7 @@ using SpanAny = tenon_sdk::Types<Bool, float, double, int8_t, int16_t, int32_t, 
 
 // Returns a kernel that runs `span`, or a refusal if `span` is NULL.
 inline Prepared kernel_of(const Request& request, Span span, Cost cost = Cost::kLight) {
-  if (span == nullptr) return refuse("this op has no loop for this dtype");
+  if (span == nullptr) return refuse("does not support this op for this dtype");
   return make_elementwise(request, span, cost);
 }
 

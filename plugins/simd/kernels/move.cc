@@ -79,7 +79,7 @@ Prepared prepare_concat(const Request& request) {
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
   if (attrs.mode != TENON_PAD_MODE_CONSTANT || attrs.n_axes > 0) {
-    return refuse("only constant padding of all axes");
+    return refuse("supports only constant padding of all axes");
   }
   const List pads = list(attrs.pads, attrs.n_pads);
   return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {

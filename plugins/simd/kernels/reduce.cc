@@ -208,7 +208,7 @@ Prepared prepare_for(const Request& request, uint32_t op, bool is_mean) {
   const auto attrs = request.attrs<tenon_sum_attrs>();
   const tenon_dtype dtype = request.input(0).dtype;
   const Reducer* reducer = find_reducer(op, compute_dtype(dtype));
-  if (reducer == nullptr) return refuse("this reduction has no loop for this dtype");
+  if (reducer == nullptr) return refuse("does not support this reduction for this dtype");
   const auto make = [&]<class T, class Accumulator>(Type<T>, Type<Accumulator>) -> Prepared {
     return {.kernel = std::make_unique<Reduce<T, Accumulator>>(
                 request, *reducer, list(attrs.axes, attrs.n_axes), is_mean),

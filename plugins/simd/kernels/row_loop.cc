@@ -122,7 +122,7 @@ bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
   const uint32_t all = (uint32_t{1} << request.rank()) - 1;
   const int first = std::countr_zero(row_axes_);
   if (row_axes_ != (all >> first << first)) {
-    refusal = refuse("has loops only over rows along the last axes");
+    refusal = refuse("supports fused loops only over rows along the last axes");
     return false;
   }
   add_inputs(request);
@@ -135,7 +135,7 @@ bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
     work += !is_reduction && steps_.back().span.cost == Cost::kHeavy ? 8 : 1;
   }
   if (places_.size() > kMaxStoredValues) {
-    refusal = refuse("does not support loops with so many values");
+    refusal = refuse("supports loops of at most 96 values only");
     return false;
   }
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
@@ -173,7 +173,7 @@ void RowLoop::add_inputs(const tenon_sdk::LoopRequest& request) {
 bool RowLoop::add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
   Prepared made = request.step(i, true);
   if (made.kernel && dynamic_cast<const RowKernel*>(made.kernel.get()) == nullptr) {
-    made = refuse("reduces this otherwise than row by row");
+    made = refuse("has no row-wise kernel for this reduction");
   }
   if (!made.kernel) {
     refusal = std::move(made);

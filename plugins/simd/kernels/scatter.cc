@@ -114,7 +114,7 @@ Prepared scatter_kernel(const Request& request, int32_t reduction, const Updates
   }
   const Update update = dispatch<tenon_sdk::Any>(
       dtype, [&]<class T>(Type<T>) { return update_function<T>(reduction); });
-  if (update == nullptr) return refuse("no such reduction for this dtype");
+  if (update == nullptr) return refuse("does not support this reduction for this dtype");
   return dispatch_bits(dtype, [&]<class U>(Type<U>) -> Prepared {
     return kernel(kTraits, [=](const tenon_launch& launch) {
       copy_first<U>(launch);

@@ -166,7 +166,7 @@ tenon_error* Instance::listen() {
   messenger_ = VK_NULL_HANDLE;
   return host_.error(
       TENON_UNAVAILABLE,
-      "vulkan: the validation layer's messages cannot be received: " + name_of(result));
+      "vulkan: cannot register for messages of the validation layer: " + name_of(result));
 }
 
 tenon_error* Instance::find_devices() {
@@ -175,7 +175,7 @@ tenon_error* Instance::find_devices() {
   const VkResult result = list_devices(vk_, instance_, api_version_, all, why);
   if (result != VK_SUCCESS) why = name_of(result);
   if (all.empty()) {
-    return host_.error(TENON_UNAVAILABLE, "vulkan: there is no device to compute on: " + why);
+    return host_.error(TENON_UNAVAILABLE, "vulkan: there is no device with a compute queue and Vulkan 1.1: " + why);
   }
   std::string names;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -189,8 +189,8 @@ tenon_error* Instance::find_devices() {
         max_products_per_submission(all[i].properties.deviceType);
   }
   if (!devices_.empty()) return nullptr;
-  return host_.error(TENON_INVALID_ARGUMENT, "vulkan: option device: no device is '" +
-                                                 options_.device + "'; there are " + names);
+  return host_.error(TENON_INVALID_ARGUMENT, "vulkan: option device: no device matches '" +
+                                                 options_.device + "'; the devices are " + names);
 }
 
 }  // namespace tenon_vulkan

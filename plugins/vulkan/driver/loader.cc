@@ -17,7 +17,7 @@ bool open_loader(const std::string& name, Loader& loader, std::string& why) {
   void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();
-    why = "there is no Vulkan loader: " + std::string(reason ? reason : name.c_str());
+    why = "cannot load the Vulkan loader: " + std::string(reason ? reason : name.c_str());
     return false;
   }
   void* const symbol = dlsym(library, "vkGetInstanceProcAddr");

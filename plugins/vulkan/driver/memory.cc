@@ -55,7 +55,7 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
 
 tenon_error* Memory::too_large(uint64_t size) const {
   return driver_.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) +
-                                                " bytes: a buffer has at most " +
+                                                " bytes: the maximum size of a buffer is " +
                                                 std::to_string(max_bytes_) + ", and " +
                                                 std::to_string(allocated_) + " are in use");
 }
@@ -80,7 +80,7 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
 tenon_error* Memory::add_block(uint64_t size) {
   if (const uint64_t left = left_in_budget(driver_, types_.device); size > left) {
     return driver_.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) +
-                                                  " bytes: the driver's budget has " +
+                                                  " bytes: in the driver's memory budget, " +
                                                   std::to_string(left) + " left");
   }
   auto made = std::make_unique<OwnedBlock>();
@@ -105,7 +105,7 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   const uint64_t offset = reinterpret_cast<uintptr_t>(data) % alignment;
   if (size < kMinImportedBytes || size > max_bytes_ - 2 * alignment || size % 4 != 0 ||
       offset % kTexelBytes != 0) {
-    return driver_.error(TENON_UNIMPLEMENTED, "only whole words can be imported,  " +
+    return driver_.error(TENON_UNIMPLEMENTED, "cannot import " + std::to_string(size) + " bytes: imported memory must be aligned to words and have " +
                                                   std::to_string(kMinImportedBytes) + " to " +
                                                   std::to_string(max_bytes_) + " bytes");
   }
@@ -116,7 +116,7 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   if (n_imported >= driver_.physical().properties.limits.maxMemoryAllocationCount / 2) {
     return driver_.error(
         TENON_UNIMPLEMENTED,
-        "cannot import more memory: N allocations are imported already, the maximum");
+        "cannot import more memory: " + std::to_string(n_imported) + " allocations are imported, which is the maximum");
   }
   auto made = std::make_unique<OwnedBlock>();
   std::unique_ptr<Buffer> of_it(new Buffer{*this, made->block, offset, size});

@@ -11,13 +11,13 @@ constexpr std::string_view kKeys =
 
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
-  if (key == "gpu_ways") return &options.gpu_ways;
+  if (key == "gpu_variants") return &options.gpu_ways;
   if (key == "minimum") return &options.minimum;
   if (key == "names") return &options.names;
   if (key == "sequences") return &options.sequences;
   if (key == "timeline") return &options.timeline;
   if (key == "validate") return &options.validate;
-  if (key == "visible") return &options.visible;
+  if (key == "host_visible") return &options.visible;
   return nullptr;
 }
 
@@ -31,7 +31,7 @@ tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std:
     if (!text.empty() && text[0] != '/') {
       return host.error(TENON_INVALID_ARGUMENT, "vulkan: option " + std::string(key) + " is '" +
                                                     std::string(text) +
-                                                    "', neither empty nor an absolute path");
+                                                    "', but must be empty or an absolute path");
     }
     if (key == "cache") {
       options.cache = text;
@@ -41,12 +41,12 @@ tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std:
   } else if (bool* const value = find_switch(options, key)) {
     if (text != "0" && text != "1") {
       return host.error(TENON_INVALID_ARGUMENT, "vulkan: option " + std::string(key) + " is '" +
-                                                    std::string(text) + "', not 0 or 1");
+                                                    std::string(text) + "', but must be 0 or 1");
     }
     *value = text == "1";
   } else {
     return host.error(TENON_INVALID_ARGUMENT, "vulkan: there is no option '" + std::string(key) +
-                                                  "'; there are " + std::string(kKeys));
+                                                  "'; the options are " + std::string(kKeys));
   }
   return nullptr;
 }

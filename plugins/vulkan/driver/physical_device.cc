@@ -308,14 +308,14 @@ VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t
   result = vk.EnumeratePhysicalDevices(instance, &n, handles.data());
   if (result != VK_SUCCESS && result != VK_INCOMPLETE) return result;
   handles.resize(n);
-  if (handles.empty()) why = "no driver has a device";
+  if (handles.empty()) why = "the installed drivers have no device";
   for (VkPhysicalDevice handle : handles) {
     PhysicalDevice device = {};
     device.handle = handle;
     vk.GetPhysicalDeviceProperties(handle, &device.properties);
     device.api_version = std::min(device.properties.apiVersion, api_version);
     if (!find_queue_family(vk, device)) {
-      why = std::string(device.properties.deviceName) + " does not compute";
+      why = std::string(device.properties.deviceName) + " has no compute queue";
     } else if (device.api_version < kOldestApi) {
       why = std::string(device.properties.deviceName) + " supports Vulkan 1.0, but 1.1 is required";
     } else {

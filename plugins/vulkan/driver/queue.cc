@@ -186,11 +186,11 @@ void Queue::end(Batch& batch) {
   if (is_lost || batch.result == VK_SUCCESS) return;
   for (const LaunchId& launch : batch.launches) {
     driver_.host().launch_failed(launch.work, launch.ticket,
-                                 driver_.error(batch.result, "the device rejected its submission"));
+                                 driver_.error(batch.result, "the driver rejected the submission of the launch"));
   }
   if (batch.has_transfers) {
     batch.stream->add_failure(
-        batch.number, driver_.error(batch.result, "the device rejected the submission of a copy"));
+        batch.number, driver_.error(batch.result, "the driver rejected the submission of a copy"));
   }
 }
 

@@ -354,7 +354,7 @@ tenon_error* Stream::place(const Dispatch& dispatch, const ParameterLocation& to
                            BoundDispatch& placed) const {
   const size_t n = dispatch.operands.size();
   if (n != dispatch.pipeline->layout().kinds.n_operands) {
-    return driver_.error(TENON_INTERNAL, "a dispatch has N operands, but its shader has M");
+    return driver_.error(TENON_INTERNAL, "a dispatch has " + std::to_string(n) + " operands, but its shader has " + std::to_string(dispatch.pipeline->layout().kinds.n_operands));
   }
   auto& [bindings, accesses] = places;
   std::array<uint32_t, kMaxOperands> offsets;
@@ -410,7 +410,7 @@ tenon_error* Stream::bind_operand(const Dispatch& dispatch, size_t i, Binding& b
   const uint64_t begin = buffer.offset + operand.begin, end = buffer.offset + operand.end;
   if (!bind(driver_, buffer.block, begin, end, binding)) {
     return driver_.error(TENON_UNIMPLEMENTED,
-                         "an operand spans " + std::to_string(end - begin) +
+                         "an operand has " + std::to_string(end - begin) +
                              " bytes, but a shader can access at most " +
                              std::to_string(driver_.physical().capabilities.max_operand_bytes) +
                              " at once");

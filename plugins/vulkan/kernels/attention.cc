@@ -173,7 +173,7 @@ Prepared prepare_attention(const Request& request) {
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
   const tenon_dtype wide = dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
   if (shared_elements(kColumns[0]) * tenon_sdk::size_of(wide) > capabilities.shared_memory_bytes) {
-    return tenon_sdk::refuse("needs more workgroup memory than the device has");
+    return tenon_sdk::refuse("would need more shared (workgroup) memory than the device has");
   }
   // The maximum number of operands: q, k, v, mask, y and workspace.
   if (const tenon_string reason = refusal_of_operands(request.device(), 6); reason.size > 0) {

@@ -30,7 +30,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
     // Positions in x are signed 32-bit numbers, so strides, pads and window extents are limited.
     constexpr int64_t kMax = 1 << 28;
     if (std::max({window.steps[i], window.pads[i], taps[i] * window.dilations[i]}) > kMax) {
-      return tenon_sdk::refuse("supports strides, pads and window extents of at most 2^28 only");
+      return tenon_sdk::refuse("requires strides, pads and window extents of at most 2^28");
     }
   }
   const bool returns_indices =

@@ -380,7 +380,7 @@ Prepared prepare_with_epilogue(const Request& anchor, LoopPlan plan) {
     return {.reason = reason};
   }
   if (iterations_of(plan) > 0)
-    return tenon_sdk::refuse("cannot fuse an op that needs a loop into the epilogue of a product");
+    return tenon_sdk::refuse("cannot fuse an op whose shader code contains a loop into the epilogue of a product");
   switch (anchor.op()) {
     case TENON_OP_matmul:
       return prepare_matmul(anchor, std::move(plan));

@@ -273,7 +273,7 @@ class RowLoop final : public Kernel {
 // an invocation already iterates over thousands of elements several times.
 Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan) {
   if (capabilities_of(device).max_iterations < UINT64_MAX && iterations_of(plan) > 0) {
-    return tenon_sdk::refuse("needs more loop iterations than the driver executes");
+    return tenon_sdk::refuse("would need more loop iterations per invocation than the driver permits");
   }
   return {.kernel = std::make_unique<RowLoop>(device, std::move(plan)),
           .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};

@@ -103,7 +103,7 @@ class OneDispatch final : public Kernel {
     if (rounds.groups[0] == 0) return nullptr;
     if (!rounds.are_counted) {
       return make_error(device_, TENON_UNIMPLEMENTED,
-                        "an operand has more elements than shaders can count");
+                        "an operand has more elements than shaders can count with 32 bits");
     }
     if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
     return encoder.dispatch({.pipeline = pipeline_.get(),

@@ -44,7 +44,7 @@ struct Window {
   static bool is_word(int64_t place) { return place == static_cast<int32_t>(place); }
   static tenon_error* error(tenon_device_p* device) {
     return make_error(device, TENON_UNIMPLEMENTED,
-                      "the positions of windows exceed 31 bits, the maximum in shaders");
+                      "the positions of window elements exceed 2^31 - 1, the maximum in shaders");
   }
 
   void push(spirv::Words& words) const {

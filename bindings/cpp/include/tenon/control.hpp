@@ -30,8 +30,8 @@ inline tenon_block c_block(const Block& block) {
           (*static_cast<const Block*>(payload))(share_all(inputs, n_inputs));
       if (outputs.size() > max_outputs) {
         throw Error(Code::kInvalidArgument,
-                    "a block returns " + std::to_string(outputs.size()) +
-                        " tensors, but there is room for " + std::to_string(max_outputs),
+                    "a block returned " + std::to_string(outputs.size()) +
+                        " tensors, but at most " + std::to_string(max_outputs) + " are allowed",
                     {});
       }
       set_outputs(outputs, out_outputs, outputs.size(), "a block", "outputs");
@@ -133,7 +133,7 @@ requires(std::is_convertible_v<Rest, Tensor>&&...) auto while_loop(WhileOptions 
       std::span<const Tensor>(initial), how, first.at());
   if constexpr (detail::TensorTuple<std::remove_cvref_t<Result>>) {
     static_assert(std::tuple_size_v<std::remove_cvref_t<Result>> == kCount,
-                  "the body must return as many tensors as there are initial values");
+                  "while_loop: the body must return one tensor for each initial value");
     return detail::as_result<Result>(std::move(found));
   } else if constexpr (kCount == 1) {
     return std::move(found[0]);

@@ -207,7 +207,7 @@ tenon_error* no_throw(Body&& body) noexcept {
   } catch (const std::exception& exception) {
     thrown = {std::current_exception(), Error(Code::kInternal, exception.what(), {})};
   } catch (...) {
-    thrown = {std::current_exception(), Error(Code::kInternal, "a callback threw", {})};
+    thrown = {std::current_exception(), Error(Code::kInternal, "a callback threw an exception that is not derived from std::exception", {})};
   }
   tenon_error_retain(thrown.error->get());
   return thrown.error->get();

@@ -306,8 +306,8 @@ class Function {
             static_cast<const Body*>(payload)->code(detail::share_all(inputs, n_inputs), given);
         if (outputs.size() > max_outputs) {
           throw Error(tenon::Code::kInvalidArgument,
-                      "function: " + std::to_string(outputs.size()) +
-                          " outputs, but its options allow at most " + std::to_string(max_outputs),
+                      "function: the lambda returned " + std::to_string(outputs.size()) +
+                          " outputs, but FunctionOptions::max_outputs is " + std::to_string(max_outputs),
                       {});
         }
         detail::set_outputs(outputs, out_outputs, outputs.size(), "function", "outputs");
@@ -349,7 +349,7 @@ class TypedFunction : public Function {
   template <size_t N>
   auto call(std::span<tenon_tensor* const> in, const Statics* statics, SourceLocation at) const {
     static_assert(detail::takes<F, N>,
-                  "the lambda of this function takes another number of tensors");
+                  "function: the number of tensors differs from the number of parameters of the lambda");
     using Result = detail::ResultOf<F, N>;
     constexpr size_t kOutputs = detail::count_outputs<std::remove_cvref_t<Result>>();
     if constexpr (kOutputs == 0) {

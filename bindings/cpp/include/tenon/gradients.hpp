@@ -148,7 +148,7 @@ inline void set_outputs(const std::vector<Tensor>& made, tenon_tensor** out, siz
                         const std::string& who, const std::string& what) {
   if (made.size() != count) {
     throw Error(Code::kInvalidArgument,
-                who + ": " + std::to_string(made.size()) + " " + what + " instead of " +
+                who + " returned " + std::to_string(made.size()) + " " + what + " instead of " +
                     std::to_string(count),
                 {});
   }

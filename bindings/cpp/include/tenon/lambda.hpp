@@ -138,7 +138,7 @@ std::vector<Tensor> call_with_tensors(const F& f, std::span<const Tensor> in,
     return call_with_tensors<N + 1>(f, in, statics);
   } else {
     throw Error(Code::kInvalidArgument,
-                "function: it does not take " + std::to_string(in.size()) + " tensors", {});
+                "function: the lambda does not take " + std::to_string(in.size()) + " tensors", {});
   }
 }
 

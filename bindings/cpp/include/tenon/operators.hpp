@@ -58,7 +58,7 @@ inline Tensor Tensor::operator[](const Index& index) const {
   }
   if (rank() == 0) {
     throw Error(Code::kOutOfRange,
-                "operator[]: index " + std::to_string(i) + " of a tensor without axes", at);
+                "operator[]: a rank-0 tensor cannot be indexed, but the index is " + std::to_string(i), at);
   }
   const int64_t n = size(0, at);
   if (i < -n || i >= n) {

@@ -149,7 +149,7 @@ class Static {
     }
     throw Error(Code::kNotFound,
                 "Static: the map has no item \"" + std::string(name) + "\"" +
-                    (names.empty() ? "; it is empty" : "; there are " + names),
+                    (names.empty() ? "; the map is empty" : "; its items are " + names),
                 at);
   }
   template <class T>
@@ -160,7 +160,7 @@ class Static {
       return items[static_cast<size_t>(index)].second;
     }
     throw Error(Code::kOutOfRange,
-                "Static: index " + std::to_string(index) + " is outside a list of " +
+                "Static: index " + std::to_string(index) + " is out of range for a list of length " +
                     std::to_string(items.size()),
                 at);
   }
@@ -214,7 +214,7 @@ class Statics : public std::map<std::string, Static> {
     for (const auto& entry : *this) names += (names.empty() ? "" : ", ") + entry.first;
     throw Error(Code::kNotFound,
                 "statics: there is no static argument \"" + name + "\"" +
-                    (names.empty() ? "; the call has none" : "; there are " + names),
+                    (names.empty() ? "; the call has none" : "; the arguments are " + names),
                 at);
   }
 };

@@ -68,8 +68,8 @@ class Tensor {
     if (!strides.empty() && strides.size() != shape.size()) {
       if (done) done();
       throw Error(Code::kInvalidArgument,
-                  "from_host: strides must be one for each axis, but there are " +
-                      std::to_string(strides.size()) + " for " + std::to_string(shape.size()),
+                  "from_host: strides must have one entry for each axis, but has " +
+                      std::to_string(strides.size()) + " entries for rank " + std::to_string(shape.size()),
                   at);
     }
     tenon_deleter deleter = {};

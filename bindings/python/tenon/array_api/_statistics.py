@@ -80,7 +80,7 @@ def std(x, /, *, axis=None, correction=0.0, keepdims=False):
 def _cumulative(op, start, x, axis, dtype, include_initial):
     if axis is None:
         if x.ndim != 1:
-            raise ValueError(f"axis is needed for a tensor with {x.ndim} axes")
+            raise ValueError(f"axis must be given for a tensor of rank {x.ndim}")
         axis = 0
     x = _wide(x, dtype)
     result = op(x, axis)

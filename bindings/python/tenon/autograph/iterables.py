@@ -113,7 +113,7 @@ def staged(values):
         return Entries(values)
     if _backend.is_tensor(values) and _backend.is_tracing():
         if not _backend.shape(values):
-            raise TypeError("iteration over a tensor of rank 0")
+            raise TypeError("cannot iterate over a tensor of rank 0")
         return Rows(values)
     return None
 

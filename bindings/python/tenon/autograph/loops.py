@@ -102,7 +102,7 @@ class _Loop:
         if slot.name in self._after:
             raise region.site.error(
                 "after-loop-unbound",
-                f"`{slot.name}` is read after the loop, but is bound first inside it",
+                f"`{slot.name}` is read after the loop, but is first bound inside it",
                 f"Bind `{slot.name}` before the loop, because the loop may not run at all.",
             )
         raise region.site.error(

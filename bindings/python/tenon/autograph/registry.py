@@ -65,4 +65,4 @@ def bool_error(tensor):
     return AutoGraphError(rule, f"{_BOOL}: {reason}", advice, *where)
 
 
-_BOOL = "A tensor without a value is used as a Python bool"
+_BOOL = "A symbolic tensor is used as a Python bool"

@@ -155,7 +155,7 @@ class Function(_function.Function):
         for value, spec in zip(leaves, self._signature):
             if isinstance(value, Tensor) and not spec.is_compatible_with(value):
                 raise TypeError(f"{self.__name__}: the argument has dtype {value.dtype} and shape "
-                                f"{value.shape}, but the input_signature says {spec}")
+                                f"{value.shape}, but the input_signature requires {spec}")
 
     def get_concrete_function(self, *args, **kwargs):
         """Traces the function for specs, tensors and other values, and returns the trace."""
@@ -262,7 +262,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     if not _native.is_tracing():
         return _tree.tree_map(_convert.asarray, func(*inputs))
     if not inputs:
-        raise ValueError("py_function: in a graph, it needs an input, which determines the shape")
+        raise ValueError("py_function: inside a function, pass at least one input, whose shape the results have")
     like = _tree.tree_map(lambda dtype: _native.ops["cast"](inputs[0], to=dtype), Tout)
     return _control.py_function(func, inputs, like)
 

@@ -16,7 +16,7 @@ def map_structure(func, *structure, **options):
 def assert_same_structure(nest1, nest2, check_types=True):
     """Raises an error if two nested structures differ."""
     if tree_flatten(nest1)[1] != tree_flatten(nest2)[1]:
-        raise ValueError("the structures differ")
+        raise ValueError("assert_same_structure: the structures differ")
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):

@@ -98,6 +98,6 @@ fn load_file(path: &Path) -> Result<Table, String> {
     unsafe { Table::fill(|name| dlsym(library, name.as_ptr().cast())) }.map_err(|missing| {
         // SAFETY: no function of the library is in use.
         unsafe { dlclose(library) };
-        format!("{}: has no function {missing}", path.display())
+        format!("{}: the library does not export {missing}", path.display())
     })
 }

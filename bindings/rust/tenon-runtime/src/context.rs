@@ -149,7 +149,7 @@ impl Context {
             let shared: *const Option<Context> = ptr::addr_of!(SHARED);
             (*shared)
                 .as_ref()
-                .ok_or_else(|| Error::new(Code::OutOfMemory, "the shared context was not made"))
+                .ok_or_else(|| Error::new(Code::OutOfMemory, "the shared context could not be created"))
         }
     }
 

@@ -202,7 +202,7 @@ impl WhileOptions {
         initial.lend_inputs(|initial| {
             if S::COUNT.map_or(initial.len() > MAX_OUTPUTS, |count| count != initial.len()) {
                 return Err(invalid(format!(
-                    "while_loop: its closures take {} tensors, but there are {} initial values",
+                    "while_loop: the closures take {} tensors, but there are {} initial values",
                     S::COUNT.unwrap_or(MAX_OUTPUTS),
                     initial.len()
                 )));

@@ -137,7 +137,7 @@ pub trait CustomOp: Send + Sync + 'static {
         let _ = (inputs, outputs);
         Err(Error::new(
             Code::Unimplemented,
-            "a custom op has no `compute`",
+            "compute is not implemented; implement it or set DECOMPOSES",
         ))
     }
 
@@ -153,7 +153,7 @@ pub trait CustomOp: Send + Sync + 'static {
         let _ = inputs;
         Err(Error::new(
             Code::Unimplemented,
-            "a custom op has no `decompose`",
+            "decompose is not implemented, but DECOMPOSES is true",
         ))
     }
 
@@ -169,7 +169,7 @@ pub trait CustomOp: Send + Sync + 'static {
         let _ = call;
         Err(Error::new(
             Code::Unimplemented,
-            "a custom op has no `backward`",
+            "backward is not implemented, but DIFFERENTIABLE is true",
         ))
     }
 }
@@ -199,7 +199,7 @@ unsafe extern "C" fn run_infer<T: CustomOp>(
         let types = (*(payload as *const T)).infer(&inputs)?;
         if types.len() != n_outputs {
             return Err(invalid(format!(
-                "infer: {} types for {n_outputs} outputs",
+                "infer: returned {} types, but the op has {n_outputs} outputs",
                 types.len()
             )));
         }
@@ -246,7 +246,7 @@ unsafe extern "C" fn run_decompose<T: CustomOp>(
         if outputs.len() != n_outputs {
             let given = outputs.len();
             return Err(invalid(format!(
-                "decompose: {given} tensors for {n_outputs} outputs"
+                "decompose: returned {given} tensors, but the op has {n_outputs} outputs"
             )));
         }
         hand_over(outputs, out_outputs, n_outputs).map(drop)

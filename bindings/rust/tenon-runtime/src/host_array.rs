@@ -65,7 +65,7 @@ impl TensorType {
     pub(crate) fn write(&self, c: &mut sys::tenon_type) -> Result<()> {
         if self.shape.len() > sys::TENON_MAX_RANK {
             return Err(invalid(format!(
-                "infer: rank {} is above 16",
+                "infer: rank {} exceeds the maximum of 16",
                 self.shape.len()
             )));
         }

@@ -44,7 +44,7 @@ impl Recording {
         assert!(
             self.tapes.load(Ordering::Acquire) == 0
                 || self.thread.load(Ordering::Relaxed) == thread_mark(),
-            "scope: a tape of another thread records on it"
+            "scope: a tape of another thread records this scope"
         );
     }
 }
@@ -135,7 +135,7 @@ fn use_own_scope() -> Result<*mut sys::tenon_scope> {
     .unwrap_or_else(|_| {
         Err(Error::new(
             Code::FailedPrecondition,
-            "scope: the thread ends, and with it its scope",
+            "scope: the thread is exiting, and its scope is already destroyed",
         ))
     })
 }

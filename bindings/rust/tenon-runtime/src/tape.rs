@@ -368,7 +368,7 @@ impl Tape {
     ) -> Result<Vec<Option<Tensor>>> {
         if !cotangents.is_empty() && cotangents.len() != targets.len() {
             return Err(invalid(format!(
-                "gradients: {} cotangents for {} targets",
+                "gradients: there are {} cotangents, but {} targets; pass one cotangent for each target",
                 cotangents.len(),
                 targets.len()
             )));

@@ -64,7 +64,7 @@ pub(crate) unsafe fn hand_over<T: Tensors>(given: T, out: *mut Raw, room: usize)
     given.give(&mut |tensor| all.push(tensor));
     if all.len() > room {
         return Err(invalid(format!(
-            "a closure returned {} tensors, but there is room for {room}",
+            "a closure returned {} tensors, but at most {room} are allowed",
             all.len()
         )));
     }
@@ -91,7 +91,7 @@ fn expect(count: usize, given: usize) -> Result<()> {
         return Ok(());
     }
     Err(invalid(format!(
-        "a closure takes {count} tensors, not {given}"
+        "a closure takes {count} tensors, but was called with {given}"
     )))
 }
 

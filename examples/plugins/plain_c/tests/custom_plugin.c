@@ -83,7 +83,7 @@ static PLAIN_PREPARE(prepare_shaped) {
   tenon_error* error;
   uint16_t axis;
   if (!request->inputs[0].sizes || !request->outputs[0].sizes) {
-    *out_reason = tenon_str("was given no sizes");
+    *out_reason = tenon_str("needs sizes, but the request has none");
     return NULL;
   }
   for (axis = 0; axis < request->outputs[0].rank; ++axis) {

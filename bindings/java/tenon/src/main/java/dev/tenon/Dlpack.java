@@ -85,7 +85,7 @@ public final class Dlpack implements AutoCloseable {
   private long release() {
     long taken = loan;
     if (taken == 0) {
-      throw new IllegalStateException("the loan has ended");
+      throw new IllegalStateException("the Dlpack object is closed, or its tensor was transferred");
     }
     loan = 0;
     Tracker.forget(ref);

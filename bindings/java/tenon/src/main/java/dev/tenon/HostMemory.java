@@ -62,9 +62,9 @@ final class HostMemory {
       MemorySegment data, DType dtype, long[] shape, long[] strides, Runnable done) {
     String wrong = null;
     if (!data.isNative()) {
-      wrong = "lend: the segment is on the heap, which the collector moves; use of()";
+      wrong = "lend: the segment must be native memory, but is on the Java heap; use of()";
     } else if (strides != null && strides.length != shape.length) {
-      wrong = "lend: there are " + strides.length + " strides for " + shape.length + " axes";
+      wrong = "lend: there are " + strides.length + " strides, but " + shape.length + " axes; pass one stride for each axis";
     }
     if (wrong != null) {
       if (done != null) {

@@ -67,7 +67,7 @@ final class Statics {
       default ->
           throw new TenonException(
               Code.INVALID_ARGUMENT,
-              "static argument " + name + ": a " + value.getClass().getName() + " cannot be one");
+              "static argument " + name + ": values of " + value.getClass() + " are not supported");
     }
     Memory.putInt(at + Structs.tenon_static.kind, kind);
   }

@@ -159,7 +159,7 @@ public final class Tape extends NativeHandle {
     if (cotangents != null && cotangents.size() != targets.size()) {
       throw new TenonException(
           Code.INVALID_ARGUMENT,
-          "gradients: " + cotangents.size() + " cotangents for " + targets.size() + " targets");
+          "gradients: there are " + cotangents.size() + " cotangents, but " + targets.size() + " targets");
     }
     Local local = Local.get();
     long at = local.top;

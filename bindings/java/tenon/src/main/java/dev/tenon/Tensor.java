@@ -367,7 +367,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   long handle() {
     long tensor = handle;
     if (tensor == 0) {
-      throw new IllegalStateException("the tensor is closed, or the scope that owned it is");
+      throw new IllegalStateException("the tensor is closed, explicitly or with the scope that owned it");
     }
     return tensor;
   }
@@ -389,7 +389,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     }
     if (keeper instanceof Scope scope) {
       if (!scope.isOnItsThread()) {
-        throw new IllegalStateException("a tensor is closed on the thread of its scope");
+        throw new IllegalStateException("a tensor must be closed on the thread of its scope");
       }
       scope.remove(this);
       handle = 0;

@@ -19,7 +19,7 @@ public record TensorList(Tensor tensor) {
   public TensorList {
     if (!tensor.isList()) {
       throw new TenonException(
-          Code.INVALID_ARGUMENT, "TensorList: the tensor is not a list: use unstack");
+          Code.INVALID_ARGUMENT, "TensorList: the tensor is not a list; use TensorList.unstack()");
     }
   }
 

@@ -27,7 +27,7 @@ public record TensorType(DType dtype, List<Long> shape) {
     if (shape.size() > MOST_AXES) {
       throw new TenonException(
           Code.INVALID_ARGUMENT,
-          "a type has " + shape.size() + " axes, and there may be " + MOST_AXES);
+          "a type has " + shape.size() + " axes, but the maximum is " + MOST_AXES);
     }
     Memory.putInt(at + Structs.tenon_type.dtype, dtype.bits());
     Memory.putInt(at + Structs.tenon_type.rank, shape.size());

@@ -439,7 +439,7 @@ final class Tracker {
       } catch (InterruptedException interrupted) {
         // The cleaner thread must not stop, so it ignores interrupts.
       } catch (RuntimeException | Error failed) {
-        System.getLogger("dev.tenon").log(System.Logger.Level.ERROR, "freeing an object", failed);
+        System.getLogger("dev.tenon").log(System.Logger.Level.ERROR, "the cleaner failed to free an object", failed);
       }
     }
   }

@@ -45,7 +45,7 @@ public final class NativeLibrary {
             .orElseThrow(
                 () ->
                     new UnsatisfiedLinkError(
-                        "libtenon does not export " + name + ": it has another version"));
+                        "libtenon does not export " + name + ": its version differs from that of this binding"));
     FunctionDescriptor type =
         result == null
             ? FunctionDescriptor.ofVoid(parameters)
@@ -167,7 +167,7 @@ public final class NativeLibrary {
       for (String name : names.lines().filter(line -> !line.isBlank()).toList()) {
         Path file = folder.resolve(name).normalize();
         if (!file.startsWith(folder)) {
-          throw new IOException("the platform jar lists " + name);
+          throw new IOException("the platform jar lists a path outside its folder: " + name);
         }
         // Files are deleted in the reverse order of registration, so register parents first.
         Path made = folder;
@@ -180,7 +180,7 @@ public final class NativeLibrary {
         }
         try (InputStream content = loader.getResourceAsStream(base + name)) {
           if (content == null) {
-            throw new IOException("the platform jar lacks " + name);
+            throw new IOException("the platform jar does not contain " + name);
           }
           Files.copy(content, file);
         }
