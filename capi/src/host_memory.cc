@@ -101,7 +101,7 @@ Tensor copy_in(Scope& scope, const HostArray& array) {
   return from_host(scope, scope.device(), array.type, bytes.data());
 }
 
-Tensor lend(Scope& scope, const HostArray& array, Payload loan) {
+Tensor tensor_of_host_memory(Scope& scope, const HostArray& array, Payload loan) {
   const auto address = reinterpret_cast<uintptr_t>(array.data);
   const bool aligned = address % size_of(array.type.dtype) == 0;
   if (array.bytes == 0 || !aligned) return copy_in(scope, array);

@@ -23,7 +23,7 @@ static tenon_error* unused_gather(struct code* code, tenon_scope* inner,
 }
 
 /* Returns the error of the call or, on an asynchronous device, the error of a wait. */
-static tenon_error* in_the_end(tenon_error* error, tenon_tensor** y) {
+static tenon_error* error_of_call_or_wait(tenon_error* error, tenon_tensor** y) {
   if (!error) error = tenon_scope_wait(scope());
   tenon_tensor_release(*y);
   *y = NULL;
@@ -37,8 +37,8 @@ static void dce_eliminates_dead_calls(void) {
   tenon_function* f = function_of(&code, NULL);
   CHECK_OK(tenon_tensor_from_data(scope(), TENON_INT64, one, 1, far, sizeof far, &inputs[1]));
 
-  CHECK_ERROR(in_the_end(unused_gather(&code, scope(), inputs, &y), &y), TENON_OUT_OF_RANGE,
-              "gather");
+  CHECK_ERROR(error_of_call_or_wait(unused_gather(&code, scope(), inputs, &y), &y),
+              TENON_OUT_OF_RANGE, "gather");
   for (int call = 0; call < 4; ++call) {
     CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
     CHECK_VALUES(y, -1, -2);
@@ -49,8 +49,9 @@ static void dce_eliminates_dead_calls(void) {
   CHECK_OK(tenon_context_set_pass(context(), tenon_str("dce"), false));
   f = function_of(&code, NULL);
   for (int call = 0; call < 4; ++call) {
-    CHECK_ERROR(in_the_end(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL), &y),
-                TENON_OUT_OF_RANGE, "gather");
+    CHECK_ERROR(
+        error_of_call_or_wait(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL), &y),
+        TENON_OUT_OF_RANGE, "gather");
   }
   CHECK_OK(tenon_context_set_pass(context(), tenon_str("dce"), true));
   tenon_function_release(f);

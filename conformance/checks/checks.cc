@@ -120,7 +120,8 @@ std::string root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype 
   const double rms = std::sqrt(static_cast<double>(total) / static_cast<double>(got.size()));
   const double most = 4 * std::sqrt(sums.terms);
   if (rms <= most) return "";
-  return "the root mean square of the errors is " + text(rms) + " times the roundoff of the accumulator, more than " + text(most) +
+  return "the root mean square of the errors is " + text(rms) +
+         " times the roundoff of the accumulator, more than " + text(most) +
          ": sums are accumulated with too few bits";
 }
 
@@ -200,7 +201,7 @@ Finding judge_values(const Environment& env, const Problem& problem,
     const Reals slack = bound.accumulates ? sums.slack : right.slack(i, dtype);
     const Verdict verdict = right.compare(i, values, dtype, bound, slack);
     finding.ulp = std::max(finding.ulp, verdict.largest_ulp);
-    finding.trusted = finding.trusted && right.is_telling(i, dtype);
+    finding.trusted = finding.trusted && right.can_reveal_fault(i, dtype);
     if (!verdict.passed) {
       fault(verdict.message);
       return finding;

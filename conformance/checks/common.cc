@@ -10,7 +10,7 @@ namespace {
 
 // Whether the claim is tested. A decomposition is the same in every dtype, so unclaimed signatures
 // are tested in float32 only.
-bool is_tried(const Claim& claim) {
+bool is_tested_signature(const Claim& claim) {
   return claim.claimed || (!claim.inputs.empty() && claim.inputs[0] == TENON_FLOAT32);
 }
 
@@ -21,7 +21,8 @@ bool is_plain(const Claim& claim) {
 }
 
 bool has_common(const Environment& env, const Claim& claim) {
-  return is_tried(claim) && !is_plain(claim) && has_common_problems(*claim.op, env.thorough);
+  return is_tested_signature(claim) && !is_plain(claim) &&
+         has_common_problems(*claim.op, env.thorough);
 }
 
 std::vector<Problem> all_common(const Environment& env, const Claim& claim) {

@@ -15,8 +15,8 @@ namespace {
 // The scalar whose derivative is tested, with input `i` moved by `step` along `direction`. For the
 // first order, it is the sum of the weighted outputs; for the second order, that of the weighted
 // gradients.
-Real moved_loss(const Environment& env, const Problem& problem, Order order, size_t i,
-                const Reals& direction, Real step) {
+Real loss_at_offset(const Environment& env, const Problem& problem, Order order, size_t i,
+                    const Reals& direction, Real step) {
   Reals values = problem.inputs[i].values();
   for (size_t k = 0; k < values.size(); ++k) values[k] += step * direction[k];
   const Problem moved = with_values(problem, i, std::move(values));
@@ -48,13 +48,14 @@ Finding test_differences(const Environment& env, const Problem& problem) {
   for (size_t g = 0; g < found.inputs.size(); ++g) {
     const size_t i = found.inputs[g];
     const Operand& x = wide.inputs[i];
-    if (found.values[g].shape != x.shape) return Finding::fault("a gradient has another shape than its input");
+    if (found.values[g].shape != x.shape)
+      return Finding::fault("a gradient has another shape than its input");
     const Reals gradient = found.values[g].values();
     // Returns nothing if the function is not differentiable at this input, for example at the edge
     // of its domain.
     const auto is_right = [&](const Reals& direction, Finding& finding) -> std::optional<bool> {
       const Real numeric =
-          slope([&](Real h) { return moved_loss(env, wide, kOrder, i, direction, h); });
+          slope([&](Real h) { return loss_at_offset(env, wide, kOrder, i, direction, h); });
       if (!real_is_finite(numeric)) return std::nullopt;
       ++n_compared;
       Real analytic = 0;

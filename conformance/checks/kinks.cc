@@ -31,7 +31,7 @@ Operand places(const Sizes& shape, Reals values) {
 }
 
 // Kinks of elementwise ops with one input.
-void add_bends(std::vector<Kink>& kinks) {
+void add_unary_kinks(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, Reals x, Reals slopes) {
     kinks.push_back({op, attrs, {numbers(std::move(x))}, {std::move(slopes)}});
   };
@@ -55,7 +55,7 @@ void add_bends(std::vector<Kink>& kinks) {
 }
 
 // Kinks of elementwise ops with several inputs.
-void add_meetings(std::vector<Kink>& kinks) {
+void add_binary_kinks(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const std::vector<Reals>& inputs,
                        std::vector<Reals> slopes) {
     Kink kink = {op, attrs, {}, std::move(slopes)};
@@ -137,8 +137,8 @@ void add_scattered(std::vector<Kink>& kinks) {
 const std::vector<Kink>& all_kinks() {
   static const std::vector<Kink> kinks = [] {
     std::vector<Kink> all;
-    add_bends(all);
-    add_meetings(all);
+    add_unary_kinks(all);
+    add_binary_kinks(all);
     add_ties(all);
     add_scattered(all);
     return all;

@@ -22,7 +22,7 @@ const std::set<std::string> kOps = {"copy", "neg", "add", "max", "argmax", "gath
 const std::set<std::string> kLargeOps = {"cast", "maximum", "equal",  "where",
                                          "sum",  "min",     "concat", "cumsum"};
 
-bool is_for_many(const Environment& env, const Claim& claim) {
+bool is_tested_on_large_tensors(const Environment& env, const Claim& claim) {
   const std::string& name = claim.op->name;
   if (!env.thorough || claim.inputs.empty()) return false;
   if (name == "where") return env.large && claim.inputs[1] == TENON_INT8;
@@ -32,7 +32,7 @@ bool is_for_many(const Environment& env, const Claim& claim) {
          (name != "cast" || claim.outputs[0] == TENON_UINT8);
 }
 
-bool takes_twice(const std::string& op) {
+bool takes_same_input_twice(const std::string& op) {
   return op == "add" || op == "maximum" || op == "equal" || op == "where";
 }
 
@@ -41,7 +41,7 @@ std::vector<Problem> one_problem(const Environment&, const Claim& claim) {
   problem.op = claim.op;
   const std::string& name = claim.op->name;
   problem.inputs = {plain(TENON_INT8, {kMany}, 0)};
-  if (takes_twice(name)) problem.inputs.push_back(problem.inputs[0]);
+  if (takes_same_input_twice(name)) problem.inputs.push_back(problem.inputs[0]);
   if (name == "where") problem.inputs.insert(problem.inputs.begin(), plain(TENON_BOOL, {}, 0));
   if (name == "gather") problem.inputs.push_back(indices(TENON_INT64, {4}, 1, 0));
   if (name == "cast") problem.attrs["to"] = "u8";
@@ -161,7 +161,7 @@ Finding test_many(const Environment& env, const Problem& problem) {
   } else {
     inputs.push_back(from(device, TENON_INT8, n, values.data(), values.size()));
   }
-  if (takes_twice(name)) inputs.push_back(inputs[0]);
+  if (takes_same_input_twice(name)) inputs.push_back(inputs[0]);
   if (name == "where") inputs.insert(inputs.begin(), device.make(problem.inputs[0]));
   if (name == "gather") {
     const int64_t at[] = {place(0, n), place(1, n), place(2, n), place(3, n)};
@@ -181,7 +181,7 @@ Finding test_many(const Environment& env, const Problem& problem) {
 std::vector<Check> many_checks() {
   return {
       {"many", 6, "Ops on more than 2^31 elements of one byte return the right results.",
-       is_for_many, one_problem, test_many},
+       is_tested_on_large_tensors, one_problem, test_many},
   };
 }
 

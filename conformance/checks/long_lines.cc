@@ -226,7 +226,7 @@ bool has_hard_lines(const Environment& env, const Claim& claim) {
 
 // The operand with no positive values before index `from` along the axis, and no negative values
 // from `from` on. The maximum of each row is thus found after the first work group.
-Operand rising(const Operand& x, size_t axis, int64_t from) {
+Operand nonpositive_then_nonnegative(const Operand& x, size_t axis, int64_t from) {
   int64_t inner = 1;
   for (size_t i = axis + 1; i < x.shape.size(); ++i) inner *= x.shape[i];
   Reals values = x.values();
@@ -244,7 +244,7 @@ std::vector<Problem> hard_problems(const Environment& env, const Claim& claim) {
   if (!env.thorough && problems.size() > 1) problems.resize(1);
   const auto set = [&](Operand& x, double most, size_t axis, int64_t from) {
     x.fill = {.kind = Fill::Kind::kWhole, .low = -most, .high = most + 1, .seed = env.seed};
-    x = rising(x, axis, from);
+    x = nonpositive_then_nonnegative(x, axis, from);
   };
   for (Problem& problem : problems) {
     if (claim.op->name == "attention") {

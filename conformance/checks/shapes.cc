@@ -54,7 +54,7 @@ bool have_equal_values(const Problem& a, const Problem& b) {
 // ---- inferred
 
 // Whether an output size is data-dependent. For these, inference gives only an upper bound.
-bool is_sized_by_data(const Problem& problem) {
+bool has_data_dependent_size(const Problem& problem) {
   return problem.op->attr("size") != nullptr && problem.attr("size").whole() == -1;
 }
 
@@ -64,7 +64,7 @@ Finding test_inferred(const Environment& env, const Problem& problem) {
   if (got.size() != types.size()) return Finding::fault("the number of outputs is wrong");
   for (size_t i = 0; i < got.size(); ++i) {
     auto [dtype, shape] = types[i];
-    for (size_t axis = 0; is_sized_by_data(problem) && axis < shape.size(); ++axis) {
+    for (size_t axis = 0; has_data_dependent_size(problem) && axis < shape.size(); ++axis) {
       if (axis < got[i].shape.size()) shape[axis] = std::min(shape[axis], got[i].shape[axis]);
     }
     const std::string fault = compare_types(got[i], dtype, shape);
@@ -280,7 +280,8 @@ Finding test_error(const Environment& env, const Problem& problem) {
   } catch (const tenon::Error& error) {
     const std::string message(error.message());
     if (message.find(problem.error) == std::string::npos) {
-      return Finding::fault("the error message does not contain \"" + problem.error + "\": " + message);
+      return Finding::fault("the error message does not contain \"" + problem.error +
+                            "\": " + message);
     }
     // If the device has no kernel for a composite, the error names an op of its decomposition, so
     // the message is not compared.

@@ -177,8 +177,8 @@ std::vector<Problem> sum_problems(const Environment&, const Claim& claim) {
 
 // A matrix of small numbers and zeros with at most one special value in each row (or column). The
 // small numbers do not increase the magnitude of large special values.
-Operand sprinkled(tenon_dtype dtype, int64_t lines, int64_t length, const Reals& special,
-                  uint64_t seed, bool as_columns) {
+Operand matrix_with_specials(tenon_dtype dtype, int64_t lines, int64_t length, const Reals& special,
+                             uint64_t seed, bool as_columns) {
   Draw draw(seed);
   const Reals plain_values = {0, -Real(0), 0.25, -0.25, 0.5, -0.5, 1, -1, 0};
   Reals values;
@@ -210,8 +210,9 @@ std::vector<Problem> matmul_problems(const Environment& env, const Claim& claim)
       problem.op = claim.op;
       problem.attrs["transpose_a"] = transpose_a;
       problem.attrs["transpose_b"] = transpose_b;
-      problem.inputs = {sprinkled(dtype, m, k, of_a, seed, transpose_a),
-                        sprinkled(claim.inputs[1], n, k, of_b, seed + 1000, !transpose_b)};
+      problem.inputs = {
+          matrix_with_specials(dtype, m, k, of_a, seed, transpose_a),
+          matrix_with_specials(claim.inputs[1], n, k, of_b, seed + 1000, !transpose_b)};
       problems.push_back(std::move(problem));
     }
   }

@@ -107,19 +107,19 @@ Verdict ValidResults::compare(size_t output, const Reals& got, tenon_dtype dtype
   return compare_answers(got, dtype, answers, bound);
 }
 
-bool ValidResults::is_telling(size_t output, tenon_dtype dtype) const {
+bool ValidResults::can_reveal_fault(size_t output, tenon_dtype dtype) const {
   const Reals want = oracle(output);
   const bool of_bools = std::all_of(problem_.inputs.begin(), problem_.inputs.end(),
                                     [](const Operand& x) { return is_bool(x.dtype); });
   if (!problem_.op->sparse_output && !is_bool(dtype) && !of_bools) {
-    return tenon_kit::is_telling(want, dtype);
+    return tenon_kit::can_reveal_fault(want, dtype);
   }
   // An output that merely copies one of these inputs does not reveal faults.
   std::vector<Reals> inputs;
   for (const Operand& x : problem_.inputs) {
     if (!is_kept(*problem_.op, x.dtype, dtype)) inputs.push_back(x.values());
   }
-  return is_telling_sparse(want, inputs);
+  return can_reveal_fault_sparse(want, inputs);
 }
 
 }  // namespace tenon_kit

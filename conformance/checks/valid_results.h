@@ -31,7 +31,7 @@ class ValidResults {
                   const Reals& slack) const;
 
   // Whether the oracle's values could reveal a fault.
-  bool is_telling(size_t output, tenon_dtype dtype) const;
+  bool can_reveal_fault(size_t output, tenon_dtype dtype) const;
 
  private:
   const Environment& env_;

@@ -140,7 +140,7 @@ class ProgramDrawer : Drawer {
         add_neutral(x);
         break;
       case 15:
-        add_twin();
+        repeat_or_vary_call();
         break;
       default:
         add_claim(claims_[static_cast<size_t>(
@@ -242,7 +242,7 @@ class ProgramDrawer : Drawer {
   }
 
   // Repeats an earlier call, or varies its attributes or the order of its operands. Tests CSE.
-  void add_twin() {
+  void repeat_or_vary_call() {
     if (steps_.empty()) return;
     Step twin = draw_.one_of(steps_);
     const std::string& op = twin.op->name;

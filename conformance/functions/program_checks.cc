@@ -91,7 +91,7 @@ std::vector<std::vector<std::string>> variants(const Bench& bench, const Program
   return {all[0], all[chosen]};
 }
 
-Fault holds_traced(const Bench& bench, const Program& program) {
+Fault traced_results_match(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Code code = code_of(bench, program);
   const std::vector<Tensors> inputs = inputs_of(bench, program);
@@ -136,7 +136,7 @@ bool is_moderate(const Operand& x) {
 }
 
 // Judges each step by itself, on the input values that occurred in the program.
-Fault holds_right(const Bench& bench, const Program& program) {
+Fault matches_oracle(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Results values = read_all(bench, evaluate(program, make_all(bench, program.inputs),
                                                   make_all(bench, program.constants)));
@@ -249,7 +249,8 @@ bool is_reduction(const Claim& claim) {
 
 // Claims for loop programs, grouped by the dtype of their first input, in random order.
 ClaimsByDType listed_for_loops(Draw& draw) {
-  if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("the plugin claims no op for loop programs");
+  if (loop_claims().empty() || !guard::has_loops())
+    throw Unsupported("the plugin claims no op for loop programs");
   ClaimsByDType by_dtype;
   for (const Claim& claim : loop_claims()) by_dtype[claim.inputs.at(0)].push_back(&claim);
   for (auto& [dtype, claims] : by_dtype) {
@@ -318,7 +319,7 @@ std::vector<Program> programs_with_epilogues(const Bench& bench) {
   return programs;
 }
 
-Fault holds_called(const Bench& bench, const Program& program) {
+Fault call_results_match(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Code code = code_of(bench, program);
   const std::vector<Tensors> inputs = inputs_of(bench, program);
@@ -330,16 +331,20 @@ Fault holds_called(const Bench& bench, const Program& program) {
 
 Fault no_loop_ran(const Bench&) {
   if (guard::n_loops() > 0) return "";
-  return fmt::format("the plugin claims {} ops for loop programs, but prepared no loop program", loop_claims().size());
+  return fmt::format("the plugin claims {} ops for loop programs, but prepared no loop program",
+                     loop_claims().size());
 }
 
 Fault no_row_loop_ran(const Bench&) {
-  return guard::n_row_loops() > 0 ? "" : "the plugin claims reductions for loop programs, but prepared no loop program over rows";
+  return guard::n_row_loops() > 0 ? ""
+                                  : "the plugin claims reductions for loop programs, but prepared "
+                                    "no loop program over rows";
 }
 
 Fault no_anchor_loop_ran(const Bench&) {
-  return guard::n_anchor_loops() > 0 ? ""
-                                     : "the plugin claims anchors, but no loop program with an anchor was prepared";
+  return guard::n_anchor_loops() > 0
+             ? ""
+             : "the plugin claims anchors, but no loop program with an anchor was prepared";
 }
 
 // ---- recordings
@@ -368,12 +373,12 @@ std::vector<FunctionCheck> program_checks() {
        .what = "Random programs have bitwise equal results call by call and as functions, with all "
                "passes and with each pass disabled.",
        .programs = some_programs,
-       .holds = holds_traced},
+       .holds = traced_results_match},
       {.part = "functions.programs",
        .name = "traced_right",
        .what = "The calls of such programs stay within the ops' error bounds.",
        .programs = some_programs,
-       .holds = holds_right},
+       .holds = matches_oracle},
       {.part = "functions.programs",
        .name = "traced_gradients",
        .what = "Their first and second gradients are bitwise equal for an eager tape, a tape "
@@ -384,28 +389,28 @@ std::vector<FunctionCheck> program_checks() {
        .name = "in_loops",
        .what = "Each call marked LOOP has the same result in a loop as alone, to the bit.",
        .programs = loop_programs,
-       .holds = holds_called,
+       .holds = call_results_match,
        .missing = no_loop_ran},
       {.part = "functions.loops",
        .name = "in_rows",
        .what = "Each reduction marked LOOP, fused with calls on its rows, has the same results as "
                "the separate calls, to the bit.",
        .programs = row_programs,
-       .holds = holds_called,
+       .holds = call_results_match,
        .missing = no_row_loop_ran},
       {.part = "functions.loops",
        .name = "epilogues",
        .what = "Each call marked ANCHOR, fused with an epilogue, has the same results as the "
                "separate calls, to the bit.",
        .programs = programs_with_epilogues,
-       .holds = holds_called,
+       .holds = call_results_match,
        .missing = no_anchor_loop_ran},
       {.part = "functions.recordings",
        .name = "replayed",
        .what = "Replays of a function's recorded launches, with other values, scalars and memory "
                "in each, have the same results as single launches, to the bit.",
        .programs = replayed_programs,
-       .holds = holds_called,
+       .holds = call_results_match,
        .missing = nothing_was_replayed},
   };
 }

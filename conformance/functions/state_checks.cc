@@ -192,7 +192,8 @@ uint64_t test_states(const Bench& bench) {
       }
     }
   }
-  if (cases == 0) throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
+  if (cases == 0)
+    throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
   return cases;
 }
 
@@ -211,7 +212,7 @@ std::vector<Program> programs_to_donate_to(const Bench& bench) {
 
 // Checks that donation changes nothing else. Each call donates different inputs. Inputs that were
 // not donated, live views of donated inputs, and outputs of earlier calls must not change.
-Fault holds_donated(const Bench& bench, const Program& program) {
+Fault donation_preserves_values(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Tensors constants = make_all(bench, program.constants);
   const Code code = [&](std::span<const Tensor> x) {
@@ -308,7 +309,7 @@ std::vector<FunctionCheck> state_checks() {
        .what = "Only donated inputs are overwritten: other inputs, views with other owners and "
                "earlier outputs stay unchanged.",
        .programs = programs_to_donate_to,
-       .holds = holds_donated},
+       .holds = donation_preserves_values},
       {.part = "functions.state",
        .name = "dead_calls",
        .what = "A dead call that would fail is eliminated, unless the pass dce is disabled.",

@@ -29,7 +29,7 @@ class Draw {
   explicit Draw(uint64_t seed, const SizeRequest& wish = {}) : engine_(seed), wish_(wish) {}
 
   const SizeRequest& wish() const { return wish_; }
-  bool is_asked() const { return wish_.rank >= 0 || wish_.size >= 0; }
+  bool has_size_request() const { return wish_.rank >= 0 || wish_.size >= 0; }
 
   int64_t between(int64_t low, int64_t high) {  // Both ends are inclusive.
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));

@@ -15,12 +15,12 @@ Sizes small_shape(Draw& draw, int64_t rank) {
 
 // The shape of the operand that is read from or written to: the requested one, or a small one.
 Sizes data_shape(Draw& draw, int64_t min_rank, int64_t most_rank) {
-  if (draw.is_asked()) return draw_shape(draw, min_rank, most_rank);
+  if (draw.has_size_request()) return draw_shape(draw, min_rank, most_rank);
   return small_shape(draw, draw.between(min_rank, most_rank));
 }
 
 // An index operand; empty if `bound` is 0, so that there is nothing to index.
-Operand picks_of(tenon_dtype dtype, Sizes shape, int64_t bound, Draw& draw) {
+Operand index_operand(tenon_dtype dtype, Sizes shape, int64_t bound, Draw& draw) {
   if (bound == 0 && !shape.empty()) shape[0] = 0;
   return indices(dtype, std::move(shape), bound, draw.seed());
 }
@@ -28,7 +28,8 @@ Operand picks_of(tenon_dtype dtype, Sizes shape, int64_t bound, Draw& draw) {
 // Draws a reduction whose result does not depend on the order of updates. `min` and `max` qualify
 // always, sums of floats only for few elements.
 std::string draw_reduction(Draw& draw, tenon_dtype dtype) {
-  if (draw.is_asked() && is_float(dtype)) return draw.one_of<std::string>({"none", "min", "max"});
+  if (draw.has_size_request() && is_float(dtype))
+    return draw.one_of<std::string>({"none", "min", "max"});
   return draw.one_of<std::string>({"none", "add", "min", "max"});
 }
 
@@ -49,7 +50,7 @@ void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   Problem problem;
   problem.attrs["axis"] = draw.coin() ? axis : axis - rank;
   problem.inputs = {plain(claim.inputs[0], x, draw.seed()),
-                    picks_of(claim.inputs[1], picks, x[static_cast<size_t>(axis)], draw)};
+                    index_operand(claim.inputs[1], picks, x[static_cast<size_t>(axis)], draw)};
   problems.push_back(std::move(problem));
 }
 
@@ -88,7 +89,7 @@ void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems
 // half of the axes of x.
 int64_t depth_of(Draw& draw, int64_t rank) {
   const int64_t turn = draw.wish().turn;
-  if (!draw.is_asked()) return draw.between(1, rank);
+  if (!draw.has_size_request()) return draw.between(1, rank);
   return turn == 1 ? rank : turn == 2 ? (rank + 1) / 2 : 1;
 }
 
@@ -102,8 +103,8 @@ void add_nd(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   if (wish.turn != 3) set_size(draw, x, wish.turn == 0 ? 0 : rank - 1);
   int64_t bound = x[0];
   for (int64_t i = 0; i < depth; ++i) bound = std::min(bound, x[static_cast<size_t>(i)]);
-  Sizes tuples = draw.is_asked() ? Sizes{wish.size >= 0 && wish.turn == 3 ? wish.size : 3}
-                                 : small_shape(draw, draw.between(0, 2));
+  Sizes tuples = draw.has_size_request() ? Sizes{wish.size >= 0 && wish.turn == 3 ? wish.size : 3}
+                                         : small_shape(draw, draw.between(0, 2));
   if (bound == 0) tuples = {0};
   Sizes result = tuples;
   tuples.push_back(depth);

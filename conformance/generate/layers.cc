@@ -124,7 +124,7 @@ Problem step(const Claim& claim, Draw& draw) {
 
 void add_layers(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const std::string& name = claim.op->name;
-  if (!draw.is_asked()) return;
+  if (!draw.has_size_request()) return;
   if (kGated.contains(name)) problems.push_back(gated(claim, draw));
   if (kOfLastAxes.contains(name)) problems.push_back(norm_of_last_axes(claim, draw));
   if (kOfChannels.contains(name)) problems.push_back(norm_of_channels(claim, draw));

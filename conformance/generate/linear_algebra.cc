@@ -52,7 +52,8 @@ void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& pr
     if (wish.turn != 0 || square) columns = wish.size;
   }
   Sizes batch;
-  while (!draw.is_asked() && batch.size() < 2 && draw.coin()) batch.push_back(draw.between(1, 3));
+  while (!draw.has_size_request() && batch.size() < 2 && draw.coin())
+    batch.push_back(draw.between(1, 3));
   if (wish.rank > 2) batch = shape_of_rank(wish.rank - 2);
   if (wish.rank >= 0) rows = 3, columns = square ? 3 : 2;
   if (wish.size >= 0 && wish.turn == 2) batch = {wish.size}, rows = 2, columns = 2;

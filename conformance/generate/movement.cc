@@ -29,7 +29,8 @@ void add_concat(const Claim& claim, Draw& draw, Problem& problem) {
 
 void add_pad(const Claim& claim, Draw& draw, Problem& problem) {
   Sizes shape = draw_shape(draw, 1, 4);
-  const auto axis = static_cast<size_t>(draw.is_asked() ? set_requested_size(draw, shape) : 0);
+  const auto axis =
+      static_cast<size_t>(draw.has_size_request() ? set_requested_size(draw, shape) : 0);
   Sizes pads;
   for (size_t i = 0; i < 2 * shape.size(); ++i) {
     // If a rank is requested, pad only one axis, since the result grows with each padded axis.
@@ -71,7 +72,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   Problem problem;
   if (name == "copy" || name == "cast") {
     Sizes shape = draw_shape(draw, 0, 4);
-    if (draw.is_asked()) set_requested_size(draw, shape);
+    if (draw.has_size_request()) set_requested_size(draw, shape);
     problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
     if (is_float(claim.inputs[0]) && is_integer(claim.outputs[0])) {
       // Casts of values between -1 and 1 to integers would all give 0.
@@ -83,11 +84,11 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   } else if (name == "pad") {
     add_pad(claim, draw, problem);
   } else if (name == "dynamic_slice" || name == "dynamic_update_slice") {
-    if (!draw.is_asked()) return;  // Without a SizeRequest, resized cases cover these ops.
+    if (!draw.has_size_request()) return;  // Without a SizeRequest, resized cases cover these ops.
     add_block(claim, draw, problem);
   } else if (name == "fill") {
     Sizes shape = draw_shape(draw, 0, 4);
-    if (draw.is_asked()) set_requested_size(draw, shape);
+    if (draw.has_size_request()) set_requested_size(draw, shape);
     problem.attrs["shape"] = shape;
     problem.inputs = {plain(claim.inputs[0], {}, draw.seed())};
   } else if (name == "iota") {
@@ -96,7 +97,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
     problem.attrs["shape"] = shape;
   } else if (name == "rng_bits") {
     const std::vector<Problem> own = retargeted_cases(claim);
-    if (!draw.is_asked() || own.empty()) return;
+    if (!draw.has_size_request() || own.empty()) return;
     Sizes shape = draw_shape(draw, 0, 4);
     set_requested_size(draw, shape);
     problem = own[0];

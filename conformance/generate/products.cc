@@ -72,7 +72,7 @@ void add_gemm(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
 
 void add_products(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const std::string& name = claim.op->name;
-  if (draw.is_asked()) {
+  if (draw.has_size_request()) {
     if (name == "matmul" || name == "gemm" || name == "int8_matmul") {
       add_requested(claim, draw, problems);
     }

@@ -44,21 +44,21 @@ void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& proble
   const std::string& name = claim.op->name;
   const bool over = kOverAxes.contains(name), along = kAlongAxis.contains(name);
   if ((!over && !along) || claim.inputs.size() != 1) return;
-  Sizes shape = draw_shape(draw, over && draw.is_asked() ? 0 : 1, 4);
+  Sizes shape = draw_shape(draw, over && draw.has_size_request() ? 0 : 1, 4);
   const auto rank = static_cast<int64_t>(shape.size());
 
   Problem problem;
   if (along) {
     const bool search = name == "argmax" || name == "argmin";
     if (search) std::replace(shape.begin(), shape.end(), int64_t{0}, int64_t{5});
-    int64_t axis = draw.is_asked() ? draw_axis(draw, rank) : draw.between(-rank, rank - 1);
+    int64_t axis = draw.has_size_request() ? draw_axis(draw, rank) : draw.between(-rank, rank - 1);
     set_size(draw, shape, axis);
-    if (draw.is_asked() && draw.coin()) axis -= rank;
+    if (draw.has_size_request() && draw.coin()) axis -= rank;
     problem.attrs["axis"] = axis;
     for (const char* flag : {"exclusive", "reverse", "descending", "keepdims"}) {
       if (claim.op->attr(flag)) problem.attrs[flag] = draw.coin();
     }
-  } else if (draw.is_asked()) {
+  } else if (draw.has_size_request()) {
     // Reduces one axis, all axes, or the first and the last.
     const int64_t turn = draw.wish().turn;
     Sizes axes = {draw_axis(draw, rank)};

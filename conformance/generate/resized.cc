@@ -64,7 +64,7 @@ void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   int64_t from = draw.one_of(sizes);
   int64_t to = draw.coin() ? draw.between(1, 9) : draw.one_of(edge_sizes());
   bool multiples = draw.coin();
-  if (draw.is_asked()) {
+  if (draw.has_size_request()) {
     std::sort(sizes.begin(), sizes.end());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     from = sizes[static_cast<size_t>(draw.wish().turn) % sizes.size()];
@@ -77,7 +77,7 @@ void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
     for (int64_t& size : shape) {
       if (size == from || (multiples && size % from == 0)) size = size / from * to;
     }
-    if (count_of(shape) > (draw.is_asked() ? 5000 : 20000)) return;
+    if (count_of(shape) > (draw.has_size_request() ? 5000 : 20000)) return;
     repeat_to(x, shape);
     if (is_drawn(x)) x.fill.seed = draw.seed();
   }

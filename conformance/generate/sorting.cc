@@ -37,7 +37,7 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   const std::string& name = claim.op->name;
   if (!kOfOne.contains(name) && name != "searchsorted") return;
   const bool flat = name == "unique" || name == "bincount" || name == "searchsorted";
-  const bool takes_rank_0 = draw.is_asked() && !claim.op->attr("axis");
+  const bool takes_rank_0 = draw.has_size_request() && !claim.op->attr("axis");
   Sizes shape = draw_shape(draw, takes_rank_0 ? 0 : 1, flat ? 1 : 3);
   const auto rank = static_cast<int64_t>(shape.size());
   const auto axis = static_cast<size_t>(draw_axis(draw, rank));
@@ -68,7 +68,7 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   if (name == "searchsorted") {
     // A requested shape applies to the values that are searched for, or to the sorted values if
     // `turn` is 0.
-    const bool is_sought = draw.is_asked() && (draw.wish().turn > 0 || rank != 1);
+    const bool is_sought = draw.has_size_request() && (draw.wish().turn > 0 || rank != 1);
     if (is_sought) problem.inputs[0] = few_values(claim.inputs[0], {17}, draw);
     problem.inputs[0] = sorted(problem.inputs[0]);
     const Sizes sought = is_sought ? shape : Sizes{draw.between(0, 40)};

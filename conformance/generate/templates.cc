@@ -64,7 +64,7 @@ void add_of_family(const Claim& claim, Draw& draw, std::vector<Problem>& problem
 }
 
 // Whether an operand, or the shape of a created tensor, has the requested rank or size.
-bool fulfils(const Problem& problem, const SizeRequest& wish) {
+bool meets_request(const Problem& problem, const SizeRequest& wish) {
   const auto fits = [&](const Sizes& shape) {
     if (wish.rank >= 0) return static_cast<int64_t>(shape.size()) == wish.rank;
     return std::find(shape.begin(), shape.end(), wish.size) != shape.end();
@@ -96,7 +96,7 @@ Sizes shape_of_rank(int64_t rank) {
 
 int64_t draw_axis(Draw& draw, int64_t rank) {
   if (rank == 0) return 0;
-  if (!draw.is_asked()) return draw.between(0, rank - 1);
+  if (!draw.has_size_request()) return draw.between(0, rank - 1);
   const int64_t axes[] = {0, rank - 1, rank / 2};
   return axes[draw.wish().turn % 3];
 }
@@ -224,7 +224,8 @@ std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish,
   for (Problem& problem : problems) {
     problem.op = claim.op;
     retarget_attrs(problem, claim);
-    if (fulfils(problem, wish) && is_valid(problem, claim, session)) return std::move(problem);
+    if (meets_request(problem, wish) && is_valid(problem, claim, session))
+      return std::move(problem);
   }
   return std::nullopt;
 }

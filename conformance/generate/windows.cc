@@ -26,7 +26,7 @@ Window draw_window(Draw& draw) {
     w.dilations.push_back(draw.between(1, 2));
     w.pads.push_back(draw.between(0, w.kernel.back() / 2));
     const int64_t reach = (w.kernel.back() - 1) * w.dilations.back() + 1;
-    w.in.push_back(reach + draw.between(0, axes == 1 && !draw.is_asked() ? 40 : 7));
+    w.in.push_back(reach + draw.between(0, axes == 1 && !draw.has_size_request() ? 40 : 7));
     if (wish.turn == 0) w.in.back() = std::max(reach, wish.size);
   }
   const Sizes before = w.pads;

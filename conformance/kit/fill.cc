@@ -60,7 +60,7 @@ Reals distinct(Reals values, tenon_dtype dtype) {
 
 // Arguments at which functions overflow, underflow or saturate. For exponentials, these are
 // multiples of ln 2.
-Reals ends_of_functions(const DTypeFacts& f) {
+Reals overflow_thresholds(const DTypeFacts& f) {
   const Real ln2 = Real(0.693147180559945309417) + Real(2.3190468138462996e-17);
   const int top = f.greatest_exponent + 1, bottom = f.least_exponent, last = bottom - f.precision;
   Reals values;
@@ -156,7 +156,7 @@ Reals thresholds(tenon_dtype dtype) {
     at.push_back(real_scale(1, bits));
     at.push_back(real_scale(1, bits) - Real(0.5));
   }
-  for (const Real end : ends_of_functions(f)) at.push_back(end);
+  for (const Real end : overflow_thresholds(f)) at.push_back(end);
   Reals values;
   for (const Real threshold : at) {
     const Real x = rounded(threshold, dtype);

@@ -112,7 +112,7 @@ Verdict compare(const Reals& got, tenon_dtype dtype, const Reals& oracle, const 
   return compare_answers(got, dtype, {&answer, 1}, bound);
 }
 
-bool is_telling(std::span<const Real> oracle, tenon_dtype dtype) {
+bool can_reveal_fault(std::span<const Real> oracle, tenon_dtype dtype) {
   const Real low = least(dtype), high = greatest(dtype);
   const auto plain = std::count_if(oracle.begin(), oracle.end(), [&](Real x) {
     return x == 0 || real_is_nan(x) || x <= low || x >= high;
@@ -120,7 +120,7 @@ bool is_telling(std::span<const Real> oracle, tenon_dtype dtype) {
   return !oracle.empty() && static_cast<double>(plain) <= 0.3 * static_cast<double>(oracle.size());
 }
 
-bool is_telling_sparse(std::span<const Real> oracle, std::span<const Reals> inputs) {
+bool can_reveal_fault_sparse(std::span<const Real> oracle, std::span<const Reals> inputs) {
   const auto enough = [&](auto&& differs) {
     size_t n = 0;
     for (size_t i = 0; i < oracle.size(); ++i) n += differs(i);

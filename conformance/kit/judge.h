@@ -43,11 +43,11 @@ Verdict compare(const Reals& got, tenon_dtype dtype, const Reals& oracle, const 
 
 // Whether the oracle's values could reveal a fault: at most 30 % are zero, NaN, infinite, or an end
 // of the dtype's range. False without values.
-bool is_telling(std::span<const Real> oracle, tenon_dtype dtype);
+bool can_reveal_fault(std::span<const Real> oracle, tenon_dtype dtype);
 
-// Like is_telling(), for ops whose results are mostly zero. At least 10 % of the results must be
-// nonzero, and for each input with as many values, at least 10 % must differ from it.
-bool is_telling_sparse(std::span<const Real> oracle, std::span<const Reals> inputs);
+// Like can_reveal_fault(), for ops whose results are mostly zero. At least 10 % of the results must
+// be nonzero, and for each input with as many values, at least 10 % must differ from it.
+bool can_reveal_fault_sparse(std::span<const Real> oracle, std::span<const Reals> inputs);
 
 // A message such as "the type is f32[2,3], not f32[3,2]"; empty if the types match.
 std::string compare_types(const Result& got, tenon_dtype dtype, const Sizes& shape);

@@ -55,7 +55,7 @@ struct Elements {
   }
 };
 
-Elements none_like(const Elements& other) {
+Elements no_elements_like(const Elements& other) {
   Elements elements = {{}, other.size};
   elements.bytes.reserve(other.bytes.size());
   return elements;
@@ -66,7 +66,7 @@ Elements permuted(const Elements& values, const Sizes& shape, const std::vector<
   const size_t rank = shape.size();
   std::vector<int64_t> strides(rank, 1);
   for (size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-  Elements result = none_like(values);
+  Elements result = no_elements_like(values);
   Sizes at(rank, 0);
   for (size_t n = 0; n < values.count(); ++n) {
     int64_t from = 0;
@@ -138,7 +138,7 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
       Sizes shape = x.shape;
       shape.back() = apart;
       const Elements hole = unread(x.dtype);
-      Elements spaced = none_like(values);
+      Elements spaced = no_elements_like(values);
       for (size_t i = 0; i < n; ++i) {
         spaced.append(hole, 0);
         spaced.append(values, i);
@@ -151,7 +151,7 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
       return view("slice", attrs, dense(spaced, shape));
     }
     case Layout::kReversed: {
-      Elements backwards = none_like(values);
+      Elements backwards = no_elements_like(values);
       for (size_t i = n; i-- > 0;) backwards.append(values, i);
       Sizes axes(rank);
       std::iota(axes.begin(), axes.end(), int64_t{0});
@@ -169,7 +169,7 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
     case Layout::kRepeated: {
       Sizes first = x.shape;
       first.back() = 1;
-      Elements firsts = none_like(values);
+      Elements firsts = no_elements_like(values);
       for (size_t i = 0; i < n; i += static_cast<size_t>(x.shape.back())) firsts.append(values, i);
       return view("broadcast_to", {{"shape", x.shape}}, dense(firsts, first));
     }

@@ -74,7 +74,7 @@ int rank_of(const Claim& claim) {
 
 }  // namespace
 
-void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all) {
+void order_by_revealing_dtypes(std::vector<size_t>& claims, const std::vector<Claim>& all) {
   std::map<std::string, std::vector<size_t>> by_op;
   for (const size_t claim : claims) by_op[all[claim].op->name].push_back(claim);
   for (auto& [op, own] : by_op) {
@@ -153,7 +153,7 @@ std::vector<Cell> Hunt::cells_of(const Mutant& mutant, const Reach& reach) const
       if (plain || std::find(ops.begin(), ops.end(), op) != ops.end()) claims.push_back(i);
     }
   }
-  put_in_order(claims, runner_.claims());
+  order_by_revealing_dtypes(claims, runner_.claims());
   std::vector<Cell> cells;
   const std::vector<DeviceCheck>& device_checks = all_device_checks();
   for (const std::string& name : mutant.checks) {

@@ -29,7 +29,7 @@ struct Reach {
 
 // Orders claims for a run: first the two of each op with the most revealing dtypes, then the next
 // two of each op, and so on.
-void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all);
+void order_by_revealing_dtypes(std::vector<size_t>& claims, const std::vector<Claim>& all);
 
 class Hunt {
  public:

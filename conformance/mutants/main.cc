@@ -51,7 +51,7 @@ void in_parallel(int jobs, size_t n, const Work& work) {
 
 // Selects the claims to run generated mutants on: all claims except most casts, because casts share
 // their loops.
-std::vector<size_t> telling_claims(const Runner& runner) {
+std::vector<size_t> claims_for_generated_mutants(const Runner& runner) {
   std::vector<size_t> claims;
   for (size_t i = 0; i < runner.claims().size(); ++i) {
     if (runner.claims()[i].op->name != "cast" || i % 5 == 0) claims.push_back(i);
@@ -60,7 +60,7 @@ std::vector<size_t> telling_claims(const Runner& runner) {
 }
 
 Reach find_reach(const Hunt& hunt, const Runner& runner, int jobs) {
-  const std::vector<size_t> claims = telling_claims(runner);
+  const std::vector<size_t> claims = claims_for_generated_mutants(runner);
   fmt::print("finding the claims that reach each mutated point: {} claims ...\n", claims.size());
   std::fflush(stdout);
   std::vector<Reach> parts(static_cast<size_t>(jobs));
@@ -212,7 +212,8 @@ int main(int argc, char** argv) {
   app.name("tenon-mutants");
   app.add_option("--only", options.only, "Run only mutants with these names or numbers");
   app.add_flag("--named", options.named, "Run only named mutants");
-  app.add_option("--shard", options.shard, "I/N: run only the I-th of N shards of the generated mutants");
+  app.add_option("--shard", options.shard,
+                 "I/N: run only the I-th of N shards of the generated mutants");
   app.add_option("--seed", options.hunt.seed, "Seed of the random values")->capture_default_str();
   app.add_option("--jobs", options.jobs, "Number of processes; by default one for each core");
   app.add_option("--seconds", options.hunt.seconds, "Time limit for one mutant")

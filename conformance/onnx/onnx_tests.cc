@@ -54,9 +54,10 @@ const std::map<std::string, Allowance>& allowances() {
   static const Allowance cut = {
       .why = "the data are truncated to bfloat16, but a cast rounds: compared within one ulp",
       .rtol = 0x1p-7};
-  static const Allowance noisy = {
-      .why = "the data have float32 rounding errors where the exact result is 0: compared with that tolerance",
-      .atol = 2e-7};
+  static const Allowance noisy = {.why =
+                                      "the data have float32 rounding errors where the exact "
+                                      "result is 0: compared with that tolerance",
+                                  .atol = 2e-7};
   static const std::map<std::string, Allowance> tests = {
       {"test_dft_inverse", noisy},
       {"test_dft_inverse_opset19", noisy},
@@ -64,7 +65,9 @@ const std::map<std::string, Allowance>& allowances() {
       {"test_castlike_FLOAT_to_BFLOAT16", cut},
       {"test_castlike_FLOAT_to_BFLOAT16_expanded", cut},
       {"test_adam_multiple",
-       {.why = "the data assume an epsilon that the model omits: the attribute was added to the model", .epsilon = 1e-2f}},
+       {.why =
+            "the data assume an epsilon that the model omits: the attribute was added to the model",
+        .epsilon = 1e-2f}},
   };
   return tests;
 }
@@ -73,7 +76,8 @@ const std::map<std::string, Allowance>& allowances() {
 // dtype of `like` matters, but functions require the declared shape, so its single element is
 // repeated.
 constexpr const char* kRepeatedWhy =
-    "an input has other sizes than the model declares: its element was repeated to the declared size";
+    "an input has other sizes than the model declares: its element was repeated to the declared "
+    "size";
 bool has_other_sizes(const std::string& name) {
   return name.starts_with("test_castlike_FLOAT_to_BFLOAT16") ||
          name.starts_with("test_castlike_BFLOAT16_to_FLOAT");
@@ -151,7 +155,7 @@ std::string reason_to_leave_out(const std::string& name, const Json& model) {
 
 // Restores bfloat16 from uint16. The files store it so, because NumPy lacks bfloat16; the model
 // declares the real dtype.
-Tensor as_declared(const Tensor& x, const Json& value) {
+Tensor with_declared_dtype(const Tensor& x, const Json& value) {
   const bool is_bfloat16 = value["type"].get<std::string>().starts_with("bf16");
   return is_bfloat16 && x.dtype() == kUint16 ? bitcast(x, {.dtype = kBfloat16}) : x;
 }
@@ -164,7 +168,7 @@ std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& name
     const std::string bytes = read_file(folder / fmt::format("{}_{}.pb", name, tensors.size()));
     tenon_tensor* tensor = nullptr;
     check(tenon_introspect_onnx_tensor(current_scope(), bytes.data(), bytes.size(), &tensor));
-    tensors.push_back(as_declared(Tensor::adopt(tensor), value));
+    tensors.push_back(with_declared_dtype(Tensor::adopt(tensor), value));
   }
   return tensors;
 }
@@ -412,11 +416,13 @@ std::string text_of(const OnnxSummary& summary) {
   }
   for (const auto& [why, n] : allowed) text += fmt::format("{}: {}\n", n, why);
   if (n_untraceable > 0) {
-    text += fmt::format("functions that run call by call, because shapes depend on input values: {}\n",
-                        n_untraceable);
+    text +=
+        fmt::format("functions that run call by call, because shapes depend on input values: {}\n",
+                    n_untraceable);
   }
   if (!summary.may_refuse) {
-    text += fmt::format("tests with only ops of the first tier that passed: {} of {}\n", n_first_passed, n_first);
+    text += fmt::format("tests with only ops of the first tier that passed: {} of {}\n",
+                        n_first_passed, n_first);
   }
   return text + fmt::format("{}: {} of {} on {}\n", summary.title, summary.passed(),
                             summary.may_refuse ? summary.results.size() : summary.total(),

@@ -48,7 +48,7 @@ std::set<std::string> suspects(const Row& row) {
 
 // Sort key of a row, smallest for the most specific one: with few suspects, of a low level, with a
 // small problem.
-std::tuple<size_t, int, size_t> breadth(const Row& row) {
+std::tuple<size_t, int, size_t> specificity_key(const Row& row) {
   return {suspects(row).size(), row.level, row.line.size()};
 }
 
@@ -70,7 +70,7 @@ std::string listed(const char* title, const std::vector<const Row*>& rows) {
 
 }  // namespace
 
-std::string with_kernels(const std::string& message, const std::vector<std::string>& ops) {
+std::string with_launched_ops(const std::string& message, const std::vector<std::string>& ops) {
   if (ops.empty()) return message;
   return message + kBegin + fmt::format("{}", fmt::join(ops, ", ")) + "]";
 }
@@ -95,8 +95,9 @@ std::string fault_summary(const std::vector<Row>& rows) {
     if (is_fault(row.status)) faults.push_back(&row);
   }
   if (faults.size() < 2) return "";
-  std::stable_sort(faults.begin(), faults.end(),
-                   [](const Row* a, const Row* b) { return breadth(*a) < breadth(*b); });
+  std::stable_sort(faults.begin(), faults.end(), [](const Row* a, const Row* b) {
+    return specificity_key(*a) < specificity_key(*b);
+  });
   // Processes the most specific rows first. A row is a consequence if an op that it uses fails by
   // itself.
   std::vector<std::string> order;

@@ -10,9 +10,9 @@
 
 namespace tenon_kit {
 
-// with_kernels() appends to a message the names of the other ops whose kernels a failing case
+// with_launched_ops() appends to a message the names of the other ops whose kernels a failing case
 // launches; kernels_of() parses them.
-std::string with_kernels(const std::string& message, const std::vector<std::string>& ops);
+std::string with_launched_ops(const std::string& message, const std::vector<std::string>& ops);
 std::vector<std::string> kernels_of(const Row& row);
 
 // Summarises the failing rows. For each op that fails by itself, lists its most specific failure

@@ -79,7 +79,7 @@ constexpr Mark kMarks[] = {{'p', "✓", "passed"},
 
 // Whether the row tests a claim. Checks that also run for unclaimed signatures do not show that a
 // claim holds.
-bool is_of_claim(const Row& row) {
+bool tests_a_claim(const Row& row) {
   const Check* check = find_check(row.check);
   return !check || !check->of_unclaimed;
 }
@@ -91,7 +91,7 @@ const Mark& mark(const std::vector<const Row*>& rows) {
     if (is_fault(row->status)) return kMarks[1];
     warned = warned || row->status == Status::kExpectedFail ||
              (row->status == Status::kUnsupported && row->cases > 0);
-    passed = passed || (row->status == Status::kPass && is_of_claim(*row));
+    passed = passed || (row->status == Status::kPass && tests_a_claim(*row));
   }
   return warned ? kMarks[2] : passed ? kMarks[0] : kMarks[3];
 }

@@ -80,7 +80,9 @@ struct Trust {
   std::string message(const Claim& claim) const {
     const bool may_be_plain =
         claim.op->sparse_output || std::any_of(claim.outputs.begin(), claim.outputs.end(), is_bool);
-    const std::string cases = any ? "no case with random values could reveal a fault: every oracle result is " : "no case could reveal a fault: every oracle result is ";
+    const std::string cases =
+        any ? "no case with random values could reveal a fault: every oracle result is "
+            : "no case could reveal a fault: every oracle result is ";
     return cases + (may_be_plain ? "zero, or equal to an input, in more than 90 % of its elements"
                                  : "zero, NaN, infinite or at an end of its dtype's range in more "
                                    "than 30 % of its elements");
@@ -88,8 +90,8 @@ struct Trust {
 };
 
 // Whether a problem has the dtypes of one of these claims.
-bool is_of_any(const std::vector<Claim>& claims, const Problem& problem,
-               const std::vector<std::pair<tenon_dtype, Sizes>>& outputs) {
+bool has_dtypes_of_any(const std::vector<Claim>& claims, const Problem& problem,
+                       const std::vector<std::pair<tenon_dtype, Sizes>>& outputs) {
   const auto at = [](const std::vector<tenon_dtype>& dtypes, size_t i) {
     return dtypes.empty() ? TENON_DTYPE_NONE : dtypes[std::min(i, dtypes.size() - 1)];
   };
@@ -137,8 +139,8 @@ bool runs(const Session& session, const Problem& problem) {
 }
 
 // The other ops whose kernels a failing problem launches.
-std::vector<std::string> kernels_beside(const Check& check, const Environment& env,
-                                        const Problem& problem) {
+std::vector<std::string> other_launched_ops(const Check& check, const Environment& env,
+                                            const Problem& problem) {
   guard::note_launches();
   try {
     check.test(env, problem);
@@ -287,7 +289,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     const bool is_sound = threw && runs(env.oracle, problem);
     const auto fails = [&](const Problem& candidate) {
       try {
-        if (!is_of_any(alike, candidate, env.oracle.infer(candidate))) return false;
+        if (!has_dtypes_of_any(alike, candidate, env.oracle.infer(candidate))) return false;
         if (!has_ranks(candidate, ranks)) return false;
         if (is_sound && !runs(env.oracle, candidate)) return false;
         finding = test_one(check, env, candidate);
@@ -306,7 +308,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     const Problem least =
         shrink(problem, {alike.data(), static_cast<size_t>(own - alike.begin())}, fails, budget);
     row.line = to_line(least);
-    row.message = with_kernels(row.message, kernels_beside(check, env, least));
+    row.message = with_launched_ops(row.message, other_launched_ops(check, env, least));
     break;
   }
   if (row.cases == 0 && refusal.empty() && !impossible.empty()) {
@@ -332,8 +334,9 @@ Row Runner::run(const Claim& claim, const Check& check,
     // On empty tensors, the decomposition works even if the device lacks the dtype.
     const bool is_absent = needs_absent_dtype(claim, env.features);
     row.status = is_absent ? Status::kUnsupported : Status::kFail;
-    row.message = is_absent ? "the device does not declare FLOAT64, and the kernel was never prepared"
-                            : "claimed, but the kernel was never prepared: the decomposition ran";
+    row.message = is_absent
+                      ? "the device does not declare FLOAT64, and the kernel was never prepared"
+                      : "claimed, but the kernel was never prepared: the decomposition ran";
     const std::string reason = guard::refusal_of(claim.op->id);
     if (!reason.empty()) row.message += "; the plugin refused with \"" + reason + "\"";
   } else if (row.status == Status::kPass && !trust.is_enough(env.thorough)) {

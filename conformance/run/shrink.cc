@@ -103,7 +103,7 @@ Problems fewer_inputs(const Problem& problem) {
 
 // Adjusts an attribute to the removal of axis `axis` of `rank`. Returns false if the attribute
 // refers to that axis.
-bool leave_axis_out(AttrValue& value, std::string_view name, int64_t axis, int64_t rank) {
+bool adjust_to_removed_axis(AttrValue& value, std::string_view name, int64_t axis, int64_t rank) {
   const auto is_it = [&](int64_t own) { return (own < 0 ? own + rank : own) == axis; };
   const auto moved = [&](int64_t own) {  // Axes may count from either end.
     if (own >= 0) return own > axis ? own - 1 : own;
@@ -147,7 +147,8 @@ void add_without_axis(const Problem& problem, std::span<const size_t> inputs, si
   AttrValues attrs;
   for (const auto& [name, value] : problem.attrs) {
     attrs[name] = value;
-    if (!leave_axis_out(attrs[name], name, rank - 1 - static_cast<int64_t>(from_back), rank))
+    if (!adjust_to_removed_axis(attrs[name], name, rank - 1 - static_cast<int64_t>(from_back),
+                                rank))
       return;
   }
   if (attrs == problem.attrs) return;
@@ -175,7 +176,7 @@ Problems fewer_axes(const Problem& problem) {
 }
 
 // Resets attributes to their defaults, except dtypes, which are part of the claim.
-Problems plainer_attrs(const Problem& problem) {
+Problems default_attrs(const Problem& problem) {
   Problems candidates;
   for (const auto& [plain, initial] : problem.attrs) {
     const AttrFacts* facts = problem.op->attr(plain);
@@ -277,7 +278,7 @@ Problem shrink(const Problem& problem, std::span<const Claim> simpler,
   for (bool progress = true; progress && budget > 0;) {
     progress = false;
     for (Problems (*candidates)(const Problem&) :
-         {smaller, fewer_inputs, fewer_axes, plainer_attrs, denser, simpler_values}) {
+         {smaller, fewer_inputs, fewer_axes, default_attrs, denser, simpler_values}) {
       while (improve(candidates(best))) progress = true;
     }
     Problems others;

@@ -23,10 +23,10 @@ Row failing(const char* op, const char* dtypes, const char* check, int level, st
 
 TEST(Blame, KernelsOfAMessageCanBeReadBack) {
   const Row row = failing("embedding", "f32", "value", 3,
-                          with_kernels("element 0 is 1, not 2", {"copy", "gather"}));
+                          with_launched_ops("element 0 is 1, not 2", {"copy", "gather"}));
   EXPECT_EQ(row.message, "element 0 is 1, not 2 [launches copy, gather]");
   EXPECT_EQ(kernels_of(row), (std::vector<std::string>{"copy", "gather"}));
-  EXPECT_EQ(with_kernels("element 0 is 1, not 2", {}), "element 0 is 1, not 2");
+  EXPECT_EQ(with_launched_ops("element 0 is 1, not 2", {}), "element 0 is 1, not 2");
 }
 
 TEST(Blame, SingleFaultHasNoSummary) {

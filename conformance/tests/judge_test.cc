@@ -57,7 +57,7 @@ TEST(Judge, DistinguishesSignedZerosIfDefined) {
 
 TEST(Judge, DoesNotTrustOraclesThatAreMostlyZeroNanOrInfinite) {
   const auto tells = [](const Reals& oracle, tenon_dtype dtype = TENON_FLOAT32) {
-    return is_telling(oracle, dtype);
+    return can_reveal_fault(oracle, dtype);
   };
   EXPECT_TRUE(tells({1, 2, 3, 0}));
   EXPECT_FALSE(tells({1, 2, 0, kInf}));
@@ -67,7 +67,7 @@ TEST(Judge, DoesNotTrustOraclesThatAreMostlyZeroNanOrInfinite) {
 
 TEST(Judge, DoesNotTrustOraclesAtTheEndsOfTheRange) {
   const auto half_of = [](Real end, tenon_dtype dtype) {
-    return is_telling(Reals{end, 1, end, 2}, dtype);
+    return can_reveal_fault(Reals{end, 1, end, 2}, dtype);
   };
   EXPECT_FALSE(half_of(greatest(TENON_FLOAT32), TENON_FLOAT32));
   EXPECT_FALSE(half_of(-greatest(TENON_FLOAT16), TENON_FLOAT16));
@@ -83,7 +83,7 @@ TEST(Judge, RequiresTenPercentOfASparseResultToDifferFromZeroAndInputs) {
   const Reals relu = {0, 0, 0, 0, 5, 0, 0, 0, 0, 10};
   const auto tells = [&](const Reals& oracle) {
     const Reals inputs[] = {{3}, input};
-    return is_telling_sparse(oracle, inputs);
+    return can_reveal_fault_sparse(oracle, inputs);
   };
   EXPECT_TRUE(tells(relu));
   EXPECT_FALSE(tells(Reals(10, 0)));

@@ -56,7 +56,7 @@ void Tape::resume() {
   recording_ = true;
 }
 
-void Tape::use_up() {
+void Tape::mark_consumed() {
   is_consumed_ = true;
   stop();
   forget();
@@ -109,7 +109,7 @@ void Tape::bind(TensorImpl& x, Node node, bool fresh) {
     x.tape_serial = serial_;
     x.tape_node = node;
   } else {
-    by_identity_[x.give_identity()] = node;
+    by_identity_[x.assign_identity()] = node;
   }
 }
 
@@ -123,12 +123,12 @@ Tape::Node Tape::new_leaf() {
 }
 
 void Tape::check_usable() const {
-  require_code(
-      !is_consumed_, Code::kFailedPrecondition,
-      "the tape was consumed by an earlier gradient call: create it as persistent to call gradient several times");
-  require_code(
-      options_.persistent || n_gradients_running_ == 0, Code::kFailedPrecondition,
-      "the tape is computing gradients, which consumes it: create it as persistent to use it during the computation");
+  require_code(!is_consumed_, Code::kFailedPrecondition,
+               "the tape was consumed by an earlier gradient call: create it as persistent to call "
+               "gradient several times");
+  require_code(options_.persistent || n_gradients_running_ == 0, Code::kFailedPrecondition,
+               "the tape is computing gradients, which consumes it: create it as persistent to use "
+               "it during the computation");
 }
 
 void Tape::check_on_scope() const {
@@ -142,8 +142,8 @@ void Tape::watch(const Source& source) {
   check_on_scope();
   if (const auto* variable = std::get_if<Ref<Variable>>(&source)) {
     const TensorType& type = (*variable)->type();
-    require(is_floating(type.dtype), "only floating-point values can be watched, but the source is {}",
-            type);
+    require(is_floating(type.dtype),
+            "only floating-point values can be watched, but the source is {}", type);
     if (variable_index_.contains(variable->get())) return;
     watched_variables_.push_back({*variable, {}});
     on_failure([&] { watched_variables_.pop_back(); },
@@ -152,8 +152,8 @@ void Tape::watch(const Source& source) {
   }
   const Tensor& x = std::get<Tensor>(source);
   require(x->donation == Donation::kNone, "a donated tensor cannot be watched");
-  require(is_floating(x->type.dtype), "only floating-point values can be watched, but the source is {}",
-          x->type);
+  require(is_floating(x->type.dtype),
+          "only floating-point values can be watched, but the source is {}", x->type);
   if (node_of(*x) != 0) return;
   watched_tensors_.push_back(x);
   on_failure([&] { watched_tensors_.pop_back(); }, [&] { bind(*x, new_leaf(), false); });
@@ -184,7 +184,7 @@ void tapes_on_read(Scope& scope, Variable& variable, TensorImpl& value) {
   each_tape(scope, [&](Tape& tape) { tape.on_read(variable, value); });
 }
 
-void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to) {
+void tapes_assign_same_node(Scope& scope, const TensorImpl& from, TensorImpl& to) {
   each_tape(scope, [&](Tape& tape) { tape.follow(from, to); });
 }
 

@@ -148,7 +148,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   Tensors differentiate_decomposition(const Record& record, const Args& args, TensorSpan before);
   void check_usable() const;
   void check_on_scope() const;
-  void use_up();
+  void mark_consumed();
   void forget();
 
   Ref<Scope> scope_;

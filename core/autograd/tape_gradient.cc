@@ -177,8 +177,8 @@ Tensors Tape::derivative(const Record& record, const Args& args,
   };
   const std::optional<uint64_t> part = args.derivative_id();
   if (!part) return code(given);
-  return scope_->composite_programs().run(*scope_, {op, record.attrs.view(), *part, args.types()},
-                                          given, code);
+  return scope_->composite_plans().run(*scope_, {op, record.attrs.view(), *part, args.types()},
+                                       given, code);
 }
 
 // Recomputes the decomposition under a new tape and differentiates it. Outer tapes record both,
@@ -304,7 +304,7 @@ Tensors Tape::ask(const Ask& ask) {
   if (!options_.persistent) stop();  // Keeps the backward pass from being recorded on this tape.
   const auto end = [&] {
     --n_gradients_running_;
-    if (!options_.persistent) use_up();
+    if (!options_.persistent) mark_consumed();
   };
   try {
     Tensors results = ask();
@@ -323,7 +323,9 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
     const TensorType& type = targets[i]->type;
     require(is_floating(type.dtype), "target {} must be floating point, but is {}", i, type);
     if (i >= cotangents.size() || !cotangents[i]) {
-      require(!type.lists, "target {} is a {}: pass a cotangent for it, or stack the list into a tensor first", i, type);
+      require(!type.lists,
+              "target {} is a {}: pass a cotangent for it, or stack the list into a tensor first",
+              i, type);
       continue;
     }
     require(cotangents[i]->type == type, "cotangent {} must be {} like its target, but is {}", i,

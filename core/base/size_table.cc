@@ -118,8 +118,8 @@ void SizeTable::mark_data_dependent(Size size) {
 void SizeTable::bound(Size size, Size most) {
   hold({Test::kLessEqual, size.word(), most.word()});
   const std::optional<size_t> symbol = symbol_of(size);
-  const bool says_something = !most.known() || most.word() < kLargestSize;
-  if (symbol && says_something) atoms_[symbols_[*symbol]].most = most;
+  const bool is_informative = !most.known() || most.word() < kLargestSize;
+  if (symbol && is_informative) atoms_[symbols_[*symbol]].most = most;
 }
 
 std::vector<size_t> SizeTable::data_dependent_symbols_of(Size size) const {
@@ -318,33 +318,33 @@ std::optional<bool> SizeTable::prove(const SizeTest& test) {
 
 std::optional<bool> SizeTable::answer_from_guards(const SizeTest& test,
                                                   const Polynomial& difference) {
-  const Size as_one = size_of(difference);
+  const Size difference_size = size_of(difference);
   for (const SizeTest& guard : guards_) {
-    if (const auto answer = answer_from_guard(guard, test, as_one)) return answer;
+    if (const auto answer = answer_from_guard(guard, test, difference_size)) return answer;
   }
   for (const LateGuard& guard : late_guards_) {
-    if (const auto answer = answer_from_guard(guard.test, test, as_one)) return answer;
+    if (const auto answer = answer_from_guard(guard.test, test, difference_size)) return answer;
   }
   return std::nullopt;
 }
 
 std::optional<bool> SizeTable::answer_from_guard(const SizeTest& guard, const SizeTest& test,
-                                                 Size as_one) {
+                                                 Size difference_size) {
   const bool same = guard.kind == test.kind, opposite = guard.kind == negated(test).kind;
   if (!same && !opposite) return std::nullopt;
   const Size other = size_of(plus(resolved_polynomial(Size::from_word(guard.b)),
                                   resolved_polynomial(Size::from_word(guard.a)), -1));
-  const bool swapped = identical(other, make(detail::SizeOp::kSub, 0, as_one));
+  const bool swapped = identical(other, make(detail::SizeOp::kSub, 0, difference_size));
   const bool ordered = test.kind == Test::kLess || test.kind == Test::kLessEqual;
-  if (same && (identical(other, as_one) || (!ordered && swapped))) return true;
-  if (opposite && (ordered ? swapped : identical(other, as_one) || swapped)) return false;
+  if (same && (identical(other, difference_size) || (!ordered && swapped))) return true;
+  if (opposite && (ordered ? swapped : identical(other, difference_size) || swapped)) return false;
   return std::nullopt;
 }
 
 // Matches polynomials of the form `sign * atom + number`, where `sign` is 1 or -1.
 namespace {
-struct Alone {
-  explicit Alone(const Polynomial& p) {
+struct SignedAtomPlusNumber {
+  explicit SignedAtomPlusNumber(const Polynomial& p) {
     const bool has_number = !p.empty() && p[0].atoms.empty();
     if (p.size() != (has_number ? 2u : 1u)) return;
     const Term& term = p.back();
@@ -361,7 +361,7 @@ struct Alone {
 }  // namespace
 
 void SizeTable::learn_at_least(const Polynomial& difference, int64_t least) {
-  const Alone alone(difference);
+  const SignedAtomPlusNumber alone(difference);
   if (!alone.found) return;
   Atom& x = atoms_[alone.atom];
   // sign * x + number >= least
@@ -469,9 +469,10 @@ int64_t SizeTable::read_on_host(Size size, std::string_view tensor, size_t axis)
   const auto number = example(size, false);
   const Cause cause("a read by the host");
   if (host_may_read_ && number) return pin(size);
-  const std::string_view why = !number          ? "is known only when the function runs"
-                               : host_may_read_ ? ""
-                                                : "is declared unknown by the signature of the function";
+  const std::string_view why = !number ? "is known only when the function runs"
+                               : host_may_read_
+                                   ? ""
+                                   : "is declared unknown by the signature of the function";
   fail(Code::kFailedPrecondition,
        "axis {} of {} has size {}, which {}: the host cannot read it while it traces. Compute with "
        "tenon_shape, which returns the sizes as a tensor",

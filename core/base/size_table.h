@@ -172,7 +172,8 @@ class SizeTable {
   Range range(const Polynomial& polynomial) const;
   std::optional<bool> prove(const SizeTest& test);
   std::optional<bool> answer_from_guards(const SizeTest& test, const Polynomial& difference);
-  std::optional<bool> answer_from_guard(const SizeTest& guard, const SizeTest& test, Size as_one);
+  std::optional<bool> answer_from_guard(const SizeTest& guard, const SizeTest& test,
+                                        Size difference_size);
   void record(const SizeTest& test);
   void learn_equal(const Polynomial& difference);
   void learn_at_least(const Polynomial& difference, int64_t least);

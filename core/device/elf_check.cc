@@ -97,7 +97,7 @@ FileVerdict truncated(const char* what, size_t index, uint64_t end, uint64_t siz
 }
 
 // Returns offset + size, or UINT64_MAX if the sum overflows.
-uint64_t end_of(uint64_t offset, uint64_t size) {
+uint64_t extreme_value_of(uint64_t offset, uint64_t size) {
   return size > UINT64_MAX - offset ? UINT64_MAX : offset + size;
 }
 
@@ -120,7 +120,7 @@ FileVerdict check_header(const ElfW(Ehdr) & header) {
 }
 
 FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t size) {
-  const uint64_t end = end_of(header.e_phoff, header.e_phnum * sizeof(ElfW(Phdr)));
+  const uint64_t end = extreme_value_of(header.e_phoff, header.e_phnum * sizeof(ElfW(Phdr)));
   if (end > size) return truncated("the table of segments, entry", header.e_phnum, end, size);
   std::vector<ElfW(Phdr)> segments(header.e_phnum);
   if (!file.read(segments.data(), header.e_phnum * sizeof(ElfW(Phdr)), header.e_phoff)) {
@@ -130,8 +130,8 @@ FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t
   bool has_load = false;
   for (size_t i = 0; i < segments.size(); ++i) {
     const ElfW(Phdr)& segment = segments[i];
-    if (end_of(segment.p_offset, segment.p_filesz) > size) {
-      return truncated("segment", i, end_of(segment.p_offset, segment.p_filesz), size);
+    if (extreme_value_of(segment.p_offset, segment.p_filesz) > size) {
+      return truncated("segment", i, extreme_value_of(segment.p_offset, segment.p_filesz), size);
     }
     has_dynamic = has_dynamic || segment.p_type == PT_DYNAMIC;
     if (segment.p_type != PT_LOAD) continue;
@@ -151,7 +151,7 @@ FileVerdict check_sections(const File& file, const ElfW(Ehdr) & header, uint64_t
   if (header.e_shentsize != sizeof(ElfW(Shdr))) {
     return not_a_library("the ELF header is inconsistent");
   }
-  const uint64_t end = end_of(header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
+  const uint64_t end = extreme_value_of(header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
   if (end > size) return truncated("the table of sections, entry", header.e_shnum, end, size);
   std::vector<ElfW(Shdr)> sections(header.e_shnum);
   if (!file.read(sections.data(), header.e_shnum * sizeof(ElfW(Shdr)), header.e_shoff)) {
@@ -159,7 +159,7 @@ FileVerdict check_sections(const File& file, const ElfW(Ehdr) & header, uint64_t
   }
   for (size_t i = 0; i < sections.size(); ++i) {
     if (sections[i].sh_type == SHT_NOBITS || sections[i].sh_type == SHT_NULL) continue;
-    const uint64_t section_end = end_of(sections[i].sh_offset, sections[i].sh_size);
+    const uint64_t section_end = extreme_value_of(sections[i].sh_offset, sections[i].sh_size);
     if (section_end > size) return truncated("section", i, section_end, size);
   }
   return {};

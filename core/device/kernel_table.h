@@ -70,7 +70,7 @@ class PreparedKernel {
   tenon_kernel_p* handle() const { return handle_; }
   const tenon_kernel* loop_line() const { return loop_line_; }
   const tenon_kernel* anchor_line() const { return anchor_line_; }
-  bool takes_strides() const { return traits_ & TENON_KERNEL_STRIDED_INPUTS; }
+  bool supports_strided_inputs() const { return traits_ & TENON_KERNEL_STRIDED_INPUTS; }
   // Whether an output may share memory with an input.
   bool may_alias(size_t output) const {
     if (traits_ & TENON_KERNEL_MAY_ALIAS) return true;

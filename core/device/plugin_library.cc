@@ -45,7 +45,7 @@ tenon_error* unimplemented(const char* call) {
 }
 
 // Throws if a plugin claims a feature whose functions it does not provide.
-void check_claims(const tenon_plugin& plugin) {
+void check_feature_functions(const tenon_plugin& plugin) {
   constexpr size_t kFirst = offsetof(tenon_plugin_calls, destroy);
   require(plugin.calls->struct_size > kFirst,
           "tenon_plugin_calls.struct_size is {}, too small for any function",
@@ -70,8 +70,10 @@ void check_plugin(const tenon_plugin& plugin) {
   require(is_valid(plugin.name) && is_name(view_of(plugin.name)),
           "its name {} is not of the form [a-z][a-z0-9_]*", view_of(plugin.name));
   require(is_valid(plugin.version), "tenon_plugin.version is NULL; give a version string");
-  require(plugin.create != nullptr && plugin.calls != nullptr, "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
-  require(plugin.n_kernels == 0 || plugin.kernels != nullptr, "tenon_plugin.kernels is NULL, but n_kernels is not 0");
+  require(plugin.create != nullptr && plugin.calls != nullptr,
+          "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
+  require(plugin.n_kernels == 0 || plugin.kernels != nullptr,
+          "tenon_plugin.kernels is NULL, but n_kernels is not 0");
   require(plugin.n_kernels == 0 ||
               plugin.kernel_size >= offsetof(tenon_kernel, prepare) + sizeof(void*),
           "its kernels have {} bytes each, which is too few", plugin.kernel_size);
@@ -85,17 +87,19 @@ void check_plugin(const tenon_plugin& plugin) {
           kMaxKernelSize);
 
   match_features(host_table(), plugin);
-  check_claims(plugin);
+  check_feature_functions(plugin);
 }
 
 }  // namespace
 
 void match_features(const tenon_host& host, const tenon_plugin& plugin) {
   const tenon_features of_host = plugin.requires_of_host & ~host.provides;
-  require_code(of_host == 0, Code::kUnavailable, "the plugin requires features that this host lacks: {}",
+  require_code(of_host == 0, Code::kUnavailable,
+               "the plugin requires features that this host lacks: {}",
                host_feature_names(of_host));
   const tenon_features of_plugin = host.requires_of_plugin & ~plugin.provides;
-  require_code(of_plugin == 0, Code::kUnavailable, "the plugin lacks features that this host requires: {}",
+  require_code(of_plugin == 0, Code::kUnavailable,
+               "the plugin lacks features that this host requires: {}",
                plugin_feature_names(of_plugin));
 }
 

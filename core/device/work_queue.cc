@@ -49,7 +49,7 @@ WorkQueue::Failure WorkQueue::find_failure(std::span<const uint64_t> tickets) co
   return nullptr;
 }
 
-void WorkQueue::require_sound(std::span<const uint64_t> tickets) {
+void WorkQueue::throw_first_failure(std::span<const uint64_t> tickets) {
   std::lock_guard guard(state_mutex_);
   const Failure why = find_failure(tickets);
   if (!why) [[likely]]
@@ -60,7 +60,7 @@ void WorkQueue::require_sound(std::span<const uint64_t> tickets) {
 
 uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
                              OnFailedInput if_failed, uint32_t site) {
-  if (if_failed == OnFailedInput::kThrow) require_sound(inputs);
+  if (if_failed == OnFailedInput::kThrow) throw_first_failure(inputs);
   // Notify before the new ticket is assigned: a later notification would include the ticket, whose
   // work is not enqueued yet, and report it as finished.
   if (since_notify_ >= kNotifyEvery) notify({});
@@ -159,7 +159,7 @@ void WorkQueue::wait() {
     }
     finish(upto, error, reached);
     if (error) device_.discard(error);
-    end_retired();
+    run_finished_retirements();
     return;
   }
 #if defined(TENON_NO_THREADS)
@@ -183,19 +183,19 @@ void WorkQueue::wait() {
   std::unique_lock lock(signal->mutex);
   signal->changed.wait(lock, [&] { return signal->done; });
   lock.unlock();
-  end_retired();
+  run_finished_retirements();
 #endif
 }
 
 void WorkQueue::retire(std::function<void()> end) noexcept {
-  end_retired();
+  run_finished_retirements();
   std::lock_guard guard(state_mutex_);
   retired_.push_back({last_, std::move(end)});
 }
 
 // Runs the release functions whose work has finished. The caller is a user thread and holds no
 // lock.
-void WorkQueue::end_retired() {
+void WorkQueue::run_finished_retirements() {
   std::vector<Retired> ended;
   {
     std::lock_guard guard(state_mutex_);
@@ -232,7 +232,7 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
   std::deque<Flight> finished;  // Destroyed outside the lock.
   std::lock_guard guard(state_mutex_);
   if (error) {
-    const Failure why = explain(error->info, sites_under_way(ticket));
+    const Failure why = explain(error->info, sites_in_flight(ticket));
     if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
     // If the plugin did not report which launch failed (host.launch_failed), every launch up to
     // `ticket` may have. Copies have no such report, so any of them may have failed.
@@ -260,7 +260,7 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
 }
 
 // Returns the sites (origins) of unfinished launches, one for each op.
-WorkQueue::Sites WorkQueue::sites_under_way(uint64_t upto) const {
+WorkQueue::Sites WorkQueue::sites_in_flight(uint64_t upto) const {
   Sites sites;
   for (const Flight& flight : flights_) {
     if (flight.ticket > upto) break;
@@ -275,7 +275,7 @@ WorkQueue::Sites WorkQueue::sites_under_way(uint64_t upto) const {
 
 WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error) const {
   std::lock_guard guard(state_mutex_);
-  return explain(error, sites_under_way(last_));
+  return explain(error, sites_in_flight(last_));
 }
 
 // Adds the op whose launch failed to the plugin's error, or all ops that may have failed.

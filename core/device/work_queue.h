@@ -86,7 +86,7 @@ class WorkQueue {
 
   // ---- outcomes ----
   // Throws the error of the first of these tickets that failed.
-  void require_sound(std::span<const uint64_t> tickets);
+  void throw_first_failure(std::span<const uint64_t> tickets);
   // Records the plugin's report that an enqueued launch failed. Callable from any thread.
   [[gnu::cold]] void fail(uint64_t ticket, ErrorInfo error);
   // Adds the ops in progress that may have caused an error to its message.
@@ -140,12 +140,12 @@ class WorkQueue {
   enum class Reached { kYes, kPerhaps };
   void finish(uint64_t ticket, const tenon_error* error, Reached reached);
   using Sites = SmallVector<uint32_t, 8>;
-  [[gnu::cold]] Sites sites_under_way(uint64_t upto) const;
+  [[gnu::cold]] Sites sites_in_flight(uint64_t upto) const;
   [[gnu::cold]] Failure explain(const ErrorInfo& error, std::span<const uint32_t> sites) const;
   [[gnu::cold]] void spread(uint64_t first);
   void mark_reported(const Failure& why);
   Failure find_failure(std::span<const uint64_t> tickets) const;
-  void end_retired();
+  void run_finished_retirements();
 
   Device& device_;
   tenon_stream_p* stream_ = nullptr;

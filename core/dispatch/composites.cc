@@ -36,7 +36,7 @@ Tensors Composites::call(const Call& call) {
     return call.op.decompose(call.op, call.attrs.data, inputs);
   };
   Tensors outputs =
-      scope_.composite_programs().run(scope_, {call.op, call.attrs}, shared(call.inputs), parts);
+      scope_.composite_plans().run(scope_, {call.op, call.attrs}, shared(call.inputs), parts);
 #if !defined(NDEBUG)
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   assert(outputs.size() == types.size());
@@ -48,7 +48,7 @@ Tensors Composites::call(const Call& call) {
 bool Composites::is_one(const Call& call) {
   if (scope_.traced_cells() || scope_.recorder()) return false;
   const Scope::OnDevice on(scope_, common_device(scope_, call.inputs));
-  return scope_.composite_programs().is_light(scope_, {call.op, call.attrs}, shared(call.inputs));
+  return scope_.composite_plans().is_light(scope_, {call.op, call.attrs}, shared(call.inputs));
 }
 
 }  // namespace tenon

@@ -61,7 +61,7 @@ Tensor another(Scope& scope, const Tensor& x);
 // Returns an alias if `x` is donated, so that the first of several ops does not consume it.
 Tensor without_donation(Scope& scope, const Tensor& x);
 // Defined in core/autograd/tape.cc.
-void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to);
+void tapes_assign_same_node(Scope& scope, const TensorImpl& from, TensorImpl& to);
 
 // Copies tensors from and to host memory, row-major. `bytes` must match the size of the type.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);

@@ -154,7 +154,7 @@ Tensors Launcher::outputs() {
 }
 
 Tensors Launcher::run() {
-  if (!kernel_->takes_strides()) make_dense();
+  if (!kernel_->supports_strided_inputs()) make_dense();
   Tensors results = outputs();
 
   const size_t n = tensors_.size();

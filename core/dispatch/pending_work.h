@@ -51,7 +51,9 @@ class PendingWork {
   uint64_t replay(tenon_recording_p* recording, tenon_replay& replay, const Reads& reads);
   uint32_t site_of(const OpDef& op, const std::string& location);
   // Throws the error of the first of these tickets that failed.
-  void require_sound(std::span<const uint64_t> tickets) { queue_.require_sound(tickets); }
+  void throw_first_failure(std::span<const uint64_t> tickets) {
+    queue_.throw_first_failure(tickets);
+  }
   // Enqueues a write of a few bytes.
   void write(tenon_buffer_p* buffer, uint64_t offset, std::span<const std::byte> bytes);
   // Sets the error record of a launch or a replay.

@@ -305,8 +305,8 @@ class ProfileLog::Merger {
     for (Profile::Event event : events) {
       event.row = numbers[event.row];
       if (event.location != 0) event.location += first_location - 1;
-      constexpr uint32_t kTold = Profile::kLane | ProfileTrack::kByDevice;
-      if ((event.thread & kTold) == kTold) {
+      constexpr uint32_t kOnDeviceClock = Profile::kLane | ProfileTrack::kByDevice;
+      if ((event.thread & kOnDeviceClock) == kOnDeviceClock) {
         event.thread &= ~ProfileTrack::kByDevice;
         event.start += static_cast<uint64_t>(shifts_[event.thread & ~Profile::kLane]);
       }
@@ -425,7 +425,7 @@ void ProfileLog::read(uint32_t lane, const Marked& launch, Device& device) {
   {
     std::lock_guard guard(mutex_);
     Lane& at = lanes_[lane];
-    at.is_told = true;
+    at.has_clock_bounds = true;
     at.min_offset = std::max(at.min_offset, static_cast<int64_t>(launch.enqueued - *begin));
     at.max_offset = std::min(at.max_offset, static_cast<int64_t>(launch.finished - *end));
   }

@@ -62,14 +62,15 @@ class ProfileLog {
     Device* device;
     uint64_t busy_until = 0;
     std::vector<Marked> marked = {};
-    // Bounds of the offset from the device's clock to the host's. Valid if is_told is true.
-    bool is_told = false;
+    // Bounds of the offset from the device's clock to the host's. Valid if has_clock_bounds is
+    // true.
+    bool has_clock_bounds = false;
     int64_t min_offset = std::numeric_limits<int64_t>::min();
     int64_t max_offset = std::numeric_limits<int64_t>::max();
 
     int64_t shift() const {
       const uint64_t room = static_cast<uint64_t>(max_offset) - static_cast<uint64_t>(min_offset);
-      return is_told ? min_offset + static_cast<int64_t>(room) / 2 : 0;
+      return has_clock_bounds ? min_offset + static_cast<int64_t>(room) / 2 : 0;
     }
   };
 

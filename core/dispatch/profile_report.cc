@@ -107,8 +107,8 @@ std::string span_event(const Profile& profile, const Profile::Event& event) {
   if (!row.device.empty()) args += fmt::format(R"(,"device":{})", json(row.device));
   if (event.device_time) args += fmt::format(R"(,"device_us":{})", micros(event.device_time));
   if (is_on_lane) {
-    const bool is_told = row.times.clock == DeviceClock::kDevice;
-    args += fmt::format(R"(,"clock":"{}")", is_told ? "device" : "host");
+    const bool has_clock_bounds = row.times.clock == DeviceClock::kDevice;
+    args += fmt::format(R"(,"clock":"{}")", has_clock_bounds ? "device" : "host");
   }
   if (event.location) {
     args += fmt::format(R"(,"location":{})", json(profile.locations[event.location]));

@@ -178,7 +178,7 @@ std::shared_ptr<LaunchWatch> watch_profiled(Scope& scope, Device& device,
   return track ? track->watch(device, launch) : nullptr;
 }
 
-std::function<void()> when_profiled_finishes(Scope& scope, Device& device) {
+std::function<void()> profiled_completion_callback(Scope& scope, Device& device) {
   if (!scope.is_profiled()) [[likely]]
     return {};
   const auto track = scope.profile_track();

@@ -208,6 +208,6 @@ std::shared_ptr<LaunchWatch> watch_profiled(Scope& scope, Device& device,
                                             const tenon_launch& launch);
 // Returns the callback to run when a copy about to be enqueued has finished, since the copy may
 // delay the next launch. Empty if nothing is profiled.
-std::function<void()> when_profiled_finishes(Scope& scope, Device& device);
+std::function<void()> profiled_completion_callback(Scope& scope, Device& device);
 
 }  // namespace tenon

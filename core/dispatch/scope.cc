@@ -230,7 +230,7 @@ void Scope::wait(PendingWork::Done done) {
   one_less(nullptr);
 }
 
-CompositePlans& Scope::composite_programs() {
+CompositePlans& Scope::composite_plans() {
   if (!composite_programs_) composite_programs_ = new_composite_plans(context_);
   return *composite_programs_;
 }

@@ -145,9 +145,9 @@ class Scope final : public Object, public Pooled<Scope> {
   };
   // Throws a value error of a launch, or defers it if a function is in progress.
   void report_value_error(Error error);
-  // keeps_value_errors() returns whether value errors are deferred. has_value_error() returns
+  // defers_value_errors() returns whether value errors are deferred. has_value_error() returns
   // whether there is a deferred one.
-  bool keeps_value_errors() const { return value_errors_ != nullptr; }
+  bool defers_value_errors() const { return value_errors_ != nullptr; }
   bool has_value_error() const { return value_errors_ && value_errors_->any(); }
 
   // While an Apart exists, calls reach only interpreters that are pushed later. Host code thus runs
@@ -243,7 +243,7 @@ class Scope final : public Object, public Pooled<Scope> {
 
   RepeatedCalls& repeated() { return *repeated_; }
   // The cached launches of composite ops that ran in this scope.
-  CompositePlans& composite_programs();
+  CompositePlans& composite_plans();
 
  private:
   static constexpr size_t kCached = 512;

@@ -36,7 +36,8 @@ Tensor from_host(Scope& scope, Device& device, const TensorType& type, const voi
     device.copy(scope.stream(device), {nullptr, const_cast<void*>(data), 0, 0},
                 {y->storage->buffer, nullptr, 0, 0}, size);
   } else {
-    scope.pending(device).write(*y->storage, data, size, when_profiled_finishes(scope, device));
+    scope.pending(device).write(*y->storage, data, size,
+                                profiled_completion_callback(scope, device));
   }
   if (scope.recorder()) scope.recorder()->written(*y, scalar);
   span.end();
@@ -104,7 +105,7 @@ namespace {
 // Copies the value of `x` to `data` and returns true if the value is available without waiting.
 // Otherwise sets `source` to a dense tensor, which the caller reads from its device, and returns
 // false.
-bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tensor& source) {
+bool read_if_available(Scope& scope, const Tensor& x, void* data, size_t bytes, Tensor& source) {
   require_value(*x);
   if (scope.recorder()) scope.recorder()->interrupted();
   require(bytes == bytes_of(x->type), "{} has {} bytes, but the buffer has {}", x->type,
@@ -137,7 +138,7 @@ void read_and_wait(Scope& scope, const Storage& from, uint64_t offset, void* dat
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes) {
   ProfileSpan span(scope, *x);
   Tensor source;
-  if (!read_at_once(scope, x, data, bytes, source)) {
+  if (!read_if_available(scope, x, data, bytes, source)) {
     read_and_wait(scope, *source->storage, byte_offset(*source), data, bytes);
   }
   span.end();
@@ -146,7 +147,7 @@ void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes) {
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes, PendingWork::Done done) {
   ProfileSpan span(scope, *x);
   Tensor source;
-  if (read_at_once(scope, x, data, bytes, source)) {
+  if (read_if_available(scope, x, data, bytes, source)) {
     span.end();
     done(nullptr);
     return;
@@ -168,7 +169,8 @@ int64_t read_integer(const Tensor& x) {
   if (x->is_scalar_value() && !is_floating(x->type.dtype)) return x->int_value;
   if (x->storage && !x->storage->device->can_wait()) {
     fail(Code::kUnimplemented,
-         "the size of an output depends on data, but {} cannot wait for it here: specify the attribute `size`",
+         "the size of an output depends on data, but {} cannot wait for it here: specify the "
+         "attribute `size`",
          {x->storage->device->name()});
   }
   const Scope::Unrecorded unrecorded(scope);
@@ -221,7 +223,7 @@ void consume(TensorImpl& x) {
 
 Tensor another(Scope& scope, const Tensor& x) {
   Tensor own = scope.traced_cells() && x->storage ? scope.traced_cells()->inside(x) : alias_of(*x);
-  if (scope.innermost()) tapes_follow(scope, *x, *own);
+  if (scope.innermost()) tapes_assign_same_node(scope, *x, *own);
   return own;
 }
 

@@ -121,7 +121,7 @@ onnx::StoredNames names_of_stored(std::span<const FunctionToSave> functions) {
       stored.cells[cell.get()] = names.fresh(name.empty() ? "variable" : name);
     }
     for (const Tensor& x : f.trace->captures()) {
-      const auto [at, is_new] = stored.captures.try_emplace(x->give_identity());
+      const auto [at, is_new] = stored.captures.try_emplace(x->assign_identity());
       if (is_new) at->second = names.fresh("capture");
     }
   }
@@ -142,7 +142,7 @@ std::vector<TensorToStore> weights_of(Scope& scope, std::span<const FunctionToSa
     for (const Ref<Cell>& cell : f.trace->states()) {
       if (!cell->type().is_token()) add(stored.cells.at(cell.get()), cell->held());
     }
-    for (const Tensor& x : f.trace->captures()) add(stored.captures.at(x->give_identity()), x);
+    for (const Tensor& x : f.trace->captures()) add(stored.captures.at(x->assign_identity()), x);
   }
   return all;
 }

@@ -67,15 +67,15 @@ bool is_same_half(DType dtype, double a, double b) {
 // are equally near to x, only the one farther from zero may convert back to x. Starting at a double
 // slightly farther from zero than x selects this one.
 Decimal shortest_half(Element x) {
-  constexpr int kEnough = 8;  // Digits after the first: more than any half type needs.
+  constexpr int kMaxFractionDigits = 8;  // Digits after the first: more than any half type needs.
   const double above = std::nextafter(x.value, x.value < 0 ? -INFINITY : INFINITY);
-  for (int n = 0; n < kEnough; ++n) {
+  for (int n = 0; n < kMaxFractionDigits; ++n) {
     for (const double start : {x.value, above}) {
       const Decimal decimal = parse(fmt::format("{:.{}e}", start, n));
       if (is_same_half(x.dtype, value_of(decimal), x.value)) return decimal;
     }
   }
-  return rounded(x.value, kEnough);
+  return rounded(x.value, kMaxFractionDigits);
 }
 
 // Returns the shortest digits that convert back to the same value of the dtype.

@@ -62,7 +62,8 @@ void store_float(double value, DType dtype, void* to) {
     case DType::kF128:
       return store(double_to_quad(value), to);
     default:
-      fail(Code::kInvalidArgument, "the scalar {} cannot be converted to {} implicitly: use cast", {value, dtype});
+      fail(Code::kInvalidArgument, "the scalar {} cannot be converted to {} implicitly: use cast",
+           {value, dtype});
   }
 }
 
@@ -113,7 +114,7 @@ Tensor alias_of(const TensorImpl& x) {
   y->offset = x.offset;
   y->storage = x.storage;
   y->int_value = x.int_value;
-  y->program_input = x.program_input;
+  y->plan_input = x.plan_input;
   y->dense = x.dense;
   return y;
 }

@@ -4,7 +4,7 @@ namespace tenon {
 
 template class SmallVector<Tensor, 3>;
 
-uint64_t TensorImpl::give_identity() const {
+uint64_t TensorImpl::assign_identity() const {
   static std::atomic<uint64_t> next{1};
   uint64_t identity = identity_.load(std::memory_order_acquire);
   if (identity != 0) return identity;

@@ -49,10 +49,11 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   uint32_t tape_node = 0;
   // For an inline scalar that is an input of a launch plan (core/trace/plans/launch_plan.h): the
   // number of the input, from 1.
-  uint32_t program_input = 0;
-  // Identifies the tensor in the tables of tapes. 0 until give_identity() assigns it. Never reused.
+  uint32_t plan_input = 0;
+  // Identifies the tensor in the tables of tapes. 0 until assign_identity() assigns it. Never
+  // reused.
   uint64_t identity() const { return identity_.load(std::memory_order_acquire); }
-  uint64_t give_identity() const;
+  uint64_t assign_identity() const;
   Donation donation = Donation::kNone;
   bool dense = true;  // Row-major without gaps.
 

@@ -106,9 +106,9 @@ void Function::fall_back_to_eager(Scope& scope, const Error& why) {
   std::lock_guard guard(mutex_);
   if (!tracing_error_.empty()) return;
   tracing_error_ = why.what();
-  scope.context().log(
-      TENON_LOG_WARNING,
-      format("function {} cannot be traced and therefore runs op by op: {}", {name_, tracing_error_}));
+  scope.context().log(TENON_LOG_WARNING,
+                      format("function {} cannot be traced and therefore runs op by op: {}",
+                             {name_, tracing_error_}));
 }
 
 void Function::check(TensorSpan inputs) const {
@@ -258,7 +258,7 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
     require_code(again.made.empty(), Code::kFailedPrecondition,
                  "function {} creates {} in every call: create it before the function, or only in "
                  "the first call",
-                 name_, again.names_of_made());
+                 name_, again.names_of_created_cells());
     written = std::move(again);
   }
   span.end();

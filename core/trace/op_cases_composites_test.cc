@@ -9,10 +9,10 @@ namespace {
 using testing::OpProblem;
 
 // While it exists, composite ops run op by op.
-class InParts {
+class RunOpByOp {
  public:
-  explicit InParts(Context& context) : context_(context) { context_.run_functions_eagerly(true); }
-  ~InParts() { context_.run_functions_eagerly(false); }
+  explicit RunOpByOp(Context& context) : context_(context) { context_.run_functions_eagerly(true); }
+  ~RunOpByOp() { context_.run_functions_eagerly(false); }
 
  private:
   Context& context_;
@@ -77,7 +77,7 @@ TEST_P(RepeatedComposites, AreBitwiseEqual) {
     const bool is_smooth = op.differentiable && c.check_gradient;
     Tensors want, first, second;
     {
-      const InParts in_parts(context());
+      const RunOpByOp in_parts(context());
       want = problem.call(inputs);
       if (is_smooth) first = gradients(problem, inputs, false);
       if (is_smooth) second = gradients(problem, inputs, true);

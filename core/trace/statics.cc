@@ -41,7 +41,7 @@ uint64_t identity_of(const void* handle) {
   if (!handle) refuse("contain a NULL handle");
   switch (static_cast<const Object*>(handle)->kind()) {
     case Kind::kTensor:
-      return static_cast<const TensorImpl*>(handle)->give_identity();
+      return static_cast<const TensorImpl*>(handle)->assign_identity();
     case Kind::kVariable:
       return static_cast<const Variable*>(handle)->id();
     case Kind::kGenerator:

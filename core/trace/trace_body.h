@@ -21,7 +21,7 @@ struct TracedBody {
   std::vector<Tracer::Made> made;
   std::vector<Tracer::Stored> stored;
 
-  std::string names_of_made() const {
+  std::string names_of_created_cells() const {
     std::string names;
     for (const Tracer::Made& each : made) {
       names += names.empty() ? "" : ", ";

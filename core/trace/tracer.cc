@@ -164,7 +164,7 @@ Value Tracer::value_of(TensorImpl& x) {
     if (traced.trace == serial_) return traced.value;
     require_same_trace(x);
   }
-  const auto [at, is_new] = captured_.try_emplace(x.give_identity());
+  const auto [at, is_new] = captured_.try_emplace(x.assign_identity());
   if (is_new) {
     at->second = graph_.add_input(x.type, InputRole::kCapture, "", *x.storage->device);
     captures_.push_back(Tensor::share(&x));

@@ -15,7 +15,7 @@ let network = null;
 let generation = 0;
 
 /** Lets the messages that are waiting be handled. */
-function breathe() {
+function yield_to_messages() {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = resolve;
@@ -58,7 +58,7 @@ async function train({ network: kind, rate }) {
       imagesPerSecond: (step * BATCH) / seconds, memory: tenon.memory().wasmBytes,
     });
     accuracy?.dispose();
-    await breathe();
+    await yield_to_messages();
   }
 }
 

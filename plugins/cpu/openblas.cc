@@ -52,7 +52,7 @@ bool find_functions(void* library, char prefix, BlasFunctions<T>& out) {
 
 // Whether OpenBLAS has code for this processor. On an unknown processor it uses code for a much
 // older one, which is several times slower than Tenon's own code.
-bool knows_processor(const std::string& core) {
+bool supports_processor(const std::string& core) {
 #if defined(__x86_64__)
   return core == "Haswell" || core == "Zen" || core == "SkylakeX" || core == "Cooperlake" ||
          core == "SapphireRapids";
@@ -62,13 +62,13 @@ bool knows_processor(const std::string& core) {
 }
 
 // Whether OpenBLAS uses the widest vectors of this processor.
-bool uses_all_vectors(const std::string& core) {
+bool uses_widest_vectors(const std::string& core) {
   return !has_avx512() || (core != "Haswell" && core != "Zen");
 }
 
 // Calls a function that always takes a work buffer; products of small matrices may not. Returns
 // false if memory is exhausted.
-bool use_buffer(const Blas& blas) {
+bool call_with_work_buffer(const Blas& blas) {
   const BlasCalls calls(blas);
   if (!calls) return false;
   float a[4] = {1, 0, 0, 1};
@@ -122,20 +122,22 @@ OpenBlas load() {
   const size_t space = name.find(' ');
   name = name.substr(0, name.find(' ', space == std::string::npos ? space : space + 1));
   const std::string core = corename();
-  if (!knows_processor(core)) {
+  if (!supports_processor(core)) {
     return refuse(name + " has no code for this processor and would use the code for " + core);
   }
 
   made.blas.enter = buffers->enter;
   made.blas.leave = buffers->leave;
-  if (!use_buffer(made.blas)) throw std::bad_alloc();
-  if (!buffers->has_served()) {
-    return refuse("other code in this process has already loaded OpenBLAS, so its memory allocator cannot be replaced");
+  if (!call_with_work_buffer(made.blas)) throw std::bad_alloc();
+  if (!buffers->was_called_by_openblas()) {
+    return refuse(
+        "other code in this process has already loaded OpenBLAS, so its memory allocator cannot be "
+        "replaced");
   }
   // OpenBLAS uses one thread, so that results do not depend on the number of threads and all
   // threads belong to one pool.
   if (parallel() != 0) set_threads(1);
-  made.blas.multiplies = uses_all_vectors(core);
+  made.blas.multiplies = uses_widest_vectors(core);
   made.is_usable = true;
   made.text = name + " (" + core + ")";
   return made;

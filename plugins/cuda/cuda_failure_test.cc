@@ -22,7 +22,7 @@ constexpr const char* kFunctions[] = {
 class CudaFailure : public ::testing::TestWithParam<const char*> {};
 
 // Calls all functions of the plugin: launches, copies, fills, events, times, callbacks.
-void use_everything() {
+void call_every_plugin_function() {
   const Bench bench;
   if (!bench.is_open()) return;
   bench.run(TENON_OP_add, nullptr, {f32({1, 2}), f32({3, 4})}, {f32({2}, {})});
@@ -64,10 +64,10 @@ void use_everything() {
 TEST_P(CudaFailure, FailingDriverFunctionIsReportedWithoutLeaks) {
   for (const char* const when : {":1", ":2", ":3", ":5", ":1+"}) {
     const Fault fault(GetParam() + std::string(when));
-    use_everything();
+    call_every_plugin_function();
     EXPECT_EQ(count_errors(), 0u) << GetParam() << when;
   }
-  use_everything();
+  call_every_plugin_function();
   const Bench bench;
   EXPECT_TRUE(bench.is_open()) << bench.failure().message;
 }

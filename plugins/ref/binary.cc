@@ -39,7 +39,7 @@ W remainder(W a, W b) {
 // Whether the exact quotient is negative and not an integer: floor division is then one less than
 // truncating division.
 template <class W>
-bool floor_is_below(W a, W b) {
+bool floor_differs_from_truncation(W a, W b) {
   return remainder(a, b) != 0 && (a < 0) != (b < 0);
 }
 
@@ -81,10 +81,13 @@ Function<W> int_function(uint32_t op) {
     case TENON_OP_div:
       return [](W a, W b) { return divide(a, b); };
     case TENON_OP_floor_div:
-      return [](W a, W b) { return static_cast<W>(divide(a, b) - (floor_is_below(a, b) ? 1 : 0)); };
+      return [](W a, W b) {
+        return static_cast<W>(divide(a, b) - (floor_differs_from_truncation(a, b) ? 1 : 0));
+      };
     case TENON_OP_mod:
-      return
-          [](W a, W b) { return static_cast<W>(remainder(a, b) + (floor_is_below(a, b) ? b : 0)); };
+      return [](W a, W b) {
+        return static_cast<W>(remainder(a, b) + (floor_differs_from_truncation(a, b) ? b : 0));
+      };
     case TENON_OP_fmod:
       return [](W a, W b) { return remainder(a, b); };
     case TENON_OP_pow:

@@ -44,7 +44,7 @@ struct Order {
 // Sorts each line along the axis and stores as many of its first elements as the output has: their
 // values, their indices, or both. `values` or `indices` is NULL if it is not an output.
 template <class T>
-void keep_first(const tenon_launch& launch, Order order, T* values, int64_t* indices) {
+void store_first_sorted(const tenon_launch& launch, Order order, T* values, int64_t* indices) {
   const tenon_view& in = launch.inputs[0];
   const tenon_view& out = launch.outputs[0];
   if (tenon_sdk::count(out) == 0) return;
@@ -73,7 +73,7 @@ Prepared prepare_sort(const Request& request) {
   const Order order = {tenon_sdk::from_front(attrs.axis, request.input(0).rank), attrs.descending};
   return tenon_sdk::dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [order](const tenon_launch& launch) {
-      keep_first<T>(launch, order, data<T>(launch.outputs[0]), nullptr);
+      store_first_sorted<T>(launch, order, data<T>(launch.outputs[0]), nullptr);
     });
   });
 }
@@ -83,7 +83,7 @@ Prepared prepare_argsort(const Request& request) {
   const Order order = {tenon_sdk::from_front(attrs.axis, request.input(0).rank), attrs.descending};
   return tenon_sdk::dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [order](const tenon_launch& launch) {
-      keep_first<T>(launch, order, nullptr, data<int64_t>(launch.outputs[0]));
+      store_first_sorted<T>(launch, order, nullptr, data<int64_t>(launch.outputs[0]));
     });
   });
 }
@@ -94,7 +94,8 @@ Prepared prepare_top_k(const Request& request) {
                        attrs.sorted};
   return tenon_sdk::dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [order](const tenon_launch& launch) {
-      keep_first<T>(launch, order, data<T>(launch.outputs[0]), data<int64_t>(launch.outputs[1]));
+      store_first_sorted<T>(launch, order, data<T>(launch.outputs[0]),
+                            data<int64_t>(launch.outputs[1]));
     });
   });
 }

@@ -50,7 +50,7 @@ struct Loops {
   // Gaussian elimination with partial pivoting: leaves the pivots on the diagonal of `a`. Returns
   // true if the number of row swaps is odd.
   static bool eliminate(Matrix& a) {
-    const std::vector<int64_t> swaps = swaps_of_elimination(a);
+    const std::vector<int64_t> swaps = factorize_lu(a);
     bool is_odd = false;
     for (size_t i = 0; i < swaps.size(); ++i) {
       is_odd = is_odd != (swaps[i] != static_cast<int64_t>(i));
@@ -60,7 +60,7 @@ struct Loops {
 
   // Solves a x = b, and replaces b by x. Returns false if a is singular.
   static bool solve(Matrix& a, Matrix& b) {
-    const std::vector<int64_t> swaps = swaps_of_elimination(a);
+    const std::vector<int64_t> swaps = factorize_lu(a);
     for (int64_t i = 0; i < a.rows(); ++i) {
       if (a(i, i) == 0) return false;
       swap_rows(b, i, swaps[static_cast<size_t>(i)]);
@@ -158,7 +158,7 @@ struct Loops {
   // Computes the LU factorisation with partial pivoting in place: U is in the upper triangle, and
   // the multipliers of L are below the diagonal. In step i, row i was swapped with row swaps[i] >=
   // i, which had the largest element in column i.
-  static std::vector<int64_t> swaps_of_elimination(Matrix& a) {
+  static std::vector<int64_t> factorize_lu(Matrix& a) {
     const int64_t n = a.rows();
     std::vector<int64_t> swaps;
     for (int64_t i = 0; i < n; ++i) {

@@ -18,7 +18,7 @@ inline int64_t count_matrices(const tenon_view& view) {
 
 // Returns the offset, in elements, of matrix or vector number `index` of an operand. Each matrix or
 // vector spans the last `n_axes` axes.
-inline int64_t offset_of_part(const tenon_view& view, size_t n_axes, int64_t index) {
+inline int64_t offset_of_matrix(const tenon_view& view, size_t n_axes, int64_t index) {
   const int64_t* strides = strides_of(view);
   int64_t at = 0;
   if (count(view) == 0) return at;
@@ -37,7 +37,7 @@ struct MatrixView {
   MatrixView(const tenon_view& view, int64_t index) {
     const size_t row = view.rank - size_t{2}, column = view.rank - size_t{1};
     const int64_t* strides = strides_of(view);
-    first = data<T>(view) + offset_of_part(view, 2, index);
+    first = data<T>(view) + offset_of_matrix(view, 2, index);
     rows = view.sizes[row];
     columns = view.sizes[column];
     row_stride = strides != nullptr ? strides[row] : 0;

@@ -114,7 +114,7 @@ struct MatrixKernels {
     if (scale != 0 && factorisations.svd(x, u, s, vh)) {
       for (int64_t i = 0; i < rank; ++i) {
         s[static_cast<size_t>(i)] /= scale;
-        if (!points_down(u, i)) continue;
+        if (!has_negative_peak(u, i)) continue;
         negate_column(u, i);
         negate_row(vh, i);
       }
@@ -137,7 +137,7 @@ struct MatrixKernels {
     if (scale != 0 && factorisations.eigh(x, w, v)) {
       for (W& value : w) value /= scale;
       for (int64_t i = 0; i < x.rows(); ++i) {
-        if (points_down(v, i)) negate_column(v, i);
+        if (has_negative_peak(v, i)) negate_column(v, i);
       }
     } else {
       v.set_nan();
@@ -161,7 +161,7 @@ struct MatrixKernels {
 
   // Whether the element with the largest magnitude in a column is negative. If several have that
   // magnitude up to rounding, the first one decides.
-  static bool points_down(const Matrix& vectors, int64_t column) {
+  static bool has_negative_peak(const Matrix& vectors, int64_t column) {
     W most = 0;
     for (int64_t i = 0; i < vectors.rows(); ++i) {
       most = std::max<W>(most, std::abs(vectors(i, column)));

@@ -149,10 +149,10 @@ std::vector<Data> initial_data_of_a_run(const TestDevice& bench) {
   return handed;
 }
 
-class VulkanCache : public ReportsNothingTest {
+class VulkanCache : public ExpectsNoReportsTest {
  protected:
   void SetUp() override {
-    ReportsNothingTest::SetUp();
+    ExpectsNoReportsTest::SetUp();
     given.clear();
     refuses_data = false;
     const TestDevice bench(keeping_in(folder()));

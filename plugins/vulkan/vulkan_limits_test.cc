@@ -192,10 +192,10 @@ TEST(VulkanLimits, MemoryBudgetIsReadFromTheDriver) {
   const auto& device = from_c(bench.device());
   if (!device.driver().physical().offers.memory_budget) GTEST_SKIP() << "it has none";
   const MemoryTypes& types = device.memory_types();
-  const uint64_t before = left_in_budget(device.driver(), types.device);
+  const uint64_t before = remaining_budget_bytes(device.driver(), types.device);
   EXPECT_LE(before, types.device_bytes);
   const Memory large(bench, uint64_t{256} << 20);
-  EXPECT_LT(left_in_budget(device.driver(), types.device), before);
+  EXPECT_LT(remaining_budget_bytes(device.driver(), types.device), before);
 }
 
 // ---- operands larger than a binding: 128 MiB on lavapipe

@@ -26,7 +26,7 @@ class Gate {
     set([&] { is_open_ = true; });
   }
   // Opens the gate as soon as `n` calls wait.
-  void open_for(int n) {
+  void open_when_waiting(int n) {
     set([&] {
       is_open_ = false;
       enough_ = n;
@@ -54,7 +54,7 @@ class Gate {
     return fails_ ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_SUCCESS;
   }
   // Blocks until a call waits at the gate.
-  void wait_for_one() {
+  void wait_for_blocked_call() {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(changed_.wait_for(lock, kLimit, [&] { return n_inside_ > 0; }));
   }
@@ -162,7 +162,7 @@ TEST_P(VulkanPipelines, SeveralPipelinesAreCreatedConcurrently) {
   const Queue stream(bench());
   const Memory x(bench(), 400);
   stream.write(x, Words(kCount, 1));
-  gate.open_for(2);
+  gate.open_when_waiting(2);
   StepKernel first(bench().device(), 1), second(bench().device(), 2);
   step(stream, first, x);
   step(stream, second, x);
@@ -181,7 +181,7 @@ TEST_P(VulkanPipelines, HeldDispatchesAreSubmittedWithoutAWaiter) {
   gate.close();
   StepKernel first(bench().device(), 5);
   step(stream, first, x);
-  gate.wait_for_one();
+  gate.wait_for_blocked_call();
   gate.open();
   const auto* const words = static_cast<volatile uint32_t*>(TestDevice::calls().map(x.get()));
   const auto limit = std::chrono::steady_clock::now() + kLimit;
@@ -228,7 +228,7 @@ TEST_P(VulkanPipelines, NumberOfHeldDispatchesIsBounded) {
   stream.wait();
   gate.close();
   StepKernel slow(bench().device(), 1);
-  gate.wait_for_one();
+  gate.wait_for_blocked_call();
   std::thread opens([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     gate.open();

@@ -16,7 +16,7 @@ namespace tenon_vulkan::testing {
 namespace {
 
 // Tests of matrix products. The validation layer must report nothing.
-class VulkanProducts : public ReportsNothingTest {};
+class VulkanProducts : public ExpectsNoReportsTest {};
 
 void expect_bits(const Product& product) {
   const TestDevice bench({{"validate", "1"}, {"cache", ""}});
@@ -117,7 +117,7 @@ std::vector<Product> transposed(Product product, tenon_dtype dtype) {
 }
 
 // Returns random 16-bit floats of both signs, with magnitudes from 1/16 to 1.
-std::vector<uint16_t> drawn_halves(int64_t n, tenon_dtype dtype, uint32_t seed) {
+std::vector<uint16_t> random_half_floats(int64_t n, tenon_dtype dtype, uint32_t seed) {
   std::minstd_rand random(seed);
   const int bits = dtype == TENON_FLOAT16 ? 10 : 7, least = dtype == TENON_FLOAT16 ? 11 : 123;
   std::vector<uint16_t> halves(static_cast<size_t>(n));
@@ -171,8 +171,8 @@ TEST_F(VulkanProducts, HalfTypeProductsHaveTheSameBitsPackedAndTiled) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16}) {
-    const std::vector<uint16_t> a = drawn_halves(kCountA, dtype, 1),
-                                b = drawn_halves(kCountB, dtype, 2);
+    const std::vector<uint16_t> a = random_half_floats(kCountA, dtype, 1),
+                                b = random_half_floats(kCountB, dtype, 2);
     for (const Product& product : transposed(kTiles, dtype)) {
       const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
       if (dtype == TENON_FLOAT16) continue;  // The test has no function that rounds to float16.

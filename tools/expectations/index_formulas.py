@@ -15,7 +15,7 @@ def embedding(table, indices):
     return y
 
 
-def in_room(found, size, fill):
+def pad_or_truncate(found, size, fill):
     """Truncates or pads the results to `size` elements. A size of -1 returns all of them."""
     if size < 0:
         return found
@@ -27,7 +27,7 @@ def in_room(found, size, fill):
 def nonzero(x, size, fill):
     places = [place for place in np.ndindex(*x.shape) if x[place] != 0]
     found = np.array(places, np.int64).reshape(len(places), x.ndim)
-    return in_room(found, size, fill).T, np.int64(len(places))
+    return pad_or_truncate(found, size, fill).T, np.int64(len(places))
 
 
 @formula("boolean_mask")
@@ -35,7 +35,7 @@ def boolean_mask(x, mask, axis, size, fill):
     axis %= x.ndim
     slices = x.reshape(x.shape[:axis] + (mask.size,) + x.shape[axis + mask.ndim:])
     chosen = np.moveaxis(slices, axis, 0)[mask.ravel()]
-    return np.moveaxis(in_room(chosen, size, fill), 0, axis), np.int64(len(chosen))
+    return np.moveaxis(pad_or_truncate(chosen, size, fill), 0, axis), np.int64(len(chosen))
 
 
 @formula("bincount")
@@ -98,5 +98,5 @@ def unique(x, sorted, size, fill):
     inverse = np.array([rank[k] for k in inverse], np.int64)
     indices = np.array([firsts[k] for k in order], np.int64)
     counts = np.array([np.sum(inverse == place) for place in range(len(order))], np.int64)
-    return (in_room(elements[indices], size, fill), in_room(indices, size, 0), inverse,
-            in_room(counts, size, 0), np.int64(len(order)))
+    return (pad_or_truncate(elements[indices], size, fill), pad_or_truncate(indices, size, 0), inverse,
+            pad_or_truncate(counts, size, 0), np.int64(len(order)))

@@ -48,7 +48,7 @@ def half_of_last_digit(number):
     return 0.5 * 10.0 ** (int(exponent or 0) - len(fraction))
 
 
-def nearest(values, dtype):
+def overflow_to_infinity(values, dtype):
     """Replaces values that exceed the largest finite number by at least half an ulp with
     infinities."""
     limit = LARGEST[dtype]
@@ -64,8 +64,8 @@ def agree_as_floats(op, literal, given):
 
     """
     with np.errstate(all="ignore"):
-        given = nearest(np.asarray(given, np.float64), literal.dtype)
-        numbers = nearest(literal.numbers, literal.dtype)
+        given = overflow_to_infinity(np.asarray(given, np.float64), literal.dtype)
+        numbers = overflow_to_infinity(literal.numbers, literal.dtype)
         finite = np.isfinite(given) & np.isfinite(numbers)
         half_ulp = ulp(np.where(finite, given, 1.0), literal.dtype) / 2
         decimals = np.vectorize(half_of_last_digit, otypes=[float])(np.where(finite, numbers, 0))

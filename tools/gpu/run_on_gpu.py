@@ -153,7 +153,7 @@ def keep(path, state, done):
     path.write_text(json.dumps({"of": state, "outcomes": outcomes}))
 
 
-def forget(plugin):
+def delete_stored_outcomes(plugin):
     """Deletes the stored outcomes of a plugin's steps, and the cells that the kit has stored."""
     for path in (ROOT / WORK).glob(f"{plugin}_*.json"):
         path.unlink()
@@ -175,7 +175,7 @@ def kept(path, state):
 
 # ---- the machine
 
-def said_by(*command):
+def first_output_line(*command):
     """Returns the first line of a command's output; empty if the command does not exist."""
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -188,8 +188,8 @@ def said_by(*command):
 def commit(given):
     if given:
         return given
-    name = said_by("git", "rev-parse", "--short=10", "HEAD")
-    changed = said_by("git", "status", "--porcelain", "--untracked-files=no")
+    name = first_output_line("git", "rev-parse", "--short=10", "HEAD")
+    changed = first_output_line("git", "status", "--porcelain", "--untracked-files=no")
     return (name or "unknown") + ("-changed" if changed else "")
 
 
@@ -216,7 +216,7 @@ def facts_of(device, software, commit_name):
             ("date", datetime.date.today().isoformat()),
             ("processor", processor()),
             ("system", platform.platform()),
-            ("compiler", said_by("c++", "--version"))]
+            ("compiler", first_output_line("c++", "--version"))]
 
 
 def listed_devices():
@@ -235,7 +235,7 @@ def chosen(devices, plugin, software):
     return None
 
 
-def tell_what_was_found(devices, plugins):
+def print_devices_and_plugins(devices, plugins):
     print("gpu: there is no GPU here that a plugin opens, so nothing was tested", file=sys.stderr)
     for device in devices:
         print(f"gpu: found {device['name']}, {device['kind']}: {device.get('description', '')}",
@@ -285,7 +285,7 @@ def main():
         memory = ROOT / WORK / f"{name}_outcomes.json"
         before = kept(memory, state) if options.resume else None
         if before is None:
-            forget(name)
+            delete_stored_outcomes(name)
         done = before or {}
         for step in steps(options.minutes, options.jobs, before is not None):
             if step.name not in done:
@@ -298,7 +298,7 @@ def main():
         print(f"gpu: wrote {path.relative_to(ROOT)}")
         faults += sum(is_fault(outcome) for outcome in outcomes)
     if not ran:
-        tell_what_was_found(devices, plugins)
+        print_devices_and_plugins(devices, plugins)
         sys.exit(SKIPPED)
     print(f"gpu: {faults} steps with faults" if faults else "gpu: no faults in what was run")
     sys.exit(1 if faults else 0)

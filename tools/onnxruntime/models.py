@@ -39,7 +39,7 @@ def drawn(word, height, width, scale):
     return image
 
 
-def pale_too(image):
+def with_paler_copy(image):
     """Returns a batch of the image and a paler copy, both without noise.
 
     With noise, letters may be ambiguous. The model then amplifies a rounding error to 1e-4, even
@@ -59,9 +59,9 @@ MODELS = [
     (f"{VAD}/silero_vad_v5.onnx",
      [speech(1, 512, 16000), speech(3, 512, 16000), speech(1, 256, 8000)]),
     (f"{OCR}/ch_PP-OCRv4_det_infer.onnx",
-     [{"x": drawn("TENON", 64, 128, 3)}, {"x": pale_too(drawn("TENON", 96, 96, 2))}]),
+     [{"x": drawn("TENON", 64, 128, 3)}, {"x": with_paler_copy(drawn("TENON", 96, 96, 2))}]),
     (f"{OCR}/ch_PP-OCRv4_rec_infer.onnx",
-     [{"x": drawn("TENON", 48, 160, 4)}, {"x": pale_too(drawn("TENON", 48, 192, 5))}]),
+     [{"x": drawn("TENON", 48, 160, 4)}, {"x": with_paler_copy(drawn("TENON", 48, 192, 5))}]),
     (f"{OCR}/ch_ppocr_mobile_v2.0_cls_infer.onnx",
      [{"x": drawn("TENON", 48, 192, 5)}, {"x": noise(8, 2, 3, 48, 64)}]),
 ]

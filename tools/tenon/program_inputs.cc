@@ -78,7 +78,7 @@ bool has_input(const ProgramSignature& signature, const std::string& name) {
 }
 
 // Returns text for messages: the inputs of the only signature of a function, or all signatures.
-std::string taken_by(const OpenedProgram& opened, const ProgramFunction& function) {
+std::string accepted_inputs_text(const OpenedProgram& opened, const ProgramFunction& function) {
   std::vector<std::vector<std::string>> rows;
   if (function.signatures.size() > 1) {
     std::string all = "it has\n";
@@ -139,7 +139,7 @@ CallInputs::CallInputs(const OpenedProgram& opened, const ProgramFunction& funct
                     [&, &own = name](const auto& signature) { return has_input(signature, own); });
     if (!is_there) {
       throw Failure(fmt::format("the function {} has no input '{}'; {}", function.name, name,
-                                taken_by(opened, function)));
+                                accepted_inputs_text(opened, function)));
     }
     if (!files_.emplace(name, File{path, {}}).second) {
       throw Failure(fmt::format("--input {} is given twice", name));
@@ -179,7 +179,8 @@ int64_t CallInputs::rows() const {
   const auto& [first, file] = *files_.begin();
   for (const auto& [name, other] : files_) {
     if (other.array.shape.empty()) {
-      throw Failure(fmt::format("--batch-size: input {} has no axis along which it could be divided", name));
+      throw Failure(
+          fmt::format("--batch-size: input {} has no axis along which it could be divided", name));
     }
     if (other.array.shape[0] == file.array.shape[0]) continue;
     throw Failure(
@@ -201,7 +202,7 @@ const ProgramSignature& CallInputs::find(int64_t rows) const {
   if (found) return *found;
   if (function_.signatures.size() == 1) throw Failure(problem);
   throw Failure(fmt::format("the function {} has no signature for {}; {}", function_.name,
-                            types(rows), taken_by(opened_, function_)));
+                            types(rows), accepted_inputs_text(opened_, function_)));
 }
 
 std::string CallInputs::problem_with(const ProgramSignature& signature, int64_t rows) const {
@@ -211,7 +212,7 @@ std::string CallInputs::problem_with(const ProgramSignature& signature, int64_t 
   }
   if (!missing.empty()) {
     return fmt::format("no --input NAME=FILE.npy is given for {}; {}", missing,
-                       taken_by(opened_, function_));
+                       accepted_inputs_text(opened_, function_));
   }
   if (files_.size() != signature.inputs.size()) return "it has fewer inputs";
   if (!has_statics(signature)) {

@@ -32,63 +32,63 @@ void expect_at(const int& line, const Code& code) {
 }
 
 // Checks that the expression fails and that its error reports the line of this macro.
-#define EXPECT_NAMES_THIS_LINE(...) expect_at(__LINE__, [&] { (void)(__VA_ARGS__); })
+#define EXPECT_ERROR_AT_THIS_LINE(...) expect_at(__LINE__, [&] { (void)(__VA_ARGS__); })
 
 TEST(ErrorLocation, ForOpsIsTheLineOfTheCall) {
   const Tensor x = vector<float>({1, 2}), y = vector<float>({1, 2, 3});
   const Variable w(y);
-  EXPECT_NAMES_THIS_LINE(softmax(x, {.axis = 3}));
-  EXPECT_NAMES_THIS_LINE(gather(x, 7));
-  EXPECT_NAMES_THIS_LINE(matmul(2, x));
-  EXPECT_NAMES_THIS_LINE(add(w, x));
-  EXPECT_NAMES_THIS_LINE(concat({x, matrix<float>({{1}})}));
-  EXPECT_NAMES_THIS_LINE(stack({x, y}));
-  EXPECT_NAMES_THIS_LINE(eye({.rows = -1}));
-  EXPECT_NAMES_THIS_LINE(split(x, 3, {.num_outputs = 2}));
-  EXPECT_NAMES_THIS_LINE(split(x, {.split = {1, 2}}));
-  EXPECT_NAMES_THIS_LINE(unstack(x, {.axis = 1}));
-  EXPECT_NAMES_THIS_LINE(find_op("no.such.op"));
+  EXPECT_ERROR_AT_THIS_LINE(softmax(x, {.axis = 3}));
+  EXPECT_ERROR_AT_THIS_LINE(gather(x, 7));
+  EXPECT_ERROR_AT_THIS_LINE(matmul(2, x));
+  EXPECT_ERROR_AT_THIS_LINE(add(w, x));
+  EXPECT_ERROR_AT_THIS_LINE(concat({x, matrix<float>({{1}})}));
+  EXPECT_ERROR_AT_THIS_LINE(stack({x, y}));
+  EXPECT_ERROR_AT_THIS_LINE(eye({.rows = -1}));
+  EXPECT_ERROR_AT_THIS_LINE(split(x, 3, {.num_outputs = 2}));
+  EXPECT_ERROR_AT_THIS_LINE(split(x, {.split = {1, 2}}));
+  EXPECT_ERROR_AT_THIS_LINE(unstack(x, {.axis = 1}));
+  EXPECT_ERROR_AT_THIS_LINE(find_op("no.such.op"));
 }
 
 TEST(ErrorLocation, ForOperatorsIsTheLineOfTheOperator) {
   Tensor x = vector<float>({1, 2});
   const Tensor y = vector<float>({1, 2, 3});
   const Variable w(x);
-  EXPECT_NAMES_THIS_LINE(x + y);
-  EXPECT_NAMES_THIS_LINE(1 + x * y);
-  EXPECT_NAMES_THIS_LINE(-x / y);
-  EXPECT_NAMES_THIS_LINE(w - y);
-  EXPECT_NAMES_THIS_LINE(-Tensor(true));
-  EXPECT_NAMES_THIS_LINE(x += y);
-  EXPECT_NAMES_THIS_LINE(w += y);
-  EXPECT_NAMES_THIS_LINE(w *= y);
-  EXPECT_NAMES_THIS_LINE(x[2]);
-  EXPECT_NAMES_THIS_LINE(x[vector({2})]);
-  EXPECT_NAMES_THIS_LINE(w[-3]);
+  EXPECT_ERROR_AT_THIS_LINE(x + y);
+  EXPECT_ERROR_AT_THIS_LINE(1 + x * y);
+  EXPECT_ERROR_AT_THIS_LINE(-x / y);
+  EXPECT_ERROR_AT_THIS_LINE(w - y);
+  EXPECT_ERROR_AT_THIS_LINE(-Tensor(true));
+  EXPECT_ERROR_AT_THIS_LINE(x += y);
+  EXPECT_ERROR_AT_THIS_LINE(w += y);
+  EXPECT_ERROR_AT_THIS_LINE(w *= y);
+  EXPECT_ERROR_AT_THIS_LINE(x[2]);
+  EXPECT_ERROR_AT_THIS_LINE(x[vector({2})]);
+  EXPECT_ERROR_AT_THIS_LINE(w[-3]);
 }
 
 TEST(ErrorLocation, ForTensorAndVariableMethodsIsTheLineOfTheCall) {
   const Tensor x = vector<float>({1, 2});
   const Variable w(x);
-  EXPECT_NAMES_THIS_LINE(tensor<float>({1, 2}, {3}));
-  EXPECT_NAMES_THIS_LINE(matrix<float>({{1}, {2, 3}}));
-  EXPECT_NAMES_THIS_LINE(zeros({-1}));
-  EXPECT_NAMES_THIS_LINE(full({2}, x, kInt64));
-  EXPECT_NAMES_THIS_LINE(arange(0, 1, 0));
-  EXPECT_NAMES_THIS_LINE(x.size(1));
-  EXPECT_NAMES_THIS_LINE(x.item<float>());
-  EXPECT_NAMES_THIS_LINE(x.to_vector<int>());
-  EXPECT_NAMES_THIS_LINE(x.to("none:7"));
-  EXPECT_NAMES_THIS_LINE(w.assign(1));
-  EXPECT_NAMES_THIS_LINE(w.assign_add(vector<float>({1, 2, 3})));
-  EXPECT_NAMES_THIS_LINE(Tape().gradient(vector({1}), w));
-  EXPECT_NAMES_THIS_LINE(Generator(1).uniform({-1}));
-  EXPECT_NAMES_THIS_LINE(find_device("none:7"));
-  EXPECT_NAMES_THIS_LINE(DeviceGuard("none:7"));
-  EXPECT_NAMES_THIS_LINE(Program("/nowhere"));
-  EXPECT_NAMES_THIS_LINE(load_safetensors("/nowhere"));
-  EXPECT_NAMES_THIS_LINE(TensorList(kFloat32).push(x));
-  EXPECT_NAMES_THIS_LINE(Static("up").as_int());
+  EXPECT_ERROR_AT_THIS_LINE(tensor<float>({1, 2}, {3}));
+  EXPECT_ERROR_AT_THIS_LINE(matrix<float>({{1}, {2, 3}}));
+  EXPECT_ERROR_AT_THIS_LINE(zeros({-1}));
+  EXPECT_ERROR_AT_THIS_LINE(full({2}, x, kInt64));
+  EXPECT_ERROR_AT_THIS_LINE(arange(0, 1, 0));
+  EXPECT_ERROR_AT_THIS_LINE(x.size(1));
+  EXPECT_ERROR_AT_THIS_LINE(x.item<float>());
+  EXPECT_ERROR_AT_THIS_LINE(x.to_vector<int>());
+  EXPECT_ERROR_AT_THIS_LINE(x.to("none:7"));
+  EXPECT_ERROR_AT_THIS_LINE(w.assign(1));
+  EXPECT_ERROR_AT_THIS_LINE(w.assign_add(vector<float>({1, 2, 3})));
+  EXPECT_ERROR_AT_THIS_LINE(Tape().gradient(vector({1}), w));
+  EXPECT_ERROR_AT_THIS_LINE(Generator(1).uniform({-1}));
+  EXPECT_ERROR_AT_THIS_LINE(find_device("none:7"));
+  EXPECT_ERROR_AT_THIS_LINE(DeviceGuard("none:7"));
+  EXPECT_ERROR_AT_THIS_LINE(Program("/nowhere"));
+  EXPECT_ERROR_AT_THIS_LINE(load_safetensors("/nowhere"));
+  EXPECT_ERROR_AT_THIS_LINE(TensorList(kFloat32).push(x));
+  EXPECT_ERROR_AT_THIS_LINE(Static("up").as_int());
 }
 
 TEST(ErrorLocation, ForFunctionsAndControlFlowIsTheLineOfTheCall) {
@@ -99,22 +99,22 @@ TEST(ErrorLocation, ForFunctionsAndControlFlowIsTheLineOfTheCall) {
   const auto grow = [](const Tensor& y) { return concat({y, y}); };
   const auto to_bool = [](const Tensor&) { return Tensor(true); };
   const auto itself = [&] { return x; };
-  EXPECT_NAMES_THIS_LINE(f(x));
-  EXPECT_NAMES_THIS_LINE(f(std::array{x}));
-  EXPECT_NAMES_THIS_LINE(cond(x, itself, itself));
-  EXPECT_NAMES_THIS_LINE(while_loop(less_one, same, x));
-  EXPECT_NAMES_THIS_LINE(function([&] { return while_loop(less_one, grow, x); })());
-  EXPECT_NAMES_THIS_LINE(scan(Block(), {}, {}));
-  EXPECT_NAMES_THIS_LINE(assert_that(false, "never"));
-  EXPECT_NAMES_THIS_LINE(print("{}"));
-  EXPECT_NAMES_THIS_LINE(host_call(x, to_bool, x));
-  EXPECT_NAMES_THIS_LINE(gradients(same, vector({1, 2})));
-  EXPECT_NAMES_THIS_LINE(set_pass("dorp", true));
+  EXPECT_ERROR_AT_THIS_LINE(f(x));
+  EXPECT_ERROR_AT_THIS_LINE(f(std::array{x}));
+  EXPECT_ERROR_AT_THIS_LINE(cond(x, itself, itself));
+  EXPECT_ERROR_AT_THIS_LINE(while_loop(less_one, same, x));
+  EXPECT_ERROR_AT_THIS_LINE(function([&] { return while_loop(less_one, grow, x); })());
+  EXPECT_ERROR_AT_THIS_LINE(scan(Block(), {}, {}));
+  EXPECT_ERROR_AT_THIS_LINE(assert_that(false, "never"));
+  EXPECT_ERROR_AT_THIS_LINE(print("{}"));
+  EXPECT_ERROR_AT_THIS_LINE(host_call(x, to_bool, x));
+  EXPECT_ERROR_AT_THIS_LINE(gradients(same, vector({1, 2})));
+  EXPECT_ERROR_AT_THIS_LINE(set_pass("dorp", true));
 }
 
 TEST(ErrorLocation, ForCAbiCallsIsTheLineOfCheck) {
   tenon_tensor* out = nullptr;
-  EXPECT_NAMES_THIS_LINE(check(tenon_neg(current_scope(), nullptr, &out)));
+  EXPECT_ERROR_AT_THIS_LINE(check(tenon_neg(current_scope(), nullptr, &out)));
 }
 
 TEST(ErrorLocation, IsTheLineOfTheInnermostCall) {
@@ -172,7 +172,7 @@ TEST(ErrorLocation, ForConversionsWhileTracingIsTheLineOfTheLastOp) {
 TEST(ErrorLocation, IsClearedWhenTracingEnds) {
   const auto f = function([](const Tensor& x) { return x + x; });
   f(vector<float>({1}));
-  EXPECT_NAMES_THIS_LINE(gather(vector({1}), 5));
+  EXPECT_ERROR_AT_THIS_LINE(gather(vector({1}), 5));
   EXPECT_EQ(location_of([&] {
               const Tensor x(1.f);
               if (vector({1, 2})) x.rank();  // A conversion has no line of its own.
@@ -196,13 +196,13 @@ TEST(ErrorLocation, SetByTheScopeOverridesTheLineOfTheCall) {
 
 TEST(ErrorLocation, IsNeverALineOfABindingHeader) {
   // The header of the binding calls exp, so the error reports the line of the call of gradients().
-  EXPECT_NAMES_THIS_LINE(gradients(exp, vector({true})));
+  EXPECT_ERROR_AT_THIS_LINE(gradients(exp, vector({true})));
 }
 
 Tensor dense(const Tensor& x, SourceLocation at = here()) { return matmul({x, at}, 2); }
 
 TEST(ErrorLocation, IsForwardedByFunctionsWithALocationParameter) {
-  EXPECT_NAMES_THIS_LINE(dense(vector<float>({1})));
+  EXPECT_ERROR_AT_THIS_LINE(dense(vector<float>({1})));
 #ifdef __cpp_lib_source_location
   const auto at = std::source_location::current();
   expect_at(static_cast<int>(at.line()), [&] { dense(vector<float>({1}), at); });

@@ -7,7 +7,7 @@ import {
 } from './native.js';
 import { dtypeOf } from './dtypes.js';
 import { readValues, scalarHandle, tensorHandle } from './convert.js';
-import { handleOf, scope, theContext } from './scope.js';
+import { handleOf, scope, requireContext } from './scope.js';
 import { Tensor } from './tensor.js';
 
 /**
@@ -298,7 +298,7 @@ export function takeTensors(at, count) {
  * one.
  */
 export function callRow(row, args, generator = 0) {
-  theContext();
+  requireContext();
   const count = temporaries.length;
   const frame = enter();
   try {
@@ -352,7 +352,7 @@ function readRow(number, name, inputs, outputs, size, attributes) {
 
 /** Calls an op that is not in the table, such as a custom op. */
 export function callByNumber(number, inputs, nOutputs, attributes = null) {
-  theContext();
+  requireContext();
   const count = temporaries.length;
   const frame = enter();
   try {

@@ -75,7 +75,7 @@ function promise(start) {
  * fails with UNIMPLEMENTED, runs `later`, which takes a tenon_done_callback, and awaits its
  * Promise.
  */
-export async function atOnceOrLater(atOnce, later) {
+export async function runNowOrAsync(atOnce, later) {
   const error = atOnce();
   if (error === 0) return;
   if (c.tenon_error_code(error) !== abi.TENON_UNIMPLEMENTED) fail(error);

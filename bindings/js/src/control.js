@@ -4,7 +4,7 @@ import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
 import { c, alloc, enter, i32, i64, leave, pointers, refresh, struct, u32, u8 } from './native.js';
 import { forget, putBlock, register } from './callbacks.js';
-import { inCallback, scope, theContext } from './scope.js';
+import { inCallback, scope, requireContext } from './scope.js';
 import { Tensor, withOutput } from './tensor.js';
 import { takeTensors } from './call.js';
 import { borrow, flattenTree, handOver, sameStructure, structureText, unflattenTree, withHandles } from './tree.js';
@@ -41,7 +41,7 @@ class Block {
 }
 
 function withBlocks(calls, body) {
-  theContext();
+  requireContext();
   const blocks = calls.map((call) => new Block(call));
   const frame = enter();
   try {
@@ -74,7 +74,7 @@ function structureOf(blocks, name) {
 
 /** Runs `then` or `otherwise`. Types: index.d.ts. */
 export function cond(condition, then, otherwise) {
-  theContext();
+  requireContext();
   const truth = predicate(condition);
   if (!(truth instanceof Tensor)) return truth ? then() : otherwise();
   return withBlocks([() => then(), () => otherwise()], (blocks) => withHandles([truth], ([handle]) => {
@@ -89,7 +89,7 @@ export function cond(condition, then, otherwise) {
 
 /** Runs the branch at `index`. Types: index.d.ts. */
 export function switchCase(index, branches) {
-  theContext();
+  requireContext();
   if (typeof index === 'number') return branches[index in branches ? index : branches.length - 1]();
   const chosen = index._isVariable ? index.read() : index;
   const wide = chosen.dtype === 'int64' ? chosen : chosen.cast('int64');
@@ -175,6 +175,6 @@ export function shape(x) {
 
 /** Returns whether calls are traced instead of executed, as in the body of a function. */
 export function isTracing() {
-  theContext();
+  requireContext();
   return c.tenon_scope_is_tracing(scope) !== 0;
 }

@@ -5,7 +5,7 @@ import { check, invalid } from './errors.js';
 import { c, alloc, enter, i64, leave, memory, putText, readSizes, refresh, struct, text, textOf, u32 } from './native.js';
 import { dtypeOf, dtypeOfCode } from './dtypes.js';
 import { cFunction, register } from './callbacks.js';
-import { inCallback, theContext } from './scope.js';
+import { inCallback, requireContext } from './scope.js';
 import { callByNumber } from './call.js';
 import { borrow, handOver } from './tree.js';
 
@@ -79,7 +79,7 @@ export function customOp({ name, inputs, outputs = 1, infer, compute, decompose,
     set('payload', register(callbacks));
     set('destroy', cFunction('destroy'));
     const out = alloc(4);
-    check(c.tenon_op_register(theContext(), at, out));
+    check(c.tenon_op_register(requireContext(), at, out));
     refresh();
     const number = u32[out >> 2];
     return (...values) => {
@@ -96,7 +96,7 @@ export function findOp(name) {
   const frame = enter();
   try {
     const out = alloc(4);
-    check(c.tenon_op_find(theContext(), text(name), out));
+    check(c.tenon_op_find(requireContext(), text(name), out));
     refresh();
     return u32[out >> 2];
   } finally {
@@ -106,5 +106,5 @@ export function findOp(name) {
 
 /** Returns the name of an op by number; empty if there is none. */
 export function opName(number) {
-  return textOf(c.tenon_op_name, theContext(), number);
+  return textOf(c.tenon_op_name, requireContext(), number);
 }

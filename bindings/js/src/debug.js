@@ -26,7 +26,7 @@ export function setDebug(on, onLeak) {
 }
 
 /** Tracks a new tensor. */
-export function born(tensor) {
+export function trackTensor(tensor) {
   const token = {};
   const stack = new Error('The tensor was created here:').stack.replace(/^Error: /, '');
   const lines = stack.split('\n').filter((line) => !line.includes(own));
@@ -36,7 +36,7 @@ export function born(tensor) {
 }
 
 /** Stops tracking a tensor, because it was disposed. */
-export function buried(tensor) {
+export function untrackTensor(tensor) {
   const token = tokens.get(tensor);
   if (token === undefined) return;
   alive.delete(token);

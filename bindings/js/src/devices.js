@@ -4,15 +4,15 @@ import * as abi from './abi_gen.js';
 import { check } from './errors.js';
 import { c, alloc, enter, i32, i64, leave, memory, readText, refresh, struct, text, textOf, u32 } from './native.js';
 import { readFile, withFolder } from './files.js';
-import { atOnceOrLater, countCallbacks } from './callbacks.js';
-import { Disposable, handleOf, liveTensors, scope, theContext } from './scope.js';
+import { runNowOrAsync, countCallbacks } from './callbacks.js';
+import { Disposable, handleOf, liveTensors, scope, requireContext } from './scope.js';
 import { takeText } from './tensor.js';
 
 function withDevice(name, body) {
   const frame = enter();
   try {
     const out = alloc(4);
-    check(c.tenon_context_find_device(theContext(), text(name), out));
+    check(c.tenon_context_find_device(requireContext(), text(name), out));
     refresh();
     const device = u32[out >> 2];
     try {
@@ -49,10 +49,10 @@ export function devices() {
   const frame = enter();
   try {
     const out = alloc(4);
-    check(c.tenon_context_count_devices(theContext(), out));
+    check(c.tenon_context_count_devices(requireContext(), out));
     refresh();
     return Array.from({ length: u32[out >> 2] }, (_, i) => {
-      check(c.tenon_context_get_device(theContext(), i, out));
+      check(c.tenon_context_get_device(requireContext(), i, out));
       refresh();
       const device = u32[out >> 2];
       try {
@@ -104,13 +104,13 @@ export function trim(device) {
 
 /** Returns a Promise that resolves when all calls so far have finished. */
 export function synchronize() {
-  theContext();
-  return atOnceOrLater(() => c.tenon_scope_wait(scope), (done) => c.tenon_scope_wait_async(scope, done));
+  requireContext();
+  return runNowOrAsync(() => c.tenon_scope_wait(scope), (done) => c.tenon_scope_wait_async(scope, done));
 }
 
 /** Blocks until all calls so far have finished. Throws on a device that cannot block. */
 export function synchronizeSync() {
-  theContext();
+  requireContext();
   check(c.tenon_scope_wait(scope));
 }
 
@@ -118,11 +118,11 @@ export function synchronizeSync() {
 export function plugins() {
   const layout = abi.tenon_plugin_candidate;
   const states = ['not tried', 'loaded', 'refused'];
-  return Array.from({ length: c.tenon_context_count_candidates(theContext()) }, (_, i) => {
+  return Array.from({ length: c.tenon_context_count_candidates(requireContext()) }, (_, i) => {
     const frame = enter();
     try {
       const at = struct(layout);
-      check(c.tenon_context_get_candidate(theContext(), i, at));
+      check(c.tenon_context_get_candidate(requireContext(), i, at));
       refresh();
       return {
         name: readText(at + layout.name),
@@ -140,7 +140,7 @@ export function plugins() {
 
 /** Lists the passes that optimise graphs, in execution order: [{ name, summary }]. */
 export function passes() {
-  theContext();
+  requireContext();
   return Array.from({ length: c.tenon_count_passes() }, (_, i) => ({
     name: textOf(c.tenon_pass_name, i), summary: textOf(c.tenon_pass_summary, i),
   }));
@@ -149,14 +149,14 @@ export function passes() {
 /** Enables or disables a pass. */
 export function setPass(name, enabled) {
   const frame = enter();
-  const error = c.tenon_context_set_pass(theContext(), text(name), enabled ? 1 : 0);
+  const error = c.tenon_context_set_pass(requireContext(), text(name), enabled ? 1 : 0);
   leave(frame);
   check(error);
 }
 
 /** Returns the version of libtenon. */
 export function version() {
-  theContext();
+  requireContext();
   return textOf(c.tenon_version);
 }
 
@@ -241,7 +241,7 @@ function startProfiler(maxEvents) {
     const options = struct(abi.tenon_profiler_options);
     i64[(options + abi.tenon_profiler_options.max_events) / 8] = BigInt(maxEvents);
     const out = alloc(4);
-    check(c.tenon_profiler_start(theContext(), options, out));
+    check(c.tenon_profiler_start(requireContext(), options, out));
     refresh();
     return u32[out >> 2];
   } finally {

@@ -3,13 +3,13 @@
 import { check, invalid } from './errors.js';
 import { c, alloc, enter, leave, pointers, text } from './native.js';
 import { callback } from './callbacks.js';
-import { inCallback, scope, theContext } from './scope.js';
+import { inCallback, scope, requireContext } from './scope.js';
 import { takeTensors } from './call.js';
 import { borrow, handOver, withHandles } from './tree.js';
 
 /** Prints a line. Each {} is replaced by the next value. Types: index.d.ts. */
 export function print(format, ...values) {
-  theContext();
+  requireContext();
   const isFormat = typeof format === 'string';
   withHandles(isFormat ? values : [format, ...values], (handles) => {
     const frame = enter();
@@ -23,14 +23,14 @@ export function print(format, ...values) {
 export function setPrint(write) {
   const line = write ?? ((printed) => console.log(printed.replace(/\n$/, '')));
   const frame = enter();
-  const error = c.tenon_context_set_print(theContext(), callback('text', line));
+  const error = c.tenon_context_set_print(requireContext(), callback('text', line));
   leave(frame);
   check(error);
 }
 
 /** Throws unless all elements of `condition` are true. Types: index.d.ts. */
 export function assert(condition, message = '', ...values) {
-  theContext();
+  requireContext();
   withHandles([condition, ...values], ([handle, ...rest]) => {
     const frame = enter();
     const error = c.tenon_assert(scope, handle, text(message), pointers(rest), rest.length);
@@ -43,7 +43,7 @@ export function assert(condition, message = '', ...values) {
  * Calls a JavaScript function on concrete values, even inside a traced function. Types: index.d.ts.
  */
 export function hostCall(body, inputs, like) {
-  theContext();
+  requireContext();
   const isSingle = !Array.isArray(like);
   const models = isSingle ? [like] : like;
   return withHandles([...inputs, ...models], (handles) => {

@@ -5,7 +5,7 @@ import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
 import { c, alloc, bytes, enter, leave, pointers, putText, readSizes, readText, refresh, text, textOf, texts, u32, u8 } from './native.js';
 import { dtypeOfCode } from './dtypes.js';
-import { Disposable, handleOf, scope, theContext } from './scope.js';
+import { Disposable, handleOf, scope, requireContext } from './scope.js';
 import { Tensor, takeText, withOutput } from './tensor.js';
 import { NativeFunction, TensorSpec } from './functions.js';
 import { withHandles } from './tree.js';
@@ -39,7 +39,7 @@ export async function readBytes(source) {
 
 /** Returns the content of a safetensors file. Types: index.d.ts. */
 export function saveSafetensors(tensors, metadata = {}) {
-  theContext();
+  requireContext();
   const names = Object.keys(tensors);
   const entries = Object.entries(metadata);
   return withHandles(Object.values(tensors), (handles) => {
@@ -109,7 +109,7 @@ export class Safetensors extends Disposable {
 }
 
 function openSafetensors(data) {
-  theContext();
+  requireContext();
   if (!(data instanceof Uint8Array)) throw invalid('Safetensors: expected a Uint8Array; loadSafetensors() reads other sources');
   const frame = enter();
   try {
@@ -167,7 +167,7 @@ function writeFile(folder, name, data) {
 
 /** Saves traces and returns the files of the program, by name. Types: index.d.ts. */
 export function saveProgram(traces) {
-  theContext();
+  requireContext();
   const entries = Object.entries(traces).flatMap(
       ([name, list]) => (Array.isArray(list) ? list : [list]).map((trace) => [name, handleOf(trace)]));
   return withFolder((folder) => {
@@ -209,7 +209,7 @@ function filesOf(value, found = new Set()) {
 
 /** Opens a program or an ONNX model. Types: index.d.ts. */
 export async function openProgram(source) {
-  theContext();
+  requireContext();
   if (isFolder(source)) {
     const files = {};
     for (const [name, data] of Object.entries(source)) files[name] = await readBytes(data);

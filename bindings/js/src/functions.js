@@ -8,7 +8,7 @@ import {
 } from './native.js';
 import { dtypeOf } from './dtypes.js';
 import { putCallback } from './callbacks.js';
-import { Disposable, handleOf, inCallback, scope, theContext } from './scope.js';
+import { Disposable, handleOf, inCallback, scope, requireContext } from './scope.js';
 import { Tensor, takeText } from './tensor.js';
 import { takeTensors } from './call.js';
 import { borrow, flattenTree, handOver, sameStructure, structureText, unflattenTree, withHandles } from './tree.js';
@@ -103,7 +103,7 @@ class Graph {
         u32[(at + layout.n_signature) >> 2] = specs.length;
       }
       const out = alloc(4);
-      check(c.tenon_function_create(theContext(), text(this.owner.name), body, at, out));
+      check(c.tenon_function_create(requireContext(), text(this.owner.name), body, at, out));
       refresh();
       return u32[out >> 2];
     } finally {
@@ -173,14 +173,14 @@ class TracedFunction {
   }
 
   call(args) {
-    theContext();
+    requireContext();
     const { graph, leaves } = this.graph(args);
     const tensors = callFunction(graph.handle, graph.inputs(leaves), []);
     return graph.build(tensors);
   }
 
   trace(args) {
-    theContext();
+    requireContext();
     const { graph, leaves } = this.graph(args);
     const inputs = graph.inputs(leaves);
     const frame = enter();
@@ -424,5 +424,5 @@ export class Trace extends Disposable {
 
 /** Sets whether functions run their JavaScript body in every call, for debugging. */
 export function runFunctionsEagerly(eagerly) {
-  c.tenon_context_run_functions_eagerly(theContext(), eagerly ? 1 : 0);
+  c.tenon_context_run_functions_eagerly(requireContext(), eagerly ? 1 : 0);
 }

@@ -4,7 +4,7 @@ import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
 import { c, alloc, enter, i32, leave, pointers, refresh, struct, text, u32, u8 } from './native.js';
 import {
-  Disposable, createScope, currentDevice, handleOf, inCallback, inScope, nesting, scope, theContext,
+  Disposable, createScope, currentDevice, handleOf, inCallback, inScope, nesting, scope, requireContext,
 } from './scope.js';
 import { Tensor } from './tensor.js';
 import { takeTensors } from './call.js';
@@ -49,7 +49,7 @@ function returnScope({ device, handle }) {
 /** Records calls and computes gradients. Types: index.d.ts. */
 export class Tape extends Disposable {
   constructor({ persistent = false, watchTrainable = true } = {}) {
-    theContext();
+    requireContext();
     // A tape inside another tape's run() or a callback shares that scope. Otherwise it gets its
     // own.
     const own = nesting === 0 ? takeScope() : null;
@@ -173,7 +173,7 @@ export function tensorFunction(body) {
 }
 
 function gradients(name, body, inputs, wantsGrads, wantsVariables) {
-  theContext();
+  requireContext();
   return withHandles(inputs, (handles) => {
     const frame = enter();
     try {
@@ -278,7 +278,7 @@ export function variableGrads(f, variables) {
 /** Calls `forward`, whose gradient `backward` computes. Types: index.d.ts. */
 export function customGradient(forward, backward) {
   return (...inputs) => withHandles(inputs, (handles) => {
-    theContext();
+    requireContext();
     const frame = enter();
     try {
       const out = alloc(4);

@@ -31,7 +31,7 @@ export function setContext(newContext, rootScope) {
 }
 
 /** Returns the context. Throws before init(). */
-export function theContext() {
+export function requireContext() {
   if (context === 0) throw invalid('Tenon is not ready: call `await tenon.init()` first');
   return context;
 }
@@ -139,7 +139,7 @@ function finish(mine, outside, result) {
   discardAll(rest);
 }
 
-function refusePromise(result, where) {
+function throwIfPromise(result, where) {
   if (typeof result?.then === 'function') {
     result.then(undefined, () => {});
     throw invalid(`${where}: the function returned a Promise, but must be synchronous. Code after an await would run outside the scope; ` +
@@ -155,7 +155,7 @@ export function tidy(body) {
   let succeeded = false;
   try {
     result = body();
-    refusePromise(result, 'scope');
+    throwIfPromise(result, 'scope');
     succeeded = true;
   } finally {
     made = outside;
@@ -202,7 +202,7 @@ export function inScope(handle, list, body, where) {
   ++nesting;
   try {
     const result = body();
-    refusePromise(result, where);
+    throwIfPromise(result, where);
     return result;
   } finally {
     --nesting;
@@ -218,7 +218,7 @@ export function createScope(device) {
   const frame = enter();
   try {
     const out = alloc(4);
-    check(c.tenon_scope_create(theContext(), text(device ?? currentDevice()), out));
+    check(c.tenon_scope_create(requireContext(), text(device ?? currentDevice()), out));
     refresh();
     return u32[out >> 2];
   } finally {
@@ -228,7 +228,7 @@ export function createScope(device) {
 
 /** Returns the name of the current scope's device. */
 export function currentDevice() {
-  theContext();
+  requireContext();
   const frame = enter();
   try {
     const out = alloc(4);
@@ -285,7 +285,7 @@ export class Scope extends Disposable {
 }
 
 export function setDevice(name) {
-  theContext();
+  requireContext();
   const frame = enter();
   const error = c.tenon_scope_set_device(scope, text(name));
   leave(frame);
@@ -294,5 +294,5 @@ export function setDevice(name) {
 
 /** Cancels the calls in progress in all scopes. */
 export function cancel() {
-  c.tenon_context_cancel(theContext());
+  c.tenon_context_cancel(requireContext());
 }

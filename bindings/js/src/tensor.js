@@ -5,8 +5,8 @@ import { check, invalid } from './errors.js';
 import { c, alloc, enter, f64, i32, i64, leave, readSizes, readText, refresh, struct, text, textOf, u32, u8 } from './native.js';
 import { dtypeOf, dtypeOfCode, isFloating } from './dtypes.js';
 import { copyOut, makeScalar, nest, readValues, tensorHandle } from './convert.js';
-import { Disposable, adopt, discard, handleOf, scope, theContext } from './scope.js';
-import { atOnceOrLater } from './callbacks.js';
+import { Disposable, adopt, discard, handleOf, scope, requireContext } from './scope.js';
+import { runNowOrAsync } from './callbacks.js';
 
 const inspect = Symbol.for('nodejs.util.inspect.custom');
 
@@ -229,7 +229,7 @@ function rangeOf(index, size, axis) {
 
 /** Calls a C function with the address of an output handle, and wraps the output as a tensor. */
 export function withOutput(call) {
-  theContext();
+  requireContext();
   const frame = enter();
   try {
     const out = alloc(4);
@@ -271,7 +271,7 @@ async function readAsync(tensor) {
   if (inPlace !== 0) return copyOut(inPlace, bytes, dtype);
   const block = c.malloc(Math.max(bytes, 1)) >>> 0;
   try {
-    await atOnceOrLater(
+    await runNowOrAsync(
         () => c.tenon_tensor_read(scope, handle, block, bytes),
         (done) => c.tenon_tensor_read_async(scope, handle, block, bytes, done));
     return copyOut(block, bytes, dtype);
@@ -284,7 +284,7 @@ async function readAsync(tensor) {
 
 /** Creates a tensor from numbers, nested arrays or typed arrays. Types: index.d.ts. */
 export function tensor(values, { dtype, shape } = {}) {
-  theContext();
+  requireContext();
   const found = readValues(values, dtype, shape);
   const made = new Tensor(tensorHandle(found));
   if (dtype === undefined || found.dtype === dtype) return made;
@@ -295,6 +295,6 @@ export function tensor(values, { dtype, shape } = {}) {
 
 /** Creates an inline scalar, which adopts the dtype of the tensor operands. */
 export function scalar(value) {
-  theContext();
+  requireContext();
   return new Tensor(makeScalar(value));
 }

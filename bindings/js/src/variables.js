@@ -4,7 +4,7 @@ import { tenon_variable_options as options } from './abi_gen.js';
 import { check, invalid } from './errors.js';
 import { c, alloc, enter, int64s, leave, putText, readSizes, refresh, struct, textOf, u32, u8 } from './native.js';
 import { dtypeOf, dtypeOfCode } from './dtypes.js';
-import { Disposable, handleOf, scope, theContext } from './scope.js';
+import { Disposable, handleOf, scope, requireContext } from './scope.js';
 import { Tensor, withOutput } from './tensor.js';
 import { ops } from './call.js';
 import { withHandles } from './tree.js';
@@ -92,7 +92,7 @@ export class Variable extends Disposable {
 }
 
 function create(initial, trainable, name = `variable_${++named}`) {
-  theContext();
+  requireContext();
   if (initial === undefined) throw invalid('Variable: the initial value is missing');
   return withHandles([initial], ([handle]) => {
     const frame = enter();
@@ -177,7 +177,7 @@ export class Generator extends Disposable {
 }
 
 function createGenerator(seed) {
-  theContext();
+  requireContext();
   const frame = enter();
   try {
     const out = alloc(4);

@@ -12,14 +12,14 @@ bool is_floating(tenon_dtype dtype) {
 
 // Whether an operator returns NotImplemented: the object is not a number, tensor or array of
 // numbers.
-bool is_foreign(PyObject* object) {
+bool is_unsupported_operand(PyObject* object) {
   return object == Py_None || PyUnicode_Check(object) || PyDict_Check(object) ||
          PyComplex_Check(object);
 }
 
 template <uint32_t op>
 PyObject* binary(PyObject* a, PyObject* b) {
-  if ((!is_tensor(a) && is_foreign(a)) || (!is_tensor(b) && is_foreign(b)))
+  if ((!is_tensor(a) && is_unsupported_operand(a)) || (!is_tensor(b) && is_unsupported_operand(b)))
     return Py_NewRef(Py_NotImplemented);
   Operand x, y;
   if (!x.set(a) || !y.set(b)) return nullptr;
@@ -40,7 +40,7 @@ PyObject* positive(PyObject* a) {
 
 // Casts an integer or bool tensor to float32, so that `/` returns floating point numbers.
 PyObject* to_floating(PyObject* object) {
-  if (is_foreign(object)) return Py_NewRef(object);
+  if (is_unsupported_operand(object)) return Py_NewRef(object);
   if (PyLong_Check(object)) return PyFloat_FromDouble(PyLong_AsDouble(object));
   if (PyFloat_Check(object)) return Py_NewRef(object);
   Operand operand;

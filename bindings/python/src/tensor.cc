@@ -103,7 +103,7 @@ tenon_error* read_item(PyObject* self, double* real, int64_t* integer, bool* is_
 }
 
 // Returns the element of a uint64 tensor as a Python int. It may exceed int64, so read its bytes.
-PyObject* big_item(PyObject* self) {
+PyObject* read_uint64_item(PyObject* self) {
   uint64_t value = 0;
   if (tenon_error* error =
           tenon_tensor_read(scope(), as_tensor(self)->handle, &value, sizeof value))
@@ -120,7 +120,7 @@ PyObject* item(PyObject* self, PyObject*) {
       if (tenon_error_code(error) == TENON_OUT_OF_RANGE &&
           tenon_tensor_dtype(as_tensor(self)->handle) == TENON_UINT64) {
         tenon_error_release(error);
-        return big_item(self);
+        return read_uint64_item(self);
       }
       return set_exception(error);
     }

@@ -32,7 +32,7 @@ inline Scope& scope() {
 // Calls `read` with the fuzzer's bytes. Errors that reject the bytes are expected; an error with
 // code kInternal aborts the process, which libFuzzer reports as a crash.
 template <class Read>
-int reads_or_refuses(const uint8_t* data, size_t size, const Read& read) {
+int call_reader(const uint8_t* data, size_t size, const Read& read) {
   try {
     read(std::string(reinterpret_cast<const char*>(data), size));
   } catch (const Error& error) {

@@ -6,7 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tenon;
-  return fuzz::reads_or_refuses(data, size, [](std::string bytes) {
+  return fuzz::call_reader(data, size, [](std::string bytes) {
     onnx::program_of_model(fuzz::scope(), {.bytes = std::move(bytes), .stem = "fuzz"});
   });
 }

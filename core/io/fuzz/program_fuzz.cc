@@ -58,6 +58,5 @@ class Folder {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tenon;
   static const Folder folder;
-  return fuzz::reads_or_refuses(data, size,
-                                [](const std::string& bytes) { folder.read_with(bytes); });
+  return fuzz::call_reader(data, size, [](const std::string& bytes) { folder.read_with(bytes); });
 }

@@ -40,7 +40,7 @@ namespace {
 constexpr int64_t kHeadsAxis = 1, kLengthAxis = 2;
 
 // Pads the last axis of a mask to `keys` elements, so that the additional keys are masked.
-Tensor extended(const Tensor& mask, Size keys) {
+Tensor pad_mask_to_keys(const Tensor& mask, Size keys) {
   const size_t rank = mask->rank();
   require(rank > 0, "the mask must have at least one axis");
   const Size missing = keys - mask->shape()[rank - 1];
@@ -79,7 +79,7 @@ Tensor mask_of(const NodeCall& n, const Operands& x, bool is_causal) {
   const Size queries = x.q->shape()[kLengthAxis], keys = x.k->shape()[kLengthAxis];
   Tensor mask = n.optional(3);
   if (mask && mask->type.dtype != DType::kBool) mask = to_dtype(mask, x.q->type.dtype);
-  if (mask) mask = extended(mask, keys);
+  if (mask) mask = pad_mask_to_keys(mask, keys);
   if (is_causal) mask = both_masks(mask, causal_mask(queries, keys, x.past));
   if (n.has(6)) {
     const Tensor length = reshape(n.in(6), {-1, 1, 1, 1});
@@ -276,7 +276,8 @@ Tensors linear_attention(const NodeCall& n) {
   const Size batch = q->shape()[0];
   const int64_t length = q->shape()[2], d_k = k->shape()[3], d_v = v->shape()[3];
   require_code(length <= kMaxPositions, Code::kUnimplemented,
-               "sequences of at most {} positions are supported, but this one has {}", kMaxPositions, length);
+               "sequences of at most {} positions are supported, but this one has {}",
+               kMaxPositions, length);
   // Decay factors: one for each head, or one for each feature of a key.
   const Tensor decay = is_gated ? exp(wide_heads(4, kv_heads)) : Tensor();
   const Tensor beta = is_delta ? wide_heads(5, n.in(5)->shape()[2] == 1 ? 1 : kv_heads) : Tensor();

@@ -154,8 +154,8 @@ struct Heads {
 
 // Computes attention of each head. `mask` is bool; `bias` is added to the scores. Both are
 // optional.
-Tensor attended(const Heads& x, const Tensor& mask, const Tensor& bias, double scale, Size past,
-                bool is_causal) {
+Tensor attention_of_heads(const Heads& x, const Tensor& mask, const Tensor& bias, double scale,
+                          Size past, bool is_causal) {
   Tensor all = both_masks(bias, mask);
   if (is_causal) {
     all = both_masks(all, causal_mask(x.q->shape()[2], x.k->shape()[2], past));
@@ -192,8 +192,9 @@ Tensors multi_head_attention(const NodeCall& n) {
     x.k = concat(keys, 2);
     x.v = concat(values, 2);
   }
-  const Tensor y = attended(x, key_mask(n.optional(4), x.k->shape()[2]), n.optional(5),
-                            n.attr_float("scale", 0), past, n.flag("unidirectional", false));
+  const Tensor y =
+      attention_of_heads(x, key_mask(n.optional(4), x.k->shape()[2]), n.optional(5),
+                         n.attr_float("scale", 0), past, n.flag("unidirectional", false));
   return {y, x.k, x.v};
 }
 
@@ -226,8 +227,9 @@ Tensors packed_attention(const NodeCall& n) {
     x.k = concat(keys, 2);
     x.v = concat(values, 2);
   }
-  const Tensor y = attended(x, key_mask(n.optional(3), x.k->shape()[2]), n.optional(5),
-                            n.attr_float("scale", 0), past, n.flag("unidirectional", false));
+  const Tensor y =
+      attention_of_heads(x, key_mask(n.optional(3), x.k->shape()[2]), n.optional(5),
+                         n.attr_float("scale", 0), past, n.flag("unidirectional", false));
   if (!n.wants(1)) return {y};
   const Tensor both[] = {expand_dims(x.k, {0}), expand_dims(x.v, {0})};
   return {y, concat(both, 0)};

@@ -15,7 +15,7 @@ Tensor argsort(const Tensor& x) { return call_named1("argsort", {}, {x}); }
 
 // Sorts the rows of a matrix lexicographically (stable) and returns the permutation. Sorts by one
 // column at a time, from the last to the first.
-Tensor order_of_rows(const Tensor& rows) {
+Tensor argsort_rows(const Tensor& rows) {
   Tensor order = iota({rows->shape()[0]}, DType::kI64, 0);
   for (int64_t c = rows->shape()[1]; c-- > 0;) {
     const Tensor column = squeeze(slice(rows, {.starts = {c}, .ends = {c + 1}, .axes = {1}}), {1});
@@ -39,7 +39,7 @@ Tensors unique_slices(const Tensor& x, int64_t axis, bool sorted) {
   }
   const int64_t n = x->shape()[static_cast<size_t>(axis)];
   const Tensor rows = reshape(transpose(x, axis_first), {n, n ? count(x->shape()) / n : Size(0)});
-  const Tensor order = order_of_rows(rows), in_order = gather(rows, order, 0);
+  const Tensor order = argsort_rows(rows), in_order = gather(rows, order, 0);
   const auto part = [&](int64_t begin, int64_t end) {
     return slice(in_order, {.starts = {begin}, .ends = {end}, .axes = {0}});
   };

@@ -78,7 +78,7 @@ Tensor fold(const NodeCall& n, const Join& join) {
 
 // Before version 13, ops such as Softmax reshaped x to a matrix, whose rows held all axes from
 // `axis` on.
-Tensors along_axis(const NodeCall& n, std::string_view op) {
+Tensors call_along_axis(const NodeCall& n, std::string_view op) {
   constexpr int64_t kFirstAlongOneAxis = 13;
   const Tensor& x = n.in(0);
   if (n.version() >= kFirstAlongOneAxis) {
@@ -135,9 +135,9 @@ Tensors min_of(const NodeCall& n) { return {fold(n, minimum)}; }
 Tensors sum_of(const NodeCall& n) { return {fold(n, add)}; }
 Tensors mean_of(const NodeCall& n) { return {fold(n, add) / static_cast<double>(n.n_inputs())}; }
 
-Tensors softmax(const NodeCall& n) { return along_axis(n, "softmax"); }
-Tensors log_softmax(const NodeCall& n) { return along_axis(n, "log_softmax"); }
-Tensors hardmax(const NodeCall& n) { return along_axis(n, "hardmax"); }
+Tensors softmax(const NodeCall& n) { return call_along_axis(n, "softmax"); }
+Tensors log_softmax(const NodeCall& n) { return call_along_axis(n, "log_softmax"); }
+Tensors hardmax(const NodeCall& n) { return call_along_axis(n, "hardmax"); }
 
 // Clamps x. Before version 11, the bounds are attributes. Each bound is optional.
 Tensors clip(const NodeCall& n) {

@@ -27,7 +27,7 @@ Tensor centred(const Tensor& q, const Tensor& zero_point) {
 }
 
 // Reshapes per-filter zero points so that they broadcast over the filters of a convolution.
-Tensor of_filters(const Tensor& parameter, const Tensor& w) {
+Tensor reshape_filter_parameter(const Tensor& parameter, const Tensor& w) {
   return parameter ? along(parameter, 0, w->rank()) : parameter;
 }
 
@@ -48,13 +48,14 @@ Tensor requantized(const Tensor& sums, const Tensor& scales, const Tensor& y_sca
 
 // Reshapes a scale or zero point with a single element to rank 0, which applies to the whole
 // tensor.
-Tensor of_whole(const Tensor& parameter) {
+Tensor scalar_if_single(const Tensor& parameter) {
   const bool is_list = parameter && parameter->rank() > 0;
   return is_list && count(parameter->shape()) == 1 ? reshape(parameter, {}) : parameter;
 }
 
 // Repeats each element of a block-wise parameter `block` times along an axis.
-Tensor of_blocks(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t block) {
+Tensor repeat_block_parameter(const Tensor& parameter, const Tensor& x, int64_t axis,
+                              int64_t block) {
   if (!parameter) return parameter;
   require(block > 0 && block < (int64_t{1} << 30),
           "attribute block_size must be in (0, 2^30), but is {}", block);
@@ -66,8 +67,8 @@ Tensor of_blocks(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t
   for (size_t i = 0; i < x->rank(); ++i) {
     const Size size = x->shape()[i], n_blocks = (size + block - 1) / block;
     require(parameter->shape()[i] == (i == at ? n_blocks : size),
-            "{} must have one element for each block of {} elements of {} along axis {}", parameter->type, block,
-            x->type, at);
+            "{} must have one element for each block of {} elements of {} along axis {}",
+            parameter->type, block, x->type, at);
     repeated.push_back(parameter->shape()[i]);
     if (i == at) repeated.push_back(block);
     joined.push_back(i == at ? n_blocks * block : size);
@@ -93,19 +94,19 @@ Tensors quantize_linear(const NodeCall& n) {
   const DType precision = given == DType::kNone ? n.in(1)->type.dtype : given;
   const Tensor x = to_dtype(n.in(0), precision), scale = to_dtype(n.in(1), precision);
   if (block != 0) {
-    const Tensor zero_point = of_blocks(n.optional(2), x, axis, block);
+    const Tensor zero_point = repeat_block_parameter(n.optional(2), x, axis, block);
     const DType of_zero = zero_point ? zero_point->type.dtype : DType::kNone;
     const DType dtype = to != DType::kNone ? to : zero_point ? of_zero : DType::kU8;
     require(!zero_point || of_zero == dtype,
             "attribute output_dtype, {}, must equal the dtype of the zero point, {}", dtype,
             of_zero);
     const DType wide = wide_dtype(precision);
-    const Tensor scales = of_blocks(to_dtype(scale, wide), x, axis, block);
+    const Tensor scales = repeat_block_parameter(to_dtype(scale, wide), x, axis, block);
     return {rounded(to_dtype(x, wide) / scales, zero_point, dtype)};
   }
   std::vector<NamedAttr> attrs = {{"axis", axis}};
   if (to != DType::kNone) attrs.push_back({"output_dtype", to});
-  const Tensor inputs[] = {x, of_whole(scale), of_whole(n.optional(2))};
+  const Tensor inputs[] = {x, scalar_if_single(scale), scalar_if_single(n.optional(2))};
   return call_named("quantize_linear", attrs, inputs);
 }
 
@@ -118,12 +119,12 @@ Tensors dequantize_linear(const NodeCall& n) {
   const Tensor &x = n.in(0), scale = to_dtype(n.in(1), common);
   if (block != 0) {
     const DType wide = wide_dtype(common);
-    const Tensor centre = centred(x, of_blocks(n.optional(2), x, axis, block));
-    const Tensor scales = of_blocks(to_dtype(scale, wide), x, axis, block);
+    const Tensor centre = centred(x, repeat_block_parameter(n.optional(2), x, axis, block));
+    const Tensor scales = repeat_block_parameter(to_dtype(scale, wide), x, axis, block);
     return {to_dtype(cast(centre, wide) * scales, dtype)};
   }
   const Tensor y = call_named1("dequantize_linear", {{"axis", axis}},
-                               {x, of_whole(scale), of_whole(n.optional(2))});
+                               {x, scalar_if_single(scale), scalar_if_single(n.optional(2))});
   return {to_dtype(y, dtype)};
 }
 
@@ -138,22 +139,24 @@ Tensors dynamic_quantize_linear(const NodeCall& n) {
 }
 
 Tensors q_linear_mat_mul(const NodeCall& n) {
-  const Tensor sums =
-      call_named1("int8_matmul", {}, {n.in(0), n.in(3), of_whole(n.in(2)), of_whole(n.in(5))});
-  const Tensor a_scale = of_whole(n.in(1));
+  const Tensor sums = call_named1(
+      "int8_matmul", {}, {n.in(0), n.in(3), scalar_if_single(n.in(2)), scalar_if_single(n.in(5))});
+  const Tensor a_scale = scalar_if_single(n.in(1));
   const Tensor rows = a_scale->rank() == 1 ? expand_dims(a_scale, {1}) : a_scale;
-  return {requantized(sums, rows * of_whole(n.in(4)), of_whole(n.in(6)), of_whole(n.in(7)))};
+  return {requantized(sums, rows * scalar_if_single(n.in(4)), scalar_if_single(n.in(6)),
+                      scalar_if_single(n.in(7)))};
 }
 
 Tensors conv_integer(const NodeCall& n) {
   const Tensor& w = n.in(1);
-  return {
-      integer_conv(n, centred(n.in(0), n.optional(2)), centred(w, of_filters(n.optional(3), w)))};
+  return {integer_conv(n, centred(n.in(0), n.optional(2)),
+                       centred(w, reshape_filter_parameter(n.optional(3), w)))};
 }
 
 Tensors q_linear_conv(const NodeCall& n) {
   const Tensor& w = n.in(3);
-  Tensor sums = integer_conv(n, centred(n.in(0), n.in(2)), centred(w, of_filters(n.in(5), w)));
+  Tensor sums =
+      integer_conv(n, centred(n.in(0), n.in(2)), centred(w, reshape_filter_parameter(n.in(5), w)));
   const size_t rank = sums->rank();
   if (n.has(8)) sums = add(sums, along(n.in(8), 1, rank));
   return {requantized(sums, n.in(1) * along(n.in(4), 1, rank), n.in(6), n.in(7))};

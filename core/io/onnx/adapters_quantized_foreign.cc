@@ -25,7 +25,7 @@ Tensor quantized(const NodeCall& n, const Tensor& y, size_t i) {
 
 // Keeps a vector with one element per column of a matrix, which broadcasts over the rows. Reshapes
 // a single element to rank 0.
-Tensor of_columns(const Tensor& parameter) {
+Tensor column_parameter(const Tensor& parameter) {
   return parameter && parameter->rank() == 1 && !(count(parameter->shape()) == 1)
              ? parameter
              : reshape(parameter, {});
@@ -93,14 +93,14 @@ Tensors q_gemm(const NodeCall& n) {
   const Tensor b = trans_b ? transpose(n.in(3), {1, 0}) : n.in(3);
   Tensor sums = product(a, b, n.in(2), n.in(5));
   if (n.has(6)) sums = add(sums, n.in(6));
-  Tensor y = cast(sums, DType::kF32) * (of_columns(n.in(1)) * of_columns(n.in(4)));
+  Tensor y = cast(sums, DType::kF32) * (column_parameter(n.in(1)) * column_parameter(n.in(4)));
   if (alpha != 1) y = y * alpha;
   return {n.has(7) ? quantized(n, y, 7) : y};
 }
 
 Tensors mat_mul_integer_to_float(const NodeCall& n) {
   const Tensor sums = product(n.in(0), n.in(1), n.optional(4), n.optional(5));
-  const Tensor scale = of_columns(n.in(2)) * of_columns(n.in(3));
+  const Tensor scale = column_parameter(n.in(2)) * column_parameter(n.in(3));
   const Tensor y = cast(sums, scale->type.dtype) * scale;
   return {n.has(6) ? y + n.in(6) : y};
 }
@@ -108,14 +108,14 @@ Tensors mat_mul_integer_to_float(const NodeCall& n) {
 Tensors dynamic_quantize_mat_mul(const NodeCall& n) {
   const Tensors a = dynamic_quantize_linear(n);  // Quantises input 0.
   const Tensor sums = product(a[0], n.in(1), a[2], n.optional(3));
-  const Tensor y = cast(sums, DType::kF32) * (a[1] * of_columns(n.in(2)));
+  const Tensor y = cast(sums, DType::kF32) * (a[1] * column_parameter(n.in(2)));
   return {n.has(4) ? y + n.in(4) : y};
 }
 
 namespace {
 
 // Unpacks two 4-bit elements from each byte, low bits first. The last axis becomes twice as long.
-Tensor halves(const Tensor& packed) {
+Tensor unpack_4_bit_elements(const Tensor& packed) {
   Dims shape = packed->shape();
   shape[shape.rank() - 1] *= 2;
   const Tensor wide = cast(packed, DType::kI32);
@@ -144,14 +144,14 @@ Tensors mat_mul_n_bits(const NodeCall& n) {
               packed->shape() == Dims{columns, blocks, block * bits / 8},
           "B must be u8[{},{},{}], but is {}", columns, blocks, block * bits / 8, packed->type);
   const DType dtype = a->type.dtype, wide = wide_dtype(dtype);
-  const Tensor q = bits == 4 ? halves(packed) : cast(packed, DType::kI32);
+  const Tensor q = bits == 4 ? unpack_4_bit_elements(packed) : cast(packed, DType::kI32);
   Tensor centre = sub(q, integer(int64_t{1} << (bits - 1)));
   if (n.has(3)) {
     const Tensor& given = n.in(3);
     if (is_floating(given->type.dtype)) {
       centre = to_dtype(cast(q, wide), wide) - to_dtype(reshape(given, {columns, blocks, 1}), wide);
     } else {
-      Tensor zero_points = bits == 4 ? halves(reshape(given, {columns, -1}))
+      Tensor zero_points = bits == 4 ? unpack_4_bit_elements(reshape(given, {columns, -1}))
                                      : cast(reshape(given, {columns, -1}), DType::kI32);
       zero_points = slice(zero_points, {.starts = {0}, .ends = {blocks}, .axes = {1}});
       centre = sub(q, expand_dims(zero_points, {2}));

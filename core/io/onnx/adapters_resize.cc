@@ -18,7 +18,8 @@ struct ResizeSpec {
 };
 
 void set_scales(ResizeSpec& request, const std::vector<double>& scales) {
-  require(scales.size() == request.axes.size(), "there must be one scale per axis, but there are {} scales for {} axes", scales.size(),
+  require(scales.size() == request.axes.size(),
+          "there must be one scale per axis, but there are {} scales for {} axes", scales.size(),
           request.axes.size());
   for (const double scale : scales) {
     const std::optional<Fraction> fraction = fraction_of(scale);
@@ -29,7 +30,7 @@ void set_scales(ResizeSpec& request, const std::vector<double>& scales) {
 }
 
 // Removes axes with scale 1, so that their sizes may be unknown. Keeps at least one axis.
-ResizeSpec without_kept_axes(const ResizeSpec& request) {
+ResizeSpec drop_axes_with_scale_1(const ResizeSpec& request) {
   ResizeSpec less = request;
   if (request.scales.empty()) return less;
   less.axes = less.scales = less.scale_divisors = {};
@@ -102,7 +103,7 @@ Ints all_axes(size_t rank) {
 }
 
 Tensors resized(const NodeCall& n, const ResizeSpec& given, std::vector<NamedAttr> more) {
-  const ResizeSpec request = without_kept_axes(given);
+  const ResizeSpec request = drop_axes_with_scale_1(given);
   std::vector<NamedAttr> attrs = {{"axes", request.axes},
                                   {"sizes", request.sizes},
                                   {"scales", request.scales},
@@ -213,8 +214,9 @@ Tensors resize(const NodeCall& n) {
   if (n.has(3)) request.sizes = n.sizes(3);
   require(request.sizes.empty() != request.scales.empty() &&
               (request.sizes.empty() || request.sizes.size() == request.axes.size()),
-          "either scales or sizes must have one element per axis, but there are {} scales and {} sizes for {} axes", request.scales.size(),
-          request.sizes.size(), request.axes.size());
+          "either scales or sizes must have one element per axis, but there are {} scales and {} "
+          "sizes for {} axes",
+          request.scales.size(), request.sizes.size(), request.axes.size());
   const std::string policy = n.attr_text("keep_aspect_ratio_policy", "stretch");
   if (!request.sizes.empty()) keep_proportions(request, x->shape(), policy);
   n.ignore("extrapolation_value");

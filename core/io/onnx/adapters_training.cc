@@ -33,12 +33,12 @@ class Lists {
 enum List : size_t { kX, kG, kV, kH };
 
 // Returns the gradient g plus that of an L2 penalty on x, norm_coefficient * x.
-Tensor regularised(const NodeCall& n, const Tensor& x, const Tensor& g) {
+Tensor add_l2_gradient(const NodeCall& n, const Tensor& x, const Tensor& g) {
   return n.attr_float("norm_coefficient", 0) * x + g;
 }
 
 // Regroups results by list: the first results of all parameters, then the second ones, and so on.
-Tensors in_lists(const std::vector<Tensors>& results) {
+Tensors regroup_by_list(const std::vector<Tensors>& results) {
   Tensors outputs;
   for (size_t list = 0; list < results[0].size(); ++list) {
     for (const Tensors& result : results) outputs.push_back(result[list]);
@@ -56,11 +56,11 @@ Tensors adagrad(const NodeCall& n) {
   std::vector<Tensors> results;
   for (size_t i = 0; i < lists.size(); ++i) {
     const Tensor& x = lists(kX, i);
-    const Tensor g = regularised(n, x, lists(kG, i));
+    const Tensor g = add_l2_gradient(n, x, lists(kG, i));
     const Tensor h = lists(kSquares, i) + square(g);
     results.push_back({x - rate * g / (sqrt(h) + epsilon), h});
   }
-  return in_lists(results);
+  return regroup_by_list(results);
 }
 
 Tensors adam(const NodeCall& n) {
@@ -74,12 +74,12 @@ Tensors adam(const NodeCall& n) {
   std::vector<Tensors> results;
   for (size_t i = 0; i < lists.size(); ++i) {
     const Tensor& x = lists(kX, i);
-    const Tensor g = regularised(n, x, lists(kG, i));
+    const Tensor g = add_l2_gradient(n, x, lists(kG, i));
     const Tensor v = alpha * lists(kV, i) + (1 - alpha) * g;
     const Tensor h = beta * lists(kH, i) + (1 - beta) * square(g);
     results.push_back({shrink * (x - rate * v / (sqrt(h) + epsilon)), v, h});
   }
-  return in_lists(results);
+  return regroup_by_list(results);
 }
 
 Tensors momentum(const NodeCall& n) {
@@ -92,12 +92,12 @@ Tensors momentum(const NodeCall& n) {
   std::vector<Tensors> results;
   for (size_t i = 0; i < lists.size(); ++i) {
     const Tensor& x = lists(kX, i);
-    const Tensor g = regularised(n, x, lists(kG, i));
+    const Tensor g = add_l2_gradient(n, x, lists(kG, i));
     const Tensor v = alpha * lists(kV, i) + weight * g;
     const Tensor step = mode == "nesterov" ? g + alpha * v : v;
     results.push_back({x - n.in(0) * step, v});
   }
-  return in_lists(results);
+  return regroup_by_list(results);
 }
 
 }  // namespace tenon::onnx::adapters

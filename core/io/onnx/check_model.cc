@@ -11,7 +11,7 @@
 namespace tenon::onnx {
 namespace {
 
-std::string call_it(const Node& node, size_t place) {
+std::string node_label(const Node& node, size_t place) {
   const std::string name =
       node.name.empty() ? "node " + std::to_string(place) : "node \"" + node.name + "\"";
   return name + " (" + node.op + ")";
@@ -45,7 +45,7 @@ void require_made(const Names& names, const Graph& graph, std::string_view name,
       fail(Code::kDataLoss,
            "the value \"{}\" is read by {}, but no earlier node defines it: {} does, so the nodes "
            "are unordered or form a cycle",
-           {name, reader, call_it(graph.nodes[i], i)});
+           {name, reader, node_label(graph.nodes[i], i)});
     }
   }
   fail(Code::kDataLoss, "the value \"{}\" is read by {}, but no earlier node defines it",
@@ -63,12 +63,12 @@ void check_graph(const Graph& graph, const Names* around) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     for (const std::string& input : node.inputs) {
-      require_made(names, graph, input, call_it(node, i));
+      require_made(names, graph, input, node_label(node, i));
     }
     std::set<std::string_view> attributes;
     for (const Attribute& attribute : node.attributes) {
       require_code(attributes.insert(attribute.name).second, Code::kDataLoss,
-                   "{} has the attribute {} twice", call_it(node, i), attribute.name);
+                   "{} has the attribute {} twice", node_label(node, i), attribute.name);
     }
     each_inner_graph(node, [&](const Graph& inner) { check_graph(inner, &names); });
     for (const std::string& output : node.outputs) names.add(output);

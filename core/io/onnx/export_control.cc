@@ -109,8 +109,8 @@ struct Collected {
   Value x;
   bool from_end;
 };
-std::optional<Collected> collected(const tenon::Node& loop, const tenon::Graph& body, size_t i,
-                                   const Value& trips) {
+std::optional<Collected> find_scan_output_of_list(const tenon::Node& loop, const tenon::Graph& body,
+                                                  size_t i, const Value& trips) {
   const Value list = body.inputs()[i]->output(), next = body.outputs()[1 + i];
   if (list.type().lists != 1 || next.node->kind != NodeKind::kCall) return std::nullopt;
   const tenon::Node &set = *next.node, &start = *loop.inputs[1 + i].node;
@@ -132,8 +132,8 @@ std::optional<Collected> collected(const tenon::Node& loop, const tenon::Graph& 
 }
 
 // Pads a list with zeros so that it has at least `length` entries.
-std::string grown(NodeWriter& w, const std::string& list, const TensorType& type,
-                  const std::string& length) {
+std::string extend_list_to(NodeWriter& w, const std::string& list, const TensorType& type,
+                           const std::string& length) {
   const Attributes first = {attribute("start", int64_t{0}), attribute("end", int64_t{1})};
   const std::string here = w.node("Shape", {list}, first);
   std::string missing = w.node("Max", {w.node("Sub", {length, here}), w.integers({0})});
@@ -185,7 +185,8 @@ void GraphExporter::write_effect(GraphState& at, const tenon::Node& node) {
     return give(at, node, {name_of(at, node.inputs[1], node.types[0].dtype), kTokenName});
   }
   if (op.starts_with("host_")) return cannot(at, node, "a host callback cannot be saved in a file");
-  if (node.inputs.size() < 2) return cannot(at, node, "the effect has no operand from which its order could follow in ONNX");
+  if (node.inputs.size() < 2)
+    return cannot(at, node, "the effect has no operand from which its order could follow in ONNX");
   const TensorTypes types = types_of_inputs(node);
   Texts in;
   for (size_t i = 1; i < node.inputs.size(); ++i) {
@@ -276,7 +277,8 @@ void GraphExporter::write_loop(GraphState& at, const tenon::Node& node) {
       continue;
     }
     const Value counted = is_bound ? trips : Value();
-    if (const auto found = i < n ? collected(node, body, i, counted) : std::nullopt) {
+    if (const auto found =
+            i < n ? find_scan_output_of_list(node, body, i, counted) : std::nullopt) {
       gathered.push_back(i);
       scanned.push_back(found->x);
       from_end.push_back(found->from_end);
@@ -344,18 +346,20 @@ void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
         in.size() > 2 && !in[2].empty()
             ? w.node("Unsqueeze", {in[2], w.integers({0})})
             : w.node("Unsqueeze", {w.zeros(type.dtype, w.sizes(type.shape)), w.integers({0})});
-    const std::string list = grown(w, in[0], element_of(type), behind(in[1]));
+    const std::string list = extend_list_to(w, in[0], element_of(type), behind(in[1]));
     give(at, node, {w.node("ScatterND", {list, w.reshape(in[1], {1, 1}), x})});
   } else if (op == "list_get") {
     // A full list has an entry at every valid index, so it need not be extended.
     const bool is_full = full_lists_.contains(in[0]);
-    const std::string list = is_full ? in[0] : grown(w, in[0], type, behind(in[1]));
+    const std::string list = is_full ? in[0] : extend_list_to(w, in[0], type, behind(in[1]));
     give(at, node, {w.node("Gather", {list, in[1]}, along_first)});
   } else if (op == "list_add") {
     const Attributes first = {attribute("start", int64_t{0}), attribute("end", int64_t{1})};
     const std::string a = w.node("Shape", {in[0]}, first), b = w.node("Shape", {in[1]}, first);
     const TensorType element = element_of(type);
-    give(at, node, {w.node("Add", {grown(w, in[0], element, b), grown(w, in[1], element, a)})});
+    give(at, node,
+         {w.node("Add",
+                 {extend_list_to(w, in[0], element, b), extend_list_to(w, in[1], element, a)})});
   } else if (op == "list_stack") {
     TensorType element = type;
     element.shape.erase(0);
@@ -365,7 +369,7 @@ void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
       return give(at, node, {in[0]});
     }
     const std::string length = w.size(asked);
-    const std::string list = grown(w, in[0], element, length);
+    const std::string list = extend_list_to(w, in[0], element, length);
     give(at, node, {w.node("Slice", {list, w.integers({0}), length, w.integers({0})})});
   } else if (op == "list_unstack") {
     full_lists_.insert(in[0]);

@@ -85,7 +85,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
     const TensorType& type = node->types[0];
     std::string& value = values[node->first_slot];
     if (node->role == InputRole::kCapture) {
-      value = stored.captures.at(trace.captures()[capture++]->give_identity());
+      value = stored.captures.at(trace.captures()[capture++]->assign_identity());
       model.captures.push_back(value);
       if (body.names.take(value)) model.external.push_back({value, type});
     } else if (node->role == InputRole::kState) {

@@ -150,7 +150,7 @@ std::string remainder(OpCall& c, const std::string& b) {
 }
 // Whether truncated division rounded up: the remainder `rest` is not zero, and its sign differs
 // from the sign of b.
-std::string is_above(OpCall& c, const std::string& rest, const std::string& b) {
+std::string rounded_up_in_truncation(OpCall& c, const std::string& rest, const std::string& b) {
   const std::string zero = c.w.number(0, c.dtype());
   const std::string differ =
       c.w.node("Xor", {c.w.node("Less", {rest, zero}), c.w.node("Less", {b, zero})});
@@ -167,7 +167,8 @@ bool export_fmod(OpCall& c) {
 bool export_mod(OpCall& c) {
   const auto of = [&](const std::string& b) {
     const std::string rest = remainder(c, b);
-    return c.w.node("Where", {is_above(c, rest, b), c.w.node("Add", {rest, b}), rest});
+    return c.w.node("Where",
+                    {rounded_up_in_truncation(c, rest, b), c.w.node("Add", {rest, b}), rest});
   };
   c.out = {is_floating(c.dtype()) ? of(c.in[1]) : divided(c, of)};
   return true;
@@ -181,7 +182,7 @@ bool export_floor_div(OpCall& c) {
   c.out = {divided(c, [&](const std::string& b) {
     const std::string quotient = c.w.node("Div", {c.in[0], b});
     const std::string below = c.w.node("Sub", {quotient, c.w.number(1, c.dtype())});
-    return c.w.node("Where", {is_above(c, remainder(c, b), b), below, quotient});
+    return c.w.node("Where", {rounded_up_in_truncation(c, remainder(c, b), b), below, quotient});
   })};
   return true;
 }

@@ -109,7 +109,8 @@ bool export_searchsorted(OpCall& c) {
 
 // Expands x for a running op: inserts an axis i at `axis`, so that its own axis j follows. Row i
 // holds the elements that the op combines for result i, and `otherwise` at all other positions.
-std::string met(OpCall& c, int64_t axis, bool itself, const std::string& otherwise) {
+std::string expand_for_running_op(OpCall& c, int64_t axis, bool itself,
+                                  const std::string& otherwise) {
   const Size n = c.types[0].shape[static_cast<size_t>(axis)];
   const std::string length = c.w.reshape(c.w.size(n), {});
   const std::string places = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
@@ -131,14 +132,15 @@ bool export_cumprod(OpCall& c) {
   if (is_narrow(c.dtype())) return export_widened(c, export_cumprod);
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
-  const std::string factors = met(c, axis, !c.flag("exclusive"), c.w.number(1, c.dtype()));
+  const std::string factors =
+      expand_for_running_op(c, axis, !c.flag("exclusive"), c.w.number(1, c.dtype()));
   c.out = {c.w.node("ReduceProd", {factors, c.w.integers({axis + 1})},
                     {attribute("keepdims", int64_t{0})})};
   return true;
 }
 
 // Returns the smallest (or largest) number of the dtype: the identity of max (or min).
-std::string end_of(OpCall& c, bool least) {
+std::string extreme_value_of(OpCall& c, bool least) {
   const DType dtype = c.dtype();
   if (is_floating(dtype)) {
     const double infinity = std::numeric_limits<double>::infinity();
@@ -154,7 +156,7 @@ bool export_running_extreme(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
   const bool is_max = c.node().op->name == "cummax";
-  const std::string all = met(c, axis, true, end_of(c, is_max));
+  const std::string all = expand_for_running_op(c, axis, true, extreme_value_of(c, is_max));
   const std::string places =
       c.w.node(is_max ? "ArgMax" : "ArgMin", {all},
                {attribute("axis", axis + 1), attribute("keepdims", int64_t{0}),
@@ -198,7 +200,7 @@ bool export_diagonal(OpCall& c) {
 // ---- dynamic slices
 
 // Converts negative starts, and clamps the starts so that the block is inside the input.
-std::string placed(OpCall& c, const std::string& starts, const Dims& block) {
+std::string clamp_block_start(OpCall& c, const std::string& starts, const Dims& block) {
   const std::string given = c.w.cast(starts, DType::kI64);
   const std::string from_end = c.w.node("Add", {given, c.w.sizes(c.types[0].shape)});
   const std::string negative = c.w.node("Less", {given, c.w.integer(0)});
@@ -209,7 +211,7 @@ std::string placed(OpCall& c, const std::string& starts, const Dims& block) {
 
 bool export_dynamic_slice(OpCall& c) {
   const Dims& block = c.out_type().shape;
-  const std::string begin = placed(c, c.in[1], block);
+  const std::string begin = clamp_block_start(c, c.in[1], block);
   const std::string end = c.w.node("Add", {begin, c.w.sizes(block)});
   Ints axes;
   for (size_t i = 0; i < block.rank(); ++i) axes.push_back(static_cast<int64_t>(i));
@@ -225,7 +227,7 @@ bool export_dynamic_update_slice(OpCall& c) {
     c.out = {c.in[1]};
     return true;
   }
-  const std::string begin = placed(c, c.in[2], block);
+  const std::string begin = clamp_block_start(c, c.in[2], block);
   const std::string rest = c.w.node("Sub", {c.w.sizes(c.types[0].shape), c.w.sizes(block)});
   const std::string pads =
       c.w.node("Concat", {begin, c.w.node("Sub", {rest, begin})}, {attribute("axis", int64_t{0})});

@@ -47,8 +47,8 @@ bool export_expm1(OpCall& c) {
   const std::string scaled = binary(c, "Mul", less, binary(c, "Div", x, c.w.node("Log", {e})));
   const std::string is_one = binary(c, "Equal", e, one);
   // For |x| > 1, e - 1 is accurate without correction.
-  const std::string is_far = binary(c, "Greater", c.w.node("Abs", {x}), one);
-  c.out = {where(c, is_far, less, where(c, is_one, x, scaled))};
+  const std::string square_dominates_one = binary(c, "Greater", c.w.node("Abs", {x}), one);
+  c.out = {where(c, square_dominates_one, less, where(c, is_one, x, scaled))};
   return true;
 }
 
@@ -56,8 +56,8 @@ std::string log1p(OpCall& c, const std::string& x) {
   const std::string one = number(c, 1), u = binary(c, "Add", x, one), log = c.w.node("Log", {u});
   const std::string scaled = binary(c, "Mul", log, binary(c, "Div", x, binary(c, "Sub", u, one)));
   const std::string is_one = binary(c, "Equal", u, one);
-  const std::string is_far = binary(c, "Greater", c.w.node("Abs", {x}), one);
-  return where(c, is_far, log, where(c, is_one, x, scaled));
+  const std::string square_dominates_one = binary(c, "Greater", c.w.node("Abs", {x}), one);
+  return where(c, square_dominates_one, log, where(c, is_one, x, scaled));
 }
 bool export_log1p(OpCall& c) {
   c.out = {log1p(c, c.in[0])};

@@ -112,7 +112,8 @@ std::string cropped(OpCall& c, std::string x, Ints& pads) {
 
 // Dilates x: reshapes each element to a row of its own and pads the row with zeros. The zeros after
 // the last element are subtracted from the end pads.
-std::string spread(OpCall& c, const std::string& x, const Ints& dilation, Ints& pads) {
+std::string insert_dilation_zeros(OpCall& c, const std::string& x, const Ints& dilation,
+                                  Ints& pads) {
   const SizeTable::Use use(c.w.body().sizes);
   const Dims& shape = c.types[0].shape;
   const size_t n = dilation.size();
@@ -139,7 +140,7 @@ bool export_conv(OpCall& c) {
 bool export_other_conv(OpCall& c) {
   Window window(c, c.rank() - 2);
   std::string x = c.in[0];
-  if (is_dilated(c)) x = spread(c, x, c.ints("lhs_dilation"), window.pads);
+  if (is_dilated(c)) x = insert_dilation_zeros(c, x, c.ints("lhs_dilation"), window.pads);
   Texts inputs = c.in;
   inputs[0] = cropped(c, x, window.pads);
   c.out = {c.w.node("Conv", inputs, window.attributes(c.integer("group")))};
@@ -176,7 +177,7 @@ bool export_conv_backward_filter(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
   std::string x = c.in[0];
-  if (is_dilated(c)) x = spread(c, x, c.ints("lhs_dilation"), window.pads);
+  if (is_dilated(c)) x = insert_dilation_zeros(c, x, c.ints("lhs_dilation"), window.pads);
   x = cropped(c, x, window.pads);
   std::swap(window.strides, window.dilations);
   const int64_t group = c.integer("group");

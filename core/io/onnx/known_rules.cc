@@ -37,7 +37,7 @@ Result each_pair(const Known& a, const Known& b, DType dtype, const F& f) {
 }
 
 // Returns the elements of x at the given flat indices, with a new shape.
-Result picked(const Known& x, const Dims& shape, const std::vector<size_t>& places) {
+Result select_elements(const Known& x, const Dims& shape, const std::vector<size_t>& places) {
   Known result = like(x.dtype, shape);
   for (const size_t place : places) {
     if (!push(result, at(x, place))) return std::nullopt;
@@ -169,11 +169,11 @@ Result gather(const NodeCall& n) {
       }
     }
   }
-  return picked(*x, shape, places);
+  return select_elements(*x, shape, places);
 }
 
 // Returns the elements of x at the given indices along each axis.
-Result taken(const Known& x, const std::vector<std::vector<size_t>>& places) {
+Result select_along_axes(const Known& x, const std::vector<std::vector<size_t>>& places) {
   const Dims strides = strides_of(x.shape);
   Dims shape;
   std::vector<size_t> all = {0};
@@ -186,7 +186,7 @@ Result taken(const Known& x, const std::vector<std::vector<size_t>>& places) {
     }
     all = std::move(further);
   }
-  return picked(x, shape, all);
+  return select_elements(x, shape, all);
 }
 
 // Returns the indices start, start + step, ... before `stop`, clamped to the axis as in Slice.
@@ -233,7 +233,7 @@ Result slice(const NodeCall& n) {
     if (step == 0) return std::nullopt;
     places[from_first] = range_indices(starts[i], ends[i], step, x->shape[from_first]);
   }
-  return taken(*x, places);
+  return select_along_axes(*x, places);
 }
 
 // Concatenates vectors, the rank that shapes have. Other ranks are not needed.
@@ -333,7 +333,7 @@ Result constant_of_shape(const NodeCall& n) {
     if (elements > kMaxKnown) return std::nullopt;
     shape.push_back(size);
   }
-  return picked(*value, shape, std::vector<size_t>(static_cast<size_t>(elements), 0));
+  return select_elements(*value, shape, std::vector<size_t>(static_cast<size_t>(elements), 0));
 }
 
 Result constant(const NodeCall& n) {
@@ -415,7 +415,7 @@ Result transpose(const NodeCall& n) {
     }
     all = std::move(further);
   }
-  return picked(*x, shape, all);
+  return select_elements(*x, shape, all);
 }
 
 const std::unordered_map<std::string_view, Rule>& rules() {

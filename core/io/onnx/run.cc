@@ -18,7 +18,7 @@ std::string full_name(const Node& node) {
 }
 
 // Returns the node's name for messages or, if it has none, its index.
-std::string call_it(const Node& node, size_t place) {
+std::string node_label(const Node& node, size_t place) {
   return node.name.empty() ? "node " + std::to_string(place) : "node \"" + node.name + "\"";
 }
 
@@ -182,7 +182,7 @@ class Run {
       }
     } catch (const Error& error) {
       fail_because(error, error.code(), "{} ({}): {}",
-                   {call_it(node, place), full_name(node), error.what()});
+                   {node_label(node, place), full_name(node), error.what()});
     }
     each_use(node, [&](const std::string& name) {
       if (--uses_[name] == 0) values_.erase(name);
@@ -215,7 +215,8 @@ class Run {
     }
     for (size_t i = outputs.size(); i < node.outputs.size(); ++i) {
       require_code(!call.wants(i), Code::kUnimplemented,
-                   "the node uses output {}, but the op has only {} known outputs", i, outputs.size());
+                   "the node uses output {}, but the op has only {} known outputs", i,
+                   outputs.size());
     }
     outputs.resize(std::max(outputs.size(), node.outputs.size()));
     return outputs;
@@ -346,7 +347,7 @@ std::vector<UnknownOp> unknown_ops(const Model& model) {
   std::map<std::string, std::vector<std::string>> found;
   each_node(model, [&](const Node& node, size_t place) {
     if (find_adapter(node.domain, node.op) || find_same(node) || model.find_function(node)) return;
-    found[full_name(node)].push_back(call_it(node, place));
+    found[full_name(node)].push_back(node_label(node, place));
   });
   std::vector<UnknownOp> all;
   for (auto& [op, nodes] : found) all.push_back({op, std::move(nodes)});

@@ -15,7 +15,7 @@ Tensor as_scalar(const Tensor& x, const char* what) {
 
 // Traces a replacement for a branch that cannot be traced: an assertion that fails with `why`, and
 // zeros of the given types as outputs.
-Tensors failing(const TensorTypes& types, const std::string& why) {
+Tensors trace_failing_branch(const TensorTypes& types, const std::string& why) {
   std::string message;  // In a format string, braces are doubled.
   for (const char c : why) message += std::string(c == '{' || c == '}' ? 2 : 1, c);
   assert_all(current_scope(), fill(make_scalar_bool(false), Dims{}, DType::kBool), message);
@@ -57,7 +57,7 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
         return outputs;
       });
       has_failed = true;
-      return failing(types, text);
+      return trace_failing_branch(types, text);
     }
   };
   const Block otherwise = [&](TensorSpan) {
@@ -66,7 +66,7 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
     } catch (const Error& error) {
       const std::string text = why("else_branch", error);
       if (has_failed) throw;
-      return failing(types, text);
+      return trace_failing_branch(types, text);
     }
   };
   return cond(scope, as_scalar(n.in(0), "the condition"), then, otherwise);

@@ -86,7 +86,7 @@ class OpCases : public ::testing::TestWithParam<Param> {
   void run(const AnyCase& c);
   void run_in(DType half, const AnyCase& c);
   void expect_values(const AnyCase& c, const Tensors& got, const Tensors& want, bool exact_type);
-  Tensors from_oracle(const OpProblem& problem);
+  Tensors oracle_outputs(const OpProblem& problem);
 
   const OpDef& op() const { return *GetParam().op; }
 
@@ -109,7 +109,7 @@ void OpCases::SetUp() {
 // Returns the outputs of the oracle, computed with floating inputs in float64. If that call fails
 // or changes a shape (for example, because an attribute requires a dtype), returns the outputs for
 // the original dtypes.
-Tensors OpCases::from_oracle(const OpProblem& problem) {
+Tensors OpCases::oracle_outputs(const OpProblem& problem) {
   Scope::Enter enter(*oracle_);
   const Tensors plain = problem.call();
   try {
@@ -162,7 +162,7 @@ void OpCases::run(const AnyCase& c) {
 
   const Tensors got = problem.call();
   if (c.expect.empty()) {
-    expect_values(c, got, from_oracle(problem), false);
+    expect_values(c, got, oracle_outputs(problem), false);
   } else {
     AnyCase as_inputs = c;
     as_inputs.inputs = c.expect;
@@ -190,7 +190,7 @@ void OpCases::run_in(DType half, const AnyCase& c) {
   if (!c.error.empty() || !as_written.is_float32()) return;
   Scope::Enter enter(*scope_);
   const OpProblem problem = as_written.with_floats(half);
-  const Tensors got = problem.call(), want = from_oracle(problem);
+  const Tensors got = problem.call(), want = oracle_outputs(problem);
   const double bound = 4 * epsilon_of(half);
   const double largest = half == DType::kF16 ? 65504 : 0x1.fep127;
   for (size_t i = 0; i < got.size(); ++i) {

@@ -37,7 +37,7 @@ Tensors gradients(const VjpArgs& v, const Formulas&... formulas) {
 }
 
 // The derivative of piecewise constant functions: no gradient for any input.
-inline Tensors no_slope(const NoAttrs&, const VjpArgs& v) {
+inline Tensors no_gradients(const NoAttrs&, const VjpArgs& v) {
   Tensors none;
   none.resize(v.n_inputs());
   return none;

@@ -55,7 +55,8 @@ Tensors pow_vjp(const None&, const VjpArgs& v) {
 
 Tensors pow_decompose(const None&, TensorSpan in) {
   require_code(is_floating(in[0]->type.dtype), Code::kUnimplemented,
-               "pow of {} has no decomposition, and this device has no kernel for it", in[0]->type.dtype);
+               "pow of {} has no decomposition, and this device has no kernel for it",
+               in[0]->type.dtype);
   return expand([](const auto& a, const auto& b) { return expansions::pow(a, b); }, in[0], in[1]);
 }
 
@@ -224,7 +225,7 @@ OpDef floor_div_def() {
                  "the sign of a / b. Integer division by zero gives 0. The derivative is 0 "
                  "everywhere.",
       .infer = infer_numeric,
-      .vjp = no_slope,
+      .vjp = no_gradients,
       .cases =
           [] {
             return with_binary_cases({

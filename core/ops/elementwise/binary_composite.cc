@@ -18,7 +18,7 @@ using None = NoAttrs;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-Tensor zero_where(const Tensor& condition, const Tensor& otherwise) {
+Tensor zero_if(const Tensor& condition, const Tensor& otherwise) {
   return where(condition, number(0), otherwise);
 }
 
@@ -37,7 +37,7 @@ Tensors hypot_decompose(const None&, TensorSpan in) {
 Tensors hypot_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &y = v.output(0);
   const Tensor is_zero = equal(y, number(0));
-  const Tensor length = where(is_zero, number(1), y), reached = zero_where(is_zero, g);
+  const Tensor length = where(is_zero, number(1), y), reached = zero_if(is_zero, g);
   return gradients(
       v, [&] { return v.input(0) / length * reached; },
       [&] { return v.input(1) / length * reached; });
@@ -56,14 +56,13 @@ Tensors xlogy_vjp(const None&, const VjpArgs& v) {
   const Tensor flat = logical_and(equal(a, number(0)), less_equal(b, number(0)));
   const Tensor safe = where(flat, number(1), b);
   return gradients(
-      v, [&] { return zero_where(flat, g * log(safe)); },
-      [&] { return zero_where(flat, g * a / safe); });
+      v, [&] { return zero_if(flat, g * log(safe)); }, [&] { return zero_if(flat, g * a / safe); });
 }
 
 // Replaces a zero divisor by 1 before dividing. Otherwise, the derivative would contain infinities.
 Tensors divide_no_nan_decompose(const None&, TensorSpan in) {
   const Tensor is_zero = equal(in[1], number(0));
-  return {zero_where(is_zero, in[0] / where(is_zero, number(1), in[1]))};
+  return {zero_if(is_zero, in[0] / where(is_zero, number(1), in[1]))};
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ OpDef stop_gradient_def() {
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "the same elements, through which no gradient flows"}},
       .infer = infer,
-      .vjp = no_slope,
+      .vjp = no_gradients,
       .view = view,
       .cases = [] { return without_gradient(cases()); },
   });

@@ -93,7 +93,7 @@ OpDef sign_def() {
       .details =
           "The sign of either zero is 0, and that of NaN is NaN. The derivative is 0 everywhere.",
       .infer = infer_numeric,
-      .vjp = no_slope,
+      .vjp = no_gradients,
       .cases =
           [] {
             return Cases<None>{

@@ -16,7 +16,7 @@ using None = NoAttrs;
 
 OpDef rounding(Definition<NoAttrs> d) {
   d.infer = infer_floating;
-  d.vjp = no_slope;
+  d.vjp = no_gradients;
   d.sparse_output = true;
   return define_unary(std::move(d));
 }

@@ -26,13 +26,13 @@ OpDef trigonometric(Definition<NoAttrs> d) {
 Tensor one_minus_square(const Tensor& x) { return (1.0 - x) * (1.0 + x); }
 
 // Whether x^2 is so large that adding 1 does not change it. x^2 itself may overflow.
-Tensor is_far(const Tensor& x) {
+Tensor square_dominates_one(const Tensor& x) {
   const DType dtype = x->type.dtype;
   const double far = dtype == DType::kF16 ? 0x1p7 : dtype == DType::kF64 ? 0x1p500 : 0x1p60;
   return greater(abs(x), number(far));
 }
 // Returns 1 / |x| where `far` is true, and 1 elsewhere.
-Tensor inverse_of_far(const Tensor& far, const Tensor& x) {
+Tensor reciprocal_where_far(const Tensor& far, const Tensor& x) {
   return reciprocal(where(far, abs(x), number(1)));
 }
 
@@ -150,9 +150,9 @@ OpDef atan_def() {
       .formula = "y = atan(x)",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& x = v.input(0);
-        const Tensor far = is_far(x);
+        const Tensor far = square_dominates_one(x);
         const Tensor near = reciprocal(1.0 + square(where(far, number(0), x)));
-        return {v.cotangent(0) * where(far, square(inverse_of_far(far, x)), near)};
+        return {v.cotangent(0) * where(far, square(reciprocal_where_far(far, x)), near)};
       },
       .decompose = TENON_EXPAND_UNARY(atan),
       .cases =
@@ -225,9 +225,9 @@ OpDef asinh_def() {
       .formula = "y = asinh(x)",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& x = v.input(0);
-        const Tensor far = is_far(x);
+        const Tensor far = square_dominates_one(x);
         const Tensor near = rsqrt(1.0 + square(where(far, number(0), x)));
-        return {v.cotangent(0) * where(far, inverse_of_far(far, x), near)};
+        return {v.cotangent(0) * where(far, reciprocal_where_far(far, x), near)};
       },
       .decompose = TENON_EXPAND_UNARY(asinh),
       .cases =
@@ -247,9 +247,9 @@ OpDef acosh_def() {
       .details = "The result is NaN below 1.",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& x = v.input(0);
-        const Tensor far = is_far(x);
+        const Tensor far = square_dominates_one(x);
         const Tensor near = rsqrt(-one_minus_square(where(far, number(2), x)));
-        return {v.cotangent(0) * where(far, inverse_of_far(far, x), near)};
+        return {v.cotangent(0) * where(far, reciprocal_where_far(far, x), near)};
       },
       .decompose = TENON_EXPAND_UNARY(acosh),
       .cases =

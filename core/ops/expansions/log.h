@@ -57,14 +57,14 @@ V log_of(const BinaryParts<V>& x, const V& correction) {
 
 // Replaces y, the result of a formula for log(x), if x is zero, negative, infinite or NaN.
 template <class V>
-V with_log_limits(const V& x, const V& y) {
+V with_special_log_values(const V& x, const V& y) {
   const V below = where(x == 0.0, V(-kInfinity), V(kNan));
   return where(x < kInfinity, where(x > 0.0, y, below), x);
 }
 
 template <class V>
 V log(const V& x) {
-  return with_log_limits(x, log_of(binary_parts(x), V(0.0)));
+  return with_special_log_values(x, log_of(binary_parts(x), V(0.0)));
 }
 
 // The constants of a base b of logarithms, each in two parts. The upper parts have so few bits that
@@ -82,7 +82,7 @@ V log_in_base(const V& x, const LogBase& base) {
   const Sum<V> lead = exact_sum(parts.exponent * base.of_two_high, high * base.of_e_high);
   const V rest = low * (base.of_e_high + base.of_e_low) + high * base.of_e_low;
   const V y = lead.high + (lead.low + (rest + parts.exponent * base.of_two_low));
-  return with_log_limits(x, y);
+  return with_special_log_values(x, y);
 }
 
 template <class V>
@@ -109,7 +109,7 @@ V shifted_log1p(const V& x, const V& times_two) {
   const V error = where(x > 1.0, 1.0 - (u - x), x - (u - 1.0));
   const V correction = where(near_zero, V(0.0), error / u);
   parts = {parts.exponent + times_two, where(near_zero, x, parts.f)};
-  const V y = with_log_limits(u, log_of(parts, correction));
+  const V y = with_special_log_values(u, log_of(parts, correction));
   return where(abs(x) < FormatOf<V>::kTiny, x, y);
 }
 

@@ -28,10 +28,11 @@ V cbrt(const V& x) {
   const BinaryParts<V> parts = binary_parts(a);
   const V third = round(parts.exponent * (1.0 / 3));
   const V rest = parts.exponent - 3.0 * third;  // -1, 0 or 1.
-  const typename V::Bool is_above = rest > 0.0, is_below = rest < 0.0;
-  const V z = (1.0 + parts.f) * where(is_above, V(2.0), where(is_below, V(0.5), V(1.0)));
-  const V root_of_rest =
-      where(is_above, V(0x1.428a2f98d728bp+0), where(is_below, V(0x1.965fea53d6e3cp-1), V(1.0)));
+  const typename V::Bool rounded_up_in_truncation = rest > 0.0, is_below = rest < 0.0;
+  const V z =
+      (1.0 + parts.f) * where(rounded_up_in_truncation, V(2.0), where(is_below, V(0.5), V(1.0)));
+  const V root_of_rest = where(rounded_up_in_truncation, V(0x1.428a2f98d728bp+0),
+                               where(is_below, V(0x1.965fea53d6e3cp-1), V(1.0)));
   const V y = polynomial(parts.f, kCbrt<typename V::Scalar>) * root_of_rest;
   const V cube = y * y * y;
   const V root = y + y * ((z - cube) / (z + 2.0 * cube));

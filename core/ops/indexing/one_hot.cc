@@ -38,7 +38,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 }
 
 // Returns a row of n zeros with a one at index `place`.
-CaseTensor one_among(int64_t n, size_t place) {
+CaseTensor one_hot_row(int64_t n, size_t place) {
   CaseTensor row = u8({1, n}, {});
   row.values.assign(static_cast<size_t>(n), 0);
   row.values[place] = 1;
@@ -70,7 +70,7 @@ Cases<Attrs> cases() {
       {.name = "more_classes_than_the_indices_can_name",
        .attrs = {.depth = 258, .dtype = DType::kU8},
        .inputs = {u8({1})},
-       .expect = {one_among(258, 1)}},
+       .expect = {one_hot_row(258, 1)}},
       {.name = "rank_0", .attrs = {.depth = 2}, .inputs = {i64({}, {1})}, .expect = {f32({0, 1})}},
       {.name = "no_classes",
        .attrs = {.depth = 0},

@@ -32,7 +32,8 @@ class Derivative {
   Tensors result() const {
     switch (attrs_.reduction) {
       case ScatterReduction::kNone:
-        return gradients([&] { return unwritten(); }, [&] { return last_writers(); });
+        return gradients([&] { return gradient_of_unwritten(); },
+                         [&] { return gradient_of_last_updates(); });
       case ScatterReduction::kAdd:
         return gradients([&] { return g_; }, [&] { return at(g_); });
       case ScatterReduction::kMul:
@@ -64,12 +65,14 @@ class Derivative {
     return {v_.needs(0) ? for_x() : Tensor(), Tensor(), v_.needs(2) ? for_updates() : Tensor()};
   }
 
-  Tensor unwritten() const { return put(g_, zeros(v_.input_type(2)), ScatterReduction::kNone); }
+  Tensor gradient_of_unwritten() const {
+    return put(g_, zeros(v_.input_type(2)), ScatterReduction::kNone);
+  }
 
   // For reduction NONE: returns the cotangents of the updates. If several updates write to one
   // element, only the last one has an effect. Scattering the number of each update shows which one
   // that is.
-  Tensor last_writers() const {
+  Tensor gradient_of_last_updates() const {
     const Dims& shape = v_.input_type(2).shape;
     const Tensor ids = reshape(iota({count(shape)}, DType::kI64, 0), shape);
     const Tensor written =
@@ -150,8 +153,8 @@ TensorTypes nd_infer(const ScatterNdAttrs& attrs, TypeSpan in) {
   require(indices.rank() > 0, "C3: indices {} have no axis of coordinates", indices);
   const size_t last = indices.rank() - 1;
   const int64_t n = indices.shape[last];
-  require(n >= 1 && n <= static_cast<int64_t>(x.rank()), "C4: {} coordinates per index are too many or too few for x {}", n,
-          x);
+  require(n >= 1 && n <= static_cast<int64_t>(x.rank()),
+          "C4: {} coordinates per index are too many or too few for x {}", n, x);
   Dims shape = indices.shape;
   shape.erase(last);
   for (size_t i = static_cast<size_t>(n); i < x.rank(); ++i) shape.push_back(x.shape[i]);

@@ -82,7 +82,7 @@ void take_diagonals(Labelled& x) {
 
 // Sums over the axes that are not in `kept`. Axes of size 1 are removed by a reshape, because there
 // is nothing to sum; these include axes that "..." broadcasts.
-void drop_axes(Labelled& x, const Labels& kept) {
+void sum_unkept_axes(Labelled& x, const Labels& kept) {
   Ints summed;
   Dims shape;
   Labels labels;
@@ -137,7 +137,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   for (size_t i = 0; i < in.size(); ++i) {
     Labelled x{in[i], plan.terms[i]};
     take_diagonals(x);
-    drop_axes(x, plan.kept[i]);
+    sum_unkept_axes(x, plan.kept[i]);
     terms.push_back(std::move(x));
   }
   for (const auto& [left, right, result] : plan.products) {

@@ -50,9 +50,9 @@ Quantized quantize(const Attrs& attrs, const Tensor& x, const Tensor& scale,
                    const Tensor& zero_point) {
   const DType wide = wide_dtype(x->type.dtype);
   Quantized q;
-  q.scale = along_axis(to_dtype(scale, wide), x, attrs.axis);
-  q.zero_point =
-      zero_point ? cast(along_axis(zero_point, x, attrs.axis), wide) : fill(number(0), {}, wide);
+  q.scale = call_along_axis(to_dtype(scale, wide), x, attrs.axis);
+  q.zero_point = zero_point ? cast(call_along_axis(zero_point, x, attrs.axis), wide)
+                            : fill(number(0), {}, wide);
   q.integer = round(to_dtype(x, wide) / q.scale) + q.zero_point;
   return q;
 }

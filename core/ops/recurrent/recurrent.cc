@@ -49,7 +49,7 @@ Tensor stacked(const Tensors& parts, size_t axis) {
 
 // Returns the slice of input `i` for each direction, in the compute dtype; empty tensors if the
 // input is absent.
-Tensors by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
+Tensors slices_by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
   if (!has(in, i)) return Tensors(static_cast<size_t>(directions), Tensor());
   return unstacked(to_dtype(in[i], wide_dtype(in[kX]->type.dtype)), axis);
 }
@@ -131,12 +131,12 @@ Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
   const Tensor x = reshape(to_dtype(in[kX], wide), {n.steps * n.batch, n.features});
   const Tensor lengths =
       has(in, kSequenceLens) ? reshape(in[kSequenceLens], {n.batch, 1}) : Tensor();
-  const Tensors w = by_direction(in, kW, 0, n.directions),
-                r = by_direction(in, kR, 0, n.directions);
-  const Tensors b = by_direction(in, kB, 0, n.directions);
-  const Tensors p = by_direction(in, kPeepholes, 0, n.directions);
-  const Tensors first[] = {by_direction(in, kInitialH, of_state, n.directions),
-                           by_direction(in, kInitialC, of_state, n.directions)};
+  const Tensors w = slices_by_direction(in, kW, 0, n.directions),
+                r = slices_by_direction(in, kR, 0, n.directions);
+  const Tensors b = slices_by_direction(in, kB, 0, n.directions);
+  const Tensors p = slices_by_direction(in, kPeepholes, 0, n.directions);
+  const Tensors first[] = {slices_by_direction(in, kInitialH, of_state, n.directions),
+                           slices_by_direction(in, kInitialC, of_state, n.directions)};
 
   Tensors y;
   Tensors last[2];

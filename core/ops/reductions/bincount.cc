@@ -48,7 +48,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(y.dtype, {length}, "C4")};
 }
 
-Size needed_length(const Attrs& attrs, const Tensor& x) {
+Size length_for_largest(const Attrs& attrs, const Tensor& x) {
   if (count(x->shape()) == 0) return attrs.minlength;
   const Tensor largest = cast(max(x), DType::kI64);
   return read_size(maximum(add(largest, integer(1)), integer(attrs.minlength)),
@@ -58,8 +58,9 @@ Size needed_length(const Attrs& attrs, const Tensor& x) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (!has_size(attrs.length)) {
     Attrs sized = attrs;
-    sized.length = needed_length(attrs, in[0]);
-    require(sized.length <= kMaxCounts, "C4: the largest element of x, {}, would need a result that exceeds the maximum size",
+    sized.length = length_for_largest(attrs, in[0]);
+    require(sized.length <= kMaxCounts,
+            "C4: the largest element of x, {}, would need a result that exceeds the maximum size",
             sized.length - 1);
     return call_op(OpId::k_bincount, any_attrs(sized), in);
   }

@@ -50,7 +50,7 @@ Tensors extreme_vjp(const Attrs& attrs, const VjpArgs& v) {
 
 // For each element along the last axis, returns the product of all elements before it, or after it
 // if `behind`. Each iteration of the loop doubles the number of factors.
-Tensor product_before(const Tensor& x, bool behind) {
+Tensor exclusive_products(const Tensor& x, bool behind) {
   const size_t last = x->rank() - 1;
   const auto shifted = [&](const Tensor& t, int64_t by) {
     Sizes pads(2 * x->rank(), 0);
@@ -93,7 +93,7 @@ Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor rows = reshape(transpose(v.input(0), order), flat);
   // Half types are multiplied in float32, like in prod itself.
   const Tensor slope = in_wide(rows, [](const Tensor& wide) {
-    return product_before(wide, false) * product_before(wide, true);
+    return exclusive_products(wide, false) * exclusive_products(wide, true);
   });
   return {spread(v.cotangent(0), x, mask) * transpose(reshape(slope, turned), back)};
 }

@@ -31,8 +31,10 @@ void require_blocks(const Attrs& attrs, const TensorType& x) {
   require(x.rank() > n, "C1: x must have a batch and {} more axes, but is {}", n, x);
   int64_t places = 1;
   for (const int64_t side : attrs.block_shape) {
-    require(side >= 1 && side <= kMaxBlockElements / places, "C2: sizes of block_shape must be positive with a product of at most 2^31, but one is {}",
-            side);
+    require(
+        side >= 1 && side <= kMaxBlockElements / places,
+        "C2: sizes of block_shape must be positive with a product of at most 2^31, but one is {}",
+        side);
     places *= side;
   }
   require(attrs.pads.empty() || attrs.pads.size() == 2 * n, "C3: {} pads for {} axes",
@@ -53,8 +55,8 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   for (size_t i = 0; i < n; ++i) {
     const Size size = y.shape[i + 1] + pad_of(attrs, i) + pad_of(attrs, n + i);
     require(size % attrs.block_shape[i] == 0,
-            "C4: the padded size {} of axis {} must be a multiple of the block size {}", size, i + 1,
-            attrs.block_shape[i]);
+            "C4: the padded size {} of axis {} must be a multiple of the block size {}", size,
+            i + 1, attrs.block_shape[i]);
     y.shape[i + 1] = size / attrs.block_shape[i];
   }
   check_size(TensorType(y.dtype, {y.shape[0], block_size(attrs)}));
@@ -220,7 +222,7 @@ Cases<Attrs> spread_cases() {
                                 });
 }
 
-OpDef of_blocks(Definition<Attrs> d, const char* y_doc, const char* pads_doc) {
+OpDef repeat_block_parameter(Definition<Attrs> d, const char* y_doc, const char* pads_doc) {
   d.inputs = {
       {"x",
        "a batch axis, one axis for each entry of block_shape, and any number of further axes"}};
@@ -233,7 +235,7 @@ OpDef of_blocks(Definition<Attrs> d, const char* y_doc, const char* pads_doc) {
 }  // namespace
 
 OpDef space_to_batch_def() {
-  return of_blocks(
+  return repeat_block_parameter(
       {
           .name = "space_to_batch",
           .summary = "Blocks of spatial positions moved into the batch axis.",
@@ -249,7 +251,7 @@ OpDef space_to_batch_def() {
 }
 
 OpDef batch_to_space_def() {
-  return of_blocks(
+  return repeat_block_parameter(
       {
           .name = "batch_to_space",
           .summary = "Blocks of spatial positions moved out of the batch axis: the inverse of "

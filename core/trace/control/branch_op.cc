@@ -174,7 +174,7 @@ const OpDef& control::branch() {
       region_op({.name = "branch",
                  .inputs = {{"which", ""}, {"operands", "", InputKind::kVariadic}},
                  .infer = region_types},
-                run, linearize_by<BranchDerivative>);
+                run, linearize_with_class<BranchDerivative>);
   return op;
 }
 

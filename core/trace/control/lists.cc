@@ -32,15 +32,15 @@ void copy_to(Scope& scope, const Tensor& x, const TensorImpl& all, int64_t start
 // other versions of the list share the memory.
 class Slots {
  public:
-  explicit Slots(Tensor all) : all_(std::move(all)), is_taken_(size_of_axis(*all_), false) {}
+  explicit Slots(Tensor all) : all_(std::move(all)), is_slot_used_(size_of_axis(*all_), false) {}
 
   // Copies x to its slot and returns a view of it. Returns x if the slot is taken or does not
   // exist.
   Tensor put(Scope& scope, uint64_t index, const Tensor& x) {
     {
       std::lock_guard guard(mutex_);
-      if (index >= is_taken_.size() || is_taken_[index]) return x;
-      is_taken_[index] = true;
+      if (index >= is_slot_used_.size() || is_slot_used_[index]) return x;
+      is_slot_used_[index] = true;
     }
     copy_to(scope, x, *all_, start_of(index));
     return make_view(*all_, x->type, dense_strides(x->shape()), start_of(index));
@@ -66,7 +66,7 @@ class Slots {
 
   Tensor all_;
   std::mutex mutex_;
-  std::vector<bool> is_taken_;
+  std::vector<bool> is_slot_used_;
 };
 
 struct ListStorage final : NonMemoryStorage<ListStorage> {
@@ -212,9 +212,10 @@ Tensors run_length(Scope& scope, const Call& call) {
 TensorTypes infer_add(const NoAttrs&, TypeSpan in) {
   require_list(in[0]);
   require_list(in[1]);
-  require(in[0].dtype == in[1].dtype && in[0].lists == in[1].lists, "{} and {} cannot be added, because they have different types",
+  require(in[0].dtype == in[1].dtype && in[0].lists == in[1].lists,
+          "{} and {} cannot be added, because they have different types", in[0], in[1]);
+  require(in[0].shape == in[1].shape, "{} and {} cannot be added, because their shapes differ",
           in[0], in[1]);
-  require(in[0].shape == in[1].shape, "{} and {} cannot be added, because their shapes differ", in[0], in[1]);
   return {in[0]};
 }
 Tensors run_add(Scope&, const Call& call) {
@@ -292,7 +293,8 @@ Tensors vjp_stack(const StackAttrs&, const VjpArgs& v) { return {list_unstack(v.
 // ---- list_unstack
 
 TensorTypes infer_unstack(const NoAttrs&, TypeSpan in) {
-  require(!in[0].lists && in[0].rank() > 0, "list_unstack needs a tensor with at least one axis, but x is {}", in[0]);
+  require(!in[0].lists && in[0].rank() > 0,
+          "list_unstack needs a tensor with at least one axis, but x is {}", in[0]);
   TensorType type = in[0];
   type.shape.erase(0);
   return {list_of(type)};

@@ -71,7 +71,7 @@ class LoopDerivative {
     body_ = std::make_unique<Derivative>(scope, graph, sizes_, active_, from);
     body_->require_served(sizes_);
     std::vector<bool> begins(active_.size(), false);
-    if (policy_ == LoopPolicy::kRecompute) begins = body_->inputs_of_saved();
+    if (policy_ == LoopPolicy::kRecompute) begins = body_->inputs_of_residuals();
     for (size_t i = 0; i < active_.size(); ++i) {
       const Tensor x = Tensor::share(call.inputs[1 + i]);
       types_.push_back(x->type);
@@ -212,7 +212,7 @@ const OpDef& control::while_loop() {
       region_op({.name = "while_loop",
                  .inputs = {{"go", ""}, {"operands", "", InputKind::kVariadic}},
                  .infer = infer},
-                run, linearize_by<LoopDerivative>);
+                run, linearize_with_class<LoopDerivative>);
   return op;
 }
 

@@ -91,7 +91,7 @@ const OpDef& control::recompute() {
   static const Immortal<OpDef> op = region_op({.name = "recompute",
                                                .inputs = {{"operands", "", InputKind::kVariadic}},
                                                .infer = region_types},
-                                              run, linearize_by<RecomputeDerivative>);
+                                              run, linearize_with_class<RecomputeDerivative>);
   return op;
 }
 

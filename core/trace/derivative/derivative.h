@@ -49,7 +49,7 @@ class Derivative {
   std::optional<size_t> input_index_of(const Value& saved) const;
   // Marks the primal inputs from which recompute_residuals() computes residuals. pushed() are the
   // results of calls with effects from which it computes them.
-  const std::vector<bool>& inputs_of_saved() const { return inputs_of_saved_; }
+  const std::vector<bool>& inputs_of_residuals() const { return inputs_of_saved_; }
   std::span<const Value> pushed() const { return saved_effects_; }
 
   // Returns the outputs of the primal graph, followed by the residuals.

@@ -103,8 +103,8 @@ std::vector<Value> choose_residuals(const Graph& graph, uint32_t end, std::span<
     if (is_made(x) && !is_kept[x.slot()]) more.push_back(x);
   }
   std::stable_sort(more.begin(), more.end(), [&](const Value& a, const Value& b) {
-    const bool is_dear_a = !a.node->op->elementwise, is_dear_b = !b.node->op->elementwise;
-    return is_dear_a != is_dear_b ? is_dear_a : bytes_of(a) < bytes_of(b);
+    const bool is_costly_a = !a.node->op->elementwise, is_dear_b = !b.node->op->elementwise;
+    return is_costly_a != is_dear_b ? is_costly_a : bytes_of(a) < bytes_of(b);
   });
   for (const Value& x : more) {
     if (best.kept_bytes + bytes_of(x) > budget) continue;

@@ -67,7 +67,7 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
   }
   const std::span<const Value> all = out.graph->outputs();
   const size_t n_states = out.states.size();
-  out.states_after.assign(all.begin(), all.begin() + n_states);
+  out.final_states.assign(all.begin(), all.begin() + n_states);
   out.graph->set_outputs({all.begin() + n_states, all.end()});
   return out;
 }
@@ -106,9 +106,9 @@ Value add_reload(TracedBlock& block, Cell& cell, const Node& input) {
   size_t i = 0;
   while (block.states[i]->kind() != Kind::kOrder) ++i;
   Node& node = block.graph->add_call(control::reload(), any_attrs(cell_attrs(cell)),
-                                     {block.states_after[i], const_cast<Node&>(input).output()},
+                                     {block.final_states[i], const_cast<Node&>(input).output()},
                                      {input.types[0], token_type()}, *input.device);
-  block.states_after[i] = node.output(1);
+  block.final_states[i] = node.output(1);
   return node.output(0);
 }
 
@@ -139,7 +139,7 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
     taken.push_back({OrderedSet<Tensor>(block.captures), OrderedSet<Ref<Cell>>(block.states)});
     for (const Tensor& x : block.captures) captures.add(x);
     for (size_t i = 0; i < block.states.size(); ++i) {
-      if (block.states_after[i] != block.state_inputs[i]->output()) all_stored.add(block.states[i]);
+      if (block.final_states[i] != block.state_inputs[i]->output()) all_stored.add(block.states[i]);
     }
   }
   for (const TracedBlock& block : blocks) {
@@ -179,7 +179,7 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
     for (size_t b = 0; b < blocks.size(); ++b) {
       const size_t i = taken[b].states.place_of(state);
       const bool is_own = i < blocks[b].states.size();
-      outputs[b].push_back(is_own              ? blocks[b].states_after[i]
+      outputs[b].push_back(is_own              ? blocks[b].final_states[i]
                            : blocks[b].reloads ? add_reload(blocks[b], *state, *inputs[b].back())
                                                : inputs[b].back()->output());
     }

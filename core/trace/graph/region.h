@@ -73,7 +73,7 @@ struct TracedBlock {
   std::vector<Node*> arguments, capture_inputs, state_inputs;
   std::vector<Tensor> captures;
   std::vector<Ref<Cell>> states;
-  std::vector<Value> states_after;
+  std::vector<Value> final_states;
   bool commits, reloads;  // See Tracer::commits() and Tracer::reloads().
 };
 
@@ -97,7 +97,7 @@ OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::
                 decltype(OpDef::linearize) linearize);
 // Implements OpDef::linearize by a class D with the methods forward() and backward().
 template <class D>
-Linearized linearize_by(Scope& scope, const Call& call, const std::vector<bool>& by) {
+Linearized linearize_with_class(Scope& scope, const Call& call, const std::vector<bool>& by) {
   const auto derivative = std::make_shared<D>(scope, call, by);
   Linearized made;
   made.outputs = derivative->forward(scope, call);

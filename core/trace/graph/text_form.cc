@@ -11,8 +11,8 @@ namespace {
 
 std::string text_of(double value) {
   std::string text = fmt::format("{}", value);
-  const bool looks_whole = text.find_first_not_of("-0123456789") == std::string::npos;
-  return looks_whole ? text + ".0" : text;
+  const bool has_integer_form = text.find_first_not_of("-0123456789") == std::string::npos;
+  return has_integer_form ? text + ".0" : text;
 }
 
 // Quotes a string. A backslash escapes quotes and backslashes; \n stands for a line feed.

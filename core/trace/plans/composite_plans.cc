@@ -85,12 +85,12 @@ class Plans final : public CompositePlans {
     // Runs the decomposition op by op. It gets aliases of donated inputs, because only the whole
     // call may consume them.
     const auto in_parts = [&] {
-      const auto is_offered = [](const Tensor& x) {
+      const auto is_donated_tensor = [](const Tensor& x) {
         return x && x->donation == Donation::kDonated;
       };
-      if (!any_of(inputs, is_offered)) return code(inputs);
+      if (!any_of(inputs, is_donated_tensor)) return code(inputs);
       Tensors own;
-      for (const Tensor& x : inputs) own.push_back(is_offered(x) ? another(scope, x) : x);
+      for (const Tensor& x : inputs) own.push_back(is_donated_tensor(x) ? another(scope, x) : x);
       return code(own);
     };
     if (scope.innermost() || scope.recorder() || is_disabled(key.op)) return in_parts();

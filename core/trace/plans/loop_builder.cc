@@ -153,8 +153,8 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
     loop.views.push_back(view_in_loop(output_of(i), group, is_per_row(i)));
   }
   if (spec.outputs.empty()) return std::nullopt;
-  const bool goes_in_parts = group.row_axes == 0 && group.anchor == kNone;
-  if (!goes_in_parts && !are_addressable(loop.views)) return std::nullopt;
+  const bool can_be_chunked = group.row_axes == 0 && group.anchor == kNone;
+  if (!can_be_chunked && !are_addressable(loop.views)) return std::nullopt;
   if (loop.launch.workspace_bytes != 0) loop.views.push_back(launch(group.anchor).end_outputs());
   const auto is_among = [](const auto& inputs) {
     return std::any_of(inputs.begin(), inputs.end(),
@@ -162,7 +162,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
   };
   const bool is_strided = is_among(spec.inputs) || is_among(spec.anchor.inputs);
   Ref<const PreparedKernel> kernel = program_.device_.loops().find(spec);
-  if (!kernel->exists() || (is_strided && !kernel->takes_strides())) return std::nullopt;
+  if (!kernel->exists() || (is_strided && !kernel->supports_strided_inputs())) return std::nullopt;
   loop.launch.kernel = std::move(kernel);
   loop.launch.fused = name_of(group);
   loop.launch.profile.clear();

@@ -345,7 +345,7 @@ void LaunchPlan::Chains::Call::find_wrong(uint32_t i, const tenon_error_record& 
   if (i >= wrong_) return;
   wrong_ = i;
   record_ = record;
-  if (!scope_.keeps_value_errors() && i < failed_) {
+  if (!scope_.defers_value_errors() && i < failed_) {
     failed_ = i;
     if (error_) release_error(std::exchange(error_, nullptr));
   }

@@ -45,7 +45,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
     input.device = x->storage ? x->storage->device : nullptr;
     Tensor own = alias_of(*x);
     if (!x->storage) {
-      own->program_input = index + 1;
+      own->plan_input = index + 1;
       return own;
     }
     own->storage = Ref<Storage>::adopt(new InputStorage(x->storage));
@@ -71,7 +71,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
     made.n_outputs = launch.n_outputs;
     made.workspace_bytes = launched.workspace ? launch.workspace_size : 0;
     made.duration_ns = launched.duration_ns;
-    for (const Tensor& y : launched.outputs) look_at_device(*y->storage);
+    for (const Tensor& y : launched.outputs) interrupt_if_other_device(*y->storage);
     for (uint32_t i = 0; i < launch.n_inputs; ++i) {
       const TensorImpl* x = launched.inputs[i];
       add_view(launch.inputs[i]);
@@ -80,7 +80,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
       if (x->is_scalar_value()) {
         shown.scalar = static_cast<uint32_t>(program_.scalars_.size());
         shown.dtype = dtype_from_c(launch.inputs[i].dtype);
-        if (x->program_input) shown.scalar_input = x->program_input - 1;
+        if (x->plan_input) shown.scalar_input = x->plan_input - 1;
         program_.scalars_.push_back(*static_cast<const ElementBits*>(launch.inputs[i].data));
       } else {
         show(shown, known(*x->storage), launch.inputs[i].byte_offset);
@@ -108,14 +108,14 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
   }
 
   void written(const TensorImpl& x, const TensorImpl* scalar) override {
-    look_at_device(*x.storage);
+    interrupt_if_other_device(*x.storage);
     Device& device = program_.device_;
     Buffer& buffer = add(*x.storage, Buffer::Place::kConstant);
-    if (!scalar || !scalar->program_input) {
+    if (!scalar || !scalar->plan_input) {
       buffer.constant = x.storage;
       return;
     }
-    const uint32_t input = scalar->program_input - 1;
+    const uint32_t input = scalar->plan_input - 1;
     if (device.synchronous() && device.host_visible()) {
       buffer.place = Buffer::Place::kScalar;
       buffer.index = input;
@@ -131,7 +131,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
     }
   }
 
-  void interrupted() override { is_whole_ = false; }
+  void interrupted() override { is_replayable_ = false; }
 
   // Records the memory of the outputs. Returns the tensors that the caller of the plan receives.
   Tensors outputs(Tensors given) {
@@ -142,9 +142,9 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
       output.dense = y->dense;
       if (!y->storage) {
         output.scalar = y;
-        if (y->program_input) output.input = y->program_input - 1;
+        if (y->plan_input) output.input = y->plan_input - 1;
         y = alias_of(*y);
-        y->program_input = 0;
+        y->plan_input = 0;
         continue;
       }
       const auto at = known_.find(y->storage.get());
@@ -171,12 +171,12 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
     return given;
   }
 
-  bool is_whole() const { return is_whole_; }
+  bool is_whole() const { return is_replayable_; }
   // Attributes of each launch; empty for a launch that cannot be fused.
   std::span<const OwnedAttrs> attrs() const { return attrs_; }
 
  private:
-  void look_at_device(const Storage& storage) {
+  void interrupt_if_other_device(const Storage& storage) {
     if (storage.device != &program_.device_) interrupted();
   }
 
@@ -228,7 +228,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
   std::vector<uint64_t> starts_;                        // By buffer: its start offset.
   std::vector<Ref<Storage>> held_;
   std::vector<OwnedAttrs> attrs_;
-  bool is_whole_ = true;
+  bool is_replayable_ = true;
 };
 
 bool LaunchPlan::is_light() const {

@@ -250,7 +250,7 @@ void LaunchPlan::find_tickets(Frame& frame) const {
 void LaunchPlan::enqueue(Scope& scope, Frame& frame, size_t commits) const {
   PendingWork& pending = scope.pending(device_);
   find_tickets(frame);
-  pending.require_sound(frame.tickets);
+  pending.throw_first_failure(frame.tickets);
   SmallVector<uint64_t, 8> reads;
   for (size_t i = 0; i < launches_.size(); ++i) {
     const Launch& each = launches_[i];
@@ -287,7 +287,7 @@ void LaunchPlan::enqueue(Scope& scope, Frame& frame, size_t commits) const {
 Tensor LaunchPlan::output(const Output& output, TensorSpan inputs, const Storages& made) const {
   if (output.buffer == kNone) {
     Tensor y = alias_of(output.input != kNone ? *inputs[output.input] : *output.scalar);
-    y->program_input = 0;
+    y->plan_input = 0;
     return y;
   }
   const Buffer& buffer = buffers_[output.buffer];

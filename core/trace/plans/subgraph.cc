@@ -314,7 +314,7 @@ Tensors Subgraph::apply(Scope& scope, std::span<const Size> sizes, TensorSpan gi
   if (is_eager && has_single_step()) return apply_single_step(scope, sizes, given, spare);
   std::vector<Tensor> values(graph_.n_slots());
   for (size_t i = 0; i < given_.size(); ++i) values[given_[i]] = given[i];
-  size_t next_birth = 0;
+  size_t next_data_dependent_size = 0;
   for (const Step& step : steps_) {
     if (is_eager && step.segment) {
       run_segment(scope, sizes, step, values);
@@ -322,7 +322,7 @@ Tensors Subgraph::apply(Scope& scope, std::span<const Size> sizes, TensorSpan gi
     }
     for (size_t i = step.begin; i < step.end; ++i) {
       apply_node(scope, sizes, i, values);
-      set_data_dependent_sizes(all, i, next_birth, values);
+      set_data_dependent_sizes(all, i, next_data_dependent_size, values);
       release(i, i + 1, values);
     }
   }

@@ -68,14 +68,14 @@ void leave() {
   own = nullptr;
 }
 
-bool has_served() { return served.load(std::memory_order_relaxed); }
+bool was_called_by_openblas() { return served.load(std::memory_order_relaxed); }
 
 }  // namespace
 
 extern "C" {
 
 TENON_EXPORT extern const TenonBlasBuffers tenon_blas_buffers;
-const TenonBlasBuffers tenon_blas_buffers = {enter, leave, has_served};
+const TenonBlasBuffers tenon_blas_buffers = {enter, leave, was_called_by_openblas};
 
 // Replace the functions of OpenBLAS with these names. Outside enter() and leave(), they are called
 // by threads that OpenBLAS started, and by other users of this copy of OpenBLAS.

@@ -17,7 +17,7 @@ struct TenonBlasBuffers {
   bool (*enter)();
   void (*leave)();
   // Whether OpenBLAS has called the functions of this library.
-  bool (*has_served)();
+  bool (*was_called_by_openblas)();
 };
 
 extern "C" const TenonBlasBuffers tenon_blas_buffers;

@@ -16,7 +16,7 @@ DEVICE bool is_found(const NonZero& p, i64 i) {
 }
 
 // Exclusive scan of `own` over the threads of a block. `sum` receives the total.
-DEVICE i64 places_before(i64 own, i64* shared, i64* sum) {
+DEVICE i64 exclusive_scan_of_block(i64 own, i64* shared, i64* sum) {
   const int self = (int)threadIdx.x;
   shared[self] = own;
   __syncthreads();
@@ -37,7 +37,7 @@ KERNEL count_found(PARAMETERS(NonZero) p) {
     for (int k = 0; k < kEach; ++k) {
       own += is_found(p, chunk * kChunkOfBlock + threadIdx.x * kEach + k) ? 1 : 0;
     }
-    places_before(own, shared, &sum);
+    exclusive_scan_of_block(own, shared, &sum);
     if (threadIdx.x == 0) p.counts[chunk] = sum;
   }
 }
@@ -51,7 +51,7 @@ KERNEL add_counts(PARAMETERS(NonZero) p) {
     const i64 chunk = tile + threadIdx.x;
     i64 sum = 0;
     const i64 own = chunk < p.n_chunks ? p.counts[chunk] : 0;
-    const i64 before = places_before(own, shared, &sum);
+    const i64 before = exclusive_scan_of_block(own, shared, &sum);
     if (chunk < p.n_chunks) p.counts[chunk] = carry + before;
     carry += sum;
   }
@@ -68,7 +68,7 @@ KERNEL write_found(PARAMETERS(NonZero) p) {
     const i64 first = chunk * kChunkOfBlock + threadIdx.x * kEach;
     i64 own = 0, sum = 0;
     for (int k = 0; k < kEach; ++k) own += is_found(p, first + k) ? 1 : 0;
-    i64 column = p.counts[chunk] + places_before(own, shared, &sum);
+    i64 column = p.counts[chunk] + exclusive_scan_of_block(own, shared, &sum);
     for (int k = 0; k < kEach; ++k) {
       if (!is_found(p, first + k)) continue;
       i64 rest = first + k;

@@ -45,7 +45,7 @@ struct Tiles {
 struct Spot {
   int depth, i;
 };
-DEVICE Spot spot(bool along_k, int e) {
+DEVICE Spot position_in_panel(bool along_k, int e) {
   if (along_k) return {e % kDepth, e / kDepth};
   return {e / kTile, e % kTile};
 }
@@ -62,8 +62,8 @@ DEVICE void multiply_tile(const Product& p, i64 tile, Tiles& shared) {
   Row rows[kEach];
   Column columns[kEach];
   for (int i = 0; i < kEach; ++i) {
-    const i64 row = row0 + spot(left_along_k, self + i * kBlock).i;
-    const i64 column = column0 + spot(right_along_k, self + i * kBlock).i;
+    const i64 row = row0 + position_in_panel(left_along_k, self + i * kBlock).i;
+    const i64 column = column0 + position_in_panel(right_along_k, self + i * kBlock).i;
     if (row < p.m) rows[i] = row_of(p.factors, matrix, row);
     if (column < p.n) columns[i] = column_of(p.factors, matrix, column);
   }
@@ -77,7 +77,7 @@ DEVICE void multiply_tile(const Product& p, i64 tile, Tiles& shared) {
 #pragma unroll 1
   for (i64 k0 = begin; k0 < end; k0 += kDepth, at ^= 1) {
     for (int i = 0; i < kEach; ++i) {
-      const Spot l = spot(left_along_k, self + i * kBlock), r = spot(right_along_k, self + i * kBlock);
+      const Spot l = position_in_panel(left_along_k, self + i * kBlock), r = position_in_panel(right_along_k, self + i * kBlock);
       const bool is_left = row0 + l.i < p.m && k0 + l.depth < end;
       const bool is_right = column0 + r.i < p.n && k0 + r.depth < end;
       shared.left.put(l.depth, l.i,

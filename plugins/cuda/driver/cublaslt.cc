@@ -163,7 +163,7 @@ tenon_error* LibraryProducts::find(const LibraryShape& shape, const LibraryProdu
     if (tenon_error* error = made->open(shape)) return error;
     found = products_.emplace(shape, std::move(made)).first;
   }
-  if (found->second->is_served()) *product = found->second.get();
+  if (found->second->has_algorithm()) *product = found->second.get();
   return nullptr;
 }
 

@@ -25,7 +25,7 @@ class LibraryProduct {
 
   tenon_error* open(const LibraryShape& shape);
   // Whether the library has an algorithm for the shape.
-  bool is_served() const { return is_served_; }
+  bool has_algorithm() const { return is_served_; }
   uint64_t workspace_bytes() const { return choice_.workspace_bytes; }
   tenon_error* run(CUstream stream, const LibraryCall& call) const;
 

@@ -166,7 +166,7 @@ class Fibers {
   }
   // Called after a block was stopped by an error. Its fibers are returned to the pool and start
   // anew.
-  void drop_running() {
+  void restart_running_fibers() {
     for (const auto& fiber : all_) {
       if (fiber->is_idle) continue;
       fiber->is_started = false;
@@ -217,7 +217,7 @@ class Block {
         break;
       }
     }
-    if (!fault_.empty()) fibers().drop_running();
+    if (!fault_.empty()) fibers().restart_running_fibers();
     return fault_;
   }
 

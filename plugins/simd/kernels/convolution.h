@@ -47,7 +47,7 @@ class Convolution {
     }
     // Tiles read whole vectors, which may extend past the end of the last row.
     planes_size_ = filter_.channels * layout_.plane + tiles_.columns;
-    way_ = choose_way();
+    way_ = choose_algorithm();
     if (way_ != Way::kDepthwise) {
       packs_blocks_ = way_ != Way::kRows && images == 1 && steps() <= part() && filter_.is_dense();
       if (!packs_blocks_) pack_filters();
@@ -126,7 +126,7 @@ class Convolution {
   // Selects the algorithm with the lowest estimated number of cycles per term. A tile with few
   // valid columns takes as long as a full tile, and copying a row of a panel takes a few cycles for
   // each run of positions.
-  Way choose_way() {
+  Way choose_algorithm() {
     if (filter_.out_channels == 1 && filter_.channels == 1 && k_ <= kBlockK) return Way::kDepthwise;
     set_panels(tiles_.panel_rows(filter_.out_channels));
     const int64_t width = out_[2], nr = tiles_.columns, area = volume(out_);

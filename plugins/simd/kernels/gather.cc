@@ -31,7 +31,7 @@ LoopAxes axes_of(const tenon_view& view, size_t begin, size_t end) {
 // Copies the elements of the axes after the gathered axes. Writes zeros if the index is out of
 // range.
 template <class T>
-void copy_rest(const T* from, bool is_inside, const LoopAxes& rest, int64_t size, T* to) {
+void copy_slice_or_zeros(const T* from, bool is_inside, const LoopAxes& rest, int64_t size, T* to) {
   if (!is_inside) {
     std::memset(static_cast<void*>(to), 0, static_cast<size_t>(size) * sizeof(T));
   } else if (size == 1) {
@@ -77,8 +77,8 @@ Prepared prepare_gather(const Request& request) {
               } else {
                 for (int64_t i = first; i < last; ++i, to += size) {
                   const bool is_inside = offsets[i] >= 0;
-                  copy_rest(is_inside ? from + offsets[i] * stride : from, is_inside, rest, size,
-                            to);
+                  copy_slice_or_zeros(is_inside ? from + offsets[i] * stride : from, is_inside,
+                                      rest, size, to);
                 }
               }
               begin += last - first;
@@ -138,7 +138,7 @@ Prepared prepare_gather_nd(const Request& request) {
           is_inside = i >= 0;
           if (is_inside) from += i * stride_of(in, batch + j);
         }
-        copy_rest(from, is_inside, rest, size, y);
+        copy_slice_or_zeros(from, is_inside, rest, size, y);
         y += size;
       });
     });

@@ -14,7 +14,7 @@ constexpr int64_t kGrain = 32 * 1024;  // Minimum number of elements per task.
 // Calls write(distance), where distance(element) returns the element minus the mean, multiplied by
 // `factor`.
 template <class T, class Write>
-void with_distance(T mean, T factor, const Write& write) {
+void with_scaled_difference(T mean, T factor, const Write& write) {
   if (factor == 1) {
     write([=](T e) { return e - mean; });
   } else {
@@ -85,7 +85,7 @@ void layer_norm(const Pool& pool, const tenon_launch& launch, size_t axis, doubl
     put(1, i, mean);
     put(2, i, inv_std * variance.factor);
     T* const to = data<T>(launch.outputs[0]) + i * n;
-    with_distance(mean, variance.factor, [&](const auto& distance) {
+    with_scaled_difference(mean, variance.factor, [&](const auto& distance) {
       if (has_input(launch, 2)) {
         row.map(0, n, to,
                 [=](T e, int64_t j) { return distance(e) * inv_std * scale[j] + bias[j]; });
@@ -106,7 +106,7 @@ void rms_norm(const Pool& pool, const tenon_launch& launch, size_t axis, double 
   for_each_row<T>(pool, x, axis, [&](int64_t i, const Elements<T>& row) {
     const auto squares = row.mean_square(sum, epsilon, [](T e) { return e; });
     const T r = squares.inverse_root(epsilon);
-    with_distance(T{0}, squares.factor, [&](const auto& scaled) {
+    with_scaled_difference(T{0}, squares.factor, [&](const auto& scaled) {
       row.map(0, n, data<T>(launch.outputs[0]) + i * n,
               [=](T e, int64_t j) { return scaled(e) * r * scale[j]; });
     });
@@ -136,7 +136,7 @@ void group_norm(const Pool& pool, const tenon_launch& launch, int64_t groups, do
       for (int64_t c = 0; c < channels; ++c) {
         const T s = data<const T>(scale)[(first + c) * stride_of(scale, 0)];
         const T b = data<const T>(bias)[(first + c) * stride_of(bias, 0)];
-        with_distance(mean, variance.factor, [&](const auto& distance) {
+        with_scaled_difference(mean, variance.factor, [&](const auto& distance) {
           group.map(c * area, (c + 1) * area, data<T>(launch.outputs[0]) + i * n + c * area,
                     [=](T e, int64_t) { return distance(e) * inv_std * s + b; });
         });

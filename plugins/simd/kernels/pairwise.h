@@ -100,7 +100,7 @@ class ScatteredSums {
       : width_(width), n_terms_(static_cast<size_t>(n_targets)) {}
 
   // Must be called before each term of the target whose elements begin at index `at`.
-  void make_room(T* y, int64_t at) {
+  void begin_term(T* y, int64_t at) {
     const int64_t target = width_ == 1 ? at : at / width_;
     uint16_t& n = n_terms_[static_cast<size_t>(target)];
     if (n++ < kLongestChain) return;

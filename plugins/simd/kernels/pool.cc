@@ -39,7 +39,8 @@ void for_each_plane(const Pool& pool, const Planes& y, const Spatial& taps, cons
 }
 
 // Whether windows are 2 x 2 with stride 2 and without padding. This is by far the most common case.
-bool is_halving(const Window& window, const Spatial& taps, const Planes& x, const Planes& y) {
+bool is_2x2_with_stride_2(const Window& window, const Spatial& taps, const Planes& x,
+                          const Planes& y) {
   return taps == Spatial{1, 2, 2} && window.steps[1] == 2 && window.steps[2] == 2 &&
          window.dilations == Spatial{1, 1, 1} && window.pads == Spatial{0, 0, 0} &&
          x.sizes[0] == 1 && x.strides[2] == 1 && 2 * y.sizes[1] <= x.sizes[1] &&
@@ -162,7 +163,7 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
               const Spatial& taps) {
   const Planes x(launch.inputs[0]), y(launch.outputs[0]);
   const bool has_indices = launch.n_outputs > 1 && is_present(launch.outputs[1]);
-  const bool halving = is_halving(window, taps, x, y);
+  const bool halving = is_2x2_with_stride_2(window, taps, x, y);
   const int64_t area = volume(y.sizes);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     if (!halving && volume(taps) < kMaxTaps && has_compact_planes(window, taps, x, y) &&

@@ -88,7 +88,7 @@ struct BySum {
 
   // Must be called before an update of the target whose elements begin at index `to`.
   void begin(int64_t to) const {
-    if (sums != nullptr) sums->make_room(y, to);
+    if (sums != nullptr) sums->begin_term(y, to);
   }
   void meet(T& to, const T& u) const { to += u; }
 };

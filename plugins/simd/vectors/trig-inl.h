@@ -53,7 +53,7 @@ struct Quadrant {
 // Recomputes lanes outside the range of the argument reduction by the C library in double. Such
 // lanes are rare.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V patch_large(D d, V x, V y, double (*function)(double)) {
+HWY_INLINE V recompute_large_lanes(D d, V x, V y, double (*function)(double)) {
   using T = hn::TFromD<D>;
   const auto fits = hn::Le(hn::Abs(x), hn::Set(d, Numbers<D>::kTrigLarge));
   if (HWY_LIKELY(hn::AllTrue(d, fits))) return y;
@@ -73,7 +73,7 @@ HWY_INLINE V sin(D d, V x) {
   const Quadrant<D> q(d, x);
   const V y = hn::Xor(hn::IfThenElse(q.is_odd(d), q.cos, q.sin), q.sign_of(d, q.n));
   // Returns zeros unchanged, because the reduction would lose the sign of -0.
-  return patch_large(d, x, hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y), &std::sin);
+  return recompute_large_lanes(d, x, hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y), &std::sin);
 }
 
 template <class D, class V = hn::Vec<D>>
@@ -82,7 +82,7 @@ HWY_INLINE V cos(D d, V x) {
   const Quadrant<D> q(d, x);
   const auto next = hn::Add(q.n, hn::Set(di, 1));
   const V y = hn::Xor(hn::IfThenElse(q.is_odd(d), q.sin, q.cos), q.sign_of(d, next));
-  return patch_large(d, x, y, &std::cos);
+  return recompute_large_lanes(d, x, y, &std::cos);
 }
 
 template <class D, class V = hn::Vec<D>>
@@ -91,7 +91,7 @@ HWY_INLINE V tan(D d, V x) {
   const auto odd = q.is_odd(d);
   const V y =
       hn::Div(hn::IfThenElse(odd, q.cos, q.sin), hn::IfThenElse(odd, hn::Neg(q.sin), q.cos));
-  return patch_large(d, x, hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y), &std::tan);
+  return recompute_large_lanes(d, x, hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y), &std::tan);
 }
 
 // The arc sine of `a`. Arguments above 1/2 are reduced by

@@ -120,7 +120,7 @@ tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types) {
   return nullptr;
 }
 
-uint64_t left_in_budget(const Driver& driver, uint32_t memory_type) {
+uint64_t remaining_budget_bytes(const Driver& driver, uint32_t memory_type) {
   if (!driver.physical().offers.memory_budget) return UINT64_MAX;
   VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {};
   budget.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT;

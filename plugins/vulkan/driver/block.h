@@ -24,7 +24,7 @@ tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types);
 // Returns the bytes that this process may still allocate from the heap of a memory type, according
 // to the driver's memory budget. Allocations beyond the budget fail, or evict the memory of other
 // processes from the device.
-uint64_t left_in_budget(const Driver& driver, uint32_t memory_type);
+uint64_t remaining_budget_bytes(const Driver& driver, uint32_t memory_type);
 
 struct Block {
   VkBuffer buffer = VK_NULL_HANDLE;

@@ -23,7 +23,7 @@ tenon_error* Commands::begin(VkCommandBuffer commands) {
   return nullptr;
 }
 
-tenon_error* Commands::begin_kept(VkCommandBuffer commands) {
+tenon_error* Commands::begin_secondary(VkCommandBuffer commands) {
   const VkCommandBufferInheritanceInfo inherited = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO,
       .pNext = nullptr,
@@ -55,7 +55,7 @@ VkResult Commands::end() {
   return driver_.vk().EndCommandBuffer(commands_);
 }
 
-VkResult Commands::end_kept() { return driver_.vk().EndCommandBuffer(commands_); }
+VkResult Commands::end_secondary() { return driver_.vk().EndCommandBuffer(commands_); }
 
 void Commands::barrier(VkPipelineStageFlags to_stages, VkAccessFlags to_accesses) {
   const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,

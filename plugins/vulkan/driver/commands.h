@@ -42,8 +42,8 @@ class Commands {
 
   // Like begin() and end(), for secondary command buffers, which are executed repeatedly and do not
   // wait for earlier work.
-  tenon_error* begin_kept(VkCommandBuffer commands);
-  VkResult end_kept();
+  tenon_error* begin_secondary(VkCommandBuffer commands);
+  VkResult end_secondary();
   // Executes a secondary command buffer after all earlier commands.
   void execute(VkCommandBuffer kept);
 

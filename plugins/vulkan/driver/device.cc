@@ -16,7 +16,7 @@ tenon_error* Device::open(Instance& instance, const PhysicalDevice& physical,
   self->queue_ = std::make_unique<Queue>(self->driver_);
   if (tenon_error* error = self->queue_->open()) return error;
   self->pipelines_->makers().set_created_callback(
-      [queue = self->queue_.get()] { queue->encode_ready(); });
+      [queue = self->queue_.get()] { queue->encode_ready_dispatches(); });
   register_handler(Moment::kLoaded);
   self->watch();
   made = std::move(self);

@@ -175,7 +175,8 @@ tenon_error* Instance::find_devices() {
   const VkResult result = list_devices(vk_, instance_, api_version_, all, why);
   if (result != VK_SUCCESS) why = name_of(result);
   if (all.empty()) {
-    return host_.error(TENON_UNAVAILABLE, "vulkan: there is no device with a compute queue and Vulkan 1.1: " + why);
+    return host_.error(TENON_UNAVAILABLE,
+                       "vulkan: there is no device with a compute queue and Vulkan 1.1: " + why);
   }
   std::string names;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -183,7 +184,7 @@ tenon_error* Instance::find_devices() {
     if (!is_named(all[i], i, options_.device)) continue;
     devices_.push_back(all[i]);
     Capabilities& capabilities = devices_.back().capabilities;
-    if (options_.minimum) keep_minimum(capabilities);
+    if (options_.minimum) reduce_to_required_minimum(capabilities);
     capabilities.runs_on_host = capabilities.is_software && !options_.gpu_ways;
     capabilities.max_products_per_submission =
         max_products_per_submission(all[i].properties.deviceType);

@@ -78,7 +78,7 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
 }
 
 tenon_error* Memory::add_block(uint64_t size) {
-  if (const uint64_t left = left_in_budget(driver_, types_.device); size > left) {
+  if (const uint64_t left = remaining_budget_bytes(driver_, types_.device); size > left) {
     return driver_.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) +
                                                   " bytes: in the driver's memory budget, " +
                                                   std::to_string(left) + " left");
@@ -105,18 +105,20 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   const uint64_t offset = reinterpret_cast<uintptr_t>(data) % alignment;
   if (size < kMinImportedBytes || size > max_bytes_ - 2 * alignment || size % 4 != 0 ||
       offset % kTexelBytes != 0) {
-    return driver_.error(TENON_UNIMPLEMENTED, "cannot import " + std::to_string(size) + " bytes: imported memory must be aligned to words and have " +
-                                                  std::to_string(kMinImportedBytes) + " to " +
-                                                  std::to_string(max_bytes_) + " bytes");
+    return driver_.error(TENON_UNIMPLEMENTED,
+                         "cannot import " + std::to_string(size) +
+                             " bytes: imported memory must be aligned to words and have " +
+                             std::to_string(kMinImportedBytes) + " to " +
+                             std::to_string(max_bytes_) + " bytes");
   }
   std::lock_guard guard(mutex_);
   const auto n_imported = static_cast<uint64_t>(std::count_if(
       blocks_.begin(), blocks_.end(), [](const auto& each) { return each->block.is_imported; }));
   // Drivers may limit the number of allocations to 4096. Imports use at most half of them.
   if (n_imported >= driver_.physical().properties.limits.maxMemoryAllocationCount / 2) {
-    return driver_.error(
-        TENON_UNIMPLEMENTED,
-        "cannot import more memory: " + std::to_string(n_imported) + " allocations are imported, which is the maximum");
+    return driver_.error(TENON_UNIMPLEMENTED,
+                         "cannot import more memory: " + std::to_string(n_imported) +
+                             " allocations are imported, which is the maximum");
   }
   auto made = std::make_unique<OwnedBlock>();
   std::unique_ptr<Buffer> of_it(new Buffer{*this, made->block, offset, size});

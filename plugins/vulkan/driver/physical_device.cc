@@ -330,7 +330,7 @@ VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t
   return VK_SUCCESS;
 }
 
-void keep_minimum(Capabilities& capabilities) {
+void reduce_to_required_minimum(Capabilities& capabilities) {
   capabilities.float64 = false;
   capabilities.controls32 = capabilities.controls64 = {};
   capabilities.subgroup_ballot = capabilities.subgroup_shuffle = capabilities.subgroup_quad = false;

@@ -57,7 +57,7 @@ VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t
                       std::vector<PhysicalDevice>& devices, std::string& why);
 
 // Reduces the capabilities to those that Vulkan 1.1 requires of every device.
-void keep_minimum(Capabilities& capabilities);
+void reduce_to_required_minimum(Capabilities& capabilities);
 
 // Whether option `device` selects the device with this index in the list.
 bool is_named(const PhysicalDevice& device, size_t index, std::string_view name);

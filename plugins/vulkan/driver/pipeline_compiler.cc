@@ -35,7 +35,7 @@ void PipelineCompiler::run() noexcept {
     called_.wait(lock, [&] { return is_stopping_ || has_news_ || !wanted_.empty(); });
     --n_idle_;
     if (is_stopping_) return;
-    if (!has_news_ && !make_next(lock)) continue;
+    if (!has_news_ && !create_next_pipeline(lock)) continue;
     has_news_ = false;
     lock.unlock();
     if (created_callback_) created_callback_();
@@ -45,7 +45,7 @@ void PipelineCompiler::run() noexcept {
 
 // Creates the first requested pipeline that no thread has begun to create. Returns false if there
 // is none.
-bool PipelineCompiler::make_next(Lock& lock) noexcept {
+bool PipelineCompiler::create_next_pipeline(Lock& lock) noexcept {
   while (!wanted_.empty()) {
     const std::shared_ptr<const Pipeline> pipeline = wanted_.front().lock();
     wanted_.pop_front();
@@ -68,7 +68,7 @@ tenon_error* PipelineCompiler::require(const Pipeline& pipeline) {
   if (driver_.is_lost()) return driver_.lost_error();
   Lock lock(mutex_);
   while (pipeline.stage_ == Pipeline::Stage::kBegun) {
-    if (make_next(lock)) {
+    if (create_next_pipeline(lock)) {
       notify_streams();
     } else {
       made_.wait(lock);

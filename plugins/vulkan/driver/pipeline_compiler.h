@@ -40,7 +40,7 @@ class PipelineCompiler {
  private:
   using Lock = std::unique_lock<std::mutex>;
   void run() noexcept;
-  bool make_next(Lock& lock) noexcept;
+  bool create_next_pipeline(Lock& lock) noexcept;
   void notify_streams();
   tenon_error* make(const Pipeline& pipeline, Lock& lock);
   tenon_error* create_pipeline(const Pipeline& pipeline, VkPipeline& made) const;

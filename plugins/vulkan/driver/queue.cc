@@ -67,10 +67,10 @@ void Queue::remove(Stream& stream, uint64_t last_number) noexcept {
   }
   wait(last_number);
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !is_called_back(stream); });
+  changed_.wait(lock, [&] { return !is_delivering_notice(stream); });
 }
 
-bool Queue::is_called_back(const Stream& stream) const {
+bool Queue::is_delivering_notice(const Stream& stream) const {
   for (const Notice* notice = notices_.get(); notice; notice = notice->next.get()) {
     if (notice->stream == &stream) return true;
   }
@@ -83,9 +83,9 @@ void Queue::submit_old_batches() {
   for (Stream* stream : streams_) stream->submit_if_old(opened_before);
 }
 
-void Queue::encode_ready() {
+void Queue::encode_ready_dispatches() {
   std::lock_guard guard(streams_mutex_);
-  for (Stream* stream : streams_) stream->encode_ready();
+  for (Stream* stream : streams_) stream->encode_ready_dispatches();
 }
 
 // ---- batches
@@ -169,7 +169,7 @@ void Queue::end_first_batch() {
     if (first_ == nullptr) last_ = nullptr;
   }
   if (number == 1) AtExit::register_handler(AtExit::Moment::kWorked);
-  batch->stream->take_back(*batch);  // The stream may immediately reuse and submit the batch.
+  batch->stream->recycle_batch(*batch);  // The stream may immediately reuse and submit the batch.
   std::lock_guard guard(mutex_);
   ended_.store(number, std::memory_order_release);
   changed_.notify_all();
@@ -185,8 +185,9 @@ void Queue::end(Batch& batch) {
   n_host_copies_ -= batch.host_copies.size();
   if (is_lost || batch.result == VK_SUCCESS) return;
   for (const LaunchId& launch : batch.launches) {
-    driver_.host().launch_failed(launch.work, launch.ticket,
-                                 driver_.error(batch.result, "the driver rejected the submission of the launch"));
+    driver_.host().launch_failed(
+        launch.work, launch.ticket,
+        driver_.error(batch.result, "the driver rejected the submission of the launch"));
   }
   if (batch.has_transfers) {
     batch.stream->add_failure(

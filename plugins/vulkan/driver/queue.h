@@ -35,7 +35,7 @@ class Queue {
 
   // Called after a pipeline was created: makes all streams encode held dispatches whose pipelines
   // are ready. The caller must not have a stream locked.
-  void encode_ready();
+  void encode_ready_dispatches();
 
   // Submits the batch and returns its number. A batch whose `result` reports a recording error is
   // queued but not submitted. Errors are reported when the batch is retired.
@@ -82,7 +82,7 @@ class Queue {
   void end(Batch& batch);
   void submit_old_batches();
   VkResult try_submit(Batch& batch);
-  bool is_called_back(const Stream& stream) const;
+  bool is_delivering_notice(const Stream& stream) const;
 
   const Driver& driver_;
   VkSemaphore timeline_ = VK_NULL_HANDLE;

@@ -223,7 +223,7 @@ void Recording::update(CachedCommands& kept, std::span<const SlotLocation> slots
   }
 }
 
-std::shared_ptr<CachedCommands> Recording::find_kept(const CachedCommands::Key& key) {
+std::shared_ptr<CachedCommands> Recording::find_cached_commands(const CachedCommands::Key& key) {
   std::lock_guard guard(mutex_);
   ++n_replays_;
   const auto found = std::find_if(kept_.begin(), kept_.end(),
@@ -233,7 +233,7 @@ std::shared_ptr<CachedCommands> Recording::find_kept(const CachedCommands::Key& 
   return *found;
 }
 
-bool Recording::may_keep() {
+bool Recording::may_cache_commands() {
   std::lock_guard guard(mutex_);
   return kept_.size() < kMaxKept || std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) {
            return each->last_replay + kEvictAfterReplays < n_replays_;

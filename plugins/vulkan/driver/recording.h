@@ -50,10 +50,10 @@ class Recording final : public Encoder {
               const tenon_replay& replay) const;
 
   // Returns the cached commands with this key, or NULL.
-  std::shared_ptr<CachedCommands> find_kept(const CachedCommands::Key& key);
+  std::shared_ptr<CachedCommands> find_cached_commands(const CachedCommands::Key& key);
   // Whether another command buffer may be cached: fewer than kMaxKept are cached, or one was not
   // used for kEvictAfterReplays replays and can be evicted.
-  bool may_keep();
+  bool may_cache_commands();
   void keep(std::shared_ptr<CachedCommands> kept);
 
   // Called by a kernel from within `add`.

@@ -14,7 +14,7 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   const Lock lock(mutex_);
   launching_ = {{replay.work, replay.ticket}, nullptr};
   encode_held(Which::kAll);
-  const std::shared_ptr<CachedCommands> kept = find_kept(recording, replay);
+  const std::shared_ptr<CachedCommands> kept = find_cached_commands(recording, replay);
   if (kept == nullptr) return replay_one_by_one(recording, replay);
   if (tenon_error* error = open_batch()) return error;
   recording.update(*kept, slots_, replay);
@@ -31,21 +31,21 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
 // Returns cached commands that can execute the replay after an update of their parameters; encodes
 // them if necessary. Returns NULL if the dispatches must be encoded one by one, for example because
 // the work is too long for one submission.
-std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
-                                                  const tenon_replay& replay) {
+std::shared_ptr<CachedCommands> Stream::find_cached_commands(Recording& recording,
+                                                             const tenon_replay& replay) {
   if (recording.n_products() > driver_.physical().capabilities.max_products_per_submission)
     return nullptr;
   recording.find_slots(replay, slots_);
   CachedCommands::Key key = CachedCommands::key_of(driver_, serial_, slots_);
-  std::shared_ptr<CachedCommands> kept = recording.find_kept(key);
-  if (kept == nullptr && !recording.may_keep()) return nullptr;
+  std::shared_ptr<CachedCommands> kept = recording.find_cached_commands(key);
+  if (kept == nullptr && !recording.may_cache_commands()) return nullptr;
   if (kept != nullptr) {
     if (slots_ != kept->slots && !recording.serve(*kept, slots_)) return nullptr;
-    return kept->is_due() ? coalesce_kept(recording, replay, kept) : kept;
+    return kept->is_due() ? coalesce_cached_commands(recording, replay, kept) : kept;
   }
   kept = std::make_shared<CachedCommands>(device_, std::move(key));
   const uint64_t n_replays = driver_.options().sequences ? CachedCommands::kNever - 1 : 0;
-  if (tenon_error* error = encode_kept(recording, replay, *kept, n_replays)) {
+  if (tenon_error* error = encode_cached_commands(recording, replay, *kept, n_replays)) {
     // Ignores the error: encoding the dispatches one by one needs less memory and may succeed. If
     // it also fails, its error is reported.
     driver_.host().release(error);
@@ -58,11 +58,10 @@ std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
 // Replaces the cached commands by commands in which small dispatches are coalesced into sequences.
 // Pool threads create the pipelines of the sequences. Until all are created, returns the old
 // commands.
-std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording,
-                                                      const tenon_replay& replay,
-                                                      const std::shared_ptr<CachedCommands>& kept) {
+std::shared_ptr<CachedCommands> Stream::coalesce_cached_commands(
+    Recording& recording, const tenon_replay& replay, const std::shared_ptr<CachedCommands>& kept) {
   auto shorter = std::make_shared<CachedCommands>(device_, kept->key());
-  if (tenon_error* error = encode_kept(recording, replay, *shorter, kept->next_at)) {
+  if (tenon_error* error = encode_cached_commands(recording, replay, *shorter, kept->next_at)) {
     driver_.host().release(error);
     kept->next_at = CachedCommands::kNever;
     return kept;
@@ -78,8 +77,8 @@ std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording,
 
 // Encodes the dispatches of a recording into `kept`. `n_replays`: number of replays so far. A
 // sequence is encoded only if it pays off after at most that many replays.
-tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay& replay,
-                                 CachedCommands& kept, uint64_t n_replays) {
+tenon_error* Stream::encode_cached_commands(const Recording& recording, const tenon_replay& replay,
+                                            CachedCommands& kept, uint64_t n_replays) {
   const size_t n = recording.n_dispatches();
   uint64_t list_at = recording.parameter_bytes();
   if (tenon_error* error = kept.open(list_at + (n_replays > 0 ? Sequence::bytes_for(n) : 0))) {
@@ -89,7 +88,7 @@ tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay&
   kept.values.assign(replay.values, replay.values + replay.n_values);
   kept.sets.push_back(sets_);
   Commands commands(driver_, kMaxKeptAccesses);
-  if (tenon_error* error = commands.begin_kept(kept.commands())) return error;
+  if (tenon_error* error = commands.begin_secondary(kept.commands())) return error;
   const Buffer& parameters = kept.parameters();
   const auto place_at = [&](uint64_t at) {
     return ParameterLocation{kept.wanted.data() + at, &parameters.block, parameters.offset + at};
@@ -117,7 +116,7 @@ tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay&
       if (tenon_error* error = tell(all[i], commands, kept.sets)) return error;
     }
   }
-  const VkResult result = commands.end_kept();
+  const VkResult result = commands.end_secondary();
   return result == VK_SUCCESS ? nullptr
                               : driver_.error(result, "cannot record commands for replay");
 }

@@ -70,7 +70,7 @@ tenon_error* Stream::open_batch() {
   if (free_.empty()) {
     if (tenon_error* error = add_batch()) return error;
   }
-  if (n_under_way_ == 0) {
+  if (n_batches_in_flight_ == 0) {
     parameters_.restart();
     uploads_.restart();
     downloads_.restart();
@@ -123,7 +123,7 @@ void Stream::submit() noexcept {
   if (open_ == nullptr) return;
   Batch& batch = *std::exchange(open_, nullptr);
   batch.result = commands_.end();
-  ++n_under_way_;
+  ++n_batches_in_flight_;
   last_number_ = queue_.submit(batch);
   if (batch.result == VK_SUCCESS) return;
   if (!batch.launches.empty()) failed_ = batch.launches.back();
@@ -136,7 +136,7 @@ void Stream::submit() noexcept {
 // for it, so that the device receives the work between the marks as a whole.
 void Stream::submit_if_due() {
   if (open_ == nullptr) return;
-  if (is_full(*open_) || (n_under_way_ == 0 && !open_->has_marks)) submit();
+  if (is_full(*open_) || (n_batches_in_flight_ == 0 && !open_->has_marks)) submit();
 }
 
 bool Stream::is_full(const Batch& batch) const {
@@ -150,17 +150,18 @@ void Stream::submit_if_old(std::chrono::steady_clock::time_point opened_before) 
   if (lock && open_ != nullptr && open_->opened <= opened_before) submit();
 }
 
-void Stream::take_back(Batch& batch) noexcept {
+void Stream::recycle_batch(Batch& batch) noexcept {
   const Lock lock(mutex_);
   for (Chunk* chunk : batch.spent) chunk->ring.give_back(*chunk);
   for (auto& scratch : batch.scratch) device_.memory().release(std::move(scratch));
   batch.clear();
   free_.push_back(&batch);
-  if (--n_under_way_ == 0 && open_ != nullptr && !open_->has_marks) submit();
+  if (--n_batches_in_flight_ == 0 && open_ != nullptr && !open_->has_marks) submit();
 }
 
 bool Stream::is_idle() const {
-  return held_.empty() && open_ == nullptr && n_under_way_ == 0 && queue_.has_ended(last_number_);
+  return held_.empty() && open_ == nullptr && n_batches_in_flight_ == 0 &&
+         queue_.has_ended(last_number_);
 }
 
 // ---- order
@@ -283,7 +284,7 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
 
 // Returns at once while another thread runs encode_held(kAll), which waits for pipelines. If this
 // pool thread waited for that thread, both could deadlock.
-void Stream::encode_ready() {
+void Stream::encode_ready_dispatches() {
   if (encodes_all_) return;
   const Lock lock(mutex_);
   encode_held(Which::kMade);
@@ -354,7 +355,9 @@ tenon_error* Stream::place(const Dispatch& dispatch, const ParameterLocation& to
                            BoundDispatch& placed) const {
   const size_t n = dispatch.operands.size();
   if (n != dispatch.pipeline->layout().kinds.n_operands) {
-    return driver_.error(TENON_INTERNAL, "a dispatch has " + std::to_string(n) + " operands, but its shader has " + std::to_string(dispatch.pipeline->layout().kinds.n_operands));
+    return driver_.error(TENON_INTERNAL,
+                         "a dispatch has " + std::to_string(n) + " operands, but its shader has " +
+                             std::to_string(dispatch.pipeline->layout().kinds.n_operands));
   }
   auto& [bindings, accesses] = places;
   std::array<uint32_t, kMaxOperands> offsets;

@@ -49,10 +49,10 @@ class Stream final : public Encoder {
   tenon_error* dispatch(const Dispatch& dispatch) override;
 
   // ---- for the queue
-  void take_back(Batch& batch) noexcept;
+  void recycle_batch(Batch& batch) noexcept;
   void submit_if_old(std::chrono::steady_clock::time_point opened_before);
   // Encodes held dispatches whose pipelines are created.
-  void encode_ready();
+  void encode_ready_dispatches();
   void add_failure(uint64_t number, tenon_error* error);
   // Returns the first unreported failure of a batch up to this number, or an error if the device is
   // lost.
@@ -115,11 +115,13 @@ class Stream final : public Encoder {
   tenon_error* bind_set(const Layout& layout, std::span<const Binding> bindings,
                         std::vector<std::shared_ptr<DescriptorSets>>& used, VkDescriptorSet& set);
 
-  std::shared_ptr<CachedCommands> find_kept(Recording& recording, const tenon_replay& replay);
-  std::shared_ptr<CachedCommands> coalesce_kept(Recording& recording, const tenon_replay& replay,
-                                                const std::shared_ptr<CachedCommands>& kept);
-  tenon_error* encode_kept(const Recording& recording, const tenon_replay& replay,
-                           CachedCommands& kept, uint64_t n_replays);
+  std::shared_ptr<CachedCommands> find_cached_commands(Recording& recording,
+                                                       const tenon_replay& replay);
+  std::shared_ptr<CachedCommands> coalesce_cached_commands(
+      Recording& recording, const tenon_replay& replay,
+      const std::shared_ptr<CachedCommands>& kept);
+  tenon_error* encode_cached_commands(const Recording& recording, const tenon_replay& replay,
+                                      CachedCommands& kept, uint64_t n_replays);
   tenon_error* encode_sequence(const Sequence& sequence, const ParameterLocation& list,
                                Commands& commands, CachedCommands& kept);
   tenon_error* send_parameters(CachedCommands& kept);
@@ -164,7 +166,7 @@ class Stream final : public Encoder {
   // Has capacity for all batches, so that returning one does not allocate.
   std::vector<Batch*> free_;
   Batch* open_ = nullptr;
-  uint32_t n_under_way_ = 0;  // Number of batches in flight.
+  uint32_t n_batches_in_flight_ = 0;  // Number of batches in flight.
   uint64_t last_number_ = 0;  // Number of the last batch that the stream submitted or waits for.
   LaunchId failed_;           // The last launch with a failed dispatch.
   std::vector<std::pair<uint64_t, tenon_error*>> failures_;  // Sorted by batch number.

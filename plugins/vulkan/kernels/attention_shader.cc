@@ -191,7 +191,7 @@ class AttentionCode {
   }
 
   // Converts the scores of a tile to weights in shared memory and updates the state of the queries.
-  void weigh(std::vector<Query>& queries, U32 first_key, U32 end) {
+  void weights_of_scores(std::vector<Query>& queries, U32 first_key, U32 end) {
     std::vector<Element> scores = products(first_key);
     for (uint32_t i = 0; i < kEach; ++i) {
       Element largest = lowest_, added = lowest_;
@@ -256,7 +256,7 @@ class AttentionCode {
   U32 row_part(uint32_t i) { return (side_ * kEach + i) * kSide; }
 
   void process_keys(std::vector<Query>& queries, U32 first_key, U32 end) {
-    weigh(queries, first_key, end);
+    weights_of_scores(queries, first_key, end);
     const U32 n = min(code_.u32(kTile), end - first_key);
     code_.for_(code_.u32(0), n, code_.u32(kDepth), [&](U32 first) {
       load_values(first_key + first, end);

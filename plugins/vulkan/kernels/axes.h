@@ -31,10 +31,10 @@ struct Division {
   static void push(spirv::Words& words, int64_t number);
   static Division load(spirv::Code& code, spirv::U32 at);
 
-  // Return quotient and remainder. of() requires a divisor greater than 1; of_any() accepts any
-  // divisor.
+  // Return quotient and remainder. of() requires a divisor greater than 1; divide_by_any() accepts
+  // any divisor.
   std::pair<spirv::U32, spirv::U32> of(spirv::U32 x) const;
-  std::pair<spirv::U32, spirv::U32> of_any(spirv::U32 x) const;
+  std::pair<spirv::U32, spirv::U32> divide_by_any(spirv::U32 x) const;
 
  private:
   spirv::U32 quotient(spirv::U32 x) const;
@@ -75,7 +75,7 @@ class Axes {
   // Returns the size of the last axis, including the axes that are merged into it.
   int64_t last_size() const { return rank_ == 0 ? 1 : sizes_[0]; }
   // Whether at most one axis is left after merging. Shaders then compute offsets without divisions.
-  bool is_line() const { return rank_ <= 1; }
+  bool has_at_most_one_axis() const { return rank_ <= 1; }
 
  private:
   size_t rank_ = 0, n_operands_ = 0;
@@ -96,7 +96,7 @@ class AxesCode {
 
   // Returns the offset, in each operand, of the element with this linear index.
   std::vector<spirv::U32> places(spirv::U32 number) const;
-  // Like places(), but requires that Axes::is_line() was true.
+  // Like places(), but requires that Axes::has_at_most_one_axis() was true.
   std::vector<spirv::U32> line_offsets(spirv::U32 number) const;
   // Returns the stride of each operand along the last axis.
   const std::vector<spirv::U32>& last_strides() const { return first_[0].strides; }

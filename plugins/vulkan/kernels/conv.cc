@@ -42,9 +42,10 @@ class ConvKernel : public ProductKernel {
 
   tenon_error* check(const tenon_launch& launch) const override {
     const PlaneLayout second(launch.inputs[1]), result(launch.outputs[0]);
-    const bool is_counted = computes_filter() ? window_.is_counted(second.sizes, result.sizes)
-                                              : window_.is_counted(result.sizes, second.sizes);
-    return is_counted ? nullptr : Window::error(device());
+    const bool positions_fit_signed_words =
+        computes_filter() ? window_.positions_fit_signed_words(second.sizes, result.sizes)
+                          : window_.positions_fit_signed_words(result.sizes, second.sizes);
+    return positions_fit_signed_words ? nullptr : Window::error(device());
   }
 
   void push(const tenon_launch& launch, Words& words) const override {

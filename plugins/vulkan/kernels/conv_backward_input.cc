@@ -86,7 +86,7 @@ class PhaseAxisCode {
   // Splits a matrix index into the phase along this axis (second) and the remaining index (first).
   std::pair<U32, U32> phase(U32 matrix) const {
     if (!is_strided_) return {matrix, matrix.code->u32(0)};
-    return by_phases_.of_any(matrix);
+    return by_phases_.divide_by_any(matrix);
   }
   // Return the tap, or the position, with this index in a phase, and whether it is less than `n`.
   std::pair<U32, Bool> tap(U32 phase, U32 number, U32 n) const {
@@ -104,7 +104,7 @@ class PhaseAxisCode {
   std::pair<U32, Bool> window(U32 place, U32 tap, U32 n_windows) const {
     const U32 at = place * lhs_dilation_ + pad_ - tap * dilation_;
     if (!is_strided_) return {at, (!signed_less(at, 0)) & (at < n_windows)};
-    const auto [window, between] = by_strides_.of_any(at);
+    const auto [window, between] = by_strides_.divide_by_any(at);
     return {window, (!signed_less(at, 0)) & (between == 0) & (window < n_windows)};
   }
 
@@ -174,7 +174,7 @@ class ConvBackwardInput final : public ProductKernel {
         Spread found = {number, {}, code.boolean(true)};
         for (size_t i = kSpatial; i-- > 0;) {
           U32 of_phase;
-          std::tie(found.above, of_phase) = (axes[i].*by).of_any(found.above);
+          std::tie(found.above, of_phase) = (axes[i].*by).divide_by_any(found.above);
           const auto [place, is_there] = (axes[i].*find)(phase[i], of_phase, sizes[i]);
           found.place[i] = place;
           found.is_there = found.is_there & is_there;

@@ -38,7 +38,7 @@ struct GatherCode {
     code.if_(is_inside, [&] { result.set(x.load(place)); });
     return result.get();
   }
-  void report_outside(const Index& index, const spirv::Wide& given, U32 bound) {
+  void report_index_out_of_range(const Index& index, const spirv::Wide& given, U32 bound) {
     code.if_(!index.is_inside, [&] { record.report(given, bound); });
   }
 
@@ -79,7 +79,7 @@ Prepared prepare_gather(const Request& request) {
     const U32 pick = i / n_inner, row = pick / n_indices;
     const spirv::Wide given = gather.indices.load(picks.places(pick - row * n_indices)[0]);
     const Index index = gather.indices.wrapped(given, bound);
-    gather.report_outside(index, given, bound);
+    gather.report_index_out_of_range(index, given, bound);
     const U32 place =
         outer.places(row)[0] + index.at * stride + inner.places(i - pick * n_inner)[0];
     return gather.load(index.is_inside, place);
@@ -114,7 +114,7 @@ Prepared prepare_gather_elements(const Request& request) {
     const std::vector<U32> places = axes.places(i);
     const spirv::Wide given = gather.indices.load(places[0]);
     const Index index = gather.indices.wrapped(given, bound);
-    gather.report_outside(index, given, bound);
+    gather.report_index_out_of_range(index, given, bound);
     return gather.load(index.is_inside, places[1] + index.at * stride);
   });
   const size_t axis = tenon_sdk::from_front(request.attrs<tenon_gather_elements_attrs>().axis,
@@ -151,7 +151,7 @@ Prepared prepare_gather_nd(const Request& request) {
       const U32 bound = code.parameter(j * 2 + 5);
       const spirv::Wide given = gather.indices.load(places[0] + j * tuple_stride);
       const Index index = gather.indices.wrapped(given, bound);
-      code.if_(is_inside.get(), [&] { gather.report_outside(index, given, bound); });
+      code.if_(is_inside.get(), [&] { gather.report_index_out_of_range(index, given, bound); });
       is_inside.set(is_inside.get() & index.is_inside);
       place.set(place.get() + index.at * code.parameter(j * 2 + 6));
     });

@@ -94,8 +94,9 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
     window.push(words);
     for (const int64_t size : taps) push(words, size);
     Rounds rounds = rounds_for(static_cast<uint64_t>(n), iterations);
-    rounds.are_counted = window.is_counted(windows.sizes, taps) &&
-                         (!returns_indices || tenon_sdk::count(launch.inputs[0]) <= kMaxCount);
+    rounds.offsets_fit_32_bits =
+        window.positions_fit_signed_words(windows.sizes, taps) &&
+        (!returns_indices || tenon_sdk::count(launch.inputs[0]) <= kMaxCount);
     return rounds;
   };
   return one_dispatch(request.device(), code, n_operands,

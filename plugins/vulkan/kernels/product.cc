@@ -236,9 +236,9 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
   const bool is_unrolled = !packed_;
   const uint64_t of_panel =
       1 + (is_unrolled ? Code::iterations_of_many(kPanelDepth) : kPanelDepth + 1);
-  const uint64_t of_row = 1 + each_of(size) * of_store;
-  const Rounds rounds =
-      rounds_for(tiles_at_once * kLocalSize, n_panels * of_panel + each_of(size) * of_row);
+  const uint64_t of_row = 1 + lines_per_invocation(size) * of_store;
+  const Rounds rounds = rounds_for(tiles_at_once * kLocalSize,
+                                   n_panels * of_panel + lines_per_invocation(size) * of_row);
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
   const uint32_t n = n_operands_;
@@ -380,7 +380,8 @@ Prepared prepare_with_epilogue(const Request& anchor, LoopPlan plan) {
     return {.reason = reason};
   }
   if (iterations_of(plan) > 0)
-    return tenon_sdk::refuse("cannot fuse an op whose shader code contains a loop into the epilogue of a product");
+    return tenon_sdk::refuse(
+        "cannot fuse an op whose shader code contains a loop into the epilogue of a product");
   switch (anchor.op()) {
     case TENON_OP_matmul:
       return prepare_matmul(anchor, std::move(plan));

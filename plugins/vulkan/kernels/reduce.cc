@@ -154,7 +154,8 @@ class ReduceKernel final : public Kernel {
     const Axes reduced(x.rank, x.sizes, mask_, strides);
     reduced.push(words);
     const int64_t longest_short = longest_short_row(capabilities_of(device_));
-    Pass pass = {.by_groups = sizes.part > longest_short, .by_lines = reduced.is_line()};
+    Pass pass = {.by_groups = sizes.part > longest_short,
+                 .by_lines = reduced.has_at_most_one_axis()};
     if (sizes.n_parts == 1) {
       return run(encoder, pass, {from, to}, words, {sizes.n_rows, sizes.length});
     }

@@ -242,7 +242,7 @@ class RowLoop final : public Kernel {
     const Axes rows(x.rank, x.sizes, plan_.row_axes, {along, n_operands});
     rows.push(words);
     const bool by_groups = length > longest_short_row(capabilities_of(device_)),
-               by_lines = rows.is_line();
+               by_lines = rows.has_at_most_one_axis();
     const Pipeline* pipeline = nullptr;
     tenon_error* error =
         pipelines_[2 * by_groups + by_lines].get(device_, n_operands, &pipeline, [&] {
@@ -273,7 +273,8 @@ class RowLoop final : public Kernel {
 // an invocation already iterates over thousands of elements several times.
 Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan) {
   if (capabilities_of(device).max_iterations < UINT64_MAX && iterations_of(plan) > 0) {
-    return tenon_sdk::refuse("would need more loop iterations per invocation than the driver permits");
+    return tenon_sdk::refuse(
+        "would need more loop iterations per invocation than the driver permits");
   }
   return {.kernel = std::make_unique<RowLoop>(device, std::move(plan)),
           .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};

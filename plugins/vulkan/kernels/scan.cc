@@ -240,16 +240,17 @@ class ScanCode {
     const U32 self = code_.local_index(), block = self / kBlock, within = self % kBlock;
     totals_->set(self, own);
     code_.barrier();
-    const Partial in_block = join_first(*totals_, block * kBlock, within);
+    const Partial in_block = join_prefix(*totals_, block * kBlock, within);
     code_.if_(within == kBlock - 1, [&] { blocks_->set(block, reduction_.join(in_block, own)); });
     code_.barrier();
-    const Partial blocks_before = reduction_.join(total, join_first(*blocks_, code_.u32(0), block));
-    const Partial all = join_first(*blocks_, code_.u32(0), code_.u32(kBlock));
+    const Partial blocks_before =
+        reduction_.join(total, join_prefix(*blocks_, code_.u32(0), block));
+    const Partial all = join_prefix(*blocks_, code_.u32(0), code_.u32(kBlock));
     return {reduction_.join(blocks_before, in_block), reduction_.join(total, all)};
   }
 
   // Joins the first `n` of kBlock partial results.
-  Partial join_first(const SharedPartials& partials, U32 first, U32 n) {
+  Partial join_prefix(const SharedPartials& partials, U32 first, U32 n) {
     Partial sum = reduction_.identity(code_);
     for (uint32_t i = 0; i < kBlock; ++i) {
       const Partial with = reduction_.join(sum, partials.get(first + i));
@@ -335,7 +336,7 @@ class ScanKernel final : public Kernel {
   }
 
   // Allocates partial results at the beginning of the remaining workspace.
-  Operands take_partials(Operand& rest, int64_t n) const {
+  Operands allocate_partials(Operand& rest, int64_t n) const {
     Operand values = rest, indices = rest;
     values.end = values.begin + 8 * static_cast<uint64_t>(n);
     indices.begin = indices.first = values.end;
@@ -358,7 +359,7 @@ class ScanKernel final : public Kernel {
                  .from_partials = from_partials,
                  .has_before = n_parts > 1};
     if (n_parts == 1) return run(encoder, pass, line, from, to, {});
-    const Operands partials = take_partials(rest, line.n * n_parts);
+    const Operands partials = allocate_partials(rest, line.n * n_parts);
     Pass down = pass;
     down.reduces = true;
     down.has_before = false;

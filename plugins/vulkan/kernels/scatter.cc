@@ -289,8 +289,8 @@ class Scatter final : public Kernel {
     if (!are_sorted(sizes)) {
       const auto groups = groups_for(static_cast<uint64_t>(sizes.n_lines * sizes.width));
       const Operand operands[] = {indices, updates, y, record_of(launch)};
-      const uint32_t at_once = steps_at_once(static_cast<uint64_t>(sizes.n_lines * sizes.width),
-                                             groups, iterations(launch));
+      const uint32_t at_once = max_steps_per_dispatch(
+          static_cast<uint64_t>(sizes.n_lines * sizes.width), groups, iterations(launch));
       return run_in_pieces(encoder, kApplyLines, operands, words, groups, at_once);
     }
     const auto n = static_cast<uint64_t>(sizes.n_updates());
@@ -318,7 +318,7 @@ class Scatter final : public Kernel {
     uint64_t n_items = of_piece(at_once);
     if (op_.reduction != TENON_SCATTER_REDUCTION_NONE) {
       n_items = of_piece(kMaxIterations);
-      at_once = steps_at_once(n_items, groups_for(n_items), iterations(launch));
+      at_once = max_steps_per_dispatch(n_items, groups_for(n_items), iterations(launch));
     }
     const Operand operands[] = {targets, order, updates, y};
     return run_in_pieces(encoder, kApplyTargets, operands, words, groups_for(n_items), at_once);

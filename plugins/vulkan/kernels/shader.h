@@ -24,8 +24,8 @@ inline std::array<uint32_t, 3> groups_up_to_limit(uint64_t n) {
 struct Rounds {
   std::array<uint32_t, 3> groups;
   uint64_t iterations = 0;
-  uint64_t n = 0;           // Number of indices; 0: unknown.
-  bool are_counted = true;  // False if offsets exceed what shaders can count with 32 bits.
+  uint64_t n = 0;                   // Number of indices; 0: unknown.
+  bool offsets_fit_32_bits = true;  // False if offsets exceed what shaders can count with 32 bits.
 
   operator const std::array<uint32_t, 3>&() const { return groups; }
 };
@@ -52,8 +52,8 @@ inline uint64_t rounds_of(uint64_t n, const std::array<uint32_t, 3>& groups) {
 // Returns the maximum number of steps per index in one dispatch, so that the loop iterations of an
 // invocation stay within kMaxIterations. `n` is the total number of indices of Code::for_each(),
 // and a step takes `iterations` loop iterations.
-inline uint32_t steps_at_once(uint64_t n, const std::array<uint32_t, 3>& groups,
-                              uint32_t iterations) {
+inline uint32_t max_steps_per_dispatch(uint64_t n, const std::array<uint32_t, 3>& groups,
+                                       uint32_t iterations) {
   const uint64_t rounds = rounds_of(n, groups);
   return static_cast<uint32_t>(std::max<uint64_t>(1, kMaxIterations / (rounds * iterations)));
 }
@@ -101,7 +101,7 @@ class OneDispatch final : public Kernel {
     Words words;
     const Rounds rounds = {fill_(launch, words)};
     if (rounds.groups[0] == 0) return nullptr;
-    if (!rounds.are_counted) {
+    if (!rounds.offsets_fit_32_bits) {
       return make_error(device_, TENON_UNIMPLEMENTED,
                         "an operand has more elements than shaders can count with 32 bits");
     }

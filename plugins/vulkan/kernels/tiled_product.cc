@@ -106,8 +106,8 @@ SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
           .at_once = std::clamp<int64_t>(kMaxBytes / std::max<int64_t>(bytes, 1), 1, n)};
 }
 
-uint32_t each_of(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
-int64_t lines_of(TileSize size) { return kSide * each_of(size); }
+uint32_t lines_per_invocation(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
+int64_t lines_of(TileSize size) { return kSide * lines_per_invocation(size); }
 
 TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
                        const ProductSizes& sizes) {
@@ -121,7 +121,7 @@ TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
 
 void write_tiled_product(Code& code, const FactorsOf& factors_of, const TiledShape& shape,
                          std::optional<uint32_t> sums_operand) {
-  const uint32_t each = each_of(shape.size), lines = kSide * each;
+  const uint32_t each = lines_per_invocation(shape.size), lines = kSide * each;
   const Panel left(code, shape.wide, lines, code.parameter(kLeftAlongK)),
       right(code, shape.wide, lines, code.parameter(kRightAlongK));
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),

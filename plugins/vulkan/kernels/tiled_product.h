@@ -27,10 +27,10 @@ SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide, const P
 
 enum class TileSize : uint8_t { kSmall, kLarge };
 
-// lines_of() returns the number of rows and of columns of a tile; each_of() those of one
-// invocation.
+// lines_of() returns the number of rows and of columns of a tile; lines_per_invocation() those of
+// one invocation.
 int64_t lines_of(TileSize size);
-uint32_t each_of(TileSize size);
+uint32_t lines_per_invocation(TileSize size);
 // Returns kLarge for large results with 32-bit elements. Large tiles need fewer memory accesses,
 // but more registers.
 TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,

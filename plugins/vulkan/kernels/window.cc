@@ -19,7 +19,7 @@ WindowCode::Found WindowCode::find(const Place& p, const Place& k, const Place& 
   Found found = {{}, p[0].code->boolean(true)};
   for (size_t i = 0; i < kSpatial; ++i) {
     const U32 dilated = p[i] * steps_[i] + k[i] * dilations_[i] - pads_[i];
-    const auto [place, between] = by_lhs_dilations_[i].of_any(dilated);
+    const auto [place, between] = by_lhs_dilations_[i].divide_by_any(dilated);
     found.place[i] = place;
     // `dilated` is negative in the padding before the first element.
     const Bool is_before = signed_less(dilated, 0);

@@ -34,7 +34,7 @@ struct Window {
   }
 
   // Whether the positions of all taps of all windows fit into signed 32-bit integers.
-  bool is_counted(const Spatial& windows, const Spatial& taps) const {
+  bool positions_fit_signed_words(const Spatial& windows, const Spatial& taps) const {
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t last = (windows[i] - 1) * steps[i] + (taps[i] - 1) * dilations[i] - pads[i];
       if (!is_word(-pads[i]) || !is_word(last)) return false;
@@ -119,7 +119,7 @@ class PlanesCode {
   Split split(spirv::U32 number) const {
     Split found = {number, {}};
     for (size_t i = kSpatial; i-- > 0;) {
-      std::tie(found.plane, found.p[i]) = by_sizes_[i].of_any(found.plane);
+      std::tie(found.plane, found.p[i]) = by_sizes_[i].divide_by_any(found.plane);
     }
     return found;
   }
@@ -130,7 +130,7 @@ class PlanesCode {
   };
   At at(spirv::U32 number) const {
     const Split found = split(number);
-    const auto [n, channel] = by_channels_.of_any(found.plane);
+    const auto [n, channel] = by_channels_.divide_by_any(found.plane);
     return {n, channel, found.p};
   }
 

@@ -93,8 +93,8 @@ Float with_sign_of(Float magnitude, Float sign) {
 }
 
 // Returns rest + b. The remainder `rest` may be subnormal, which devices may flush to zero.
-F64 sum_of_rest(F64 rest, F64 b) { return rest + b; }
-F32 sum_of_rest(F32 rest, F32 b) {
+F64 add_divisor_to_remainder(F64 rest, F64 b) { return rest + b; }
+F32 add_divisor_to_remainder(F32 rest, F32 b) {
   Code& code = *rest.code;
   if (!code.flushes()) return rest + b;
   // If `b` is large, a subnormal remainder is negligible. If `b` is small, both are scaled by 2^149
@@ -117,7 +117,8 @@ Float floor_mod(Float a, Float b) {
   const auto bits = bits_of(rest);
   const Bool differs = !is_zero(sign_of(bits ^ bits_of(b)));
   const Bool is_nothing = is_zero(bits ^ sign_of(bits));
-  return select(is_nothing, with_sign_of(rest, b), select(differs, sum_of_rest(rest, b), rest));
+  return select(is_nothing, with_sign_of(rest, b),
+                select(differs, add_divisor_to_remainder(rest, b), rest));
 }
 
 Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {

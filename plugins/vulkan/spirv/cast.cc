@@ -57,7 +57,7 @@ F64 double_of(const Element& x) {
 
 // Rounds a double to odd: if inexact, to the neighbouring float whose last bit is 1. Rounding this
 // float to a half type then gives the same result as rounding the double directly.
-F32 odd_float_of(F64 x) {
+F32 round_to_odd_float(F64 x) {
   Code& code = *x.code;
   const F32 near = code.emit<F32>(spv::Op::OpFConvert, {x.id});
   const F64 back = code.emit<F64>(spv::Op::OpFConvert, {near.id});
@@ -80,7 +80,8 @@ F32 single_of(const Element& x, tenon_dtype to) {
   const bool is_half = to != TENON_FLOAT32;
   if (x.kind() == Kind::kF32) return x.f32();
   if (x.kind() != Kind::kF64) return float_of_int(x, is_half);
-  return is_half ? odd_float_of(x.f64()) : x.code().emit<F32>(spv::Op::OpFConvert, {x.f64().id});
+  return is_half ? round_to_odd_float(x.f64())
+                 : x.code().emit<F32>(spv::Op::OpFConvert, {x.f64().id});
 }
 
 Bool is_true(const Element& x) {

@@ -262,13 +262,13 @@ void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) c
 
 // Returns the index of the vector that contains the first of four elements or, if elements are
 // smaller than a word, of the word.
-U32 Elements::first_of_four(U32 index) const {
+U32 Elements::first_vector_index(U32 index) const {
   return (size_ >= 4 ? byte_offset_ >> 4 : first_word_) +
          (index >> (size_ == 1 || size_ == 4 ? 2 : 1));
 }
 
 std::vector<Element> Elements::load_four(U32 index) const {
-  const U32 nothing = code_->u32(0), first = first_of_four(index);
+  const U32 nothing = code_->u32(0), first = first_vector_index(index);
   std::vector<U32> words;  // As many words as an element has bytes.
   if (size_ < 4) {
     for (uint32_t i = 0; i < size_; ++i) words.push_back(memory_.load(first + i));
@@ -300,7 +300,7 @@ void Elements::store_four(U32 index, std::span<const Element> elements) const {
     }
     if (size_ == 8) words.push_back(bits.high);
   }
-  const U32 first = first_of_four(index);
+  const U32 first = first_vector_index(index);
   if (size_ < 4) {
     for (uint32_t i = 0; i < size_; ++i) memory_.store(first + i, words[i]);
   } else {

@@ -126,7 +126,7 @@ class Elements {
   void store_four(U32 index, std::span<const Element> elements) const;
 
  private:
-  U32 first_of_four(U32 index) const;
+  U32 first_vector_index(U32 index) const;
   // The bits of an element that is smaller than a word.
   uint32_t mask() const { return (1u << (8 * size_)) - 1; }
 

@@ -265,18 +265,18 @@ DeviceFunctions& functions_of(const TestDevice& bench) {
   return const_cast<DeviceFunctions&>(from_c(bench.device()).driver().vk());
 }
 
-void ReportsNothingTest::SetUp() {
+void ExpectsNoReportsTest::SetUp() {
   heard().log.clear();
   heard().failed.clear();
 }
 
-void ReportsNothingTest::TearDown() {
+void ExpectsNoReportsTest::TearDown() {
   for (const std::string& line : heard().log) ADD_FAILURE() << line;
   EXPECT_EQ(count_errors(), 0u);
 }
 
 void OnDriver::SetUp() {
-  ReportsNothingTest::SetUp();
+  ExpectsNoReportsTest::SetUp();
   Settings settings = GetParam();
   settings["cache"] = "";
   bench_ = std::make_unique<TestDevice>(settings);
@@ -285,7 +285,7 @@ void OnDriver::SetUp() {
 
 void OnDriver::TearDown() {
   close();
-  ReportsNothingTest::TearDown();
+  ExpectsNoReportsTest::TearDown();
 }
 
 std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info) {

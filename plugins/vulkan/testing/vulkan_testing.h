@@ -83,14 +83,14 @@ DeviceFunctions& functions_of(const TestDevice& bench);
 
 // A test that fails on tear-down if an error was not released or anything was logged, for example a
 // report of the validation layer. The test must close its devices.
-class ReportsNothingTest : public ::testing::Test {
+class ExpectsNoReportsTest : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 };
 
-// A ReportsNothingTest with one device, which is opened with the settings of the test.
-class OnDriver : public ReportsNothingTest, public ::testing::WithParamInterface<Settings> {
+// A ExpectsNoReportsTest with one device, which is opened with the settings of the test.
+class OnDriver : public ExpectsNoReportsTest, public ::testing::WithParamInterface<Settings> {
  protected:
   void SetUp() override;
   void TearDown() override;

@@ -47,7 +47,7 @@ constexpr SourceLocation here(const char* file = __builtin_FILE(),
 namespace detail {
 
 // Returns whether a file is a header of this binding. Errors do not report such lines.
-constexpr bool is_of_binding(std::string_view file) {
+constexpr bool is_binding_header(std::string_view file) {
   constexpr std::string_view self = __FILE__;
   constexpr std::string_view folder =
       self.substr(0, self.size() - std::string_view("error.hpp").size());
@@ -57,7 +57,7 @@ constexpr bool is_of_binding(std::string_view file) {
 }  // namespace detail
 
 inline std::string SourceLocation::str() const {
-  if (line_ == 0 || detail::is_of_binding(file_)) return "";
+  if (line_ == 0 || detail::is_binding_header(file_)) return "";
   return std::string(file_) + ":" + std::to_string(line_);
 }
 
@@ -179,7 +179,7 @@ struct Thrown {
 };
 inline thread_local Thrown thrown;
 
-inline bool stands_for(const Error& inner, const Error& outer) {
+inline bool is_same_error(const Error& inner, const Error& outer) {
   if (inner.code() != outer.code() || !outer.message().ends_with(inner.message())) return false;
   const std::string_view front =
       outer.message().substr(0, outer.message().size() - inner.message().size());
@@ -189,7 +189,7 @@ inline bool stands_for(const Error& inner, const Error& outer) {
 [[noreturn]] inline void raise(tenon_error* raised, SourceLocation at) {
   const Error error = Error::adopt(raised, at);
   const Thrown pending = std::exchange(thrown, {});
-  if (pending.error && stands_for(*pending.error, error)) {
+  if (pending.error && is_same_error(*pending.error, error)) {
     if (pending.exception) std::rethrow_exception(pending.exception);
     throw error.at(pending.error->location());
   }
@@ -207,7 +207,9 @@ tenon_error* no_throw(Body&& body) noexcept {
   } catch (const std::exception& exception) {
     thrown = {std::current_exception(), Error(Code::kInternal, exception.what(), {})};
   } catch (...) {
-    thrown = {std::current_exception(), Error(Code::kInternal, "a callback threw an exception that is not derived from std::exception", {})};
+    thrown = {std::current_exception(),
+              Error(Code::kInternal,
+                    "a callback threw an exception that is not derived from std::exception", {})};
   }
   tenon_error_retain(thrown.error->get());
   return thrown.error->get();

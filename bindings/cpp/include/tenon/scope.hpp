@@ -56,16 +56,16 @@ namespace detail {
 // The thread's current scope. Plain members, so that thread-local access needs no initialisation
 // check.
 struct Current {
-  tenon_scope* scope = nullptr;   // NULL before the thread's first call and while it traces.
-  tenon_scope* traced = nullptr;  // The scope of the trace while a function is traced.
-  bool is_stated = false;         // Whether the traced lambda called set_location().
+  tenon_scope* scope = nullptr;    // NULL before the thread's first call and while it traces.
+  tenon_scope* traced = nullptr;   // The scope of the trace while a function is traced.
+  bool has_user_location = false;  // Whether the traced lambda called set_location().
 };
 inline constinit thread_local Current current = {};
 
 // Stores the line of the call in the scope that is traced. Traced ops keep it, so that later errors
 // of the trace report it. Returns the scope.
 inline tenon_scope* traced_scope(SourceLocation at) {
-  if (!current.is_stated) {
+  if (!current.has_user_location) {
     if (const std::string location = at.str(); !location.empty()) {
       check(tenon_scope_set_location(current.traced, c_text(location)), at);
     }
@@ -86,7 +86,7 @@ inline tenon_scope* current_scope(SourceLocation at = here()) {
 }
 
 inline void Scope::set_location(std::string_view location) const {
-  if (detail::current.traced == get()) detail::current.is_stated = !location.empty();
+  if (detail::current.traced == get()) detail::current.has_user_location = !location.empty();
   check(tenon_scope_set_location(get(), detail::c_text(location)));
 }
 
@@ -104,8 +104,9 @@ class ScopeGuard {
  private:
   static detail::Current of(tenon_scope* scope) {
     if (!tenon_scope_is_tracing(scope)) return {.scope = scope};
-    return {.traced = scope,
-            .is_stated = detail::current.traced == scope && detail::current.is_stated};
+    return {
+        .traced = scope,
+        .has_user_location = detail::current.traced == scope && detail::current.has_user_location};
   }
 
   Scope scope_;

@@ -4,7 +4,7 @@ from . import _backend, weak
 from .errors import AutoGraphError
 from .jumps import RETURN_VALUE
 from .staging import Region, Retry, filled, pattern_of, tracing_body
-from .state import UNDEFINED, ContentSlot, cells_of, slot_of, take_apart
+from .state import UNDEFINED, ContentSlot, cells_of, slot_of, decompose_tree
 from .values import (
     adopts,
     as_tensor,
@@ -152,12 +152,12 @@ class _Loop:
             self._set(values)
             with weak.scope(self._weak(values)), tracing_body():
                 region.run(body)
-            trees = {slot.key: take_apart(slot.get()) for slot in region.slots}
+            trees = {slot.key: decompose_tree(slot.get()) for slot in region.slots}
             again = region.note_staged_lists()
             for slot in region.found():
                 again = True
                 if isinstance(slot, ContentSlot):
-                    self._resized.append((slot, take_apart(slot.get()).leaves()))
+                    self._resized.append((slot, decompose_tree(slot.get()).leaves()))
                 else:
                     self._hints.found.add(slot.key)
                     region.add(slot)

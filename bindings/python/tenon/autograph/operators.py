@@ -38,8 +38,8 @@ def and_(value, *operands, at, names=()):
             rest, first = operands[index:], value
             return stage_if(
                 predicate,
-                _following(rest, lambda: and_(rest[0](), *rest[1:], at=at, names=names)),
-                _following(rest, lambda: _result(first, predicate)),
+                _OperandBlock(rest, lambda: and_(rest[0](), *rest[1:], at=at, names=names)),
+                _OperandBlock(rest, lambda: _result(first, predicate)),
                 names,
                 caller_site(at),
                 has_value=True,
@@ -58,8 +58,8 @@ def or_(value, *operands, at, names=()):
             rest, first = operands[index:], value
             return stage_if(
                 predicate,
-                _following(rest, lambda: _result(first, predicate)),
-                _following(rest, lambda: or_(rest[0](), *rest[1:], at=at, names=names)),
+                _OperandBlock(rest, lambda: _result(first, predicate)),
+                _OperandBlock(rest, lambda: or_(rest[0](), *rest[1:], at=at, names=names)),
                 names,
                 caller_site(at),
                 has_value=True,
@@ -75,7 +75,7 @@ def _result(value, predicate):
     return predicate if _backend.dtype_name(value) == "bool" else value
 
 
-class _following:
+class _OperandBlock:
     """Wraps a block of the runtime that evaluates operands, so that it has the cells of the
     operands."""
 
@@ -119,7 +119,7 @@ def compare(left, *rest, at):
     if len(rest) == 2:
         return result
     rest = rest[2:]
-    return and_(result, _following(rest[1::2], lambda: compare(right, *rest, at=at)), at=at)
+    return and_(result, _OperandBlock(rest[1::2], lambda: compare(right, *rest, at=at)), at=at)
 
 
 def _compare(name, left, right, at):

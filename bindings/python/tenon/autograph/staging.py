@@ -4,7 +4,7 @@ import threading
 
 from . import _backend, weak
 from .jumps import RETURN_VALUE
-from .state import UNDEFINED, CellSlot, ContentSlot, StagedList, Tree, Watch, cells_of, slot_of, take_apart
+from .state import UNDEFINED, CellSlot, ContentSlot, StagedList, Tree, Watch, cells_of, slot_of, decompose_tree
 from .values import (
     adopts,
     as_tensor,
@@ -64,7 +64,7 @@ class Region:
         return [CellSlot(cell, name) for name, cell in self.cells.items() if name != "ag__"]
 
     def start(self):
-        self.initial = {slot.key: take_apart(slot.get()) for slot in self.slots}
+        self.initial = {slot.key: decompose_tree(slot.get()) for slot in self.slots}
         self.watch = Watch(self.cells, _containers(self.initial.values()))
 
     def restore(self):
@@ -214,13 +214,13 @@ class _Branches:
             if region.note_staged_lists():
                 raise Retry(self._hints)
             found = region.found()
-            trees = {slot.key: take_apart(slot.get()) for slot in [*region.slots, *found]}
+            trees = {slot.key: decompose_tree(slot.get()) for slot in [*region.slots, *found]}
         finally:
             region.restore()
         if self._has_value:
-            trees[_VALUE] = take_apart(value)
+            trees[_VALUE] = decompose_tree(value)
         for slot in found:
-            region.initial[slot.key] = take_apart(slot.get())
+            region.initial[slot.key] = decompose_tree(slot.get())
             region.slots.append(slot)
         return trees, found
 

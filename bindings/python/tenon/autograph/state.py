@@ -145,24 +145,24 @@ _BUILDERS = {
 }
 
 
-def take_apart(value, above=()):
+def decompose_tree(value, above=()):
     """Decomposes a value into a tree."""
     if isinstance(value, (tuple, list, dict)) or dataclasses.is_dataclass(value):
         if any(value is item for item in above):
             return Tree(value)
         above = (*above, value)
     if isinstance(value, tuple):
-        return Tree(value, "tuple", len(value), [take_apart(item, above) for item in value])
+        return Tree(value, "tuple", len(value), [decompose_tree(item, above) for item in value])
     if isinstance(value, list):
-        return Tree(value, "list", len(value), [take_apart(item, above) for item in value])
+        return Tree(value, "list", len(value), [decompose_tree(item, above) for item in value])
     if isinstance(value, dict):
-        return Tree(value, "dict", list(value), [take_apart(i, above) for i in value.values()])
+        return Tree(value, "dict", list(value), [decompose_tree(i, above) for i in value.values()])
     if isinstance(value, StagedList):
         return Tree(value, "staged", 1, [Tree(value.handle)])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         if not is_library(type(value).__module__):
             keys = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
-            children = [take_apart(getattr(value, key), above) for key in keys]
+            children = [decompose_tree(getattr(value, key), above) for key in keys]
             return Tree(value, "data", keys, children)
     if type(value) in _ATOMS or _backend.is_tensor(value) or _backend.is_list(value):
         return Tree(value)

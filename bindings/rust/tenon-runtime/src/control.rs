@@ -10,7 +10,7 @@ use crate::operand::Operand;
 use crate::panics::in_callback;
 use crate::scope::current;
 use crate::tensor::Tensor;
-use crate::tensors::{borrow_raw, hand_over, Inputs, Tensors, MAX_OUTPUTS};
+use crate::tensors::{borrow_raw, write_outputs, Inputs, Tensors, MAX_OUTPUTS};
 
 type Raw = *mut sys::tenon_tensor;
 
@@ -25,7 +25,7 @@ unsafe extern "C" fn run_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>
     in_callback(scope, || {
         let block = &mut *(payload as *mut F);
         let outputs = block(I::share(borrow_raw(inputs, n_inputs))?)?;
-        hand_over(outputs, out_outputs, max_outputs).map(drop)
+        write_outputs(outputs, out_outputs, max_outputs).map(drop)
     })
 }
 

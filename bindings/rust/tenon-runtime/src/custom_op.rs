@@ -9,11 +9,11 @@ use tenon_sys as sys;
 use crate::call::call_many;
 use crate::context::Context;
 use crate::error::{check, invalid, Code, Error, Result};
-use crate::gradients::{hand_over_gradients, Backward};
+use crate::gradients::{write_gradients, Backward};
 use crate::host_array::{HostArray, HostArrayMut, TensorType};
 use crate::panics::{drop_payload, in_callback, no_panic};
 use crate::tensor::Tensor;
-use crate::tensors::{borrow_raw, hand_over, Inputs, Tensors};
+use crate::tensors::{borrow_raw, write_outputs, Inputs, Tensors};
 use crate::text::c_text;
 
 type Raw = *mut sys::tenon_tensor;
@@ -249,7 +249,7 @@ unsafe extern "C" fn run_decompose<T: CustomOp>(
                 "decompose: returned {given} tensors, but the op has {n_outputs} outputs"
             )));
         }
-        hand_over(outputs, out_outputs, n_outputs).map(drop)
+        write_outputs(outputs, out_outputs, n_outputs).map(drop)
     })
 }
 
@@ -263,7 +263,7 @@ unsafe extern "C" fn run_backward<T: CustomOp>(
 ) -> *mut sys::tenon_error {
     in_callback(scope, || {
         let op = &*(payload as *const T);
-        hand_over_gradients(op.backward(&Backward::share(&*args)?)?, out_grads, n_grads)
+        write_gradients(op.backward(&Backward::share(&*args)?)?, out_grads, n_grads)
     })
 }
 

@@ -11,7 +11,7 @@ use crate::panics::{drop_payload, in_callback};
 use crate::scope::current;
 use crate::spec::{CSpecs, InputSpec};
 use crate::statics::{statics_from_c, CStatics, Statics};
-use crate::tensors::{borrow_raw, hand_over, Tensors, MAX_OUTPUTS};
+use crate::tensors::{borrow_raw, write_outputs, Tensors, MAX_OUTPUTS};
 use crate::text::c_text;
 
 type Raw = *mut sys::tenon_tensor;
@@ -221,6 +221,6 @@ unsafe extern "C" fn run_body<I: Tensors, O: Tensors, F: Fn(I, &Statics) -> Resu
         let body = &*(payload as *const F);
         let inputs = I::share(borrow_raw(inputs, n_inputs))?;
         let outputs = body(inputs, &statics_from_c(statics, n_statics))?;
-        hand_over(outputs, out_outputs, max_outputs).map(drop)
+        write_outputs(outputs, out_outputs, max_outputs).map(drop)
     })
 }

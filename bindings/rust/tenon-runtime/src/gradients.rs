@@ -10,7 +10,7 @@ use crate::panics::{drop_payload, in_callback};
 use crate::scope::current;
 use crate::tape::{adopt_optional, gradient_options, Unreached};
 use crate::tensor::Tensor;
-use crate::tensors::{borrow_raw, hand_over, Inputs, Tensors};
+use crate::tensors::{borrow_raw, write_outputs, Inputs, Tensors};
 use crate::variable::Variable;
 
 type Raw = *mut sys::tenon_tensor;
@@ -27,7 +27,7 @@ pub(crate) unsafe extern "C" fn run_function<I: Tensors, O: Tensors, F: Fn(I) ->
 ) -> *mut sys::tenon_error {
     in_callback(scope, || {
         let function = &*(payload as *const F);
-        let count = hand_over(
+        let count = write_outputs(
             function(I::share(borrow_raw(inputs, n_inputs))?)?,
             out_outputs,
             n_outputs,
@@ -191,7 +191,7 @@ impl Backward {
 ///
 /// # Safety
 /// `out` has space for `room` handles.
-pub(crate) unsafe fn hand_over_gradients(
+pub(crate) unsafe fn write_gradients(
     given: Vec<Option<Tensor>>,
     out: *mut Raw,
     room: usize,
@@ -281,7 +281,7 @@ unsafe extern "C" fn run_backward<G: CustomGradient>(
 ) -> *mut sys::tenon_error {
     in_callback(scope, || {
         let gradient = &**(payload as *const std::sync::Arc<G>);
-        hand_over_gradients(
+        write_gradients(
             gradient.backward(&Backward::share(&*args)?)?,
             out_grads,
             n_grads,

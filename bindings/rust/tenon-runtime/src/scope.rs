@@ -40,7 +40,7 @@ impl Recording {
 
     /// Panics if a tape of another thread records the scope: that thread may drop the tape at any
     /// time.
-    fn assert_here(&self) {
+    fn assert_no_foreign_tape(&self) {
         assert!(
             self.tapes.load(Ordering::Acquire) == 0
                 || self.thread.load(Ordering::Relaxed) == thread_mark(),
@@ -264,7 +264,7 @@ impl Scope {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn enter(&self) -> ScopeGuard<'_> {
-        self.recording.assert_here();
+        self.recording.assert_no_foreign_tape();
         ScopeGuard {
             entered: Entered::new(self.owned.raw(), self.current()),
             scope: PhantomData,

@@ -24,7 +24,7 @@ final class Calls {
     Local local = Local.get();
     long scope = local.scope();
     if (local.tracing) {
-      local.tellLocation();
+      local.storeUserLine();
     }
     long at = local.reserve(16);
     putLong(at, x);
@@ -42,7 +42,7 @@ final class Calls {
     Local local = Local.get();
     long scope = local.scope();
     if (local.tracing) {
-      local.tellLocation();
+      local.storeUserLine();
     }
     long at = local.reserve(24);
     putLong(at, x);
@@ -64,7 +64,7 @@ final class Calls {
     Local local = Local.get();
     long scope = local.scope();
     if (local.tracing) {
-      local.tellLocation();
+      local.storeUserLine();
     }
     long at = local.top;
     long error;
@@ -87,7 +87,7 @@ final class Calls {
     Local local = Local.get();
     long scope = local.scope();
     if (local.tracing) {
-      local.tellLocation();
+      local.storeUserLine();
     }
     long at = local.top;
     try {
@@ -127,7 +127,7 @@ final class Calls {
     Local local = Local.get();
     long scope = local.scope();
     if (local.tracing) {
-      local.tellLocation();
+      local.storeUserLine();
     }
     long at = local.reserve(24);
     putLong(at, first ? scalar : x);

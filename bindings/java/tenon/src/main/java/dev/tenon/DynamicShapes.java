@@ -81,7 +81,7 @@ public final class DynamicShapes {
     Local local = Local.get();
     long scope = local.scope();
     if (local.tracing) {
-      local.tellLocation();
+      local.storeUserLine();
     }
     long at = local.top;
     try {

@@ -62,7 +62,7 @@ public final class Effects {
     Local local = Local.get();
     long scope = local.scope();
     if (local.tracing) {
-      local.tellLocation();
+      local.storeUserLine();
     }
     long at = local.top;
     try {

@@ -14,7 +14,7 @@ final class HostMemory {
 
   // Elements of heap arrays are copied through native memory. Above this size in bytes, it is
   // allocated separately.
-  private static final long MOST_ON_STACK = 2048;
+  private static final long MAX_STACK_BYTES = 2048;
 
   static Tensor copy(MemorySegment data, DType dtype, long[] shape) {
     if (data.isNative()) {
@@ -23,7 +23,7 @@ final class HostMemory {
     Local local = Local.get();
     long at = local.top;
     long size = data.byteSize();
-    if (size <= MOST_ON_STACK) {
+    if (size <= MAX_STACK_BYTES) {
       try {
         MemorySegment staged = Memory.at(local.reserve(Math.max(size, 8)), size).copyFrom(data);
         return fromData(staged, dtype, shape);

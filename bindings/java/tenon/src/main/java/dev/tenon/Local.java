@@ -198,7 +198,7 @@ final class Local {
   /**
    * Stores the user's source line in the native scope, so that errors of traced calls report it.
    */
-  void tellLocation() {
+  void storeUserLine() {
     long at = top;
     C.tenon_error_release(C.tenon_scope_set_location(handle, string(userLine())));
     release(at);
@@ -207,7 +207,7 @@ final class Local {
   /**
    * Clears the source line in the native scope. Errors of eager calls take it from the exception.
    */
-  void forgetLocation() {
+  void clearUserLine() {
     long at = top;
     C.tenon_error_release(C.tenon_scope_set_location(handle, string("")));
     release(at);
@@ -217,7 +217,7 @@ final class Local {
     return WALKER.walk(
         frames ->
             frames
-                .filter(frame -> TenonException.isUsers(frame.getClassName()))
+                .filter(frame -> TenonException.isUserClass(frame.getClassName()))
                 .findFirst()
                 .map(frame -> frame.getFileName() + ":" + frame.getLineNumber())
                 .orElse(""));

@@ -127,7 +127,7 @@ public final class Scope implements AutoCloseable {
     }
     closed = true;
     if (local.tracing && !tracingBefore) {
-      local.forgetLocation();
+      local.clearUserLine();
     }
     // Releasing a tensor may run a callback of the user, which must run in the enclosing scope.
     local.scope = parent;
@@ -153,7 +153,7 @@ public final class Scope implements AutoCloseable {
     while (left > 0) {
       int released = Math.min(left, RELEASED_AT_ONCE);
       for (int i = 0; i < released; ++i) {
-        Memory.putLong(handles + 8L * i, all[--left].takeOwned());
+        Memory.putLong(handles + 8L * i, all[--left].closeAndReturnHandle());
       }
       C.tenon_tensor_release_all(handles, released);
     }

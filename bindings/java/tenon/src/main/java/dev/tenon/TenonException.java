@@ -97,7 +97,7 @@ public final class TenonException extends RuntimeException {
       return location;
     }
     for (StackTraceElement frame : getStackTrace()) {
-      if (isUsers(frame.getClassName())) {
+      if (isUserClass(frame.getClassName())) {
         return frame.getFileName() + ":" + frame.getLineNumber();
       }
     }
@@ -105,7 +105,7 @@ public final class TenonException extends RuntimeException {
   }
 
   /** Whether a class belongs to the user, and not to this binding or the Java platform. */
-  static boolean isUsers(String name) {
+  static boolean isUserClass(String name) {
     boolean ours =
         name.startsWith("dev.tenon.internal.")
             || name.startsWith("dev.tenon.") && name.indexOf('.', "dev.tenon.".length()) < 0;
@@ -116,14 +116,14 @@ public final class TenonException extends RuntimeException {
   // identifies them
 
   private static final String MARK = " [java exception ";
-  private static final int MOST_PENDING = 256;
+  private static final int MAX_PENDING = 256;
   private static final Map<Long, Throwable> PENDING =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Throwable> eldest) {
-          return size() > MOST_PENDING;
+          return size() > MAX_PENDING;
         }
       };
   private static long lastPending;
@@ -160,7 +160,7 @@ public final class TenonException extends RuntimeException {
     C.tenon_error_release(error);
     Throwable original = made.original();
     if (original != null) {
-      throw sneak(original);
+      throw sneakyThrow(original);
     }
     return made;
   }
@@ -206,7 +206,7 @@ public final class TenonException extends RuntimeException {
   }
 
   @SuppressWarnings("unchecked")
-  private static <T extends Throwable> RuntimeException sneak(Throwable thrown) throws T {
+  private static <T extends Throwable> RuntimeException sneakyThrow(Throwable thrown) throws T {
     throw (T) thrown;
   }
 }

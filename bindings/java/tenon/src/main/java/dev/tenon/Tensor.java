@@ -413,7 +413,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /** Closes the tensor and returns its handle, which the calling scope must release. */
-  long takeOwned() {
+  long closeAndReturnHandle() {
     long tensor = handle;
     handle = 0;
     return tensor;

@@ -12,7 +12,7 @@ import java.util.List;
  * @param shape the sizes of the axes
  */
 public record TensorType(DType dtype, List<Long> shape) {
-  private static final int MOST_AXES = 16;
+  private static final int MAX_RANK = 16;
 
   static TensorType read(long at) {
     int rank = Memory.getInt(at + Structs.tenon_type.rank);
@@ -24,10 +24,10 @@ public record TensorType(DType dtype, List<Long> shape) {
   }
 
   void write(long at) {
-    if (shape.size() > MOST_AXES) {
+    if (shape.size() > MAX_RANK) {
       throw new TenonException(
           Code.INVALID_ARGUMENT,
-          "a type has " + shape.size() + " axes, but the maximum is " + MOST_AXES);
+          "a type has " + shape.size() + " axes, but the maximum is " + MAX_RANK);
     }
     Memory.putInt(at + Structs.tenon_type.dtype, dtype.bits());
     Memory.putInt(at + Structs.tenon_type.rank, shape.size());

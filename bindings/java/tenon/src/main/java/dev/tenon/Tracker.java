@@ -79,7 +79,7 @@ final class Tracker {
       ALL[i] = new Stripe();
     }
     awaitCollection();
-    Thread cleaner = new Thread(Tracker::cleanForEver, "tenon-cleaner");
+    Thread cleaner = new Thread(Tracker::runCleaner, "tenon-cleaner");
     cleaner.setDaemon(true);
     cleaner.start();
   }
@@ -282,7 +282,7 @@ final class Tracker {
     }
     if (check) {
       drain(2 * CHECK_EVERY);
-      collectIfMuch();
+      collectIfOverLimit();
     }
   }
 
@@ -386,7 +386,7 @@ final class Tracker {
     }
   }
 
-  private static void collectIfMuch() {
+  private static void collectIfOverLimit() {
     long count = 0;
     long bytes = 0;
     for (Stripe stripe : ALL) {
@@ -432,7 +432,7 @@ final class Tracker {
     }
   }
 
-  private static void cleanForEver() {
+  private static void runCleaner() {
     while (true) {
       try {
         handle(QUEUE.remove());
