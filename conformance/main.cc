@@ -439,9 +439,10 @@ int main(int argc, char** argv) {
          "gradients, 5 functions, 6 stress; or smoke")
       ->check(CLI::IsMember({"smoke", "0", "1", "2", "3", "4", "5", "6"}))
       ->capture_default_str();
-  app.add_option("--op", options.run.op,
-                 "Run only this op, or this part of the device or of functions. A * at the end matches "
-                 "any text");
+  app.add_option(
+      "--op", options.run.op,
+      "Run only this op, or this part of the device or of functions. A * at the end matches "
+      "any text");
   app.add_option("--dtype", options.run.dtype, "Only claims with this dtype");
   app.add_option("--check", options.run.check, "Only this property");
   app.add_flag("--large", options.run.large,
@@ -451,9 +452,9 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();
   app.add_option("--seed", options.run.seed, "Seed of the random values")->capture_default_str();
-  app.add_option(
-      "--case", options.case_line,
-      "Run one problem or program, given as a line of a report, with the check --check (default: value)");
+  app.add_option("--case", options.case_line,
+                 "Run one problem or program, given as a line of a report, with the check --check "
+                 "(default: value)");
   app.add_option("--shrink", options.run.shrink,
                  "Maximum number of smaller problems to try for a failing one")
       ->capture_default_str();
@@ -466,17 +467,18 @@ int main(int argc, char** argv) {
   app.add_option("--timeout", options.timeout, "Time limit in seconds for one problem of a cell")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option(
-         "--minutes", options.minutes,
-         "Start no cell after this many minutes. If cells are left, the exit status is 75, and --resume "
-         "continues with them")
+  app.add_option("--minutes", options.minutes,
+                 "Start no cell after this many minutes. If cells are left, the exit status is 75, "
+                 "and --resume "
+                 "continues with them")
       ->check(CLI::PositiveNumber);
   app.add_option("--memory-mib", options.memory_mib,
                  "Memory limit of each process in MiB; 0 for no limit, as sanitizers need")
       ->check(CLI::Range(uint64_t{0}, UINT64_MAX >> 20))
       ->capture_default_str();
   app.add_option("--shard", options.shard, "I/N: run only the I-th of N shards of all cells");
-  app.add_option("--resume", options.resume, "A JSON report of an earlier run; cells in this report are not run again");
+  app.add_option("--resume", options.resume,
+                 "A JSON report of an earlier run; cells in this report are not run again");
   app.add_option(
       "--expected", options.expected,
       "A file of known faults, one JSON object per line with the keys op, dtypes, check, reason, "

@@ -12,7 +12,8 @@ tenon_error* error_of_exception() noexcept {
   } catch (const std::exception& error) {
     return make_error(Code::kInternal, error.what());
   } catch (...) {
-    return make_error(Code::kInternal, "internal error: an exception of an unknown type was thrown");
+    return make_error(Code::kInternal,
+                      "internal error: an exception of an unknown type was thrown");
   }
 }
 

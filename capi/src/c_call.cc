@@ -145,8 +145,9 @@ void require_outputs(const OpDef& op, size_t wanted, size_t given) {
   if (wanted == given) [[likely]]
     return;
   if (wanted > given || has_variable_output_count(op)) {
-    tenon::Error error(tenon::Code::kInvalidArgument,
-                       tenon::format("{} outputs were requested, but the op has {}", {wanted, given}));
+    tenon::Error error(
+        tenon::Code::kInvalidArgument,
+        tenon::format("{} outputs were requested, but the op has {}", {wanted, given}));
     error.set_op(op.name);
     throw error;
   }

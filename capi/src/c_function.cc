@@ -254,8 +254,9 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
       fail_argument("trace", "belongs to another context than the scope");
     }
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
-    tenon::require(n_outputs == callee.n_outputs(), "the trace has {} outputs, but {} were requested",
-                   callee.n_outputs(), n_outputs);
+    tenon::require(n_outputs == callee.n_outputs(),
+                   "the trace has {} outputs, but {} were requested", callee.n_outputs(),
+                   n_outputs);
     Arguments arguments(self, inputs, n_inputs);
     const std::optional<tenon::Sizes> sizes = callee.sizes_for(arguments.tensors());
     if (!sizes) {

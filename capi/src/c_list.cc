@@ -115,7 +115,8 @@ tenon_error* tenon_list_concat(tenon_scope* scope, const tenon_tensor* list,
     require_pointer(out_tensor, "out_tensor");
     const Tensor from = get_list(self, list);
     if (from->rank() == 0) {
-      fail_argument("list", tenon::format("has entries of type {}, which have no axis to concatenate along; use tenon_list_stack",
+      fail_argument("list", tenon::format("has entries of type {}, which have no axis to "
+                                          "concatenate along; use tenon_list_stack",
                                           {tenon::element_of(from->type)}));
     }
     const Size n = get_length(self, from, length);

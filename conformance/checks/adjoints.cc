@@ -90,15 +90,17 @@ Finding adjoint(const Session& session, const Problem& problem, size_t i, Profil
   const Gradients found = gradients(session, at_u, Order::kFirst);
   const auto place = std::find(found.inputs.begin(), found.inputs.end(), i) - found.inputs.begin();
   const Reals gradient = found.values.at(static_cast<size_t>(place)).values();
-  if (gradient.size() != u.size()) return Finding::fault("a gradient has another shape than its input");
+  if (gradient.size() != u.size())
+    return Finding::fault("a gradient has another shape than its input");
   const Real difference = weighed(session.run(at_u)) - weighed(session.run(at_zero));
   Real product = 0;
   for (size_t k = 0; k < u.size(); ++k) product += gradient[k] * u[k];
   const Real allowed = Real((profile == Profile::kRelaxed ? 4 : 1) * kTolerance) *
                        std::max({Real(1), real_abs(difference), real_abs(product)});
   if (real_abs(difference - product) <= allowed) return {};
-  return Finding::fault("the op is linear in input " + std::to_string(i) + ": <v, f(u) - f(0)> is " +
-                        text(difference) + ", but <J^T v, u> is " + text(product));
+  return Finding::fault("the op is linear in input " + std::to_string(i) +
+                        ": <v, f(u) - f(0)> is " + text(difference) + ", but <J^T v, u> is " +
+                        text(product));
 }
 
 Finding test_oracle(const Environment& env, const Problem& problem) {

@@ -148,7 +148,8 @@ Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad)
     const std::vector<tenon::Tensor> outputs = env.device.call(problem, inputs);
     returned = true;
     for (const tenon::Tensor& y : outputs) env.device.read(y);
-    return Finding::fault(fmt::format("the index {} is outside a size of {}, but the call did not fail", bad.index, bad.bound));
+    return Finding::fault(fmt::format(
+        "the index {} is outside a size of {}, but the call did not fail", bad.index, bad.bound));
   } catch (const tenon::Error& error) {
     if (error.code() == tenon::Code::kUnimplemented) throw;
     const std::string message(error.message());
@@ -180,7 +181,8 @@ Finding test_index(const Environment& env, const Problem& problem) {
   const std::optional<Bad> bad = bad_index(problem, rule);
   if (!bad) {
     const std::string fault = same_bits(env.device.run(problem), env.device.run(sane));
-    return fault.empty() ? Finding() : Finding::fault("with indices counted from the end, " + fault);
+    return fault.empty() ? Finding()
+                         : Finding::fault("with indices counted from the end, " + fault);
   }
   Finding finding = test_bad(env, problem, *bad);
   if (!finding.passed) return finding;

@@ -215,7 +215,8 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
     return finding;
   };
   if (after > before) {
-    return leak(std::to_string(after - before) + " buffers were allocated in four calls and not released");
+    return leak(std::to_string(after - before) +
+                " buffers were allocated in four calls and not released");
   }
   // Caches, including those of the C library, grow only for the first calls; a leak grows with each
   // call.

@@ -190,7 +190,8 @@ Finding test_shift(const Environment& env, const Problem& problem) {
   Bound bound = bound_of(*problem.op, got[0].dtype, env.profile, env.features,
                          static_cast<double>(count_of(problem.inputs[0].shape)));
   const Verdict verdict = compare(got[0].values(), got[0].dtype, want[0].values(), bound);
-  return verdict.passed ? Finding() : Finding::fault("with an input shifted by 16, " + verdict.message);
+  return verdict.passed ? Finding()
+                        : Finding::fault("with an input shifted by 16, " + verdict.message);
 }
 
 // ---- (a b)^T = b^T a^T

@@ -165,7 +165,8 @@ void test_exhaustion(const Subject& subject) {
   for (size_t& count : counts) {
     std::vector<Buffer> pieces;
     while (true) {
-      require(pieces.size() <= 16, "the device reports {} bytes of memory but allocated more", p.memory_bytes);
+      require(pieces.size() <= 16, "the device reports {} bytes of memory but allocated more",
+              p.memory_bytes);
       tenon_buffer_p* buffer = nullptr;
       if (tenon_error* error = bench.calls().allocate(bench.device(), piece, &buffer)) {
         require(take(error).code == TENON_OUT_OF_MEMORY,
@@ -244,7 +245,10 @@ void test_balance(const Subject& subject) {
   for (Thread& thread : threads) thread.join();
   require(fault.empty(), "on four threads: {}", fault);
   const uint64_t after = bench.statistics().allocated_bytes;
-  if (after != before) throw Leak(fmt::format("all buffers are released, but memory_statistics reports {} more allocated bytes", after - before));
+  if (after != before)
+    throw Leak(fmt::format(
+        "all buffers are released, but memory_statistics reports {} more allocated bytes",
+        after - before));
   for (int i = 0; i < 50; ++i) churn(2);
   const uint64_t now = host_memory_in_use();
   if (now > memory + (1 << 20)) {
@@ -262,7 +266,8 @@ std::vector<DeviceCheck> buffer_checks() {
        "A buffer of any size keeps its contents while others are written.", test_sizes},
       {"memory", "map", 1, "A buffer's mapped address is constant and gives access to its memory.",
        test_map},
-      {"memory", "import", 1, "Imported memory is the host's memory itself, before and after release.", test_import},
+      {"memory", "import", 1,
+       "Imported memory is the host's memory itself, before and after release.", test_import},
       {"memory", "exhaustion", 1,
        "An allocation that is too large fails with OUT_OF_MEMORY, and the device keeps working.",
        test_exhaustion},

@@ -105,7 +105,9 @@ Failure take(tenon_error* error) {
   {
     std::lock_guard lock(state().mutex);
     if (!state().live.contains(error)) {
-      throw Fault("the plugin returned an error that the host's make_error did not make, or that was already released");
+      throw Fault(
+          "the plugin returned an error that the host's make_error did not make, or that was "
+          "already released");
     }
   }
   const tenon_string text = tenon_host_table()->error_message(error);
@@ -143,7 +145,8 @@ std::vector<FailedLaunch> take_failed_launches() {
 Plugin::Plugin(const Subject& subject, const tenon_host& given) : host(given) {
   succeed(subject.query(&given, &facts), "the query function");
   require(facts != nullptr, "the query function returned neither a plugin nor an error");
-  require(facts->create && facts->calls, "the plugin's description has no `create` or no table of calls");
+  require(facts->create && facts->calls,
+          "the plugin's description has no `create` or no table of calls");
   std::memcpy(&calls, facts->calls, std::min<size_t>(facts->calls->struct_size, sizeof calls));
 }
 
@@ -193,7 +196,8 @@ Bench::~Bench() {
 }
 
 void Bench::need(tenon_features feature, const char* name) const {
-  if (!has(feature)) throw Unsupported(fmt::format("the device does not claim the feature {}", name));
+  if (!has(feature))
+    throw Unsupported(fmt::format("the device does not claim the feature {}", name));
 }
 
 tenon_memory_statistics Bench::statistics() const {

@@ -55,7 +55,8 @@ Symbols read_symbols(const std::string& path) {
       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
   if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
       head.e_ident[EI_DATA] != native) {
-    throw Unsupported("the plugin is not a 64-bit ELF file; the kit reads symbols only of such files");
+    throw Unsupported(
+        "the plugin is not a 64-bit ELF file; the kit reads symbols only of such files");
   }
   Symbols symbols;
   for (size_t i = 0; i < head.e_shnum; ++i) {

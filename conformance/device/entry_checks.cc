@@ -14,16 +14,17 @@ namespace tenon_kit::device {
 namespace {
 
 void test_symbol(const Subject& subject) {
-  if (subject.file.empty()) throw Unsupported("the plugin is linked into the program and not loaded from a file");
+  if (subject.file.empty())
+    throw Unsupported("the plugin is linked into the program and not loaded from a file");
   const Symbols symbols = read_symbols(subject.file);
   require(!symbols.exported.empty(), "{} does not export {}", subject.file, TENON_PLUGIN_SYMBOL);
   for (const std::string& name : symbols.exported) {
-    require(name == TENON_PLUGIN_SYMBOL, "the plugin exports the symbol {}, but may export only {}", name,
-            TENON_PLUGIN_SYMBOL);
+    require(name == TENON_PLUGIN_SYMBOL, "the plugin exports the symbol {}, but may export only {}",
+            name, TENON_PLUGIN_SYMBOL);
   }
   for (const std::string& name : symbols.imported) {
-    require(!name.starts_with("tenon_"), "the plugin imports the symbol {} of the host, but may import none",
-            name);
+    require(!name.starts_with("tenon_"),
+            "the plugin imports the symbol {} of the host, but may import none", name);
   }
 }
 
@@ -41,7 +42,8 @@ void test_query(const Subject& subject) {
     });
   }
   for (Thread& thread : threads) thread.join();
-  require(others == 0, "repeated queries from eight threads failed or returned another plugin {} times",
+  require(others == 0,
+          "repeated queries from eight threads failed or returned another plugin {} times",
           others.load());
 }
 
@@ -66,12 +68,15 @@ void test_description(const Subject& subject) {
     require(file == wanted, "the plugin's file is {}, but its name requires {}", file, wanted);
   }
   require(facts.version.data != nullptr && facts.version.size > 0, "the plugin's version is empty");
-  require(facts.n_kernels == 0 || facts.kernels, "the plugin's list of kernels is NULL, but n_kernels is not 0");
+  require(facts.n_kernels == 0 || facts.kernels,
+          "the plugin's list of kernels is NULL, but n_kernels is not 0");
   require(facts.n_kernels == 0 || facts.kernel_size >= sizeof(tenon_kernel),
-          "kernel_size is {} bytes, but must be at least {}", facts.kernel_size, sizeof(tenon_kernel));
+          "kernel_size is {} bytes, but must be at least {}", facts.kernel_size,
+          sizeof(tenon_kernel));
   const auto claims = [&](tenon_features feature) { return (facts.provides & feature) != 0; };
   const tenon_plugin_calls& calls = plugin.calls;
-  require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE), "the plugin provides HOST_VISIBLE but has no `map`");
+  require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE),
+          "the plugin provides HOST_VISIBLE but has no `map`");
   require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
           "the plugin provides HOST_BLOCKING but has no `wait`");
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
@@ -86,9 +91,9 @@ void test_description(const Subject& subject) {
            name == "record" || name == "replay" || name == "release_recording" ||
            name == "run_tasks" || name == "mark_time" || name == "read_time";
   };
-#define TENON_SLOT(result, name, parameters)                                                       \
-  require(calls.name != nullptr || is_optional(#name), "the plugin's table has no `{}`, which is required", \
-          #name);
+#define TENON_SLOT(result, name, parameters)           \
+  require(calls.name != nullptr || is_optional(#name), \
+          "the plugin's table has no `{}`, which is required", #name);
 #include <tenon/plugin_slots.def>
 }
 
@@ -98,16 +103,20 @@ void test_features(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_features lacking = plugin.facts->requires_of_host & ~host_table().provides;
   require(lacking == 0, "the plugin requires the host features {:#x}, which do not exist", lacking);
-  require(plugin.facts->provides != ~tenon_features{0}, "the plugin provides all 64 feature bits, most of which do not exist");
+  require(plugin.facts->provides != ~tenon_features{0},
+          "the plugin provides all 64 feature bits, most of which do not exist");
   const auto ask = [&](const tenon_host& host, const char* whose) {
     const tenon_plugin* found = nullptr;
     if (tenon_error* error = subject.query(&host, &found)) {
       const Failure failure = take(error);
-      require(failure.code == TENON_UNAVAILABLE, "{}: the query function fails with code {}, not UNAVAILABLE: {}",
-              whose, failure.code, failure.message);
-      require(found == nullptr, "{}: the query function returned both an error and a plugin", whose);
+      require(failure.code == TENON_UNAVAILABLE,
+              "{}: the query function fails with code {}, not UNAVAILABLE: {}", whose, failure.code,
+              failure.message);
+      require(found == nullptr, "{}: the query function returned both an error and a plugin",
+              whose);
     } else {
-      require(found != nullptr, "{}: the query function returned neither a plugin nor an error", whose);
+      require(found != nullptr, "{}: the query function returned neither a plugin nor an error",
+              whose);
     }
     return found;
   };
@@ -119,7 +128,8 @@ void test_features(const Subject& subject) {
           "requires_of_host differs between hosts with different features");
   tenon_host rich = host_table();
   rich.provides = ~tenon_features{0};
-  require(ask(rich, "with a host with more features") != nullptr, "the plugin rejects a host that offers more features");
+  require(ask(rich, "with a host with more features") != nullptr,
+          "the plugin rejects a host that offers more features");
   tenon_host asking = host_table();
   asking.requires_of_plugin = tenon_features{1} << 63;
   found = ask(asking, "with a host that requires unknown features");
@@ -167,7 +177,8 @@ void test_host_table(const Subject& subject) {
       fail(bench.calls().open_device(bench.instance(), SIZE_MAX, &none), "open_device(SIZE_MAX)");
     }
     require(OtherHost::beyond == 0,
-            "with a host table of {} bytes, the plugin called a function beyond the table's end", size);
+            "with a host table of {} bytes, the plugin called a function beyond the table's end",
+            size);
   }
 }
 
@@ -183,11 +194,12 @@ void check_filled(const char* what, const Fill& fill) {
     auto* const object = reinterpret_cast<Struct*>(bytes);
     object->struct_size = static_cast<uint32_t>(size);
     fill(object);
-    require(object->struct_size <= size, "{0}: the plugin sets struct_size to {2}, but the host's struct has {1} bytes", what, size,
-            object->struct_size);
+    require(object->struct_size <= size,
+            "{0}: the plugin sets struct_size to {2}, but the host's struct has {1} bytes", what,
+            size, object->struct_size);
     for (size_t i = size; i < sizeof bytes; ++i) {
-      require(bytes[i] == 0x5a, "{}: the plugin writes beyond the {} bytes that the host provides", what,
-              size);
+      require(bytes[i] == 0x5a, "{}: the plugin writes beyond the {} bytes that the host provides",
+              what, size);
     }
   }
 }
@@ -232,13 +244,14 @@ std::vector<DeviceCheck> entry_checks() {
        test_symbol},
       {"entry", "query", 0, "Repeated queries, from any thread, return the same plugin.",
        test_query},
-      {"entry", "description", 0, "The plugin's name, version, table and list of kernels are complete.",
-       test_description},
-      {"entry", "features", 0, "The plugin's required and provided features are the same for every host.",
-       test_features},
+      {"entry", "description", 0,
+       "The plugin's name, version, table and list of kernels are complete.", test_description},
+      {"entry", "features", 0,
+       "The plugin's required and provided features are the same for every host.", test_features},
       {"entry", "host_table", 0, "The plugin calls no function beyond the end of the host's table.",
        test_host_table},
-      {"entry", "structs", 0, "The plugin accesses no struct field beyond struct_size.", test_structs},
+      {"entry", "structs", 0, "The plugin accesses no struct field beyond struct_size.",
+       test_structs},
   };
 }
 

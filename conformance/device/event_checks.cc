@@ -133,7 +133,8 @@ void test_released(const Subject& subject) {
 // still busy before the call count. Fails if the call blocks in all of these.
 void test_blocking(const Subject& subject) {
   const Bench bench(subject);
-  if (bench.has(TENON_FEATURE_SYNCHRONOUS)) throw Unsupported("the device is SYNCHRONOUS, so wait_event has nothing to wait for");
+  if (bench.has(TENON_FEATURE_SYNCHRONOUS))
+    throw Unsupported("the device is SYNCHRONOUS, so wait_event has nothing to wait for");
   const Pair pair(bench);
   int busy = 0, blocked = 0;
   for (int i = 0; i < 5; ++i) {
@@ -165,8 +166,8 @@ void test_blocking(const Subject& subject) {
 
 std::vector<DeviceCheck> event_checks() {
   return {
-      {"events", "event_order", 1, "Work after an event reads data that was written before the event.",
-       test_order},
+      {"events", "event_order", 1,
+       "Work after an event reads data that was written before the event.", test_order},
       {"events", "event_twice", 1,
        "Events can be waited for repeatedly, by many streams, and recorded again.", test_twice},
       {"events", "event_moment", 1, "An event refers to the moment at which it was recorded.",

@@ -89,7 +89,8 @@ void test_enumeration(const Subject& subject) {
 }
 
 std::string text_of(const tenon_string& text, const char* what) {
-  require(text.data != nullptr || text.size == 0, "the device's {} is NULL, but the size of this text is not 0", what);
+  require(text.data != nullptr || text.size == 0,
+          "the device's {} is NULL, but the size of this text is not 0", what);
   return text.data ? std::string(text.data, text.size) : "";
 }
 
@@ -97,19 +98,21 @@ void test_properties(const Subject& subject) {
   const Bench bench(subject);
   const tenon_device_properties& p = bench.properties();
   const tenon_features provides = bench.plugin().facts->provides;
-  require((p.features & ~provides) == 0, "the device has the features {:#x}, but the plugin provides only {:#x}",
-          p.features, provides);
-  require(p.kind >= TENON_DEVICE_CPU && p.kind <= TENON_DEVICE_ACCELERATOR, "the device's kind is {}, which is none of the known kinds",
-          p.kind);
+  require((p.features & ~provides) == 0,
+          "the device has the features {:#x}, but the plugin provides only {:#x}", p.features,
+          provides);
+  require(p.kind >= TENON_DEVICE_CPU && p.kind <= TENON_DEVICE_ACCELERATOR,
+          "the device's kind is {}, which is none of the known kinds", p.kind);
   require(!text_of(p.description, "description").empty(), "the device's description is empty");
   require(!text_of(p.vendor, "vendor").empty(), "the device's vendor is empty");
   const std::string driver = text_of(p.driver, "driver");
   require(p.memory_bytes == 0 || p.max_buffer_bytes <= p.memory_bytes,
           "max_buffer_bytes is {}, but must not exceed memory_bytes, {}", p.max_buffer_bytes,
           p.memory_bytes);
-  require(p.vector_bits % 8 == 0 && p.vector_bits <= 1 << 20, "vector_bits is {}, but must be a multiple of 8 and at most 2^20",
-          p.vector_bits);
-  require(p.compute_units <= 1 << 24, "compute_units is {}, but must be at most 2^24", p.compute_units);
+  require(p.vector_bits % 8 == 0 && p.vector_bits <= 1 << 20,
+          "vector_bits is {}, but must be a multiple of 8 and at most 2^20", p.vector_bits);
+  require(p.compute_units <= 1 << 24, "compute_units is {}, but must be at most 2^24",
+          p.compute_units);
   use(bench, 3);
   tenon_device_properties again = {};
   again.struct_size = sizeof again;
@@ -145,8 +148,9 @@ void test_reopen(const Subject& subject) {
     for (uint32_t i = 0; i < kCycles; ++i) cycle(i);
   });
   if (left > kCycles * 16) {
-    throw Leak(fmt::format("after the device was opened and closed {} times, {} more bytes are allocated",
-                           kCycles, left));
+    throw Leak(
+        fmt::format("after the device was opened and closed {} times, {} more bytes are allocated",
+                    kCycles, left));
   }
   // A thread that has just ended may still be counted.
   if (entries("/proc/self/task") > threads + 20) {
@@ -154,8 +158,9 @@ void test_reopen(const Subject& subject) {
                            kCycles, entries("/proc/self/task") - threads));
   }
   if (entries("/proc/self/fd") > files + 5) {
-    throw Leak(fmt::format("after the device was opened and closed {} times, {} more files are open",
-                           kCycles, entries("/proc/self/fd") - files));
+    throw Leak(
+        fmt::format("after the device was opened and closed {} times, {} more files are open",
+                    kCycles, entries("/proc/self/fd") - files));
   }
 }
 

@@ -24,7 +24,8 @@ void test_lines(const Subject& subject) {
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
     const tenon_kernel& line = plugin.line(i);
     require(line.signature.data != nullptr, "line {} has no signature", i);
-    require(line.prepare != nullptr, "line {}, \"{}\", has no `prepare` function", i, text(line.signature));
+    require(line.prepare != nullptr, "line {}, \"{}\", has no `prepare` function", i,
+            text(line.signature));
     LineSignature s;
     try {
       s = parse_line_signature(text(line.signature));
@@ -36,7 +37,8 @@ void test_lines(const Subject& subject) {
       require(!text(line.name).empty(), "line {} is for a custom op but does not name it", i);
       continue;
     }
-    require(text(line.name).empty(), "line {} has the built-in op {}, so its name must be empty, but is {}", i, line.op,
+    require(text(line.name).empty(),
+            "line {} has the built-in op {}, so its name must be empty, but is {}", i, line.op,
             text(line.name));
     const OpFacts* op = find_op(line.op);
     require(op != nullptr,

@@ -131,7 +131,8 @@ void test_records(const Subject& subject) {
                                  {TENON_INT64, {n}, bytes_of(indices), false}};
     const std::vector<Arg> out = {{TENON_FLOAT32, {n}, {}, false}};
     const Prepared kernel(bench, *line, &attrs, in, out);
-    if (!kernel.get()) throw Unsupported("the plugin refuses a gather kernel for f32 with i64 indices");
+    if (!kernel.get())
+      throw Unsupported("the plugin refuses a gather kernel for f32 with i64 indices");
     Launching launching(bench, stream, kernel, in, out);
     launching.set_record(before);
     succeed(launching.launch(), "launch of gather");

@@ -233,7 +233,8 @@ void test_threads(const Subject& subject) {
           const Buffer buffer(bench, 1000 + i);
           const Bytes bytes = noise(1000 + i, t * 1000 + i);
           stream.write_now(buffer, 0, bytes);
-          expect_bytes(stream.read_now(buffer, 0, bytes.size()), bytes, "data that the thread wrote and read back");
+          expect_bytes(stream.read_now(buffer, 0, bytes.size()), bytes,
+                       "data that the thread wrote and read back");
         }
       } catch (const std::exception& error) {
         std::lock_guard lock(mutex);

@@ -43,7 +43,8 @@ void test_once(const Subject& subject) {
       ++ran[i];
       run(bench, stream, 2, [&](size_t k) { ++(k < 2 ? ran[n + 2 * i + k] : ran[i]); });
     });
-    require(wrong == 0, "of {} tasks, the device ran number {}, which does not exist", n, wrong.load());
+    require(wrong == 0, "of {} tasks, the device ran number {}, which does not exist", n,
+            wrong.load());
     for (size_t i = 0; i < n * 3; ++i) {
       require(ran[i] == 1, "of {} tasks with two subtasks each, one ran {} times", n,
               ran[i].load());

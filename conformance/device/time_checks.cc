@@ -45,8 +45,8 @@ void need_clock(const Bench& bench) {
 }
 
 void expect_later(uint64_t early, uint64_t late, const char* what) {
-  require(late >= early, "{} has the time {} ns, which is {} ns before the previous mark", what, late,
-          early - late);
+  require(late >= early, "{} has the time {} ns, which is {} ns before the previous mark", what,
+          late, early - late);
 }
 
 void test_order(const Subject& subject) {

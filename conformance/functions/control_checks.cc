@@ -223,7 +223,8 @@ uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
       refusal = error.message();
     }
   }
-  if (cases == 0) throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
+  if (cases == 0)
+    throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
   return cases;
 }
 

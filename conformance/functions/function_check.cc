@@ -110,8 +110,8 @@ Row run_function_check(const FunctionCheck& check, const Bench& bench, int shrin
     end(Status::kUnsupported, reason.what());
   } catch (const tenon::Error& error) {
     if (error.code() == tenon::Code::kUnimplemented) {
-      end(Status::kUnsupported,
-          "the check needs a signature that the plugin does not claim: " + std::string(error.message()));
+      end(Status::kUnsupported, "the check needs a signature that the plugin does not claim: " +
+                                    std::string(error.message()));
     } else {
       end(Status::kFail, "a call failed: " + std::string(error.message()));
     }

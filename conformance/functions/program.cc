@@ -52,7 +52,8 @@ Program program_from_line(const std::string& line) {
   const auto number = [&](const Json& of) {
     const auto k = of.get<size_t>();
     if (k >= program.n_values()) {
-      throw std::invalid_argument("a step uses the value " + std::to_string(k) + ", which is not computed yet");
+      throw std::invalid_argument("a step uses the value " + std::to_string(k) +
+                                  ", which is not computed yet");
     }
     return k;
   };

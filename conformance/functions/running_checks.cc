@@ -71,7 +71,8 @@ uint64_t for_each_form(const std::function<void(const Form&)>& run) {
       refusal = error.message();
     }
   }
-  if (cases == 0) throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
+  if (cases == 0)
+    throw Unsupported("the check needs a signature that the plugin does not claim: " + refusal);
   return cases;
 }
 
@@ -110,7 +111,8 @@ uint64_t test_steady(const Bench& bench) {
 // ---- cancelled and failing calls
 
 uint64_t test_cancelled(const Bench& bench) {
-  if (!kHasThreads) throw Unsupported("the platform has no threads, so no thread can cancel a call");
+  if (!kHasThreads)
+    throw Unsupported("the platform has no threads, so no thread can cancel a call");
   const tenon::ScopeGuard in = on_device(bench);
   const Session& device = bench.env.device;
   const tenon::Function traced = function_of(kForms[2]);
@@ -254,9 +256,9 @@ uint64_t test_shared_states(const Bench& bench) {
   const Reals want = {end, 100 + end, 200 + end};
   const Reals got = bench.env.device.read(counter->read()).values();
   if (got != want) {
-    throw std::runtime_error(fmt::format("{} steps from {} threads increased the counter to {} only",
-                                         n_calls * static_cast<int>(kThreads), kThreads,
-                                         text(got.at(0))));
+    throw std::runtime_error(
+        fmt::format("{} steps from {} threads increased the counter to {} only",
+                    n_calls * static_cast<int>(kThreads), kThreads, text(got.at(0))));
   }
   return 1;
 }

@@ -14,7 +14,9 @@ AttrValue attr_from_json(const Json& json) {
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
   if (json.is_array()) return json.get<std::vector<int64_t>>();
-  throw std::invalid_argument("an attribute value must be a number, a bool, a string or a list of integers, but is " + json.dump());
+  throw std::invalid_argument(
+      "an attribute value must be a number, a bool, a string or a list of integers, but is " +
+      json.dump());
 }
 
 }  // namespace tenon_kit

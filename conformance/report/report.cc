@@ -106,8 +106,9 @@ std::set<std::string> Report::read(const std::string& path) {
   const Json own = heading_json();
   for (const auto& [key, value] : own.items()) {
     if (report.value(key, Json()) == value) continue;
-    throw std::runtime_error(fmt::format("{} is the report of a different run: {} is {}, not {}", path,
-                                         key, report.value(key, Json()).dump(), value.dump()));
+    throw std::runtime_error(fmt::format("{} is the report of a different run: {} is {}, not {}",
+                                         path, key, report.value(key, Json()).dump(),
+                                         value.dump()));
   }
   std::set<std::string> known;
   for (const Json& json : report["rows"]) {
@@ -137,8 +138,8 @@ void Report::add(Row row) {
     const bool passed = row.status == Status::kPass;
     if (!passed && !is_fault(row.status)) continue;
     row.status = passed ? Status::kUnexpectedPass : Status::kExpectedFail;
-    row.message = (passed ? "passes, but is listed as a known fault since " : "since ") + e.date + ": " +
-                  e.reason + (row.message.empty() ? "" : "; " + row.message);
+    row.message = (passed ? "passes, but is listed as a known fault since " : "since ") + e.date +
+                  ": " + e.reason + (row.message.empty() ? "" : "; " + row.message);
   }
   ++n_done_;
   if (is_fault(row.status)) {
@@ -205,7 +206,9 @@ void Report::end() {
   } else if (whole_) {
     for (const std::string& claim : missing) fmt::print("claimed and not executed: {}\n", claim);
     for (const Expected& e : expected_) {
-      if (!e.met) fmt::print("the --expected file lists a cell that does not exist: {} {} {}\n", e.check, e.op, e.dtypes);
+      if (!e.met)
+        fmt::print("the --expected file lists a cell that does not exist: {} {} {}\n", e.check,
+                   e.op, e.dtypes);
     }
   }
   const auto works = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) {

@@ -212,7 +212,8 @@ int run_exhaustive(const Runner& runner, const ExhaustiveOptions& options, Worke
   fmt::print("{} {} on {}: {} parts of {}, bound {}\n", op.name, options.dtype,
              env.device.device_name(), cells.size(), places.size(),
              bound_text(bound_of(op, out, env.profile, env.features)));
-  if (claimed.empty()) fmt::print("note: the op is not claimed for this dtype; its decomposition runs\n");
+  if (claimed.empty())
+    fmt::print("note: the op is not claimed for this dtype; its decomposition runs\n");
   if (!op.attrs.empty()) fmt::print("note: attributes have their defaults\n");
   std::fflush(stdout);
 

@@ -15,7 +15,9 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
                const std::function<Row(const Cell&)>&,
                const std::function<void(const Cell&, const Row&)>& done) {
   using Clock = std::chrono::steady_clock;
-  if (!options.run) throw std::runtime_error("this option needs child processes, which this platform does not support");
+  if (!options.run)
+    throw std::runtime_error(
+        "this option needs child processes, which this platform does not support");
   const Clock::time_point begun = Clock::now();
   for (const Cell& cell : cells) {
     if (std::chrono::duration<double>(Clock::now() - begun).count() >= options.seconds) return;

@@ -215,10 +215,10 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
         } else if (ended) {
           const Cell cell = child.cell();
           const int how = child.stop(false);
-          const Row fault =
-              ended_row(child, blank(cell), Status::kCrash,
-                        how > 0 ? fmt::format("the process was killed by the signal: {}", strsignal(how))
-                                : fmt::format("the process exited with {}", -how));
+          const Row fault = ended_row(
+              child, blank(cell), Status::kCrash,
+              how > 0 ? fmt::format("the process was killed by the signal: {}", strsignal(how))
+                      : fmt::format("the process exited with {}", -how));
           done(cell, fault);
           ++finished;
         }

@@ -12,16 +12,19 @@ namespace {
 // Parses the signature of a kernel entry. `place` is the entry's index in the plugin's list, for
 // error messages.
 Signature signature_of(const tenon_kernel& line, size_t place) {
-  require(line.prepare != nullptr, "kernels[{}].prepare is NULL; every kernel entry needs a prepare function", place);
-  require(line.signature.data != nullptr, "kernels[{}].signature is NULL; give a signature such as \"T,T->T T:float\"", place);
+  require(line.prepare != nullptr,
+          "kernels[{}].prepare is NULL; every kernel entry needs a prepare function", place);
+  require(line.signature.data != nullptr,
+          "kernels[{}].signature is NULL; give a signature such as \"T,T->T T:float\"", place);
   require(line.name.data != nullptr || line.name.size == 0,
           "kernels[{}].name is NULL but has a size; give a name, or size 0", place);
-  require(line.op != 0 || line.name.size != 0, "kernels[{}] has op 0 and no name; set op, or the name of a custom op",
-          place);
+  require(line.op != 0 || line.name.size != 0,
+          "kernels[{}] has op 0 and no name; set op, or the name of a custom op", place);
   constexpr size_t kMaxText = 65536;
-  require(line.signature.size <= kMaxText && line.name.size <= kMaxText,
-          "kernels[{}] has a signature of {} bytes and a name of {}; at most {} are allowed for each",
-          place, line.signature.size, line.name.size, kMaxText);
+  require(
+      line.signature.size <= kMaxText && line.name.size <= kMaxText,
+      "kernels[{}] has a signature of {} bytes and a name of {}; at most {} are allowed for each",
+      place, line.signature.size, line.name.size, kMaxText);
   try {
     return Signature::parse({line.signature.data, line.signature.size});
   } catch (const Error& error) {
@@ -71,8 +74,10 @@ void KernelTable::load(const tenon_plugin& plugin) {
     // Numbers of custom ops are an error: each context assigns them itself, so a plugin must refer
     // to a custom op by name.
     if (is_custom(line->op)) {
-      fail(Code::kInvalidArgument, "kernels[{}].op is {}, which is the number of a custom op; set op to 0 and give the name",
-           {i, line->op});
+      fail(
+          Code::kInvalidArgument,
+          "kernels[{}].op is {}, which is the number of a custom op; set op to 0 and give the name",
+          {i, line->op});
     }
     constexpr uint32_t kMaxOp = 1u << 16;
     if (line->op > kMaxOp) continue;

@@ -160,10 +160,12 @@ TEST_F(PluginLibrary, RefusesDescriptionsWithNullPointers) {
   expect_refused(Code::kInvalidArgument, "tenon_plugin.version is NULL; give a version string");
   plugin.version = {nullptr, 0};
   plugin.create = nullptr;
-  expect_refused(Code::kInvalidArgument, "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
+  expect_refused(Code::kInvalidArgument,
+                 "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
   plugin.create = create;
   plugin.calls = nullptr;
-  expect_refused(Code::kInvalidArgument, "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
+  expect_refused(Code::kInvalidArgument,
+                 "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
 }
 
 TEST_F(PluginLibrary, ReplacesMissingOptionalCallsByStubs) {

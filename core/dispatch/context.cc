@@ -131,7 +131,8 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
       }
       // A larger count indicates that the plugin left the variable uninitialised.
       constexpr size_t kMaxDevices = 4096;
-      require(n <= kMaxDevices, "the plugin reports {} devices, but at most {} are allowed", n, kMaxDevices);
+      require(n <= kMaxDevices, "the plugin reports {} devices, but at most {} are allowed", n,
+              kMaxDevices);
       for (size_t i = 0; i < n; ++i) {
         plugin->devices.push_back(std::make_unique<Device>(
             *this, found, plugin->calls, plugin->instance, i, options_.memory_limit_bytes));

@@ -83,8 +83,10 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
   Device& cpu = fallback_device(context, device, reason);
   if (policy == FallbackPolicy::kWarn &&
       context.is_first_time(format("{} {}", {device.name(), call.op.name}))) {
-    context.log(TENON_LOG_WARNING, format("{}: {} {}. The op runs on {} instead, and its inputs and outputs are copied",
-                                          {call.op.name, device.name(), reason, cpu.name()}));
+    context.log(
+        TENON_LOG_WARNING,
+        format("{}: {} {}. The op runs on {} instead, and its inputs and outputs are copied",
+               {call.op.name, device.name(), reason, cpu.name()}));
   }
   Tensors copies;
   SmallVector<TensorImpl*, 6> inputs;

@@ -21,7 +21,8 @@ Tensor Variable::read(Scope& scope) {
 }
 
 void Variable::assign(Scope& scope, const Tensor& given) {
-  require(given->donation == Donation::kNone, "the value to assign was donated: assign a tensor that is not donated");
+  require(given->donation == Donation::kNone,
+          "the value to assign was donated: assign a tensor that is not donated");
   Tensor value = given;
   if (given->type.weak) {
     const Scope::OnDevice on(scope, device());

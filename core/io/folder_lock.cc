@@ -44,7 +44,9 @@ FolderLock::FolderLock(const std::string& folder, Kind kind) {
     if (errno != EWOULDBLOCK) return;
     if (std::chrono::steady_clock::now() - start > kMaxWait) {
       ::close(descriptor_);
-      fail(Code::kUnavailable, "{}: the folder could not be locked within 30 s, because another process holds the lock", {folder});
+      fail(Code::kUnavailable,
+           "{}: the folder could not be locked within 30 s, because another process holds the lock",
+           {folder});
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -108,12 +108,13 @@ void check_offsets(const std::vector<StoredTensor>& tensors, uint64_t data_size)
 }  // namespace
 
 SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read) {
-  check(size >= kPrefix, "the file has {} bytes, but begins with the header's length of 8 bytes", size);
+  check(size >= kPrefix, "the file has {} bytes, but begins with the header's length of 8 bytes",
+        size);
   const uint64_t header_size = read_prefix(read);
   check(header_size <= kMaxHeader, "the header has {} bytes, but at most {} are allowed",
         header_size, kMaxHeader);
-  check(header_size <= size - kPrefix, "the header ends at byte {}, but the file has only {} bytes", kPrefix + header_size,
-        size);
+  check(header_size <= size - kPrefix, "the header ends at byte {}, but the file has only {} bytes",
+        kPrefix + header_size, size);
   std::string text(header_size, '\0');
   read(kPrefix, text.data(), header_size);
   check(!text.empty() && text[0] == '{', "its header does not begin with a brace");

@@ -79,7 +79,8 @@ Tensors as_tensors(TensorSpan values) {
 
 TensorTypes infer_order(TypeSpan in) {
   require(in[0] == token_type(), "the first input must be a token, but is {}", in[0]);
-  for (size_t i = 1; i < in.size(); ++i) require(!in[i].lists, "{} cannot be printed: only tensors can", in[i]);
+  for (size_t i = 1; i < in.size(); ++i)
+    require(!in[i].lists, "{} cannot be printed: only tensors can", in[i]);
   return {in[0]};
 }
 

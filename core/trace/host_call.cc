@@ -139,8 +139,8 @@ struct GradientAttrs {
 
 TensorTypes infer_gradient(const GradientAttrs& attrs, TypeSpan in) {
   require(in[0] == record_type(), "the first input must be a record, but is {}", in[0]);
-  require(static_cast<int64_t>(in.size()) > attrs.n_sources, "the attribute n_sources is {}, but the call has fewer inputs",
-          attrs.n_sources);
+  require(static_cast<int64_t>(in.size()) > attrs.n_sources,
+          "the attribute n_sources is {}, but the call has fewer inputs", attrs.n_sources);
   TensorTypes types;
   for (const int64_t i : attrs.wanted) {
     require(i >= 0 && i < attrs.n_sources, "source {} does not exist", i);

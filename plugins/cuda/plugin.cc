@@ -54,8 +54,10 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   Instance& instance = from_c(self);
   const size_t n = instance.devices().size();
   if (index >= n) {
-    return instance.host().error(TENON_NOT_FOUND,
-                                 "cuda: device index " + std::to_string(index) + " is out of range: the number of devices is " + std::to_string(n) + " devices");
+    return instance.host().error(
+        TENON_NOT_FOUND, "cuda: device index " + std::to_string(index) +
+                             " is out of range: the number of devices is " + std::to_string(n) +
+                             " devices");
   }
   std::unique_ptr<Device> made;
   if (tenon_error* error = Device::open(instance, instance.devices()[index], made)) return error;

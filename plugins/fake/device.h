@@ -43,7 +43,9 @@ struct Device {
   tenon_error* error(tenon_code code, const std::string& message) const {
     return instance.host.error(code, message);
   }
-  tenon_error* lost_error() const { return error(TENON_DEVICE_LOST, "the fake device was lost (option lose_at)"); }
+  tenon_error* lost_error() const {
+    return error(TENON_DEVICE_LOST, "the fake device was lost (option lose_at)");
+  }
 };
 
 struct Buffer {

@@ -60,7 +60,8 @@ tenon_error* create(const tenon_host* host, const tenon_instance_options* given,
   *out_instance = reinterpret_cast<tenon_instance_p*>(self.release());
   return nullptr;
 } catch (const std::bad_alloc&) {
-  return tenon_sdk::Host(host).error(TENON_OUT_OF_MEMORY, "out of host memory: cannot create an instance");
+  return tenon_sdk::Host(host).error(TENON_OUT_OF_MEMORY,
+                                     "out of host memory: cannot create an instance");
 }
 
 void destroy(tenon_instance_p* self) {

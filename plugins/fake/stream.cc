@@ -116,7 +116,8 @@ tenon_error* Stream::wait() {
 
 tenon_error* Stream::mark_time(uint64_t* out_mark) {
   *out_mark = 0;
-  if (device_.options().clock == 0) return device_.error(TENON_UNIMPLEMENTED, "the device has no clock (option clock is 0)");
+  if (device_.options().clock == 0)
+    return device_.error(TENON_UNIMPLEMENTED, "the device has no clock (option clock is 0)");
   if (device_.lost) return device_.lost_error();
   uint64_t mark;
   {

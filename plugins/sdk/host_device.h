@@ -91,7 +91,8 @@ tenon_error* create(const tenon_host* host, const tenon_instance_options* option
     *out_instance = reinterpret_cast<tenon_instance_p*>(made);
     return nullptr;
   } catch (const std::bad_alloc&) {
-    return Host(host).error(TENON_OUT_OF_MEMORY, "out of host memory: cannot create the plugin's instance");
+    return Host(host).error(TENON_OUT_OF_MEMORY,
+                            "out of host memory: cannot create the plugin's instance");
   } catch (const std::exception& error) {
     return Host(host).error(TENON_UNAVAILABLE, error.what());
   }
@@ -107,9 +108,12 @@ inline tenon_error* count_devices(tenon_instance_p*, size_t* out_count) {
 inline tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
   *out_device = nullptr;
   Instance& instance = from_c(self);
-  if (index > 0) return instance.host.error(TENON_NOT_FOUND, "device index is out of range: this plugin has one device, index 0");
+  if (index > 0)
+    return instance.host.error(TENON_NOT_FOUND,
+                               "device index is out of range: this plugin has one device, index 0");
   auto* device = new (std::nothrow) HostDevice{instance};
-  if (!device) return instance.host.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot open the device");
+  if (!device)
+    return instance.host.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot open the device");
   *out_device = reinterpret_cast<tenon_device_p*>(device);
   return nullptr;
 }
@@ -122,7 +126,8 @@ inline tenon_error* describe_device(tenon_device_p* device,
     fill_struct(out_properties, from_c(device).instance.describe());
     return nullptr;
   } catch (const std::bad_alloc&) {
-    return from_c(device).error(TENON_OUT_OF_MEMORY, "out of host memory: cannot describe the device");
+    return from_c(device).error(TENON_OUT_OF_MEMORY,
+                                "out of host memory: cannot describe the device");
   }
 }
 
@@ -130,7 +135,8 @@ inline tenon_error* make_buffer(HostDevice& device, void* data, uint64_t size, b
                                 tenon_buffer_p** out_buffer) {
   auto* buffer =
       new (std::nothrow) HostBuffer{device, static_cast<std::byte*>(data), size, imported};
-  if (!buffer) return device.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot create a buffer");
+  if (!buffer)
+    return device.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot create a buffer");
   *out_buffer = reinterpret_cast<tenon_buffer_p*>(buffer);
   return nullptr;
 }
@@ -207,8 +213,7 @@ inline tenon_error* fill(tenon_stream_p* stream, const tenon_fill_region* fill) 
   const tenon_place place = {.buffer = fill->buffer, .offset = fill->offset};
   std::byte* const to = address(place, fill->size);
   if (!to)
-    return device.error(TENON_INVALID_ARGUMENT,
-                        "fill: the byte range is not inside the buffer");
+    return device.error(TENON_INVALID_ARGUMENT, "fill: the byte range is not inside the buffer");
   // Writes the pattern's low byte first, on hosts of either byte order.
   std::byte pattern[8];
   for (uint32_t i = 0; i < n; ++i) pattern[i] = static_cast<std::byte>(fill->pattern >> (8 * i));
@@ -262,7 +267,8 @@ inline tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream,
   try {
     return from_c(kernel)->launch(stream, *launch);
   } catch (const std::bad_alloc&) {
-    return from_c(stream).device.error(TENON_OUT_OF_MEMORY, "out of host memory: cannot allocate a kernel's temporary memory");
+    return from_c(stream).device.error(
+        TENON_OUT_OF_MEMORY, "out of host memory: cannot allocate a kernel's temporary memory");
   } catch (const std::exception& error) {
     return from_c(stream).device.error(TENON_INTERNAL, error.what());
   }

@@ -131,7 +131,8 @@ class StepByStep final : public Kernel {
                            std::any_of(given.inputs, given.inputs + given.n_inputs,
                                        [&](uint32_t value) { return request.is_per_row(value); });
       if (repeats && !(step.traits & TENON_KERNEL_STRIDED_INPUTS)) {
-        return refuse("has no kernel for this op that reads strided operands, which per-row values need");
+        return refuse(
+            "has no kernel for this op that reads strided operands, which per-row values need");
       }
       traits &= step.traits;
       made->steps_.push_back({.kernel = std::move(step.kernel),

@@ -56,14 +56,16 @@ tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
   if (iterations <= most) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
                     "the launch needs " + std::to_string(iterations) +
-                        " loop iterations per invocation, but this driver ends the loops of an invocation after " +
+                        " loop iterations per invocation, but this driver ends the loops of an "
+                        "invocation after " +
                         std::to_string(most));
 }
 
 tenon_error* check_count(tenon_device_p* device, int64_t n) {
   if (n <= int64_t{kMaxCount}) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
-                    std::to_string(n) + " elements exceed the maximum of " + std::to_string(kMaxCount) + " that shaders can count with 32 bits");
+                    std::to_string(n) + " elements exceed the maximum of " +
+                        std::to_string(kMaxCount) + " that shaders can count with 32 bits");
 }
 
 tenon_error* check_axes(tenon_device_p* device, const tenon_launch& launch) {

@@ -26,7 +26,8 @@ void add_program(CLI::App& command, ProgramOptions& options, const char* functio
   command.add_option("--function,-f", options.function, function)->type_name("NAME");
   command
       .add_option("--device,-d", options.device,
-                  "The device to run on: cpu, cpu:0, best, or a device that `tenon devices` lists (default: cpu)")
+                  "The device to run on: cpu, cpu:0, best, or a device that `tenon devices` lists "
+                  "(default: cpu)")
       ->type_name("NAME");
 }
 
@@ -48,18 +49,21 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "run",
       "Call a function of a program with arrays from files. Prints the name and the type of each "
-      "output, and the minimum, the mean and the maximum of its elements. Assignments of the function "
+      "output, and the minimum, the mean and the maximum of its elements. Assignments of the "
+      "function "
       "to variables are not saved.");
   add_program(*command, options, "The function; optional if there is only one");
   add_inputs(*command, options);
   command
       ->add_option("--output,-o", options.output,
-                   "Write each output to a file NAME.npy in this folder, which is created if it does not exist")
+                   "Write each output to a file NAME.npy in this folder, which is created if it "
+                   "does not exist")
       ->type_name("FOLDER");
   command
-      ->add_option("--batch-size", options.batch_size,
-                   "Divide all inputs along their first axis into batches of N, call the function for "
-                   "each batch, which needs less memory, and concatenate the outputs along their first axis")
+      ->add_option(
+          "--batch-size", options.batch_size,
+          "Divide all inputs along their first axis into batches of N, call the function for "
+          "each batch, which needs less memory, and concatenate the outputs along their first axis")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, INT64_MAX));
   return command;
@@ -69,13 +73,16 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "inspect",
       "Describe a program without running it: for each signature of each function its "
-      "inputs, its outputs, its ops, the device and the method by which each call would run, and the "
-      "memory needed; then the variables. If a model has unsupported ops, list them with their nodes.");
+      "inputs, its outputs, its ops, the device and the method by which each call would run, and "
+      "the "
+      "memory needed; then the variables. If a model has unsupported ops, list them with their "
+      "nodes.");
   add_program(*command, options, "Describe only this function");
   command
-      ->add_option("--size", options.sizes,
-                   "A number for a size that is unknown in the file (default: 1 if that is valid); a size "
-                   "without a name in the file is called INPUT.AXIS, such as x.0")
+      ->add_option(
+          "--size", options.sizes,
+          "A number for a size that is unknown in the file (default: 1 if that is valid); a size "
+          "without a name in the file is called INPUT.AXIS, such as x.0")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
   command->add_flag("--json", options.json, "Print everything as JSON, including each call");
@@ -85,7 +92,8 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
 CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "profile",
-      "Call a function many times and print where it spends its time: for each op how often it ran, with "
+      "Call a function many times and print where it spends its time: for each op how often it "
+      "ran, with "
       "which types, on which device, and for how long. The function is first called three times "
       "without measurement.");
   add_program(*command, options, "The function; optional if there is only one");
@@ -118,7 +126,8 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
           "that require a known size; a size without a name is called INPUT.AXIS, such as x.0")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
-  command->add_option("--name", options.name, "The name of the only function in the written program")
+  command
+      ->add_option("--name", options.name, "The name of the only function in the written program")
       ->type_name("NAME");
   return command;
 }
@@ -128,7 +137,8 @@ CLI::App* add_new_plugin(CLI::App& app, NewPluginOptions& options) {
   command->require_subcommand(1);
   CLI::App* const plugin = command->add_subcommand(
       "plugin", "Copy the template of a plugin, which builds against this installation");
-  plugin->add_option("NAME", options.name, "The name of the plugin and its devices, such as acme")->required();
+  plugin->add_option("NAME", options.name, "The name of the plugin and its devices, such as acme")
+      ->required();
   plugin->add_option("--out", options.folder, "The folder to write; NAME by default")
       ->type_name("FOLDER");
   return plugin;
@@ -147,8 +157,8 @@ int run(int argc, char** argv) {
       "Exits with 0 on success, with 1 if the request fails, and with 2 if "
       "the command line is invalid.");
 
-  CLI::App* const devices_command = app.add_subcommand(
-      "devices", "List the devices; loads every plugin that is found");
+  CLI::App* const devices_command =
+      app.add_subcommand("devices", "List the devices; loads every plugin that is found");
   devices_command->add_flag("--json", devices_options.json, "Print everything as JSON");
   devices_command->add_flag("--verbose,-v", devices_options.verbose,
                             "Print all properties, and each plugin tried with its reason");

@@ -88,8 +88,8 @@ int convert_program(const ConvertOptions& options) {
   const OpenedProgram opened(options.path);
   const std::vector<ProgramFunction>& functions = opened.functions();
   if (!options.name.empty() && functions.size() != 1) {
-    throw Failure(
-        fmt::format("--name requires a program with one function, but this program has {}", functions.size()));
+    throw Failure(fmt::format(
+        "--name requires a program with one function, but this program has {}", functions.size()));
   }
   const Sizes sizes = read_sizes(options.sizes);
   std::vector<std::pair<std::string, Trace>> traces;

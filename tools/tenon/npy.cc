@@ -88,7 +88,8 @@ class HeaderReader {
 
  private:
   [[noreturn]] void bad(const std::string& what) const {
-    fail(path_, fmt::format("the header is not a .npy header: {} (at byte {} of the header)", what, at_));
+    fail(path_,
+         fmt::format("the header is not a .npy header: {} (at byte {} of the header)", what, at_));
   }
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
@@ -171,14 +172,16 @@ std::string header_text(FILE* file, const std::string& path) {
   char start[8];
   read_exactly(file, path, start, sizeof start);
   if (std::string_view(start, kMagic.size()) != kMagic) {
-    fail(path,
-         "is not a .npy file; save one with numpy.save() (a .npz file is an archive of .npy files)");
+    fail(
+        path,
+        "is not a .npy file; save one with numpy.save() (a .npz file is an archive of .npy files)");
   }
   const int major = static_cast<unsigned char>(start[6]);
   const int minor = static_cast<unsigned char>(start[7]);
   if (major < 1 || major > 3 || minor != 0) {
     fail(path,
-         fmt::format("has version {}.{} of the format, but only 1.0, 2.0 and 3.0 are supported", major, minor));
+         fmt::format("has version {}.{} of the format, but only 1.0, 2.0 and 3.0 are supported",
+                     major, minor));
   }
   unsigned char bytes[4] = {};
   read_exactly(file, path, bytes, major == 1 ? 2 : 4);
@@ -209,10 +212,11 @@ NpyArray read_npy(const std::string& path) {
   }
   const uint64_t left = whole - static_cast<uint64_t>(std::ftell(file.get()));
   if (!fits || bytes != left) {
-    fail(path, fmt::format("the header specifies {}[{}], which needs {} bytes, but the file has {}: it was "
-                           "truncated, or is not a .npy file",
-                           array.dtype.str(), fmt::join(array.shape, ","),
-                           fits ? std::to_string(bytes) : "more than 2^64", left));
+    fail(path, fmt::format(
+                   "the header specifies {}[{}], which needs {} bytes, but the file has {}: it was "
+                   "truncated, or is not a .npy file",
+                   array.dtype.str(), fmt::join(array.shape, ","),
+                   fits ? std::to_string(bytes) : "more than 2^64", left));
   }
   array.bytes.resize(bytes);
   read_exactly(file.get(), path, array.bytes.data(), array.bytes.size());

@@ -107,8 +107,9 @@ class Output {
     }
     if (!shape_.empty()) shape[0] = shape_[0];
     if (!shape_.empty() && shape != shape_) {
-      throw Failure(fmt::format("--batch-size: the output {} is {} for one batch and {} for another",
-                                name_, type_text(dtype_, shape_), type_text(dtype_, y.shape())));
+      throw Failure(
+          fmt::format("--batch-size: the output {} is {} for one batch and {} for another", name_,
+                      type_text(dtype_, shape_), type_text(dtype_, y.shape())));
     }
     shape[0] = (shape_.empty() ? 0 : shape[0]) + rows;
     shape_ = shape;

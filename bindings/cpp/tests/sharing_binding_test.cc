@@ -175,7 +175,9 @@ TEST(ScopeTest, SetLocationIsReportedByErrors) {
   scope.set_location("");
 }
 
-TEST(VersionTest, NumberMatchesTheHeaders) { EXPECT_EQ(version_number(), unsigned{TENON_VERSION_NUMBER}); }
+TEST(VersionTest, NumberMatchesTheHeaders) {
+  EXPECT_EQ(version_number(), unsigned{TENON_VERSION_NUMBER});
+}
 
 }  // namespace
 }  // namespace tenon

@@ -112,7 +112,9 @@ TEST(DeviceGuardTest, DeviceIsCurrentUntilTheGuardIsDestroyed) {
   EXPECT_EQ(vector({1, 2}).device(), before.name());
 }
 
-TEST(Devices, TensorsAreCopiedBetweenDevices) { EXPECT_EQ(vector({1, 2}).to("ref:0").device(), "ref:0"); }
+TEST(Devices, TensorsAreCopiedBetweenDevices) {
+  EXPECT_EQ(vector({1, 2}).to("ref:0").device(), "ref:0");
+}
 
 TEST(Devices, FreeMemoryWithTheLastHandle) {
   const Device device = current_device();

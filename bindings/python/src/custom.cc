@@ -42,10 +42,12 @@ tenon_error* infer(void* payload, const void* attributes, const tenon_type* inpu
     nb::list types;
     for (size_t i = 0; i < n_inputs; ++i) types.append(type_to_python(inputs[i]));
     nb::list result(functions_of(payload).attr("infer")(number_of(attributes), types));
-    if (result.size() != n_outputs) throw std::runtime_error("infer: the number of returned types must equal n_outputs");
+    if (result.size() != n_outputs)
+      throw std::runtime_error("infer: the number of returned types must equal n_outputs");
     for (size_t i = 0; i < n_outputs; ++i) {
       const std::vector<int64_t> sizes = to_sizes(result[i][1]);
-      if (sizes.size() > TENON_MAX_RANK) throw std::runtime_error("infer: the rank exceeds the maximum of 16");
+      if (sizes.size() > TENON_MAX_RANK)
+        throw std::runtime_error("infer: the rank exceeds the maximum of 16");
       out_types[i].dtype = to_dtype(nb::object(result[i][0]));
       out_types[i].rank = static_cast<uint32_t>(sizes.size());
       std::copy(sizes.begin(), sizes.end(), out_types[i].shape);

@@ -34,7 +34,8 @@ void save(const std::string& path, const std::vector<std::string>& names, nb::li
   for (const std::string& name : names) c_names.push_back(to_c(name));
   std::vector<tenon_trace*> c_traces;
   for (nb::handle trace : traces) c_traces.push_back(nb::cast<Trace&>(trace).handle);
-  if (c_names.size() != c_traces.size()) throw nb::value_error("save: the numbers of names and traces differ");
+  if (c_names.size() != c_traces.size())
+    throw nb::value_error("save: the numbers of names and traces differ");
   tenon_scope* here = scope();
   run_blocking([&] {
     return tenon_program_save(here, to_c(path), c_names.data(), c_traces.data(), c_traces.size());

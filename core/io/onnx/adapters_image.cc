@@ -199,7 +199,8 @@ Tensors affine_grid(const NodeCall& n) {
   const Ints size = n.ints(1);
   const size_t axes = size.size() - std::min<size_t>(size.size(), 2);
   require((axes == 2 || axes == 3) && theta->rank() == 3,
-          "theta must have three axes, and size must have 4 or 5 elements, but theta is {} and size has {} "
+          "theta must have three axes, and size must have 4 or 5 elements, but theta is {} and "
+          "size has {} "
           "elements",
           theta->type, size.size());
   const bool align_corners = n.flag("align_corners", false);

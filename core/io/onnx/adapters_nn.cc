@@ -291,10 +291,10 @@ Tensors dropout(const NodeCall& n) {
   const double ratio = n.version() < 12 ? n.attr_float("ratio", 0.5)
                        : n.has(1)       ? n.one_number(1)
                                         : 0.5;
-  require_code(
-      !training || ratio == 0, Code::kUnimplemented,
-      "dropout with ratio {} in training mode is not supported, because an ONNX model has no generator",
-      ratio);
+  require_code(!training || ratio == 0, Code::kUnimplemented,
+               "dropout with ratio {} in training mode is not supported, because an ONNX model has "
+               "no generator",
+               ratio);
   const DType mask = n.version() >= 10 ? DType::kBool : x->type.dtype;
   return {x, ones(TensorType(mask, x->shape()))};
 }

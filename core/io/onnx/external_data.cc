@@ -32,9 +32,8 @@ std::vector<std::string> parts_of(const std::string& location) {
     } else {
       parts.back() += c;
     }
-    require_code(
-        c != '\0' && c != '\\', Code::kDataLoss,
-        "the location of external data contains a character that is not allowed in paths");
+    require_code(c != '\0' && c != '\\', Code::kDataLoss,
+                 "the location of external data contains a character that is not allowed in paths");
   }
   for (const std::string& part : parts) {
     require_code(!part.empty() && part != "." && part != "..", Code::kDataLoss,
@@ -104,7 +103,8 @@ const OpenFile& ModelFolder::open(const std::string& location) {
     require_code(next.is_open(),
                  error == ENOENT || error == EACCES || error == ENOMEM ? code_of_errno(error)
                                                                        : Code::kDataLoss,
-                 "\"{}\" must be a file in the model's folder without symbolic links, and cannot be opened: {}",
+                 "\"{}\" must be a file in the model's folder without symbolic links, and cannot "
+                 "be opened: {}",
                  location, std::strerror(error));
     inner = std::move(next);
   }
@@ -122,12 +122,14 @@ void ModelFolder::load(TensorData& data) {
   const ExternalData external = *data.external;
   const OpenFile& file = open(external.location);
   const uint64_t size = file.size(), needed = bytes_of(data.type);
-  require_code(external.offset <= size && needed <= size - external.offset, Code::kDataLoss,
-               "tensor \"{}\" is {} and has {} bytes at offset {} of \"{}\", which has only {} bytes", data.name,
-               data.type, needed, external.offset, external.location, size);
+  require_code(
+      external.offset <= size && needed <= size - external.offset, Code::kDataLoss,
+      "tensor \"{}\" is {} and has {} bytes at offset {} of \"{}\", which has only {} bytes",
+      data.name, data.type, needed, external.offset, external.location, size);
   const uint64_t length = external.length.value_or(needed);
-  require_code(length == needed, Code::kDataLoss, "tensor \"{}\" is {} and needs {} bytes, but has {} bytes",
-               data.name, data.type, needed, length);
+  require_code(length == needed, Code::kDataLoss,
+               "tensor \"{}\" is {} and needs {} bytes, but has {} bytes", data.name, data.type,
+               needed, length);
   data.converted.resize(needed);
   file.read(external.offset, data.converted.data(), needed);
   data.unreadable.clear();

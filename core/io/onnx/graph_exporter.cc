@@ -189,7 +189,8 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
     if (is_same) size_values_.emplace(call.out[0], size->second);
   } catch (const UnavailableSize& size) {
     if (at.w.body().is_function) throw;  // The calling graph may compute the size.
-    cannot(at, node, fmt::format("the sizes of the arguments do not determine the size {}", size.text));
+    cannot(at, node,
+           fmt::format("the sizes of the arguments do not determine the size {}", size.text));
   } catch (const Error& error) {
     if (error.is_transient()) throw;
     cannot(at, node, error.what());
@@ -295,7 +296,8 @@ bool GraphExporter::decompose(OpCall& call) {
   }
   for (const SizeTest& guard : sizes.guards().subspan(n_guards)) {
     require_code(guard.kind != SizeTest::Kind::kEqual, Code::kUnimplemented,
-                 "the decomposition of the op is valid for a single size only, {}", sizes.text(guard));
+                 "the decomposition of the op is valid for a single size only, {}",
+                 sizes.text(guard));
   }
   const WriteBody body = [&](NodeWriter& w, const Texts& inputs) {
     Values values(graph.n_slots());

@@ -240,8 +240,9 @@ class Loader {
     if (!initial.variable) return false;
     const TensorType& type = initial.variable->type();
     require_code(type.dtype == data.type.dtype && identical(type.shape, data.type.shape),
-                 Code::kDataLoss, "the variable \"{}\" is {}, but the initialiser of that name in a function is {}", data.name,
-                 type, data.type);
+                 Code::kDataLoss,
+                 "the variable \"{}\" is {}, but the initialiser of that name in a function is {}",
+                 data.name, type, data.type);
     return true;
   }
 
@@ -296,7 +297,8 @@ InputSpec spec_of(const ValueInfo& value) {
                "the value \"{}\" has {} axes, more than the {} that a tensor can have", value.name,
                value.shape->size(), kMaxRank);
   for (const Dimension& dimension : *value.shape) {
-    require_code(dimension.size >= -1, Code::kDataLoss, "the value \"{}\" is declared to be {}, but sizes must not be negative",
+    require_code(dimension.size >= -1, Code::kDataLoss,
+                 "the value \"{}\" is declared to be {}, but sizes must not be negative",
                  value.name, to_string(value));
     spec.sizes.push_back(dimension.size);
     spec.dim_names.push_back(dimension.size >= 0 ? "" : dimension.name);

@@ -196,8 +196,8 @@ TensorData read_tensor_data(WireReader reader) {
   } else if (fields.has_raw) {
     const uint64_t needed = bytes_of(data.type);
     require_code(data.raw.size() == needed, Code::kDataLoss,
-                 "tensor \"{}\" is {} and needs {} bytes, but has {} bytes", data.name, data.type, needed,
-                 data.raw.size());
+                 "tensor \"{}\" is {} and needs {} bytes, but has {} bytes", data.name, data.type,
+                 needed, data.raw.size());
   } else {
     convert(data, fields);
   }

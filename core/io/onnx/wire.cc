@@ -55,7 +55,8 @@ uint64_t WireReader::read_varint() {
   const uint64_t begin = here();
   uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
-    require_code(at_ < bytes_.size(), Code::kDataLoss, "byte {}: the data ends inside a number", begin);
+    require_code(at_ < bytes_.size(), Code::kDataLoss, "byte {}: the data ends inside a number",
+                 begin);
     const auto byte = static_cast<unsigned char>(bytes_[at_++]);
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return value;
@@ -64,8 +65,8 @@ uint64_t WireReader::read_varint() {
 }
 
 uint64_t WireReader::read_fixed(size_t size) {
-  require_code(bytes_.size() - at_ >= size, Code::kDataLoss, "byte {}: the data ends inside a number",
-               here());
+  require_code(bytes_.size() - at_ >= size, Code::kDataLoss,
+               "byte {}: the data ends inside a number", here());
   uint64_t value = 0;
   for (size_t i = 0; i < size; ++i) {
     value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes_[at_++])) << (8 * i);
@@ -95,8 +96,8 @@ bool WireReader::next() {
     case Form::kBytes: {
       const uint64_t size = read_varint();
       require_code(size <= bytes_.size() - at_, Code::kDataLoss,
-                   "byte {}: field {} has {} bytes, but only {} bytes remain", field_at_, number_, size,
-                   bytes_.size() - at_);
+                   "byte {}: field {} has {} bytes, but only {} bytes remain", field_at_, number_,
+                   size, bytes_.size() - at_);
       value_at_ = here();
       run_ = bytes_.substr(at_, size);
       at_ += size;

@@ -71,7 +71,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require_projection(in, kWO, kBO, v_columns / kv_heads(attrs) * heads, 1);
   require(query.shape[0] == key.shape[0] && key.shape[0] == value.shape[0] &&
               key.shape[1] == value.shape[1],
-          "C7: query: {}, key: {} and value: {} must have the same batch size, and key and value the same length", query, key, value);
+          "C7: query: {}, key: {} and value: {} must have the same batch size, and key and value "
+          "the same length",
+          query, key, value);
   if (in.has(kMask)) {
     const TensorType scores(query.dtype, {query.shape[0], heads, query.shape[1], key.shape[1]});
     require_mask(in[kMask], scores, "C8", "C8");

@@ -53,7 +53,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const HeadSizes sizes = sizes_of(attrs, x.shape);
   const int64_t n = turning(attrs, sizes);
   require(n >= 0 && n % 2 == 0 && n <= sizes.size,
-          "C3: the number of rotated features must be even and at most the head size, but is {} of {} for x: {}", n, sizes.size, x);
+          "C3: the number of rotated features must be even and at most the head size, but is {} of "
+          "{} for x: {}",
+          n, sizes.size, x);
   Dims rows{sizes.batch, sizes.length, n / 2};
   if (in.has(kPositions)) {
     const TensorType& positions = in[kPositions];

@@ -46,7 +46,8 @@ void require_pads(const Ints& pads, size_t n_axes, int64_t least) {
   require(pads.size() == 2 * n_axes,
           "C3: pads must have two values for each of {} spatial axes, not {}", n_axes, pads.size());
   for (const int64_t pad : pads) {
-    require(pad >= least && pad < kMaxWindowExtent, "C3: pads must be from 0 to 2^31 (convolutions: from -2^31), but one is {}", pad);
+    require(pad >= least && pad < kMaxWindowExtent,
+            "C3: pads must be from 0 to 2^31 (convolutions: from -2^31), but one is {}", pad);
   }
 }
 
@@ -107,7 +108,8 @@ Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs) {
   require(group >= 1 && w[0] % group == 0,
           "C4: group must be positive and divide {} output channels, but is {}", w[0], group);
   require(x[1] % group == 0 && x[1] / group == w[1],
-          "C4: the {} channels of x must equal {} groups times {} channels of w", x[1], group, w[1]);
+          "C4: the {} channels of x must equal {} groups times {} channels of w", x[1], group,
+          w[1]);
 
   Dims y{x[0], w[0]};
   const Window window = conv_window(w, attrs);

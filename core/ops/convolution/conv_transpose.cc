@@ -83,7 +83,8 @@ Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
       begin = (greatest(0, covered + added - size) + 1) / 2;
       end = covered - begin - size;
     }
-    require(size >= 0, "C8: pads crop {} elements, but the result has only {} along spatial axis {}",
+    require(size >= 0,
+            "C8: pads crop {} elements, but the result has only {} along spatial axis {}",
             begin + axis.pad_end, covered + added, i);
     plan.shape.push_back(size);
     plan.back.pads.push_back(begin);

@@ -15,8 +15,8 @@ struct Attrs {
 
 // Returns the attributes of the equivalent conv, which has one group per channel.
 ConvAttrs grouped(const Attrs& attrs, const TensorType& x) {
-  require(x.rank() > kSpatial && x.shape[1] >= 1, "C2: x must have channels and spatial axes, but is {}",
-          x);
+  require(x.rank() > kSpatial && x.shape[1] >= 1,
+          "C2: x must have channels and spatial axes, but is {}", x);
   return {.strides = attrs.strides,
           .pads = attrs.pads,
           .dilations = attrs.dilations,

@@ -30,7 +30,8 @@ Dims index_of(int64_t flat, const Dims& shape) {
   const int64_t first = read_integer(call1(OpId::k_argmax, ArgReduceAttrs{}, {is_bad}));
   const int64_t n_nan = read_integer(sum(cast(isnan(x), DType::kI64)));
   fail(Code::kInvalidArgument,
-       "C2: x must be finite, but {} of {} elements of x: {} are NaN and {} infinite, the first at {}",
+       "C2: x must be finite, but {} of {} elements of x: {} are NaN and {} infinite, the first at "
+       "{}",
        {n_nan, n, x->type, n_bad - n_nan, index_of(first, x->shape())});
 }
 

@@ -36,8 +36,8 @@ TensorTypes read_infer(const Attrs& attrs, TypeSpan in) {
   for (size_t i = 0; i < x.rank(); ++i) {
     const Size size = attrs.sizes[i];
     require(size >= 0, "C3: a slice size of {} is negative or exceeds axis {} of {}", size, i, x);
-    require(size <= x.shape[i], "C3: a slice size of {} is negative or exceeds axis {} of {}", size, i,
-            x);
+    require(size <= x.shape[i], "C3: a slice size of {} is negative or exceeds axis {} of {}", size,
+            i, x);
   }
   return {TensorType(x.dtype, to_dims(attrs.sizes))};
 }
@@ -55,7 +55,9 @@ TensorTypes write_infer(const NoAttrs&, TypeSpan in) {
   require_starts(in[2], x);
   bool fits = update.dtype == x.dtype && update.rank() == x.rank();
   for (size_t i = 0; fits && i < x.rank(); ++i) fits = update.shape[i] <= x.shape[i];
-  require(fits, "C3: update {} must have the dtype and rank of x and be no larger along any axis: {}", update, x);
+  require(fits,
+          "C3: update {} must have the dtype and rank of x and be no larger along any axis: {}",
+          update, x);
   return {TensorType(x.dtype, x.shape)};
 }
 

@@ -16,8 +16,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &indices = in[1];
   require_indices(indices);
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C3"));
-  require(x.rank() - 1 + indices.rank() <= kMaxRank, "C4: gathering {} at {} gives more than {} axes",
-          x, indices, kMaxRank);
+  require(x.rank() - 1 + indices.rank() <= kMaxRank,
+          "C4: gathering {} at {} gives more than {} axes", x, indices, kMaxRank);
   TensorType y(x.dtype, {});
   for (size_t i = 0; i < axis; ++i) y.shape.push_back(x.shape[i]);
   for (const Size size : indices.shape) y.shape.push_back(size);

@@ -20,7 +20,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const int64_t batch_dims = attrs.batch_dims;
   const auto batch = static_cast<size_t>(batch_dims);
   require(batch_dims >= 0 && batch < indices.rank() && batch <= x.rank(),
-          "C3: batch_dims {} must be less than the rank of indices and at most the rank of x: {} and {}", batch_dims, x, indices);
+          "C3: batch_dims {} must be less than the rank of indices and at most the rank of x: {} "
+          "and {}",
+          batch_dims, x, indices);
   for (size_t i = 0; i < batch; ++i) {
     require(x.shape[i] == indices.shape[i], "C3: axis {} of x {} and indices {} differ", i, x,
             indices);
@@ -28,11 +30,12 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const size_t last = indices.rank() - 1;
   const int64_t n = indices.shape[last];
   require(n >= 1 && n <= static_cast<int64_t>(x.rank() - batch),
-          "C4: {} coordinates per index are too many or too few for x {} with {} batch axes", n, x, batch);
+          "C4: {} coordinates per index are too many or too few for x {} with {} batch axes", n, x,
+          batch);
 
   const size_t first_kept = batch + static_cast<size_t>(n);
-  require(last + x.rank() - first_kept <= kMaxRank, "C5: gathering {} at {} gives more than {} axes",
-          x, indices, kMaxRank);
+  require(last + x.rank() - first_kept <= kMaxRank,
+          "C5: gathering {} at {} gives more than {} axes", x, indices, kMaxRank);
   TensorType y(x.dtype, indices.shape);
   y.shape.erase(last);
   for (size_t i = first_kept; i < x.rank(); ++i) y.shape.push_back(x.shape[i]);

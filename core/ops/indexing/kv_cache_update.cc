@@ -38,7 +38,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const bool fits = update.rank() == cache.rank() && update.shape[axis] <= cache.shape[axis];
   if (fits) part.shape[axis] = update.shape[axis];
   require(fits && update.dtype == part.dtype && update.shape == part.shape,
-          "C3: update: {} must have the dtype and sizes of past_cache: {} and be no longer along axis {}", update, cache, axis);
+          "C3: update: {} must have the dtype and sizes of past_cache: {} and be no longer along "
+          "axis {}",
+          update, cache, axis);
   if (in.has(kIndices)) {
     const TensorType& indices = in[kIndices];
     require(is_index(indices.dtype), "C1: write_indices must be int32 or int64, but are {}",

@@ -72,7 +72,8 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
   result.to = attrs.sizes.empty() ? times(result.from, n) / d : Size(attrs.sizes[i]);
   require(result.to >= 0, "C3: sizes must not be negative, but one is {}", result.to);
   if (result.to == 0) return result;
-  require(result.from > 0, "C4: axis {} of {} is empty and cannot be resized to {}", axis, x, result.to);
+  require(result.from > 0, "C4: axis {} of {} is empty and cannot be resized to {}", axis, x,
+          result.to);
 
   if (attrs.scales.empty()) {
     n = result.to;
@@ -85,9 +86,8 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
   }
   // The part that rounding `to` lost, times d.
   const Size rest = times(result.from, n) - times(result.to, d);
-  require(2 * rest >= -d && rest < d,
-          "C5: axis {} of {}: size {} contradicts the scale {} / {}", axis,
-          x, result.to, n, d);
+  require(2 * rest >= -d && rest < d, "C5: axis {} of {}: size {} contradicts the scale {} / {}",
+          axis, x, result.to, n, d);
   result.scale = n;
   result.scale_divisor = d;
   place(attrs.coordinate_transformation_mode, n, d, result);

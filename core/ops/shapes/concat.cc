@@ -18,7 +18,9 @@ TensorTypes concat_infer(const Attrs& attrs, TypeSpan in) {
     Dims shape = in[i].shape;
     const bool same_rank = shape.rank() == y.rank();
     if (same_rank) shape[axis] = in[0].shape[axis];
-    require(shape == in[0].shape, "C2: {} and {} must have the same rank and sizes except along axis {}", in[0], in[i], axis);
+    require(shape == in[0].shape,
+            "C2: {} and {} must have the same rank and sizes except along axis {}", in[0], in[i],
+            axis);
     y.shape[axis] += in[i].shape[axis];  // No overflow: both are below 2^62.
     check_size(y);                       // C3
   }

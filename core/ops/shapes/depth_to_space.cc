@@ -50,8 +50,8 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   const int64_t b = attrs.blocksize;
   require_image(x, b);
   require(x.shape[2] % b == 0 && x.shape[3] % b == 0,
-          "C3: {} rows and {} columns must be multiples of blocksize, {} by {}", x.shape[2], x.shape[3],
-          b, b);
+          "C3: {} rows and {} columns must be multiples of blocksize, {} by {}", x.shape[2],
+          x.shape[3], b, b);
   check_size(TensorType(x.dtype, {x.shape[1], b, b}));
   const TensorType y(x.dtype, {x.shape[0], x.shape[1] * b * b, x.shape[2] / b, x.shape[3] / b});
   check_size(y);

@@ -36,8 +36,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   for (size_t i = 0; i < in.size(); ++i) {
     const TensorType& x = in[i];
     require(x.rank() <= 1, "C1: each input must have at most one axis, but input {} is {}", i, x);
-    require(x.dtype == grid.dtype, "C2: input {} is {}, but must have the dtype of input 0: {}", i, x,
-            grid.dtype);
+    require(x.dtype == grid.dtype, "C2: input {} is {}, but must have the dtype of input 0: {}", i,
+            x, grid.dtype);
     grid.shape[axis_of(attrs, i, in.size())] = x.rank() == 0 ? Size(1) : x.shape[0];
   }
   check_size(grid);

@@ -33,11 +33,16 @@ Sizes sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
   }
   Size rest = n;
   for (const Size size : attrs.split) {
-    require(size >= 0, "C3: size {} of split is negative or exceeds what is left of axis {} of {}", size, axis, x);
-    require(size <= rest, "C3: size {} of split is negative or exceeds what is left of axis {} of {}", size, axis, x);
+    require(size >= 0, "C3: size {} of split is negative or exceeds what is left of axis {} of {}",
+            size, axis, x);
+    require(size <= rest,
+            "C3: size {} of split is negative or exceeds what is left of axis {} of {}", size, axis,
+            x);
     rest -= size;
   }
-  require(rest == 0, "C3: the sizes of split must sum to the axis: {} elements of axis {} of {} are left", rest, axis, x);
+  require(rest == 0,
+          "C3: the sizes of split must sum to the axis: {} elements of axis {} of {} are left",
+          rest, axis, x);
   return attrs.split;
 }
 

@@ -17,8 +17,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C1"));
   const int64_t n = x.shape[axis];
-  require(n >= 1 && n <= kMaxOutputs, "C2: axis {} of {} must have from 1 to {} elements",
-          axis, x, kMaxOutputs);
+  require(n >= 1 && n <= kMaxOutputs, "C2: axis {} of {} must have from 1 to {} elements", axis, x,
+          kMaxOutputs);
   TensorType slice(x.dtype, x.shape);
   slice.shape.erase(axis);
   TensorTypes slices;

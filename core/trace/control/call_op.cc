@@ -22,7 +22,8 @@ Tensors run(Scope& scope, const Call& call) {
 // Outer tapes record the call too, with the same derivative.
 Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>&) {
   const auto& vjp = region_attrs(call.attrs).regions[0]->vjp();
-  require_code(vjp != nullptr, Code::kUnimplemented, "the derivative is unknown, because the graph was parsed from text");
+  require_code(vjp != nullptr, Code::kUnimplemented,
+               "the derivative is unknown, because the graph was parsed from text");
   return {apply(scope, call.op, call.attrs, call.inputs), vjp, true};
 }
 

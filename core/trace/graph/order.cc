@@ -131,7 +131,8 @@ Tensor make_record(Device& device, HostObject content) {
 }
 const HostObject& content_of_record(const TensorImpl& x) {
   const bool is_there = x.storage && !x.storage->traced && x.type == record_type();
-  require_code(is_there, Code::kFailedPrecondition, "the record of a host call is available only when the trace runs");
+  require_code(is_there, Code::kFailedPrecondition,
+               "the record of a host call is available only when the trace runs");
   return static_cast<const TokenStorage&>(*x.storage).content;
 }
 

@@ -254,7 +254,8 @@ class Parser {
     expect("(");
     const Tensors results = call(called);
     if (results.size() != names.size()) {
-      fail_here(format("{} names are assigned, but the call has {} outputs", {names.size(), results.size()}));
+      fail_here(format("{} names are assigned, but the call has {} outputs",
+                       {names.size(), results.size()}));
     }
     for (size_t i = 0; i < names.size(); ++i) {
       graph_.rename(tracer_.value_of(*results[i]), names[i]);
@@ -379,7 +380,9 @@ class Parser {
         return;
       }
       case AttrKind::kRegions:
-        fail_here("graphs cannot be written as an attribute: write them after the call, as do (...) { ... }");
+        fail_here(
+            "graphs cannot be written as an attribute: write them after the call, as do (...) { "
+            "... }");
       case AttrKind::kHeld:
         fail_here("the attribute cannot be written as text");
     }

@@ -51,7 +51,8 @@ class Verifier {
   void check_place(const Node& node) {
     if (node.first_slot != next_slot_ || node.names.size() != node.types.size()) {
       fail_at(node, "G3",
-              format("the first output has slot {}, but must have slot {}", {node.first_slot, next_slot_}));
+              format("the first output has slot {}, but must have slot {}",
+                     {node.first_slot, next_slot_}));
     }
     next_slot_ += static_cast<uint32_t>(node.types.size());
     for (const std::string& name : node.names) {
@@ -63,7 +64,8 @@ class Verifier {
     const TensorImpl* const x = node.constant.get();
     if (!x || !x->is_scalar_value()) fail_at(node, "G4", "the constant is not an inline scalar");
     if (node.types.size() != 1 || x->type.dtype != node.types[0].dtype) {
-      fail_at(node, "G4", format("the inline scalar has type {}, which is not the declared type", {x->type}));
+      fail_at(node, "G4",
+              format("the inline scalar has type {}, which is not the declared type", {x->type}));
     }
   }
 
@@ -86,9 +88,11 @@ class Verifier {
     std::unordered_set<const Node*> seen;
     for (const Node* node : graph_.inputs()) {
       if (!made_.contains(node) || node->kind != NodeKind::kInput) {
-        fail(Code::kInternal, "the graph violates G1: an input is not an input node of the graph", {});
+        fail(Code::kInternal, "the graph violates G1: an input is not an input node of the graph",
+             {});
       }
-      if (!seen.insert(node).second) fail_at(*node, "G1", "the node is listed twice among the graph's inputs");
+      if (!seen.insert(node).second)
+        fail_at(*node, "G1", "the node is listed twice among the graph's inputs");
     }
     for (const Node& node : graph_.nodes()) {
       if (node.kind == NodeKind::kInput && !seen.contains(&node)) {
@@ -101,7 +105,8 @@ class Verifier {
     size_t next = 0;
     for (const Value& y : graph_.outputs()) {
       if (!y || !made_.contains(y.node) || y.index >= y.node->types.size()) {
-        fail(Code::kInternal, "the graph violates G6: output {} is not a value of the graph", {next});
+        fail(Code::kInternal, "the graph violates G6: output {} is not a value of the graph",
+             {next});
       }
       if (y.type() == token_type() && !taken_.insert(y.slot()).second) {
         fail_at(*y.node, "G8", "the token is used more than once");
@@ -142,13 +147,16 @@ class Verifier {
       fail_at(node, "G5", error.what());
     }
     if (given.size() != node.types.size()) {
-      fail_at(node, "G5", format("the node has {} outputs, which is not the number that the op infers", {given.size()}));
+      fail_at(node, "G5",
+              format("the node has {} outputs, which is not the number that the op infers",
+                     {given.size()}));
     }
     for (uint32_t i = 0; i < given.size(); ++i) {
       const TensorType &is = tracer.value_of(*given[i]).type(), &says = node.types[i];
       if (is.dtype != says.dtype || is.weak != says.weak || is.lists != says.lists ||
           !(is.shape == says.shape).hold()) {
-        fail_at(node, "G5", format("output {} is inferred as {}, but declared as {}", {i, is, says}));
+        fail_at(node, "G5",
+                format("output {} is inferred as {}, but declared as {}", {i, is, says}));
       }
     }
   }

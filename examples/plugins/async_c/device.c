@@ -20,7 +20,9 @@ tenon_error* async_count_devices(tenon_instance_p* self, size_t* out_count) {
 /* Opens the device. A device may be opened several times at once; each opened device has its own
  * state. */
 tenon_error* async_open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
-  if (index > 0) return async_error(self->host, TENON_NOT_FOUND, "index must be 0: the plugin has only one device");
+  if (index > 0)
+    return async_error(self->host, TENON_NOT_FOUND,
+                       "index must be 0: the plugin has only one device");
   tenon_device_p* device = calloc(1, sizeof *device);
   if (!device) return async_error(self->host, TENON_OUT_OF_MEMORY, "no memory for a device");
   device->host = self->host;

@@ -109,7 +109,7 @@ static void run_conv_backward_filter(const tenon_kernel_p* self, const tenon_lau
         .run = run_function, .workspace = workspace_function, .window = kPlainWindow};        \
     if (request->inputs[0].strides == TENON_STRIDES_UNIFORM ||                                \
         request->inputs[1].strides == TENON_STRIDES_UNIFORM) {                                \
-      *out_reason = tenon_str("does not support uniform operands (one element broadcast)");                      \
+      *out_reason = tenon_str("does not support uniform operands (one element broadcast)");   \
       return NULL;                                                                            \
     }                                                                                         \
     plain_read_attrs(request, &attrs, sizeof attrs);                                          \

@@ -243,7 +243,9 @@ tenon_error* Stream::read_time(uint64_t mark, uint64_t& ns) {
     std::lock_guard guard(times_mutex_);
     const auto found = times_.find(mark);
     if (found == times_.end()) {
-      return driver_.error(TENON_INVALID_ARGUMENT, "cuda: there is no time mark " + std::to_string(mark) + "; a mark can be read once");
+      return driver_.error(
+          TENON_INVALID_ARGUMENT,
+          "cuda: there is no time mark " + std::to_string(mark) + "; a mark can be read once");
     }
     event = found->second;
     times_.erase(found);

@@ -26,7 +26,9 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
     const CUdeviceptr from = device_of(region.from), to = device_of(region.to);
     if (from == to) return nullptr;
     if (from < to + region.size && to < from + region.size) {
-      return driver_.error(TENON_UNIMPLEMENTED, "cuda: copy: source and destination overlap in device memory, which is not supported");
+      return driver_.error(
+          TENON_UNIMPLEMENTED,
+          "cuda: copy: source and destination overlap in device memory, which is not supported");
     }
     return driver_.check(driver_.cu.MemcpyDtoDAsync(to, from, region.size, stream_), "a copy");
   }
@@ -81,7 +83,8 @@ tenon_error* Stream::stage(uint64_t size, std::byte*& staged) {
   std::lock_guard guard(mutex_);
   staged = staging_.take(size);
   if (staged != nullptr) return nullptr;
-  return driver_.error(TENON_INTERNAL, "cuda: no pinned memory is free although all earlier copies have completed");
+  return driver_.error(TENON_INTERNAL,
+                       "cuda: no pinned memory is free although all earlier copies have completed");
 }
 
 tenon_error* Stream::settle(const std::byte* begin, uint64_t size) {

@@ -149,8 +149,9 @@ class Product final : public Kernel {
                         const ProductShape& shape, const LibraryProduct& product) const {
     const LibraryRoom room(product, shape, element_bytes_);
     if (launch.workspace_size < room.end) {
-      return make_error(device_, TENON_INTERNAL,
-                        "cuda: cuBLASLt failed when " + name() + " queried the size of its workspace");
+      return make_error(
+          device_, TENON_INTERNAL,
+          "cuda: cuBLASLt failed when " + name() + " queried the size of its workspace");
     }
     const uint64_t workspace = address_of(launch.workspace);
     LibraryCall call = {.a = 0, .b = 0, .d = 0, .workspace = workspace};
@@ -240,7 +241,8 @@ class Product final : public Kernel {
 Prepared prepare_product(const Request& request, ProductKind kind,
                          std::optional<LoopPlan> epilogue) {
   if (kOwnWords + kMaxFactorWords + epilogue_words(epilogue) > kMaxParameterWords) {
-    return tenon_sdk::refuse("cannot pass so many operands to one kernel (4096 bytes of parameters)");
+    return tenon_sdk::refuse(
+        "cannot pass so many operands to one kernel (4096 bytes of parameters)");
   }
   return {.kernel = std::make_unique<Product>(request, std::move(kind), std::move(epilogue)),
           .traits = kTraits | TENON_KERNEL_WORKSPACE};

@@ -70,14 +70,16 @@ tenon_error* Marks::take(uint64_t& mark, Query& query) {
 tenon_error* Marks::read(uint64_t mark, uint64_t& ticks) {
   std::lock_guard guard(mutex_);
   if (mark >= states_.size() || states_[mark] == State::kFree) {
-    return driver_.error(TENON_INVALID_ARGUMENT, "there is no time mark " + std::to_string(mark) + "; a mark can be read once");
+    return driver_.error(TENON_INVALID_ARGUMENT, "there is no time mark " + std::to_string(mark) +
+                                                     "; a mark can be read once");
   }
   const State was = std::exchange(states_[mark], State::kFree);
   free_.push_back(mark);
   if (driver_.is_lost()) return driver_.lost_error();
   if (was == State::kLost) {
     return driver_.error(TENON_INTERNAL,
-                         "time mark " + std::to_string(mark) + " has no time, because the driver rejected its submission");
+                         "time mark " + std::to_string(mark) +
+                             " has no time, because the driver rejected its submission");
   }
   const VkResult result = driver_.vk().GetQueryPoolResults(
       driver_.device(), pools_[mark / kPerPool], static_cast<uint32_t>(mark % kPerPool), 1,

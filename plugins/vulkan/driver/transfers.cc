@@ -56,7 +56,10 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
   for (const tenon_place* place : {&from, &to}) {
     if (place->buffer && !is_inside(from_c(place->buffer), place->offset, region.size)) {
       return driver_.error(TENON_INVALID_ARGUMENT,
-                           "copy: bytes " + std::to_string(place->offset) + " to " + std::to_string(place->offset + region.size) + " are outside a buffer of " + std::to_string(from_c(place->buffer).size) + " bytes");
+                           "copy: bytes " + std::to_string(place->offset) + " to " +
+                               std::to_string(place->offset + region.size) +
+                               " are outside a buffer of " +
+                               std::to_string(from_c(place->buffer).size) + " bytes");
     }
   }
   const auto span = [&](const tenon_place& place) {
@@ -219,12 +222,15 @@ tenon_error* Stream::fill(const tenon_fill_region& region) {
   const uint32_t n = region.pattern_size;
   if (!(n == 1 || n == 2 || n == 4 || n == 8) || region.size % n != 0) {
     return driver_.error(TENON_INVALID_ARGUMENT,
-                         "fill: pattern_size must be 1, 2, 4 or 8 and divide the size " + std::to_string(region.size) + ", but is " + std::to_string(n));
+                         "fill: pattern_size must be 1, 2, 4 or 8 and divide the size " +
+                             std::to_string(region.size) + ", but is " + std::to_string(n));
   }
   const Buffer& buffer = from_c(region.buffer);
   if (!is_inside(buffer, region.offset, region.size)) {
     return driver_.error(TENON_INVALID_ARGUMENT,
-                         "fill: bytes " + std::to_string(region.offset) + " to " + std::to_string(region.offset + region.size) + " are outside a buffer of " + std::to_string(buffer.size) + " bytes");
+                         "fill: bytes " + std::to_string(region.offset) + " to " +
+                             std::to_string(region.offset + region.size) +
+                             " are outside a buffer of " + std::to_string(buffer.size) + " bytes");
   }
   if (region.size == 0) return nullptr;
   Lock lock(mutex_);

@@ -244,7 +244,8 @@ Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
   if (plan.row_axes != 0) return prepare_row_loop(device, std::move(plan));
   const uint64_t iterations = LoopCode::lanes(plan, false) * iterations_of(plan);
   if (iterations > std::min<uint64_t>(kMaxIterations, capabilities_of(device).max_iterations)) {
-    return tenon_sdk::refuse("would need more loop iterations per invocation than the driver permits");
+    return tenon_sdk::refuse(
+        "would need more loop iterations per invocation than the driver permits");
   }
   return {
       .kernel = std::make_unique<Loop>(device, std::move(plan)),

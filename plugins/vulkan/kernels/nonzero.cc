@@ -137,7 +137,8 @@ class Nonzero final : public Kernel {
 
 Prepared prepare_nonzero(const Request& request) {
   const auto attrs = request.attrs<tenon_nonzero_attrs>();
-  if (attrs.size < 0) return tenon_sdk::refuse("requires that the call specifies the size of the result");
+  if (attrs.size < 0)
+    return tenon_sdk::refuse("requires that the call specifies the size of the result");
   const Capabilities& capabilities = capabilities_of(request.device());
   const tenon_dtype dtype = request.input(0).dtype;
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");

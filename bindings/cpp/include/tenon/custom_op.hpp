@@ -124,8 +124,9 @@ inline tenon_error* infer_custom(void* payload, const void*, const tenon_type* i
     for (size_t i = 0; i < n_inputs; ++i) given.push_back(type_of(inputs[i]));
     const std::vector<Type> types = op.infer(given);
     if (types.size() != n_outputs) {
-      throw Error(Code::kInvalidArgument, op.name + ": infer returned " + std::to_string(types.size()) +
-                                              " types, but the op has " + std::to_string(n_outputs) + " outputs");
+      throw Error(Code::kInvalidArgument,
+                  op.name + ": infer returned " + std::to_string(types.size()) +
+                      " types, but the op has " + std::to_string(n_outputs) + " outputs");
     }
     for (size_t i = 0; i < n_outputs; ++i) out_types[i] = c_type(types[i]);
   });

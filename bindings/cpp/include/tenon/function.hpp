@@ -307,7 +307,8 @@ class Function {
         if (outputs.size() > max_outputs) {
           throw Error(tenon::Code::kInvalidArgument,
                       "function: the lambda returned " + std::to_string(outputs.size()) +
-                          " outputs, but FunctionOptions::max_outputs is " + std::to_string(max_outputs),
+                          " outputs, but FunctionOptions::max_outputs is " +
+                          std::to_string(max_outputs),
                       {});
         }
         detail::set_outputs(outputs, out_outputs, outputs.size(), "function", "outputs");
@@ -348,8 +349,9 @@ class TypedFunction : public Function {
  private:
   template <size_t N>
   auto call(std::span<tenon_tensor* const> in, const Statics* statics, SourceLocation at) const {
-    static_assert(detail::takes<F, N>,
-                  "function: the number of tensors differs from the number of parameters of the lambda");
+    static_assert(
+        detail::takes<F, N>,
+        "function: the number of tensors differs from the number of parameters of the lambda");
     using Result = detail::ResultOf<F, N>;
     constexpr size_t kOutputs = detail::count_outputs<std::remove_cvref_t<Result>>();
     if constexpr (kOutputs == 0) {

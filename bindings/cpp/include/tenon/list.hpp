@@ -26,7 +26,8 @@ class TensorList {
   // list.
   TensorList(Tensor list, SourceLocation at = here()) : list_(std::move(list)) {
     if (!is_list(list_)) {
-      throw Error(Code::kInvalidArgument, "TensorList: the tensor is not a list; use TensorList::unstack()", at);
+      throw Error(Code::kInvalidArgument,
+                  "TensorList: the tensor is not a list; use TensorList::unstack()", at);
     }
   }
   // Creates an empty list for tensors with the type of `entry`.

@@ -57,8 +57,9 @@ inline Tensor Tensor::operator[](const Index& index) const {
     return part(i, i == -1 ? INT64_MAX : i + 1);
   }
   if (rank() == 0) {
-    throw Error(Code::kOutOfRange,
-                "operator[]: a rank-0 tensor cannot be indexed, but the index is " + std::to_string(i), at);
+    throw Error(
+        Code::kOutOfRange,
+        "operator[]: a rank-0 tensor cannot be indexed, but the index is " + std::to_string(i), at);
   }
   const int64_t n = size(0, at);
   if (i < -n || i >= n) {

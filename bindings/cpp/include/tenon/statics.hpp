@@ -160,8 +160,8 @@ class Static {
       return items[static_cast<size_t>(index)].second;
     }
     throw Error(Code::kOutOfRange,
-                "Static: index " + std::to_string(index) + " is out of range for a list of length " +
-                    std::to_string(items.size()),
+                "Static: index " + std::to_string(index) +
+                    " is out of range for a list of length " + std::to_string(items.size()),
                 at);
   }
 

@@ -102,7 +102,8 @@ class Tape {
     if (!cotangents.empty() && cotangents.size() != targets.size()) {
       throw Error(Code::kInvalidArgument,
                   "gradients: " + std::to_string(cotangents.size()) + " cotangents for " +
-                      std::to_string(targets.size()) + " targets; pass one cotangent for each target",
+                      std::to_string(targets.size()) +
+                      " targets; pass one cotangent for each target",
                   at);
     }
     const auto c_targets = detail::handles(targets);

@@ -69,7 +69,8 @@ class Tensor {
       if (done) done();
       throw Error(Code::kInvalidArgument,
                   "from_host: strides must have one entry for each axis, but has " +
-                      std::to_string(strides.size()) + " entries for rank " + std::to_string(shape.size()),
+                      std::to_string(strides.size()) + " entries for rank " +
+                      std::to_string(shape.size()),
                   at);
     }
     tenon_deleter deleter = {};

@@ -147,9 +147,9 @@ impl Context {
         unsafe {
             ONCE.call_once(|| *ptr::addr_of_mut!(SHARED) = Self::new(&ContextOptions::new()).ok());
             let shared: *const Option<Context> = ptr::addr_of!(SHARED);
-            (*shared)
-                .as_ref()
-                .ok_or_else(|| Error::new(Code::OutOfMemory, "the shared context could not be created"))
+            (*shared).as_ref().ok_or_else(|| {
+                Error::new(Code::OutOfMemory, "the shared context could not be created")
+            })
         }
     }
 

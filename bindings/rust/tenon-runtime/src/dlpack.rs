@@ -44,7 +44,9 @@ impl DlpackTensor {
     /// # tenon::Result::Ok(())
     /// ```
     pub unsafe fn from_raw(raw: *mut c_void) -> Self {
-        Self(NonNull::new(raw.cast()).expect("DlpackTensor::from_raw: the pointer must not be NULL"))
+        Self(
+            NonNull::new(raw.cast()).expect("DlpackTensor::from_raw: the pointer must not be NULL"),
+        )
     }
 
     /// Transfers ownership to another library, which must call the deleter.

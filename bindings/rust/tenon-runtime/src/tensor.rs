@@ -461,7 +461,10 @@ impl Item for i32 {
     fn item(tensor: &Tensor) -> Result<Self> {
         let value = i64::item(tensor)?;
         value.try_into().map_err(|_| {
-            crate::Error::new(crate::Code::OutOfRange, format!("item: {value} is outside the range of i32"))
+            crate::Error::new(
+                crate::Code::OutOfRange,
+                format!("item: {value} is outside the range of i32"),
+            )
         })
     }
 }

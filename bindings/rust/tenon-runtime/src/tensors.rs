@@ -56,7 +56,11 @@ pub trait Tensors: Sized {
 ///
 /// # Safety
 /// `out` has space for `room` handles.
-pub(crate) unsafe fn write_outputs<T: Tensors>(given: T, out: *mut Raw, room: usize) -> Result<usize> {
+pub(crate) unsafe fn write_outputs<T: Tensors>(
+    given: T,
+    out: *mut Raw,
+    room: usize,
+) -> Result<usize> {
     let mut all: Vec<Tensor> = Vec::new();
     if let Some(count) = T::COUNT {
         all.reserve(count);
