@@ -439,10 +439,9 @@ int main(int argc, char** argv) {
          "gradients, 5 functions, 6 stress; or smoke")
       ->check(CLI::IsMember({"smoke", "0", "1", "2", "3", "4", "5", "6"}))
       ->capture_default_str();
-  app.add_option(
-      "--op", options.run.op,
-      "Run only this op, or this part of the device or of functions. A * at the end matches "
-      "any text");
+  app.add_option("--op", options.run.op,
+                 "Run only this op, or this part of the device or of functions. "
+                 "A * at the end matches any text");
   app.add_option("--dtype", options.run.dtype, "Only claims with this dtype");
   app.add_option("--check", options.run.check, "Only this property");
   app.add_flag("--large", options.run.large,
@@ -469,8 +468,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--minutes", options.minutes,
                  "Start no cell after this many minutes. If cells are left, the exit status is 75, "
-                 "and --resume "
-                 "continues with them")
+                 "and --resume continues with them")
       ->check(CLI::PositiveNumber);
   app.add_option("--memory-mib", options.memory_mib,
                  "Memory limit of each process in MiB; 0 for no limit, as sanitizers need")

@@ -233,8 +233,7 @@ class Loader {
     data.converted = {};
   }
 
-  // If the program already has a variable of this name, uses it for the initialiser and returns
-  // true.
+  // Returns true if the program already has a variable of this name, and uses that variable.
   bool share(const TensorData& data, Kept::Initial& initial) const {
     initial.variable = variables_.find(data.name);
     if (!initial.variable) return false;

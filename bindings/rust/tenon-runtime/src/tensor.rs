@@ -70,8 +70,7 @@ impl Tensor {
     /// ```
     pub fn from_slice<T: Element>(elements: &[T], shape: &[i64]) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the call copies the elements and checks their size in bytes against dtype and
-        // shape.
+        // SAFETY: the call copies the elements and checks their number of bytes.
         unsafe {
             check(sys::tenon_tensor_from_data(
                 current()?,
@@ -110,8 +109,7 @@ impl Tensor {
             }
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: the vector lives until the deleter runs, which happens even if the call fails.
-        // Nobody writes to it.
+        // SAFETY: the vector is not written, and lives until the deleter runs, even on failure.
         unsafe {
             check(sys::tenon_tensor_from_host(
                 scope,
