@@ -7546,7 +7546,7 @@ export interface CholeskyOptions {
  * @param options Its options.
  * @returns The factors, with zeros in the other triangle. Dtype: that of x.
  * @throws TenonError with the rule: C1: x is float32 or float64; C2: x has two axes or more; the
- *   last two hold the matrices; C3: They are square; C4: type(y) = type(x).
+ *   last two hold the matrices; C3: The matrices are square; C4: type(y) = type(x).
  *
  * Differentiable to any order.
  */
@@ -7689,7 +7689,7 @@ export interface EighOutputs {
  * @returns `w`: The eigenvalues in ascending order. Dtype: that of x; `v`: The eigenvectors, as
  *   columns. Dtype: that of x.
  * @throws TenonError with the rule: C1: x is float32 or float64; C2: x has two axes or more; the
- *   last two hold the matrices; C3: They are square.
+ *   last two hold the matrices; C3: The matrices are square.
  *
  * Differentiable to any order.
  */
@@ -7750,7 +7750,7 @@ export function inv(x: TensorLike): Tensor;
  * @param x Square matrices, in the last two axes. Dtype: f32 or f64.
  * @returns The determinant of each matrix. Dtype: that of x.
  * @throws TenonError with the rule: C1: x is float32 or float64; C2: x has two axes or more; the
- *   last two hold the matrices; C3: They are square.
+ *   last two hold the matrices; C3: The matrices are square.
  *
  * Differentiable to any order.
  */
@@ -7778,7 +7778,7 @@ export interface SlogdetOutputs {
  * @returns `sign`: The sign of each determinant: -1, 0 or 1. Dtype: that of x; `logabsdet`: The
  *   logarithm of the absolute value of each determinant. Dtype: that of x.
  * @throws TenonError with the rule: C1: x is float32 or float64; C2: x has two axes or more; the
- *   last two hold the matrices; C3: They are square.
+ *   last two hold the matrices; C3: The matrices are square.
  *
  * Differentiable to any order.
  */

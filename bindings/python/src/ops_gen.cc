@@ -8071,7 +8071,7 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: x is float32 or float64.\n"
     "    C2: x has two axes or more; the last two hold the matrices.\n"
-    "    C3: They are square.\n"
+    "    C3: The matrices are square.\n"
     "    C4: type(y) = type(x).\n"
     "\n"
     "Differentiable to any order."},
@@ -8189,7 +8189,7 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: x is float32 or float64.\n"
     "    C2: x has two axes or more; the last two hold the matrices.\n"
-    "    C3: They are square.\n"
+    "    C3: The matrices are square.\n"
     "\n"
     "Differentiable to any order."},
     {"solve", as_function(op_function<261>), METH_FASTCALL | METH_KEYWORDS,
@@ -8265,7 +8265,7 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: x is float32 or float64.\n"
     "    C2: x has two axes or more; the last two hold the matrices.\n"
-    "    C3: They are square.\n"
+    "    C3: The matrices are square.\n"
     "\n"
     "Differentiable to any order."},
     {"slogdet", as_function(op_function<264>), METH_FASTCALL | METH_KEYWORDS,
@@ -8290,7 +8290,7 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: x is float32 or float64.\n"
     "    C2: x has two axes or more; the last two hold the matrices.\n"
-    "    C3: They are square.\n"
+    "    C3: The matrices are square.\n"
     "\n"
     "Differentiable to any order."},
     {nullptr, nullptr, 0, nullptr}};

@@ -6896,7 +6896,7 @@ def cholesky(x: TensorLike, upper: bool = False) -> Tensor:
     Raises an error that names the rule:
         C1: x is float32 or float64.
         C2: x has two axes or more; the last two hold the matrices.
-        C3: They are square.
+        C3: The matrices are square.
         C4: type(y) = type(x).
 
     Differentiable to any order.
@@ -7027,7 +7027,7 @@ def eigh(x: TensorLike) -> EighOutputs:
     Raises an error that names the rule:
         C1: x is float32 or float64.
         C2: x has two axes or more; the last two hold the matrices.
-        C3: They are square.
+        C3: The matrices are square.
 
     Differentiable to any order.
     """
@@ -7103,7 +7103,7 @@ def det(x: TensorLike) -> Tensor:
     Raises an error that names the rule:
         C1: x is float32 or float64.
         C2: x has two axes or more; the last two hold the matrices.
-        C3: They are square.
+        C3: The matrices are square.
 
     Differentiable to any order.
     """
@@ -7132,7 +7132,7 @@ def slogdet(x: TensorLike) -> SlogdetOutputs:
     Raises an error that names the rule:
         C1: x is float32 or float64.
         C2: x has two axes or more; the last two hold the matrices.
-        C3: They are square.
+        C3: The matrices are square.
 
     Differentiable to any order.
     """

@@ -8577,7 +8577,7 @@ static inline TENON_OWNED tenon_error* tenon_einsum(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
  *     C2  x has two axes or more; the last two hold the matrices.
- *     C3  They are square.
+ *     C3  The matrices are square.
  *     C4  type(y) = type(x).
  *
  * @since 0.1, unstable
@@ -8733,7 +8733,7 @@ static inline TENON_OWNED tenon_error* tenon_svd(tenon_scope* scope TENON_THREAD
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
  *     C2  x has two axes or more; the last two hold the matrices.
- *     C3  They are square.
+ *     C3  The matrices are square.
  *
  * @since 0.1, unstable
  */
@@ -8837,7 +8837,7 @@ static inline TENON_OWNED tenon_error* tenon_inv(tenon_scope* scope TENON_THREAD
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
  *     C2  x has two axes or more; the last two hold the matrices.
- *     C3  They are square.
+ *     C3  The matrices are square.
  *
  * @since 0.1, unstable
  */
@@ -8870,7 +8870,7 @@ static inline TENON_OWNED tenon_error* tenon_det(tenon_scope* scope TENON_THREAD
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
  *     C2  x has two axes or more; the last two hold the matrices.
- *     C3  They are square.
+ *     C3  The matrices are square.
  *
  * @since 0.1, unstable
  */

@@ -369,7 +369,7 @@ pub const TENON_LOG_ERROR: i32 = 3;
 /// ```
 pub const TENON_NUMERIC_STRICT: i32 = 0;
 /// ```text
-/// A device may trade bitwise equality for speed.
+/// Faster kernels may return results that differ in rounding.
 /// ```
 pub const TENON_NUMERIC_FAST: i32 = 1;
 /// ```text
@@ -390,7 +390,7 @@ pub const TENON_FALLBACK_AUTO: i32 = 2;
 pub const TENON_PLUGIN_NOT_TRIED: i32 = 0;
 pub const TENON_PLUGIN_LOADED: i32 = 1;
 /// ```text
-/// Not loaded; `reason` says why.
+/// Not loaded; `reason` states why.
 /// ```
 pub const TENON_PLUGIN_REFUSED: i32 = 2;
 /// ```text
@@ -403,7 +403,7 @@ pub const TENON_LOOP_STACK: i32 = 0;
 /// ```
 pub const TENON_LOOP_RECOMPUTE: i32 = 1;
 /// ```text
-/// As STACK, in memory that is preallocated for all iterations.
+/// Like STACK, but memory for all iterations is preallocated.
 /// ```
 pub const TENON_LOOP_BOUNDED: i32 = 2;
 /// ```text
@@ -489,7 +489,7 @@ pub const TENON_KERNEL_DETERMINISTIC: i32 = 4;
 /// ```
 pub const TENON_KERNEL_WORKSPACE: i32 = 8;
 /// ```text
-/// As MAY_ALIAS, but only for output 0.
+/// Like MAY_ALIAS, but only output 0 may alias an input.
 /// ```
 pub const TENON_KERNEL_FIRST_MAY_ALIAS: i32 = 16;
 /// ```text
@@ -552,7 +552,7 @@ pub const TENON_DEVICE_CLOCK_COMPLETION: i32 = 2;
 /// ```
 pub const TENON_DEVICE_CLOCK_DEVICE: i32 = 3;
 /// ```text
-/// An element type: its code, the bits of one lane, the number of lanes.
+/// An element type, encoded as its code, the bits per lane, and the number of lanes.
 /// ```
 pub type tenon_dtype = u32;
 /// ```text
@@ -3630,7 +3630,7 @@ pub struct tenon_size_argument {
 #[derive(Clone, Copy)]
 pub struct tenon_log_callback {
     /// ```text
-    /// NULL: to stderr.
+    /// NULL: messages are printed to stderr.
     /// ```
     pub function: Option<unsafe extern "C" fn(payload: *mut c_void, level: i32, message: tenon_string)>,
     pub payload: *mut c_void,
@@ -3685,7 +3685,7 @@ pub struct tenon_context_options {
     /// ```
     pub fallback_policy: i32,
     /// ```text
-    /// Two runs give bitwise equal results even with FAST.
+    /// Whether two runs return bitwise equal results even with FAST.
     /// ```
     pub deterministic: bool,
 }
@@ -3710,19 +3710,19 @@ pub struct tenon_plugin_candidate {
     /// ```
     pub reserved: u32,
     /// ```text
-    /// Its file; empty if it is statically linked.
+    /// Path of the file; empty if the plugin is statically linked.
     /// ```
     pub path: tenon_string,
     /// ```text
-    /// The name of its devices.
+    /// Name of the plugin; its devices are NAME:0, NAME:1, ...
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// Empty until it is loaded.
+    /// Empty until the plugin is loaded.
     /// ```
     pub version: tenon_string,
     /// ```text
-    /// Empty unless it was refused.
+    /// Why the plugin was refused; empty otherwise.
     /// ```
     pub reason: tenon_string,
 }
@@ -3752,7 +3752,8 @@ pub struct tenon_while_options {
     /// ```
     pub policy: i32,
     /// ```text
-    /// Exceeding it is an error; 0: no limit. Required for BOUNDED.
+    /// Maximum number of iterations; more are an error. 0: no limit, except for
+    ///                         BOUNDED, which requires a limit.
     /// ```
     pub max_trips: i64,
 }
@@ -3768,8 +3769,8 @@ pub struct tenon_scan_options {
     /// ```
     pub reverse: bool,
     /// ```text
-    /// TENON_LOOP_*. BOUNDED: bounded by the length; stacked outputs use that memory
-    ///                      too.
+    /// TENON_LOOP_*. With BOUNDED, the limit is the length of `xs`, and memory for the
+    ///                      stacked outputs is preallocated, too.
     /// ```
     pub policy: i32,
 }
@@ -3831,7 +3832,7 @@ pub struct tenon_backward_args {
     /// ```
     pub outputs: *const *mut tenon_tensor,
     /// ```text
-    /// One for each output; zeros if no gradient reached it.
+    /// The cotangent of each output; zeros if no gradient target depends on the output.
     /// ```
     pub cotangents: *const *mut tenon_tensor,
     pub n_outputs: usize,
@@ -3879,7 +3880,8 @@ pub struct tenon_host_array {
     pub reserved: u64,
 }
 /// ```text
-/// An op. It needs `infer`, and `compute` or `decompose`. Start from zeros with struct_size set.
+/// The definition of an op. Requires `infer`, and either `compute` or `decompose`. Zero the struct
+/// and set struct_size first.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3891,8 +3893,9 @@ pub struct tenon_custom_op {
     /// ```
     pub n_outputs: u32,
     /// ```text
-    /// The size in bytes of the op's attributes, a plain struct that begins with uint32_t struct_size
-    /// and holds no pointers; 0 for none. Fields that a caller's struct_size leaves out are zero.
+    /// The size in bytes of the op's attributes: a plain struct that begins with uint32_t struct_size
+    /// and contains no pointers. 0: the op has no attributes. Fields beyond a caller's struct_size are
+    /// zero.
     /// ```
     pub attrs_size: u32,
     /// ```text
@@ -3958,23 +3961,23 @@ pub struct tenon_device_info {
     /// ```
     pub features: tenon_features,
     /// ```text
-    /// 0: unknown.
+    /// Size of the device's memory; 0: unknown.
     /// ```
     pub memory_bytes: u64,
     /// ```text
-    /// 0: no limit but memory.
+    /// Maximum size of a buffer; 0: limited only by the memory.
     /// ```
     pub max_buffer_bytes: u64,
     /// ```text
-    /// Cores, multiprocessors; 0: unknown.
+    /// Number of cores or multiprocessors; 0: unknown.
     /// ```
     pub compute_units: u32,
     /// ```text
-    /// Of the SIMD unit in use; 0: does not apply.
+    /// Width of the SIMD unit in use; 0: does not apply.
     /// ```
     pub vector_bits: u32,
     /// ```text
-    /// Zeros: none.
+    /// UUID of the device; zeros: none.
     /// ```
     pub uuid: [u8; 16],
 }
@@ -3987,7 +3990,7 @@ pub struct tenon_memory_info {
     pub struct_size: u32,
     pub reserved: u32,
     /// ```text
-    /// Held by tensors.
+    /// Bytes in use by tensors.
     /// ```
     pub live_bytes: u64,
     /// ```text
@@ -3995,15 +3998,15 @@ pub struct tenon_memory_info {
     /// ```
     pub peak_bytes: u64,
     /// ```text
-    /// Allocated from the device: live, or cached for later tensors.
+    /// Bytes allocated from the device: live, or cached for later tensors.
     /// ```
     pub held_bytes: u64,
     /// ```text
-    /// Number of buffers that hold the live bytes.
+    /// Number of buffers in use by tensors.
     /// ```
     pub live_buffers: u64,
     /// ```text
-    /// Number of allocations from the device itself.
+    /// Number of allocations from the device, excluding reuse of the cache.
     /// ```
     pub allocations: u64,
     /// ```text
@@ -4105,8 +4108,8 @@ pub struct tenon_print_callback {
     pub destroy: Option<unsafe extern "C" fn(payload: *mut c_void)>,
 }
 /// ```text
-/// A static argument: a value that is not a tensor. Two are equal if their types and values are
-/// equal: 1, 1.0 and true all differ. Frozen.
+/// A static argument: a value that is not a tensor. Two static arguments are equal if both their
+/// kinds and their values are equal, so 1, 1.0 and true are different. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4193,15 +4196,15 @@ pub struct tenon_function_options {
     /// ```
     pub max_traces: u32,
     /// ```text
-    /// Whether a size becomes dynamic when it differs for the third time.
+    /// Whether a size that has had three different values becomes dynamic.
     /// ```
     pub relax: bool,
     /// ```text
     /// Maximum number of bytes of residuals that a call under a tape saves for the backward pass,
     /// besides its inputs. The backward pass rematerialises other residuals once, just before their
-    /// first use; gradients are bitwise the same. 0: nothing is saved. Inside another function's
-    /// callback, the budget applies to this call within the outer trace, also for tapes in that
-    /// callback. Such a call cannot create variables.
+    /// first use; gradients are bitwise the same. 0: only inputs are saved. If the call is made inside
+    /// another function's callback, the budget applies to the part of the outer trace that the call
+    /// adds, and to tapes in that callback. Such a call cannot create variables.
     /// ```
     pub memory_budget_bytes: u64,
 }
@@ -4283,30 +4286,30 @@ pub struct tenon_device_properties {
     /// ```
     pub features: tenon_features,
     /// ```text
-    /// 0: unknown.
+    /// Size of the device's memory; 0: unknown.
     /// ```
     pub memory_bytes: u64,
     /// ```text
-    /// 0: no limit but memory.
+    /// Maximum size of a buffer; 0: limited only by the memory.
     /// ```
     pub max_buffer_bytes: u64,
     /// ```text
-    /// Cores, multiprocessors; 0: unknown.
+    /// Number of cores or multiprocessors; 0: unknown.
     /// ```
     pub compute_units: u32,
     /// ```text
-    /// Of the SIMD unit in use; 0: does not apply.
+    /// Width of the SIMD unit in use; 0: does not apply.
     /// ```
     pub vector_bits: u32,
     /// ```text
-    /// Zeros: none.
+    /// UUID of the device; zeros: none.
     /// ```
     pub uuid: [u8; 16],
     /// ```text
-    /// Maximum span in bytes, from the first to the last byte of an operand, that a kernel can access;
-    /// 0: no limit. The host requests loops over rows and epilogues of anchors only if no operand
-    /// exceeds it. Operands of purely elementwise loops may exceed it, as operands of single launches
-    /// may.
+    /// Maximum extent in bytes, from the first to the last byte of an operand, that a kernel can
+    /// access; 0: no limit. The host requests loops over rows and epilogues of anchors only if no
+    /// operand exceeds this limit. In elementwise loops and in single launches, operands may exceed
+    /// it.
     /// ```
     pub max_operand_bytes: u64,
 }
@@ -4316,7 +4319,7 @@ pub struct tenon_memory_statistics {
     pub struct_size: u32,
     pub reserved: u32,
     /// ```text
-    /// Currently held by the host.
+    /// Size of all buffers that the host has not released.
     /// ```
     pub allocated_bytes: u64,
     /// ```text
@@ -4381,7 +4384,7 @@ pub struct tenon_operand {
     pub rank: u16,
     pub strides: tenon_stride_class,
     /// ```text
-    /// Only if the kernel's signature says SHAPED; otherwise NULL.
+    /// The sizes, if the kernel's signature is marked SHAPED; otherwise NULL.
     /// ```
     pub sizes: *const i64,
     pub reserved: u64,
@@ -4432,7 +4435,7 @@ pub struct tenon_kernel_traits {
 /// `float` is f16 bf16 f32 f64; `int` is i8 to i64 and u8 to u64; `uint` is u8 to u64. `any` is
 /// every dtype except f128, which a line must name explicitly. A letter stands for the same dtype
 /// wherever it occurs. Several blanks count as one. LOOP: an elementwise op or a reduction that may
-/// be an instruction of a loop (tenon_loop_request). It has one output and no optional operands.
+/// be an instruction of a loop (tenon_loop_request). Such an op has one output and no optional operands.
 /// ANCHOR: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its
 /// epilogue.
 ///
@@ -4459,8 +4462,8 @@ pub struct tenon_kernel {
     /// refuse, it returns NULL with *out_kernel NULL and, optionally, a reason in *out_reason: static
     /// text that messages append to the device's name, such as "supports strides, pads and window
     /// extents of at most 2^28 only". The reason "out of memory" is reported as TENON_OUT_OF_MEMORY,
-    /// and later calls try again. Sizes are unknown unless the signature says SHAPED. The host caches
-    /// the kernel for many launches, so slow work belongs here.
+    /// and later calls try again. Sizes are unknown unless the signature is marked SHAPED. The host
+    /// caches the kernel for many launches, so time-consuming work should be done here.
     /// ```
     pub prepare: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_kernel_request, out_kernel: *mut *mut tenon_kernel_p, out_traits: *mut tenon_kernel_traits, out_reason: *mut tenon_string) -> *mut tenon_error>,
 }
@@ -4544,7 +4547,7 @@ pub struct tenon_loop_request {
 #[derive(Clone, Copy)]
 pub struct tenon_view {
     /// ```text
-    /// NULL: by value (`data` points to one element), or absent.
+    /// NULL if the operand is absent, or passed by value: `data` then points to one element.
     /// ```
     pub buffer: *mut tenon_buffer_p,
     /// ```text
@@ -4599,12 +4602,14 @@ pub struct tenon_launch {
     pub workspace: tenon_view,
     pub workspace_size: u64,
     /// ```text
-    /// The error record, for a device that is not HOST_VISIBLE,
+    /// The error record as a buffer and an offset in bytes. Used by devices that are not
+    /// HOST_VISIBLE.
     /// ```
     pub record_buffer: *mut tenon_buffer_p,
     pub record_offset: u64,
     /// ```text
-    /// and for a device that is HOST_VISIBLE. Both kinds may receive either.
+    /// The error record as an address. Used by devices that are HOST_VISIBLE. A launch may set both
+    /// forms.
     /// ```
     pub record: *mut tenon_error_record,
     /// ```text
@@ -4739,8 +4744,9 @@ pub struct tenon_plugin_calls {
     /// ```
     pub close_device: Option<unsafe extern "C" fn(device: *mut tenon_device_p)>,
     /// ```text
-    /// Gets the properties of a device. The host calls it when it opens the device, and again when a
-    /// program asks. Only `driver` may differ then, for a library that was loaded since.
+    /// Gets the properties of a device. The host calls this when it opens the device, and again in each
+    /// tenon_device_describe(). Later results may differ from the first only in `driver`, because the
+    /// plugin may load a library after it was opened.
     /// ```
     pub describe_device: Option<unsafe extern "C" fn(device: *mut tenon_device_p, out_properties: *mut tenon_device_properties) -> *mut tenon_error>,
     /// ```text
@@ -4831,8 +4837,9 @@ pub struct tenon_plugin_calls {
     /// ```
     pub prepare_loop: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_loop_request, out_kernel: *mut *mut tenon_kernel_p, out_traits: *mut tenon_kernel_traits, out_reason: *mut tenon_string) -> *mut tenon_error>,
     /// ```text
-    /// Optional, together with `replay` and `release_recording`. Records a sequence of launches, each of
-    /// which has already run in the same form, or refuses as `prepare` of a line does. Nothing runs.
+    /// Optional, together with `replay` and `release_recording`. Records a sequence of launches without
+    /// running them, or refuses as `prepare` of a line does. Each launch has run before with the same
+    /// kernel, sizes and strides.
     /// ```
     pub record: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_record_request, out_recording: *mut *mut tenon_recording_p, out_reason: *mut tenon_string) -> *mut tenon_error>,
     /// ```text
@@ -5205,7 +5212,7 @@ functions! {
     /// ```
     fn tenon_context_find_device(context: *mut tenon_context, name: tenon_string, out_device: *mut *mut tenon_device) -> *mut tenon_error;
     /// ```text
-    /// Loads one more plugin and opens its devices.
+    /// Loads a plugin from a file and opens its devices.
     ///
     /// @param context  The context.
     /// @param path     The file. A relative path is relative to the working directory.
@@ -5215,8 +5222,9 @@ functions! {
     ///   - TENON_DATA_LOSS if the file is truncated.
     ///   - TENON_INVALID_ARGUMENT if the file is not a shared object, is for another architecture, is
     ///     not a plugin or has an invalid descriptor, or if `context` is not a context.
-    ///   - TENON_UNAVAILABLE if the plugin has another ABI epoch, lacks a feature or needs one that is
-    ///     missing, or reports that it does not support this machine.
+    ///   - TENON_UNAVAILABLE if the plugin has another ABI epoch, if it does not provide a feature that
+    ///     the host requires or requires one that the host does not provide, or if it reports that it
+    ///     does not support this machine.
     ///   - TENON_UNIMPLEMENTED if this build cannot load plugins because its plugins are statically
     ///     linked.
     ///   - Any error that the plugin's own functions return.
@@ -5326,9 +5334,9 @@ functions! {
     ///                     next carried values, with the same types, followed by the outputs to be
     ///                     stacked.
     /// @param initial      `n_carried` tensors: the initial carried values.
-    /// @param n_carried    Number of carried.
+    /// @param n_carried    Number of carried values.
     /// @param xs           `n_xs` tensors of the same length along their first axis.
-    /// @param n_xs         Number of xs; at least 1.
+    /// @param n_xs         Number of tensors in `xs`; at least 1.
     /// @param options      Options; NULL for the defaults: from the first element to the last.
     /// @param out_carried  Receives `n_carried` tensors: the final carried values; all NULL if the call
     ///                     fails.
@@ -5632,7 +5640,8 @@ functions! {
     /// ```
     fn tenon_variable_gradients_release(list: *mut tenon_variable_gradients);
     /// ```text
-    /// Calls a function whose derivative is given by another function, not by its ops.
+    /// Calls `forward`, and makes tapes use `backward` as its derivative instead of differentiating the
+    /// ops that it calls.
     ///
     /// @param scope        The scope in which the call runs.
     /// @param forward      Computes the outputs; tapes do not record its calls. Its destructor runs
@@ -5807,8 +5816,8 @@ functions! {
     /// ```
     fn tenon_tensor_release(tensor: *mut tenon_tensor);
     /// ```text
-    /// Releases each of several tensors, in order, as tenon_tensor_release() does for one. Saves calls
-    /// in languages whose calls of C are expensive.
+    /// Releases several tensors, in order. Equivalent to a tenon_tensor_release() of each, but needs a
+    /// single call, which is faster in languages whose calls of C are expensive.
     ///
     /// @param tensors    `n_tensors` tensors; entries may be NULL.
     /// @param n_tensors  The number of tensors.
@@ -5832,7 +5841,7 @@ functions! {
     /// ```
     fn tenon_tensor_donate(tensor: *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Creates a tensor on the scope's device from a copy of host memory.
+    /// Creates a tensor on the scope's device and copies host memory to it.
     ///
     /// @param scope       The scope in which the call runs.
     /// @param dtype       The elements' type.
@@ -6616,12 +6625,12 @@ functions! {
     /// ```
     fn tenon_trace_text(trace: *mut tenon_trace, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Formats what executions have made of a trace so far as text: the graph as traced; the graph after
-    /// the passes, which the first execution runs; its segments, each a run of consecutive calls on one
-    /// device; and the launch plans, which the second execution with the same sizes records. A launch is
-    /// listed with its op, or the ops that were fused into it, its inputs and its outputs: `block + N`
-    /// is a temporary at byte N of the memory that the launches share. The format may change. Any
-    /// thread.
+    /// Formats the stages of a trace as text, as far as they exist: the graph as traced; the graph after
+    /// the passes, which the first execution creates; its segments, each a run of consecutive calls on
+    /// one device; and the launch plans, which the second execution with the same sizes records. A
+    /// launch is listed with its op, or with the ops that were fused into it, its inputs and its
+    /// outputs. The operand `block + N` is a temporary at byte N of the memory that the launches share.
+    /// The format may change. Any thread.
     ///
     /// @param trace     The trace.
     /// @param out_text  Receives text to be freed with tenon_string_release().
@@ -6880,10 +6889,11 @@ functions! {
     ///      "memory": {"variables": 48, "captures": 0, "inputs": 24, "outputs": 32, "peak": 32}}
     ///
     /// Calls are listed as traced, before the passes (tenon/passes.h). "runs" is "kernel" (a kernel of
-    /// the device), "view", "parts" (a decomposition), "elsewhere" (a fallback; "why" lists the reasons
-    /// of the device's kernels), "blocks" (branches or loop bodies that the host selects, listed one
-    /// "level" deeper) or "host". "peak" is the maximum number of bytes that values occupy at once if
-    /// calls run one after the other, without inputs, variables and captures.
+    /// the device), "view" (no kernel runs), "parts" (the calls of the decomposition run), "elsewhere"
+    /// (a fallback to the CPU; "why" lists the reasons why the device's kernels refused), "blocks" (the
+    /// host selects branches or runs loop bodies, whose calls follow with "level" + 1) or "host" (a host
+    /// call). "peak" is the maximum number of bytes that values occupy at once if calls run one after
+    /// the other, without inputs, variables and captures.
     ///
     /// @param scope     The scope in which the call runs.
     /// @param trace     The trace, which no other thread may call at the same time.
@@ -7002,7 +7012,7 @@ functions! {
     ///     zero, a name or key occurs twice, is reserved or is not UTF-8, or a tensor was donated or
     ///     belongs to another context.
     ///   - TENON_NOT_FOUND if the folder does not exist.
-    ///   - TENON_UNAVAILABLE if the file cannot be written; the message says why.
+    ///   - TENON_UNAVAILABLE if the file cannot be written; the message states the reason.
     ///   - Any error that tenon_tensor_read() returns.
     ///
     /// @since 0.1, unstable
@@ -7036,8 +7046,8 @@ functions! {
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_NOT_FOUND if there is no such file.
     ///   - TENON_UNAVAILABLE if it cannot be read.
-    ///   - TENON_DATA_LOSS if it is truncated, inconsistent or not a safetensors file; the message says
-    ///     where.
+    ///   - TENON_DATA_LOSS if it is truncated, inconsistent or not a safetensors file; the message
+    /// states the fault and its position.
     ///   - TENON_UNIMPLEMENTED if an element type is not supported.
     ///   - TENON_INVALID_ARGUMENT if `out_file` is NULL.
     ///
@@ -7455,7 +7465,7 @@ functions! {
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_FAILED_PRECONDITION if it is still running.
     ///   - TENON_NOT_FOUND if the folder does not exist.
-    ///   - TENON_UNAVAILABLE if the file cannot be written; the message says why.
+    ///   - TENON_UNAVAILABLE if the file cannot be written; the message states the reason.
     ///   - TENON_INVALID_ARGUMENT if `profiler` is not a profiler or `path` is malformed.
     ///
     /// @since 0.1, unstable
@@ -7527,8 +7537,8 @@ functions! {
     /// Existing files of these names are replaced. Files that an earlier tenon.json lists and the new
     /// one does not are removed; other files are not touched. All files are first written under
     /// temporary names; only then are the files of an earlier program replaced. This replacement is not
-    /// atomic: a process that dies during it leaves a folder without a tenon.json, in which the earlier
-    /// files are named `FILE.tenon-old`.
+    /// atomic: if the process is killed during the replacement, the folder has no tenon.json, and the
+    /// earlier files are named `FILE.tenon-old`.
     ///
     /// Variables are named by tenon_variable_name(). Variables that a function assigns are inputs and
     /// outputs of its model. Only the given traces and the variables that they use are written. Static
@@ -7548,7 +7558,7 @@ functions! {
     ///     is NULL, a name is not a valid file name, or traces with the same name match the same calls
     ///     or come from functions with different defaults.
     ///   - TENON_NOT_FOUND if the parent folder of `path` does not exist.
-    ///   - TENON_UNAVAILABLE if a file cannot be written; the message says why.
+    ///   - TENON_UNAVAILABLE if a file cannot be written; the message states the reason.
     ///   - Any error that tenon_tensor_read() returns for the variables.
     ///
     /// @since 0.1, unstable
@@ -7898,8 +7908,8 @@ functions! {
     /// ```
     fn tenon_variable_release(variable: *mut tenon_variable);
     /// ```text
-    /// Gets the tensor that a variable holds. If the variable is trainable, those tapes of the scope
-    /// with `watch_trainable` watch it. A later assignment does not change the tensor.
+    /// Gets the tensor that a variable holds. If the variable is trainable, all tapes of the scope that
+    /// have the option `watch_trainable` watch it. A later assignment does not change the tensor.
     ///
     /// @param scope       The scope in which the call runs.
     /// @param variable    The variable.

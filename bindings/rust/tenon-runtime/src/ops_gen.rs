@@ -22861,7 +22861,7 @@ pub fn einsum<'a>(x: impl IntoIterator<Item = impl Operand<'a>>, equation: &str)
 /// # Errors
 /// - C1: x is float32 or float64.
 /// - C2: x has two axes or more; the last two hold the matrices.
-/// - C3: They are square.
+/// - C3: The matrices are square.
 /// - C4: type(y) = type(x).
 ///
 /// ```
@@ -23201,7 +23201,7 @@ pub struct SvdOutputs {
 /// # Errors
 /// - C1: x is float32 or float64.
 /// - C2: x has two axes or more; the last two hold the matrices.
-/// - C3: They are square.
+/// - C3: The matrices are square.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -23326,7 +23326,7 @@ pub fn inv<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// # Errors
 /// - C1: x is float32 or float64.
 /// - C2: x has two axes or more; the last two hold the matrices.
-/// - C3: They are square.
+/// - C3: The matrices are square.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -23360,7 +23360,7 @@ pub fn det<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// # Errors
 /// - C1: x is float32 or float64.
 /// - C2: x has two axes or more; the last two hold the matrices.
-/// - C3: They are square.
+/// - C3: The matrices are square.
 ///
 /// ```
 /// # #[allow(unused_imports)]
