@@ -112,7 +112,7 @@ tenon_error* tenon_tensor_from_host(tenon_scope* scope, tenon_dtype dtype, const
                    size);
     if (array.bytes > 0) require_pointer(data, "data");
     if (data) array.data = static_cast<char*>(data) + array.bytes_before;
-    give(lend(self, array, std::move(loan)), out_tensor);
+    give(tensor_of_host_memory(self, array, std::move(loan)), out_tensor);
   });
 }
 

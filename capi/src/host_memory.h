@@ -22,10 +22,10 @@ struct HostArray {
 // `strides` is in elements; NULL means row-major without gaps.
 HostArray host_array(const TensorType& type, const int64_t* strides, void* data);
 
-// lend() returns a tensor on the scope's device. The tensor uses the memory in place if the device
-// can import it; otherwise lend() copies the elements. `loan` is destroyed with the last reference
-// to the tensor, or after the copy. copy_in() always copies.
-Tensor lend(Scope& scope, const HostArray& array, Payload loan);
+// tensor_of_host_memory() returns a tensor on the scope's device. The tensor uses the memory in
+// place if the device can import it; otherwise tensor_of_host_memory() copies the elements. `loan`
+// is destroyed with the last reference to the tensor, or after the copy. copy_in() always copies.
+Tensor tensor_of_host_memory(Scope& scope, const HostArray& array, Payload loan);
 Tensor copy_in(Scope& scope, const HostArray& array);
 
 // Converts an element of dtype `from` to an int64 or a double, depending on `as`.

@@ -71,7 +71,7 @@ class StoppedRuns(unittest.TestCase):
             for name in ["vulkan_outcomes.json", "vulkan_the_kit.json", "vulkan.json", "other_the_kit.json"]:
                 (work / name).write_text("{}")
             try:
-                run_on_gpu.forget("vulkan")
+                run_on_gpu.delete_stored_outcomes("vulkan")
             finally:
                 run_on_gpu.ROOT = root
             self.assertEqual(sorted(path.name for path in work.iterdir()), ["other_the_kit.json", "vulkan.json"])

@@ -6,7 +6,7 @@
 
 import { invalid, check } from './errors.js';
 import { c, alloc, enter, leave, onReady, pointers, refresh, text, textOf, u32 } from './native.js';
-import { born, buried, isDebugging } from './debug.js';
+import { isDebugging, trackTensor, untrackTensor } from './debug.js';
 
 /** The current tenon_scope. */
 export let scope = 0;
@@ -74,7 +74,7 @@ export function handleOf(object) {
 export function adopt(tensor) {
   ++liveTensors;
   if (made !== null) made.push(tensor);
-  if (isDebugging) born(tensor);
+  if (isDebugging) trackTensor(tensor);
 }
 
 /** Disposes a tensor. Implements Tensor.dispose(). */
@@ -83,7 +83,7 @@ export function discard(tensor) {
   if (handle === 0) return;
   tensor._handle = 0;
   --liveTensors;
-  if (isDebugging) buried(tensor);
+  if (isDebugging) untrackTensor(tensor);
   release(handle);
 }
 
@@ -95,7 +95,7 @@ function discardAll(tensors) {
     handles.push(tensor._handle);
     tensor._handle = 0;
     --liveTensors;
-    if (isDebugging) buried(tensor);
+    if (isDebugging) untrackTensor(tensor);
   }
   if (handles.length === 0) return;
   const frame = enter();
