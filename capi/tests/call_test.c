@@ -45,7 +45,7 @@ static void trailing_outputs_may_be_omitted(void) {
   CHECK_OK(tenon_call(scope(), TENON_OP_max_pool, &attrs, &x, 1, &y, 1));
   CHECK_VALUES(y, 4);
   CHECK_ERROR(tenon_call(scope(), TENON_OP_max_pool, &attrs, &x, 1, three, 3),
-              TENON_INVALID_ARGUMENT, "max_pool: 3 outputs were requested, but it has 2");
+              TENON_INVALID_ARGUMENT, "max_pool: 3 outputs were requested, but the op has 2");
   CHECK(three[0] == NULL && three[1] == NULL && three[2] == NULL);
   tenon_tensor_release(x);
   tenon_tensor_release(y);
@@ -63,13 +63,13 @@ static void all_outputs_of_split_must_be_taken(void) {
   pair[1] = x;
 
   CHECK_ERROR(tenon_split(scope(), x, &halves, parts, 1), TENON_INVALID_ARGUMENT,
-              "split: 1 outputs were requested, but it has 2");
+              "split: 1 outputs were requested, but the op has 2");
   CHECK_ERROR(tenon_split(scope(), x, &halves, parts, 3), TENON_INVALID_ARGUMENT,
-              "split: 3 outputs were requested, but it has 2");
+              "split: 3 outputs were requested, but the op has 2");
   CHECK_ERROR(tenon_unstack(scope(), x, NULL, parts, 3), TENON_INVALID_ARGUMENT,
-              "unstack: 3 outputs were requested, but it has 4");
+              "unstack: 3 outputs were requested, but the op has 4");
   CHECK_ERROR(tenon_call(scope(), TENON_OP_meshgrid, NULL, pair, 2, parts, 1),
-              TENON_INVALID_ARGUMENT, "meshgrid: 1 outputs were requested, but it has 2");
+              TENON_INVALID_ARGUMENT, "meshgrid: 1 outputs were requested, but the op has 2");
   CHECK(parts[0] == NULL);
   CHECK_OK(tenon_split(scope(), x, &halves, parts, 2));
   CHECK_VALUES(parts[1], 3, 4);
@@ -99,7 +99,7 @@ static void unknown_ops_and_wrong_inputs_are_errors(void) {
   pair[0] = x;
   pair[1] = NULL;
   CHECK_ERROR(tenon_call(scope(), TENON_OP_add, NULL, pair, 2, &y, 1), TENON_INVALID_ARGUMENT,
-              "add: input 1 is NULL");
+              "add: input 1 is not optional, but is NULL");
   pair[1] = long_one;
   CHECK_ERROR(tenon_call(scope(), TENON_OP_add, NULL, pair, 2, &y, 1), TENON_INVALID_ARGUMENT,
               "add: C");
@@ -258,7 +258,7 @@ static void tenon_op_infer_returns_types_without_computing(void) {
   CHECK(n == 0);
   x.shape[0] = -2;
   CHECK_ERROR(tenon_op_infer(scope(), TENON_OP_softmax, NULL, &x, 1, &y, 1, &n),
-              TENON_INVALID_ARGUMENT, "a size is negative");
+              TENON_INVALID_ARGUMENT, "has a negative size");
 }
 
 static void tenon_explain_describes_how_a_call_would_run(void) {

@@ -47,10 +47,11 @@ static tenon_error* ask_in_backward(void* payload, tenon_scope* inner,
     user->asks_again = 0;
     CHECK_ERROR(
         tenon_tape_gradient(inner, user->tape, args->outputs, 1, NULL, &source, 1, NULL, &g),
-        TENON_FAILED_PRECONDITION, "make it persistent");
-    CHECK_ERROR(tenon_tape_resume(user->tape), TENON_FAILED_PRECONDITION, "make it persistent");
+        TENON_FAILED_PRECONDITION, "create it as persistent");
+    CHECK_ERROR(tenon_tape_resume(user->tape), TENON_FAILED_PRECONDITION,
+                "create it as persistent");
     CHECK_ERROR(tenon_tape_watch(user->tape, source), TENON_FAILED_PRECONDITION,
-                "make it persistent");
+                "create it as persistent");
   }
   return tenon_neg(inner, args->cotangents[0], &out_grads[0]);
 }
@@ -315,9 +316,9 @@ static void a_tape_that_outlives_its_callback_is_an_error(void) {
                                  &y, 1));
   CHECK(!tenon_tape_is_recording(nested.left));
   CHECK_ERROR(tenon_tape_watch(nested.left, tenon_tensor_as_value(x)), TENON_FAILED_PRECONDITION,
-              "in a callback that has ended");
+              "the callback that created the tape has ended");
   CHECK_ERROR(tenon_tape_resume(nested.left), TENON_FAILED_PRECONDITION,
-              "in a callback that has ended");
+              "the callback that created the tape has ended");
   CHECK_OK(tenon_tape_reset(nested.left));
   CHECK(tenon_tape_is_recording(nested.left));
   CHECK_OK(tenon_tape_watch(nested.left, tenon_tensor_as_value(x)));

@@ -256,10 +256,10 @@ static void invalid_while_loops_are_errors(void) {
               "options.policy 3 is not a known policy");
   options.policy = TENON_LOOP_BOUNDED;
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
-              "needs max_trips");
+              "requires max_trips");
   options.max_trips = 6;
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
-              "continues after 6 trips");
+              "exceeds its maximum of 6 trips");
   tenon_tensor_release(x);
 }
 

@@ -125,12 +125,12 @@ static void functions_distinguish_static_arguments(void) {
               TENON_INVALID_ARGUMENT, "not a tensor, variable, generator or function");
   other.handle = NULL;
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL),
-              TENON_INVALID_ARGUMENT, "a handle that is NULL");
+              TENON_INVALID_ARGUMENT, "statics contain a NULL handle");
   other.kind = 99;
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL),
-              TENON_INVALID_ARGUMENT, "of kind 99");
+              TENON_INVALID_ARGUMENT, "of unknown kind 99");
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 1, outputs, 2, NULL),
-              TENON_INVALID_ARGUMENT, "statics is NULL");
+              TENON_INVALID_ARGUMENT, "statics are NULL");
   items[0] = items[1] = factor;
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, items, 2, outputs, 2, NULL),
               TENON_INVALID_ARGUMENT, "factor twice");

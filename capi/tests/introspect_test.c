@@ -48,10 +48,11 @@ static void an_onnx_tensor_is_read(void) {
   CHECK_VALUES(x, 1, -2);
   tenon_tensor_release(x);
   CHECK_ERROR(tenon_introspect_onnx_tensor(scope(), kFloats, sizeof kFloats - 2, &x),
-              TENON_DATA_LOSS, "byte 4: field 9 has 8 bytes, but 7 are left");
+              TENON_DATA_LOSS, "byte 4: field 9 has 8 bytes, but only 7 bytes remain");
   CHECK(x == NULL);
   CHECK_ERROR(tenon_introspect_onnx_tensor(scope(), kTexts, sizeof kTexts - 1, &x),
-              TENON_UNIMPLEMENTED, "tensor \"\" cannot be read: its elements are of string");
+              TENON_UNIMPLEMENTED,
+              "tensor \"\" cannot be read: the elements have an unsupported type: string");
 }
 
 static void invalid_introspection_calls_are_errors(void) {

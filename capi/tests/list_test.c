@@ -214,11 +214,11 @@ static void invalid_list_calls_are_errors(void) {
   CHECK_ERROR(tenon_list_stack(scope(), nested, zero, &out), TENON_INVALID_ARGUMENT,
               "is not a list of tensors");
   CHECK_ERROR(tenon_list_concat(scope(), scalars, zero, &out), TENON_INVALID_ARGUMENT,
-              "holds f32[], which has no axis");
+              "has entries of type f32[], which have no axis");
   CHECK_ERROR(tenon_list_unstack(scope(), list, &out), TENON_INVALID_ARGUMENT,
               "is a list of tensors, not a tensor");
   CHECK_ERROR(tenon_list_unstack(scope(), zero, &out), TENON_INVALID_ARGUMENT,
-              "has no axis to unstack");
+              "x must be a tensor with at least one axis, but is ");
   CHECK_ERROR(tenon_list_unstack(NULL, x, &out), TENON_INVALID_ARGUMENT, "scope");
   CHECK(!out);
   tenon_tensor_release(list);

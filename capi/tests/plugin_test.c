@@ -91,47 +91,48 @@ static void files_for_another_machine_are_refused(void) {
 
   bytes[18] = (char)0xf7; /* ELF machine: BPF. */
   write_copy(bytes, size);
-  CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT, "is for another machine: another machine");
+  CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT,
+              "is built for another machine, but this machine is");
   bytes[4] = 1; /* ELF class: 32 bits. */
   write_copy(bytes, size);
-  CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT, "other word size or byte order");
+  CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT, "its word size or byte order differs");
   free(bytes);
   remove(kCopy);
 }
 
 static void shared_objects_that_are_no_plugins_are_refused(void) {
   CHECK_ERROR(load_bad("symbol"), TENON_INVALID_ARGUMENT,
-              "is not a plugin: it does not export tenon_plugin_query_v1");
+              "is not a plugin: the file does not export tenon_plugin_query_v1");
   CHECK_ERROR(load_bad("load"), TENON_UNAVAILABLE, "cannot be loaded: ");
   CHECK_ERROR(load_bad("load"), TENON_UNAVAILABLE, "what_no_library_has");
 }
 
 static void invalid_plugins_are_refused(void) {
-  CHECK_ERROR(load_bad("epoch"), TENON_UNAVAILABLE,
-              "has another ABI epoch: it exports tenon_plugin_query_v2, and this host looks for "
-              "tenon_plugin_query_v1");
+  CHECK_ERROR(
+      load_bad("epoch"), TENON_UNAVAILABLE,
+      "has another ABI epoch: the file exports tenon_plugin_query_v2, but this host requires "
+      "tenon_plugin_query_v1");
   CHECK_ERROR(load_bad("error"), TENON_UNAVAILABLE, "bad: needs a unicorn");
   CHECK_ERROR(load_bad("nothing"), TENON_INTERNAL, "neither a plugin nor an error");
   CHECK_ERROR(load_bad("feature"), TENON_UNAVAILABLE,
-              "it requires host features that are missing: bit 40");
+              "the plugin requires features that this host lacks: bit 40");
   CHECK_ERROR(load_bad("name"), TENON_INVALID_ARGUMENT,
               "its name Bad name is not of the form [a-z][a-z0-9_]*");
-  CHECK_ERROR(load_bad("calls"), TENON_INVALID_ARGUMENT, "it has no `launch`");
+  CHECK_ERROR(load_bad("calls"), TENON_INVALID_ARGUMENT, "the table of calls has no `launch`");
   CHECK_ERROR(load_bad("table"), TENON_INVALID_ARGUMENT,
-              "its table of calls has a struct_size of 0 bytes, too small for any call");
+              "tenon_plugin_calls.struct_size is 0, too small for any function");
   CHECK_ERROR(load_bad("signature"), TENON_INVALID_ARGUMENT,
-              "its kernels[1]: signature \"f32,f23->f32\": expected a dtype or a letter");
-  CHECK_ERROR(load_bad("prepare"), TENON_INVALID_ARGUMENT, "its kernels[1] has no `prepare`");
-  CHECK_ERROR(load_bad("kernels"), TENON_INVALID_ARGUMENT, "its list of kernels is NULL");
-  CHECK_ERROR(load_bad("nulltext"), TENON_INVALID_ARGUMENT,
-              "its kernels[1] has a signature that is NULL");
-  CHECK_ERROR(load_bad("custom"), TENON_INVALID_ARGUMENT, "custom ops have a name and op 0");
+              "kernels[1]: signature \"f32,f23->f32\": expected a dtype or a letter");
+  CHECK_ERROR(load_bad("prepare"), TENON_INVALID_ARGUMENT, "kernels[1].prepare is NULL");
+  CHECK_ERROR(load_bad("kernels"), TENON_INVALID_ARGUMENT, "tenon_plugin.kernels is NULL");
+  CHECK_ERROR(load_bad("nulltext"), TENON_INVALID_ARGUMENT, "kernels[1].signature is NULL");
+  CHECK_ERROR(load_bad("custom"), TENON_INVALID_ARGUMENT, "which is the number of a custom op");
   CHECK_ERROR(load_bad("count"), TENON_INVALID_ARGUMENT,
-              "its list has 1099511627776 kernels, more than the 1048576 allowed");
+              "tenon_plugin.n_kernels is 1099511627776, but must be at most 1048576");
   CHECK_ERROR(load_bad("create"), TENON_UNAVAILABLE, "the driver is asleep");
   CHECK_ERROR(load_bad("devices"), TENON_INTERNAL, "the device caught fire");
   CHECK_ERROR(load_bad("many"), TENON_INVALID_ARGUMENT,
-              "it has 1099511627776 devices, more than the 4096 allowed");
+              "the plugin reports 1099511627776 devices, but at most 4096 are allowed");
 }
 
 static void each_refused_candidate_has_a_reason(void) {
@@ -167,7 +168,7 @@ static void a_plugin_is_loaded_once(void) {
     CHECK_OK(tenon_context_find_device(context(), tenon_str("ref"), &device));
     tenon_device_release(device);
   }
-  CHECK_ERROR(load(path), TENON_INVALID_ARGUMENT, "a plugin named ref is loaded already");
+  CHECK_ERROR(load(path), TENON_INVALID_ARGUMENT, "a plugin named ref is already loaded");
 }
 
 static void paths_of_the_options_are_searched_first(void) {

@@ -115,7 +115,7 @@ static void calls_without_a_matching_signature_list_all(void) {
 
   CHECK_ERROR(tenon_function_call(scope(), f, &longer, 1, NULL, 0, &y, 1, NULL),
               TENON_INVALID_ARGUMENT,
-              "function step has no signature for (f32[3]) with by=1.0; it has\n"
+              "function step has no signature for (f32[3]) with by=1.0. Its signatures are\n"
               "  (x: f32[2]) with by=1.0\n  (x: u8[2]) with by=1.0\n  (x: f32[2]) with by=10.0");
   CHECK(y == NULL);
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &two, 1, &y, 1, NULL), TENON_INVALID_ARGUMENT,

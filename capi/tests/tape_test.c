@@ -388,7 +388,7 @@ static void a_tape_refuses_to_watch_integers(void) {
   tenon_tape* tape = tape_of(scope(), false);
 
   CHECK_ERROR(tenon_tape_watch(tape, tenon_tensor_as_value(x)), TENON_INVALID_ARGUMENT,
-              "only floating-point values can be watched, but this is i32[1,1]");
+              "only floating-point values can be watched, but the source is i32[1,1]");
   CHECK_ERROR(tenon_tape_watch(tape, NULL), TENON_INVALID_ARGUMENT, "value is NULL");
 
   tenon_tensor_release(x);

@@ -65,7 +65,7 @@ static void invalid_shapes_are_refused(void) {
   tenon_tensor* x = GARBAGE(tenon_tensor);
 
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, negative, 1, &value, 4, &x),
-              TENON_INVALID_ARGUMENT, "a size is negative: f32[-1]");
+              TENON_INVALID_ARGUMENT, "f32[-1] has a negative size");
   CHECK(x == NULL);
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, huge, 2, &value, 4, &x),
               TENON_INVALID_ARGUMENT, "a size in bytes that exceeds int64");

@@ -29,9 +29,9 @@ static void functions_can_be_traced_without_running(void) {
   CHECK_VALUES(y, 2, 4, 6);
   tenon_tensor_release(y);
   CHECK_ERROR(tenon_trace_call(scope(), trace, inputs, 1, &y, 1), TENON_INVALID_ARGUMENT,
-              "it serves (a: f32[3], x1: f32), but not (f32[3])");
+              "the trace accepts (a: f32[3], x1: f32), but the inputs are (f32[3])");
   CHECK_ERROR(tenon_trace_call(scope(), trace, inputs, 2, &y, 0), TENON_INVALID_ARGUMENT,
-              "it has 1 outputs, but 0 were requested");
+              "the trace has 1 outputs, but 0 were requested");
   CHECK_ERROR(tenon_trace_call(scope(), NULL, inputs, 2, &y, 1), TENON_INVALID_ARGUMENT,
               "trace is NULL");
   CHECK_ERROR(tenon_trace_text(trace, NULL), TENON_INVALID_ARGUMENT, "out_text");

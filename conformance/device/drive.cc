@@ -146,7 +146,7 @@ Plugin::Plugin(const Subject& subject, const tenon_host& given) : host(given) {
   succeed(subject.query(&given, &facts), "the query function");
   require(facts != nullptr, "the query function returned neither a plugin nor an error");
   require(facts->create && facts->calls,
-          "the plugin's description has no `create` or no table of calls");
+          "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
   std::memcpy(&calls, facts->calls, std::min<size_t>(facts->calls->struct_size, sizeof calls));
 }
 

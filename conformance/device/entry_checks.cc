@@ -57,7 +57,7 @@ void test_description(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_plugin& facts = *plugin.facts;
   require(facts.struct_size >= sizeof(tenon_plugin),
-          "the description's struct_size is {}, but must be at least {}", facts.struct_size,
+          "tenon_plugin.struct_size is {}, but must be at least {}", facts.struct_size,
           sizeof(tenon_plugin));
   require(facts.reserved == 0 && facts.calls->reserved == 0, "a reserved word is not zero");
   require(is_name(facts.name), "the plugin's name does not match [a-z][a-z0-9_]*");
@@ -69,18 +69,18 @@ void test_description(const Subject& subject) {
   }
   require(facts.version.data != nullptr && facts.version.size > 0, "the plugin's version is empty");
   require(facts.n_kernels == 0 || facts.kernels,
-          "the plugin's list of kernels is NULL, but n_kernels is not 0");
+          "tenon_plugin.kernels is NULL, but n_kernels is not 0");
   require(facts.n_kernels == 0 || facts.kernel_size >= sizeof(tenon_kernel),
-          "kernel_size is {} bytes, but must be at least {}", facts.kernel_size,
+          "tenon_plugin.kernel_size is {} bytes, but must be at least {}", facts.kernel_size,
           sizeof(tenon_kernel));
   const auto claims = [&](tenon_features feature) { return (facts.provides & feature) != 0; };
   const tenon_plugin_calls& calls = plugin.calls;
   require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE),
-          "the plugin provides HOST_VISIBLE but has no `map`");
+          "the plugin provides HOST_VISIBLE, but has no `map`");
   require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
-          "the plugin provides HOST_BLOCKING but has no `wait`");
+          "the plugin provides HOST_BLOCKING, but has no `wait`");
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
-          "the plugin provides IMPORT_HOST but has no `import_host`");
+          "the plugin provides IMPORT_HOST, but has no `import_host`");
   require((calls.record != nullptr) == (calls.replay != nullptr) &&
               (calls.record != nullptr) == (calls.release_recording != nullptr),
           "`record`, `replay` and `release_recording` must be all set or all NULL");
@@ -93,7 +93,7 @@ void test_description(const Subject& subject) {
   };
 #define TENON_SLOT(result, name, parameters)           \
   require(calls.name != nullptr || is_optional(#name), \
-          "the plugin's table has no `{}`, which is required", #name);
+          "the table of calls has no `{}`, which is required", #name);
 #include <tenon/plugin_slots.def>
 }
 

@@ -127,7 +127,7 @@ TEST(Guard, CollectsWarningsAndErrorsThatAPluginLogs) {
 
 TEST(PluginLog, ReturnsTheFirstLinesAndCountsTheRest) {
   for (int i = 0; i < 5; ++i) note_plugin_log(TENON_LOG_ERROR, tenon_str("again"));
-  EXPECT_EQ(take_plugin_log(), "again; again; again; and 2 lines more");
+  EXPECT_EQ(take_plugin_log(), "again; again; again; and 2 more lines");
 }
 
 }  // namespace

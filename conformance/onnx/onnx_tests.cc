@@ -222,7 +222,7 @@ class ModelFunction {
     return (*function_)(inputs);
   }
   bool is_untraceable() const {
-    return function_->explain().find("runs call by call") != std::string::npos;
+    return function_->explain().find("runs op by op") != std::string::npos;
   }
 
  private:

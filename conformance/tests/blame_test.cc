@@ -75,7 +75,8 @@ TEST(Blame, CrashOfADeviceCheckNamesItsStep) {
       {{kDevice, 0}}, [](const Cell&) { return Row{.op = "kernels", .dtypes = kNoDTypes}; },
       [&](const Cell&, const Row& row) { found = row; });
   EXPECT_EQ(found.status, Status::kCrash);
-  EXPECT_EQ(found.message, "abs \"f32->f32\": the process ended by Segmentation fault");
+  EXPECT_EQ(found.message,
+            "abs \"f32->f32\": the process was killed by the signal: Segmentation fault");
   EXPECT_EQ(found.line, "");
 }
 

@@ -14,10 +14,10 @@ TEST(Program, ReportsInvalidArguments) {
     const char *arguments, *words;
   } cases[] = {
       {"", "--plugin is required"},
-      {"--plugin nothing", "there is no file and no plugin \"nothing\"; Tenon finds"},
+      {"--plugin nothing", "no file and no plugin is named \"nothing\"; Tenon finds"},
       {"--plugin /dev/null", "/dev/null"},
       {"--plugin ref --op nothing", "--op: unknown op \"nothing\""},
-      {"--plugin ref --dtype f33", "there is no dtype \"f33\""},
+      {"--plugin ref --dtype f33", "unknown dtype \"f33\""},
       {"--plugin ref --check nothing", "unknown property \"nothing\"; there are"},
       {"--plugin ref --level 9", "--level"},
       {"--plugin ref --profile loose", "--profile"},
@@ -56,11 +56,11 @@ TEST(Program, SkipsOnlyPluginsThatReturnUnavailable) {
       {"error", 77, "bad: needs a unicorn"},
       {"create", 77, "the driver is asleep"},
       {"epoch", 1, "has another ABI epoch"},
-      {"feature", 1, "it requires host features that are missing: bit 40"},
+      {"feature", 1, "the plugin requires features that this host lacks: bit 40"},
       {"load", 1, "what_no_library_has"},
-      {"many", 1, "it has 1099511627776 devices, more than the 4096 allowed"},
-      {"count", 1, "its list has 1099511627776 kernels, more than the"},
-      {"nulltext", 1, "its kernels[1] has a signature that is NULL"},
+      {"many", 1, "the plugin reports 1099511627776 devices, but at most 4096 are allowed"},
+      {"count", 1, "tenon_plugin.n_kernels is 1099511627776, but must be at most"},
+      {"nulltext", 1, "kernels[1].signature is NULL"},
   };
   for (const auto& [fault, status, words] : cases) {
     const std::string file = std::string(TENON_TEST_BAD_PLUGIN) + fault + ".so";
@@ -143,7 +143,7 @@ TEST(Program, StopsAfterTheTimeLimitAndResumes) {
 TEST(Program, FailsIfNoCellWasRun) {
   const ProcessResult ended = run("--plugin ref --op exp --dtype i64");
   EXPECT_EQ(ended.status, 1);
-  EXPECT_TRUE(has(ended, "nothing was run, so the run does not pass")) << ended.text;
+  EXPECT_TRUE(has(ended, "no cell was run, so the run fails")) << ended.text;
 }
 
 TEST(Program, ResumesAnExhaustiveRun) {
@@ -161,7 +161,7 @@ TEST(Program, ResumesAnExhaustiveRun) {
 
   const ProcessResult other = run("--plugin ref --exhaustive log --dtype bf16 --resume half.json");
   EXPECT_NE(other.status, 0);
-  EXPECT_TRUE(has(other, "half.json belongs to another run")) << other.text;
+  EXPECT_TRUE(has(other, "half.json is the report of a different run")) << other.text;
 }
 
 }  // namespace

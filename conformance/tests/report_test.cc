@@ -221,7 +221,7 @@ std::string page() {
   Row known = row("sub", Status::kExpectedFail);
   known.message = "since 2026-11-01: a driver";
   Row other = row("relu6", Status::kUnsupported, "unclaimed");
-  other.message = "not claimed, and works: its decomposition runs";
+  other.message = "not claimed; the decomposition runs and passes";
   return html_page(heading, {drawn, fault, known, other});
 }
 
@@ -239,7 +239,7 @@ TEST(Page, ContainsResultsFaultsAndCurves) {
            "--check value --case '{&quot;op&quot;:&quot;add&quot;}'",
            "since 2026-11-01: a driver",
            "relu6",
-           "not claimed, and works",
+           "not claimed; the decomposition runs",
            "at most 4 ulp, near 8; bound 3",  // Caption of a curve.
            "beyond it at 1 places",
            "class=bound",

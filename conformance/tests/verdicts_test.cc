@@ -218,7 +218,7 @@ TEST(Verdicts, AreUnsupportedForUnclaimedOpsWhoseDecompositionPasses) {
 
   EXPECT_EQ(row.status, Status::kUnsupported);
   EXPECT_GT(row.cases, 0u);
-  EXPECT_EQ(row.message, "not claimed, and works: its decomposition runs");
+  EXPECT_EQ(row.message, "not claimed; the decomposition runs and passes");
 }
 
 // The derivative of an unclaimed op is checked as well, through its decomposition.

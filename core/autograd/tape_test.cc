@@ -209,7 +209,7 @@ TEST_F(TapeTest, RejectsIntegersAndCotangentsOfAnotherType) {
                "target 0 must be floating point, but is i32[2]");
   const Tensor wide = f64({1});
   EXPECT_ERROR(t->gradient({&y, 1}, {&wide, 1}, {&source, 1}), Code::kInvalidArgument,
-               "cotangent 0 must be f32[1] as its target, but is f64[1]");
+               "cotangent 0 must be f32[1] like its target, but is f64[1]");
 }
 
 TEST_F(TapeTest, WeightsTargetsByTheirCotangents) {

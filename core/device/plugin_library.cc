@@ -55,11 +55,11 @@ void check_feature_functions(const tenon_plugin& plugin) {
   std::memcpy(&calls, plugin.calls, std::min<size_t>(plugin.calls->struct_size, sizeof calls));
   const auto claims = [&](tenon_features feature) { return (plugin.provides & feature) != 0; };
   require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE),
-          "the plugin claims HOST_VISIBLE, but has no `map`");
+          "the plugin provides HOST_VISIBLE, but has no `map`");
   require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
-          "the plugin claims HOST_BLOCKING, but has no `wait`");
+          "the plugin provides HOST_BLOCKING, but has no `wait`");
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
-          "the plugin claims IMPORT_HOST, but has no `import_host`");
+          "the plugin provides IMPORT_HOST, but has no `import_host`");
 }
 
 // Throws, with the reason, if the plugin's description (tenon_plugin) is invalid.
@@ -76,7 +76,8 @@ void check_plugin(const tenon_plugin& plugin) {
           "tenon_plugin.kernels is NULL, but n_kernels is not 0");
   require(plugin.n_kernels == 0 ||
               plugin.kernel_size >= offsetof(tenon_kernel, prepare) + sizeof(void*),
-          "its kernels have {} bytes each, which is too few", plugin.kernel_size);
+          "tenon_plugin.kernel_size is {} bytes, but must be at least {}", plugin.kernel_size,
+          offsetof(tenon_kernel, prepare) + sizeof(void*));
 
   // Bounds far above those of real plugins. A larger value indicates an uninitialised field.
   constexpr size_t kMaxKernels = size_t{1} << 20, kMaxKernelSize = 4096;
@@ -201,7 +202,7 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
     };
   }
 #define TENON_SLOT(result, name, parameters) \
-  require(calls.name != nullptr, "the call table has no `{}`, which is required", #name);
+  require(calls.name != nullptr, "the table of calls has no `{}`, which is required", #name);
 #include <tenon/plugin_slots.def>
   return calls;
 }

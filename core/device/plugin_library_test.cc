@@ -74,7 +74,7 @@ TEST_F(PluginLibrary, LoadsAValidPlugin) {
 TEST_F(PluginLibrary, RefusesAPluginThatRequiresAMissingHostFeature) {
   plugin.requires_of_host = TENON_HOST_FEATURE_ERROR_RECORDS | kOfTheFuture;
 
-  expect_refused(Code::kUnavailable, "it requires host features that are missing: bit 50");
+  expect_refused(Code::kUnavailable, "the plugin requires features that this host lacks: bit 50");
 }
 
 TEST_F(PluginLibrary, RefusesAPluginThatLacksARequiredFeature) {
@@ -83,7 +83,7 @@ TEST_F(PluginLibrary, RefusesAPluginThatLacksARequiredFeature) {
   plugin.provides = TENON_FEATURE_IEEE_DIV;
 
   EXPECT_ERROR(match_features(host, plugin), Code::kUnavailable,
-               "it lacks features that the host requires: IMPORT_HOST, bit 50");
+               "the plugin lacks features that this host requires: IMPORT_HOST, bit 50");
 
   plugin.provides |= TENON_FEATURE_IMPORT_HOST | kOfTheFuture;
   match_features(host, plugin);
@@ -95,7 +95,7 @@ TEST_F(PluginLibrary, ReportsTheFeaturesThatAnOlderHostLacks) {
   plugin.requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS | TENON_HOST_FEATURE_ERROR_RECORDS;
 
   EXPECT_ERROR(match_features(host, plugin), Code::kUnavailable,
-               "it requires host features that are missing: ERROR_RECORDS");
+               "the plugin requires features that this host lacks: ERROR_RECORDS");
 }
 
 TEST_F(PluginLibrary, RefusesAClaimedFeatureWithoutItsFunction) {
@@ -105,11 +105,12 @@ TEST_F(PluginLibrary, RefusesAClaimedFeatureWithoutItsFunction) {
   EXPECT_EQ(loaded().state, PluginCandidate::State::kLoaded);
 
   plugin.provides = TENON_FEATURE_HOST_VISIBLE;
-  expect_refused(Code::kInvalidArgument, "the plugin claims HOST_VISIBLE, but has no `map`");
+  expect_refused(Code::kInvalidArgument, "the plugin provides HOST_VISIBLE, but has no `map`");
   plugin.provides = TENON_FEATURE_HOST_BLOCKING;
-  expect_refused(Code::kInvalidArgument, "the plugin claims HOST_BLOCKING, but has no `wait`");
+  expect_refused(Code::kInvalidArgument, "the plugin provides HOST_BLOCKING, but has no `wait`");
   plugin.provides = TENON_FEATURE_IMPORT_HOST;
-  expect_refused(Code::kInvalidArgument, "the plugin claims IMPORT_HOST, but has no `import_host`");
+  expect_refused(Code::kInvalidArgument,
+                 "the plugin provides IMPORT_HOST, but has no `import_host`");
 }
 
 TEST_F(PluginLibrary, RefusesATooSmallStructSize) {
@@ -124,8 +125,10 @@ TEST_F(PluginLibrary, RefusesATooSmallStructSize) {
   plugin.kernels = &line;
   plugin.n_kernels = 1;
   plugin.kernel_size = offsetof(tenon_kernel, prepare);
-  expect_refused(Code::kInvalidArgument, format("its kernels have {} bytes each, which is too few",
-                                                {offsetof(tenon_kernel, prepare)}));
+  expect_refused(
+      Code::kInvalidArgument,
+      format("tenon_plugin.kernel_size is {} bytes, but must be at least {}",
+             {offsetof(tenon_kernel, prepare), offsetof(tenon_kernel, prepare) + sizeof(void*)}));
 }
 
 TEST_F(PluginLibrary, RefusesADiscoveredFileWhosePluginHasAnotherName) {
@@ -148,11 +151,11 @@ TEST_F(PluginLibrary, RefusesAnImplausibleNumberOfKernels) {
   plugin.kernels = &line;
   plugin.n_kernels = size_t{1} << 40;
   expect_refused(Code::kInvalidArgument,
-                 "its list has 1099511627776 kernels, more than the 1048576 allowed");
+                 "tenon_plugin.n_kernels is 1099511627776, but must be at most 1048576");
   plugin.n_kernels = 1;
   plugin.kernel_size = size_t{1} << 40;
   expect_refused(Code::kInvalidArgument,
-                 "its kernels have 1099511627776 bytes each, more than the 4096 allowed");
+                 "tenon_plugin.kernel_size is 1099511627776 bytes, but must be at most 4096");
 }
 
 TEST_F(PluginLibrary, RefusesDescriptionsWithNullPointers) {

@@ -169,7 +169,7 @@ const ProgramFunction& SavedProgram::find(std::string_view name) const {
     if (function.name == name || (name.empty() && functions_.size() == 1)) return function;
     names += (names.empty() ? "" : ", ") + function.name;
   }
-  fail(Code::kNotFound, "the program has no function \"{}\"; it has {}", {name, names});
+  fail(Code::kNotFound, "the program has no function \"{}\"; its functions are {}", {name, names});
 }
 
 Ref<SavedProgram> read_program(Scope& scope, const std::string& path) {

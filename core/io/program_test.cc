@@ -73,11 +73,11 @@ TEST_F(ExternalData, IsRefusedOutsideTheModelsFolder) {
                  "must be a plain relative path within the model's folder");
   }
   EXPECT_ERROR(sum(adding(std::string("w\0.bin", 6))), Code::kDataLoss,
-               "a character that paths cannot have on this system");
+               "a character that is not allowed in paths");
   EXPECT_ERROR(sum(adding("..\\w.bin")), Code::kDataLoss,
-               "a character that paths cannot have on this system");
-  EXPECT_ERROR(sum(adding("link.bin")), Code::kDataLoss, "that is not a link");
-  EXPECT_ERROR(sum(adding("out/w.bin")), Code::kDataLoss, "that is not a link");
+               "a character that is not allowed in paths");
+  EXPECT_ERROR(sum(adding("link.bin")), Code::kDataLoss, "without symbolic links");
+  EXPECT_ERROR(sum(adding("out/w.bin")), Code::kDataLoss, "without symbolic links");
   EXPECT_ERROR(sum(adding("twin.bin")), Code::kDataLoss,
                "is not a regular file with a single link");
   EXPECT_ERROR(sum(adding("folder")), Code::kDataLoss, "is not a regular file with a single link");
@@ -87,14 +87,16 @@ TEST_F(ExternalData, IsRefusedOutsideTheModelsFolder) {
 TEST_F(ExternalData, DataBeyondTheEndOfItsFileIsRefused) {
   folder_.write("m/w.bin", floats({1, 2}));
 
-  EXPECT_ERROR(sum(adding("w.bin", "4")), Code::kDataLoss,
-               "tensor \"w\" is f32[2] of 8 bytes at 4 of \"w.bin\", which has 8");
-  EXPECT_ERROR(sum(adding("w.bin", "18446744073709551615")), Code::kDataLoss, "which has 8");
+  EXPECT_ERROR(
+      sum(adding("w.bin", "4")), Code::kDataLoss,
+      "tensor \"w\" is f32[2] and has 8 bytes at offset 4 of \"w.bin\", which has only 8 bytes");
+  EXPECT_ERROR(sum(adding("w.bin", "18446744073709551615")), Code::kDataLoss,
+               "which has only 8 bytes");
   EXPECT_ERROR(sum(adding("w.bin", "0", "4")), Code::kDataLoss,
-               "tensor \"w\" is f32[2] with 8 bytes, but has 4");
+               "tensor \"w\" is f32[2] and needs 8 bytes, but has 4 bytes");
   EXPECT_ERROR(sum(adding("w.bin", "-1")), Code::kDataLoss, "is not a number of bytes");
   EXPECT_ERROR(sum(adding("w.bin", "0", "", uint64_t{1} << 40)), Code::kDataLoss,
-               "of 4398046511104 bytes at 0");
+               "has 4398046511104 bytes at offset 0");
 }
 
 TEST_F(ProgramFiles, AMissingOrEmptyFileIsAnError) {
@@ -178,11 +180,12 @@ TEST_F(SavedFolder, IsRefusedIfItsDescriptionIsInvalid) {
     EXPECT_ERROR(read("p"), Code::kDataLoss, why);
   };
 
-  refused("\"tenon program\"", "\"a program\"", "tenon.json does not describe a program");
+  refused("\"tenon program\"", "\"a program\"",
+          "tenon.json must have \"format\": \"tenon program\"");
   refused("\"weights\":", "\"more\": 1, \"weights\":",
           "tenon.json has \"more\", which is not supported");
-  refused("\"file\":", "\"files\":", "has no \"file\"");
-  refused("\"trainable\": true", "\"trainable\": 1", "has no \"trainable\"");
+  refused("\"file\":", "\"files\":", "must have the key \"file\"");
+  refused("\"trainable\": true", "\"trainable\": 1", "must have the key \"trainable\"");
   refused("\"version\": 1", "\"version\": 1, \"version\": 1", "the key \"version\" twice");
   refused("\"step.onnx\"", "\"../step.onnx\"",
           "must be a plain relative path within the model's folder");
@@ -204,7 +207,7 @@ TEST_F(SavedFolder, IsRefusedIfItsFilesAreInconsistent) {
   save();
   fs::rename(folder_.path() / "p" / "step.onnx", folder_.path() / "step.onnx");
   fs::create_symlink(folder_.path() / "step.onnx", folder_.path() / "p" / "step.onnx");
-  EXPECT_ERROR(read("p"), Code::kDataLoss, "that is not a link");
+  EXPECT_ERROR(read("p"), Code::kDataLoss, "without symbolic links");
 }
 
 }  // namespace

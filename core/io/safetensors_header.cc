@@ -78,8 +78,8 @@ StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t da
   tensor.size = end - begin;
   const uint64_t needed =
       static_cast<uint64_t>(count(tensor.type.shape)) * size_of(tensor.type.dtype);
-  check(tensor.size == needed, "tensor \"{}\" is {} with {} bytes, but has {}", name, tensor.type,
-        needed, tensor.size);
+  check(tensor.size == needed, "tensor \"{}\" is {} and needs {} bytes, but has {} bytes", name,
+        tensor.type, needed, tensor.size);
   return tensor;
 }
 
@@ -117,10 +117,10 @@ SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read)
         kPrefix + header_size, size);
   std::string text(header_size, '\0');
   read(kPrefix, text.data(), header_size);
-  check(!text.empty() && text[0] == '{', "its header does not begin with a brace");
+  check(!text.empty() && text[0] == '{', "the header does not begin with a brace");
 
   const uint64_t data_size = size - kPrefix - header_size;
-  const Json json = parse_strict_json(text, kMaxDepth, "its header");
+  const Json json = parse_strict_json(text, kMaxDepth, "the header");
   SafetensorsHeader header;
   for (const auto& [name, entry] : json.items()) {
     if (name == kMetadata) {

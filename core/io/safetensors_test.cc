@@ -134,19 +134,19 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
   const std::string x = R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})";
 
   EXPECT_EQ(with(x), "accepted");
-  EXPECT_EQ(with(""), "its header does not begin with a brace");
-  EXPECT_EQ(with(" " + x), "its header does not begin with a brace");
-  EXPECT_NE(with("{\"x\":").find("its header is not valid JSON"), std::string::npos);
+  EXPECT_EQ(with(""), "the header does not begin with a brace");
+  EXPECT_EQ(with(" " + x), "the header does not begin with a brace");
+  EXPECT_NE(with("{\"x\":").find("the header is not valid JSON"), std::string::npos);
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"x":3})"),
-            "its header has the key \"x\" twice");
+            "the header has the key \"x\" twice");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[5],"data_offsets":[0,5]}})"),
             "tensor \"x\" is at bytes 0 to 5, but the file has only 4 bytes");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})"),
             "tensor \"x\" is at bytes 4 to 0, but the file has only 4 bytes");
   EXPECT_EQ(with(R"({"x":{"dtype":"I16","shape":[4],"data_offsets":[0,4]}})"),
-            "tensor \"x\" is i16[4] with 8 bytes, but has 4");
+            "tensor \"x\" is i16[4] and needs 8 bytes, but has 4 bytes");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})"),
-            "bytes 3 to 4 belong to no tensor");
+            "no tensor contains bytes 3 to 4");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
                  R"("y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})"),
             "tensor \"y\" overlaps the previous tensor at byte 1");
@@ -161,18 +161,18 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
   EXPECT_EQ(with(R"({"x":{"shape":[4],"data_offsets":[0,4]}})"), "tensor \"x\" has no dtype");
   EXPECT_EQ(with(R"({"x":[]})"), "tensor \"x\" is not an object");
   EXPECT_EQ(with(R"({"__metadata__":{"a":1}})"),
-            "the value of \"a\" in its __metadata__ is not a string");
+            "the value of \"a\" in __metadata__ must be a string");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[[[[4]]]],"data_offsets":[0,4]}})"),
-            "its header is nested too deeply");
+            "the header is nested too deeply");
 }
 
 TEST(Safetensors, RefusesAHeaderLargerThanTheFile) {
   std::string file = file_with("{}", "");
   file[7] = '\x7f';
-  EXPECT_NE(refusal(file).find("is more than the 100000000 that are allowed"), std::string::npos);
+  EXPECT_NE(refusal(file).find("at most 100000000 are allowed"), std::string::npos);
   file[7] = '\0';
   file[1] = '\x01';
-  EXPECT_EQ(refusal(file), "its header ends at byte 266 of 10");
+  EXPECT_EQ(refusal(file), "the header ends at byte 266, but the file has only 10 bytes");
 }
 
 TEST(Safetensors, RefusesToWriteInvalidNames) {

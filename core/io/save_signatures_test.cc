@@ -104,7 +104,7 @@ TEST_F(SaveSignatures, AFailedSelectionListsAllSignatures) {
                               .function;
 
   EXPECT_ERROR(which(f, of(DType::kF64, {2, 3})), Code::kInvalidArgument,
-               "function f has no signature for (f64[2,3]); it has\n"
+               "function f has no signature for (f64[2,3]). Its signatures are\n"
                "  (x: f32[n,3])\n  (x: u8[n,3])");
   const Tensor x = of(DType::kF32, {2, 3});
   const tenon_static n = number_named("n", 1);
@@ -221,7 +221,7 @@ TEST_F(SaveStatics, StaticArgumentsSelectTheSignature) {
   EXPECT_TENSOR(call_with(read, {number_named("by", 2)}), f32({2, 20}));
   EXPECT_TENSOR(call_with(read, {number_named("by", 3)}), f32({3, 30}));
   EXPECT_ERROR(call_with(read, {number_named("by", 4)}), Code::kInvalidArgument,
-               "no signature for (f32[2]) with by=4; it has\n"
+               "no signature for (f32[2]) with by=4. Its signatures are\n"
                "  (x: f32[x_0]) with by=2\n  (x: f32[x_0]) with by=3");
   EXPECT_ERROR(call_with(read, {number_named("others", 4)}), Code::kInvalidArgument,
                "with by=2, others=4");

@@ -20,7 +20,7 @@ constexpr int kMaxDepth = 64;
 }
 
 std::string_view text_in(tenon_string text, const char* what) {
-  if (!text.data && text.size > 0) refuse(format("has {} with a size and no data", {what}));
+  if (!text.data && text.size > 0) refuse(format("contain {} with a size and no data", {what}));
   return text.data ? std::string_view(text.data, text.size) : std::string_view();
 }
 
@@ -49,7 +49,7 @@ uint64_t identity_of(const void* handle) {
     case Kind::kFunction:
       return static_cast<const Function*>(handle)->id();
     default:
-      refuse("has a handle of an object that is not a tensor, variable, generator or function");
+      refuse("contain a handle of an object that is not a tensor, variable, generator or function");
   }
 }
 
@@ -58,7 +58,7 @@ std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bo
   require_list(items, n);
   std::vector<const tenon_static*> all;
   for (size_t i = 0; i < n; ++i) {
-    if (by_name && name_of(items[i]).empty()) refuse("has an item of a map that has no name");
+    if (by_name && name_of(items[i]).empty()) refuse("contain a map with an unnamed item");
     all.push_back(items + i);
   }
   std::stable_sort(all.begin(), all.end(), [](const tenon_static* a, const tenon_static* b) {
@@ -72,7 +72,7 @@ std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bo
 }
 
 void write(const tenon_static& value, std::string& key, std::string& text, int depth) {
-  if (depth > kMaxDepth) refuse(format("is nested {} deep", {depth}));
+  if (depth > kMaxDepth) refuse(format("are nested {} levels deep", {depth}));
   key += static_cast<char>('a' + value.kind);
   switch (value.kind) {
     case TENON_STATIC_NONE:

@@ -78,7 +78,7 @@ printed '^XPASS value abs f32'
 sed -i 's/"f32->f32"/"f32->f23"/' kernels.def
 cmake --build build
 finds "$kit" --plugin "$plugin" --op abs 2>"$work/errors"
-grep 'its kernels\[3\]: signature .* expected a dtype or a letter at position 5' "$work/errors"
+grep 'kernels\[3\]: signature .* expected a dtype or a letter at position 5' "$work/errors"
 sed -i 's/"f32->f23"/"f32->f32"/' kernels.def
 cmake --build build
 

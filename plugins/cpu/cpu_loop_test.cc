@@ -199,7 +199,7 @@ TEST(CpuLoop, RefusesTooManyValues) {
   }
   const Tensor x = tenon_sdk::testing::f32({1, 2});
   const Launched got = cpu().run_loop(instructions, {x}, {200}, {x});
-  EXPECT_EQ(got.refusal, "does not support loops with so many values");
+  EXPECT_EQ(got.refusal, "supports loops of at most 96 values only");
 }
 
 TEST(CpuLoop, LoopWithTooManyLiveValuesIsRefused) {
@@ -214,7 +214,7 @@ TEST(CpuLoop, LoopWithTooManyLiveValuesIsRefused) {
   }
   const Tensor x = tenon_sdk::testing::f64({1, 2});
   EXPECT_EQ(cpu().run_loop(instructions, {x}, {82}, {x}).refusal,
-            "has no room for so many values at once");
+            "supports fewer values that are live at the same time");
   // 40 live values fit into a tile.
   instructions.erase(instructions.begin() + 40, instructions.begin() + 55);
   for (size_t i = 40; i < instructions.size(); ++i) instructions[i].inputs = {0, 1, 2};

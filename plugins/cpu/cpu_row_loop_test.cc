@@ -320,7 +320,7 @@ TEST(CpuRowLoop, AliasesAnInputOnlyIfNoLaterStageReadsIt) {
 TEST(CpuRowLoop, RowsAlongOtherThanTheLastAxesAreRefused) {
   RowLoop loop({2, 3}, 1);
   loop.give(loop.reduce(TENON_OP_sum, loop.input(f32({2, 3}, {1, 2, 3, 4, 5, 6}))));
-  EXPECT_EQ(loop.run(cpu()).refusal, "has loops only over rows along the last axes");
+  EXPECT_EQ(loop.run(cpu()).refusal, "supports fused loops only over rows along the last axes");
 }
 
 }  // namespace

@@ -56,8 +56,7 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   if (index >= n) {
     return instance.host().error(
         TENON_NOT_FOUND, "cuda: device index " + std::to_string(index) +
-                             " is out of range: the number of devices is " + std::to_string(n) +
-                             " devices");
+                             " is out of range: the number of devices is " + std::to_string(n));
   }
   std::unique_ptr<Device> made;
   if (tenon_error* error = Device::open(instance, instance.devices()[index], made)) return error;

@@ -16,7 +16,8 @@ inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
 
 // Refuses an op whose output sizes depend on data and are not given by the attribute `size`.
 inline Prepared refuse_unsized() {
-  return tenon_sdk::refuse("needs the attribute size, because the output sizes depend on data");
+  return tenon_sdk::refuse(
+      "needs the attribute size, without which the output sizes depend on data");
 }
 
 // unary.cc

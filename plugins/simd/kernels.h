@@ -88,7 +88,7 @@ inline bool has_input(const tenon_launch& launch, size_t i) {
 
 // Refuses ops with data-dependent output sizes if the call does not specify the size.
 inline Prepared refuse_unsized() {
-  return refuse("has outputs of data-dependent sizes, so the call must count them first");
+  return refuse("needs the attribute size, without which the output sizes depend on data");
 }
 
 // Implemented in kernels/loop.cc, and in kernels/row_loop.cc for loops over rows.

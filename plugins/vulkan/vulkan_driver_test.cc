@@ -137,7 +137,7 @@ TEST(VulkanInstance, RejectsUnknownOptions) {
 TEST(VulkanInstance, RejectsASwitchThatIsNeitherOnNorOff) {
   const Failure failure = TestDevice::try_create(Settings{{"visible", "perhaps"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
-  EXPECT_TRUE(says(failure, "'perhaps', not 0 or 1")) << failure.message;
+  EXPECT_TRUE(says(failure, "'perhaps', but must be 0 or 1")) << failure.message;
 }
 
 TEST(VulkanInstance, RejectsARelativeCachePath) {
@@ -147,7 +147,7 @@ TEST(VulkanInstance, RejectsARelativeCachePath) {
 TEST(VulkanInstance, IsUnavailableWithoutALoader) {
   const Failure failure = TestDevice::try_create(Settings{{"loader", "/nonexistent"}});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
-  EXPECT_TRUE(says(failure, "there is no Vulkan loader")) << failure.message;
+  EXPECT_TRUE(says(failure, "cannot load the Vulkan loader")) << failure.message;
 }
 
 TEST(VulkanInstance, IsUnavailableIfTheLoaderFileIsNotAVulkanLoader) {
@@ -168,7 +168,7 @@ TEST(VulkanInstance, ErrorForNoMatchingDeviceListsTheDevices) {
   NEED_A_DEVICE(bench);
   const Failure failure = TestDevice::try_create(Settings{{"device", "abacus"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
-  EXPECT_TRUE(says(failure, "no device is 'abacus'; there are ")) << failure.message;
+  EXPECT_TRUE(says(failure, "no device matches 'abacus'; the devices are ")) << failure.message;
   EXPECT_TRUE(says(failure, bench.properties().description.data)) << failure.message;
 }
 
@@ -208,7 +208,7 @@ TEST(VulkanInstance, OrdersDevicesByType) {
   EXPECT_EQ(chosen({{"device", "1"}}), (Names{software[0]}));
   const Failure failure = TestDevice::try_create({{"device", "integrated"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
-  EXPECT_TRUE(says(failure, "there are Broken Board, " + software[0])) << failure.message;
+  EXPECT_TRUE(says(failure, "the devices are Broken Board, " + software[0])) << failure.message;
 }
 
 TEST(VulkanInstance, ListsTheDevicesOfAllDrivers) {

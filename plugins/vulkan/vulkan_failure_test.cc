@@ -86,7 +86,8 @@ TEST_P(VulkanFailure, RejectedSubmissionIsReportedForEachOfItsLaunches) {
     ASSERT_EQ(heard().failed.size(), 3u);
     for (const auto& [ticket, failure] : heard().failed) {
       EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY) << failure.message;
-      EXPECT_TRUE(says(failure, "the device rejected its submission")) << failure.message;
+      EXPECT_TRUE(says(failure, "the driver rejected the submission of the launch"))
+          << failure.message;
       EXPECT_TRUE(says(failure, "VK_ERROR_OUT_OF_DEVICE_MEMORY")) << failure.message;
     }
   }
@@ -157,7 +158,7 @@ TEST_P(VulkanFailure, FailedCopyIsReportedToTheFirstWaiter) {
   stream.fill(a, 0, 400, 0, 4);
   const Failure waited = take(TestDevice::calls().wait(stream.get()));
   EXPECT_EQ(waited.code, TENON_OUT_OF_MEMORY);
-  EXPECT_TRUE(says(waited, "the device rejected the submission of a copy")) << waited.message;
+  EXPECT_TRUE(says(waited, "the driver rejected the submission of a copy")) << waited.message;
   EXPECT_TRUE(says(waited, "VK_ERROR_OUT_OF_DEVICE_MEMORY")) << waited.message;
   stream.fill(a, 0, 400, 0, 4);
   const Failure told = notified(stream);

@@ -181,8 +181,9 @@ TEST(VulkanLimits, AllocationsAreLimitedToTheRemainingBudget) {
   tenon_buffer_p* large = nullptr;
   const Failure failure = take(TestDevice::calls().allocate(bench.device(), 4 << 20, &large));
   EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY);
-  EXPECT_NE(failure.message.find("4194304 bytes: the driver's budget has 3145728 left"),
-            std::string::npos)
+  EXPECT_NE(
+      failure.message.find("4194304 bytes: the driver's memory budget has only 3145728 bytes left"),
+      std::string::npos)
       << failure.message;
 }
 

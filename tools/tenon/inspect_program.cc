@@ -85,7 +85,7 @@ std::string reason_of(const Json& call) {
   if (how == "view") return "a view, nothing runs";
   if (how == "parts") return "decomposed, because the device " + why;
   if (how == "elsewhere")
-    return "not on this device, because it " + why + ": on the CPU, with copies";
+    return "not on this device, because the device " + why + ": on the CPU, with copies";
   if (how == "blocks") return "code that the host chooses by what is computed";
   return "the host";
 }

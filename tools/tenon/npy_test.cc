@@ -115,7 +115,7 @@ TEST(Npy, ReportsInvalidFiles) {
       {npy(header("<f4", "2"), eight), "there is no '('"},
       {npy(header("|u1", "(" + deep + ")"), "a"), "more than 16 axes"},
       {npy(header(">f4", "(2,)"), eight), "big-endian, '>f4'; save x.astype('<f4') instead"},
-      {npy(header("<c8", "(1,)"), eight), "dtype '<c8' are not read"},
+      {npy(header("<c8", "(1,)"), eight), "dtype '<c8' is not supported"},
       {npy(header("<U2", "(1,)"), eight), "dtype '<U2'"},
       {npy(header("|O", "(1,)"), eight), "dtype '|O'"},
       {npy(header("", "(1,)"), eight), "dtype ''"},

@@ -171,7 +171,7 @@ TEST_F(ProgramCommands, RunReportsInvalidInputs) {
       {"run one", "no --input NAME=FILE.npy is given for x; it takes\n  x  f32[n,2]"},
       {"run one -i z=x.npy", "has no input 'z'"},
       {"run one -i x=x.npy -i x=y.npy", "given twice"},
-      {"run one -i x.npy", "it has the form NAME=VALUE"},
+      {"run one -i x.npy", "the value must have the form NAME=VALUE"},
       {"run one -i x=no_such.npy", "no_such.npy: No such file"},
       {"run one -i x=words.npy", "not a .npy file"},
       {"run one -i x=whole.npy", "whole.npy holds i64[1,2], and the function takes f32[n,2]"},
@@ -220,7 +220,8 @@ TEST_F(ProgramCommands, RunListsSignaturesIfNoneMatches) {
                    "  times(x: f32[n,2]) with by=3 -> output: f32[n,2]\n"))
       << outcome;
   EXPECT_TRUE(tenon("run times -i y=x.npy").says("has no input 'y'; it has\n  times(x: f32[n,2])"));
-  EXPECT_TRUE(tenon("run times -i x=x.npy --static by").says("it has the form NAME=VALUE"));
+  EXPECT_TRUE(
+      tenon("run times -i x=x.npy --static by").says("the value must have the form NAME=VALUE"));
   EXPECT_TRUE(tenon("run one -i x=x.npy --static by=2").says("--static NAME=VALUE gives one"));
 }
 
@@ -300,7 +301,7 @@ TEST_F(ProgramCommands, RunReportsWhatCannotBeBatched) {
   } cases[] = {
       {"run two -f both -i x=x.npy -i y=short.npy", "of which x has 3 and y has 2"},
       {"run whole_only -f scaled -i x=x.npy -i scale=scale.npy", "input scale has no axis"},
-      {"run whole_only -f nothing", "there is no input to be cut"},
+      {"run whole_only -f nothing", "the call has no inputs to divide into batches"},
       {"run whole_only -f total -i x=x.npy", "the output output is f32[] for inputs of 2"},
       {"run whole_only -f pairs -i x=x.npy", "axis 0 has the size 1 instead of 2"},
   };
@@ -361,7 +362,7 @@ TEST_F(ProgramCommands, InspectListsUnknownOpsWithTheirNodes) {
   }
   EXPECT_EQ(tenon("inspect x.npy").status, 1);
   EXPECT_EQ(tenon("inspect one --size n=many").status, 1);
-  EXPECT_TRUE(tenon("inspect one --size n=-4").says("no number from 0"));
+  EXPECT_TRUE(tenon("inspect one --size n=-4").says("must be a number from 0"));
 }
 
 // ---- profile
@@ -453,8 +454,8 @@ TEST_F(ProgramCommands, OpsAnswersQuicklyForAVeryLongName) {
 TEST_F(ProgramCommands, ConvertReportsWhatCannotBeConverted) {
   write_model("strange.onnx", "Frobnicate");
   EXPECT_TRUE(tenon("convert strange.onnx nowhere").says("Frobnicate"));
-  EXPECT_TRUE(tenon("convert one new.onnx").says("what is written is a folder"));
-  EXPECT_TRUE(tenon("convert two nowhere --name f").says("and this has 2"));
+  EXPECT_TRUE(tenon("convert one new.onnx").says("the output must be a folder"));
+  EXPECT_TRUE(tenon("convert two nowhere --name f").says("but this program has 2"));
   EXPECT_FALSE(std::filesystem::exists("nowhere"));
   EXPECT_EQ(tenon("convert one").status, 2);
 }

@@ -252,7 +252,7 @@ TEST(StaticTest, ListsAndMapsAreReadByIndexAndName) {
     map.at("two");
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_EQ(error.message(), "Static: the map has no item \"two\"; there are list, one");
+    EXPECT_EQ(error.message(), "Static: the map has no item \"two\"; its items are list, one");
   }
 }
 
@@ -270,7 +270,7 @@ TEST(StaticTest, WrongKindAndMissingNameAreErrors) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kNotFound);
     EXPECT_EQ(error.message(),
-              "statics: there is no static argument \"rat\"; there are mode, rate");
+              "statics: there is no static argument \"rat\"; the arguments are mode, rate");
   }
 }
 

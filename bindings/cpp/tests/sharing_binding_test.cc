@@ -43,7 +43,7 @@ TEST(ImportedMemory, IsReleasedIfTheNumberOfStridesIsWrong) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kInvalidArgument);
     EXPECT_EQ(error.message(),
-              "from_host: strides must be one for each axis, but there are 1 for 2");
+              "from_host: strides must have one entry for each axis, but has 1 entries for rank 2");
   }
   EXPECT_EQ(returned, 1);
   EXPECT_THROW(Tensor::from_host(std::span(memory), Shape{2}, nullptr, Shape{1, 1}), Error);

@@ -28,7 +28,9 @@ class Block {
       const result = call(borrow(inputs));
       if (typeof result?.then === 'function') throw invalid('a branch or a loop body returned a Promise');
       const { leaves, structure } = flattenTree(result);
-      if (leaves.length > max) throw invalid(`a block returned ${leaves.length} tensors, but at most ${max} are allowed`);
+      if (leaves.length > max) {
+        throw invalid(`a block returned ${leaves.length} tensors, but at most ${max} are allowed`);
+      }
       this.structure = structure;
       return handOver(leaves);
     }));
@@ -66,7 +68,8 @@ function structureOf(blocks, name) {
   const found = blocks.filter((block) => block.structure !== null).map((block) => block.structure);
   for (const structure of found) {
     if (!sameStructure(structure, found[0])) {
-      throw invalid(`${name}: the branches must return the same structure, but return ${structureText(found[0])} and ${structureText(structure)}`);
+      throw invalid(`${name}: the branches must return the same structure, but return ` +
+                    `${structureText(found[0])} and ${structureText(structure)}`);
     }
   }
   return found[0];
@@ -117,7 +120,8 @@ export function whileLoop(condition, body, initial, { policy = 'stack', maxTrips
     const list = Array.isArray(result) ? result : [result];
     const found = flattenTree(list);
     if (!sameStructure(found.structure, structure)) {
-      throw invalid(`whileLoop: the body returned ${structureText(found.structure)}, but must return the structure of the initial values, ${structureText(structure)}`);
+      throw invalid(`whileLoop: the body returned ${structureText(found.structure)}, but must return ` +
+                    `the structure of the initial values, ${structureText(structure)}`);
     }
     return list;
   };
@@ -145,7 +149,8 @@ export function scan(body, initial, xs, { reverse = false, policy = 'stack' } = 
         unflattenTree(carried.structure, tensors.slice(0, n)), unflattenTree(slices.structure, tensors.slice(n)));
     const found = flattenTree(next);
     if (!sameStructure(found.structure, carried.structure)) {
-      throw invalid(`scan: the body returned ${structureText(found.structure)}, but must return the structure of the carried values, ${structureText(carried.structure)}`);
+      throw invalid(`scan: the body returned ${structureText(found.structure)}, but must return ` +
+                    `the structure of the carried values, ${structureText(carried.structure)}`);
     }
     const stacked = output === undefined || output === null ? { leaves: [], structure: [] } : flattenTree(output);
     outputs = stacked.structure;

@@ -92,7 +92,9 @@ export function readValues(values, dtype, shape) {
   if (isTyped(values)) {
     found = [values.length];
     own = dtypeOfArray(values)?.name;
-    if (!own) throw invalid(`tensor: a ${values.constructor.name} is not supported, because no dtype corresponds to it`);
+    if (!own) {
+      throw invalid(`tensor: a ${values.constructor.name} is not supported, because no dtype corresponds to it`);
+    }
   } else if (values instanceof ArrayBuffer) {
     if (!dtype) throw invalid('tensor: pass the option dtype together with an ArrayBuffer');
     const { array } = dtypeOf(dtype);

@@ -161,7 +161,9 @@ export function readFile(path) {
 }
 
 function writeFile(folder, name, data) {
-  if (name.includes('/') || name.startsWith('.')) throw invalid(`'${name}' is not a valid file name: it must not contain '/' or begin with '.'`);
+  if (name.includes('/') || name.startsWith('.')) {
+    throw invalid(`'${name}' is not a valid file name: it must not contain '/' or begin with '.'`);
+  }
   fileSystem.writeFile(`${folder}/${name}`, data);
 }
 

@@ -142,7 +142,8 @@ function finish(mine, outside, result) {
 function throwIfPromise(result, where) {
   if (typeof result?.then === 'function') {
     result.then(undefined, () => {});
-    throw invalid(`${where}: the function returned a Promise, but must be synchronous. Code after an await would run outside the scope; ` +
+    throw invalid(`${where}: the function returned a Promise, but must be synchronous. ` +
+                  'Code after an await would run outside the scope; ' +
                   'await between calls instead');
   }
 }

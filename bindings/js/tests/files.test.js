@@ -52,7 +52,7 @@ test('a program is saved to files and opened again', async () => {
   const model = await tenon.openProgram(tenon.saveProgram({ f: tenon.function((x) => x.exp()).trace(tenon.tensor([0])) })['f.onnx']);
   assert.deepEqual(model.function().call([tenon.tensor([0])])[0].arraySync(), [1]);
   await assert.rejects(tenon.openProgram(Uint8Array.of(1, 2, 3)), { code: 'DATA_LOSS' });
-  await assert.rejects(tenon.openProgram({ '../x': Uint8Array.of(1) }), { message: /not the name of a file/ });
+  await assert.rejects(tenon.openProgram({ '../x': Uint8Array.of(1) }), { message: /not a valid file name/ });
 });
 
 test('opening and disposing 200 programs does not grow memory', async () => {

@@ -145,7 +145,7 @@ test('errors of loops describe the mismatch', () => {
   assert.throws(() => tenon.whileLoop((v) => v.less(1), (v) => v, tenon.tensor(0), { policy: 'none' }),
       { message: /policy must be one of/ });
   assert.throws(() => tenon.whileLoop((a, b) => a.less(1), (a, b) => [a], [tenon.tensor(0), tenon.tensor(0)]),
-      { message: /the body returns/ });
+      { message: /the body returned/ });
 });
 
 test('lists of tensors work eagerly and in functions', () => {

@@ -145,7 +145,8 @@ def _arguments(function, options):
     names = [spec.name for spec in signature["inputs"]]
     for name in given:
         if name not in names:
-            raise CommandError(f"{function.name} has no input '{name}'; its inputs are {_specs(signature)}")
+            raise CommandError(f"{function.name} has no input '{name}'; its inputs are "
+                               f"{_specs(signature)}")
     missing = [name for name in names if name not in given]
     if missing:
         raise CommandError(f"{function.name} needs --input {missing[0]}=FILE.npy; its inputs are "
@@ -240,12 +241,15 @@ def _parser():
         if program:
             added.add_argument("program", metavar="PROGRAM", help=_PROGRAM)
             added.add_argument("-f", "--function", metavar="NAME",
-                               help="name of the function; may be omitted if the program has only one")
+                               help="name of the function; may be omitted if the program has only "
+                               "one")
             added.add_argument("-d", "--device", metavar="NAME", default="cpu",
-                               help="name of the device that runs it, as listed by `devices` (default: cpu)")
+                               help="name of the device that runs it, as listed by `devices` "
+                               "(default: cpu)")
         if call:
             added.add_argument("-i", "--input", metavar="NAME=FILE.npy", action="append", default=[],
-                               help="file of an input, written by numpy.save(); repeat the option for each input")
+                               help="file of an input, written by numpy.save(); repeat the option "
+                                   "for each input")
             added.add_argument("--static", metavar="NAME=VALUE", action="append", default=[],
                                help="a static argument: true, false, a number or a string")
         return added
@@ -265,7 +269,8 @@ def _parser():
     added = command(profile, "Call a function many times and print where the time goes.", True, True)
     added.add_argument("-n", "--repeat", metavar="N", type=int, default=10,
                        help="number of measured calls (default: 10)")
-    added.add_argument("--trace", metavar="FILE.json", help="write the trace to a file for https://ui.perfetto.dev")
+    added.add_argument("--trace", metavar="FILE.json",
+                       help="write the trace to a file for https://ui.perfetto.dev")
     added.add_argument("--json", action="store_true", help="print the rows as JSON")
     return parser
 

@@ -150,8 +150,8 @@ def while_loop(cond_fn, body_fn, loop_vars, *, policy: str = "stack", maximum_it
             result = type(variables)(result)
         values, shape = _tree.tree_flatten(result)
         if shape != structure:
-            raise TypeError("while_loop: the body must return a tree with the structure of the loop "
-                            f"variables, but returned {_text(shape)} instead of {_text(structure)}")
+            raise TypeError("while_loop: the body must return a tree with the structure of the "
+                            f"loop variables, but returned {_text(shape)} instead of {_text(structure)}")
         return [_same_dtype(_leaf(value), before) for value, before in zip(values, inputs)]
 
     if not initial:
@@ -198,7 +198,8 @@ def scan(body, init, xs, *, reverse: bool = False, policy: str = "stack"):
                                      _tree.tree_unflatten(slice_structure, inputs[n:]))
         leaves, shape = _tree.tree_flatten(next_carried)
         if shape != structure:
-            raise TypeError("scan: the body must return the structure of the carried values, but returned "
+            raise TypeError("scan: the body must return the structure of the carried values, but "
+                            "returned "
                             f"{_text(shape)} instead of {_text(structure)}")
         more, state["structure"] = _tree.tree_flatten(() if outputs is None else outputs)
         state["none"] = outputs is None

@@ -149,7 +149,8 @@ class _Arguments:
         self.numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         for number in self.numbers:
             if not -len(args) <= number < len(args):
-                raise ValueError(f"argnums has {number}, but the call has only {len(args)} positional arguments")
+                raise ValueError(f"argnums has {number}, but the call has only {len(args)} positional "
+                                 "arguments")
         self.chosen = [args[number] for number in self.numbers]
         leaves, self.structure = _tree.tree_flatten(self.chosen)
         self.leaves = [leaf if isinstance(leaf, (Tensor, Variable)) else _floating(leaf)

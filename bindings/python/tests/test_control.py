@@ -58,7 +58,7 @@ def test_while_loop_is_differentiable(run, same):
 
 
 def test_a_loop_must_keep_its_structure():
-    with pytest.raises(TypeError, match="another structure"):
+    with pytest.raises(TypeError, match="the body must return a tree with the structure"):
         tn.while_loop(lambda x: x < 3, lambda x: (x, x), (tn.tensor(0),))
 
 

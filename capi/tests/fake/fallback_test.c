@@ -277,8 +277,8 @@ static void a_fallback_logs_one_warning(void) {
 
   CHECK(said.lines == 1 && said.level == TENON_LOG_WARNING);
   CHECK_TEXT(tenon_str(said.last),
-             "neg: fake:0 claims this op but has no kernel for it; it runs on cpu:0, with copies "
-             "each way");
+             "neg: fake:0 claims this op but has no kernel for it. The op runs on cpu:0 instead, "
+             "and its inputs and outputs are copied");
   CHECK_OK(tenon_neg(there(), t[1], &t[2]));
   CHECK(said.lines == 1);
   CHECK(holds_2(t[2], 1, 2));
@@ -337,9 +337,10 @@ static void one_warning_for_each_op_and_device(void) {
     CHECK_OK(tenon_cholesky(other, t[1], NULL, &t[3 + 3 * i]));
     CHECK(said.lines == (i == 0 ? 2 : 3));
     if (i == 0) {
-      CHECK_TEXT(tenon_str(said.last),
-                 "cholesky: other:0 has no kernel for this op; it runs on cpu:0, with copies each "
-                 "way");
+      CHECK_TEXT(
+          tenon_str(said.last),
+          "cholesky: other:0 has no kernel for this op. The op runs on cpu:0 instead, and its "
+          "inputs and outputs are copied");
     }
     CHECK_OK(tenon_det(other, t[1], &t[4 + 3 * i]));
     CHECK(said.lines == 3);
@@ -396,9 +397,8 @@ static void without_a_log_callback_the_warning_goes_to_stderr(void) {
   rewind(file);
   CHECK(fgets(line, sizeof line, file) != NULL);
   CHECK_TEXT(tenon_str(line),
-             "tenon: neg: fake:0 claims this op but has no kernel for it; it runs on cpu:0, with "
-             "copies each "
-             "way\n");
+             "tenon: neg: fake:0 claims this op but has no kernel for it. The op runs on cpu:0 "
+             "instead, and its inputs and outputs are copied\n");
   CHECK(fgets(line, sizeof line, file) == NULL);
   fclose(file);
   CHECK(holds_2(t[1], -1, -2));
@@ -429,9 +429,9 @@ static void explain_mentions_the_fallback_policy(void) {
   CHECK_OK(tenon_explain(there(), TENON_OP_neg, NULL, t, 1, &text));
 
   CHECK_TEXT(text,
-             "neg -> f32[2] on fake:0: not on this device, because it claims this op but has no "
-             "kernel for it; the "
-             "context's policy decides");
+             "neg -> f32[2] on fake:0: not on this device, because the device claims this op but "
+             "has no kernel for it; the context's fallback policy determines what happens "
+             "instead");
   CHECK(said.lines == 0);
   tenon_string_release(text);
   close_all(t, 1);

@@ -156,10 +156,11 @@ static void check_lost(const char* options) {
   tenon_tensor_release(lost);
   tenon_error_release(tenon_scope_wait(there()));
 
-  CHECK_ERROR(tenon_neg(there(), t[0], &lost), TENON_DEVICE_LOST, "fake:0 is lost until a new");
+  CHECK_ERROR(tenon_neg(there(), t[0], &lost), TENON_DEVICE_LOST,
+              "device fake:0 is lost; open it in a new context");
   CHECK_ERROR(tenon_tensor_read(there(), t[1], read, sizeof read), TENON_DEVICE_LOST, "is lost");
   CHECK_ERROR(tenon_tensor_from_data(there(), TENON_FLOAT32, shape, 1, &value, 4, &lost),
-              TENON_DEVICE_LOST, "neg: the cable was pulled out");
+              TENON_DEVICE_LOST, "neg: the fake device was lost (option lose_at)");
   close_all(t, 2);
 }
 
@@ -346,7 +347,7 @@ static void unknown_plugin_options_are_refused(void) {
   CHECK_OK(tenon_context_create(&options, &own));
 
   CHECK_ERROR(tenon_context_find_device(own, tenon_str("fake"), &device), TENON_NOT_FOUND,
-              "fake: there is no option 'explode'");
+              "fake: unknown option 'explode'");
 
   CHECK(device == NULL);
   unsetenv("TENON_TEST_OPTIONS");

@@ -320,7 +320,7 @@ TEST_F(OnnxAdapters, BlockwiseScalesApplyAlongAnAxis) {
 
   EXPECT_TENSOR(run(file, {f32({1.4, 2, 33})}), f32({1, 2, 30}));
   EXPECT_ERROR(run(file, {f32({1, 2, 3, 4, 5})}), Code::kInvalidArgument,
-               "does not have one element for each 2 of f32[5] along axis 0");
+               "must have one element for each block of 2 elements of f32[5] along axis 0");
 }
 
 TEST_F(OnnxAdapters, GridSampleReadsZerosAtNanPositions) {
@@ -348,7 +348,8 @@ TEST_F(OnnxAdapters, NonMaxSuppressionIgnoresNanScores) {
 TEST_F(OnnxAdapters, FourierTransformsAboveTheMaximumLengthAreRefused) {
   EXPECT_ERROR(run_node(node("DFT", {"x", "length"}, {"y"}), {f32({1, 1, 1}, {1})}, 17,
                         {int_tensor("length", {5000})}),
-               Code::kUnimplemented, "supports lengths of at most 4096, but the length is 5000");
+               Code::kUnimplemented,
+               "lengths of at most 4096 are supported, but the length is 5000");
 }
 
 }  // namespace

@@ -100,12 +100,12 @@ const OpenFile& ModelFolder::open(const std::string& location) {
     const int folder = i + 1 < parts.size() ? O_DIRECTORY : 0;
     OpenFile next(::openat(from, parts[i].c_str(), kReading | O_NOFOLLOW | folder));
     const int error = errno;
-    require_code(next.is_open(),
-                 error == ENOENT || error == EACCES || error == ENOMEM ? code_of_errno(error)
-                                                                       : Code::kDataLoss,
-                 "\"{}\" must be a file in the model's folder without symbolic links, and cannot "
-                 "be opened: {}",
-                 location, std::strerror(error));
+    require_code(
+        next.is_open(),
+        error == ENOENT || error == EACCES || error == ENOMEM ? code_of_errno(error)
+                                                              : Code::kDataLoss,
+        "\"{}\" cannot be opened as a file of the model's folder without symbolic links: {}",
+        location, std::strerror(error));
     inner = std::move(next);
   }
   const struct stat status = status_of(inner.descriptor());

@@ -109,7 +109,7 @@ TEST_F(ModelProgram, DeclaredSizesFormASignature) {
   EXPECT_ERROR(call(f.function, {f32({1, 2}, {1, 2}), f32({2, 2}, {1, 2, 3, 4})}),
                Code::kInvalidArgument, "N is 1, but 2 in z");
   EXPECT_ERROR(program->find("g"), Code::kNotFound,
-               "the program has no function \"g\"; it has file");
+               "the program has no function \"g\"; its functions are file");
 }
 
 TEST_F(ModelProgram, ValuesMatchTheirDeclarations) {
@@ -163,10 +163,11 @@ TEST_F(ModelProgram, UntraceableModelsRunCallByCallAndReportWhy) {
 
   EXPECT_TENSOR(call_one(f, {f32({5, 6}), pads(1, 0)}), f32({0, 5, 6}));
   EXPECT_TENSOR(call_one(f, {f32({7}), pads(0, 2)}), f32({7, 0, 0}));
-  const std::string why = "function file runs call by call, as it cannot be traced: node \"wider\"";
+  const std::string why =
+      "function file cannot be traced and therefore runs op by op: node \"wider\"";
   EXPECT_EQ(log_.find(why), 0u) << log_;
-  EXPECT_EQ(log_.rfind("runs call by call"), log_.find("runs call by call"));
-  EXPECT_NE(f->explain().find("runs call by call, since node \"wider\""), std::string::npos);
+  EXPECT_EQ(log_.rfind("runs op by op"), log_.find("runs op by op"));
+  EXPECT_NE(f->explain().find("runs op by op, because node \"wider\""), std::string::npos);
 }
 
 TEST_F(ModelProgram, TheErrorOfACallNamesTheNodeAndTheSizes) {

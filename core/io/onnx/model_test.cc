@@ -63,7 +63,7 @@ TEST_F(OnnxTensor, RawBytesAreTheElements) {
   EXPECT_TENSOR(read(tensor(kOnnxFloat, raw)), f32({}, {1}));
   EXPECT_TENSOR(read(tensor(kOnnxBool, "\x05")), make(DType::kBool, {}, {1}));
   EXPECT_ERROR(read(tensor(kOnnxFloat, raw + raw)), Code::kDataLoss,
-               "tensor \"\" is f32[] with 4 bytes, but has 8");
+               "tensor \"\" is f32[] and needs 4 bytes, but has 8 bytes");
 }
 
 TEST_F(OnnxTensor, UnreadableElementsAreReportedWhenTheyAreNeeded) {
@@ -71,10 +71,11 @@ TEST_F(OnnxTensor, UnreadableElementsAreReportedWhenTheyAreNeeded) {
 
   EXPECT_EQ(refusal(with_initializer(WireWriter().number(2, kString).text(6, "z"))), "");
   EXPECT_ERROR(read(WireWriter().number(2, kString).text(8, "words")), Code::kUnimplemented,
-               "tensor \"words\" cannot be read: its elements are of string");
-  EXPECT_ERROR(read(WireWriter().number(2, 77)), Code::kUnimplemented, "of element type 77");
+               "tensor \"words\" cannot be read: the elements have an unsupported type: string");
+  EXPECT_ERROR(read(WireWriter().number(2, 77)), Code::kUnimplemented,
+               "an unsupported type: element type 77");
   EXPECT_ERROR(read(WireWriter().number(2, kOnnxFloat).number(14, kExternal)), Code::kUnimplemented,
-               "its elements are in another file");
+               "the elements are in another file");
 }
 
 TEST(OnnxModel, TheNumberOfElementsMustMatchTheShape) {

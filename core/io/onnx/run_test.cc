@@ -95,7 +95,7 @@ TEST_F(OnnxRun, ValuesAreComputedOnceAndBeforeTheyAreRead) {
   EXPECT_ERROR(with({}), Code::kDataLoss,
                "the value \"y\" is read, but no earlier node defines it");
   EXPECT_ERROR(with({node("Neg", {"x"}, {"y", "more"}), node("Abs", {"more"}, {"z"})}),
-               Code::kUnimplemented, "output 1 was requested, but 1 are known");
+               Code::kUnimplemented, "the node uses output 1, but the op has only 1 known outputs");
 }
 
 // ---- control flow

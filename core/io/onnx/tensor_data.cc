@@ -189,7 +189,7 @@ TensorData read_tensor_data(WireReader reader) {
   }
   data.type = checked_type(data.name, fields);
   if (data.type.dtype == DType::kNone) {
-    data.unreadable = "the elements have the unsupported type " + name_of_element(fields.element);
+    data.unreadable = "the elements have an unsupported type: " + name_of_element(fields.element);
   } else if (fields.external) {
     data.unreadable = "the elements are in another file";
     data.external = std::move(external);

@@ -81,16 +81,16 @@ TEST(Wire, RepeatedNumbersMayBePackedOrNot) {
 }
 
 TEST(Wire, EveryErrorNamesItsByteOffset) {
-  EXPECT_EQ(refusal("\x08"), "byte 1: a number is cut off");
-  EXPECT_EQ(refusal("\x08\xff"), "byte 1: a number is cut off");
+  EXPECT_EQ(refusal("\x08"), "byte 1: the data ends inside a number");
+  EXPECT_EQ(refusal("\x08\xff"), "byte 1: the data ends inside a number");
   EXPECT_EQ(refusal(std::string("\x08") + std::string(10, '\x80')),
-            "byte 1: a number is longer than 64 bits");
-  EXPECT_EQ(refusal("\x15\x01\x02"), "byte 1: a number is cut off");
+            "byte 1: a variable-length integer has more than 64 bits");
+  EXPECT_EQ(refusal("\x15\x01\x02"), "byte 1: the data ends inside a number");
   EXPECT_EQ(refusal("\x1a\x05"
                     "ab"),
-            "byte 0: field 3 has 5 bytes, but 2 are left");
+            "byte 0: field 3 has 5 bytes, but only 2 bytes remain");
   EXPECT_EQ(refusal("\x08\x01\x0b"), "byte 2: field 1 has an invalid wire type");
-  EXPECT_EQ(refusal(std::string_view("\x02\x01", 2)), "byte 0: a field has the number 0");
+  EXPECT_EQ(refusal(std::string_view("\x02\x01", 2)), "byte 0: 0 is not a valid field number");
   EXPECT_EQ(refusal(""), "");
 }
 
@@ -103,7 +103,7 @@ TEST(Wire, ByteOffsetsAreRelativeToTheWholeFile) {
               WireReader inner = fields.message();
               inner.next();
             }),
-            "byte 4: field 3 has 9 bytes, but 0 are left");
+            "byte 4: field 3 has 9 bytes, but only 0 bytes remain");
 }
 
 TEST(Wire, AFieldWithAnotherEncodingIsRefused) {
@@ -120,7 +120,7 @@ TEST(Wire, AFieldWithAnotherEncodingIsRefused) {
   EXPECT_EQ(refusal(number, [&](WireReader& f) { f.append_to(reals); }),
             "byte 0: field 1 has an unexpected wire type");
   EXPECT_EQ(refusal(text, [&](WireReader& f) { f.append_to(reals); }),
-            "byte 2: a number is cut off");
+            "byte 2: the data ends inside a number");
 }
 
 TEST(Wire, TextMustBeUtf8) {

@@ -140,11 +140,12 @@ TEST_F(Loops, FailBeyondTheMaximumOfTrips) {
     const Tensor three[] = {scalar64(2), count_from(3)}, four[] = {scalar64(2), count_from(4)};
     EXPECT_EQ(values_of(power(three[0], three[1])), Doubles{8});
     EXPECT_EQ(values_of(f->call(scope(), three, {})[0]), Doubles{8});
-    EXPECT_ERROR(power(four[0], four[1]), Code::kInvalidArgument, "continues after 3 trips");
-    EXPECT_ERROR(f->call(scope(), four, {}), Code::kInvalidArgument, "continues after 3 trips");
+    EXPECT_ERROR(power(four[0], four[1]), Code::kInvalidArgument, "exceeds its maximum of 3 trips");
+    EXPECT_ERROR(f->call(scope(), four, {}), Code::kInvalidArgument,
+                 "exceeds its maximum of 3 trips");
   }
   loops = {.policy = LoopPolicy::kBounded};
-  EXPECT_ERROR(power(scalar64(2), count_from(3)), Code::kInvalidArgument, "needs max_trips");
+  EXPECT_ERROR(power(scalar64(2), count_from(3)), Code::kInvalidArgument, "requires max_trips");
   loops = {.max_trips = -1};
   EXPECT_ERROR(power(scalar64(2), count_from(3)), Code::kInvalidArgument,
                "max_trips must not be negative, but is -1");

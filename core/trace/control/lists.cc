@@ -293,8 +293,8 @@ Tensors vjp_stack(const StackAttrs&, const VjpArgs& v) { return {list_unstack(v.
 // ---- list_unstack
 
 TensorTypes infer_unstack(const NoAttrs&, TypeSpan in) {
-  require(!in[0].lists && in[0].rank() > 0,
-          "list_unstack needs a tensor with at least one axis, but x is {}", in[0]);
+  require(!in[0].lists && in[0].rank() > 0, "x must be a tensor with at least one axis, but is {}",
+          in[0]);
   TensorType type = in[0];
   type.shape.erase(0);
   return {list_of(type)};

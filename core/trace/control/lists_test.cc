@@ -114,7 +114,7 @@ TEST_F(Lists, CanBeDifferentiatedFromAndWithRespectTo) {
   const Tensor by_list = t->gradient(targets, cotangents, sources)[0];
   EXPECT_EQ(values_of(list_stack(by_list, 2)), (Doubles{10, 24, 0, 0}));
   EXPECT_ERROR(t->gradient(squares, list), Code::kInvalidArgument,
-               "target 0 is a list of f32[2]: pass its cotangent");
+               "target 0 is a list of f32[2]: pass a cotangent for it");
   EXPECT_ERROR(t->jacobian(squares, sources), Code::kInvalidArgument,
                "the target must be a tensor");
   EXPECT_ERROR(t->jacobian(all, sources), Code::kInvalidArgument, "a source must be a tensor");

@@ -53,7 +53,7 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
   require_no_data_dependent_sizes(*out.graph, n_symbols, name);
   for (const Tracer::Made& made : tracer.made()) {
     require_code(!made.is_permanent(), Code::kFailedPrecondition,
-                 "{} creates a variable or a generator: create it before {}", name, name);
+                 "{} creates a variable or a generator: create it before the call", name);
   }
   out.commits = tracer.commits();
   out.reloads = tracer.reloads();

@@ -92,16 +92,17 @@ TEST_F(GraphText, SkipsComments) {
 }
 
 TEST_F(GraphText, ReportsErrorsWithLineNumbers) {
-  expect_error("(x: f32[4])\n{ y = frobnicate(x) return y }", "line 2: there is no op frobnicate");
-  expect_error("(x: f32[4]) { return z }", "line 1: there is no value z");
-  expect_error("(x: f32[4]) { a, b = exp(x) return a }", "2 names for 1 values");
+  expect_error("(x: f32[4])\n{ y = frobnicate(x) return y }", "line 2: unknown op frobnicate");
+  expect_error("(x: f32[4]) { return z }", "line 1: value z is not defined");
+  expect_error("(x: f32[4]) { a, b = exp(x) return a }",
+               "2 names are assigned, but the call has 1 outputs");
   expect_error("(x: f32[4]) { a = exp(x) a = neg(x) return a }", "two values are named a");
   expect_error("(x: f32[4]) { a = sum(x, axis=1) return a }", "sum has no attribute axis");
   expect_error("(x: f31[4]) { return x }", "expected a dtype, but found \"f31\"");
   expect_error("(x: f32[4]) { return x", "but found the end");
   expect_error("(x: f32[4], x: f32[4]) { return x }", "two inputs are named x");
   expect_error("(x: f32[4]) { a = add(x, true) return a }", "a bool scalar does not fit");
-  expect_error("(x: f32[n]) where n < 0 { return x }", "a guard that never holds");
+  expect_error("(x: f32[n]) where n < 0 { return x }", "the guard can never be true");
 }
 
 }  // namespace

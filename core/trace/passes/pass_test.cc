@@ -50,19 +50,20 @@ TEST_F(Passes, VerifyNamesTheNodeAndTheRule) {
   const auto last = [](Graph& graph) { return &graph.nodes().back(); };
 
   expect_error("G1 at x", [](Graph& g, Node&) { g.set_inputs({g.inputs()[1]}); });
-  expect_error("G1 at x, which calls no op: it is an input twice", [](Graph& g, Node&) {
-    g.set_inputs({g.inputs()[0], g.inputs()[0]});
-  });
-  expect_error("G1: an input", [](Graph& g, Node& s) { g.set_inputs({&s}); });
-  expect_error("G2 at s, which calls add: it uses a value that no earlier node defines",
+  expect_error("G1 at x, which calls no op: the node is listed twice among the graph's inputs",
+               [](Graph& g, Node&) {
+                 g.set_inputs({g.inputs()[0], g.inputs()[0]});
+               });
+  expect_error("the graph violates G1: ", [](Graph& g, Node& s) { g.set_inputs({&s}); });
+  expect_error("G2 at s, which calls add: an input is a value that no earlier node defines",
                [&](Graph& g, Node& s) { s.inputs[0] = last(g)->output(); });
   expect_error("G2 at s", [](Graph&, Node& s) { s.inputs[0].index = 3; });
   expect_error("G3 at s", [](Graph&, Node& s) { s.first_slot = 0; });
   expect_error("G3 at e", [](Graph&, Node& s) { s.names[0] = "e"; });
   expect_error("G4", [&](Graph&, Node& s) { s.inputs[1].node->constant = testing::f32({1}); });
-  expect_error("G5 at s, which calls add: value 0 is f32[2], not f64[2]",
+  expect_error("G5 at s, which calls add: output 0 is inferred as f32[2], but declared as f64[2]",
                [](Graph&, Node& s) { s.types[0].dtype = DType::kF64; });
-  expect_error("G5 at s, which calls add: value 0 is f32[2], not f32[3]",
+  expect_error("G5 at s, which calls add: output 0 is inferred as f32[2], but declared as f32[3]",
                [](Graph&, Node& s) { s.types[0].shape = Dims{3}; });
   expect_error("G5 at s, which calls add: add: takes 2 inputs",
                [](Graph&, Node& s) { s.inputs.pop_back(); });

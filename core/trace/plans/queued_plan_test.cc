@@ -180,7 +180,7 @@ TEST_P(QueuedPlans, RepeatWhileTheConditionHolds) {
   }
   TripLimit three(3);
   EXPECT_ERROR(program->repeat(scope(), Tensors{f(0), f32({1, 1}), f(6)}, 0, feedback, three),
-               Code::kInvalidArgument, "continues after 3 trips");
+               Code::kInvalidArgument, "exceeds its maximum of 3 trips");
 }
 
 TEST_P(QueuedPlans, CanBeCancelled) {

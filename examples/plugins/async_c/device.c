@@ -150,7 +150,7 @@ tenon_error* async_copy(tenon_stream_p* stream, const tenon_copy_region* copy) {
   if (copy->size == 0) return NULL;
   if (!place(&copy->from, copy->size) || !place(&copy->to, copy->size)) {
     return async_error(stream->device->host, TENON_INVALID_ARGUMENT,
-                       "copy: the bytes are outside their buffer");
+                       "copy: the byte range is not inside the buffer");
   }
   return enqueue(stream, run_copy, copy_of(copy, sizeof *copy));
 }
@@ -173,11 +173,11 @@ tenon_error* async_fill(tenon_stream_p* stream, const tenon_fill_region* fill) {
   const uint32_t n = fill->pattern_size;
   if (!(n == 1 || n == 2 || n == 4 || n == 8) || fill->size % n != 0) {
     return async_error(stream->device->host, TENON_INVALID_ARGUMENT,
-                       "fill: pattern_size must be 1, 2, 4 or 8 and divide the size");
+                       "fill: pattern_size must be 1, 2, 4 or 8, and size a multiple of it");
   }
   if (!address(fill->buffer, fill->offset, fill->size)) {
     return async_error(stream->device->host, TENON_INVALID_ARGUMENT,
-                       "fill: the bytes are outside their buffer");
+                       "fill: the byte range is not inside the buffer");
   }
   return enqueue(stream, run_fill, copy_of(fill, sizeof *fill));
 }

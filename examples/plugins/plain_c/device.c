@@ -19,7 +19,9 @@ tenon_error* plain_count_devices(tenon_instance_p* self, size_t* out_count) {
 }
 
 tenon_error* plain_open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
-  if (index > 0) return plain_error(self->host, TENON_NOT_FOUND, "there is one device only");
+  if (index > 0)
+    return plain_error(self->host, TENON_NOT_FOUND,
+                       "index must be 0: the plugin has only one device");
   tenon_device_p* device = calloc(1, sizeof *device);
   if (!device) return plain_error(self->host, TENON_OUT_OF_MEMORY, "no memory for a device");
   device->host = self->host;
@@ -92,7 +94,7 @@ tenon_error* plain_copy(tenon_stream_p* stream, const tenon_copy_region* copy) {
   unsigned char* to = place(&copy->to, copy->size);
   if (!from || !to) {
     return plain_error(stream->device->host, TENON_INVALID_ARGUMENT,
-                       "copy: bytes A to B are outside a buffer of N bytes");
+                       "copy: the byte range is not inside the buffer");
   }
   memmove(to, from, (size_t)copy->size);
   return NULL;
@@ -103,12 +105,12 @@ tenon_error* plain_fill(tenon_stream_p* stream, const tenon_fill_region* fill) {
   const uint32_t n = fill->pattern_size;
   if (!(n == 1 || n == 2 || n == 4 || n == 8) || fill->size % n != 0) {
     return plain_error(host, TENON_INVALID_ARGUMENT,
-                       "fill: pattern_size must be 1, 2, 4 or 8 and divide the size N, but is M");
+                       "fill: pattern_size must be 1, 2, 4 or 8, and size a multiple of it");
   }
   unsigned char* to = address(fill->buffer, fill->offset, fill->size);
   if (!to)
     return plain_error(host, TENON_INVALID_ARGUMENT,
-                       "fill: bytes A to B are outside a buffer of N bytes");
+                       "fill: the byte range is not inside the buffer");
   /* The low bytes of the pattern come first on any machine. */
   for (uint64_t i = 0; i < fill->size; ++i) to[i] = (unsigned char)(fill->pattern >> (8 * (i % n)));
   return NULL;

@@ -18,7 +18,7 @@ static tenon_error* create(const tenon_host* host, const tenon_instance_options*
   if (PLAIN_HAS(options, n_options) && options->n_options > 0) {
     char text[200];
     const tenon_string key = options->option_keys[0];
-    snprintf(text, sizeof text, "there is no option '%.*s'", key.size < 150 ? (int)key.size : 150,
+    snprintf(text, sizeof text, "unknown option '%.*s'", key.size < 150 ? (int)key.size : 150,
              key.data);
     return plain_error(host, TENON_INVALID_ARGUMENT, text);
   }

@@ -37,7 +37,7 @@ tenon_error* Memory::out_of_memory(uint64_t size) const {
     message += ": " + std::to_string(free) + " of " + std::to_string(total) + " bytes are free";
   }
   std::lock_guard guard(mutex_);
-  message += "; this device has allocated " + std::to_string(allocated_);
+  message += "; this device has allocated " + std::to_string(allocated_) + " bytes";
   std::vector<std::pair<uint64_t, uint64_t>>
       holders;  // For each allocation size: the total bytes of its allocations, and the size.
   for (const auto& [each, n] : counts_) holders.push_back({each * n, each});

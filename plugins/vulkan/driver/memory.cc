@@ -80,8 +80,8 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
 tenon_error* Memory::add_block(uint64_t size) {
   if (const uint64_t left = remaining_budget_bytes(driver_, types_.device); size > left) {
     return driver_.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) +
-                                                  " bytes: in the driver's memory budget, " +
-                                                  std::to_string(left) + " left");
+                                                  " bytes: the driver's memory budget has only " +
+                                                  std::to_string(left) + " bytes left");
   }
   auto made = std::make_unique<OwnedBlock>();
   made->free.push_back({0, size});

@@ -11,13 +11,13 @@ constexpr std::string_view kKeys =
 
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
-  if (key == "gpu_variants") return &options.gpu_ways;
+  if (key == "gpu_ways") return &options.gpu_ways;
   if (key == "minimum") return &options.minimum;
   if (key == "names") return &options.names;
   if (key == "sequences") return &options.sequences;
   if (key == "timeline") return &options.timeline;
   if (key == "validate") return &options.validate;
-  if (key == "host_visible") return &options.visible;
+  if (key == "visible") return &options.visible;
   return nullptr;
 }
 

@@ -121,7 +121,7 @@ def take(x, indices, /, *, axis=None):
     """Returns the slices at some indices of an axis."""
     if axis is None:
         if x.ndim != 1:
-            raise ValueError(f"take: axis is needed for a tensor with {x.ndim} axes")
+            raise ValueError(f"take: axis must be given for a tensor of rank {x.ndim}")
         axis = 0
     return _ops["gather"](x, _index(indices), axis)
 

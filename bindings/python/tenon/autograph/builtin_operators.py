@@ -98,7 +98,8 @@ def _of_list(function, method):
     def call(*arguments, **keywords):
         if arguments and isinstance(arguments[0], StagedList):
             if len(arguments) > 1 or keywords:
-                raise TypeError(f"{method}: a list that grew in a loop can only be joined along axis 0")
+                raise TypeError(f"{method}: a list that grew in a loop can only be joined along "
+                                "axis 0")
             return getattr(arguments[0], method)()
         return function(*arguments, **keywords)
 

@@ -140,7 +140,8 @@ def _compile(node, code):
     try:
         compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise Unconvertible("not-converted", f"its converted source does not compile: {error}") from None
+        raise Unconvertible("not-converted",
+                            f"its converted source does not compile: {error}") from None
     for step in ["outer"] + ([class_name] if class_name else []) + [node.name]:
         compiled = next(
             item for item in compiled.co_consts if getattr(item, "co_name", None) == step

@@ -88,7 +88,7 @@ def test_function_without_source_is_an_error_at_a_tensor_condition():
     with pytest.raises(tn.autograph.AutoGraphError) as caught:
         tn.function(scope["f"])(tensor(1.0))
     assert str(caught.value).splitlines()[0] == (
-        "A tensor without a value is used as a Python bool: `f` was not converted, because its "
+        "A symbolic tensor is used as a Python bool: `f` was not converted, because its "
         "source was not found: <nowhere> cannot be read"
     )
     assert caught.value.rule == "no-source"

@@ -199,7 +199,7 @@ unsafe extern "C" fn run_infer<T: CustomOp>(
         let types = (*(payload as *const T)).infer(&inputs)?;
         if types.len() != n_outputs {
             return Err(invalid(format!(
-                "infer: returned {} types, but the op has {n_outputs} outputs",
+                "infer returned {} types, but the op has {n_outputs} outputs",
                 types.len()
             )));
         }
@@ -246,7 +246,7 @@ unsafe extern "C" fn run_decompose<T: CustomOp>(
         if outputs.len() != n_outputs {
             let given = outputs.len();
             return Err(invalid(format!(
-                "decompose: returned {given} tensors, but the op has {n_outputs} outputs"
+                "decompose returned {given} tensors, but the op has {n_outputs} outputs"
             )));
         }
         write_outputs(outputs, out_outputs, n_outputs).map(drop)

@@ -68,7 +68,9 @@ public sealed interface CustomOp permits CustomOp.Computed, CustomOp.Composite {
    * @return a tensor or null for each input
    */
   default List<Tensor> backward(Backward call) {
-    throw new TenonException(Code.UNIMPLEMENTED, name() + ": the op has no derivative; override backward() and hasBackward()");
+    throw new TenonException(
+        Code.UNIMPLEMENTED,
+        name() + ": the op has no derivative; override backward() and hasBackward()");
   }
 
   /** An op that computes its outputs in host memory. Used on every device. */

@@ -226,7 +226,11 @@ public final class Function extends NativeHandle {
     if (inputs.size() != count) {
       throw new TenonException(
           Code.INVALID_ARGUMENT,
-          "function: the lambda takes " + count + " tensors, but " + inputs.size() + " were passed");
+          "function: the lambda takes "
+              + count
+              + " tensors, but "
+              + inputs.size()
+              + " were passed");
     }
     return inputs.get(index);
   }

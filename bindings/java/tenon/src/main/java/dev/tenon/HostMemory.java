@@ -64,7 +64,12 @@ final class HostMemory {
     if (!data.isNative()) {
       wrong = "lend: the segment must be native memory, but is on the Java heap; use of()";
     } else if (strides != null && strides.length != shape.length) {
-      wrong = "lend: there are " + strides.length + " strides, but " + shape.length + " axes; pass one stride for each axis";
+      wrong =
+          "lend: there are "
+              + strides.length
+              + " strides, but "
+              + shape.length
+              + " axes; pass one stride for each axis";
     }
     if (wrong != null) {
       if (done != null) {

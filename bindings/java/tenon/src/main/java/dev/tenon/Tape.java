@@ -159,7 +159,11 @@ public final class Tape extends NativeHandle {
     if (cotangents != null && cotangents.size() != targets.size()) {
       throw new TenonException(
           Code.INVALID_ARGUMENT,
-          "gradients: there are " + cotangents.size() + " cotangents, but " + targets.size() + " targets");
+          "gradients: there are "
+              + cotangents.size()
+              + " cotangents, but "
+              + targets.size()
+              + " targets");
     }
     Local local = Local.get();
     long at = local.top;

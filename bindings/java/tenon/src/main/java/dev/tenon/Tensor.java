@@ -367,7 +367,8 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   long handle() {
     long tensor = handle;
     if (tensor == 0) {
-      throw new IllegalStateException("the tensor is closed, explicitly or with the scope that owned it");
+      throw new IllegalStateException(
+          "the tensor is closed, explicitly or with the scope that owned it");
     }
     return tensor;
   }

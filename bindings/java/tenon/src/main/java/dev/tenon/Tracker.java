@@ -185,7 +185,7 @@ final class Tracker {
     }
   }
 
-  /** The reference of a page, which owns the handles of the page. */
+  /** A phantom reference to a page. It owns the handles of the page's tensors. */
   static final class PageRef extends Ref {
     private final long[] handles;
     private final WeakReference<Page> page;
@@ -439,7 +439,8 @@ final class Tracker {
       } catch (InterruptedException interrupted) {
         // The cleaner thread must not stop, so it ignores interrupts.
       } catch (RuntimeException | Error failed) {
-        System.getLogger("dev.tenon").log(System.Logger.Level.ERROR, "the cleaner failed to free an object", failed);
+        System.getLogger("dev.tenon")
+            .log(System.Logger.Level.ERROR, "the cleaner failed to free an object", failed);
       }
     }
   }

@@ -45,7 +45,9 @@ public final class NativeLibrary {
             .orElseThrow(
                 () ->
                     new UnsatisfiedLinkError(
-                        "libtenon does not export " + name + ": its version differs from that of this binding"));
+                        "libtenon does not export "
+                            + name
+                            + ": its version differs from that of this binding"));
     FunctionDescriptor type =
         result == null
             ? FunctionDescriptor.ofVoid(parameters)

@@ -60,7 +60,7 @@ class FunctionTest {
       assertArrayEquals(new float[] {2, 5}, f.apply(x, x).toFloats());
       assertEquals(1, runs.get());
       assertEquals(1, f.traces().size());
-      assertTrue(f.explain().contains("made because it is the first call"), f.explain());
+      assertTrue(f.explain().contains("made because there was no earlier call"), f.explain());
     }
   }
 
@@ -70,7 +70,7 @@ class FunctionTest {
       Tensor x = Tensor.of(1f);
       assertEquals(3, f.apply(x, x, x).item());
       assertEquals(
-          "function: it takes 3 tensors, but 1 were passed",
+          "function: the lambda takes 3 tensors, but 1 were passed",
           assertThrows(TenonException.class, () -> f.apply(x)).getMessage().replaceAll(" \\[.*", ""));
     }
   }
