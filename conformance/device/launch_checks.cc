@@ -151,7 +151,7 @@ void test_records(const Subject& subject) {
   expect_bytes(Bytes(y.begin() + 4, y.begin() + 8), Bytes(4, 0),
                "the element read by an index out of range");
   expect_bytes(Bytes(y.begin(), y.begin() + 4), Bytes(x.begin() + 4, x.begin() + 8),
-               "the element read by the index before it");
+               "the element read by the valid index");
   const tenon_error_record first = run({-9}, {1, 5, 100, 50}, y);
   require(first.state == 1 && first.site == 5 && first.index == 100 && first.bound == 50,
           "an existing record is overwritten");

@@ -277,7 +277,8 @@ std::vector<Program> loop_programs(const Bench& bench) {
   return programs;
 }
 
-// Programs that combine each reduction with some of the other claims for loop programs.
+// Returns random programs for row fusion: each contains a claimed reduction and some of the other
+// ops that the plugin claims for loop programs.
 std::vector<Program> row_programs(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);

@@ -24,7 +24,7 @@ struct Heading {
   std::vector<std::string> notes;  // Settings that relax or limit the checks.
   size_t n_claims = 0;
   size_t n_executed = 0;  // Claims that were run.
-  size_t n_whole = 0;     // Number of claims, including unclaimed signatures of the registry.
+  size_t n_whole = 0;     // Number of claims plus signatures of the registry that are not claimed.
 };
 
 Heading heading_of(const Runner& runner, const std::string& profile, const std::string& level,

@@ -128,7 +128,7 @@ TEST(Sizes, IncludeEmptyOperands) {
 
 // ---- special values
 
-TEST(Specials, CoverReductionsMatrixProductsAndMoves) {
+TEST(SpecialValues, AreTestedInReductionsMatrixProductsAndDataMovement) {
   const char* const ops[][2] = {{"sum", "f32"},
                                 {"prod", "f16"},
                                 {"max", "f32"},

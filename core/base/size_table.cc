@@ -457,7 +457,7 @@ int64_t SizeTable::pin(Size size) {
   if (size.known()) return size.word();
   const auto number = example(size, false);
   require_code(number.has_value(), Code::kFailedPrecondition,
-               "size {} must be a number here: specify it in the signature, or call the function",
+               "size {} is unknown, but a number is required here: specify it in the signature",
                text(size));
   record({Test::kEqual, size.word(), *number});
   return *number;

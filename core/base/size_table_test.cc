@@ -143,7 +143,7 @@ TEST_F(Sizes, RequireFailsIfTheTracedCallOrAProofContradictsIt) {
   EXPECT_ANY_THROW(require(n == 4, "C1: {} is not 4", n));
 }
 
-TEST_F(Sizes, ConvertToTheirNumberInTheTracedCall) {
+TEST_F(Sizes, ConvertToTheValueInTheCallBeingTraced) {
   const Size n = table.symbol("n", 5);
   const int64_t twice = 2 * n;
 

@@ -25,7 +25,7 @@ TEST_F(Functions, RejectTracedTensors) {
 }
 
 // The slice broadcasts only if its size is 1, which cannot be proved for an unknown size.
-TEST_F(Functions, FallBackToExactSizes) {
+TEST_F(Functions, UseExactSizesWhereABroadcastNeedsThem) {
   const auto f = function([](TensorSpan in) {
     return Tensors{in[0] + slice(in[1], {.starts = {-1}, .ends = {1000}, .axes = {0}})};
   });

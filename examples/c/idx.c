@@ -51,7 +51,7 @@ static idx idx_read(const char* path) {
     result.shape[i] =
         (size_t)size[0] << 24 | (size_t)size[1] << 16 | (size_t)size[2] << 8 | size[3];
     if (result.shape[i] == 0 || result.shape[i] > kMaxElements / count) {
-      fail("%s: axis %zu has the size %zu", path, i, result.shape[i]);
+      fail("%s: axis %zu has %zu elements, which is 0 or too large", path, i, result.shape[i]);
     }
     count *= result.shape[i];
   }

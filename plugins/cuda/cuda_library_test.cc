@@ -63,8 +63,8 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, CudaLibrary,
                          ::testing::Values(TENON_FLOAT32, TENON_FLOAT64, TENON_FLOAT16,
                                            TENON_BFLOAT16));
 
-// Both factors are transposed by attributes. `a` is broadcast over the batch and begins at an odd
-// address; `b` is strided.
+// Both factors are transposed by attributes. `a` is broadcast over the batch and begins at an
+// element with an odd index, so it is not aligned to 16 bytes; `b` is strided.
 TEST(CudaLibraryProducts, PacksFactorsThatTheLibraryCannotRead) {
   const Bench bench;
   const int64_t n = 2, side = kSide;

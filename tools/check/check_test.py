@@ -151,7 +151,7 @@ class Wrappers(unittest.TestCase):
         self.assertEqual(wrappers.faults_in(["tenon_a", "tenon_b"], called, {"tenon_b": "why"}), [])
         self.assertEqual(len(wrappers.faults_in(["tenon_a", "tenon_b"], called, {})), 1)
 
-    def test_exemptions_of_called_or_missing_functions_are_faults(self):
+    def test_stale_exemptions_from_the_check_of_uncalled_functions_are_faults(self):
         reasons = {"tenon_a": "why", "tenon_gone": "why", "tenon_b": " "}
         faults = wrappers.faults_in(["tenon_a", "tenon_b"], {"tenon_a"}, reasons)
         self.assertEqual([fault.split(": ", 1)[1] for fault in faults],

@@ -27,7 +27,7 @@ def test_an_index_selects_as_in_numpy(index):
 
 
 @pytest.mark.parametrize("index", INDICES, ids=str)
-def test_at_set_replaces_the_same_elements(index):
+def test_at_set_replaces_the_elements_that_indexing_reads(index):
     expected = X.copy()
     expected[index] = -1
     assert numpy.array_equal(tn.tensor(X).at[index].set(-1).numpy(), expected)

@@ -25,8 +25,10 @@ void require_zero_point(const TensorType& zero_point, const TensorType& x, size_
     each[inner] = 1;
     fits = zero_point.shape == each;
   }
-  require(fits, "C3: {} must be one number, or one for each row of a or column of b: {}, but is {}",
-          name, x, zero_point);
+  require(
+      fits,
+      "C3: {} must be one number or have one for each row of `a` or column of `b`: {}, but is {}",
+      name, x, zero_point);
 }
 
 // Constraints.

@@ -88,8 +88,8 @@ class Verifier {
     std::unordered_set<const Node*> seen;
     for (const Node* node : graph_.inputs()) {
       if (!made_.contains(node) || node->kind != NodeKind::kInput) {
-        fail(Code::kInternal, "the graph violates G1: an input is not an input node of the graph",
-             {});
+        fail(Code::kInternal,
+             "the graph violates G1: its list of inputs contains another kind of node", {});
       }
       if (!seen.insert(node).second)
         fail_at(*node, "G1", "the node is listed twice among the graph's inputs");

@@ -135,8 +135,8 @@ HWY_INLINE V exp(D d, V x) {
   x = hn::Min(hn::Set(d, C::kExpHigh), hn::Max(hn::Set(d, C::kExpLow), x));
   const Nearest<D> nearest(d, x, hn::Set(d, C::kLog2E));
   const V p = hn::Add(hn::Set(d, 1), expm1_reduced(d, x, nearest));
-  // Replaces vanishing results by zero, because a multiplication that underflows takes a hundred
-  // times as long as others. Masked logits cause many of them.
+  // Flushes subnormal results to zero, because a multiplication that underflows takes a hundred
+  // times as long as others. Masked logits cause many such results.
   return scale(d, hn::IfThenZeroElse(vanishes, p), nearest.magic);
 }
 

@@ -277,8 +277,8 @@ void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
   }
 }
 
-// Copies vectors of at most kLanes elements. The last vector ends with the row and may overlap the
-// previous vector.
+// Copies rows of n elements in vectors of up to kLanes elements. The last vector of a row is
+// aligned to the end of the row, so it may overlap the one before.
 template <class T, size_t kLanes>
 void copy_vectors(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
   const hn::CappedTag<T, kLanes> d;

@@ -39,8 +39,8 @@ struct Factors {
   std::function<spirv::Element(spirv::U32 row, spirv::U32 k)> left;
   std::function<spirv::Element(spirv::U32 k, spirv::U32 column)> right;
   std::function<void(spirv::U32 row, spirv::U32 column, const spirv::Element& sum)> store;
-  // Vectorised variants for four contiguous elements: along k in the left factor, and along columns
-  // in the right factor and in the result.
+  // Variants that access four contiguous elements: neighbours in k of the left factor, and
+  // neighbouring columns of one row of the right factor and of the result.
   std::function<std::vector<spirv::Element>(spirv::U32 row, spirv::U32 k)> left_four;
   std::function<std::vector<spirv::Element>(spirv::U32 k, spirv::U32 column)> right_four;
   std::function<void(spirv::U32 row, spirv::U32 column, std::span<const spirv::Element> sums)>

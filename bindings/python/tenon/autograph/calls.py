@@ -67,8 +67,8 @@ def iterated(function):
 
 @functools.lru_cache(maxsize=1)
 def _taking_functions():
-    """Maps the id of each function that calls its arguments to a wrapper that converts these
-    arguments."""
+    """Returns a dict for higher-order functions such as map(): from the function's id to a wrapper
+    that converts the functions passed to it."""
     functions = [map, filter, sorted, functools.reduce]
     functions += _backend.functions(
         "cond", "while_loop", "scan", "switch_case", "grad", "value_and_grad"

@@ -145,7 +145,7 @@ class Dataset:
             self for _ in (rounds or builtins.range(count))))
 
     def prefetch(self, buffer_size, name=None):
-        """Returns the same elements."""
+        """Returns this dataset unchanged: elements are not prefetched."""
         return self
 
     def cache(self, filename="", name=None):
