@@ -157,7 +157,8 @@ TEST_F(Sizes, CannotBeConvertedToANumberWithoutATracedCall) {
     const int64_t number = n;
     FAIL() << number;
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("size rows must be a number"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("size rows is unknown, but a number is required"),
+              std::string::npos);
   }
 }
 

@@ -55,9 +55,11 @@ Cases<NoAttrs> cases() {
       {.name = "no_elements", .inputs = {f32({2, 0}, {})}, .expect = {f32({2, 0}, {})}},
       {.name = "nan_and_infinities",
        .inputs = {f32({2, 3}, {1, 2, 3, -INFINITY, NAN, INFINITY})},
-       .error = "C2: 1 of 6 elements of x: f32[2,3] are NaN and 2 infinite; the first of them is "
-                "at [1,0]"},
-      {.name = "one_of_rank_0", .inputs = {f64({}, {NAN})}, .error = "C2: 1 of 1"},
+       .error = "C2: x must be finite, but 1 of 6 elements of x: f32[2,3] are NaN and 2 infinite, "
+                "the first at [1,0]"},
+      {.name = "one_of_rank_0",
+       .inputs = {f64({}, {NAN})},
+       .error = "C2: x must be finite, but 1 of 1"},
       {.name = "integers", .inputs = {i32({1})}, .error = "C1"},
   };
 }
