@@ -111,7 +111,8 @@ tenon_error* tenon_tape_get_watched(tenon_tape* tape, size_t index, tenon_value*
     require_pointer(out_value, "out_value");
     const std::vector<Source> watched = self.watched();
     tenon::require_code(index < watched.size(), tenon::Code::kOutOfRange,
-                        "value {} was requested, but {} are watched", index, watched.size());
+                        "index {} is out of range: the tape watches {} values", index,
+                        watched.size());
     *out_value = to_value(watched[index]);
   });
 }

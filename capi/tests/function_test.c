@@ -89,7 +89,7 @@ static void functions_distinguish_static_arguments(void) {
   }
   CHECK(code.runs == 7);
 
-  /* Two lists with another order of items are different keys; two maps are equal. */
+  /* Lists whose items are in a different order are different keys; such maps are equal. */
   items[0] = number("a", 1);
   items[1] = number("b", 2);
   other.items = items;

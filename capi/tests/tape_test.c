@@ -307,7 +307,7 @@ static void a_tape_lists_its_watched_values(void) {
   CHECK(tenon_value_as_variable(value) == v);
   tenon_value_release(value);
   CHECK_ERROR(tenon_tape_get_watched(tape, 2, &value), TENON_OUT_OF_RANGE,
-              "value 2 was requested, but 2 are watched");
+              "index 2 is out of range: the tape watches 2 values");
   CHECK(value == NULL);
   tenon_tensor_release(x);
   tenon_tensor_release(read);

@@ -28,7 +28,7 @@ struct Line {
   int64_t bound = 0;
 };
 
-// Problems with sums of a million terms, each equal to kTerm.
+// Test inputs for sums of a million terms, each equal to kTerm.
 constexpr double kTerm = 0.1;
 const std::vector<Line>& long_sums() {
   static const Sizes square = {1, 1, kWide, kWide};

@@ -122,8 +122,9 @@ void test_fill(const Subject& subject) {
         for (uint64_t i = 0; i < count * n; ++i) {
           model[offset + i] = static_cast<unsigned char>(kPattern >> (8 * (i % n)));
         }
-        expect_bytes(stream.read_now(buffer, 0, kBuffer), model,
-                     fmt::format("{} times a pattern of {} bytes at offset {}", count, n, offset));
+        expect_bytes(
+            stream.read_now(buffer, 0, kBuffer), model,
+            fmt::format("after a fill of {} patterns of {} bytes at offset {}", count, n, offset));
       }
     }
   }

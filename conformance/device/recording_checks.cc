@@ -168,8 +168,8 @@ std::unique_ptr<Prepared> prepare(const Bench& bench, uint32_t op, const char* n
   return made;
 }
 
-// Checks replays of two copies, the second of which reads the result of the first, and a fill by
-// value. All replays are in flight at the same time.
+// Checks replays of a recording with three commands: a copy, a copy of its result, and a fill with
+// a scalar that each replay supplies. All replays are in flight at the same time.
 void test_replays(const Subject& subject) {
   const Bench bench(subject);
   need_recordings(bench);

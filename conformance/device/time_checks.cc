@@ -128,7 +128,7 @@ void test_work(const Subject& subject) {
     early += ns > 0.75 * took;
   }
   require(busy < 3 || early < busy,
-          "in {} of {} trials, a time mark enqueued after work was taken before the work completed",
+          "in {} of {} trials, a time mark is earlier than the end of the work enqueued before it",
           early, busy);
 }
 

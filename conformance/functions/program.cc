@@ -201,8 +201,8 @@ Program cut(const Program& program, size_t at, const Results& values) {
   return without(smaller, std::move(keep));
 }
 
-// Replaces every size `before` by `size`, in shapes and in attributes. If `last` is true, keeps the
-// last values instead of the first.
+// Replaces every size `before` by the smaller `size`, in shapes and in attributes. Along such axes,
+// inputs and constants keep their first `size` elements or, if `last`, their last ones.
 Program with_size(const Program& program, int64_t before, int64_t size, bool last) {
   Program smaller = program;
   for (std::vector<Operand>* operands : {&smaller.inputs, &smaller.constants}) {

@@ -1,6 +1,6 @@
-// Fixed problems with configurations that are common in neural networks: pooling and convolutions
-// with the usual windows, normalisations of a batch, attention, and tables with more than 65,536
-// rows.
+// Problems that do not depend on the seed, with configurations that are common in neural networks:
+// pooling and convolutions with the usual windows, normalisations of a batch, attention, and tables
+// with more than 65,536 rows.
 
 #include <algorithm>
 #include <set>
@@ -41,7 +41,8 @@ const std::vector<Window>& convolutions() {
       {{2, 3, 6, 5}, {4, 3, 3, 3}, {2, 4, 6, 5}, attrs_of(1, 1)},
       {{2, 3, 7, 8}, {4, 3, 3, 3}, {2, 4, 4, 4}, attrs_of(2, 1)},
       {{1, 3, 11, 12}, {2, 3, 7, 7}, {1, 2, 6, 6}, attrs_of(2, 3)},
-      // Depthwise convolutions with one and with two filters per channel; then grouped convolutions
+      // Depthwise convolutions with one and with two filters per channel; then grouped
+      // convolutions
       // with dilation.
       {{2, 4, 6, 5}, {4, 1, 3, 3}, {2, 4, 6, 5}, attrs_of(1, 1, 1, 4)},
       {{1, 3, 7, 6}, {6, 1, 3, 3}, {1, 6, 4, 3}, attrs_of(2, 1, 1, 3)},

@@ -65,7 +65,7 @@ Reals overflow_thresholds(const DTypeFacts& f) {
   const int top = f.greatest_exponent + 1, bottom = f.least_exponent, last = bottom - f.precision;
   Reals values;
   for (const int exponent : {top, top + 1, bottom, last + 1, last, -f.precision, 1 - f.precision}) {
-    // For exp and expm1; with exponent + 1, for sinh and cosh.
+    // exp and expm1 overflow or underflow near this value; sinh and cosh do at `top + 1`.
     values.push_back(exponent * ln2);
     values.push_back(exponent);                     // For exp2.
     values.push_back(exponent * ln2 / 2);           // For tanh.

@@ -26,7 +26,7 @@ std::vector<std::byte> encode_whole(std::span<const int32_t> values, tenon_dtype
   std::vector<std::byte> bytes(values.size() * size);
   if (values.empty()) return bytes;
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  // A table of all values that occur.
+  // Encode each value between the smallest and the largest once, into a table.
   std::vector<std::byte> table;
   for (int64_t value = *low; value <= *high; ++value) {
     if (is_float(dtype) || is_bool(dtype)) {

@@ -192,7 +192,7 @@ TEST(NewChecks, PassOnTheReferencePlugin) {
 
 // ---- indices
 
-TEST(Indices, CoverValuesBeyondBothEndsAndCountedFromTheEnd) {
+TEST(Indices, CoverNegativeAndOutOfRangeValues) {
   bool above = false, below = false, from_end = false;
   std::set<std::string> composites;
   for (const Problem& problem : problems_of("indices", "gather", "f32,i32->f32")) {

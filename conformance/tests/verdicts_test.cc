@@ -294,7 +294,7 @@ TEST(Verdicts, ContinueAfterACrash) {
 
 // ---- all inputs
 
-TEST(Exhaustive, MeasuresErrorsOfOnePart) {
+TEST(Exhaustive, MeasuresOnlyTheErrorsOfItsShard) {
   const Environment& env = runner().environment();
 
   const PartResult part = run_part(env, op_named("exp"), TENON_FLOAT32, {0x3f800000, 1000});

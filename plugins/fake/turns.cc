@@ -4,6 +4,7 @@
 
 namespace tenon_fake {
 
+// Adds a stream and returns its number.
 uint64_t Turns::open() {
   std::lock_guard guard(mutex_);
   streams_[last_ + 1] = {};

@@ -117,7 +117,7 @@ TEST_F(VulkanBroadcast, PoolingOfAxesLongerThan2To31IsUnimplemented) {
   EXPECT_NE(failure.message.find("more elements"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, SumsLongerThanShadersCountAreUnimplemented) {
+TEST_F(VulkanBroadcast, SumsOfMoreTermsThanAShaderCanCountAreUnimplemented) {
   const tenon_conv_attrs attrs = TENON_CONV_ATTRS_DEFAULT;
   const Memory memory(bench_, 16), result(bench_, 4);
   const Given factor = {TENON_FLOAT32, {1, 1 << 16, 1 << 16}};

@@ -153,7 +153,7 @@ TEST_F(VulkanProducts, FloatProductsHaveTheSameBitsPackedAndTiled) {
 
 // The product exceeds the work limit of one dispatch, so its tiles are split over several
 // dispatches.
-TEST_F(VulkanProducts, ProductSplitOverDispatchesHasTheSameBitsPackedAndTiled) {
+TEST_F(VulkanProducts, PackedAndTiledKernelsGiveEqualBitsForASplitProduct) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 600, .deep = 110, .columns = 700};

@@ -11,7 +11,8 @@ namespace {
 
 Tensor host_floats(const std::vector<float>& values, const Dims& shape) {
   Scope& scope = current_scope();
-  require(count(shape) == static_cast<int64_t>(values.size()), "{} values do not match the type {}",
+  require(count(shape) == static_cast<int64_t>(values.size()),
+          "the attribute has {} numbers, but a tensor of type {} needs another number of them",
           values.size(), TensorType(DType::kF32, shape));
   return from_host(scope, scope.device(), TensorType(DType::kF32, shape), values.data());
 }

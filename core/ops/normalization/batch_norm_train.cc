@@ -28,7 +28,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[kX];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(x.rank() >= 2 && (x.shape[1] == 0 || count(x.shape) > 0),
-          "C2: x must have a batch and channels with elements, but is {}", x);
+          "C2: x must have axes for batch and channels, and elements in each channel, but is {}",
+          x);
   constexpr const char* kNames[] = {"x", "scale", "bias", "mean", "var"};
   for (size_t i = kScale; i <= kVar; ++i) {
     require(is_floating(in[i].dtype), "C1: {} must be floating point, but is {}", kNames[i], in[i]);

@@ -33,8 +33,10 @@ Sizes sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
   }
   Size rest = n;
   for (const Size size : attrs.split) {
-    require(size >= 0, "C3: size {} of split is negative or exceeds what is left of axis {} of {}",
-            size, axis, x);
+    require(
+        size >= 0,
+        "C3: split contains the size {}, which is negative or exceeds the rest of axis {} of {}",
+        size, axis, x);
     require(size <= rest,
             "C3: size {} of split is negative or exceeds what is left of axis {} of {}", size, axis,
             x);

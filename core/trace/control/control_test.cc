@@ -198,7 +198,7 @@ TEST_F(Control, LoopsReadAndAssignVariables) {
   EXPECT_EQ(values_of(total->held()), Doubles{12});
 }
 
-TEST_F(Control, BranchesAssignVariablesAndTapesRecordReads) {
+TEST_F(Control, TapesRecordReadsOfVariablesThatBranchesAssign) {
   const auto w = variable(f32({3})), seen = variable(f32({0}));
   const auto f = function([&](Scope& s, TensorSpan in, const Statics&) {
     return cond(

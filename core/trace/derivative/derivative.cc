@@ -286,7 +286,8 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
   for (const Value& x : saved_) {
     // Both derivatives traced the same forward calls, so the slots match.
     const auto at = find_slot(saved_by.saved_, x.slot());
-    require_code(at != saved_by.saved_.end(), Code::kInternal, "{} was not saved", x.name());
+    require_code(at != saved_by.saved_.end(), Code::kInternal,
+                 "the backward pass needs {}, which the forward pass did not save", x.name());
     given.push_back(saved[static_cast<size_t>(at - saved_by.saved_.begin())]);
   }
   for (const Tensor& dy : cotangents) given.push_back(dy);
