@@ -33,8 +33,8 @@ constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(kSums));
 
 // Adds the products of both 16-bit halves of each lane to its sum.
 HWY_INLINE Sums add_pairs(Sums a, Sums b, Sums sum) {
-  const hn::Repartition<int16_t, decltype(kSums)> d;
 #if HWY_ARCH_X86 || HWY_ARCH_WASM
+  const hn::Repartition<int16_t, decltype(kSums)> d;
   Sums unused = hn::Zero(kSums);
   return hn::ReorderWidenMulAccumulate(kSums, hn::BitCast(d, a), hn::BitCast(d, b), sum, unused);
 #else

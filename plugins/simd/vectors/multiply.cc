@@ -239,8 +239,9 @@ HWY_INLINE void transpose_eight(const float* from, int64_t from_row, float* to, 
 
 // Transposes all complete groups of eight rows and columns. Returns the number of processed rows.
 template <class T>
-int64_t transpose_eights(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
-                         int64_t columns) {
+int64_t transpose_eights([[maybe_unused]] const T* from, [[maybe_unused]] int64_t from_row,
+                         [[maybe_unused]] T* to, [[maybe_unused]] int64_t to_row,
+                         [[maybe_unused]] int64_t rows, [[maybe_unused]] int64_t columns) {
   int64_t i = 0;
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   if constexpr (std::is_same_v<T, float>) {
