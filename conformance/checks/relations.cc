@@ -242,7 +242,7 @@ std::vector<Check> relation_checks() {
        test_linear},
       {"parts", 2, "Parts of the inputs give the same bits as parts of the output.", is_elementwise,
        long_problems, test_parts},
-      {"split", 2,
+      {"slices", 2,
        "Each slice along the first, untouched axis gives bitwise the same result on its own.",
        works_by_lines, line_problems, test_split},
       {"shift", 2, "A softmax is invariant to a shift of its input.", is_softmax, some_problems,

@@ -165,7 +165,9 @@ TEST(FunctionChecks, AreUnsupportedIfANeededSignatureIsNotClaimed) {
 
 TEST(FunctionChecks, HaveUniqueNames) {
   std::set<std::string> names;
-  for (const Check& check : all_checks()) names.insert(check.name);
+  for (const Check& check : all_checks()) {
+    EXPECT_TRUE(names.insert(check.name).second) << check.name;
+  }
   for (const DeviceCheck& check : all_device_checks()) names.insert(check.name);
   for (const FunctionCheck& check : all_function_checks()) {
     EXPECT_TRUE(names.insert(check.name).second) << check.name;

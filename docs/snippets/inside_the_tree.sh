@@ -38,4 +38,4 @@ grep -qx 'PASSED' "$work/printed"
 
 # A second plugin with the same name is refused, and the first one stays unchanged.
 if ./dev new plugin zed 2>"$work/printed"; then exit 1; fi
-grep -q 'plugins/zed is there already' "$work/printed"
+grep -q 'plugins/zed already exists' "$work/printed"
