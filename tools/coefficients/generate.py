@@ -314,7 +314,7 @@ def polynomial(fit):
              f"inline constexpr std::array<double, 0> {fit.name}{{}};"]
     for dtype in ("float", "double"):
         coefficients, worst = rounded_minimax(fit, dtype)
-        lines.append(f"// Off by at most 2^{float(mp.log(worst, 2)):.1f}.")
+        lines.append(f"// Causes a relative error of at most 2^{float(mp.log(worst, 2)):.1f} in the result.")
         lines += array(fit.name, dtype, "double", [float(c).hex() for c in coefficients])
     print(f"{fit.name} is done", file=sys.stderr)
     return lines + [""]
