@@ -7,7 +7,7 @@
 # tenon-linux-x86_64 contains libtenon, the plugins cpu and vulkan, oneTBB (which cpu needs), and
 # the library with which cpu uses an installed OpenBLAS. Its file glibc.txt contains the oldest
 # version of glibc that all these libraries support.
-set -eu
+. tools/dev/lib.sh
 
 build=build/${1:-release}
 folder=${2:-build/java/natives}
@@ -19,10 +19,9 @@ for plugin in cpu vulkan; do
   cp -L "$build/tenon/plugins/libtenon_$plugin.so" "$base/tenon/plugins/"
 done
 cp -L "$build/tenon/plugins/tenon_cpu_openblas.so" "$base/tenon/plugins/"
-for library in $(ldd "$base/tenon/plugins/libtenon_cpu.so" | sed -n 's/.*=> \(.*libtbb[^ ]*\) .*/\1/p'); do
+for library in $(onetbb_libraries "$base/tenon/plugins/libtenon_cpu.so"); do
   cp -L "$library" "$base/"
 done
 (cd "$base" && find . -name '*.so*' | sed 's|^\./||' | LC_ALL=C sort >files.txt)
-(cd "$base" && xargs -n 1 objdump -T <files.txt) | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' |
-  sort -V | tail -n 1 >"$base/glibc.txt"
+(cd "$base" && oldest_glibc $(cat files.txt) >glibc.txt)
 echo "-- needs glibc $(cat "$base/glibc.txt") or later" >&2

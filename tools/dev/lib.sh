@@ -53,3 +53,13 @@ build() {
   echo "-- building $1" >&2
   cmake --build --preset "$@" --parallel "$(nproc)"
 }
+
+# oldest_glibc FILE...: prints the oldest version of glibc that these libraries run with.
+oldest_glibc() {
+  objdump -T "$@" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1
+}
+
+# onetbb_libraries FILE: prints the oneTBB libraries that a file of the plugin cpu needs.
+onetbb_libraries() {
+  ldd "$1" | sed -n 's/.*=> \(.*libtbb[^ ]*\) .*/\1/p'
+}

@@ -7,25 +7,25 @@
 # Python is looked for in PATH, then under pyenv; one that is missing is reported and left out.
 # TENON_PYTHONS lists interpreters to use instead, such as that of a free-threaded Python.
 # The platform tag of each wheel states the oldest glibc that all its libraries run with.
-set -eu
+. tools/dev/lib.sh
 
 folder=$1
 build=$PWD/build/${2:-release}
-glibc=$(objdump -T "$build"/libtenon.so "$build"/plugins/libtenon_cpu.so "$build"/plugins/libtenon_vulkan.so \
-  "$build"/plugins/tenon_cpu_openblas.so | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1)
-# Debian's oneTBB, which the wheel holds, needs the glibc of that Debian.
-for library in $(ldd "$build/plugins/libtenon_cpu.so" | sed -n 's/.*=> \(.*libtbb[^ ]*\) .*/\1/p'); do
-  glibc=$({ echo "$glibc" && objdump -T "$library" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p'; } | sort -V | tail -n 1)
-done
+plugins=$build/plugins
+glibc=$(oldest_glibc "$build/libtenon.so" "$plugins/libtenon_cpu.so" "$plugins/libtenon_vulkan.so" \
+  "$plugins/tenon_cpu_openblas.so" $(onetbb_libraries "$plugins/libtenon_cpu.so"))
 tag=manylinux_$(echo "$glibc" | tr . _)_$(uname -m)
+
+# is_python FILE VERSION: whether the file is an interpreter of that version that runs.
+is_python() {
+  [ "$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)" = "$2" ]
+}
 
 if [ -z "${TENON_PYTHONS:-}" ]; then
   for version in 3.10 3.11 3.12; do
     found=
-    for python in "$(command -v python$version || true)" "$HOME"/.pyenv/versions/$version.*/bin/python; do
-      if [ -z "$found" ] && [ -x "$python" ] && "$python" -c "import sys; sys.exit('$version' != '%d.%d' % sys.version_info[:2])"; then
-        found=$python
-      fi
+    for python in "python$version" "$HOME"/.pyenv/versions/$version.*/bin/python; do
+      [ "$found" ] || ! is_python "$python" "$version" || found=$python
     done
     [ "$found" ] || echo "-- no Python $version was found, so there is no wheel for it" >&2
     TENON_PYTHONS="${TENON_PYTHONS:-} $found"
