@@ -1,10 +1,10 @@
 // Checks rows that are longer than some limit of a device: 16-bit counters, drivers that end loops
 // after 65,535 iterations, and the chunks into which long rows are split.
 //
-// Sums of a million equal terms reveal serial summation: their rounding errors have the same sign
-// for long stretches, so a serial float32 sum is off by 1 %, 26 times the bound of a blocked sum.
-// Rows of logits up to 100 overflow in `exp` unless the maximum of the whole row is subtracted
-// first.
+// Sums of a million equal terms reveal serial summation: many consecutive rounding
+// errors have the same sign, so the relative error of a serial float32 sum is 1 %, 26 times the
+// bound of a blocked sum. Rows of logits up to 100 overflow in `exp` unless the maximum of the
+// whole row is subtracted first.
 
 #include <algorithm>
 

@@ -71,7 +71,7 @@ void test_reports(const Subject& subject) {
       throw Fault(fmt::format("launch {} of 50 was refused: {}", i + 1, failure.message));
     }
   }
-  const Failure told = stream.notified();
+  const Failure reported = stream.notified();
   const std::vector<FailedLaunch> failed = take_failed_launches();
   for (const FailedLaunch& one : failed) {
     const bool known = one.ticket >= 1 && one.ticket <= launches.size() &&
@@ -81,8 +81,8 @@ void test_reports(const Subject& subject) {
             "launch_failed on a SYNCHRONOUS device, whose launch returns its own errors");
   }
   if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
-  require(told.code == TENON_OK, "a launch failed, but launch_failed did not report which: {}",
-          told.message);
+  require(reported.code == TENON_OK, "a launch failed, but launch_failed did not report which: {}",
+          reported.message);
   for (size_t i = 0; i < launches.size(); ++i) {
     expect_bytes(launches[i]->output(0), noise(copying.in.size(), static_cast<uint32_t>(i)),
                  fmt::format("launch {} of 50, whose failure was not reported", i + 1));

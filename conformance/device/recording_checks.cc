@@ -216,9 +216,9 @@ void test_replays(const Subject& subject) {
        {*copy, {{x, TENON_OPERAND_FIXED, 0, &constant}}, {{x, TENON_OPERAND_IN_SLOT, 3}}}},
       places[0]);
   for (size_t i = 0; i < kReplays; ++i) recording.replay(stream, places[i], i + 1);
-  const Failure told = stream.notified();
+  const Failure reported = stream.notified();
   expect_none_failed();
-  require(told.code == TENON_OK, "a replay failed: {}", told.message);
+  require(reported.code == TENON_OK, "a replay failed: {}", reported.message);
   for (size_t i = 0; i < kReplays; ++i) {
     const auto expect = [&](size_t slot, const Bytes& want, const char* what) {
       Bytes all(bytes + 2 * kMargin, 0xc3);

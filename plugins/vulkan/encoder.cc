@@ -48,7 +48,7 @@ tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_vie
 
 tenon_string refusal_of_operands(tenon_device_p* device, size_t n) {
   if (n <= capabilities_of(device).max_operands) return {};
-  return TENON_STR("cannot bind so many operands to one shader");
+  return TENON_STR("the call has more operands than can be bound to one shader");
 }
 
 tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {

@@ -49,13 +49,13 @@ Tensors extreme_vjp(const Attrs& attrs, const VjpArgs& v) {
 }
 
 // For each element along the last axis, returns the product of all elements before it, or after it
-// if `behind`. Each iteration of the loop doubles the number of factors.
-Tensor exclusive_products(const Tensor& x, bool behind) {
+// if `after`. Each iteration of the loop doubles the number of factors.
+Tensor exclusive_products(const Tensor& x, bool after) {
   const size_t last = x->rank() - 1;
   const auto shifted = [&](const Tensor& t, int64_t by) {
     Sizes pads(2 * x->rank(), 0);
-    pads[last] = behind ? -by : by;
-    pads[2 * last + 1] = behind ? by : -by;
+    pads[last] = after ? -by : by;
+    pads[2 * last + 1] = after ? by : -by;
     return pad(t, number(1), pads);
   };
   Tensor product = shifted(x, 1);

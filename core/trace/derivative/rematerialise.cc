@@ -34,14 +34,14 @@ std::vector<const Node*> calls_needed_for(const Graph& graph, uint32_t end,
 }
 
 // The values saved at the cuts, their bytes, and the bytes of the largest span between two cuts. A
-// span ends when its calls have produced `stretch` bytes.
+// span ends when its calls have produced `span_bytes` bytes.
 struct Cuts {
   std::vector<Value> kept;
   uint64_t kept_bytes = 0, longest = 0;
 };
 
 Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& bytes_of,
-         uint64_t stretch) {
+         uint64_t span_bytes) {
   std::vector<size_t> last_use(graph.n_slots(), 0);
   for (size_t i = 0; i < calls.size(); ++i) {
     for (const Value& x : calls[i]->inputs) {
@@ -61,7 +61,7 @@ Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& 
       if (is_made(y)) made.push_back(y);
     }
     cuts.longest = std::max(cuts.longest, bytes);
-    if (bytes < stretch || i + 1 == calls.size()) continue;
+    if (bytes < span_bytes || i + 1 == calls.size()) continue;
     bytes = 0;
     count_steps(made.size());
     std::erase_if(made, [&](const Value& x) { return last_use[x.slot()] <= i; });

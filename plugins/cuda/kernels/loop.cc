@@ -149,13 +149,13 @@ Prepared prepare_plan(tenon_device_p* device, LoopPlan plan) {
   if (plan.row_axes == 0) {
     if (18 + plan.n_operands() * 19 > kMaxParameterWords) {
       return tenon_sdk::refuse(
-          "cannot pass so many operands to one kernel (4096 bytes of parameters)");
+          "the operands need more than the 4096 bytes of parameters of one kernel");
     }
     return prepare_as<Loop>(device, std::move(plan), kTraits | TENON_KERNEL_MAY_ALIAS);
   }
   if (36 + plan.n_operands() * 35 > kMaxParameterWords) {
     return tenon_sdk::refuse(
-        "cannot pass so many operands to one kernel (4096 bytes of parameters)");
+        "the operands need more than the 4096 bytes of parameters of one kernel");
   }
   return prepare_as<RowLoop>(device, std::move(plan), kTraits);
 }

@@ -242,7 +242,7 @@ Prepared prepare_product(const Request& request, ProductKind kind,
                          std::optional<LoopPlan> epilogue) {
   if (kOwnWords + kMaxFactorWords + epilogue_words(epilogue) > kMaxParameterWords) {
     return tenon_sdk::refuse(
-        "cannot pass so many operands to one kernel (4096 bytes of parameters)");
+        "the operands need more than the 4096 bytes of parameters of one kernel");
   }
   return {.kernel = std::make_unique<Product>(request, std::move(kind), std::move(epilogue)),
           .traits = kTraits | TENON_KERNEL_WORKSPACE};

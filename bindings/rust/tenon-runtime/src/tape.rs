@@ -146,7 +146,7 @@ impl TapeOptions {
     }
 }
 
-/// What the gradient is with respect to a source that the targets do not depend on.
+/// Determines the gradient with respect to a source that the targets do not depend on.
 ///
 /// ```
 /// use tenon::{tensor, Tape, Unreached, Variable};
