@@ -185,8 +185,10 @@ WorkerOptions worker_options(const Options& options) {
 device::Subject subject_of(const Options& options) {
   const std::string& device = options.run.device;
   const size_t colon = device.find(':');
+  // A plugin that is linked into the program has no file.
+  const bool has_file = std::filesystem::exists(options.run.plugin);
   return {.query = open_plugin(options.run.plugin),
-          .file = options.run.plugin,
+          .file = has_file ? options.run.plugin : std::string(),
           .options = options.run.plugin_options,
           .index = colon == std::string::npos ? 0 : std::stoul(device.substr(colon + 1)),
           .thorough = options.run.thorough};

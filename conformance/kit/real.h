@@ -10,19 +10,37 @@
 
 #include "conformance/kit/bits.h"
 
-#if defined(__SIZEOF_FLOAT128__)
+// Numbers have the format binary128 if the compiler supports it: as long double or as __float128.
+#if __LDBL_MANT_DIG__ == 113
+#define TENON_KIT_BINARY128 1
+#elif defined(__SIZEOF_FLOAT128__)
+#define TENON_KIT_BINARY128 1
+#define TENON_KIT_QUADMATH 1
 #include <quadmath.h>
 #endif
 
 namespace tenon_kit {
 
-#if defined(__SIZEOF_FLOAT128__)
+#if defined(TENON_KIT_QUADMATH)
 using Real = __float128;
+inline Real real_rint(Real x) { return ::rintq(x); }
+inline Real real_scale(Real x, int exponent) { return ::scalbnq(x, exponent); }
+inline int real_ilogb(Real x) { return ::ilogbq(x); }
+inline Real real_pow2(Real x) { return ::exp2q(x); }
+#else
+using Real = long double;
+inline Real real_rint(Real x) { return std::rint(x); }
+inline Real real_scale(Real x, int exponent) { return std::scalbn(x, exponent); }
+inline int real_ilogb(Real x) { return std::ilogb(x); }
+inline Real real_pow2(Real x) { return std::exp2(x); }
+#endif
+
+#if defined(TENON_KIT_BINARY128)
 inline constexpr bool kRealIsQuad = true;
 
 // The bits of a binary128: 1 sign bit, 15 for the exponent and 112 for the fraction. Checks spend
-// most of their time on a few functions of these bits, which would otherwise be calls into
-// libquadmath.
+// most of their time on a few functions of these bits, which would otherwise be calls into a
+// library.
 struct RealBits {
   uint64_t low, high;
 };
@@ -45,25 +63,18 @@ inline bool real_is_nan(Real x) { return !real_is_finite(x) && real_has_fraction
 inline bool real_is_inf(Real x) { return !real_is_finite(x) && !real_has_fraction(x); }
 inline bool real_sign(Real x) { return (real_bits(x).high >> 63) != 0; }
 inline Real real_abs(Real x) { return real_sign(x) ? -x : x; }
-inline Real real_rint(Real x) { return ::rintq(x); }
-inline Real real_scale(Real x, int exponent) { return ::scalbnq(x, exponent); }
 inline int real_exponent(Real x) {
   const int biased = real_biased_exponent(x);
-  return biased == 0 || biased == kRealTopExponent ? ::ilogbq(x) : biased - kRealBias;
+  return biased == 0 || biased == kRealTopExponent ? real_ilogb(x) : biased - kRealBias;
 }
-inline Real real_pow2(Real x) { return ::exp2q(x); }
 #else
-using Real = long double;
 inline constexpr bool kRealIsQuad = false;
 inline Real real_abs(Real x) { return std::fabs(x); }
-inline Real real_rint(Real x) { return std::rint(x); }
-inline Real real_scale(Real x, int exponent) { return std::scalbn(x, exponent); }
 inline bool real_is_finite(Real x) { return std::isfinite(x); }
 inline int real_exponent(Real x) { return std::ilogb(x); }
 inline bool real_is_nan(Real x) { return std::isnan(x); }
 inline bool real_is_inf(Real x) { return std::isinf(x); }
 inline bool real_sign(Real x) { return std::signbit(x); }
-inline Real real_pow2(Real x) { return std::exp2(x); }
 #endif
 
 // Two to the power of `exponent`.

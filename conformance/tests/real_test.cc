@@ -56,7 +56,7 @@ TEST(Real, ReturnsEveryPowerOfTwo) {
   for (int e = -16000; e <= 16000; ++e) EXPECT_TRUE(real_power(e) == real_scale(1, e)) << e;
 }
 
-#if defined(__SIZEOF_FLOAT128__)
+#if defined(TENON_KIT_QUADMATH)
 TEST(Real, DecodesBitsAsLibquadmathDoes) {
   Reals all = samples(TENON_FLOAT64);
   for (const int e : {-16494, -16450, -16382, -16381, 16383}) {

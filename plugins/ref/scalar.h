@@ -46,9 +46,9 @@ struct Computing<double> {
 };
 #if defined(TENON_SDK_BINARY128)
 template <>
-struct Computing<__float128> {
-  using Exact = __float128;
-  using Wide = __float128;
+struct Computing<tenon_sdk::Binary128> {
+  using Exact = tenon_sdk::Binary128;
+  using Wide = tenon_sdk::Binary128;
 };
 #endif
 

@@ -146,10 +146,15 @@ inline size_t size_of(tenon_dtype dtype) {
   return static_cast<size_t>(TENON_DTYPE_BITS(dtype)) * TENON_DTYPE_LANES(dtype) / 8;
 }
 
-// For the oracle of the conformance kit, if the compiler supports __float128.
+// For the oracle of the conformance kit, if the compiler has a type of that format.
 #if defined(TENON_SDK_BINARY128)
+#if __LDBL_MANT_DIG__ == 113
+using Binary128 = long double;
+#else
+using Binary128 = __float128;
+#endif
 template <>
-inline constexpr tenon_dtype kDTypeOf<__float128> = TENON_FLOAT128;
+inline constexpr tenon_dtype kDTypeOf<Binary128> = TENON_FLOAT128;
 #endif
 
 template <class T>
@@ -161,8 +166,8 @@ inline constexpr bool kIsInt = std::is_integral_v<T>;
 template <class... T>
 struct Types {};
 #if defined(TENON_SDK_BINARY128)
-using WideFloats = Types<float, double, __float128>;
-using Floats = Types<Half, BFloat16, float, double, __float128>;
+using WideFloats = Types<float, double, Binary128>;
+using Floats = Types<Half, BFloat16, float, double, Binary128>;
 #else
 using WideFloats = Types<float, double>;
 using Floats = Types<Half, BFloat16, float, double>;

@@ -14,7 +14,7 @@ Instance::Instance(const tenon_host* host, const tenon_instance_options& options
 tenon_device_properties Instance::describe() const {
   return {.kind = TENON_DEVICE_CPU,
           .description = TENON_STR("WebAssembly with SIMD"),
-          .vendor = TENON_STR(""),
+          .vendor = TENON_STR("Tenon"),
           .driver = TENON_STR(""),
           .features = kWasmFeatures,
           .memory_bytes = emscripten_get_heap_max(),
