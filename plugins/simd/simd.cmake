@@ -51,6 +51,9 @@ else()
     target_link_libraries(tenon_simd_options INTERFACE ${TENON_HWY_LIBRARY})
   endif()
   target_include_directories(tenon_simd_options SYSTEM INTERFACE ${TENON_HWY_INCLUDE})
+  # A plugin's thread_local variables are part of each thread's first memory block. Otherwise the C library would
+  # allocate memory at a thread's first access, and end the process if that failed.
+  target_compile_options(tenon_simd_options INTERFACE -ftls-model=initial-exec)
 endif()
 # Without this definition, Highway's AVX2 target requires AES instructions, which no kernel uses.
 target_compile_definitions(tenon_simd_options INTERFACE HWY_DISABLE_PCLMUL_AES)

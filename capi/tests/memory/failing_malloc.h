@@ -6,7 +6,8 @@
 #define TENON_CAPI_TESTS_MEMORY_FAILING_MALLOC_H_
 
 /* Restarts the count of allocations at 0. From index `first` on, `n` allocations fail; none if `n`
- * is 0. Counts calls of malloc(), calloc(), realloc(), mmap() and functions for aligned memory. */
+ * is 0. Counts calls of malloc(), calloc(), realloc(), mmap() and functions for aligned memory,
+ * except those made while OpenBLAS is loaded. */
 void fail_allocations(long first, long n);
 
 /* Returns the number of allocations since the last call of fail_allocations(). */
