@@ -154,7 +154,7 @@ def _advanced(x, entries):
         if array.dtype.name != "bool":
             return _ops["gather"](x, array, at)
         if array.ndim:
-            return _ops["boolean_mask"](x, array, at)[0]
+            return _ops["boolean_mask"](x, _fitting_mask(x, array, at), at)[0]
         # A rank-0 mask selects all or nothing, along a new axis.
         return _ops["boolean_mask"](_ops["expand_dims"](x, (at,)), _ops["reshape"](array, (1,)), at)[0]
     axes, indices, position = _index_arrays(entries)
@@ -167,6 +167,19 @@ def _advanced(x, entries):
         rank = _broadcast_rank(indices)
         result = _ops["moveaxis"](result, list(range(rank)), list(range(position, position + rank)))
     return result
+
+
+def _fitting_mask(x, mask, axis):
+    """Returns the mask with the sizes that `x` has from `axis` on. A mask without elements selects
+    nothing, and may have size 0 on any axis."""
+    if x.is_symbolic or mask.is_symbolic:  # The op checks the sizes when they are known.
+        return mask
+    sizes = x.shape[axis:axis + mask.ndim]
+    if mask.shape == sizes:
+        return mask
+    if any(have not in (size, 0) for have, size in zip(mask.shape, sizes)):
+        raise IndexError(f"a mask of shape {mask.shape} does not fit a tensor of shape {x.shape} from axis {axis} on")
+    return _ops["fill"](False, sizes)
 
 
 def _index_arrays(entries):

@@ -60,6 +60,18 @@ def test_other_indices_are_errors(index):
         tn.tensor(X)[index]
 
 
+def test_a_mask_of_another_shape_is_an_error():
+    with pytest.raises(IndexError, match="mask of shape"):
+        tn.tensor(X)[numpy.ones((2, 2), bool)]
+    with pytest.raises(IndexError, match="mask of shape"):
+        tn.zeros((0, 0))[numpy.ones((0, 1), bool)]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (0, 0)])
+def test_a_mask_without_elements_selects_nothing(shape):
+    assert tn.tensor(X)[numpy.zeros(shape, bool)].shape == (0, *X.shape[len(shape):])
+
+
 def test_a_step_of_zero_is_an_error():
     with pytest.raises(ValueError):
         tn.tensor(X)[::0]
