@@ -16,8 +16,9 @@ namespace {
   std::exit(1);
 }
 
+// Exits unless `result` is VK_SUCCESS. `what` is the name of the call for the message.
 void check(VkResult result, const char* what) {
-  if (result != VK_SUCCESS) fail(std::string(what) + " gave " + std::to_string(result));
+  if (result != VK_SUCCESS) fail(std::string(what) + " returned " + std::to_string(result));
 }
 
 #define BARE_VULKAN_FUNCTIONS(F)            \
@@ -83,7 +84,7 @@ void BareVulkan::State::open_instance() {
   if (library == nullptr) fail(dlerror());
   const auto find =
       reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
-  if (find == nullptr) fail("the loader has no vkGetInstanceProcAddr");
+  if (find == nullptr) fail("libvulkan.so.1 does not export vkGetInstanceProcAddr");
   const auto create = reinterpret_cast<PFN_vkCreateInstance>(find(nullptr, "vkCreateInstance"));
   VkApplicationInfo application = {VK_STRUCTURE_TYPE_APPLICATION_INFO};
   application.apiVersion = VK_API_VERSION_1_1;
@@ -107,9 +108,10 @@ void BareVulkan::State::choose(const uint8_t* uuid) {
     GetPhysicalDeviceProperties2(all[i], &properties);
     if (std::memcmp(id.deviceUUID, uuid, VK_UUID_SIZE) != 0) continue;
     physical = all[i];
-    break;  // Other drivers may list the same device.
+    break;  // Another driver may list the same device; the first match is used.
   }
-  if (physical == VK_NULL_HANDLE) fail("the loader does not offer Tenon's device");
+  if (physical == VK_NULL_HANDLE)
+    fail("the Vulkan loader does not list the device that Tenon uses");
 }
 
 void BareVulkan::State::open_device() {
@@ -117,7 +119,7 @@ void BareVulkan::State::open_device() {
   VkQueueFamilyProperties families[16];
   GetPhysicalDeviceQueueFamilyProperties(physical, &n, families);
   while (family < n && (families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0) ++family;
-  if (family == n) fail("the device has no queue that computes");
+  if (family == n) fail("the device has no compute queue");
   const float priority = 1;
   VkDeviceQueueCreateInfo queues = {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
   queues.queueFamilyIndex = family;
@@ -230,6 +232,7 @@ BareVulkan::BareVulkan(const uint8_t* uuid, uint64_t buffer_bytes)
 
 BareVulkan::~BareVulkan() = default;
 
+// Assembles the shader and records `times` dispatches of `groups` workgroups.
 BareVulkan::Dispatch BareVulkan::prepare(const std::string& assembly,
                                          std::array<uint32_t, 3> groups, int times) {
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_1);
@@ -238,7 +241,8 @@ BareVulkan::Dispatch BareVulkan::prepare(const std::string& assembly,
         std::fprintf(stderr, "line %zu: %s\n", at.line + 1, message);
       });
   std::vector<uint32_t> words;
-  if (!tools.Assemble(assembly, &words) || !tools.Validate(words)) fail("a shader is wrong");
+  if (!tools.Assemble(assembly, &words) || !tools.Validate(words))
+    fail("a shader is not valid SPIR-V");
   State& state = *state_;
   VkShaderModuleCreateInfo module_info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   module_info.codeSize = words.size() * 4;
@@ -272,6 +276,7 @@ BareVulkan::Dispatch BareVulkan::prepare(const std::string& assembly,
   return Dispatch(commands);
 }
 
+// Submits the command buffer and waits until it has finished.
 void BareVulkan::run(const Dispatch& dispatch) {
   State& state = *state_;
   VkSubmitInfo submit = {VK_STRUCTURE_TYPE_SUBMIT_INFO};

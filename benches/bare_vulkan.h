@@ -45,19 +45,23 @@ class BareVulkan::Dispatch {
   VkCommandBuffer commands_;
 };
 
-// Returns the numbers of workgroups for `n_invocations`, which must be a multiple of 65,536.
+// Returns the numbers of workgroups (x, y, z) for `n_invocations` invocations, which must be a
+// multiple of 65,536.
 std::array<uint32_t, 3> groups_in_rows(uint32_t n_invocations);
 
-// Returns a shader that copies n 32-bit words from the input to the output; n must be a multiple of
-// 262,144. Each invocation copies one word (kWord), four words (kVec4), or loops over groups of
-// four words (kVec4Loop).
+// Each invocation copies one word (kWord) or four words (kVec4), or loops over groups of four words
+// (kVec4Loop).
 enum class Copy { kWord, kVec4, kVec4Loop };
+// Returns a shader that copies n 32-bit words from the input to the output; n must be a multiple of
+// 262,144.
 std::string copy_shader(Copy copy, uint32_t n);
+// Returns the numbers of workgroups (x, y, z) with which copy_shader() copies n words.
 std::array<uint32_t, 3> copy_groups(Copy copy, uint32_t n);
 
-// Returns a shader in which each invocation computes n_chains * n_rounds multiply-adds in n_chains
-// independent chains. kTwoSteps rounds twice (mul, add); kFused rounds once (fma).
+// kTwoSteps rounds twice (mul, add); kFused rounds once (fma).
 enum class MultiplyAdd { kTwoSteps, kFused };
+// Returns a shader in which each invocation computes n_chains * n_rounds multiply-adds in n_chains
+// independent chains.
 std::string multiply_add_shader(MultiplyAdd how, uint32_t n_chains, uint32_t n_rounds);
 
 }  // namespace benches

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
       {"training_step", bench_c_training_step, bench_cpp_training_step, kBenchSteps},
   };
   for (Work& work : works) {
-    work.c(work.batch), work.cpp(work.batch);  // Warm up: trace, for example.
+    work.c(work.batch), work.cpp(work.batch);  // Warm-up, which also traces functions.
     benchmark::RegisterBenchmark(work.name, [&work](auto& state) { work.measure(state); });
   }
   benchmark::Initialize(&argc, argv);

@@ -13,11 +13,13 @@ namespace {
 
 using benches::check;
 
+// A tower is a chain of `products` matmuls of a [1, size] row and a [size, size] matrix.
 struct Towers {
   int products;
   int64_t size;
 };
 
+// Computes y = tanh(y w) `towers.products` times, beginning with y = x.
 tenon_tensor* tower(tenon_scope* inner, const Towers& towers, tenon_tensor* x, tenon_tensor* w) {
   tenon_tensor* y = x;
   tenon_tensor_retain(y);
@@ -32,8 +34,10 @@ tenon_tensor* tower(tenon_scope* inner, const Towers& towers, tenon_tensor* x, t
   return y;
 }
 
-tenon_error* both(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
-                  const tenon_static*, size_t, tenon_tensor** out_outputs, size_t) {
+// The body of the function: applies two independent towers to the same x.
+tenon_error* apply_both_towers(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
+                               size_t, const tenon_static*, size_t, tenon_tensor** out_outputs,
+                               size_t) {
   const Towers& towers = *static_cast<const Towers*>(payload);
   for (int i = 0; i < 2; ++i) {
     out_outputs[i] = tower(inner, towers, inputs[0], inputs[1 + i]);
@@ -41,6 +45,7 @@ tenon_error* both(void* payload, tenon_scope* inner, tenon_tensor* const* inputs
   return nullptr;
 }
 
+// Measures calls of the function in a context with `threads` threads.
 void measure(benchmark::State& state, Towers towers, uint32_t threads) {
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   options.threads = threads;
@@ -57,8 +62,8 @@ void measure(benchmark::State& state, Towers towers, uint32_t threads) {
   };
   tenon_tensor* const inputs[] = {all(1, 0.5f), all(towers.size, 0.01f), all(towers.size, 0.02f)};
   tenon_function* function = nullptr;
-  check(tenon_function_create(context, tenon_str("towers"), {both, &towers, nullptr}, nullptr,
-                              &function));
+  check(tenon_function_create(context, tenon_str("towers"), {apply_both_towers, &towers, nullptr},
+                              nullptr, &function));
   for (auto _ : state) {
     tenon_tensor* outputs[2] = {};
     check(tenon_function_call(scope, function, inputs, 3, nullptr, 0, outputs, 2, nullptr));
@@ -72,8 +77,8 @@ void measure(benchmark::State& state, Towers towers, uint32_t threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const benches::Options options =
-      benches::parse(argc, argv, "What chains of launches win side by side, on two threads");
+  const benches::Options options = benches::parse(
+      argc, argv, "Measures the speedup of two independent chains of launches on two threads");
   for (const Towers towers : {Towers{4, 64}, Towers{8, 128}, Towers{8, 256}, Towers{16, 256}}) {
     const std::string name =
         "towers_" + std::to_string(towers.size) + "_" + std::to_string(towers.products);

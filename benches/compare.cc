@@ -41,6 +41,7 @@ class Collector final : public benchmark::BenchmarkReporter {
 
 }  // namespace
 
+// Parses the command line. `what` is the description that --help prints.
 Options parse(int argc, char** argv, const std::string& what) {
   Options options;
   CLI::App app{what};
@@ -59,6 +60,8 @@ Options parse(int argc, char** argv, const std::string& what) {
   return options;
 }
 
+// Runs all registered benchmarks, and prints the medians, `figures` and the ratios to the peers.
+// Returns the exit status.
 int run(const Options& options, const std::vector<std::string>& versions,
         const std::vector<Figure>& figures) {
   std::vector<std::string> arguments = {

@@ -22,7 +22,8 @@ struct Options {
   std::string json;       // Writes the results to this file; empty for none.
 };
 
-// Parses the command line. Exits after --help, or if an argument is invalid.
+// Parses the command line. `what` is the description that --help prints. Exits after --help, or if
+// an argument is invalid.
 Options parse(int argc, char** argv, const std::string& what);
 
 // A result without a peer, which is printed without a ratio.

@@ -23,10 +23,12 @@ using benches::scope;
 constexpr int kChain = 1000;
 constexpr int kBatch = 1000;  // Recorded adds before the tape is reset.
 
+// Returns a rank-1 tensor of n elements that equal `value`.
 tenon_tensor* constant(int64_t n, float value) {
   return benches::tensor(TENON_FLOAT32, {n}, std::vector<float>(static_cast<size_t>(n), value));
 }
 
+// Returns whether all elements of x equal `want`, up to rounding errors.
 bool equals(tenon_tensor* x, float want) {
   std::vector<float> got(static_cast<size_t>(tenon_tensor_count(x)));
   check(tenon_tensor_read(scope(), x, got.data(), got.size() * 4));
@@ -37,6 +39,7 @@ bool equals(tenon_tensor* x, float want) {
   return true;
 }
 
+// Measures eager adds of n elements.
 void eager_add(benchmark::State& state, int64_t n) {
   tenon_tensor *a = constant(n, 1), *b = constant(n, 2), *c = nullptr;
   for (auto _ : state) {
@@ -48,6 +51,7 @@ void eager_add(benchmark::State& state, int64_t n) {
   for (tenon_tensor* x : {a, b, c}) tenon_tensor_release(x);
 }
 
+// Measures adds of n elements that a tape records.
 void recorded_add(benchmark::State& state, int64_t n) {
   tenon_tensor *a = constant(n, 1), *b = constant(n, 2), *c = nullptr;
   tenon_tape* tape = nullptr;
@@ -70,7 +74,8 @@ void recorded_add(benchmark::State& state, int64_t n) {
   for (tenon_tensor* x : {a, b, c, gradient}) tenon_tensor_release(x);
 }
 
-// Measures forward and backward passes of a chain of kChain ops. Reports the time per op.
+// Measures forward and backward passes of a chain of kChain ops. Reports the time per op. `want` is
+// the expected gradient.
 template <class Step>
 void backward_chain(benchmark::State& state, double want, Step&& step) {
   tenon_tensor* x = constant(1, 0.001f);
@@ -99,8 +104,8 @@ void backward_chain(benchmark::State& state, double want, Step&& step) {
   tenon_tensor_release(x);
 }
 
-// Returns the milliseconds from main() to the first result of a separate process, which loads every
-// installed plugin.
+// Runs a process that loads every installed plugin. Returns the median of the milliseconds from its
+// main() to its first result.
 double startup_ms() {
   std::vector<double> times;
   for (int i = 0; i < 11; ++i) {

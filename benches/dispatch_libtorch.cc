@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kChain = 1000;
 
+// Measures adds of n elements without gradients.
 void eager_add(benchmark::State& state, int64_t n) {
   const c10::InferenceMode inference;
   const at::Tensor a = at::full({n}, 1.0f), b = at::full({n}, 2.0f);
@@ -20,6 +21,7 @@ void eager_add(benchmark::State& state, int64_t n) {
   if ((a + b)[0].item<float>() != 3) state.SkipWithError("wrong sum");
 }
 
+// Measures adds of n elements that autograd records.
 void recorded_add(benchmark::State& state, int64_t n) {
   at::Tensor a = at::full({n}, 1.0f), b = at::full({n}, 2.0f);
   a.requires_grad_(true);
@@ -31,6 +33,7 @@ void recorded_add(benchmark::State& state, int64_t n) {
   if (a.grad()[0].item<float>() != 1) state.SkipWithError("wrong gradient");
 }
 
+// Measures forward and backward passes of a chain of ops. `want` is the expected gradient.
 template <class Step>
 void backward_chain(benchmark::State& state, float want, Step&& step) {
   at::Tensor x = at::full({1}, 0.001f);
@@ -49,8 +52,10 @@ void backward_chain(benchmark::State& state, float want, Step&& step) {
 
 }  // namespace
 
+// Returns the version of the libtorch headers.
 std::string libtorch_version() { return version_of_libtorch(); }
 
+// Registers the benchmarks of this file.
 void register_libtorch() {
   at::set_num_threads(1);
   benchmark::RegisterBenchmark("eager_add_1/libtorch", [](auto& s) { eager_add(s, 1); });

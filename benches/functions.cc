@@ -1,8 +1,8 @@
-// Measures the cost of calling traced functions: chains of calls that can be fused or cannot, a
-// chain on large tensors (also in place), a layer norm written with elementary ops, a loop of a
-// thousand adds whose trip count is an input, an LSTM cell, and a convolution. Compares with the
-// same code in eager mode and with PyTorch's C++ API, and also measures tracing. Runs on one
-// thread. The first three calls are not measured.
+// Measures the cost of calling traced functions: a chain of calls that cannot be fused, fused
+// chains on small and large tensors (also in place), a layer norm written with elementary ops, a
+// loop of a thousand adds whose trip count is an input, an LSTM cell, and a convolution. Compares
+// with the same code in eager mode and with PyTorch's C++ API, and also measures tracing. Runs on
+// one thread. The first three calls are not measured.
 
 #include <tenon/tenon.h>
 
@@ -27,6 +27,7 @@ constexpr int kWarmUpCalls = 3;  // Number of calls before the measurement.
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
+// The body of each function: calls the Code in `payload`.
 tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
                       const tenon_static*, size_t, tenon_tensor** out_outputs, size_t) {
   reinterpret_cast<Code>(payload)(inner, inputs, out_outputs);
@@ -35,6 +36,7 @@ tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* const* in
 
 enum class How { kTraced, kEager, kTracing, kInPlace };
 
+// Returns a function that traces `code`.
 tenon_function* function_of(Code code) {
   const tenon_function_body body = {run_code, reinterpret_cast<void*>(code), nullptr};
   tenon_function* function = nullptr;
@@ -97,6 +99,7 @@ void measure(benchmark::State& state, How how, Code code, std::vector<tenon_tens
 
 // ---- a chain that cannot be fused: 4x4 matmuls alternating with gathers of rows
 
+// Computes kPairs times x = rows of (x w), with w = inputs[1] and the indices inputs[2].
 void chain(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
   tenon_tensor_retain(x);
@@ -111,6 +114,7 @@ void chain(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) 
   *out = x;
 }
 
+// Measures a chain of ops that cannot be fused.
 void chain_unfusable(benchmark::State& state, How how) {
   // The product with w permutes the columns of x, which are all equal. Thus x does not change.
   const std::vector<float> x(16, 1), w = {0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0};
@@ -123,6 +127,7 @@ void chain_unfusable(benchmark::State& state, How how) {
 
 // ---- a chain of fifty operations x * b + c on 64 elements
 
+// Computes kPairs times x = x * inputs[1] + inputs[2].
 void scale_and_shift(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
   tenon_tensor_retain(x);
@@ -137,6 +142,7 @@ void scale_and_shift(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tens
   *out = x;
 }
 
+// Measures a chain of elementwise ops that a function fuses.
 void chain_fused(benchmark::State& state, How how) {
   const auto all = [](float value) {
     return tensor(TENON_FLOAT32, {64}, std::vector<float>(64, value));
@@ -146,6 +152,7 @@ void chain_fused(benchmark::State& state, How how) {
 
 // ---- tanh(a b + c) d on 16 M elements
 
+// Computes tanh(a b + c) d.
 void tanh_of_sum(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor *product = nullptr, *sum = nullptr, *y = nullptr;
   check(tenon_mul(inner, inputs[0], inputs[1], &product));
@@ -155,6 +162,7 @@ void tanh_of_sum(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor**
   for (tenon_tensor* each : {product, sum, y}) tenon_tensor_release(each);
 }
 
+// Measures a fused expression on large tensors.
 void large_fused(benchmark::State& state, How how) {
   constexpr int64_t kElements = 16 << 20;
   const auto all = [](double value) {
@@ -170,6 +178,7 @@ void large_fused(benchmark::State& state, How how) {
 
 // ---- layer norm: (x - mean) / sqrt(var + epsilon) along the rows of a [4096, 256] matrix
 
+// Computes a layer norm with elementary ops.
 void norm_by_hand(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   const int64_t columns = 1;
   tenon_mean_attrs along = TENON_MEAN_ATTRS_DEFAULT;
@@ -191,6 +200,7 @@ void norm_by_hand(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor*
   }
 }
 
+// Measures a fused layer norm.
 void rows_fused(benchmark::State& state, How how) {
   constexpr int64_t kRows = 4096, kColumns = 256;
   std::vector<float> x(static_cast<size_t>(kRows * kColumns), -2);
@@ -200,10 +210,12 @@ void rows_fused(benchmark::State& state, How how) {
 
 // ---- a convolution with 100 input and output channels
 
+// Convolves inputs[0] with the filter inputs[1].
 void conv(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   check(tenon_conv(inner, inputs[0], inputs[1], nullptr, nullptr, out));
 }
 
+// Measures the convolution.
 void convolution(benchmark::State& state, How how) {
   const auto all = [](const std::vector<int64_t>& shape, float value) {
     size_t n = 1;
@@ -220,11 +232,13 @@ struct Adds {
   tenon_tensor* n;
 };
 
-tenon_error* goes_on(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
-                     tenon_tensor** out_outputs, size_t) {
+// The condition of the loop: the iteration number inputs[0] is less than n.
+tenon_error* loop_condition(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
+                            tenon_tensor** out_outputs, size_t) {
   return tenon_less(inner, inputs[0], static_cast<Adds*>(payload)->n, &out_outputs[0]);
 }
 
+// The body of the loop: increments the iteration number and adds `step` to the sum.
 tenon_error* add_once(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
                       tenon_tensor** out_outputs, size_t) {
   tenon_tensor* one = tenon_scalar_i64(1);
@@ -236,16 +250,19 @@ tenon_error* add_once(void* payload, tenon_scope* inner, tenon_tensor* const* in
   return error;
 }
 
+// Adds inputs[1] to inputs[0] in a loop of inputs[2] iterations.
 void adds(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   Adds used = {inputs[1], inputs[2]};
   tenon_tensor* zero = tenon_scalar_i64(0);
   tenon_tensor *initial[2] = {zero, inputs[0]}, *values[2] = {nullptr, nullptr};
-  check(tenon_while_loop(inner, {goes_on, &used}, {add_once, &used}, initial, 2, nullptr, values));
+  check(tenon_while_loop(inner, {loop_condition, &used}, {add_once, &used}, initial, 2, nullptr,
+                         values));
   tenon_tensor_release(zero);
   tenon_tensor_release(values[0]);
   *out = values[1];
 }
 
+// Measures a loop of kTrips adds.
 void loop_1000(benchmark::State& state, How how) {
   measure(state, how, adds,
           {tensor<float>(TENON_FLOAT32, {1}, {0}), tensor<float>(TENON_FLOAT32, {1}, {0.5f}),
@@ -257,7 +274,7 @@ void loop_1000(benchmark::State& state, How how) {
 
 constexpr int64_t kFeatures = 32;
 
-// Creates a matrix whose elements are all 1/16. A mixed-up gate would still change the output.
+// Creates a matrix whose elements are all 1/16.
 tenon_tensor* sixteenths(int64_t rows, int64_t columns) {
   return tensor(TENON_FLOAT32, {rows, columns},
                 std::vector<float>(static_cast<size_t>(rows * columns), 0.0625f));
@@ -281,7 +298,7 @@ void lstm_cell(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** o
   made.insert(made.end(), gates, gates + 4);
   for (int k = 0; k < 3; ++k) check(tenon_sigmoid(inner, gates[k], next()));
   check(tenon_tanh(inner, gates[3], next()));
-  tenon_tensor* const* gate = made.data() + 8;  // i, f, o, g
+  tenon_tensor* const* gate = made.data() + 8;  // The activated gates i, f, o and g.
   check(tenon_mul(inner, gate[1], c, next()));
   check(tenon_mul(inner, gate[0], gate[3], next()));
   check(tenon_add(inner, made[12], made[13], next()));
@@ -290,6 +307,7 @@ void lstm_cell(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** o
   for (tenon_tensor* each : made) tenon_tensor_release(each);
 }
 
+// Measures the LSTM cell.
 void lstm(benchmark::State& state, How how) {
   const double gate = 1 / (1 + std::exp(-(2 * kFeatures / 256.0 + 1 / 16.0)));
   const double g = std::tanh(2 * kFeatures / 256.0 + 1 / 16.0);
@@ -304,7 +322,8 @@ void lstm(benchmark::State& state, How how) {
 
 int main(int argc, char** argv) {
   const benches::Options options = benches::parse(
-      argc, argv, "What a call of a function costs, beside eager code and PyTorch's C++ API");
+      argc, argv,
+      "Measures calls of traced functions, compared with eager code and PyTorch's C++ API");
   const struct {
     const char* name;
     void (*measure)(benchmark::State& state, How how);

@@ -14,6 +14,7 @@ constexpr int kPairs = 50;
 constexpr int64_t kTrips = 1000;
 constexpr int kWarmUpCalls = 3;  // Number of calls before the measurement.
 
+// Fails the benchmark unless the first element of `got` equals `want` up to rounding.
 void check(benchmark::State& state, const at::Tensor& got, float want) {
   const float first = got.flatten()[0].item<float>();
   if (std::abs(first - want) > 1e-4f * std::abs(want)) state.SkipWithError("wrong result");
@@ -29,6 +30,7 @@ void run(benchmark::State& state, const Call& call) {
   }
 }
 
+// Measures matmuls that alternate with gathers of rows.
 void chain_unfusable(benchmark::State& state) {
   const c10::InferenceMode inference;
   const at::Tensor x = at::ones({4, 4}), w = at::eye(4).roll(1, 1);
@@ -42,6 +44,7 @@ void chain_unfusable(benchmark::State& state) {
   check(state, call(), 1);
 }
 
+// Measures a chain of kPairs operations x * b + c.
 void chain_fused(benchmark::State& state) {
   const c10::InferenceMode inference;
   const at::Tensor x = at::ones({64}), b = at::full({64}, 0.5f), c = at::ones({64});
@@ -54,6 +57,7 @@ void chain_fused(benchmark::State& state) {
   check(state, call(), 2);
 }
 
+// Measures tanh(a b + c) d on 16 M elements.
 void large_fused(benchmark::State& state, bool in_place) {
   const c10::InferenceMode inference;
   constexpr int64_t kElements = 16 << 20;
@@ -67,6 +71,7 @@ void large_fused(benchmark::State& state, bool in_place) {
   check(state, call(), 0.5f);
 }
 
+// Measures a layer norm made of elementary ops.
 void rows_fused(benchmark::State& state) {
   const c10::InferenceMode inference;
   const at::Tensor x = at::tensor({2.0f, -2.0f}).repeat({4096, 128});
@@ -78,6 +83,7 @@ void rows_fused(benchmark::State& state) {
   check(state, call(), 1);
 }
 
+// Measures a convolution with 100 input and output channels.
 void convolution(benchmark::State& state) {
   const c10::InferenceMode inference;
   const at::Tensor x = at::full({1, 100, 200, 200}, 0.5f), w = at::full({100, 100, 3, 3}, 0.01f);
@@ -86,6 +92,7 @@ void convolution(benchmark::State& state) {
   check(state, call(), 4.5f);
 }
 
+// Measures a loop of adds that TorchScript compiles.
 void loop_1000_script(benchmark::State& state) {
   const c10::InferenceMode inference;
   const auto unit = torch::jit::compile(R"(
@@ -100,6 +107,7 @@ def adds(x: Tensor, step: Tensor, n: int) -> Tensor:
   check(state, call(), 0.5f * kTrips);
 }
 
+// Measures a loop of adds in C++.
 void loop_1000(benchmark::State& state) {
   const c10::InferenceMode inference;
   const at::Tensor x = at::zeros({1}), step = at::full({1}, 0.5f);
@@ -112,6 +120,7 @@ void loop_1000(benchmark::State& state) {
   check(state, call(), 0.5f * kTrips);
 }
 
+// Measures an LSTM cell, as one op or made of elementary ops.
 void lstm_cell(benchmark::State& state, bool as_one_op) {
   const c10::InferenceMode inference;
   const int64_t n = 32;
@@ -136,8 +145,10 @@ void lstm_cell(benchmark::State& state, bool as_one_op) {
 
 }  // namespace
 
+// Returns the version of the libtorch headers.
 std::string libtorch_version() { return version_of_libtorch(); }
 
+// Registers the benchmarks of this file.
 void register_libtorch() {
   at::set_num_threads(1);
   benchmark::RegisterBenchmark("traced_chain_unfusable/libtorch", chain_unfusable);

@@ -15,6 +15,7 @@
 #include <torch/version.h>
 #endif
 
+// Returns the version in the headers of libtorch.
 inline std::string version_of_libtorch() {
 #if defined(TORCH_VERSION)
   return TORCH_VERSION;

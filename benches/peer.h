@@ -1,5 +1,5 @@
-// Declares the peer of a bench. NAME_libtorch.cc contains the same work in PyTorch's C++ API, if
-// that is installed.
+// Declares the peer of a bench: the library with which it compares Tenon. NAME_libtorch.cc contains
+// the same work in PyTorch's C++ API, if that is installed.
 
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #if defined(TENON_HAVE_LIBTORCH)
+// Registers the benchmarks of NAME_libtorch.cc.
 void register_libtorch();
 std::string libtorch_version();
 #endif
@@ -23,7 +24,7 @@ inline std::vector<std::string> register_peer() {
   std::vector<std::string> versions = {"tenon " + std::string(tenon_version().data)};
 #if defined(TENON_HAVE_LIBTORCH)
 #if defined(__x86_64__)
-  // Makes PyTorch use AVX-512 if the processor has it, because PyTorch may choose less by default.
+  // Makes PyTorch use AVX-512 if the processor has it, which is not always its default.
   if (__builtin_cpu_supports("avx512f")) setenv("ATEN_CPU_CAPABILITY", "avx512", 1);
 #endif
   register_libtorch();

@@ -11,12 +11,14 @@
 
 namespace benches {
 
+// Prints the message of `error` and exits, unless `error` is NULL.
 inline void check(tenon_error* error) {
   if (!error) return;
   std::fprintf(stderr, "%s\n", tenon_error_message(error).data);
   std::exit(1);
 }
 
+// Returns the scope of all benches. Its context has one thread.
 inline tenon_scope* scope() {
   static tenon_scope* scope = [] {
     tenon_context* context = nullptr;
@@ -28,6 +30,7 @@ inline tenon_scope* scope() {
   return scope;
 }
 
+// Copies row-major elements into a new tensor.
 template <class T>
 tenon_tensor* tensor(tenon_dtype dtype, const std::vector<int64_t>& shape,
                      const std::vector<T>& data) {

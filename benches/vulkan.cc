@@ -12,8 +12,8 @@
 //   sum_of_host    a sum of 16 M elements in imported host memory, compared with a sum of a copy
 //   first_use      of an op whose shader is cached on disk, compared with an empty cache
 //   first_uses     of 16 ops with an empty cache: enqueued together, compared with a wait after
-//   each first_layer    with an empty cache: a function of matmul, bias and activation until its
-//   fused
+//                  each op
+//   first_layer    with an empty cache: a function of matmul, bias and activation until its fused
 //                  launch is replayed, compared with as many calls of the three ops
 
 #include <tenon/tenon.h>
@@ -40,7 +40,7 @@ using benches::scope;
 using benches::tensor;
 
 constexpr int64_t kElements = 16 << 20;
-constexpr uint32_t kCopiedWords = 24 << 20;  // A copy moves 8 bytes per word, an add 12.
+constexpr uint32_t kCopiedWords = 24 << 20;  // A copy moves as many bytes as add_16M.
 constexpr int64_t kSize = 1024;
 
 // Returns the device. If there is none, prints the reason and exits with the status of skipped
@@ -59,7 +59,9 @@ tenon_device_info choose_device() {
   return info;
 }
 
-tenon_tensor* filled(const std::vector<int64_t>& shape, float value, tenon_scope* on = scope()) {
+// Returns a float32 tensor on the device of scope `on`, whose elements all equal `value`.
+tenon_tensor* create_constant(const std::vector<int64_t>& shape, float value,
+                              tenon_scope* on = scope()) {
   size_t n = 1;
   for (const int64_t size : shape) n *= static_cast<size_t>(size);
   const std::vector<float> data(n, value);
@@ -69,7 +71,8 @@ tenon_tensor* filled(const std::vector<int64_t>& shape, float value, tenon_scope
   return x;
 }
 
-float first_of(tenon_tensor* x) {
+// Reads the first element of a float32 tensor.
+float read_first_element(tenon_tensor* x) {
   std::vector<float> data(static_cast<size_t>(tenon_tensor_count(x)));
   check(tenon_tensor_read(scope(), x, data.data(), data.size() * sizeof(float)));
   return data[0];
@@ -79,6 +82,7 @@ float first_of(tenon_tensor* x) {
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
+// The body of each function: calls the Code in `payload`.
 tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
                       const tenon_static*, size_t, tenon_tensor** out_outputs, size_t) {
   reinterpret_cast<Code>(payload)(inner, inputs, out_outputs);
@@ -119,11 +123,13 @@ class Call {
   tenon_function* function_ = nullptr;
 };
 
-// Minimum number of calls before the measurement: they trace, prepare kernels and record. The
-// warm-up takes at least kWarmingTime, in which threads compile functions that are called often.
+// Minimum number of calls before the measurement, in which functions are traced, prepared and
+// recorded. The warm-up takes at least kWarmingTime, in which background threads compile functions
+// that are called often.
 constexpr int kWarmUpCalls = 3;
 constexpr std::chrono::milliseconds kWarmingTime{250};
 
+// Calls `once` repeatedly, without measuring it, and waits after each call.
 template <class Once>
 void warm(const Once& once) {
   const auto begin = std::chrono::steady_clock::now();
@@ -147,7 +153,7 @@ void measure(benchmark::State& state, const Call& call, float want, Timed timed 
     if (timed == Timed::kHost) state.ResumeTiming();
   }
   tenon_tensor* y = call();
-  if (first_of(y) != want) state.SkipWithError("wrong result");
+  if (read_first_element(y) != want) state.SkipWithError("wrong result");
   tenon_tensor_release(y);
 }
 
@@ -179,12 +185,13 @@ void add(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
 }
 
 void measure_add(benchmark::State& state) {
-  const Call call(add, false, {filled({kElements}, 1), filled({kElements}, 2)});
+  const Call call(add, false, {create_constant({kElements}, 1), create_constant({kElements}, 2)});
   measure(state, call, 3);
 }
 
 // ---- ten ops on 16 M elements
 
+// Computes five times x = x * inputs[1] + inputs[2].
 void ten_ops(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
   tenon_tensor_retain(x);
@@ -199,8 +206,10 @@ void ten_ops(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out
   *out = x;
 }
 
+// Returns the inputs of ten_ops(), with which its output equals its first input.
 std::vector<tenon_tensor*> ten_inputs() {
-  return {filled({kElements}, 2), filled({kElements}, 0.5f), filled({kElements}, 1)};
+  return {create_constant({kElements}, 2), create_constant({kElements}, 0.5f),
+          create_constant({kElements}, 1)};
 }
 
 void measure_ten_ops(benchmark::State& state, bool is_traced) {
@@ -211,6 +220,7 @@ void measure_ten_ops(benchmark::State& state, bool is_traced) {
 
 constexpr int kGathers = 200;
 
+// Permutes x with the indices inputs[1], kGathers times.
 void gathers(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
   tenon_tensor_retain(x);
@@ -223,6 +233,7 @@ void gathers(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out
   *out = x;
 }
 
+// Returns the inputs of gathers(): four numbers, and the indices that reverse them.
 std::vector<tenon_tensor*> gather_inputs() {
   return {tensor<float>(TENON_FLOAT32, {4}, {1, 2, 3, 4}),
           tensor<int32_t>(TENON_INT32, {4}, {3, 2, 1, 0})};
@@ -239,13 +250,15 @@ void matmul(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out)
 }
 
 void measure_matmul(benchmark::State& state) {
-  const Call call(matmul, false, {filled({kSize, kSize}, 0.5f), filled({kSize, kSize}, 2)});
+  const Call call(matmul, false,
+                  {create_constant({kSize, kSize}, 0.5f), create_constant({kSize, kSize}, 2)});
   measure(state, call, kSize);
 }
 
 // ---- host memory
 
-// Page-aligned memory, as allocators return for large blocks.
+// Measures a sum of host memory, which is imported or copied. The memory is page-aligned, as large
+// allocations are.
 void measure_sum_of_host(benchmark::State& state, bool is_imported) {
   const std::vector<int64_t> shape = {kElements};
   constexpr size_t kBytes = size_t{kElements} * sizeof(float), kPage = 4096;
@@ -260,7 +273,7 @@ void measure_sum_of_host(benchmark::State& state, bool is_imported) {
                       : tenon_tensor_from_data(scope(), TENON_FLOAT32, shape.data(), 1, data.get(),
                                                kBytes, &x));
     check(tenon_sum(scope(), x, nullptr, &sum));
-    if (first_of(sum) != kElements / 2) state.SkipWithError("wrong result");
+    if (read_first_element(sum) != kElements / 2) state.SkipWithError("wrong result");
     tenon_tensor_release(sum);
     tenon_tensor_release(x);
     check(tenon_scope_wait(scope()));
@@ -274,6 +287,7 @@ struct ByHand {
   BareVulkan::Dispatch dispatch;
 };
 
+// Returns the hand-written shaders with the names of their benchmarks.
 std::vector<ByHand> shaders_by_hand(BareVulkan& device) {
   using benches::Copy;
   using benches::MultiplyAdd;
@@ -290,7 +304,7 @@ std::vector<ByHand> shaders_by_hand(BareVulkan& device) {
   }
   all.push_back({"replay/resubmission",
                  device.prepare(benches::copy_shader(Copy::kWord, 16), {1, 1, 1}, kGathers)});
-  // Computes as many multiply-adds as matmul_1024.
+  // These shaders compute as many multiply-adds as matmul_1024.
   constexpr uint32_t kInvocations = 1 << 16;
   constexpr uint32_t kEach = static_cast<uint32_t>(kSize * kSize * kSize / kInvocations);
   for (const auto& [name, how] : {std::pair{"multiply_add_", MultiplyAdd::kTwoSteps},
@@ -318,7 +332,7 @@ class FirstUse {
     check(tenon_context_create(&options, &context_));
     scope_ = tenon_context_default_scope(context_);
     check(tenon_scope_set_device(scope_, tenon_str("vulkan")));
-    x_ = filled({4}, 0.5f, scope_);
+    x_ = create_constant({4}, 0.5f, scope_);
     check(tenon_scope_wait(scope_));
   }
   ~FirstUse() {
@@ -356,7 +370,8 @@ class FirstUse {
           tenon_tensor_release(sum);
         },
         is_traced,
-        {filled({256, 256}, 1, scope_), filled({256, 256}, 1, scope_), filled({256}, 1, scope_)},
+        {create_constant({256, 256}, 1, scope_), create_constant({256, 256}, 1, scope_),
+         create_constant({256}, 1, scope_)},
         scope_);
     for (int i = 0; i < 4; ++i) {
       tenon_tensor_release(layer());
@@ -376,6 +391,7 @@ class FirstUse {
   tenon_tensor* x_ = nullptr;
 };
 
+// Measures `use` in new contexts, with an empty or a populated shader cache on disk.
 void measure_first_use(benchmark::State& state, bool has_cache, void (*use)(FirstUse&)) {
   std::string folder = std::filesystem::temp_directory_path() / "tenon-bench-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr)
@@ -407,7 +423,7 @@ void measure_first_use(benchmark::State& state, bool has_cache, void (*use)(Firs
 
 int main(int argc, char** argv) {
   const benches::Options options = benches::parse(
-      argc, argv, "What kernels of the Vulkan plugin reach of what the device can do");
+      argc, argv, "Measures how much of the device's performance the Vulkan plugin reaches");
   setenv("__GL_SHADER_DISK_CACHE", "0", 1);  // Disables NVIDIA's own shader cache.
   const tenon_device_info info = choose_device();
   BareVulkan bare(info.uuid, uint64_t{kCopiedWords} * 4);

@@ -74,15 +74,18 @@ constexpr const char* kEnd = R"(
 
 }  // namespace
 
+// Returns the numbers of workgroups (x, y, z) for `n_invocations` invocations.
 std::array<uint32_t, 3> groups_in_rows(uint32_t n_invocations) {
   return {kRowOfGroups, n_invocations / (kRowOfGroups * kLocalSize), 1};
 }
 
+// Returns the numbers of workgroups (x, y, z) with which copy_shader() copies n words.
 std::array<uint32_t, 3> copy_groups(Copy copy, uint32_t n_words) {
   if (copy == Copy::kVec4Loop) return {kRowOfGroups, 1, 1};
   return groups_in_rows(copy == Copy::kWord ? n_words : n_words / 4);
 }
 
+// Returns a shader that copies n 32-bit words from the input to the output.
 std::string copy_shader(Copy copy, uint32_t n_words) {
   const std::string element = copy == Copy::kWord ? "uint" : "uint4";
   const std::string move = R"(
@@ -121,6 +124,7 @@ std::string copy_shader(Copy copy, uint32_t n_words) {
 )" + kEnd;
 }
 
+// Returns a shader that computes n_rounds multiply-adds in each of n_chains independent chains.
 // Chain k starts with (k + 2) * x. The value x is loaded from memory, so that compilers cannot
 // evaluate the chain in advance.
 std::string multiply_add_shader(MultiplyAdd how, uint32_t n_chains, uint32_t n_rounds) {

@@ -18,7 +18,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 
-# tenon_debian_package(component name section description [depends])
+# tenon_debian_package(component name section description [depends]): defines the Debian package of
+# an install component.
 function(tenon_debian_package component name section description)
   string(TOUPPER ${component} key)
   set(CPACK_DEBIAN_${key}_PACKAGE_NAME ${name} PARENT_SCOPE)

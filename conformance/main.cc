@@ -71,7 +71,7 @@ std::string find_plugin(const std::string& given) {
 }
 
 // Selects the cells to run: device checks and, if a runner exists, functions and claims.
-std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
+std::vector<Cell> select_cells(const Runner* runner, const Options& options) {
   std::vector<Cell> cells;
   const std::vector<DeviceCheck>& device_checks = all_device_checks();
   for (size_t i = 0; i < device_checks.size(); ++i) {
@@ -90,16 +90,16 @@ std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
   for (size_t i = 0; runner && i < runner->claims().size(); ++i) {
     const Claim& claim = runner->claims()[i];
     if (!matches(claim.op->name, options.run.op)) continue;
-    if (!names_dtype(claim.dtypes, options.run.dtype)) continue;
+    if (!has_dtype_name(claim.dtypes, options.run.dtype)) continue;
     for (const size_t check : runner->checks_of(claim)) cells.push_back({i, check});
   }
   std::vector<Cell> own;
-  for (const size_t i : in_shard(options.shard, cells.size())) own.push_back(cells[i]);
+  for (const size_t i : shard_indices(options.shard, cells.size())) own.push_back(cells[i]);
   return own;
 }
 
 template <class F>
-auto case_from(const F& read) {
+auto read_case(const F& read) {
   try {
     return read();
   } catch (const std::exception& error) {
@@ -107,7 +107,7 @@ auto case_from(const F& read) {
   }
 }
 
-functions::Bench bench_of(const Runner& runner) {
+functions::Bench make_bench(const Runner& runner) {
   return {.env = runner.environment(), .claims = runner.claims()};
 }
 
@@ -120,12 +120,12 @@ int run_case(const Runner& runner, const Options& options) {
   };
   if (const FunctionCheck* const check = find_function_check(options.run.check)) {
     const functions::Program program =
-        case_from([&] { return functions::program_from_line(line); });
-    const auto [passed, words] = run_program(*check, bench_of(runner), program);
+        read_case([&] { return functions::program_from_line(line); });
+    const auto [passed, words] = run_program(*check, make_bench(runner), program);
     fmt::print("{} {} {}\n", passed ? "PASS" : "FAIL", check->name, words);
     return is_silent() && passed ? 0 : 1;
   }
-  const Problem problem = case_from([&] { return from_line(line); });
+  const Problem problem = read_case([&] { return from_line(line); });
   bool passed = true;
   for (const Check& check : all_checks()) {
     if (!options.run.check.empty() ? options.run.check != check.name
@@ -182,7 +182,7 @@ WorkerOptions worker_options(const Options& options) {
           .memory_bytes = options.memory_mib << 20};
 }
 
-device::Subject subject_of(const Options& options) {
+device::Subject make_subject(const Options& options) {
   const std::string& device = options.run.device;
   const size_t colon = device.find(':');
   // A plugin that is linked into the program has no file.
@@ -201,7 +201,7 @@ Row run_cell(const Options& options, const Runner* given, const Cell& cell, cons
     const DeviceCheck& check = all_device_checks().at(cell.check);
     device::set_step_listener(tell);
     try {
-      return run_device_check(check, subject_of(options));
+      return run_device_check(check, make_subject(options));
     } catch (const std::exception& error) {  // The plugin's library cannot be opened.
       Row row = blank_row(check);
       row.status = Status::kFail;
@@ -213,7 +213,7 @@ Row run_cell(const Options& options, const Runner* given, const Cell& cell, cons
   if (!given && !own) own = std::make_unique<Runner>(options.run);
   const Runner& runner = given ? *given : *own;
   if (cell.claim == kFunctions) {
-    return run_function_check(all_function_checks().at(cell.check), bench_of(runner),
+    return run_function_check(all_function_checks().at(cell.check), make_bench(runner),
                               options.run.shrink, tell);
   }
   const auto at = [&](const Problem& problem) {
@@ -224,7 +224,7 @@ Row run_cell(const Options& options, const Runner* given, const Cell& cell, cons
   return runner.run(runner.claims().at(cell.claim), all_checks().at(cell.check), at);
 }
 
-int serve(const Options& options) {
+int serve_as_worker(const Options& options) {
   return serve_cells(
       [&](const Cell& cell, const Tell& tell) { return run_cell(options, nullptr, cell, tell); });
 }
@@ -238,13 +238,13 @@ Row blank_row(const Runner* runner, const Cell& cell) {
 }
 
 // Runs the cells and reports the result. Without a runner no claim is judged, and the run fails.
-int judge(const Runner* runner, Report& report, const Options& options) {
+int run_and_report(const Runner* runner, Report& report, const Options& options) {
   for (const std::string& path : {options.json, options.junit, options.html}) {
     if (!path.empty()) check_writable(path);
   }
   report.keep_json(options.json);
-  if (!options.expected.empty()) report.expect(options.expected);
-  std::vector<Cell> cells = chosen_cells(runner, options);
+  if (!options.expected.empty()) report.read_known_faults(options.expected);
+  std::vector<Cell> cells = select_cells(runner, options);
   const auto blank = [&](const Cell& cell) { return blank_row(runner, cell); };
   if (!options.resume.empty()) {
     std::erase_if(cells, [&, known = report.read(options.resume)](const Cell& cell) {
@@ -296,7 +296,7 @@ int run_all_inputs(const Runner& runner, const Options& options) {
 }
 
 // Reports invalid command-line arguments before anything runs.
-void validate(const Options& options) {
+void validate_options(const Options& options) {
   if (options.run.plugin.empty()) throw std::runtime_error("--plugin is required");
   const std::string& op = options.run.op;
   const std::vector<DeviceCheck>& of_device = all_device_checks();
@@ -323,21 +323,21 @@ void validate(const Options& options) {
                              known);
   }
   if (!options.range.empty() && options.exhaustive.empty()) {
-    throw std::runtime_error("--range is for --exhaustive");
+    throw std::runtime_error("--range can only be used with --exhaustive");
   }
 }
 
 int run(Options& options) {
-  validate(options);
+  validate_options(options);
   options.run.profile = options.profile == "relaxed" ? Profile::kRelaxed : Profile::kStrict;
   options.run.thorough = options.level != "smoke";
   options.run.level = options.run.thorough ? std::stoi(options.level) : kFunctionLevel;
   for (const std::string& option : options.plugin_options) {
-    options.run.plugin_options.push_back(plugin_option_of(option));
+    options.run.plugin_options.push_back(parse_plugin_option(option));
   }
   options.run.plugin = find_plugin(options.run.plugin);
   const bool exhaustive = !options.exhaustive.empty();
-  if (options.worker && !exhaustive) return serve(options);
+  if (options.worker && !exhaustive) return serve_as_worker(options);
   const bool judged = !options.claims && options.case_line.empty() && !exhaustive;
   if (judged && kHasProcesses) {
     const int status = try_to_open(options);
@@ -350,7 +350,7 @@ int run(Options& options) {
                      .seed = options.run.seed,
                      .notes = {"the plugin's device cannot be opened, so no claim is tested"}},
                     {});
-      return judge(nullptr, report, options);
+      return run_and_report(nullptr, report, options);
     }
   }
   std::unique_ptr<Runner> runner;
@@ -362,7 +362,7 @@ int run(Options& options) {
     runner = std::make_unique<Runner>(options.run);
   } catch (const tenon::Error& error) {
     fmt::print(stderr, "tenon-conformance: {}\n", error.message());
-    return error.code() == tenon::Code::kUnavailable && is_unavailable(subject_of(options))
+    return error.code() == tenon::Code::kUnavailable && is_unavailable(make_subject(options))
                ? kUnavailable
                : 1;
   }
@@ -372,7 +372,7 @@ int run(Options& options) {
   if (exhaustive) return run_all_inputs(*runner, options);
   if (!judged) return run_case(*runner, options);
   Report report(*runner, options.profile, options.level, options.run.seed);
-  return judge(runner.get(), report, options);
+  return run_and_report(runner.get(), report, options);
 }
 
 // ---- the node tests of ONNX
@@ -408,7 +408,7 @@ CLI::App* add_onnx(CLI::App& app, OnnxCommand& onnx) {
 
 int run_onnx(OnnxCommand& onnx) {
   for (const std::string& option : onnx.plugin_options) {
-    onnx.options.plugin_options.push_back(plugin_option_of(option));
+    onnx.options.plugin_options.push_back(parse_plugin_option(option));
   }
   const tenon::conformance::OnnxSummary summary = run_onnx_tests(onnx.options);
   if (onnx.table) fmt::print("{}", table_of(summary));

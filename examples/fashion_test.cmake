@@ -1,8 +1,8 @@
 # Trains the demo with one, two and four threads with traced steps, and with two threads eagerly.
 # Fails unless all runs give bitwise equal weights, or if traced steps use more memory than eager
-# ones. To be quick, it trains on the 10,000 test images of DATA. Then TENON runs the program that
-# the first run saved on these images. Its accuracy, which PYTHON computes, must equal the accuracy
-# that the demo printed.
+# ones. To be quick, it trains on the 10,000 test images of DATA. Then TENON runs, on these
+# images, the program that the first run saved. Its accuracy, which PYTHON computes, must equal the
+# accuracy that the demo printed.
 
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY ${FOLDER}/images)

@@ -8,11 +8,13 @@ namespace {
 
 using namespace tenon;
 
+// Returns the scope of all benches in this file. Its context has one thread.
 const Scope& scope() {
   static const Scope made(Context({.threads = 1}));
   return made;
 }
 
+// Runs `work` and returns the elapsed nanoseconds.
 template <class Work>
 int64_t nanoseconds(Work&& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -20,12 +22,14 @@ int64_t nanoseconds(Work&& work) {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
 }
 
-Tensor filled(int64_t rows, int64_t columns) {
+// Returns a float32 matrix with values from -0.03 to 0.03.
+Tensor create_matrix(int64_t rows, int64_t columns) {
   std::vector<float> data(static_cast<size_t>(rows * columns));
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i % 7) * 0.01f - 0.03f;
   return Tensor(std::span<const float>(data), Shape{rows, columns});
 }
 
+// Runs one step of stochastic gradient descent with the learning rate `rate`.
 void train(const std::vector<Variable>& weights, const Tensor& x, const Tensor& labels,
            const Tensor& rate) {
   const Tape tape;
@@ -40,6 +44,7 @@ void train(const std::vector<Variable>& weights, const Tensor& x, const Tensor& 
 
 }  // namespace
 
+// Returns the nanoseconds of that many eager adds.
 int64_t bench_cpp_eager_add(int64_t repetitions) {
   const ScopeGuard in(scope());
   const Tensor a = vector<float>({1}), b = vector<float>({2});
@@ -48,6 +53,7 @@ int64_t bench_cpp_eager_add(int64_t repetitions) {
   });
 }
 
+// Returns the nanoseconds of that many adds that a tape records.
 int64_t bench_cpp_recorded_add(int64_t repetitions) {
   const ScopeGuard in(scope());
   const Tensor a = vector<float>({1}), b = vector<float>({2});
@@ -61,6 +67,7 @@ int64_t bench_cpp_recorded_add(int64_t repetitions) {
   });
 }
 
+// Returns the nanoseconds of that many calls of a traced function.
 int64_t bench_cpp_function_call(int64_t repetitions) {
   const ScopeGuard in(scope());
   const Tensor a = vector<float>({1}), b = vector<float>({2});
@@ -70,11 +77,14 @@ int64_t bench_cpp_function_call(int64_t repetitions) {
   });
 }
 
+// Returns the nanoseconds of that many training steps.
 int64_t bench_cpp_training_step(int64_t repetitions) {
   const ScopeGuard in(scope());
-  static const std::vector<Variable> weights = {Variable(filled(kBenchFeatures, kBenchHidden)),
-                                                Variable(filled(kBenchHidden, kBenchClasses))};
-  static const Tensor x = filled(kBenchRows, kBenchFeatures), rate = tensor<float>({0.01f}, {});
+  static const std::vector<Variable> weights = {
+      Variable(create_matrix(kBenchFeatures, kBenchHidden)),
+      Variable(create_matrix(kBenchHidden, kBenchClasses))};
+  static const Tensor x = create_matrix(kBenchRows, kBenchFeatures),
+                      rate = tensor<float>({0.01f}, {});
   static const Tensor labels = [] {
     std::vector<int32_t> classes(kBenchRows);
     for (int32_t i = 0; i < kBenchRows; ++i) classes[static_cast<size_t>(i)] = i % kBenchClasses;

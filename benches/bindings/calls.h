@@ -16,7 +16,7 @@ extern "C" {
 enum { kBenchRows = 64, kBenchFeatures = 784, kBenchHidden = 128, kBenchClasses = 10 };
 /* Number of calls in a measurement. The tape is reset after that many recorded adds. */
 enum { kBenchBatch = 100 };
-/* Number of training steps in a measurement. In the first one, caches still hold the weights of the
+/* Number of training steps in a measurement. In the first step, the caches hold the weights of the
  * other language. */
 enum { kBenchSteps = 10 };
 

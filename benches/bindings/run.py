@@ -59,7 +59,7 @@ def java_home():
 
 
 def build_java():
-    """Runs Maven offline unless something is missing. Requires a JDK, for JMH's annotation
+    """Runs Maven offline, or online if that fails. Requires a JDK, for JMH's annotation
     processor."""
     if not (java_home() / "bin/javac").exists():
         sys.exit("bench: the bench of Java needs a JDK of 22 or later; leave java out of --languages")
@@ -81,7 +81,8 @@ def run_java(build, seconds):
 
 
 def pairs_of(output):
-    """Yields (work, language, nanoseconds in C, nanoseconds in the language, difference, ratio)."""
+    """Yields (work, language, nanoseconds in C, nanoseconds in the language, difference, ratio) for
+    each line that begins with `pair`."""
     for line in output.splitlines():
         words = line.split()
         if words and words[0] == "pair":

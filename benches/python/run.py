@@ -40,7 +40,7 @@ def repeated(function, repetitions, clock=time.perf_counter_ns):
 
 def eager_ratio(function, graph, limit):
     """Returns the factor by which a graph is faster than its eager code. Both run on one thread.
-    The times are processor time, which other processes hardly affect."""
+    Measures processor time, which other processes hardly affect."""
     graph(limit)
     clock = time.process_time_ns
     ours, eager = medians([lambda: repeated(lambda: graph(limit).item(), 5, clock),

@@ -1,6 +1,8 @@
 // Imports a library and computes one sum. run.mjs measures how long this process takes.
 //
 //   node first_result.mjs PEER PACKAGE PEERS
+//
+// PEER is tenon, tfjs_cpu, jax or onnxruntime. PACKAGE and PEERS are the folders of the libraries.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -22,7 +24,7 @@ if (peer === 'tenon') {
   jax.defaultDevice('wasm');
   await jax.numpy.array([1, 2]).add(1).data();
 } else {
-  // Loads the WebAssembly module. A session would also need a model file.
+  // Only loads the WebAssembly module, because a session would need a model file.
   const ort = await import(pathToFileURL(join(peersFolder, 'node_modules/onnxruntime-web/dist/ort.wasm.min.mjs')));
   ort.env.wasm.numThreads = 1;
   await ort.InferenceSession.create(new Uint8Array(0)).catch(() => {});

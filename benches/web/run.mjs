@@ -1,5 +1,5 @@
 // Measures the npm package and the libraries that web developers use instead. All run in one
-// process of Node. The cases take turns, and each reports its fastest turn.
+// process of Node. The cases take turns, and each reports the time of its fastest run.
 //
 //   node run.mjs PACKAGE PEERS [--only PATTERN] [--rounds N] [--json FILE]
 //
@@ -18,7 +18,7 @@ const option = (name, otherwise) => {
 };
 const only = new RegExp(option('only', ''));
 const rounds = Number(option('rounds', 9));
-const TURN = 60; // Milliseconds of a turn.
+const TURN = 60; // Length of a turn in milliseconds.
 
 async function turn({ run, count }) {
   let best = Infinity;

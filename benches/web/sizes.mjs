@@ -2,7 +2,7 @@
 
 export const SIDE = 512; // Size of the square matrices of the matrix product.
 export const CHAIN = 20; // Number of additions in the gradient chain.
-export const NODES = 100; // Products in the graph of traced_node, each of two 4 by 4 matrices.
+export const NODES = 100; // Number of products of 4 by 4 matrices in the graph of the case traced_node.
 export const BATCH = 64; // Batch size of the training step.
 export const LAYERS = [784, 128, 10]; // Layer sizes of the training step.
 export const HIDDEN = 64; // Features of the LSTM step made of elementary ops; batch size 1.

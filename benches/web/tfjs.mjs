@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { BATCH, CHAIN, HIDDEN, LAYERS, SIDE, labels, noise } from './sizes.mjs';
 
 export async function open(_, peersFolder) {
-  console.warn = () => {}; // Suppresses advertisements for its native package.
+  console.warn = () => {}; // Suppresses TensorFlow.js's advertisements for its native package.
   const require = createRequire(pathToFileURL(join(peersFolder, 'package.json')));
   const tf = require('@tensorflow/tfjs');
   const wasm = require('@tensorflow/tfjs-backend-wasm');
@@ -49,11 +49,11 @@ export async function open(_, peersFolder) {
       mlp_train: { count: 1, run: tidy(train) },
       lstm_step: { count: 1, run: tidy(() => tf.basicLSTMCell(forget, kernel, bias, input, c, h)) },
     };
-    if (backend === 'wasm') { // The backend cpu takes seconds.
+    if (backend === 'wasm') { // Not on the backend cpu, where these cases take seconds.
       cases.matmul_512 = { count: 1, run: tidy(() => tf.matMul(a, b)) };
       cases.matmul_512_transposed = { count: 1, run: tidy(() => tf.matMul(a, b, false, true)) };
     }
-    delete globalThis.Worker; // The module defines it in Node; jax-js would mistake it for a browser's.
+    delete globalThis.Worker; // TensorFlow.js defines Worker, so jax-js would mistake Node for a browser.
     found.push({ peer: `tfjs_${backend}`, cases, select: () => tf.setBackend(backend) });
   }
   return found;

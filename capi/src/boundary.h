@@ -66,6 +66,7 @@ class RestoreLocation {
 #define TENON_APART
 #endif
 
+// Like boundary_in(), but never inlined in WebAssembly builds.
 template <class Body>
 TENON_APART tenon_error* boundary_apart(tenon_scope* handle, Body& body) noexcept {
   return boundary_in(handle, body);

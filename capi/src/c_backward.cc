@@ -9,7 +9,7 @@ BackwardArgs::BackwardArgs(const VjpArgs& args) : args_(args) {
   Scope& scope = current_scope();
   // The callback receives new handles. Thus it can distinguish them from tensors that it captured.
   const auto own = [&](const Tensor& x) {
-    kept_.push_back(another(scope, x));
+    kept_.push_back(tracked_alias(scope, x));
     return to_handle(kept_.back().get());
   };
   for (size_t i = 0; i < args.n_inputs(); ++i) {

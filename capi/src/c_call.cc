@@ -141,13 +141,13 @@ bool has_variable_output_count(const OpDef& op) {
   return op.id == TENON_OP_split || op.id == TENON_OP_unstack || op.id == TENON_OP_meshgrid;
 }
 
-void require_outputs(const OpDef& op, size_t wanted, size_t given) {
-  if (wanted == given) [[likely]]
+void require_outputs(const OpDef& op, size_t requested, size_t available) {
+  if (requested == available) [[likely]]
     return;
-  if (wanted > given || has_variable_output_count(op)) {
+  if (requested > available || has_variable_output_count(op)) {
     tenon::Error error(
         tenon::Code::kInvalidArgument,
-        tenon::format("{} outputs were requested, but the op has {}", {wanted, given}));
+        tenon::format("{} outputs were requested, but the op has {}", {requested, available}));
     error.set_op(op.name);
     throw error;
   }
@@ -200,7 +200,7 @@ tenon_error* tenon_op_find(tenon_context* context, tenon_string name, uint32_t* 
 tenon_string tenon_op_name(tenon_context* context, uint32_t op) {
   const OpDef* found = tenon::find_op(op);
   if (!found) {
-    if (tenon::Context* self = peek(context)) found = self->find_op(op);
+    if (tenon::Context* self = get_or_null(context)) found = self->find_op(op);
   }
   return found ? borrow_text(found->name) : tenon_string TENON_STR("");
 }

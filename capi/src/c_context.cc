@@ -17,8 +17,9 @@ namespace {
 constexpr char kVersion[] = TENON_TEXT_OF(TENON_VERSION_MAJOR) "." TENON_TEXT_OF(
     TENON_VERSION_MINOR) "." TENON_TEXT_OF(TENON_VERSION_PATCH);
 
+// Converts an option to an enum. Throws INVALID_ARGUMENT unless the value is in [0, most].
 template <class Enum>
-Enum policy(int32_t value, int32_t most, const char* name) {
+Enum to_enum(int32_t value, int32_t most, const char* name) {
   if (value < 0 || value > most) {
     fail_argument(name, tenon::format("{} is not a known value", {value}));
   }
@@ -26,8 +27,8 @@ Enum policy(int32_t value, int32_t most, const char* name) {
 }
 
 // Wraps the user's log callback. The payload is destroyed with the last copy of the function.
-std::function<void(int32_t, std::string_view)> log_of(const tenon_log_callback& log,
-                                                      Payload payload) {
+std::function<void(int32_t, std::string_view)> to_log_function(const tenon_log_callback& log,
+                                                               Payload payload) {
   if (!log.function) return {};
   auto shared = std::make_shared<Payload>(std::move(payload));
   return [function = log.function, shared](int32_t level, std::string_view message) {
@@ -36,9 +37,9 @@ std::function<void(int32_t, std::string_view)> log_of(const tenon_log_callback& 
   };
 }
 
-ContextOptions options_of(const tenon_context_options& c, Payload log) {
+ContextOptions to_context_options(const tenon_context_options& c, Payload log) {
   ContextOptions options;
-  options.log = log_of(c.log, std::move(log));
+  options.log = to_log_function(c.log, std::move(log));
   options.log_level = c.log_level;
   if (c.n_plugin_paths > 0) require_pointer(c.plugin_paths, "options.plugin_paths");
   for (size_t i = 0; i < c.n_plugin_paths; ++i) {
@@ -55,11 +56,11 @@ ContextOptions options_of(const tenon_context_options& c, Payload log) {
   options.memory_limit_bytes = c.memory_limit_bytes;
   options.threads = c.threads;
   options.deterministic = c.deterministic;
-  policy<int32_t>(c.log_level, TENON_LOG_ERROR, "options.log_level");
+  to_enum<int32_t>(c.log_level, TENON_LOG_ERROR, "options.log_level");
   options.numeric_policy =
-      policy<tenon::NumericPolicy>(c.numeric_policy, TENON_NUMERIC_FAST, "options.numeric_policy");
-  options.fallback_policy = policy<tenon::FallbackPolicy>(c.fallback_policy, TENON_FALLBACK_AUTO,
-                                                          "options.fallback_policy");
+      to_enum<tenon::NumericPolicy>(c.numeric_policy, TENON_NUMERIC_FAST, "options.numeric_policy");
+  options.fallback_policy = to_enum<tenon::FallbackPolicy>(c.fallback_policy, TENON_FALLBACK_AUTO,
+                                                           "options.fallback_policy");
   return options;
 }
 
@@ -78,7 +79,8 @@ tenon_error* tenon_context_create(const tenon_context_options* options,
     Payload log(callback.payload, callback.destroy);
     const tenon_context_options given = read_struct(options, kDefault, "options");
     require_pointer(out_context, "out_context");
-    give(tenon::Ref<tenon::Context>::adopt(new tenon::Context(options_of(given, std::move(log)))),
+    give(tenon::Ref<tenon::Context>::adopt(
+             new tenon::Context(to_context_options(given, std::move(log)))),
          out_context);
   });
 }
@@ -88,12 +90,12 @@ void tenon_context_retain(tenon_context* context) { retain_handle(context); }
 void tenon_context_release(tenon_context* context) { release_handle(context); }
 
 tenon_scope* tenon_context_default_scope(tenon_context* context) {
-  tenon::Context* found = peek(context);
+  tenon::Context* found = get_or_null(context);
   return found ? to_handle(&found->default_scope()) : nullptr;
 }
 
 void tenon_context_cancel(tenon_context* context) {
-  if (tenon::Context* found = peek(context)) found->cancel();
+  if (tenon::Context* found = get_or_null(context)) found->cancel();
 }
 
 tenon_error* tenon_context_count_devices(tenon_context* context, size_t* out_count) {

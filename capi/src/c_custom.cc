@@ -13,7 +13,8 @@ using tenon::Tensors;
 
 namespace {
 
-tenon::CustomVjp vjp_of(const tenon_backward_function& backward, Payload payload) {
+// Wraps the user's derivative in a function that the core can call.
+tenon::CustomVjp to_custom_vjp(const tenon_backward_function& backward, Payload payload) {
   auto shared = std::make_shared<Payload>(std::move(payload));
   return [function = backward.function, shared](const tenon::VjpArgs& args) {
     const tenon::CallbackDepth nesting("a derivative");
@@ -49,8 +50,8 @@ tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function for
                                             filled.out(), n_outputs);
       return Tensors(filled.take(error, "forward", Entries::kRequired));
     };
-    const auto vjp =
-        std::make_shared<const tenon::CustomVjp>(vjp_of(backward, std::move(backward_payload)));
+    const auto vjp = std::make_shared<const tenon::CustomVjp>(
+        to_custom_vjp(backward, std::move(backward_payload)));
     Tensors outputs = tenon::with_gradient(self, arguments, code, vjp);
     set_outputs(outputs, out_outputs, n_outputs);
   });

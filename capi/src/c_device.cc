@@ -10,7 +10,7 @@ void tenon_device_retain(tenon_device* device) { retain_handle(device); }
 void tenon_device_release(tenon_device* device) { release_handle(device); }
 
 tenon_string tenon_device_name(const tenon_device* device) {
-  const tenon::Device* self = peek(device);
+  const tenon::Device* self = get_or_null(device);
   return self ? borrow_text(self->name()) : tenon_string TENON_STR("");
 }
 
@@ -55,7 +55,7 @@ tenon_error* tenon_device_describe_memory(tenon_device* device, tenon_memory_inf
 }
 
 void tenon_device_reset_peak(tenon_device* device) {
-  if (tenon::Device* self = peek(device)) self->allocator().reset_peak();
+  if (tenon::Device* self = get_or_null(device)) self->allocator().reset_peak();
 }
 
 tenon_error* tenon_device_trim(tenon_device* device, uint64_t* out_freed_bytes) {

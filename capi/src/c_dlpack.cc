@@ -90,7 +90,7 @@ tenon_error* tenon_tensor_from_dlpack(tenon_scope* scope, tenon_dlpack* dlpack, 
     const HostArray array =
         host_array(type, given.strides, data ? data + given.byte_offset : nullptr);
     if (array.bytes > 0) require_pointer(data, "dlpack.tensor.data");
-    give(copy ? copy_in(self, array) : tensor_of_host_memory(self, array, std::move(loan)),
+    give(copy ? copy_from_host(self, array) : tensor_of_host_memory(self, array, std::move(loan)),
          out_tensor);
   });
 }

@@ -8,6 +8,7 @@ using namespace tenon::capi;
 
 namespace {
 
+// Returns a text field of an error without a copy; empty if `error` is NULL.
 tenon_string field(const tenon_error* error, std::string tenon::ErrorInfo::*text) {
   if (!error) return TENON_STR("");
   return borrow_text(error->info.*text);

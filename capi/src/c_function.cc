@@ -83,7 +83,8 @@ struct Code {
   size_t max_outputs;
 };
 
-std::shared_ptr<const OwnedStatics> kept_defaults(const tenon_function_options& options) {
+// Copies the default values of static arguments, so that the caller may free its own.
+std::shared_ptr<const OwnedStatics> copy_defaults(const tenon_function_options& options) {
   // Invalid defaults are rejected when the function is created, not at each call.
   auto kept = std::make_shared<const OwnedStatics>(options.defaults, options.n_defaults);
   for (const tenon_static& value : kept->all()) {
@@ -92,7 +93,9 @@ std::shared_ptr<const OwnedStatics> kept_defaults(const tenon_function_options& 
   return kept;
 }
 
-Tensors run(const Code& code, tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
+// Runs the user's body once, eagerly or while tracing.
+Tensors run_user_body(const Code& code, tenon::Scope& scope, TensorSpan inputs,
+                      const Statics& statics) {
   const RestoreLocation keep(scope);
   std::vector<tenon_tensor*> handles;
   for (const Tensor& x : inputs) handles.push_back(to_handle(x.get()));
@@ -101,7 +104,7 @@ Tensors run(const Code& code, tenon::Scope& scope, TensorSpan inputs, const Stat
   tenon_error* error =
       code.function(code.payload.get(), to_handle(&scope), handles.data(), handles.size(),
                     given.data(), given.size(), filled.out(), code.max_outputs);
-  return filled.take_first(error, code.name.c_str());
+  return filled.take_leading_outputs(error, code.name.c_str());
 }
 
 Function& get_function(const tenon::Scope& scope, const tenon_function* handle) {
@@ -132,13 +135,13 @@ tenon_error* tenon_function_create(tenon_context* context, tenon_string name,
     how.relax = given.relax;
     how.memory_budget = given.memory_budget_bytes;
     how.max_traces = given.max_traces;
-    how.defaults = kept_defaults(given);
+    how.defaults = copy_defaults(given);
     const std::string_view text = get_text(name, "name");
     const auto code = std::make_shared<const Code>(text, body, std::move(payload), given);
     give(Ref<Function>::adopt(new Function(
              self, std::string(text),
              [code](tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
-               return run(*code, scope, inputs, statics);
+               return run_user_body(*code, scope, inputs, statics);
              },
              std::move(how))),
          out_function);
@@ -163,7 +166,7 @@ tenon_error* tenon_function_call(tenon_scope* scope, tenon_function* function,
     Arguments arguments(self, inputs, n_inputs);
     Tensors outputs = callee.call(self, arguments.tensors(), given.view(),
                                   {.least = out_count ? 0 : n_outputs, .most = n_outputs});
-    arguments.end_donations();
+    arguments.consume_donations();
     set_outputs(outputs, out_outputs, outputs.size());
     if (out_count) *out_count = outputs.size();
   });
@@ -207,16 +210,16 @@ tenon_error* tenon_function_gradient(tenon_function* function, tenon_function** 
 }
 
 bool tenon_scope_is_tracing(const tenon_scope* scope) {
-  const tenon::Scope* self = peek(scope);
+  const tenon::Scope* self = get_or_null(scope);
   return self && self->traced_cells();
 }
 
 void tenon_context_run_functions_eagerly(tenon_context* context, bool eagerly) {
-  if (tenon::Context* self = peek(context)) self->run_functions_eagerly(eagerly);
+  if (tenon::Context* self = get_or_null(context)) self->run_functions_eagerly(eagerly);
 }
 
 size_t tenon_function_count_traces(const tenon_function* function) {
-  const Function* self = peek(function);
+  const Function* self = get_or_null(function);
   return self ? self->traces().size() : 0;
 }
 
@@ -268,18 +271,18 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
                   {signature_text(callee.graph()), types});
     }
     Tensors outputs = callee.call(self, arguments.tensors(), *sizes);
-    arguments.end_donations();
+    arguments.consume_donations();
     set_outputs(outputs, out_outputs, n_outputs);
   });
 }
 
 size_t tenon_trace_count_inputs(const tenon_trace* trace) {
-  const Trace* self = peek(trace);
+  const Trace* self = get_or_null(trace);
   return self ? self->n_arguments() : 0;
 }
 
 size_t tenon_trace_count_outputs(const tenon_trace* trace) {
-  const Trace* self = peek(trace);
+  const Trace* self = get_or_null(trace);
   return self ? self->n_outputs() : 0;
 }
 
@@ -300,23 +303,23 @@ tenon_error* tenon_trace_stages(tenon_trace* trace, tenon_string* out_text) {
 }
 
 size_t tenon_trace_count_variables(const tenon_trace* trace) {
-  const Trace* self = peek(trace);
+  const Trace* self = get_or_null(trace);
   return self ? self->variables().size() : 0;
 }
 
 tenon_variable* tenon_trace_variable(const tenon_trace* trace, size_t index) {
-  const Trace* self = peek(trace);
+  const Trace* self = get_or_null(trace);
   if (!self || index >= self->variables().size()) return nullptr;
   return to_handle(self->variables()[index]);
 }
 
 size_t tenon_trace_count_effects(const tenon_trace* trace) {
-  const Trace* self = peek(trace);
+  const Trace* self = get_or_null(trace);
   return self ? self->effects().size() : 0;
 }
 
 tenon_string tenon_trace_effect(const tenon_trace* trace, size_t index) {
-  const Trace* self = peek(trace);
+  const Trace* self = get_or_null(trace);
   const auto effects = self ? self->effects() : std::vector<const tenon::OpDef*>();
   return index < effects.size() ? borrow_text(effects[index]->name) : tenon_str("");
 }

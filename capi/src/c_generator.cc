@@ -21,6 +21,8 @@ Generator& get_generator(const tenon::Scope& scope, tenon_generator* generator) 
   return self;
 }
 
+// Calls a random op. The generator supplies the state, whose position is the first NULL entry of
+// `inputs`, and advances.
 Tensors draw(tenon::Scope& scope, tenon_generator* generator, uint32_t op, const void* attrs,
              const std::vector<Tensor>& inputs) {
   Generator& self = get_generator(scope, generator);
@@ -44,6 +46,7 @@ Tensors draw(tenon::Scope& scope, tenon_generator* generator, uint32_t op, const
   }
 }
 
+// Calls a random op that has no inputs but the state, and one output.
 void draw_one(tenon::Scope& scope, tenon_generator* generator, uint32_t op, const void* attrs,
               tenon_tensor** out_tensor) {
   require_pointer(out_tensor, "out_tensor");
@@ -86,7 +89,8 @@ tenon_error* tenon_generator_assign(tenon_scope* scope, tenon_generator* generat
     Generator& to = get_generator(self, generator);
     const Tensor value = get_tensor(self, state, "state");
     tenon::require(value->storage && value->storage->device == &to.device(),
-                   "the generator is on {}, but the state is not", to.device().name());
+                   "the generator is on {}, but the state is on another device",
+                   to.device().name());
     to.set_state(self, value);
   });
 }

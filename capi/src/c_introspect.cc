@@ -14,7 +14,7 @@ using namespace tenon::capi;
 using tenon::OpDef;
 using tenon::TensorType;
 
-static std::string_view bytes_of(const void* data, size_t size) {
+static std::string_view to_bytes_view(const void* data, size_t size) {
   require_pointer(data, "data");
   return {static_cast<const char*>(data), size};
 }
@@ -105,7 +105,7 @@ tenon_error* tenon_introspect_onnx_describe(const void* data, size_t size, tenon
   clear_output(out_text);
   return boundary([&] {
     require_pointer(out_text, "out_text");
-    const auto model = tenon::onnx::parse_model(bytes_of(data, size));
+    const auto model = tenon::onnx::parse_model(to_bytes_view(data, size));
     *out_text = copy_text(tenon::onnx::describe(model));
   });
 }
@@ -116,7 +116,7 @@ tenon_error* tenon_introspect_onnx_run(tenon_scope* scope, const void* data, siz
   clear_outputs(out_outputs, n_outputs);
   return boundary_in(scope, [&](tenon::Scope& self) {
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
-    const auto model = tenon::onnx::parse_model(bytes_of(data, size));
+    const auto model = tenon::onnx::parse_model(to_bytes_view(data, size));
     tenon::require(n_outputs <= model.graph.outputs.size(),
                    "{} outputs were requested, but the model has {}", n_outputs,
                    model.graph.outputs.size());
@@ -130,7 +130,7 @@ tenon_error* tenon_introspect_onnx_tensor(tenon_scope* scope, const void* data, 
   clear_output(out_tensor);
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_tensor, "out_tensor");
-    const tenon::onnx::WireReader fields(bytes_of(data, size));
+    const tenon::onnx::WireReader fields(to_bytes_view(data, size));
     give(upload(self, self.device(), tenon::onnx::read_tensor_data(fields)), out_tensor);
   });
 }

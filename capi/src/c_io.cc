@@ -10,8 +10,8 @@ using tenon::Tensor;
 
 namespace {
 
-std::vector<tenon::TensorToStore> to_store(tenon::Scope& scope, const tenon_string* names,
-                                           tenon_tensor* const* tensors, size_t n) {
+std::vector<tenon::TensorToStore> tensors_to_store(tenon::Scope& scope, const tenon_string* names,
+                                                   tenon_tensor* const* tensors, size_t n) {
   if (n > 0) require_pointer(names, "names");
   const std::vector<Tensor> values = get_tensors(scope, tensors, n, "tensors");
   for (const Tensor& x : values) require_value(*x);
@@ -24,7 +24,7 @@ std::vector<tenon::TensorToStore> to_store(tenon::Scope& scope, const tenon_stri
   return all;
 }
 
-tenon::Metadata metadata_of(const tenon_metadata* entries, size_t n) {
+tenon::Metadata to_metadata(const tenon_metadata* entries, size_t n) {
   if (n > 0) require_pointer(entries, "metadata");
   tenon::Metadata metadata;
   for (size_t i = 0; i < n; ++i) {
@@ -35,12 +35,13 @@ tenon::Metadata metadata_of(const tenon_metadata* entries, size_t n) {
   return metadata;
 }
 
-const StoredTensor* stored(const tenon_safetensors* file, size_t index) {
-  const Safetensors* self = peek(file);
+// Returns the tensor with this index in the file; NULL if there is none.
+const StoredTensor* find_stored_tensor(const tenon_safetensors* file, size_t index) {
+  const Safetensors* self = get_or_null(file);
   return self && index < self->tensors().size() ? &self->tensors()[index] : nullptr;
 }
 
-Tensor load(tenon::Scope& scope, const Safetensors& file, const StoredTensor& tensor) {
+Tensor load_tensor(tenon::Scope& scope, const Safetensors& file, const StoredTensor& tensor) {
   std::vector<char> bytes(tensor.size);
   file.read(tensor, bytes.data());
   return tenon::from_host(scope, scope.device(), tensor.type, bytes.data());
@@ -54,8 +55,8 @@ tenon_error* tenon_safetensors_save(tenon_scope* scope, tenon_string path,
                                     size_t n_metadata) {
   return boundary_in(scope, [&](tenon::Scope& self) {
     tenon::save_safetensors(std::string(get_text(path, "path")),
-                            to_store(self, names, tensors, n_tensors),
-                            metadata_of(metadata, n_metadata));
+                            tensors_to_store(self, names, tensors, n_tensors),
+                            to_metadata(metadata, n_metadata));
   });
 }
 
@@ -67,8 +68,8 @@ tenon_error* tenon_safetensors_write(tenon_scope* scope, const tenon_string* nam
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_bytes, "out_bytes");
     std::string bytes;
-    tenon::write_safetensors(to_store(self, names, tensors, n_tensors),
-                             metadata_of(metadata, n_metadata),
+    tenon::write_safetensors(tensors_to_store(self, names, tensors, n_tensors),
+                             to_metadata(metadata, n_metadata),
                              [&](const void* data, uint64_t size) {
                                bytes.append(static_cast<const char*>(data), size);
                              });
@@ -99,27 +100,27 @@ void tenon_safetensors_retain(tenon_safetensors* file) { retain_handle(file); }
 void tenon_safetensors_release(tenon_safetensors* file) { release_handle(file); }
 
 size_t tenon_safetensors_count(const tenon_safetensors* file) {
-  const Safetensors* self = peek(file);
+  const Safetensors* self = get_or_null(file);
   return self ? self->tensors().size() : 0;
 }
 
 tenon_string tenon_safetensors_name(const tenon_safetensors* file, size_t index) {
-  const StoredTensor* tensor = stored(file, index);
+  const StoredTensor* tensor = find_stored_tensor(file, index);
   return tensor ? borrow_text(tensor->name) : tenon_string TENON_STR("");
 }
 
 tenon_dtype tenon_safetensors_dtype(const tenon_safetensors* file, size_t index) {
-  const StoredTensor* tensor = stored(file, index);
+  const StoredTensor* tensor = find_stored_tensor(file, index);
   return tensor ? tenon::to_c(tensor->type.dtype) : TENON_DTYPE_NONE;
 }
 
 size_t tenon_safetensors_rank(const tenon_safetensors* file, size_t index) {
-  const StoredTensor* tensor = stored(file, index);
+  const StoredTensor* tensor = find_stored_tensor(file, index);
   return tensor ? tensor->type.rank() : 0;
 }
 
 const int64_t* tenon_safetensors_shape(const tenon_safetensors* file, size_t index) {
-  const StoredTensor* tensor = stored(file, index);
+  const StoredTensor* tensor = find_stored_tensor(file, index);
   return tensor ? tensor->type.shape.data() : nullptr;
 }
 
@@ -131,7 +132,7 @@ tenon_error* tenon_safetensors_read(tenon_scope* scope, tenon_safetensors* file,
     const Safetensors& from = get(file, "file");
     tenon::require_code(index < from.tensors().size(), tenon::Code::kOutOfRange,
                         "tensor {} was requested, but there are {}", index, from.tensors().size());
-    give(load(self, from, from.tensors()[index]), out_tensor);
+    give(load_tensor(self, from, from.tensors()[index]), out_tensor);
   });
 }
 
@@ -141,17 +142,17 @@ tenon_error* tenon_safetensors_load(tenon_scope* scope, tenon_safetensors* file,
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_tensor, "out_tensor");
     const Safetensors& from = get(file, "file");
-    give(load(self, from, from.find(get_text(name, "name"))), out_tensor);
+    give(load_tensor(self, from, from.find(get_text(name, "name"))), out_tensor);
   });
 }
 
 size_t tenon_safetensors_count_metadata(const tenon_safetensors* file) {
-  const Safetensors* self = peek(file);
+  const Safetensors* self = get_or_null(file);
   return self ? self->metadata().size() : 0;
 }
 
 tenon_metadata tenon_safetensors_metadata(const tenon_safetensors* file, size_t index) {
-  const Safetensors* self = peek(file);
+  const Safetensors* self = get_or_null(file);
   if (!self || index >= self->metadata().size()) return {TENON_STR(""), TENON_STR("")};
   const auto entry = std::next(self->metadata().begin(), static_cast<ptrdiff_t>(index));
   return {borrow_text(entry->first), borrow_text(entry->second)};

@@ -30,7 +30,7 @@ Size get_length(tenon::Scope& scope, const Tensor& list, const tenon_tensor* len
 }  // namespace
 
 bool tenon_tensor_is_list(const tenon_tensor* tensor) {
-  const tenon::TensorImpl* self = peek(tensor);
+  const tenon::TensorImpl* self = get_or_null(tensor);
   return self && self->type.lists > 0;
 }
 

@@ -46,7 +46,7 @@ tenon_error* tenon_profiler_write_trace(const tenon_profiler* profiler, tenon_st
 }
 
 size_t tenon_profiler_count_rows(const tenon_profiler* profiler) {
-  const Profiler* self = peek(profiler);
+  const Profiler* self = get_or_null(profiler);
   const Profile* profile = self ? self->find_profile() : nullptr;
   return profile ? profile->rows.size() : 0;
 }
@@ -83,7 +83,7 @@ tenon_error* tenon_profiler_describe_row(const tenon_profiler* profiler, size_t 
 }
 
 uint64_t tenon_profiler_count_dropped_events(const tenon_profiler* profiler) {
-  const Profiler* self = peek(profiler);
+  const Profiler* self = get_or_null(profiler);
   const Profile* profile = self ? self->find_profile() : nullptr;
   return profile ? profile->n_dropped : 0;
 }

@@ -20,7 +20,8 @@ OpenProgram::OpenProgram(Ref<SavedProgram> program)
   for (const ProgramFunction& function : program_->functions()) {
     std::vector<Signature>& signatures = functions_.emplace_back();
     for (const ProgramSignature& each : function.signatures) {
-      signatures.push_back({in_c(each.inputs), in_c(each.output_specs), each.statics->all()});
+      signatures.push_back(
+          {to_c_specs(each.inputs), to_c_specs(each.output_specs), each.statics->all()});
       std::vector<tenon_input_spec>& outputs = signatures.back().outputs;
       outputs.resize(each.outputs.size());
       for (size_t i = 0; i < outputs.size(); ++i) outputs[i].name = borrow_text(each.outputs[i]);
@@ -46,7 +47,7 @@ tenon_string OpenProgram::identifier_for(const std::string& size_name) {
   return borrow_text(word);
 }
 
-std::vector<tenon_input_spec> OpenProgram::in_c(std::span<const InputSpec> specs) {
+std::vector<tenon_input_spec> OpenProgram::to_c_specs(std::span<const InputSpec> specs) {
   std::vector<tenon_input_spec> all;
   for (const InputSpec& spec : specs) {
     tenon_input_spec c = {};
@@ -76,7 +77,7 @@ const ProgramFunction* function_at(const OpenProgram* program, size_t index) {
 
 const OpenProgram::Signature* signature_at(const tenon_program* program, size_t function,
                                            size_t signature) {
-  const OpenProgram* self = peek(program);
+  const OpenProgram* self = get_or_null(program);
   if (!self || function >= self->functions().size()) return nullptr;
   const auto& signatures = self->functions()[function];
   return signature < signatures.size() ? &signatures[signature] : nullptr;
@@ -118,12 +119,12 @@ void tenon_program_retain(tenon_program* program) { retain_handle(program); }
 void tenon_program_release(tenon_program* program) { release_handle(program); }
 
 size_t tenon_program_count_functions(const tenon_program* program) {
-  const OpenProgram* self = peek(program);
+  const OpenProgram* self = get_or_null(program);
   return self ? self->program().functions().size() : 0;
 }
 
 tenon_string tenon_program_function_name(const tenon_program* program, size_t index) {
-  const ProgramFunction* function = function_at(peek(program), index);
+  const ProgramFunction* function = function_at(get_or_null(program), index);
   return function ? borrow_text(function->name) : tenon_string TENON_STR("");
 }
 
@@ -139,7 +140,7 @@ tenon_error* tenon_program_get_function(tenon_program* program, tenon_string nam
 }
 
 size_t tenon_program_count_signatures(const tenon_program* program, size_t function) {
-  const OpenProgram* self = peek(program);
+  const OpenProgram* self = get_or_null(program);
   return self && function < self->functions().size() ? self->functions()[function].size() : 0;
 }
 
@@ -179,12 +180,12 @@ const tenon_static* tenon_program_statics(const tenon_program* program, size_t f
 }
 
 size_t tenon_program_count_variables(const tenon_program* program) {
-  const OpenProgram* self = peek(program);
+  const OpenProgram* self = get_or_null(program);
   return self ? self->program().variables().size() : 0;
 }
 
 tenon_variable* tenon_program_variable(const tenon_program* program, size_t index) {
-  const OpenProgram* self = peek(program);
+  const OpenProgram* self = get_or_null(program);
   if (!self || index >= self->program().variables().size()) return nullptr;
   return to_handle(self->program().variables()[index].get());
 }

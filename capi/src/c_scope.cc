@@ -24,7 +24,7 @@ void tenon_scope_retain(tenon_scope* scope) { retain_handle(scope); }
 void tenon_scope_release(tenon_scope* scope) { release_handle(scope); }
 
 tenon_context* tenon_scope_context(const tenon_scope* scope) {
-  const tenon::Scope* self = peek(scope);
+  const tenon::Scope* self = get_or_null(scope);
   return self ? to_handle(&self->context()) : nullptr;
 }
 
@@ -49,13 +49,13 @@ tenon_error* tenon_scope_wait(tenon_scope* scope) {
 tenon_error* tenon_scope_wait_async(tenon_scope* scope, tenon_done_callback done) {
   Completion completion(done);
   return boundary_in(scope, [&](tenon::Scope& self) {
-    completion.check();
-    completion.finish(self.context(), [&](auto finished) { self.wait(finished); });
+    completion.require_function();
+    completion.start_work(self.context(), [&](auto finished) { self.wait(finished); });
   });
 }
 
 void tenon_scope_cancel(tenon_scope* scope) {
-  if (tenon::Scope* self = peek(scope)) self->cancel();
+  if (tenon::Scope* self = get_or_null(scope)) self->cancel();
 }
 
 tenon_error* tenon_scope_set_location(tenon_scope* scope, tenon_string location) {

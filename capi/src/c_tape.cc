@@ -16,7 +16,7 @@ using tenon::Variable;
 
 namespace {
 
-tenon::GradientOptions gradient_options(const tenon_gradient_options* options) {
+tenon::GradientOptions to_gradient_options(const tenon_gradient_options* options) {
   constexpr tenon_gradient_options kDefault = TENON_GRADIENT_OPTIONS_DEFAULT;
   const tenon_gradient_options given = read_struct(options, kDefault, "options");
   if (given.unreached != TENON_UNREACHED_ZEROS && given.unreached != TENON_UNREACHED_NULL) {
@@ -95,7 +95,7 @@ tenon_error* tenon_tape_reset(tenon_tape* tape) {
 }
 
 bool tenon_tape_is_recording(const tenon_tape* tape) {
-  const Tape* self = peek(tape);
+  const Tape* self = get_or_null(tape);
   return self && self->is_recording();
 }
 
@@ -127,11 +127,11 @@ tenon_error* tenon_tape_gradient(tenon_scope* scope, tenon_tape* tape, tenon_ten
     const auto keep =
         Ref<Tape>::share(&from);  // Keeps the tape alive: a derivative may release it.
     if (n_sources > 0) require_pointer(out_grads, "out_grads");
-    set_outputs(
-        from.gradient(get_tensors(self, targets, n_targets, "targets"),
-                      get_tensors(self, cotangents, n_targets, "cotangents", Entries::kNullable),
-                      get_sources(self, sources, n_sources, "sources"), gradient_options(options)),
-        out_grads, n_sources);
+    set_outputs(from.gradient(
+                    get_tensors(self, targets, n_targets, "targets"),
+                    get_tensors(self, cotangents, n_targets, "cotangents", Entries::kNullable),
+                    get_sources(self, sources, n_sources, "sources"), to_gradient_options(options)),
+                out_grads, n_sources);
   });
 }
 
@@ -145,10 +145,10 @@ tenon_error* tenon_tape_jacobian(tenon_scope* scope, tenon_tape* tape, tenon_ten
     const auto keep =
         Ref<Tape>::share(&from);  // Keeps the tape alive: a derivative may release it.
     if (n_sources > 0) require_pointer(out_jacobians, "out_jacobians");
-    set_outputs(
-        from.jacobian(get_tensor(self, target, "target"),
-                      get_sources(self, sources, n_sources, "sources"), gradient_options(options)),
-        out_jacobians, n_sources);
+    set_outputs(from.jacobian(get_tensor(self, target, "target"),
+                              get_sources(self, sources, n_sources, "sources"),
+                              to_gradient_options(options)),
+                out_jacobians, n_sources);
   });
 }
 
@@ -166,11 +166,11 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
     if (n_outputs == 0)
       fail_argument("n_outputs", "must be at least 1, because the first output is differentiated");
     require_pointer(out_outputs, "out_outputs");
-    const tenon::GradientOptions how = gradient_options(options);
-    // The function receives new handles for its arguments. If it also captured an argument, or
-    // receives one twice, gradients are still computed only with respect to each received handle.
+    const tenon::GradientOptions how = to_gradient_options(options);
+    // The function receives a new handle for each argument. A gradient counts only the uses of its
+    // own handle, even if the function captured the same tensor or receives it twice.
     std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
-    for (Tensor& x : arguments) x = tenon::another(self, x);
+    for (Tensor& x : arguments) x = tenon::tracked_alias(self, x);
     std::vector<tenon_tensor*> handles;
     for (const Tensor& x : arguments) handles.push_back(to_handle(x.get()));
 
@@ -213,19 +213,19 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
 }
 
 size_t tenon_variable_gradients_count(const tenon_variable_gradients* list) {
-  const VariableGradients* self = peek(list);
+  const VariableGradients* self = get_or_null(list);
   return self ? self->variables.size() : 0;
 }
 
 tenon_variable* tenon_variable_gradients_variable(const tenon_variable_gradients* list,
                                                   size_t index) {
-  const VariableGradients* self = peek(list);
+  const VariableGradients* self = get_or_null(list);
   return self && index < self->variables.size() ? to_handle(self->variables[index].get()) : nullptr;
 }
 
 tenon_tensor* tenon_variable_gradients_gradient(const tenon_variable_gradients* list,
                                                 size_t index) {
-  const VariableGradients* self = peek(list);
+  const VariableGradients* self = get_or_null(list);
   return self && index < self->gradients.size() ? to_handle(self->gradients[index].get()) : nullptr;
 }
 

@@ -21,29 +21,31 @@ using tenon::TensorType;
 
 namespace {
 
-size_t bytes_of(const TensorType& type) {
+size_t size_in_bytes(const TensorType& type) {
   return static_cast<size_t>(tenon::count(type.shape)) * tenon::size_of(type.dtype);
 }
 
 bool is_traced(const TensorImpl& x) { return x.storage && x.storage->traced; }
 
-int64_t read_count(const TensorImpl& x) {
+// Returns the number of elements. For a traced tensor, this reads the size and may add a guard.
+int64_t count_elements(const TensorImpl& x) {
   if (!is_traced(x)) return tenon::count(x.type.shape);
   const int64_t* shape = tenon::shape_or_recorded_failure(x);
   return std::accumulate(shape, shape + x.rank(), int64_t{1}, std::multiplies<>());
 }
 
 const tenon::Device* device_of(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
+  const TensorImpl* self = get_or_null(tensor);
   return self && self->storage ? self->storage->device : nullptr;
 }
 
 void require_size(const TensorType& type, size_t size) {
-  tenon::require(size == bytes_of(type), "{} has {} bytes, but size is {}", type, bytes_of(type),
-                 size);
+  tenon::require(size == size_in_bytes(type), "{} has {} bytes, but size is {}", type,
+                 size_in_bytes(type), size);
 }
 
-tenon_tensor* scalar(Tensor (*make)(void*), void* value) {
+// Creates an inline scalar by make(value). Returns NULL if memory is exhausted.
+tenon_tensor* make_scalar_or_null(Tensor (*make)(void*), void* value) {
   try {
     return to_handle(make(value).leak());
   } catch (...) {
@@ -60,7 +62,7 @@ T read_item(tenon::Scope& scope, const Tensor& tensor, tenon::DType as) {
   uint64_t bits = 0;
   tenon::to_host(scope, tensor, &bits, tenon::size_of(tensor->type.dtype));
   T value{};
-  element_as(tensor->type.dtype, &bits, as, &value);
+  convert_element(tensor->type.dtype, &bits, as, &value);
   return value;
 }
 
@@ -117,24 +119,27 @@ tenon_error* tenon_tensor_from_host(tenon_scope* scope, tenon_dtype dtype, const
 }
 
 tenon_tensor* tenon_scalar_f64(double value) {
-  return scalar([](void* v) { return tenon::make_scalar(*static_cast<double*>(v)); }, &value);
+  return make_scalar_or_null([](void* v) { return tenon::make_scalar(*static_cast<double*>(v)); },
+                             &value);
 }
 
 tenon_tensor* tenon_scalar_i64(int64_t value) {
-  return scalar([](void* v) { return tenon::make_scalar(*static_cast<int64_t*>(v)); }, &value);
+  return make_scalar_or_null([](void* v) { return tenon::make_scalar(*static_cast<int64_t*>(v)); },
+                             &value);
 }
 
 tenon_tensor* tenon_scalar_bool(bool value) {
-  return scalar([](void* v) { return tenon::make_scalar_bool(*static_cast<bool*>(v)); }, &value);
+  return make_scalar_or_null(
+      [](void* v) { return tenon::make_scalar_bool(*static_cast<bool*>(v)); }, &value);
 }
 
 tenon_dtype tenon_tensor_dtype(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
+  const TensorImpl* self = get_or_null(tensor);
   return self ? tenon::to_c(self->type.dtype) : TENON_DTYPE_NONE;
 }
 
 size_t tenon_tensor_rank(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
+  const TensorImpl* self = get_or_null(tensor);
   return self ? self->rank() : 0;
 }
 
@@ -161,23 +166,23 @@ tenon_error* tenon_tensor_read_shape(const tenon_tensor* tensor, const int64_t**
 }
 
 const int64_t* tenon_tensor_shape(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
+  const TensorImpl* self = get_or_null(tensor);
   return self ? tenon::shape_or_recorded_failure(*self) : nullptr;
 }
 
 const int64_t* tenon_tensor_strides(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
+  const TensorImpl* self = get_or_null(tensor);
   return self ? tenon::strides_or_recorded_failure(*self) : nullptr;
 }
 
 int64_t tenon_tensor_count(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
-  return self ? read_count(*self) : 0;
+  const TensorImpl* self = get_or_null(tensor);
+  return self ? count_elements(*self) : 0;
 }
 
 size_t tenon_tensor_bytes(const tenon_tensor* tensor) {
-  const TensorImpl* self = peek(tensor);
-  return self ? static_cast<size_t>(read_count(*self)) * size_of(self->type.dtype) : 0;
+  const TensorImpl* self = get_or_null(tensor);
+  return self ? static_cast<size_t>(count_elements(*self)) * size_of(self->type.dtype) : 0;
 }
 
 tenon_string tenon_tensor_device_name(const tenon_tensor* tensor) {
@@ -196,7 +201,7 @@ tenon_value* tenon_tensor_as_value(tenon_tensor* tensor) {
 const void* tenon_tensor_data(const tenon_tensor* tensor) {
   const tenon::Device* device = device_of(tensor);
   if (!device || !device->host_visible() || !device->synchronous()) return nullptr;
-  const TensorImpl* self = peek(tensor);
+  const TensorImpl* self = get_or_null(tensor);
   tenon::note_host_read();
   return self->dense ? self->data() : nullptr;
 }
@@ -215,12 +220,12 @@ tenon_error* tenon_tensor_read_async(tenon_scope* scope, tenon_tensor* tensor, v
                                      size_t size, tenon_done_callback done) {
   Completion completion(done);
   return boundary_in(scope, [&](tenon::Scope& self) {
-    completion.check();
+    completion.require_function();
     const Tensor x = get_value(self, tensor, "tensor");
     require_size(x->type, size);
     if (size > 0) require_pointer(out_data, "out_data");
-    completion.finish(self.context(),
-                      [&](auto finished) { tenon::to_host(self, x, out_data, size, finished); });
+    completion.start_work(
+        self.context(), [&](auto finished) { tenon::to_host(self, x, out_data, size, finished); });
   });
 }
 
@@ -269,7 +274,7 @@ tenon_error* tenon_tensor_format(tenon_scope* scope, tenon_tensor* tensor,
       return;
     }
     const Tensor x = get_tensor(self, tensor, "tensor");
-    std::vector<char> data(bytes_of(x->type));
+    std::vector<char> data(size_in_bytes(x->type));
     tenon::to_host(self, x, data.data(), data.size());
     std::string words = tenon::to_text(x->type, data.data(), text);
     if (given.long_form) {

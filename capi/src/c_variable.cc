@@ -51,37 +51,37 @@ tenon_error* tenon_variable_assign(tenon_scope* scope, tenon_variable* variable,
 }
 
 tenon_dtype tenon_variable_dtype(const tenon_variable* variable) {
-  const Variable* self = peek(variable);
+  const Variable* self = get_or_null(variable);
   return self ? tenon::to_c(self->type().dtype) : TENON_DTYPE_NONE;
 }
 
 size_t tenon_variable_rank(const tenon_variable* variable) {
-  const Variable* self = peek(variable);
+  const Variable* self = get_or_null(variable);
   return self ? self->type().rank() : 0;
 }
 
 const int64_t* tenon_variable_shape(const tenon_variable* variable) {
-  const Variable* self = peek(variable);
+  const Variable* self = get_or_null(variable);
   return self ? self->type().shape.data() : nullptr;
 }
 
 tenon_string tenon_variable_name(const tenon_variable* variable) {
-  const Variable* self = peek(variable);
+  const Variable* self = get_or_null(variable);
   return self ? borrow_text(self->name()) : tenon_string TENON_STR("");
 }
 
 tenon_string tenon_variable_device_name(const tenon_variable* variable) {
-  const Variable* self = peek(variable);
+  const Variable* self = get_or_null(variable);
   return self ? borrow_text(self->device().name()) : tenon_string TENON_STR("");
 }
 
 bool tenon_variable_is_trainable(const tenon_variable* variable) {
-  const Variable* self = peek(variable);
+  const Variable* self = get_or_null(variable);
   return self && self->trainable();
 }
 
 void tenon_variable_set_trainable(tenon_variable* variable, bool trainable) {
-  if (Variable* self = peek(variable)) self->set_trainable(trainable);
+  if (Variable* self = get_or_null(variable)) self->set_trainable(trainable);
 }
 
 tenon_value* tenon_variable_as_value(tenon_variable* variable) {
@@ -90,12 +90,12 @@ tenon_value* tenon_variable_as_value(tenon_variable* variable) {
 
 tenon_tensor* tenon_value_as_tensor(tenon_value* value) {
   auto* tensor = reinterpret_cast<tenon_tensor*>(value);
-  return peek(tensor) ? tensor : nullptr;
+  return get_or_null(tensor) ? tensor : nullptr;
 }
 
 tenon_variable* tenon_value_as_variable(tenon_value* value) {
   auto* variable = reinterpret_cast<tenon_variable*>(value);
-  return peek(variable) ? variable : nullptr;
+  return get_or_null(variable) ? variable : nullptr;
 }
 
 void tenon_value_retain(tenon_value* value) {

@@ -16,20 +16,22 @@ class Completion {
   explicit Completion(const tenon_done_callback& done)
       : function_(done.function), payload_(done.payload, done.destroy) {}
 
-  void check() const {
+  void require_function() const {
     if (!function_) fail_argument("done.function", "is NULL");
   }
 
-  // Calls `start` with a function that the work must call once, on any thread, with an ErrorInfo or
-  // with NULL for success. If `start` throws, the work has failed with that exception. The user's
-  // callback then runs on the context's callback thread.
+  // Starts asynchronous work by calling start(done). The work must call `done` once, on any thread,
+  // with an ErrorInfo or with NULL for success. An exception of `start` counts as the work's error.
+  // Afterwards the user's callback runs on the context's callback thread.
   template <class Start>
-  void finish(Context& context, Start&& start) {
+  void start_work(Context& context, Start&& start) {
     auto result = std::make_shared<Result>(context, function_, std::move(payload_));
     tenon_error* error = boundary([&] {
-      start([result](const ErrorInfo* why) { tell(result, why ? make_error(*why) : nullptr); });
+      start([result](const ErrorInfo* why) {
+        schedule_callback(result, why ? make_error(*why) : nullptr);
+      });
     });
-    if (error) tell(result, error);
+    if (error) schedule_callback(result, error);
   }
 
  private:
@@ -44,7 +46,8 @@ class Completion {
     tenon_error* error = nullptr;
   };
 
-  static void tell(const std::shared_ptr<Result>& result, tenon_error* error) {
+  // Schedules the user's callback with the result of the work.
+  static void schedule_callback(const std::shared_ptr<Result>& result, tenon_error* error) {
     result->error = error;
     result->context.callbacks().push(
         [result] { result->function(result->payload.get(), result->error); });

@@ -22,42 +22,48 @@ struct CustomOp {
   tenon_custom_op op;
   Payload payload;
   AttrsType attrs = {};
-  std::unique_ptr<OpDef> in_order;  // The variant with an order token, for `compute`.
+  std::unique_ptr<OpDef> in_order;  // The same op with an order token; set if it has `compute`.
 };
 
-const CustomOp& custom_of(const OpDef& op) {
+const CustomOp& get_custom_op(const OpDef& op) {
   return *static_cast<const CustomOp*>(op.payload.get());
 }
 
-const CustomAttrs& as(const void* attrs) { return *static_cast<const CustomAttrs*>(attrs); }
+const CustomAttrs& get_custom_attrs(const void* attrs) {
+  return *static_cast<const CustomAttrs*>(attrs);
+}
 
 // Returns the attributes as the user's functions receive them: the bytes of the struct, or NULL if
 // the op has no attributes.
 const void* bytes_of(const OpDef& op, const void* attrs) {
-  return op.attrs->size == 0 ? nullptr : as(attrs).bytes.data();
+  return op.attrs->size == 0 ? nullptr : get_custom_attrs(attrs).bytes.data();
 }
 
 constexpr AttrsMethods kAsBytes = {
     .copy = [](const AttrsType&, void* attrs,
-               const void* from) { new (attrs) CustomAttrs(as(from)); },
+               const void* from) { new (attrs) CustomAttrs(get_custom_attrs(from)); },
     .destroy = [](const AttrsType&,
                   void* attrs) { static_cast<CustomAttrs*>(attrs)->~CustomAttrs(); },
     .equal = [](const AttrsType&, const void* a,
-                const void* b) { return as(a).bytes == as(b).bytes; },
+                const void* b) { return get_custom_attrs(a).bytes == get_custom_attrs(b).bytes; },
     .hash =
         [](const AttrsType&, const void* attrs) {
           uint64_t hash = 1;
-          for (const std::byte byte : as(attrs).bytes) {
+          for (const std::byte byte : get_custom_attrs(attrs).bytes) {
             hash = tenon::detail::mix(hash, static_cast<uint64_t>(byte));
           }
           return hash;
         },
     .from_c = nullptr,  // CustomAttrs converts the caller's struct.
-    .to_c = [](const AttrsType&, const void* attrs,
-               void* c) { std::memcpy(c, as(attrs).bytes.data(), as(attrs).bytes.size()); },
+    .to_c =
+        [](const AttrsType&, const void* attrs, void* c) {
+          std::memcpy(c, get_custom_attrs(attrs).bytes.data(),
+                      get_custom_attrs(attrs).bytes.size());
+        },
 };
 
-AttrsType attrs_type_of(uint32_t c_size) {
+// Returns the type of attributes that are stored as the bytes of a C struct of this size.
+AttrsType make_attrs_type(uint32_t c_size) {
   AttrsType type = attrs_type<NoAttrs>();
   if (c_size == 0) return type;
   type.size = sizeof(CustomAttrs);
@@ -79,15 +85,17 @@ TensorType from_c_type(const tenon_type& c, size_t i) {
   bool known = false;
   TensorType type;
   type.dtype = dtype_from_c(c.dtype, &known);
-  require(known && type.dtype != DType::kNone && c.rank <= kMaxRank,
-          "infer set output {} to an unknown dtype, or to {} axes", i, c.rank);
+  require(
+      known && type.dtype != DType::kNone && c.rank <= kMaxRank,
+      "infer set output {} to an invalid type: its dtype is unknown, or its {} axes are too many",
+      i, c.rank);
   type.shape = Dims(std::span<const int64_t>(c.shape, c.rank));
   check_size(type);
   return type;
 }
 
 TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
-  const CustomOp& self = custom_of(op);
+  const CustomOp& self = get_custom_op(op);
   std::vector<tenon_type> inputs;
   for (size_t i = 0; i < in.size(); ++i) inputs.push_back(to_c_type(in[i]));
   std::vector<tenon_type> outputs(self.op.n_outputs);
@@ -103,7 +111,7 @@ TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
 
 // Checks an output of the user's decomposition. Its type must be the one that infer returned,
 // because later nodes of a trace depend on it.
-Tensor checked(Tensor y, const TensorType& type, const Device& device, size_t i) {
+Tensor require_declared_output(Tensor y, const TensorType& type, const Device& device, size_t i) {
   y = as_tensor(y, type.dtype);
   require(alike(y->type, type), "decompose returned {} as output {}, but infer declared {}",
           y->type, i, type);
@@ -114,7 +122,7 @@ Tensor checked(Tensor y, const TensorType& type, const Device& device, size_t i)
 
 // Calls the user's decomposition in the current scope.
 Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
-  const CustomOp& self = custom_of(op);
+  const CustomOp& self = get_custom_op(op);
   Scope& scope = current_scope();
   std::vector<const TensorType*> types;
   std::vector<TensorImpl*> borrowed;
@@ -133,7 +141,7 @@ Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
   Tensors outputs;
   for (Tensor& y : filled.take(error, "decompose", Entries::kRequired)) {
     const size_t i = outputs.size();
-    outputs.push_back(checked(std::move(y), output_types[i], device, i));
+    outputs.push_back(require_declared_output(std::move(y), output_types[i], device, i));
   }
   return outputs;
 }
@@ -146,7 +154,7 @@ tenon_host_array host_array_of(const TensorType& type, std::vector<char>& bytes)
 // Runs the user's `compute` in host memory. Copies the inputs from their device to the host, and
 // the outputs back.
 Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
-  const CustomOp& self = custom_of(op);
+  const CustomOp& self = get_custom_op(op);
   Scope& scope = current_scope();
   const Scope::Unrecorded unrecorded(scope);
   std::vector<TensorImpl*> borrowed;
@@ -178,7 +186,7 @@ Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
 }
 
 Tensors backward(const OpDef& op, const void* attrs, const VjpArgs& args) {
-  const CustomOp& self = custom_of(op);
+  const CustomOp& self = get_custom_op(op);
   const CallbackDepth nesting(op.name);
   const RestoreLocation keep(current_scope());
   const BackwardArgs given(args);
@@ -196,7 +204,7 @@ bool is_op_name(std::string_view name) {
   });
 }
 
-void check(const tenon_custom_op& op) {
+void validate_custom_op(const tenon_custom_op& op) {
   constexpr uint32_t kMaxInputs = 32;
   const std::string_view name = get_text(op.name, "op.name");
   require(is_op_name(name), "op.name \"{}\" is not of the form [a-z][a-z0-9_.]*", name);
@@ -205,8 +213,8 @@ void check(const tenon_custom_op& op) {
           "an op must have exactly one of compute and decompose, but {} has {}", name,
           op.compute ? "both" : "neither");
   require(op.n_outputs > 0 && op.n_outputs <= kMaxInputs && op.n_inputs <= kMaxInputs,
-          "{} has {} inputs and {} outputs; it may have up to {}, and at least one output", name,
-          op.n_inputs, op.n_outputs, kMaxInputs);
+          "{} has {} inputs and {} outputs; it may have up to {} of each, and must have an output",
+          name, op.n_inputs, op.n_outputs, kMaxInputs);
   require(op.attrs_size == 0 || op.attrs_size >= sizeof(uint32_t),
           "the attributes of {} do not begin with a struct_size", name);
 }
@@ -229,9 +237,9 @@ CustomAttrs::CustomAttrs(const OpDef& op, const void* given) : bytes(op.attrs->c
 }
 
 std::unique_ptr<OpDef> make_custom_op(const tenon_custom_op& given, Payload payload) {
-  check(given);
+  validate_custom_op(given);
   auto custom = std::make_shared<CustomOp>(given, std::move(payload));
-  custom->attrs = attrs_type_of(given.attrs_size);
+  custom->attrs = make_attrs_type(given.attrs_size);
   auto op = std::make_unique<OpDef>();
   op->name = get_text(given.name, "op.name");
   custom->op.name = borrow_text(op->name);

@@ -20,6 +20,7 @@ void fail_argument(Name name, const std::string& what) {
   throw error;
 }
 
+// Throws the reason why `object` is not a valid handle of the expected kind.
 void fail_handle(const Object* object, Name name, const char* kind) {
   if (!object) fail_argument(name, "is NULL");
   if (object->kind() == Kind::kDead) fail_argument(name, "was already released");
@@ -28,6 +29,8 @@ void fail_handle(const Object* object, Name name, const char* kind) {
 
 namespace {
 
+// Returns the tensor of a handle. Throws if its donation exceeds `most` (kDonated permits tensors
+// that this call may consume), or if it belongs to another context or trace.
 TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation most, Name name) {
   TensorImpl& tensor = get(handle, name);
   if (tensor.donation > most) fail_argument(name, "was donated and cannot be used again");
@@ -40,7 +43,7 @@ TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation m
 
 // Checks an output of a callback as tensor_of() checks an input of a call: it must not be consumed,
 // and must belong to the current context and trace.
-void check_filled(const TensorImpl& y, const char* who, size_t i) {
+void check_callback_output(const TensorImpl& y, const char* who, size_t i) {
   require(y.donation != Donation::kConsumed, "{} returned as output {} a tensor that was donated",
           who, i);
   const Scope* scope = find_current_scope();
@@ -97,7 +100,7 @@ Arguments::Arguments(Scope& scope, tenon_tensor* const* handles, size_t n) : ten
   }
 }
 
-void Arguments::end_donations() {
+void Arguments::consume_donations() {
   std::vector<Tensor> donated;
   for (std::vector<Tensor>* tensors : {&tensors_, &renamed_}) {
     for (Tensor& x : *tensors) {
@@ -163,7 +166,7 @@ tenon_string copy_text(std::string_view text) {
 
 CallbackInputs::CallbackInputs(Scope& scope, TensorSpan tensors) {
   for (const Tensor& x : tensors) {
-    tensors_.push_back(x ? another(scope, x) : x);
+    tensors_.push_back(x ? tracked_alias(scope, x) : x);
     handles_.push_back(to_handle(tensors_.back().get()));
   }
 }
@@ -180,14 +183,14 @@ std::vector<Tensor> CallbackOutputs::take(tenon_error* error, const char* who, E
       tensors.emplace_back();
       continue;
     }
-    require(peek(handles_[i]) != nullptr, "{} left its output {} without a tensor", who, i);
-    check_filled(*peek(handles_[i]), who, i);
-    tensors.push_back(Tensor::adopt(peek(std::exchange(handles_[i], nullptr))));
+    require(get_or_null(handles_[i]) != nullptr, "{} left its output {} without a tensor", who, i);
+    check_callback_output(*get_or_null(handles_[i]), who, i);
+    tensors.push_back(Tensor::adopt(get_or_null(std::exchange(handles_[i], nullptr))));
   }
   return tensors;
 }
 
-Tensors CallbackOutputs::take_first(tenon_error* error, const char* who) {
+Tensors CallbackOutputs::take_leading_outputs(tenon_error* error, const char* who) {
   const std::vector<Tensor> all = take(error, who, Entries::kNullable);
   size_t n = all.size();
   while (n > 0 && !all[n - 1]) --n;

@@ -58,18 +58,18 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
   };
 
   const SavedProgram& program() const { return *program_; }
-  // Signatures, indexed by function and by signature.
+  // The signatures of each function: functions()[function][signature].
   const std::vector<std::vector<Signature>>& functions() const { return functions_; }
 
  private:
-  std::vector<tenon_input_spec> in_c(std::span<const InputSpec> specs);
+  std::vector<tenon_input_spec> to_c_specs(std::span<const InputSpec> specs);
   tenon_string identifier_for(const std::string& size_name);
 
   Ref<SavedProgram> program_;
   std::vector<std::vector<Signature>> functions_;
   std::vector<std::vector<tenon_string>> size_names_;
   std::map<std::string, std::string>
-      words_;  // From the names of sizes in the files to identifiers.
+      words_;  // Maps the names of sizes in the files to identifiers.
   std::map<std::string, size_t> taken_words_;  // Number of names that map to each identifier.
 };
 
@@ -94,8 +94,8 @@ class Name {
 
 inline Kind kind_of(const void* handle) { return static_cast<const Object*>(handle)->kind(); }
 
-// Defines the functions of one handle type: get(), which throws if the handle is invalid; peek(),
-// which returns NULL instead; to_handle(); retain_handle(); and release_handle().
+// Defines the functions of one handle type: get(), which throws if the handle is invalid;
+// get_or_null(), which returns NULL instead; to_handle(); retain_handle(); and release_handle().
 #define TENON_HANDLE(handle, Type, kind_name, words)                                   \
   inline Type& get(const handle* h, Name name) {                                       \
     auto* object = reinterpret_cast<Type*>(const_cast<handle*>(h));                    \
@@ -103,16 +103,16 @@ inline Kind kind_of(const void* handle) { return static_cast<const Object*>(hand
       fail_handle(object, name, words);                                                \
     return *object;                                                                    \
   }                                                                                    \
-  inline Type* peek(const handle* h) {                                                 \
+  inline Type* get_or_null(const handle* h) {                                          \
     auto* object = reinterpret_cast<Type*>(const_cast<handle*>(h));                    \
     return h && object->kind() == Kind::kind_name ? object : nullptr;                  \
   }                                                                                    \
   inline handle* to_handle(Type* object) { return reinterpret_cast<handle*>(object); } \
   inline void retain_handle(handle* h) {                                               \
-    if (Type* object = peek(h)) object->retain();                                      \
+    if (Type* object = get_or_null(h)) object->retain();                               \
   }                                                                                    \
   inline void release_handle(handle* h) {                                              \
-    if (Type* object = peek(h)) object->release();                                     \
+    if (Type* object = get_or_null(h)) object->release();                              \
   }
 
 TENON_HANDLE(tenon_context, Context, kContext, "a context")
@@ -137,6 +137,7 @@ TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients,
 // the tensor has no value, because it belongs to a trace.
 Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, Name name);
 Tensor get_value(const Scope& scope, const tenon_tensor* handle, Name name);
+// Returns the tensor or the variable of a handle.
 Source get_source(const tenon_value* handle, Name name);
 
 // Returns the tensors of `n` handles. With kNullable, the array and its entries may be NULL; NULL
@@ -152,7 +153,7 @@ class Arguments {
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
   // Consumes the donated inputs. Must be called after the call has succeeded.
-  void end_donations();
+  void consume_donations();
 
  private:
   std::vector<Tensor> tensors_;
@@ -224,7 +225,7 @@ class CallbackOutputs {
   // Throws `error` if it is not NULL. Otherwise returns the outputs and gives up ownership of them.
   std::vector<Tensor> take(tenon_error* error, const char* who, Entries entries);
   // Like take(), but the callback may leave the last outputs NULL; these are omitted.
-  Tensors take_first(tenon_error* error, const char* who);
+  Tensors take_leading_outputs(tenon_error* error, const char* who);
 
  private:
   std::vector<tenon_tensor*> handles_;
@@ -241,7 +242,7 @@ class Payload {
   }
 
   void* get() const { return data_; }
-  void leave() { destroy_ = nullptr; }  // Gives up ownership of the payload.
+  void release_ownership() { destroy_ = nullptr; }  // Gives up ownership of the payload.
 
  private:
   void* data_;

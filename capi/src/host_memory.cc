@@ -28,7 +28,7 @@ T load(const void* bits) {
   return value;
 }
 
-int64_t integer(DType dtype, const void* bits) {
+int64_t load_integer(DType dtype, const void* bits) {
   switch (dtype) {
     case DType::kBool:
       return load<uint8_t>(bits) != 0;
@@ -49,7 +49,7 @@ int64_t integer(DType dtype, const void* bits) {
   }
 }
 
-double floating(DType dtype, const void* bits) {
+double load_double(DType dtype, const void* bits) {
   switch (dtype) {
     case DType::kF16:
       return half_to_float(load<uint16_t>(bits));
@@ -64,7 +64,7 @@ double floating(DType dtype, const void* bits) {
     case DType::kU64:
       return static_cast<double>(load<uint64_t>(bits));
     default:
-      return static_cast<double>(integer(dtype, bits));
+      return static_cast<double>(load_integer(dtype, bits));
   }
 }
 
@@ -82,7 +82,7 @@ HostArray host_array(const TensorType& type, const int64_t* strides, void* data)
     const int64_t stride = strides ? strides[axis] : int64_t{array.strides[axis]};
     const int64_t room = std::numeric_limits<int64_t>::max() / element - 1 - before - after;
     require(stride <= room / steps && stride >= -(room / steps),
-            "stride {} of axis {} reaches outside memory", stride, axis);
+            "stride {} of axis {} reaches beyond the address space", stride, axis);
     array.strides[axis] = stride;
     (stride < 0 ? before : after) += steps * (stride < 0 ? -stride : stride);
   }
@@ -91,7 +91,7 @@ HostArray host_array(const TensorType& type, const int64_t* strides, void* data)
   return array;
 }
 
-Tensor copy_in(Scope& scope, const HostArray& array) {
+Tensor copy_from_host(Scope& scope, const HostArray& array) {
   if (is_dense(array.type.shape, array.strides)) {
     return from_host(scope, scope.device(), array.type, array.data);
   }
@@ -104,7 +104,7 @@ Tensor copy_in(Scope& scope, const HostArray& array) {
 Tensor tensor_of_host_memory(Scope& scope, const HostArray& array, Payload loan) {
   const auto address = reinterpret_cast<uintptr_t>(array.data);
   const bool aligned = address % size_of(array.type.dtype) == 0;
-  if (array.bytes == 0 || !aligned) return copy_in(scope, array);
+  if (array.bytes == 0 || !aligned) return copy_from_host(scope, array);
 
   // The deleter of the storage owns the payload, and destroys it when the storage is destroyed.
   auto kept = std::make_unique<Payload>(std::move(loan));
@@ -112,7 +112,7 @@ Tensor tensor_of_host_memory(Scope& scope, const HostArray& array, Payload loan)
                                  kept.get()};
   void* const begin = static_cast<char*>(array.data) - array.bytes_before;
   const Ref<Storage> storage = scope.device().allocator().import(begin, array.bytes, deleter);
-  if (!storage) return copy_in(scope, array);
+  if (!storage) return copy_from_host(scope, array);
   kept.release();
   auto* tensor = new TensorImpl;
   Tensor owner = Tensor::adopt(tensor);
@@ -124,15 +124,15 @@ Tensor tensor_of_host_memory(Scope& scope, const HostArray& array, Payload loan)
   return owner;
 }
 
-void element_as(DType from, const void* bits, DType as, void* to) {
+void convert_element(DType from, const void* bits, DType as, void* to) {
   if (as == DType::kF64) {
-    const double value = floating(from, bits);
+    const double value = load_double(from, bits);
     std::memcpy(to, &value, sizeof value);
     return;
   }
   require_code(from != DType::kU64 || load<uint64_t>(bits) >> 63 == 0, Code::kOutOfRange,
                "{} exceeds the range of int64", load<uint64_t>(bits));
-  const int64_t value = integer(from, bits);
+  const int64_t value = load_integer(from, bits);
   std::memcpy(to, &value, sizeof value);
 }
 

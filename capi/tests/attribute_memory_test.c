@@ -107,7 +107,7 @@ static tenon_error* gradient_of_leaky_relu(tenon_tensor* x, int i, tenon_tensor*
   return error;
 }
 
-static void memory_is_flat_over_many_attributes(void) {
+static void calls_with_many_attribute_values_use_constant_memory(void) {
   tenon_tensor* x = F32(-1, 2, 3);
   expect_flat(leaky_relu, x);
   expect_flat(clipped, x);
@@ -117,7 +117,7 @@ static void memory_is_flat_over_many_attributes(void) {
   tenon_tensor_release(x);
 }
 
-static void memory_is_flat_over_many_sizes(void) {
+static void calls_with_many_sizes_use_constant_memory(void) {
   tenon_fill_attrs attrs = TENON_FILL_ATTRS_DEFAULT;
   const int64_t n = FULL + MORE + 3;
   tenon_tensor *one = tenon_scalar_f64(1), *x = NULL;
@@ -131,7 +131,7 @@ static void memory_is_flat_over_many_sizes(void) {
 }
 
 int main(void) {
-  RUN(memory_is_flat_over_many_attributes);
-  RUN(memory_is_flat_over_many_sizes);
+  RUN(calls_with_many_attribute_values_use_constant_memory);
+  RUN(calls_with_many_sizes_use_constant_memory);
   return report();
 }

@@ -171,7 +171,7 @@ static void attributes_may_be_strings(void) {
   CHECK_VALUES(y, 31, 42);
   tenon_tensor_release(y);
   attrs.equation = tenon_str("ij,k");
-  attrs.equation.size = 2; /* The size ends the text, not the zero byte. */
+  attrs.equation.size = 2; /* The text ends after 2 characters. */
   CHECK_OK(tenon_einsum(scope(), x, 1, &attrs, &y));
   CHECK_VALUES(y, 1, 2, 3, 4);
   tenon_tensor_release(y);

@@ -23,7 +23,7 @@ static tenon_error* negate(void* payload, tenon_scope* inner, tenon_tensor* cons
 
 struct tape_user {
   tenon_tape* tape;
-  const char* refused; /* Part of the expected error; NULL if there is none. */
+  const char* refused; /* Text that the error must contain; NULL: no error. */
   int asks_again;
 };
 
@@ -294,7 +294,7 @@ static void outer_tapes_track_arguments_of_callbacks(void) {
   CHECK_OK(tenon_tape_watch(tape, source));
   CHECK_OK(tenon_gradients(scope(), function_by(sum_with_outside, &nested), &x, 1, NULL, &y, 1, &g,
                            NULL));
-  CHECK_OK(tenon_mul(scope(), y, g, &outer)); /* (x + x) * 1 */
+  CHECK_OK(tenon_mul(scope(), y, g, &outer)); /* y is x + x, and g is 1. */
   CHECK_OK(tenon_tape_gradient(scope(), tape, &outer, 1, NULL, &source, 1, NULL, &dx));
   CHECK_VALUES(dx, 2);
   tenon_tensor_release(dx);

@@ -83,7 +83,7 @@ static void unknown_context_options_are_refused(void) {
               "options has no struct_size");
 }
 
-static void a_shorter_struct_takes_the_defaults(void) {
+static void missing_fields_of_an_older_struct_have_their_defaults(void) {
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   tenon_context* own = NULL;
   options.struct_size = offsetof(tenon_context_options, numeric_policy);
@@ -189,7 +189,7 @@ int main(void) {
   RUN(the_library_version_matches_the_headers);
   RUN(context_options_are_applied);
   RUN(unknown_context_options_are_refused);
-  RUN(a_shorter_struct_takes_the_defaults);
+  RUN(missing_fields_of_an_older_struct_have_their_defaults);
   RUN(devices_are_found_by_name);
   RUN(an_unknown_name_lists_the_available_devices);
   RUN(devices_are_counted);

@@ -23,7 +23,7 @@ static void keep_prints(void) {
   CHECK(!strcmp(printed, (text))); \
   printed[0] = 0
 
-/* Runs the code twice eagerly and three times inside a function. Each run must return the same. */
+/* Runs the code twice eagerly and three times inside a function. Each run must pass all checks. */
 static void everywhere(struct code* code, tenon_tensor* input, tenon_code expected,
                        const char* message, void (*check)(void)) {
   tenon_function* f;

@@ -64,14 +64,14 @@ static void functions_distinguish_static_arguments(void) {
   options.defaults = &factor;
   options.n_defaults = 1;
   f = function_of(&code, &options);
-  factor.float_value = 3; /* No effect: the default was copied. */
+  factor.float_value = 3; /* Does not change the copied default. */
 
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, outputs, 2, NULL));
   CHECK_VALUES(outputs[0], 2, 4);
   CHECK_VALUES(outputs[1], 1, 2);
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
-  factor.float_value = 2; /* Equal to the default. */
+  factor.float_value = 2; /* The same value as the default. */
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, &factor, 1, outputs, 2, NULL));
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
@@ -89,7 +89,7 @@ static void functions_distinguish_static_arguments(void) {
   }
   CHECK(code.runs == 7);
 
-  /* Lists whose items are in a different order are different keys; such maps are equal. */
+  /* The order of items distinguishes lists, but not maps. */
   items[0] = number("a", 1);
   items[1] = number("b", 2);
   other.items = items;
@@ -194,7 +194,7 @@ static void functions_specialise_for_sizes_that_the_host_reads(void) {
   tenon_function_release(f);
 }
 
-static void one_trace_serves_unknown_sizes(void) {
+static void one_trace_serves_all_values_of_unknown_sizes(void) {
   struct code code = {.run = product};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
   const int64_t shape[2] = {TENON_SIZE_UNKNOWN, 2};
@@ -457,7 +457,7 @@ int main(void) {
   RUN(functions_distinguish_static_arguments);
   RUN(functions_report_their_number_of_outputs);
   RUN(functions_specialise_for_sizes_that_the_host_reads);
-  RUN(one_trace_serves_unknown_sizes);
+  RUN(one_trace_serves_all_values_of_unknown_sizes);
   RUN(functions_generalise_sizes_and_explain_their_traces);
   RUN(functions_run_eagerly_if_requested);
   RUN(a_function_call_is_differentiated_as_one_op);

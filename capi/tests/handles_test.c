@@ -35,7 +35,7 @@ static void releasing_null_does_nothing(void) {
   tenon_string_release(tenon_str(NULL));
 }
 
-static void sizes_of_null_are_errors(void) {
+static void reading_the_sizes_of_a_null_tensor_is_an_error(void) {
   const int64_t* sizes = GARBAGE(const int64_t);
   int64_t n = 1;
   CHECK_ERROR(tenon_tensor_size(NULL, 0, &n), TENON_INVALID_ARGUMENT, "tensor is NULL");
@@ -44,7 +44,7 @@ static void sizes_of_null_are_errors(void) {
   CHECK(sizes == NULL && n == 0);
 }
 
-static void getters_of_null_return_neutral_values(void) {
+static void getters_return_zero_or_null_for_null_handles(void) {
   CHECK(tenon_context_default_scope(NULL) == NULL);
   CHECK(tenon_context_count_candidates(NULL) == 0);
   CHECK_TEXT(tenon_device_name(NULL), "");
@@ -189,8 +189,8 @@ static void released_handles_are_errors_in_debug_builds(void) {
 
 int main(void) {
   RUN(releasing_null_does_nothing);
-  RUN(sizes_of_null_are_errors);
-  RUN(getters_of_null_return_neutral_values);
+  RUN(reading_the_sizes_of_a_null_tensor_is_an_error);
+  RUN(getters_return_zero_or_null_for_null_handles);
   RUN(null_handles_are_errors);
   RUN(handles_of_another_type_are_errors);
 #if !defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -3,12 +3,12 @@
 #include "capi/tests/function_code.h"
 
 /* An ONNX file that computes y = OP(x, x) for x: f32[2]. OP must be a name of three letters. */
-#define MODEL(op)                                                                       \
-  "\x08\x08\x3a\x32"                               /* version 8 of the format; graph */ \
-  "\x0a\x0e\x0a\x01x\x0a\x01x\x12\x01y\x22\x03" op /* the node */                       \
-  "\x5a\x0f\x0a\x01x\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* the input */   \
-  "\x62\x0f\x0a\x01y\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* the output */  \
-  "\x42\x02\x10\x11"                                                  /* version 17 of the ops */
+#define MODEL(op)                                                                      \
+  "\x08\x08\x3a\x32"                               /* IR version 8, and the graph: */  \
+  "\x0a\x0e\x0a\x01x\x0a\x01x\x12\x01y\x22\x03" op /* its node, */                     \
+  "\x5a\x0f\x0a\x01x\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* its input, */ \
+  "\x62\x0f\x0a\x01y\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* its output */ \
+  "\x42\x02\x10\x11"                                                  /* operator set 17 */
 
 static const char kAdd[] = MODEL("Add");
 static const char kUnknown[] = MODEL("Zap");

@@ -99,7 +99,7 @@ static void jacobian_of_an_empty_target_is_empty(void) {
   tenon_tape_release(tape);
 }
 
-static void jacobian_with_respect_to_variables(void) {
+static void jacobian_is_computed_with_respect_to_variables(void) {
   tenon_tensor* initial = F32(2, 3);
   tenon_tensor *read = NULL, *result = NULL, *y;
   tenon_variable* v = NULL;
@@ -269,7 +269,7 @@ static void a_tape_of_another_scope_is_refused(void) {
               "tape belongs to another scope");
 
   CHECK(none == NULL);
-  CHECK_OK(jacobian(tape, y, x, &result)); /* The failed call has not consumed it. */
+  CHECK_OK(jacobian(tape, y, x, &result)); /* The tape is not consumed yet. */
   CHECK_VALUES(result, 2, 0, 0, 4);
   tenon_tensor_release(x);
   tenon_tensor_release(y);
@@ -455,7 +455,7 @@ int main(void) {
   RUN(jacobian_has_the_sizes_of_target_and_source);
   RUN(jacobian_of_a_scalar_is_the_gradient);
   RUN(jacobian_of_an_empty_target_is_empty);
-  RUN(jacobian_with_respect_to_variables);
+  RUN(jacobian_is_computed_with_respect_to_variables);
   RUN(jacobian_of_a_gradient_is_the_hessian);
   RUN(an_unreached_source_has_a_zero_or_null_gradient);
   RUN(jacobian_consumes_a_tape);

@@ -4,7 +4,7 @@
 
 static tenon_tensor* number(int64_t n) { return tenon_scalar_i64(n); }
 
-/* Stores x in a list. Releases its arguments, as other helpers do whose comments say that. */
+/* Stores x in a list. Releases `list` and `x`. */
 static tenon_tensor* set(tenon_tensor* list, int64_t index, tenon_tensor* x) {
   tenon_tensor *at = number(index), *out = NULL;
   CHECK_OK(tenon_list_set(scope(), list, at, x, &out));
@@ -370,7 +370,7 @@ static void lists_are_carried_by_loops_and_differentiated(void) {
   tenon_function_release(f);
 }
 
-static void one_trace_serves_every_length(void) {
+static void one_trace_serves_lists_of_every_length(void) {
   struct code code = {.run = sums_of_squares};
   tenon_function* f = of_any_length(&code);
   tenon_tensor *a = F32(1, 2, 3), *b = F32(4), *y = NULL;
@@ -451,7 +451,7 @@ int main(void) {
   RUN(stacking_more_entries_than_memory_allows_is_an_error);
   RUN(lists_cannot_be_stored_in_variables);
   RUN(lists_are_carried_by_loops_and_differentiated);
-  RUN(one_trace_serves_every_length);
+  RUN(one_trace_serves_lists_of_every_length);
   RUN(lists_are_passed_to_and_returned_by_functions);
   return report();
 }

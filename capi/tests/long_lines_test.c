@@ -69,8 +69,8 @@ static void attention_with_many_features_is_right_or_unimplemented(void) {
   tenon_tensor_release(x);
 }
 
-/* Selects all elements except the first few, which are the smallest ones, in the order of their
- * indices. */
+/* The input increases along the axis, so top-k must return all elements but the first five, which
+ * are the smallest. With `sorted` off, they keep the order of their indices. */
 static void top_k_of_a_long_axis_is_right_or_unimplemented(void) {
   enum { kLength = 700000, kChosen = kLength - 5 };
   const int64_t shape[] = {kLength};

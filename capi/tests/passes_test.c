@@ -71,7 +71,7 @@ static tenon_error* twice_the_same(struct code* code, tenon_scope* inner,
   return error;
 }
 
-static void each_pass_alone_preserves_results(void) {
+static void disabling_one_pass_preserves_results(void) {
   struct code code = {.run = twice_the_same};
   tenon_tensor *x = F32(1, -2, 3), *y = NULL;
   for (size_t pass = 0; pass < tenon_count_passes(); ++pass) {
@@ -98,7 +98,7 @@ static void invalid_pass_calls_are_errors(void) {
 int main(void) {
   RUN(passes_have_names_and_summaries);
   RUN(dce_eliminates_dead_calls);
-  RUN(each_pass_alone_preserves_results);
+  RUN(disabling_one_pass_preserves_results);
   RUN(invalid_pass_calls_are_errors);
   return report();
 }

@@ -171,7 +171,7 @@ static void a_plugin_is_loaded_once(void) {
   CHECK_ERROR(load(path), TENON_INVALID_ARGUMENT, "a plugin named ref is already loaded");
 }
 
-static void paths_of_the_options_are_searched_first(void) {
+static void plugin_paths_of_the_options_are_searched_first(void) {
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   tenon_plugin_candidate candidate;
   tenon_string paths[2];
@@ -285,7 +285,7 @@ static void remove_strays(void) {
   remove("libtenon_stray.so");
 }
 
-static void the_working_directory_is_not_searched(void) {
+static void the_working_directory_is_not_searched_for_plugins(void) {
   const char* lists[] = {"",
                          ".",
                          "./",
@@ -310,7 +310,7 @@ static void the_working_directory_is_not_searched(void) {
   remove_strays();
 }
 
-static void absolute_paths_are_searched_in_order(void) {
+static void absolute_plugin_paths_are_searched_in_order(void) {
   char here[4096], list[9 * 4096], text[1 << 16], expected[4 * 4096];
   CHECK(getcwd(here, sizeof here) != NULL);
   write_strays();
@@ -332,7 +332,7 @@ static void absolute_paths_are_searched_in_order(void) {
 
 /* A file name without a slash refers to the working directory. dlopen() must not search the
  * system's library folders for it. */
-static void the_loaders_own_folders_are_not_searched(void) {
+static void folders_of_the_dynamic_loader_are_not_searched_for_plugins(void) {
   tenon_context* own = NULL;
   size_t size = 0;
   char* bytes = whole_plugin(&size);
@@ -405,11 +405,11 @@ int main(void) {
   RUN(invalid_plugins_are_refused);
   RUN(each_refused_candidate_has_a_reason);
   RUN(a_plugin_is_loaded_once);
-  RUN(paths_of_the_options_are_searched_first);
+  RUN(plugin_paths_of_the_options_are_searched_first);
   RUN(a_file_with_another_plugins_name_is_refused);
-  RUN(the_working_directory_is_not_searched);
-  RUN(absolute_paths_are_searched_in_order);
-  RUN(the_loaders_own_folders_are_not_searched);
+  RUN(the_working_directory_is_not_searched_for_plugins);
+  RUN(absolute_plugin_paths_are_searched_in_order);
+  RUN(folders_of_the_dynamic_loader_are_not_searched_for_plugins);
   RUN(plugins_can_be_added_by_query_function);
   return report();
 }

@@ -107,7 +107,7 @@ static void each_call_uses_its_matching_signature(void) {
   tenon_program_release(program);
 }
 
-static void calls_without_a_matching_signature_list_all(void) {
+static void the_error_of_an_unmatched_call_lists_all_signatures(void) {
   tenon_program* program = reopened("fits_none");
   tenon_function* f = step_of(program);
   const tenon_static two = by(2);
@@ -162,7 +162,7 @@ static void signatures_are_listed_and_can_be_saved_again(void) {
   tenon_program_release(program);
 }
 
-static void object_statics_cannot_be_saved(void) {
+static void traces_with_object_static_arguments_cannot_be_saved(void) {
   const tenon_string name = TENON_STR("f");
   struct code code = {.run = product};
   tenon_static object = by(0);
@@ -183,8 +183,8 @@ static void object_statics_cannot_be_saved(void) {
 
 int main(void) {
   RUN(each_call_uses_its_matching_signature);
-  RUN(calls_without_a_matching_signature_list_all);
+  RUN(the_error_of_an_unmatched_call_lists_all_signatures);
   RUN(signatures_are_listed_and_can_be_saved_again);
-  RUN(object_statics_cannot_be_saved);
+  RUN(traces_with_object_static_arguments_cannot_be_saved);
   return report();
 }

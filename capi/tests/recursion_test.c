@@ -5,7 +5,7 @@
 typedef tenon_error* tensor_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                  size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs);
 
-static tensor_code recur; /* Calls itself as its payload's `way` specifies. */
+static tensor_code recur; /* Calls itself by the API that its payload's `way` selects. */
 
 enum way {
   BY_COND,
@@ -228,7 +228,7 @@ static void endless_recursion_fails_inside_functions(void) {
   tenon_tensor *x = F32(3), *y = NULL;
   int way;
   code.run = traced_recursion;
-  code.escaped = (tenon_tensor*)&recursion; /* Read by traced_recursion(). */
+  code.escaped = (tenon_tensor*)&recursion; /* traced_recursion() reads it. */
   recursion.op = register_op("test.recur", &recursion, recur_in_op);
   recursion.other_op = register_op("test.other", &recursion, call_first_op);
   for (way = 0; way < N_WAYS; ++way) {

@@ -92,7 +92,7 @@ static void train(tenon_tensor* x, tenon_tensor* y, tenon_variable** parameters,
   tenon_tensor_release(gradients[1]);
 }
 
-static void memory_is_flat_over_many_steps(void) {
+static void many_training_steps_use_constant_memory(void) {
   tenon_tensor *x = F32(1, 2, 3, 4), *y = F32(0, -1, -2, -3), *rate = tenon_scalar_f64(0.01);
   tenon_variable* parameters[2];
   tenon_tensor* value = NULL;
@@ -153,9 +153,9 @@ static tenon_error* step_of_function(struct code* code, tenon_scope* inner,
   return error;
 }
 
-/* Calls a function with a different number each time. The function runs by launches or by replays.
- */
-static void memory_is_flat_over_many_calls(void) {
+/* Calls a function with a different number each time. The device launches its kernels one by one
+ * or replays a recording. */
+static void many_function_calls_use_constant_memory(void) {
   struct code code;
   tenon_tensor* inputs[2];
   tenon_function* f;
@@ -194,7 +194,7 @@ static void memory_is_flat_over_many_calls(void) {
 }
 
 int main(void) {
-  RUN(memory_is_flat_over_many_steps);
-  RUN(memory_is_flat_over_many_calls);
+  RUN(many_training_steps_use_constant_memory);
+  RUN(many_function_calls_use_constant_memory);
   return report();
 }

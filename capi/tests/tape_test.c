@@ -116,7 +116,7 @@ static void tapes_nest(void) {
   ddx = gradient(outer, dx, x);
 
   CHECK_VALUES(dx, 12);  /* d x^3 / dx = 3 x^2 for x = 2. */
-  CHECK_VALUES(ddx, 12); /* Its derivative, 6 x. */
+  CHECK_VALUES(ddx, 12); /* The derivative of 3 x^2 is 6 x. */
   tenon_tensor_release(x);
   tenon_tensor_release(y);
   tenon_tensor_release(dx);
@@ -296,7 +296,7 @@ static void a_tape_lists_its_watched_values(void) {
   CHECK_OK(tenon_tape_create(scope(), &options, &tape));
 
   CHECK_OK(tenon_variable_read(scope(), v, &read));
-  CHECK(tenon_tape_count_watched(tape) == 0); /* Not watched automatically. */
+  CHECK(tenon_tape_count_watched(tape) == 0); /* The tape does not watch v by itself. */
   CHECK_OK(tenon_tape_watch(tape, tenon_variable_as_value(v)));
   CHECK_OK(tenon_tape_watch(tape, tenon_tensor_as_value(x)));
   CHECK(tenon_tape_count_watched(tape) == 2);

@@ -37,7 +37,7 @@ static void many_tensors_are_released_in_one_call(void) {
 
   tenon_tensor_retain(x);
   tenon_tensor_release_all(all, 4);
-  CHECK_OK(tenon_tensor_read(scope(), x, &read, sizeof read)); /* Other handles were released. */
+  CHECK_OK(tenon_tensor_read(scope(), x, &read, sizeof read)); /* One handle of x remains. */
   CHECK(read == 1);
 
   tenon_tensor_release_all(&x, 1);

@@ -107,7 +107,7 @@ static void variable_memory_is_freed_with_the_last_handle(void) {
   CHECK(live_bytes() == 0);
 }
 
-static void a_value_is_a_tensor_or_a_variable(void) {
+static void a_value_casts_back_to_its_tensor_or_variable(void) {
   tenon_variable* variable = variable_of(F32(1));
   tenon_tensor* tensor = F32(2);
   tenon_value* a = tenon_variable_as_value(variable);
@@ -189,6 +189,6 @@ int main(void) {
   RUN(assigning_a_value_of_another_type_is_an_error);
   RUN(a_scalar_can_be_assigned_to_a_variable_of_rank_0);
   RUN(variable_memory_is_freed_with_the_last_handle);
-  RUN(a_value_is_a_tensor_or_a_variable);
+  RUN(a_value_casts_back_to_its_tensor_or_variable);
   return report();
 }

@@ -10,28 +10,29 @@
 namespace tenon_kit {
 namespace {
 
-// Far above the rounding error of binary128 and far below any nonlinearity. Without binary128,
-// equal to the tolerance for linear ops.
+// Relative deviation from linearity up to which an op counts as linear: far above the rounding
+// error of binary128 and far below any nonlinearity. Without binary128, the oracle needs more.
 constexpr double kRounding = kRealIsQuad ? 1e-24 : 1e-12;
 constexpr double kTolerance = 1e-12;
 
-size_t size_of(const Problem& problem, size_t i) {
+size_t count_input_elements(const Problem& problem, size_t i) {
   return static_cast<size_t>(count_of(problem.inputs[i].shape));
 }
 
-Reals point(const Problem& problem, size_t i, uint64_t seed) {
-  return drawn(size_of(problem, i), 70 + 2 * i + seed);
+// Returns random values for input `i`.
+Reals random_values(const Problem& problem, size_t i, uint64_t seed) {
+  return random_reals(count_input_elements(problem, i), 70 + 2 * i + seed);
 }
 
 // Whether the outputs are linear in input `i`. False if the input does not affect the outputs,
 // because comparing zero gradients would prove nothing.
 bool is_linear_in(const Session& oracle, const Problem& wide, size_t i) {
-  if (size_of(wide, i) == 0) return false;
-  const Reals u = point(wide, i, 0), w = point(wide, i, 1);
+  if (count_input_elements(wide, i) == 0) return false;
+  const Reals u = random_values(wide, i, 0), w = random_values(wide, i, 1);
   const auto at = [&](Real a, Real b) {
     Reals x(u.size());
     for (size_t k = 0; k < x.size(); ++k) x[k] = a * u[k] + b * w[k];
-    return weighed(oracle.run(with_values(wide, i, std::move(x))));
+    return weighted_sum(oracle.run(with_values(wide, i, std::move(x))));
   };
   const Real zero = at(0, 0), at_u = at(1, 0) - zero, at_w = at(0, 1) - zero;
   if (at_u == 0 && at_w == 0) return false;
@@ -45,7 +46,7 @@ bool is_linear_in(const Session& oracle, const Problem& wide, size_t i) {
 }
 
 Problem in_binary128(const Problem& problem) {
-  return widened(problem, kRealIsQuad ? TENON_FLOAT128 : TENON_FLOAT64);
+  return widen(problem, kRealIsQuad ? TENON_FLOAT128 : TENON_FLOAT64);
 }
 
 std::vector<size_t> linear_inputs(const Environment& env, const Problem& problem) {
@@ -53,7 +54,7 @@ std::vector<size_t> linear_inputs(const Environment& env, const Problem& problem
   std::vector<size_t> found;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     const Operand& x = problem.inputs[i];
-    if (!is_source(x) || x.dtype != TENON_FLOAT64) continue;
+    if (!is_differentiable_operand(x) || x.dtype != TENON_FLOAT64) continue;
     try {
       if (is_linear_in(env.oracle, wide, i)) found.push_back(i);
     } catch (const tenon::Error&) {
@@ -72,7 +73,7 @@ std::vector<Problem> linear_problems(const Environment& env, const Claim& claim)
 
 // Called while a run is planned; the result is cached.
 bool has_linear_input(const Environment& env, const Claim& claim) {
-  if (!env.thorough || !has_wide_gradient(env, claim)) return false;
+  if (!env.thorough || !has_float64_gradient(env, claim)) return false;
   static std::map<std::pair<uint32_t, std::string>, bool> known;
   const auto [place, is_new] = known.try_emplace({claim.op->id, claim.dtypes}, false);
   if (is_new) {
@@ -83,8 +84,9 @@ bool has_linear_input(const Environment& env, const Claim& claim) {
   return place->second;
 }
 
-Finding adjoint(const Session& session, const Problem& problem, size_t i, Profile profile) {
-  const Reals u = point(problem, i, 0);
+// Checks <v, f(u) - f(0)> = <J^T v, u> for input `i`, with random u and v.
+Finding check_adjoint(const Session& session, const Problem& problem, size_t i, Profile profile) {
+  const Reals u = random_values(problem, i, 0);
   const Problem at_u = with_values(problem, i, u);
   const Problem at_zero = with_values(problem, i, Reals(u.size(), 0));
   const Gradients found = gradients(session, at_u, Order::kFirst);
@@ -92,7 +94,7 @@ Finding adjoint(const Session& session, const Problem& problem, size_t i, Profil
   const Reals gradient = found.values.at(static_cast<size_t>(place)).values();
   if (gradient.size() != u.size())
     return Finding::fault("a gradient has another shape than its input");
-  const Real difference = weighed(session.run(at_u)) - weighed(session.run(at_zero));
+  const Real difference = weighted_sum(session.run(at_u)) - weighted_sum(session.run(at_zero));
   Real product = 0;
   for (size_t k = 0; k < u.size(); ++k) product += gradient[k] * u[k];
   const Real allowed = Real((profile == Profile::kRelaxed ? 4 : 1) * kTolerance) *
@@ -105,7 +107,7 @@ Finding adjoint(const Session& session, const Problem& problem, size_t i, Profil
 
 Finding test_oracle(const Environment& env, const Problem& problem) {
   for (const size_t i : linear_inputs(env, problem)) {
-    const Finding finding = adjoint(env.oracle, in_binary128(problem), i, env.profile);
+    const Finding finding = check_adjoint(env.oracle, in_binary128(problem), i, env.profile);
     if (!finding.passed) return finding;
   }
   return {};
@@ -113,7 +115,7 @@ Finding test_oracle(const Environment& env, const Problem& problem) {
 
 Finding test_device(const Environment& env, const Problem& problem) {
   for (const size_t i : linear_inputs(env, problem)) {
-    const Finding finding = adjoint(env.device, problem, i, env.profile);
+    const Finding finding = check_adjoint(env.device, problem, i, env.profile);
     if (!finding.passed) return finding;
   }
   return {};

@@ -17,6 +17,7 @@ bool may_share(const Problem& problem, size_t i, size_t j) {
          !is_index(*problem.op, j);
 }
 
+// Calls each(i, j) for all pairs of inputs i < j that one tensor can serve.
 template <class Each>
 void for_each_pair(const Problem& problem, Each&& each) {
   for (size_t j = 1; j < problem.inputs.size(); ++j) {
@@ -34,7 +35,7 @@ std::vector<Problem> problems_with_equal_operands(const Environment& env, const 
     for_each_pair(own, [&](size_t i, size_t j) {
       for (const auto& [from, to] : {std::pair(i, j), std::pair(j, i)}) {
         if (to == 0 && !own.op->index_rule.empty())
-          break;  // Indices are valid only for the other operand's shape.
+          break;  // Indices must fit the shape of input 0, which would change.
         Problem problem = own;
         problem.expected.clear();
         problem.inputs[to] = problem.inputs[from];
@@ -62,7 +63,9 @@ bool have_equal_values(const Operand& x, const Operand& y) {
 
 // ---- the same tensor as two operands
 
-std::string with_one_tensor(const Environment& env, const Problem& problem, size_t i, size_t j) {
+// Passes input i also as input j. Describes how the results differ from those of separate tensors.
+std::string compare_shared_tensor(const Environment& env, const Problem& problem, size_t i,
+                                  size_t j) {
   const std::vector<Result> want = env.device.run(problem);
   std::vector<tenon::Tensor> inputs = env.device.make(problem.inputs);
   inputs[j] = inputs[i];
@@ -72,19 +75,22 @@ std::string with_one_tensor(const Environment& env, const Problem& problem, size
 
 // ---- overlapping views of one buffer: the second starts one step of axis 0 later
 
-std::string with_overlap(const Environment& env, const Problem& problem, size_t i, size_t j) {
+// Passes overlapping views as inputs i and j. Describes how the results differ from those of
+// separate tensors.
+std::string compare_overlapping_views(const Environment& env, const Problem& problem, size_t i,
+                                      size_t j) {
   const Operand& x = problem.inputs[i];
   if (x.shape.empty() || count_of(x.shape) == 0) return "";
   const int64_t n = x.shape[0], step = count_of(x.shape) / n;
-  Operand base = listed(x);
+  Operand base = explicit_operand(x);
   base.shape[0] = n + 1;
   Reals& values = base.fill.values;
-  // Appends a copy of the first step.
+  // Appends a copy of the first of the n slices along axis 0.
   values.insert(values.end(), values.begin(), values.begin() + step);
   Problem apart = problem;
   for (const auto& [k, from] : {std::pair(i, int64_t{0}), std::pair(j, step)}) {
-    apart.inputs[k] =
-        listed(x.dtype, x.shape, {values.begin() + from, values.begin() + from + n * step});
+    apart.inputs[k] = explicit_operand(x.dtype, x.shape,
+                                       {values.begin() + from, values.begin() + from + n * step});
   }
   std::vector<tenon::Tensor> inputs = env.device.make(apart.inputs);
   const std::vector<Result> want = env.device.run(apart, inputs);
@@ -105,8 +111,8 @@ Finding test_equal_operands(const Environment& env, const Problem& problem) {
   Finding finding;
   for_each_pair(problem, [&](size_t i, size_t j) {
     if (!finding.passed || !have_equal_values(problem.inputs[i], problem.inputs[j])) return;
-    std::string fault = with_one_tensor(env, problem, i, j);
-    if (fault.empty()) fault = with_overlap(env, problem, i, j);
+    std::string fault = compare_shared_tensor(env, problem, i, j);
+    if (fault.empty()) fault = compare_overlapping_views(env, problem, i, j);
     if (fault.empty()) return;
     finding = Finding::fault("where inputs " + std::to_string(i) + " and " + std::to_string(j) +
                              " " + fault);

@@ -10,12 +10,12 @@
 namespace tenon_kit {
 namespace {
 
-Operand row_of(tenon_dtype dtype, Reals values) {
+Operand make_row(tenon_dtype dtype, Reals values) {
   const auto n = static_cast<int64_t>(values.size());
-  return listed(dtype, {n}, std::move(values));
+  return explicit_operand(dtype, {n}, std::move(values));
 }
 
-Operand operand_of(tenon_dtype dtype, Sizes shape, Fill::Kind kind, uint64_t seed) {
+Operand make_operand(tenon_dtype dtype, Sizes shape, Fill::Kind kind, uint64_t seed) {
   Operand x;
   x.dtype = dtype;
   x.shape = std::move(shape);
@@ -35,8 +35,8 @@ Reals ties(tenon_dtype from, tenon_dtype to) {
   Reals values;
   for (int e = f.least_exponent - f.precision - 1; e <= f.greatest_exponent + 1; ++e) {
     const Real power = real_scale(1, e), unit = ulp(power, to);
-    // For the three start values, the value below the midpoint ends in bit 0, ends in bit 1, and
-    // carries into the next power of two.
+    // Midpoints above three values: one with the last significand bit 0 (the tie rounds down), one
+    // with the last bit 1 (it rounds up), and the largest one below the next power of two.
     for (const Real below : {power, power + unit, 2 * power - unit}) {
       const Real middle = below + unit / 2;
       const Real step = is_float(from) ? ulp(middle, from) : Real(1);
@@ -52,18 +52,19 @@ Reals ties(tenon_dtype from, tenon_dtype to) {
 
 std::vector<Problem> cast_problems(const Environment& env, const Claim& claim) {
   const tenon_dtype from = claim.inputs[0], to = claim.outputs[0];
-  std::vector<Operand> inputs = {row_of(from, around_powers(from)), row_of(from, specials(from))};
+  std::vector<Operand> inputs = {make_row(from, powers_of_two_and_neighbours(from)),
+                                 make_row(from, special_values(from))};
   if (is_float(to)) {
     Reals values = ties(from, to);
-    if (!values.empty()) inputs.push_back(row_of(from, std::move(values)));
+    if (!values.empty()) inputs.push_back(make_row(from, std::move(values)));
   }
   if (env.thorough) {
-    inputs.push_back(operand_of(from, {2000}, Fill::Kind::kBits, env.seed));
-    inputs.push_back(operand_of(from, {2000}, Fill::Kind::kMagnitudes, env.seed + 1));
+    inputs.push_back(make_operand(from, {2000}, Fill::Kind::kBits, env.seed));
+    inputs.push_back(make_operand(from, {2000}, Fill::Kind::kMagnitudes, env.seed + 1));
     if (facts(from).size == 2) {
       Reals all;
       for (int i = 0; i < 65536; ++i) all.push_back(i);
-      inputs.push_back(row_of(from, decode(encode(all, TENON_UINT16), from)));
+      inputs.push_back(make_row(from, decode(encode(all, TENON_UINT16), from)));
     }
   }
   std::vector<Problem> problems;
@@ -78,7 +79,7 @@ std::vector<Problem> cast_problems(const Environment& env, const Claim& claim) {
 }
 
 // Wraps to two's complement with the width of the dtype.
-Real wrapped(Real whole, tenon_dtype dtype) {
+Real wrap_to_dtype(Real whole, tenon_dtype dtype) {
   const int bits = static_cast<int>(8 * facts(dtype).size);
   const Real modulus = real_scale(1, bits);
   Real rest = whole - modulus * real_rint(whole / modulus);
@@ -87,11 +88,11 @@ Real wrapped(Real whole, tenon_dtype dtype) {
   return rest;
 }
 
-Real cast_of(Real x, tenon_dtype from, tenon_dtype to) {
+Real expected_cast(Real x, tenon_dtype from, tenon_dtype to) {
   if (!is_float(from)) x += 0;  // Adding 0 turns -0 into 0, because integers have no negative zero.
   if (is_bool(to)) return x != 0 ? 1 : 0;  // NaN is not zero.
   if (is_float(to)) return rounded(x, to);
-  if (!is_float(from)) return wrapped(x, to);
+  if (!is_float(from)) return wrap_to_dtype(x, to);
   if (!real_is_finite(x)) return rounded(x, to);  // NaN becomes 0; infinities saturate.
   const Real nearest = real_rint(x);
   return rounded(real_abs(nearest) > real_abs(x) ? nearest - (x < 0 ? -1 : 1) : nearest, to);
@@ -117,7 +118,7 @@ Finding test_cast(const Environment& env, const Problem& problem) {
   const tenon_dtype to = dtype_named(problem.attr("to").text());
   const Reals values = x.values();
   Reals want = values;
-  for (Real& value : want) value = cast_of(value, x.dtype, to);
+  for (Real& value : want) value = expected_cast(value, x.dtype, to);
   auto [finding, at] = expect(env, problem, want);
   // Reports the input value rather than its index.
   if (at < values.size()) {
@@ -128,7 +129,7 @@ Finding test_cast(const Environment& env, const Problem& problem) {
 
 // ---- casts of NaNs with any payload
 
-bool casts_floats(const Environment& env, const Claim& claim) {
+bool is_cast_from_float(const Environment& env, const Claim& claim) {
   return is_cast(env, claim) && is_float(claim.inputs[0]);
 }
 
@@ -140,7 +141,7 @@ std::vector<Problem> nan_problems(const Environment& env, const Claim& claim) {
     Problem problem;
     problem.op = claim.op;
     problem.attrs["to"] = name_of(claim.outputs[0]);
-    problem.inputs = {plain(claim.inputs[0], {5, 33}, env.seed)};
+    problem.inputs = {uniform_operand(claim.inputs[0], {5, 33}, env.seed)};
     problem.inputs[0].layout = layout;
     problems.push_back(std::move(problem));
   }
@@ -158,7 +159,7 @@ Finding test_nans(const Environment& env, const Problem& problem) {
   for (size_t i = 0; i < values.size(); ++i) {
     const bool is_nan = i % 3 != 0;
     if (is_nan) words[i] = static_cast<Real>(nans[i % nans.size()]);
-    want.push_back(cast_of(is_nan ? Real(NAN) : values[i], x.dtype, to));
+    want.push_back(expected_cast(is_nan ? Real(NAN) : values[i], x.dtype, to));
   }
   Problem view;
   view.op = &op_named("bitcast");
@@ -177,7 +178,7 @@ Finding test_nans(const Environment& env, const Problem& problem) {
 
 using Words = std::vector<uint64_t>;  // The bits of integers, sign-extended.
 
-Words words_of(const Operand& x) {
+Words to_words(const Operand& x) {
   Words words;
   for (const Real value : x.values()) {
     words.push_back(value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value))
@@ -186,7 +187,8 @@ Words words_of(const Operand& x) {
   return words;
 }
 
-// The shape of an operand with one or two axes, for ops along an axis and for matrix products.
+// An operand as `rows` rows of `length` elements each, for ops along the last axis and for matrix
+// products.
 struct Lines {
   int64_t rows = 1, length = 0;
   explicit Lines(const Sizes& shape) : length(shape.back()) {
@@ -194,16 +196,19 @@ struct Lines {
   }
 };
 
-Words elementwise(const Problem& problem, uint64_t (*f)(uint64_t, uint64_t)) {
-  Words a = words_of(problem.inputs.at(0));
-  const Words b = words_of(problem.inputs.back());
+// Expected results of an elementwise op, by applying `f` to the words of its one or two inputs.
+Words expected_elementwise(const Problem& problem, uint64_t (*f)(uint64_t, uint64_t)) {
+  Words a = to_words(problem.inputs.at(0));
+  const Words b = to_words(problem.inputs.back());
   for (size_t i = 0; i < a.size(); ++i) a[i] = f(a[i], b[i]);
   return a;
 }
 
-Words along_lines(const Problem& problem, bool sums, bool keeps_all) {
+// Expected results of sums or products along rows: a total for each row or, if `keeps_all`, all
+// partial totals.
+Words expected_row_totals(const Problem& problem, bool sums, bool keeps_all) {
   const Lines lines(problem.inputs.at(0).shape);
-  const Words x = words_of(problem.inputs[0]);
+  const Words x = to_words(problem.inputs[0]);
   Words y;
   for (int64_t i = 0; i < lines.rows; ++i) {
     uint64_t total = sums ? 0 : 1;
@@ -217,9 +222,9 @@ Words along_lines(const Problem& problem, bool sums, bool keeps_all) {
   return y;
 }
 
-Words product(const Problem& problem) {
+Words expected_matmul(const Problem& problem) {
   const Lines a(problem.inputs.at(0).shape), b(problem.inputs.at(1).shape);
-  const Words x = words_of(problem.inputs[0]), y = words_of(problem.inputs[1]);
+  const Words x = to_words(problem.inputs[0]), y = to_words(problem.inputs[1]);
   Words result;
   for (int64_t i = 0; i < a.rows; ++i) {
     for (int64_t j = 0; j < b.length; ++j) {
@@ -239,34 +244,46 @@ struct Wrapping {
   Words (*result)(const Problem&);
 };
 const Wrapping kWrapping[] = {
-    {"add", [](const Problem& p) { return elementwise(p, [](auto a, auto b) { return a + b; }); }},
-    {"sub", [](const Problem& p) { return elementwise(p, [](auto a, auto b) { return a - b; }); }},
-    {"mul", [](const Problem& p) { return elementwise(p, [](auto a, auto b) { return a * b; }); }},
-    {"neg", [](const Problem& p) { return elementwise(p, [](auto a, auto) { return 0 - a; }); }},
-    {"square", [](const Problem& p) { return elementwise(p, [](auto a, auto) { return a * a; }); }},
+    {"add",
+     [](const Problem& p) {
+       return expected_elementwise(p, [](auto a, auto b) { return a + b; });
+     }},
+    {"sub",
+     [](const Problem& p) {
+       return expected_elementwise(p, [](auto a, auto b) { return a - b; });
+     }},
+    {"mul",
+     [](const Problem& p) {
+       return expected_elementwise(p, [](auto a, auto b) { return a * b; });
+     }},
+    {"neg",
+     [](const Problem& p) { return expected_elementwise(p, [](auto a, auto) { return 0 - a; }); }},
+    {"square",
+     [](const Problem& p) { return expected_elementwise(p, [](auto a, auto) { return a * a; }); }},
     {"abs",
      [](const Problem& p) {
        const bool has_sign = is_signed(p.inputs.at(0).dtype);
-       Words words = words_of(p.inputs[0]);
+       Words words = to_words(p.inputs[0]);
        for (uint64_t& x : words) x = has_sign && x >> 63 != 0 ? 0 - x : x;
        return words;
      }},
-    {"sum", [](const Problem& p) { return along_lines(p, true, false); }},
-    {"prod", [](const Problem& p) { return along_lines(p, false, false); }},
-    {"cumsum", [](const Problem& p) { return along_lines(p, true, true); }},
-    {"cumprod", [](const Problem& p) { return along_lines(p, false, true); }},
-    {"matmul", product},
+    {"sum", [](const Problem& p) { return expected_row_totals(p, true, false); }},
+    {"prod", [](const Problem& p) { return expected_row_totals(p, false, false); }},
+    {"cumsum", [](const Problem& p) { return expected_row_totals(p, true, true); }},
+    {"cumprod", [](const Problem& p) { return expected_row_totals(p, false, true); }},
+    {"matmul", expected_matmul},
 };
 
-const Wrapping* wrapping(const OpFacts& op) {
+// Returns the op's entry in the table of ops whose integer results wrap; NULL if there is none.
+const Wrapping* find_wrapping(const OpFacts& op) {
   for (const Wrapping& row : kWrapping) {
     if (op.name == row.op) return &row;
   }
   return nullptr;
 }
 
-bool wraps(const Environment&, const Claim& claim) {
-  return wrapping(*claim.op) && is_integer(claim.inputs[0]);
+bool has_wrapping_integers(const Environment&, const Claim& claim) {
+  return find_wrapping(*claim.op) && is_integer(claim.inputs[0]);
 }
 
 std::vector<Problem> wrap_problems(const Environment& env, const Claim& claim) {
@@ -278,10 +295,10 @@ std::vector<Problem> wrap_problems(const Environment& env, const Claim& claim) {
       problem.op = claim.op;
       if (claim.op->attr("axes")) problem.attrs["axes"] = Sizes{1};
       if (claim.op->attr("axis")) problem.attrs["axis"] = 1;
-      problem.inputs = {operand_of(claim.inputs[0], {19, length}, kind, env.seed)};
+      problem.inputs = {make_operand(claim.inputs[0], {19, length}, kind, env.seed)};
       if (claim.inputs.size() > 1) {
         const Sizes other = is_product ? Sizes{length, 21} : Sizes{19, length};
-        problem.inputs.push_back(operand_of(claim.inputs[1], other, kind, env.seed + 1));
+        problem.inputs.push_back(make_operand(claim.inputs[1], other, kind, env.seed + 1));
       }
       problems.push_back(std::move(problem));
     }
@@ -292,8 +309,8 @@ std::vector<Problem> wrap_problems(const Environment& env, const Claim& claim) {
 Finding test_wrap(const Environment& env, const Problem& problem) {
   const tenon_dtype dtype = problem.inputs.at(0).dtype;
   Reals want;
-  for (const uint64_t word : wrapping(*problem.op)->result(problem)) {
-    want.push_back(wrapped(static_cast<Real>(word), dtype));
+  for (const uint64_t word : find_wrapping(*problem.op)->result(problem)) {
+    want.push_back(wrap_to_dtype(static_cast<Real>(word), dtype));
   }
   return expect(env, problem, want).first;
 }
@@ -305,8 +322,9 @@ std::vector<Check> cast_checks() {
       {"casts", 2, "Casts wrap, saturate and round once, at the ends of either dtype.", is_cast,
        cast_problems, test_cast},
       {"nan_casts", 2, "NaNs with any payload and sign stay NaN, or become 0 or true.",
-       casts_floats, nan_problems, test_nans},
-      {"wraps", 2, "Integers wrap at the ends of their range.", wraps, wrap_problems, test_wrap},
+       is_cast_from_float, nan_problems, test_nans},
+      {"wraps", 2, "Integers wrap at the ends of their range.", has_wrapping_integers,
+       wrap_problems, test_wrap},
   };
 }
 

@@ -35,6 +35,7 @@ struct Finding {
   std::string impossible;  // Why the check cannot run here; the cell is UNSUPPORTED.
   std::vector<CurvePoint> curve;
 
+  // Returns a finding that reports this fault.
   static Finding fault(std::string text) { return {.passed = false, .message = std::move(text)}; }
 };
 
@@ -46,7 +47,7 @@ struct Check {
   std::vector<Problem> (*problems)(const Environment&, const Claim&);
   Finding (*test)(const Environment&, const Problem&);
   bool of_kernel = false;  // Passes only if the claimed kernel has run.
-  // Also run for unclaimed signatures in an ordinary run, because the property holds for
+  // The check also runs for unclaimed signatures in an ordinary run: the property holds for
   // decompositions too.
   bool of_unclaimed = false;
 };
@@ -75,13 +76,15 @@ std::vector<Check> stress_checks();
 std::vector<Check> long_line_checks();
 std::vector<Check> work_size_checks();
 std::vector<Check> common_checks();
-std::vector<Check> many_checks();
+std::vector<Check> large_tensor_checks();
 std::vector<Check> unclaimed_checks();
 
 // ---- functions shared by several checks
 
+// Selects all claims.
 inline bool always(const Environment&, const Claim&) { return true; }
-inline bool if_float(const Environment&, const Claim& claim) {
+// Selects claims whose first input is floating point.
+inline bool has_float_input(const Environment&, const Claim& claim) {
   return !claim.inputs.empty() && is_float(claim.inputs[0]);
 }
 
@@ -107,7 +110,7 @@ Finding judge_decomposition(const Environment& env, Problem problem,
 
 // Runs the problem on the device and judges the results. Used by checks that test another property
 // than the values.
-Finding judge_plain(const Environment& env, const Problem& problem);
+Finding run_and_judge(const Environment& env, const Problem& problem);
 
 // The integer dtype with as many bits as a float dtype.
 tenon_dtype bits_dtype(tenon_dtype dtype);

@@ -9,12 +9,12 @@
 namespace tenon_kit {
 namespace {
 
-std::vector<Check> join() {
+std::vector<Check> concatenate_checks() {
   std::vector<Check> all;
   for (std::vector<Check> (*list)() :
        {value_checks, special_checks, cast_checks, index_checks, aliasing_checks, curve_checks,
         shape_checks, memory_checks, relation_checks, gradient_checks, adjoint_checks, kink_checks,
-        stress_checks, long_line_checks, work_size_checks, common_checks, many_checks,
+        stress_checks, long_line_checks, work_size_checks, common_checks, large_tensor_checks,
         unclaimed_checks}) {
     for (const Check& check : list()) all.push_back(check);
   }
@@ -34,8 +34,8 @@ double depth_of(const Problem& problem) {
 // Applies `f` to the values of each float input. Float attributes, which scale terms, are replaced
 // by their absolute values.
 template <class F>
-Problem mapped(const Problem& problem, const F& f) {
-  Problem result = widened(problem);
+Problem map_float_values(const Problem& problem, const F& f) {
+  Problem result = widen(problem);
   for (const AttrFacts& facts : problem.op->attrs) {
     if (facts.type != "float") continue;
     result.attrs[facts.name] = std::fabs(problem.attr(facts.name).number());
@@ -72,22 +72,23 @@ double factors_of(const Problem& problem, size_t n_results) {
 }
 
 // The error allowed for each element of a sum of many terms. It depends on the number of terms,
-// which the oracle computes from inputs of ones, and on their size, computed from absolute values.
+// which the oracle computes from inputs of ones, and on the sum of their absolute values.
 struct Accumulation {
   Reals slack;
   double terms = 1;
   Real size = 0;  // The mean over the elements.
 };
 
-Accumulation accumulation(const Environment& env, const Problem& problem, size_t output,
-                          tenon_dtype dtype, const Reals& oracle) {
+Accumulation estimate_accumulation(const Environment& env, const Problem& problem, size_t output,
+                                   tenon_dtype dtype, const Reals& oracle) {
   Accumulation result;
   const bool product = problem.op->name.find("prod") != std::string::npos;
   Reals sizes = oracle;
   if (!product && !has_no_negatives(problem)) {
-    sizes = env.oracle.run(mapped(problem, real_abs))[output].values();
+    sizes = env.oracle.run(map_float_values(problem, real_abs))[output].values();
   }
-  Reals terms = env.oracle.run(mapped(problem, [](Real) { return Real(1); }))[output].values();
+  Reals terms =
+      env.oracle.run(map_float_values(problem, [](Real) { return Real(1); }))[output].values();
   const double factors = factors_of(problem, oracle.size());
   Real total = 0, size = 0;
   for (size_t i = 0; i < oracle.size(); ++i) {
@@ -128,7 +129,7 @@ std::string root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype 
 }  // namespace
 
 const std::vector<Check>& all_checks() {
-  static const std::vector<Check> checks = join();
+  static const std::vector<Check> checks = concatenate_checks();
   return checks;
 }
 
@@ -172,7 +173,7 @@ std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b
   return "";
 }
 
-Finding judge_plain(const Environment& env, const Problem& problem) {
+Finding run_and_judge(const Environment& env, const Problem& problem) {
   Finding finding = judge_values(env, problem, env.device.run(problem));
   finding.trusted = true;
   return finding;
@@ -197,7 +198,7 @@ Finding judge_values(const Environment& env, const Problem& problem,
     const Reals values = got[i].values(), oracle = right.oracle(i);
     Bound bound = bound_of(op, dtype, env.profile, env.features, depth_of(problem));
     Accumulation sums;
-    if (bound.accumulates) sums = accumulation(env, problem, i, dtype, oracle);
+    if (bound.accumulates) sums = estimate_accumulation(env, problem, i, dtype, oracle);
     const Reals slack = bound.accumulates ? sums.slack : right.slack(i, dtype);
     const Verdict verdict = right.compare(i, values, dtype, bound, slack);
     finding.ulp = std::max(finding.ulp, verdict.largest_ulp);

@@ -14,27 +14,29 @@ bool is_tested_signature(const Claim& claim) {
   return claim.claimed || (!claim.inputs.empty() && claim.inputs[0] == TENON_FLOAT32);
 }
 
-// Whether results are too plain to reveal a fault: a scatter changes few elements of a table, and
-// of bools only some of these differ from before.
+// Whether most results equal an input, so that they cannot reveal a fault: a scatter updates few
+// elements of a table, and only some updates of bools change the value.
 bool is_plain(const Claim& claim) {
   return claim.op->name.starts_with("scatter_") && is_bool(claim.inputs[0]);
 }
 
-bool has_common(const Environment& env, const Claim& claim) {
+bool has_common_configurations(const Environment& env, const Claim& claim) {
   return is_tested_signature(claim) && !is_plain(claim) &&
          has_common_problems(*claim.op, env.thorough);
 }
 
-std::vector<Problem> all_common(const Environment& env, const Claim& claim) {
+std::vector<Problem> common_configurations(const Environment& env, const Claim& claim) {
   return common_problems(claim, env.thorough, env.seed, env.oracle);
 }
 
+// Compares the results for one common configuration with the oracle's.
 Finding test_common(const Environment& env, const Problem& problem) {
   return judge_values(env, problem, env.device.run(problem));
 }
 
 bool has_common_gradient(const Environment& env, const Claim& claim) {
-  return has_gradient(env, claim) && has_common(env, claim) && !claim.op->draws();
+  return has_gradient(env, claim) && has_common_configurations(env, claim) &&
+         !claim.op->is_random();
 }
 
 // Problems for gradients. At real sizes the oracle would take minutes, except for scatters into
@@ -56,8 +58,8 @@ std::vector<Check> common_checks() {
        .level = 3,
        .what = "Common configurations of windows, normalisations and attention, and tables with "
                "more than 65,536 rows.",
-       .applies = has_common,
-       .problems = all_common,
+       .applies = has_common_configurations,
+       .problems = common_configurations,
        .test = test_common,
        .of_unclaimed = true},
       {.name = "common_gradient",

@@ -9,8 +9,8 @@
 namespace tenon_kit {
 namespace {
 
-// Inputs of one sign are binned by exponent: two bins for each exponent of the dtype up to this
-// magnitude. The outermost bins also hold everything beyond.
+// Inputs of one sign are binned by exponent: two bins for each exponent from -kMaxExponent to
+// kMaxExponent. The outermost bins also hold smaller and larger inputs.
 constexpr int kMaxExponent = 32;
 
 struct Bins {
@@ -22,12 +22,13 @@ struct Bins {
   double middle(int bin) const { return std::exp2(low + (bin + 0.5) / 2); }
 };
 
-bool is_function(const Environment&, const Claim& claim) {
+bool is_elementwise_function(const Environment&, const Claim& claim) {
   return claim.op->elementwise && claim.op->numeric != "exact" && claim.inputs.size() == 1 &&
          claim.outputs == claim.inputs && is_float(claim.inputs[0]);
 }
 
-int64_t samples(const Environment& env) { return env.thorough ? 24 : 4; }
+// Number of inputs in each bin.
+int64_t samples_per_bin(const Environment& env) { return env.thorough ? 24 : 4; }
 
 // Samples all bins in increasing order, from the most negative inputs to the largest.
 std::vector<Problem> grid(const Environment& env, const Claim& claim) {
@@ -42,7 +43,7 @@ std::vector<Problem> grid(const Environment& env, const Claim& claim) {
     const int bin = place < 0 ? -place - 1 : place;
     const double from = bin == 0 ? f.least_exponent - f.precision + 1 : bins.low + bin / 2.0;
     const double to = bin == bins.count() - 1 ? f.greatest_exponent : bins.low + (bin + 1) / 2.0;
-    for (int64_t i = 0; i < samples(env); ++i) {
+    for (int64_t i = 0; i < samples_per_bin(env); ++i) {
       const double exponent = from + (to - from) * unit();
       const double whole = std::floor(exponent);
       const Real value = real_scale(Real(std::exp2(exponent - whole)), static_cast<int>(whole));
@@ -61,7 +62,7 @@ std::vector<CurvePoint> curve_of(const Environment& env, const Problem& problem,
                                  const Result& result) {
   const tenon_dtype dtype = result.dtype;
   const Bins bins(dtype);
-  const Reals got = result.values(), want = env.oracle.run(widened(problem))[0].values();
+  const Reals got = result.values(), want = env.oracle.run(widen(problem))[0].values();
   const Bound bound = bound_of(*problem.op, dtype, env.profile, env.features);
   const size_t per_bin = got.size() / static_cast<size_t>(2 * bins.count());
   std::vector<CurvePoint> curve;
@@ -91,7 +92,7 @@ Finding test_curve(const Environment& env, const Problem& problem) {
   finding.trusted = true;  // Many functions are 0 or infinite for large inputs.
   // Skips shrunk problems, which no longer cover the whole grid.
   const auto n = static_cast<int64_t>(got.at(0).bytes.size() / facts(got[0].dtype).size);
-  if (is_float(got[0].dtype) && n == 2 * Bins(got[0].dtype).count() * samples(env)) {
+  if (is_float(got[0].dtype) && n == 2 * Bins(got[0].dtype).count() * samples_per_bin(env)) {
     finding.curve = curve_of(env, problem, got[0]);
   }
   return finding;
@@ -102,7 +103,7 @@ Finding test_curve(const Environment& env, const Problem& problem) {
 std::vector<Check> curve_checks() {
   return {{"curve", 2,
            "The error of a function of one variable is measured over its whole range of inputs.",
-           is_function, grid, test_curve}};
+           is_elementwise_function, grid, test_curve}};
 }
 
 }  // namespace tenon_kit

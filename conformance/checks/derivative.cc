@@ -16,15 +16,15 @@ struct GradientTargets {
       if (!is_float(tensors[i].dtype())) continue;
       const Result y = session.read(tensors[i]);
       targets.push_back(tensors[i]);
-      cotangents.push_back(session.make(listed(y.dtype, y.shape, weights(y, i))));
+      cotangents.push_back(session.make(explicit_operand(y.dtype, y.shape, weights(y, i))));
     }
   }
 };
 
 }  // namespace
 
-Reals drawn_weights(const Result& y, size_t i) {
-  Reals values = drawn(static_cast<size_t>(count_of(y.shape)), 100 + i);
+Reals random_weights(const Result& y, size_t i) {
+  Reals values = random_reals(static_cast<size_t>(count_of(y.shape)), 100 + i);
   for (Real& value : values) value = rounded(value, TENON_BFLOAT16);
   return values;
 }
@@ -35,7 +35,7 @@ Gradients gradients(const Session& session, const Problem& problem, Order order,
   const std::vector<Tensor> inputs = session.make(problem.inputs);
   std::vector<tenon::Value> sources;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!is_source(problem.inputs[i])) continue;
+    if (!is_differentiable_operand(problem.inputs[i])) continue;
     sources.emplace_back(inputs[i]);
     result.inputs.push_back(i);
   }
@@ -63,26 +63,28 @@ Gradients gradients(const Session& session, const Problem& problem, Order order,
   return result;
 }
 
-Real weighed(const std::vector<Result>& results) {
+Real weighted_sum(const std::vector<Result>& results) {
   Real total = 0;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!is_float(results[i].dtype)) continue;
-    const Reals y = results[i].values(), weights = drawn_weights(results[i], i);
+    const Reals y = results[i].values(), weights = random_weights(results[i], i);
     for (size_t k = 0; k < y.size(); ++k) total += y[k] * weights[k];
   }
   return total;
 }
 
-bool is_source(const Operand& x) { return !x.absent && !x.scalar && is_float(x.dtype); }
+bool is_differentiable_operand(const Operand& x) {
+  return !x.absent && !x.scalar && is_float(x.dtype);
+}
 
-Reals drawn(size_t n, uint64_t seed) {
-  return plain(TENON_FLOAT64, {static_cast<int64_t>(n)}, seed).values();
+Reals random_reals(size_t n, uint64_t seed) {
+  return uniform_operand(TENON_FLOAT64, {static_cast<int64_t>(n)}, seed).values();
 }
 
 Problem with_values(const Problem& problem, size_t i, Reals values) {
   Problem moved = problem;
   Operand& x = moved.inputs[i];
-  x = listed(x.dtype, x.shape, std::move(values));
+  x = explicit_operand(x.dtype, x.shape, std::move(values));
   return moved;
 }
 
@@ -91,7 +93,7 @@ bool has_gradient(const Environment&, const Claim& claim) {
          std::any_of(claim.inputs.begin(), claim.inputs.end(), is_float);
 }
 
-bool has_wide_gradient(const Environment& env, const Claim& claim) {
+bool has_float64_gradient(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && claim.outputs[0] == TENON_FLOAT64;
 }
 
@@ -100,7 +102,7 @@ namespace {
 // Whether the operand has ties (equal values) because a case's values were repeated. An op may have
 // a kink at a tie.
 bool has_ties(const Operand& x) {
-  if (!is_source(x) || x.fill.kind != Fill::Kind::kValues) return false;
+  if (!is_differentiable_operand(x) || x.fill.kind != Fill::Kind::kValues) return false;
   Reals values = x.fill.values;
   std::sort(values.begin(), values.end());
   return std::adjacent_find(values.begin(), values.end()) != values.end();
@@ -110,8 +112,9 @@ bool has_ties(const Operand& x) {
 
 namespace {
 
-std::vector<Problem> smooth_of(const Environment& env, const Claim& claim, size_t n_generated,
-                               int64_t most_of_first) {
+// Like smooth_problems(), from the cases and `n_generated` generated problems of the claim.
+std::vector<Problem> smooth_problems_among(const Environment& env, const Claim& claim,
+                                           size_t n_generated, int64_t most_of_first) {
   std::vector<Problem> problems;
   for (Problem& own : valid_problems(claim, n_generated, env.seed, env.oracle)) {
     int64_t n = 0;
@@ -120,7 +123,7 @@ std::vector<Problem> smooth_of(const Environment& env, const Claim& claim, size_
       // Converts scalars to tensors, because scalars have no derivative. The oracle converts them
       // anyway.
       if (is_float(x.dtype)) x.scalar = false;
-      any = any || is_source(x);
+      any = any || is_differentiable_operand(x);
       n += count_of(x.shape);
       for (const Real value : x.values()) finite = finite && real_is_finite(value);
     }
@@ -139,7 +142,7 @@ std::vector<Problem> smooth_problems(const Environment& env, const Claim& claim,
   std::vector<Problem> problems;
   // Starts with few problems, and generates more if all of these have ties or are too large.
   for (size_t n = 4; problems.empty() && n <= 64; n *= 4) {
-    problems = smooth_of(env, claim, n, most_of_first);
+    problems = smooth_problems_among(env, claim, n, most_of_first);
   }
   return problems;
 }

@@ -7,8 +7,8 @@
 
 namespace tenon_kit {
 
-// kFirst: gradients of <outputs, weights> by each floating-point input. kSecond: gradients of
-// <those gradients, weights>.
+// kFirst: gradients of the inner product <outputs, weights> with respect to each floating-point
+// input. kSecond: gradients of the inner product of these gradients and weights.
 enum class Order { kFirst, kSecond };
 
 // Returns the weights for the elements of `y`, the i-th of the results.
@@ -16,25 +16,25 @@ using Weights = Reals (*)(const Result& y, size_t i);
 
 // Pseudorandom weights with few bits. Every dtype represents them exactly, so devices and the
 // oracle use the same weights.
-Reals drawn_weights(const Result& y, size_t i);
+Reals random_weights(const Result& y, size_t i);
 
 struct Gradients {
-  // Indices of the inputs to differentiate by; `values` has one gradient for each.
+  // Indices of the differentiated inputs; `values` has the gradient with respect to each.
   std::vector<size_t> inputs;
   std::vector<Result> values;
 };
 
 Gradients gradients(const Session& session, const Problem& problem, Order order,
-                    Weights weights = drawn_weights);
+                    Weights weights = random_weights);
 
-// The inner product of the floating-point results with drawn_weights().
-Real weighed(const std::vector<Result>& results);
+// The inner product of the floating-point results with random_weights().
+Real weighted_sum(const std::vector<Result>& results);
 
 // Whether a gradient with respect to the operand is computed.
-bool is_source(const Operand& x);
+bool is_differentiable_operand(const Operand& x);
 
 // `n` pseudorandom numbers between -1 and 1 that are exact in float64.
-Reals drawn(size_t n, uint64_t seed);
+Reals random_reals(size_t n, uint64_t seed);
 
 // The problem with the values of input `i` replaced.
 Problem with_values(const Problem& problem, size_t i, Reals values);
@@ -44,7 +44,7 @@ Problem with_values(const Problem& problem, size_t i, Reals values);
 bool has_gradient(const Environment& env, const Claim& claim);
 // Whether the claim has a gradient and its dtype is float64. Kinks and domains do not depend on the
 // width of the dtype, so the oracle's derivatives are checked in float64 only.
-bool has_wide_gradient(const Environment& env, const Claim& claim);
+bool has_float64_gradient(const Environment& env, const Claim& claim);
 
 // The claim's differentiable problems: those with finite values, without cases at kinks. The first
 // input has at most `most_of_first` elements.

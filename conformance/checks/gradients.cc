@@ -20,8 +20,8 @@ Real loss_at_offset(const Environment& env, const Problem& problem, Order order,
   Reals values = problem.inputs[i].values();
   for (size_t k = 0; k < values.size(); ++k) values[k] += step * direction[k];
   const Problem moved = with_values(problem, i, std::move(values));
-  return weighed(order == Order::kFirst ? env.oracle.run(moved)
-                                        : gradients(env.oracle, moved, Order::kFirst).values);
+  return weighted_sum(order == Order::kFirst ? env.oracle.run(moved)
+                                             : gradients(env.oracle, moved, Order::kFirst).values);
 }
 
 // Estimates the slope of `f` at 0 by central differences, extrapolated to cancel error terms of
@@ -42,7 +42,7 @@ constexpr size_t kMaxAlone = 64;
 
 template <Order kOrder>
 Finding test_differences(const Environment& env, const Problem& problem) {
-  const Problem wide = widened(problem, kRealIsQuad ? TENON_FLOAT128 : TENON_FLOAT64);
+  const Problem wide = widen(problem, kRealIsQuad ? TENON_FLOAT128 : TENON_FLOAT64);
   const Gradients found = gradients(env.oracle, wide, kOrder);
   size_t n_compared = 0;
   for (size_t g = 0; g < found.inputs.size(); ++g) {
@@ -70,7 +70,7 @@ Finding test_differences(const Environment& env, const Problem& problem) {
       return false;
     };
     Finding finding;
-    const Reals all = drawn(static_cast<size_t>(count_of(x.shape)), 55 + i);
+    const Reals all = random_reals(static_cast<size_t>(count_of(x.shape)), 55 + i);
     const std::optional<bool> whole = is_right(all, finding);
     if (whole && !*whole) return finding;
     if (whole) continue;
@@ -99,7 +99,7 @@ Bound bound_of_gradient(const Environment& env, const Problem& problem, tenon_dt
 template <Order kOrder>
 Finding test_gradient(const Environment& env, const Problem& problem) {
   const Gradients got = gradients(env.device, problem, kOrder);
-  const Gradients want = gradients(env.oracle, widened(problem), kOrder);
+  const Gradients want = gradients(env.oracle, widen(problem), kOrder);
   if (got.inputs != want.inputs)
     return Finding::fault("the device differentiates with respect to other inputs than the oracle");
   Finding finding;
@@ -142,7 +142,7 @@ std::vector<Check> gradient_checks() {
       {.name = "differences",
        .level = 4,
        .what = "The oracle's gradient agrees with finite differences of its values.",
-       .applies = has_wide_gradient,
+       .applies = has_float64_gradient,
        .problems = all_smooth_problems,
        .test = test_differences<Order::kFirst>,
        .of_unclaimed = true},
@@ -156,7 +156,7 @@ std::vector<Check> gradient_checks() {
       {.name = "second_differences",
        .level = 4,
        .what = "The oracle's second derivative agrees with finite differences of its first.",
-       .applies = has_wide_gradient,
+       .applies = has_float64_gradient,
        .problems = few_smooth_problems,
        .test = test_differences<Order::kSecond>,
        .of_unclaimed = true},

@@ -23,6 +23,7 @@ bool has_indices(const Problem& problem, const IndexRule& rule) {
   return rule.bound(problem, 0) > 0;
 }
 
+// Replaces element `at` of the index input by `value`.
 Problem with_index(const Problem& problem, const IndexRule& rule, int64_t at, Real value) {
   Problem result = problem;
   Operand& x = result.inputs[rule.input];
@@ -91,9 +92,9 @@ Problem with_many_updates(const Claim& claim, uint64_t seed) {
   Problem problem;
   problem.op = claim.op;
   problem.inputs = {
-      plain(claim.inputs[0], {kPlaces}, seed),
+      uniform_operand(claim.inputs[0], {kPlaces}, seed),
       indices(claim.inputs[1], has_tuples ? Sizes{kMany, 1} : Sizes{kMany}, kPlaces, seed + 1),
-      plain(claim.inputs[2], {kMany}, seed + 2)};
+      uniform_operand(claim.inputs[2], {kMany}, seed + 2)};
   return problem;
 }
 
@@ -122,7 +123,7 @@ struct Bad {
   int64_t index, bound;
 };
 
-// The first index that is out of range.
+// Returns the first index that is out of range, with its bound; nothing if all are valid.
 std::optional<Bad> bad_index(const Problem& problem, const IndexRule& rule) {
   const Reals values = problem.inputs[rule.input].values();
   for (size_t i = 0; i < values.size(); ++i) {
@@ -165,8 +166,8 @@ Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad)
 
 Finding test_index(const Environment& env, const Problem& problem) {
   const IndexRule& rule = *index_rule_of(*problem.op);
-  // The same problem with its valid indices, none negative. The device must give the same result
-  // for it, also right after a failed call.
+  // `sane` has 0 for each invalid index, and the equal nonnegative index for each negative one. The
+  // device must give the same result for it, also right after a failed call.
   Problem sane = problem;
   Operand& indices = sane.inputs.at(rule.input);
   indices = with_values(indices, indices.values());

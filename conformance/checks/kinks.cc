@@ -17,23 +17,23 @@ struct Kink {
   std::vector<Reals> slopes;  // Expected gradients, one list per floating-point input.
 };
 
-Operand numbers(const Sizes& shape, Reals values) {
-  return listed(TENON_FLOAT32, shape, std::move(values));
+Operand float_operand(const Sizes& shape, Reals values) {
+  return explicit_operand(TENON_FLOAT32, shape, std::move(values));
 }
 
-Operand numbers(Reals values) {
+Operand float_operand(Reals values) {
   const auto n = static_cast<int64_t>(values.size());
-  return numbers(Sizes{n}, std::move(values));
+  return float_operand(Sizes{n}, std::move(values));
 }
 
-Operand places(const Sizes& shape, Reals values) {
-  return listed(TENON_INT64, shape, std::move(values));
+Operand index_operand(const Sizes& shape, Reals values) {
+  return explicit_operand(TENON_INT64, shape, std::move(values));
 }
 
 // Kinks of elementwise ops with one input.
 void add_unary_kinks(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, Reals x, Reals slopes) {
-    kinks.push_back({op, attrs, {numbers(std::move(x))}, {std::move(slopes)}});
+    kinks.push_back({op, attrs, {float_operand(std::move(x))}, {std::move(slopes)}});
   };
   add("abs", {}, {-2, 0, 3}, {-1, 0, 3});
   for (const char* step : {"sign", "floor", "ceil", "round", "trunc"}) {
@@ -59,7 +59,7 @@ void add_binary_kinks(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const std::vector<Reals>& inputs,
                        std::vector<Reals> slopes) {
     Kink kink = {op, attrs, {}, std::move(slopes)};
-    for (const Reals& x : inputs) kink.inputs.push_back(numbers(x));
+    for (const Reals& x : inputs) kink.inputs.push_back(float_operand(x));
     kinks.push_back(std::move(kink));
   };
   const AttrValues each = {{"reduction", "none"}};
@@ -79,7 +79,7 @@ void add_binary_kinks(std::vector<Kink>& kinks) {
   add("kl_div", each, {{-1, -1}, {0, 1}}, {{0, -2}, {0, 4}});
   kinks.push_back({"fake_quantize",
                    {{"quant_max", 4}},
-                   {numbers({-1, 0, 2, 4, 5}), numbers(Sizes{}, {1})},
+                   {float_operand({-1, 0, 2, 4, 5}), float_operand(Sizes{}, {1})},
                    {{0, 2, 3, 4, 0}, {0}}});
 }
 
@@ -87,7 +87,7 @@ void add_binary_kinks(std::vector<Kink>& kinks) {
 void add_ties(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const Sizes& shape, Reals x,
                        Reals slopes) {
-    kinks.push_back({op, attrs, {numbers(shape, std::move(x))}, {std::move(slopes)}});
+    kinks.push_back({op, attrs, {float_operand(shape, std::move(x))}, {std::move(slopes)}});
   };
   const AttrValues rows = {{"axes", Sizes{1}}};
   add("max", rows, {2, 3}, {4, 4, 1, 1, 7, 1}, {0.5, 0.5, 0, 0, 2, 0});
@@ -119,8 +119,14 @@ void add_scattered(std::vector<Kink>& kinks) {
                         const std::vector<Reals>& slopes) {
     const AttrValues attrs = {{"reduction", reduction}};
     const auto n = static_cast<int64_t>(at.size());
-    kinks.push_back({"scatter_elements", attrs, {numbers(x), places({n}, at), numbers(u)}, slopes});
-    kinks.push_back({"scatter_nd", attrs, {numbers(x), places({n, 1}, at), numbers(u)}, slopes});
+    kinks.push_back({"scatter_elements",
+                     attrs,
+                     {float_operand(x), index_operand({n}, at), float_operand(u)},
+                     slopes});
+    kinks.push_back({"scatter_nd",
+                     attrs,
+                     {float_operand(x), index_operand({n, 1}, at), float_operand(u)},
+                     slopes});
   };
   both("none", {1, 1, 1, 1}, {1, 3, 1}, {7, 8, 9}, {{1, 0, 3, 0}, {0, 4, 2}});
   both("max", {2, 1, 5}, {0, 0, 1}, {2, 1, 4}, {{0.5, 0, 3}, {0.5, 0, 2}});
@@ -129,7 +135,7 @@ void add_scattered(std::vector<Kink>& kinks) {
   for (const char* reduction : {"max", "min"}) {
     kinks.push_back({"segment_reduce",
                      {{"num_segments", 2}, {"reduction", reduction}},
-                     {numbers({3, 3, 1}), places({3}, {0, 0, 1})},
+                     {float_operand({3, 3, 1}), index_operand({3}, {0, 0, 1})},
                      {{0.5, 0.5, 2}}});
   }
 }
@@ -174,14 +180,14 @@ bool has_kink(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && !kink_problems(env, claim).empty();
 }
 
-Reals counted(const Result& y, size_t) {
+Reals counting_weights(const Result& y, size_t) {
   Reals weights;
   for (int64_t k = 0; k < count_of(y.shape); ++k) weights.push_back(static_cast<Real>(k + 1));
   return weights;
 }
 
 Finding test_kinks(const Environment& env, const Problem& problem) {
-  const Gradients found = gradients(env.device, problem, Order::kFirst, counted);
+  const Gradients found = gradients(env.device, problem, Order::kFirst, counting_weights);
   // Only checked if the problem has expected gradients; shrinking drops them.
   if (!problem.expected.empty() && found.values.size() != problem.expected.size()) {
     return Finding::fault("the number of gradients is wrong");

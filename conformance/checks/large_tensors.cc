@@ -40,9 +40,10 @@ std::vector<Problem> one_problem(const Environment&, const Claim& claim) {
   Problem problem;
   problem.op = claim.op;
   const std::string& name = claim.op->name;
-  problem.inputs = {plain(TENON_INT8, {kMany}, 0)};
+  problem.inputs = {uniform_operand(TENON_INT8, {kMany}, 0)};
   if (takes_same_input_twice(name)) problem.inputs.push_back(problem.inputs[0]);
-  if (name == "where") problem.inputs.insert(problem.inputs.begin(), plain(TENON_BOOL, {}, 0));
+  if (name == "where")
+    problem.inputs.insert(problem.inputs.begin(), uniform_operand(TENON_BOOL, {}, 0));
   if (name == "gather") problem.inputs.push_back(indices(TENON_INT64, {4}, 1, 0));
   if (name == "cast") problem.attrs["to"] = "u8";
   if (name == "concat") problem.attrs["axis"] = 0;
@@ -60,12 +61,13 @@ int64_t available_bytes() {
 
 // Element i of the input. The sequence has period 251, which is not a power of two, and ends with a
 // unique maximum.
-int8_t element(int64_t i, int64_t n) {
+int8_t element_at(int64_t i, int64_t n) {
   return i == n - 1 ? int8_t{127} : static_cast<int8_t>(i % 251 - 125);
 }
 
-tenon::Tensor from(const Session& session, tenon_dtype dtype, int64_t n, const void* data,
-                   size_t bytes) {
+// Creates a tensor of `n` elements from host memory.
+tenon::Tensor make_tensor(const Session& session, tenon_dtype dtype, int64_t n, const void* data,
+                          size_t bytes) {
   tenon_tensor* tensor = nullptr;
   tenon::check(tenon_tensor_from_data(session.scope().get(), dtype, &n, 1, data, bytes, &tensor));
   return tenon::Tensor::adopt(tensor);
@@ -78,21 +80,22 @@ using Expected = int64_t (*)(int64_t i, int64_t n);
 // last element of the tensor breaks the period.
 constexpr int64_t kBlock = 251 * 4096;
 
-std::vector<int8_t> elements(int64_t n) {
+std::vector<int8_t> make_elements(int64_t n) {
   std::vector<int8_t> values(static_cast<size_t>(n));
   const int64_t once = std::min(n, kBlock);
-  for (int64_t i = 0; i < once; ++i) values[static_cast<size_t>(i)] = element(i, n);
+  for (int64_t i = 0; i < once; ++i) values[static_cast<size_t>(i)] = element_at(i, n);
   for (int64_t at = once; at < n; at += kBlock) {
     std::memcpy(&values[static_cast<size_t>(at)], values.data(),
                 static_cast<size_t>(std::min(kBlock, n - at)));
   }
-  values.back() = element(n - 1, n);
+  values.back() = element_at(n - 1, n);
   return values;
 }
 
+// Compares each element i of `y` with expected(i, n). `room` is a buffer that calls share.
 template <class T>
-Finding compare_with(const Session& session, const tenon::Tensor& y, int64_t n, Expected expected,
-                     std::vector<int8_t>& room) {
+Finding compare_with_expected(const Session& session, const tenon::Tensor& y, int64_t n,
+                              Expected expected, std::vector<int8_t>& room) {
   const int64_t count = y.count();
   room.resize(static_cast<size_t>(count) * sizeof(T));
   tenon::check(tenon_tensor_read(session.scope().get(), y.get(), room.data(), room.size()));
@@ -112,8 +115,8 @@ Finding compare_with(const Session& session, const tenon::Tensor& y, int64_t n, 
   return {};
 }
 
-// The i-th tested index. Some indices are below 2^31, others above it.
-int64_t place(int64_t i, int64_t n) {
+// The i-th tested index into a tensor of `n` elements. Some are below 2^31, others above it.
+int64_t tested_index(int64_t i, int64_t n) {
   const int64_t places[] = {0, n / 2, n - 2, n - 1};
   return places[i];
 }
@@ -121,26 +124,26 @@ int64_t place(int64_t i, int64_t n) {
 // The sum of elements 0 to i. The sum over a whole period is zero, and so is the sum over a block.
 int64_t sum_until(int64_t i, int64_t n) {
   int64_t total = 0;
-  for (int64_t k = i / 251 * 251; k <= i; ++k) total += element(k, n);
+  for (int64_t k = i / 251 * 251; k <= i; ++k) total += element_at(k, n);
   return total;
 }
 
 // Returns the function that computes expected elements, for ops with 8-bit results.
 Expected expected_of(const std::string& op) {
-  if (op == "neg") return [](int64_t i, int64_t k) -> int64_t { return -element(i, k); };
-  if (op == "add") return [](int64_t i, int64_t k) -> int64_t { return 2 * element(i, k); };
+  if (op == "neg") return [](int64_t i, int64_t k) -> int64_t { return -element_at(i, k); };
+  if (op == "add") return [](int64_t i, int64_t k) -> int64_t { return 2 * element_at(i, k); };
   if (op == "max") return [](int64_t, int64_t) -> int64_t { return 127; };
   if (op == "min") return [](int64_t, int64_t) -> int64_t { return -125; };
   if (op == "equal") return [](int64_t, int64_t) -> int64_t { return 1; };
   if (op == "sum") return [](int64_t, int64_t k) { return sum_until(k - 1, k); };
   if (op == "cumsum") return sum_until;
   if (op == "gather") {
-    return [](int64_t i, int64_t k) -> int64_t { return element(place(i, k), k); };
+    return [](int64_t i, int64_t k) -> int64_t { return element_at(tested_index(i, k), k); };
   }
-  return [](int64_t i, int64_t k) -> int64_t { return element(i, k); };
+  return [](int64_t i, int64_t k) -> int64_t { return element_at(i, k); };
 }
 
-Finding test_many(const Environment& env, const Problem& problem) {
+Finding test_large_tensor(const Environment& env, const Problem& problem) {
   const Session& device = env.device;
   const uint64_t device_bytes = device.scope().device().info().memory_bytes;
   if (available_bytes() < kNeededBytes ||
@@ -151,37 +154,39 @@ Finding test_many(const Environment& env, const Problem& problem) {
   }
   const std::string& name = problem.op->name;
   const int64_t n = problem.inputs[name == "where" ? 1 : 0].shape[0];
-  std::vector<int8_t> values = elements(n);
+  std::vector<int8_t> values = make_elements(n);
   std::vector<tenon::Tensor> inputs;
   if (name == "concat") {
     const int64_t half = n / 2;
-    inputs.push_back(from(device, TENON_INT8, half, values.data(), static_cast<size_t>(half)));
     inputs.push_back(
-        from(device, TENON_INT8, n - half, values.data() + half, static_cast<size_t>(n - half)));
+        make_tensor(device, TENON_INT8, half, values.data(), static_cast<size_t>(half)));
+    inputs.push_back(make_tensor(device, TENON_INT8, n - half, values.data() + half,
+                                 static_cast<size_t>(n - half)));
   } else {
-    inputs.push_back(from(device, TENON_INT8, n, values.data(), values.size()));
+    inputs.push_back(make_tensor(device, TENON_INT8, n, values.data(), values.size()));
   }
   if (takes_same_input_twice(name)) inputs.push_back(inputs[0]);
   if (name == "where") inputs.insert(inputs.begin(), device.make(problem.inputs[0]));
   if (name == "gather") {
-    const int64_t at[] = {place(0, n), place(1, n), place(2, n), place(3, n)};
-    inputs.push_back(from(device, TENON_INT64, 4, at, sizeof at));
+    const int64_t at[] = {tested_index(0, n), tested_index(1, n), tested_index(2, n),
+                          tested_index(3, n)};
+    inputs.push_back(make_tensor(device, TENON_INT64, 4, at, sizeof at));
   }
   const std::vector<tenon::Tensor> outputs = device.call(problem, inputs);
   inputs.clear();
   if (name == "argmax") {
-    return compare_with<int64_t>(
+    return compare_with_expected<int64_t>(
         device, outputs[0], n, [](int64_t, int64_t count) { return count - 1; }, values);
   }
-  return compare_with<int8_t>(device, outputs[0], n, expected_of(name), values);
+  return compare_with_expected<int8_t>(device, outputs[0], n, expected_of(name), values);
 }
 
 }  // namespace
 
-std::vector<Check> many_checks() {
+std::vector<Check> large_tensor_checks() {
   return {
       {"many", 6, "Ops on more than 2^31 elements of one byte return the right results.",
-       is_tested_on_large_tensors, one_problem, test_many},
+       is_tested_on_large_tensors, one_problem, test_large_tensor},
   };
 }
 

@@ -87,6 +87,7 @@ const std::vector<Line>& long_sums_of_composites() {
 constexpr double kLogit = 100;
 constexpr int64_t kGroup = 256;
 constexpr double kFactor = 5;
+// Test inputs for ops that apply `exp` to rows of logits.
 const std::vector<Line>& hard_lines() {
   static const std::vector<Line> all = {
       {"softmax", {}, {{5, 300}}},
@@ -108,6 +109,7 @@ const std::vector<Line>& hard_lines() {
   return all;
 }
 
+// Test inputs with rows longer than limits of some devices.
 const std::vector<Line>& lines() {
   static const Sizes square = {1, 1, kSide, kSide};
   static const AttrValues window = {{"kernel_shape", Sizes{kSide, kSide}}};
@@ -174,7 +176,7 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
     for (size_t i = 0; i < line.shapes.size(); ++i) {
       const bool is_index = line.bound > 0 && i == 1;
       Operand x = is_index ? indices(claim.inputs[i], line.shapes[i], line.bound, env.seed)
-                           : plain(claim.inputs[i], line.shapes[i], env.seed + i);
+                           : uniform_operand(claim.inputs[i], line.shapes[i], env.seed + i);
       if (is_float(x.dtype)) x.fill.low = low, x.fill.high = high;
       problem.inputs.push_back(std::move(x));
     }
@@ -213,13 +215,13 @@ std::vector<Problem> sum_problems(const Environment& env, const Claim& claim) {
   return problems_of(env, claim, long_sums(), long_sums_of_composites(), kTerm, kTerm);
 }
 
-Finding test_long(const Environment& env, const Problem& problem) {
+Finding test_long_sums(const Environment& env, const Problem& problem) {
   return judge_values(env, problem, env.device.run(problem));
 }
 
 bool has_hard_lines(const Environment& env, const Claim& claim) {
   const auto& all = hard_lines();
-  return if_float(env, claim) && (claim.claimed || claim.inputs[0] == TENON_FLOAT32) &&
+  return has_float_input(env, claim) && (claim.claimed || claim.inputs[0] == TENON_FLOAT32) &&
          std::any_of(all.begin(), all.end(),
                      [&](const Line& line) { return claim.op->name == line.op; });
 }
@@ -259,7 +261,7 @@ std::vector<Problem> hard_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-Finding test_hard(const Environment& env, const Problem& problem) {
+Finding test_hard_lines(const Environment& env, const Problem& problem) {
   Finding finding = judge_values(env, problem, env.device.run(problem));
   // Most probabilities are close to zero, so whether the oracle's values could reveal a fault is
   // not judged.
@@ -273,16 +275,16 @@ std::vector<Check> long_line_checks() {
   return {
       {"long_lines", 2,
        "Results along axes of a hundred thousand elements, updates or products are right.",
-       has_lines, long_problems, test_long},
+       has_lines, long_problems, test_long_sums},
       {"long_sums", 2,
        "Sums of a million terms, where serial float32 accumulation exceeds the error bound.",
-       has_long_sums, sum_problems, test_long},
+       has_long_sums, sum_problems, test_long_sums},
       {.name = "hard_rows",
        .level = 3,
        .what = "Logits of up to 100 in rows of more than 256 neither overflow nor lose precision.",
        .applies = has_hard_lines,
        .problems = hard_problems,
-       .test = test_hard,
+       .test = test_hard_lines,
        .of_unclaimed = true},
   };
 }

@@ -23,8 +23,8 @@ std::vector<Problem> few_problems(const Environment& env, const Claim& claim) {
 
 // ---- layouts: one input at a time in each layout, then all inputs in it
 
-// Whether the operand can have a layout other than dense.
-bool takes(const Operand& x, Layout layout) {
+// Whether the operand can have this layout, which is not the dense one.
+bool can_have_layout(const Operand& x, Layout layout) {
   if (x.absent || x.scalar || x.shape.empty() || count_of(x.shape) == 0) return false;
   return layout != Layout::kTransposed || x.shape.size() > 1;
 }
@@ -42,7 +42,7 @@ std::vector<Problem> layout_problems(const Environment& env, const Claim& claim)
       problems.push_back(std::move(all));
       if (!env.thorough || own.inputs.size() < 2) continue;
       for (size_t i = 0; i < own.inputs.size(); ++i) {
-        if (!takes(own.inputs[i], layout)) continue;
+        if (!can_have_layout(own.inputs[i], layout)) continue;
         problems.push_back(own);
         problems.back().inputs[i].layout = layout;
       }
@@ -56,7 +56,7 @@ std::vector<Problem> layout_problems(const Environment& env, const Claim& claim)
 Finding test_layout(const Environment& env, const Problem& problem) {
   Problem dense = problem;
   for (Operand& x : dense.inputs) {
-    if (is_tensor(x)) x = listed(x);
+    if (is_tensor(x)) x = explicit_operand(x);
   }
   const std::vector<Result> got = env.device.run(problem), want = env.device.run(dense);
   if (env.profile == Profile::kRelaxed) return judge_values(env, problem, got);
@@ -111,7 +111,7 @@ std::vector<Problem> guarded_problems(const Environment& env, const Claim& claim
              std::all_of(problems.back().inputs.begin(), problems.back().inputs.end(),
                          [](const Operand& x) { return is_tensor(x) && count_of(x.shape) > 0; })) {
     past = problems.back();
-    for (Operand& x : past->inputs) repeat_to(x, {kPastBlocks});
+    for (Operand& x : past->inputs) resize_operand(x, {kPastBlocks});
     past->name.clear();
     past->expected.clear();
   }
@@ -121,25 +121,26 @@ std::vector<Problem> guarded_problems(const Environment& env, const Claim& claim
 
 constexpr const char* kUnlaunched = "no kernel was launched, so the guard could check nothing";
 
-std::vector<Result> watched(const Environment& env, const Problem& problem, Poison poison,
-                            std::vector<std::string>& faults) {
+// Runs the problem while the guard observes its launches. Stores the faults in `faults`.
+std::vector<Result> run_watched(const Environment& env, const Problem& problem, Poison poison,
+                                std::vector<std::string>& faults) {
   guard::take_faults();
-  guard::watch(poison);
+  guard::start_observing(poison);
   std::vector<Result> results;
   try {
     results = env.device.run(problem);
   } catch (...) {
-    guard::relax();
+    guard::stop_observing();
     throw;
   }
-  guard::relax();
+  guard::stop_observing();
   faults = guard::take_faults();
   return results;
 }
 
 Finding test_guards(const Environment& env, const Problem& problem) {
   std::vector<std::string> faults;
-  watched(env, problem, Poison::kPattern, faults);
+  run_watched(env, problem, Poison::kPattern, faults);
   if (!faults.empty()) return Finding::fault(faults[0]);
   if (guard::n_watched() == 0) return {.impossible = kUnlaunched};
   return {};
@@ -148,8 +149,8 @@ Finding test_guards(const Environment& env, const Problem& problem) {
 // Checks that results do not depend on the previous contents of output memory.
 Finding test_poison(const Environment& env, const Problem& problem) {
   std::vector<std::string> faults;
-  const std::vector<Result> a = watched(env, problem, Poison::kOnes, faults);
-  const std::vector<Result> b = watched(env, problem, Poison::kZeros, faults);
+  const std::vector<Result> a = run_watched(env, problem, Poison::kOnes, faults);
+  const std::vector<Result> b = run_watched(env, problem, Poison::kZeros, faults);
   const std::string fault = same_bits(a, b);
   if (!fault.empty())
     return Finding::fault("the result depends on the previous contents of an output: " + fault);

@@ -27,7 +27,9 @@ const std::set<std::string> kLinear = {"sum",
 
 // ---- f(a, b) = f(b, a)
 
-bool commutes(const Environment&, const Claim& claim) { return kCommutes.contains(claim.op->name); }
+bool is_commutative(const Environment&, const Claim& claim) {
+  return kCommutes.contains(claim.op->name);
+}
 
 Finding test_commutes(const Environment& env, const Problem& problem) {
   Problem swapped = problem;
@@ -44,7 +46,7 @@ bool is_linear(const Environment&, const Claim& claim) {
 
 Finding test_linear(const Environment& env, const Problem& problem) {
   Problem twice = problem;
-  twice.inputs[0] = listed(problem.inputs[0]);
+  twice.inputs[0] = explicit_operand(problem.inputs[0]);
   for (Real& x : twice.inputs[0].fill.values) x *= 2;
   const std::vector<Result> one = env.device.run(problem), two = env.device.run(twice);
   for (size_t i = 0; i < one.size(); ++i) {
@@ -62,13 +64,14 @@ Finding test_linear(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- elementwise ops do not depend on an element's position: a slice of the inputs gives a slice
-// of the outputs outputs
+// ---- elementwise ops do not depend on an element's position: a slice of the inputs gives the same
+// slice of the outputs
 
 bool is_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty() && !is_bool(claim.inputs[0]);
 }
 
+// Problems of an elementwise op whose inputs are vectors of random values, long enough to slice.
 std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
   for (const Problem& own : some_problems(env, claim)) {
@@ -86,7 +89,7 @@ std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-Finding test_parts(const Environment& env, const Problem& problem) {
+Finding test_slices(const Environment& env, const Problem& problem) {
   const int64_t n = problem.inputs[0].shape[0];
   const std::vector<Result> whole = env.device.run(problem);
   for (const int64_t cut : {int64_t{1}, n / 3, n - 1}) {
@@ -94,8 +97,8 @@ Finding test_parts(const Environment& env, const Problem& problem) {
       Problem part = problem;
       for (size_t i = 0; i < part.inputs.size(); ++i) {
         const Reals all = problem.inputs[i].values();
-        part.inputs[i] =
-            listed(problem.inputs[i].dtype, {to - from}, {all.begin() + from, all.begin() + to});
+        part.inputs[i] = explicit_operand(problem.inputs[i].dtype, {to - from},
+                                          {all.begin() + from, all.begin() + to});
       }
       const std::vector<Result> got = env.device.run(part);
       for (size_t k = 0; k < got.size(); ++k) {
@@ -120,7 +123,7 @@ const std::set<std::string> kByLines = {
     "argmax", "argmin",  "cumsum",      "cumprod",    "cummax",   "cummin",    "sort",
     "top_k",  "softmax", "log_softmax", "layer_norm", "rms_norm", "window_sum"};
 
-bool works_by_lines(const Environment& env, const Claim& claim) {
+bool is_computed_by_rows(const Environment& env, const Claim& claim) {
   return kByLines.contains(claim.op->name) && env.profile == Profile::kStrict;
 }
 
@@ -142,8 +145,8 @@ std::vector<Problem> line_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-// Rows [from, to) of a result or of an operand's values.
-Result lines(const Result& whole, int64_t from, int64_t to) {
+// Returns the rows from index `from` up to, but not including, `to` of a result.
+Result slice_rows(const Result& whole, int64_t from, int64_t to) {
   Result part = whole;
   const auto line = static_cast<int64_t>(whole.bytes.size()) / std::max<int64_t>(1, whole.shape[0]);
   part.bytes = {whole.bytes.begin() + from * line, whole.bytes.begin() + to * line};
@@ -151,7 +154,7 @@ Result lines(const Result& whole, int64_t from, int64_t to) {
   return part;
 }
 
-Finding test_split(const Environment& env, const Problem& problem) {
+Finding test_row_halves(const Environment& env, const Problem& problem) {
   const Operand& x = problem.inputs[0];
   const Reals all = x.values();
   const int64_t n = x.shape[0], line = count_of(x.shape) / n;
@@ -160,10 +163,11 @@ Finding test_split(const Environment& env, const Problem& problem) {
     Problem part = problem;
     Sizes shape = x.shape;
     shape[0] = to - from;
-    part.inputs[0] = listed(x.dtype, shape, {all.begin() + from * line, all.begin() + to * line});
+    part.inputs[0] =
+        explicit_operand(x.dtype, shape, {all.begin() + from * line, all.begin() + to * line});
     const std::vector<Result> got = env.device.run(part);
     for (size_t k = 0; k < got.size(); ++k) {
-      const std::string fault = compare_bits(got[k], lines(whole[k], from, to));
+      const std::string fault = compare_bits(got[k], slice_rows(whole[k], from, to));
       if (fault.empty()) continue;
       return Finding::fault("rows " + std::to_string(from) + " to " + std::to_string(to) +
                             " as a separate call: " + fault);
@@ -181,7 +185,7 @@ bool is_softmax(const Environment&, const Claim& claim) {
 
 Finding test_shift(const Environment& env, const Problem& problem) {
   Problem shifted = problem;
-  shifted.inputs[0] = listed(problem.inputs[0]);
+  shifted.inputs[0] = explicit_operand(problem.inputs[0]);
   for (Real& x : shifted.inputs[0].fill.values) x = rounded(x + 16, problem.inputs[0].dtype) - 0;
   // Rounded like `shifted`, so that both inputs contain the rounding errors of the shift.
   Problem back = shifted;
@@ -198,7 +202,7 @@ Finding test_shift(const Environment& env, const Problem& problem) {
 
 bool is_matmul(const Environment&, const Claim& claim) { return claim.op->name == "matmul"; }
 
-std::vector<Problem> plain_products(const Environment& env, const Claim& claim) {
+std::vector<Problem> rank_2_products(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = some_problems(env, claim);
   std::erase_if(problems, [](const Problem& p) {
     return p.inputs[0].shape.size() != 2 || p.inputs[1].shape.size() != 2;
@@ -236,19 +240,19 @@ Finding test_transposes(const Environment& env, const Problem& problem) {
 
 std::vector<Check> relation_checks() {
   return {
-      {"commutes", 2, "Swapped inputs give bitwise equal results.", commutes, some_problems,
+      {"commutes", 2, "Swapped inputs give bitwise equal results.", is_commutative, some_problems,
        test_commutes},
       {"linear", 2, "Twice the input gives twice the output.", is_linear, some_problems,
        test_linear},
       {"parts", 2, "Parts of the inputs give the same bits as parts of the output.", is_elementwise,
-       long_problems, test_parts},
+       long_problems, test_slices},
       {"slices", 2,
        "Each slice along the first, untouched axis gives bitwise the same result on its own.",
-       works_by_lines, line_problems, test_split},
+       is_computed_by_rows, line_problems, test_row_halves},
       {"shift", 2, "A softmax is invariant to a shift of its input.", is_softmax, some_problems,
        test_shift},
       {"transposes", 2, "The transpose of a product is the product of the transposes.", is_matmul,
-       plain_products, test_transposes},
+       rank_2_products, test_transposes},
   };
 }
 

@@ -38,7 +38,7 @@ std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
   for (const Sizes& shape : shapes) {
     Problem problem = *found;
     problem.expected.clear();
-    for (Operand& x : problem.inputs) repeat_to(x, shape);
+    for (Operand& x : problem.inputs) resize_operand(x, shape);
     problems.push_back(std::move(problem));
   }
   return problems;
@@ -83,7 +83,7 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
   for (const auto& pattern : patterns) {
     for (Problem& problem : with_shapes(env, claim, {{12}})) {
       for (size_t i = 0; i < problem.inputs.size(); ++i) {
-        repeat_to(problem.inputs[i], pattern[i % 2]);
+        resize_operand(problem.inputs[i], pattern[i % 2]);
       }
       problems.push_back(std::move(problem));
     }
@@ -108,7 +108,9 @@ void add_requested(const Environment& env, const Claim& claim, SizeRequest wish,
   }
 }
 
-bool is_made(const Environment& env, const Claim& claim, const std::vector<SizeRequest>& wishes) {
+// Whether the generators of op families can meet one of the requests.
+bool can_generate_any(const Environment& env, const Claim& claim,
+                      const std::vector<SizeRequest>& wishes) {
   if (claim.op->elementwise) return is_elementwise(env, claim);
   return env.thorough && std::any_of(wishes.begin(), wishes.end(), [&](const SizeRequest& wish) {
            return generate_for(claim, wish, env.seed, env.oracle).has_value();
@@ -134,7 +136,7 @@ std::vector<Problem> empty_problems(const Environment& env, const Claim& claim) 
 constexpr int64_t kRanks[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 16};
 
 bool has_ranks(const Environment& env, const Claim& claim) {
-  return is_made(env, claim, {{.rank = 1}, {.rank = 2}, {.rank = 3}});
+  return can_generate_any(env, claim, {{.rank = 1}, {.rank = 2}, {.rank = 3}});
 }
 
 // Adds the problems in each layout. Layouts have ranks too, and `copy` must handle all of them.
@@ -164,7 +166,8 @@ std::vector<Problem> rank_problems(const Environment& env, const Claim& claim) {
 // ---- sizes
 
 bool has_sizes(const Environment& env, const Claim& claim) {
-  return is_made(env, claim, {{.size = 3}, {.size = 3, .turn = 1}, {.size = 3, .turn = 2}});
+  return can_generate_any(env, claim,
+                          {{.size = 3}, {.size = 3, .turn = 1}, {.size = 3, .turn = 2}});
 }
 
 std::vector<Problem> size_problems(const Environment& env, const Claim& claim) {
@@ -217,7 +220,7 @@ std::vector<std::byte> repeated(const std::vector<std::byte>& bytes, size_t n) {
 }
 
 // Runs the problem with each operand repeated to a large tensor. Each period of the large result
-// must be right, like the small result.
+// must equal the result of the small problem, or be another valid result of it.
 Finding test_split(const Environment& env, const Problem& problem) {
   const std::shared_ptr<Session> threaded = env.with_threads ? env.with_threads(kThreads) : nullptr;
   const Session& device = threaded ? *threaded : env.device;
@@ -257,7 +260,7 @@ Finding test_split(const Environment& env, const Problem& problem) {
   return finding;
 }
 
-bool is_split(const Environment& env, const Claim& claim) {
+bool is_split_among_threads(const Environment& env, const Claim& claim) {
   return env.thorough && is_elementwise(env, claim);
 }
 
@@ -310,20 +313,20 @@ std::vector<Check> shape_checks() {
        [](const Environment& env, const Claim& c) {
          return is_elementwise(env, c) && c.inputs.size() > 1;
        },
-       broadcast_problems, judge_plain},
+       broadcast_problems, run_and_judge},
       {"empty", 2, "Empty tensors.",
        [](const Environment& env, const Claim& c) { return !empty_problems(env, c).empty(); },
-       empty_problems, judge_plain},
+       empty_problems, run_and_judge},
       {"ranks", 2,
        "Results are right for ranks 0 to 8 and 16, with the axis first, last and in the middle.",
-       has_ranks, rank_problems, judge_plain},
+       has_ranks, rank_problems, run_and_judge},
       {"sizes", 2,
        "Results are right for sizes around vector and tile widths, along each relevant axis.",
-       has_sizes, size_problems, judge_plain},
+       has_sizes, size_problems, run_and_judge},
       {"split", 2,
        "Elementwise launches of 200,000 elements, in dense and other layouts, are right on four "
        "threads.",
-       is_split, split_problems, test_split},
+       is_split_among_threads, split_problems, test_split},
       {"errors", 2, "Invalid calls fail with an error that names the violated rule.", has_errors,
        error_problems, test_error},
   };

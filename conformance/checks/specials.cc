@@ -19,8 +19,8 @@ const Names kOrdering = {"max",      "min",     "argmax", "argmin",   "cummax", 
                          "sort",     "argsort", "top_k",  "max_pool", "copy",   "concat",
                          "pad",      "gather",  "fill",   "nonzero",  "unique", "gather_elements",
                          "gather_nd"};
-// Ops whose result depends only on two values of a row that are not neutral (0 for sums, 1 for
-// products), in any order.
+// Ops that combine the values of a row. Rows have at most two values that are not neutral (0 for
+// sums, 1 for products), so the result does not depend on the order of the operations.
 const Names kSums = {"sum", "mean", "cumsum"};
 const Names kProducts = {"prod", "cumprod"};
 const Names kSoftmaxes = {"softmax", "log_softmax"};
@@ -37,7 +37,7 @@ bool is_function(const Claim& claim) {
 Problem at_thresholds(const Claim& claim, Problem problem, size_t which) {
   const size_t inputs = claim.inputs.size();
   for (size_t i = 0; i < inputs; ++i) {
-    Reals values = i == which ? thresholds(claim.inputs[i]) : specials(claim.inputs[i]);
+    Reals values = i == which ? threshold_values(claim.inputs[i]) : special_values(claim.inputs[i]);
     if (i != which && inputs > 2) {
       Reals some;
       const size_t step = values.size() > 8 ? 5 : 1;
@@ -46,7 +46,7 @@ Problem at_thresholds(const Claim& claim, Problem problem, size_t which) {
     }
     Sizes shape(inputs, 1);
     shape[i] = static_cast<int64_t>(values.size());
-    problem.inputs[i] = listed(claim.inputs[i], shape, std::move(values));
+    problem.inputs[i] = explicit_operand(claim.inputs[i], shape, std::move(values));
   }
   return problem;
 }
@@ -108,7 +108,7 @@ struct Rows {
 };
 
 Rows rows_with_pairs(tenon_dtype dtype, int64_t length, Real neutral, bool is_mean) {
-  const Reals all = specials(dtype);
+  const Reals all = special_values(dtype);
   const Real most = greatest(dtype), inf = INFINITY;
   const Reals partners = {neutral, inf, -inf, NAN, most, -most, 1, -Real(0), real_scale(1, -3)};
   Rows rows;
@@ -128,10 +128,12 @@ Rows rows_with_pairs(tenon_dtype dtype, int64_t length, Real neutral, bool is_me
 }
 
 // An operand with rows [from, to), stored as rows or as columns.
-Operand part_of(const Rows& rows, tenon_dtype dtype, int64_t from, int64_t to, bool as_columns) {
+Operand operand_of_rows(const Rows& rows, tenon_dtype dtype, int64_t from, int64_t to,
+                        bool as_columns) {
   const auto length = static_cast<int64_t>(rows.values.size()) / rows.n;
-  Operand x = listed(dtype, {to - from, length},
-                     {rows.values.begin() + from * length, rows.values.begin() + to * length});
+  Operand x =
+      explicit_operand(dtype, {to - from, length},
+                       {rows.values.begin() + from * length, rows.values.begin() + to * length});
   if (!as_columns) return x;
   Operand y = x;
   y.shape = {length, to - from};
@@ -166,7 +168,7 @@ std::vector<Problem> sum_problems(const Environment&, const Claim& claim) {
         problem.attrs["axes"] = Sizes{axis};
       }
       problem.inputs = {
-          part_of(rows, claim.inputs[0], from, std::min(from + most, rows.n), as_columns)};
+          operand_of_rows(rows, claim.inputs[0], from, std::min(from + most, rows.n), as_columns)};
       problems.push_back(std::move(problem));
     }
   }
@@ -189,7 +191,8 @@ Operand matrix_with_specials(tenon_dtype dtype, int64_t lines, int64_t length, c
     const int64_t at = as_columns ? place * lines + line : line * length + place;
     values[static_cast<size_t>(at)] = draw.one_of(special);
   }
-  return listed(dtype, as_columns ? Sizes{length, lines} : Sizes{lines, length}, std::move(values));
+  return explicit_operand(dtype, as_columns ? Sizes{length, lines} : Sizes{lines, length},
+                          std::move(values));
 }
 
 std::vector<Problem> matmul_problems(const Environment& env, const Claim& claim) {
@@ -231,9 +234,9 @@ std::vector<Problem> softmax_problems(const Environment& env, const Claim& claim
       rows.values.insert(rows.values.end(), row.begin(), row.end());
       ++rows.n;
     };
-    for (const Real a : specials(dtype)) {
+    for (const Real a : special_values(dtype)) {
       add(Reals(static_cast<size_t>(length), a));  // All elements are equal.
-      Reals row = plain(dtype, {length}, draw.seed()).values();
+      Reals row = uniform_operand(dtype, {length}, draw.seed()).values();
       draw.one_of(row) = a;
       add(row);
       draw.one_of(row) = -Real(INFINITY);
@@ -243,7 +246,7 @@ std::vector<Problem> softmax_problems(const Environment& env, const Claim& claim
       Problem problem;
       problem.op = claim.op;
       problem.attrs["axis"] = as_columns ? 0 : 1;
-      problem.inputs = {part_of(rows, dtype, 0, rows.n, as_columns)};
+      problem.inputs = {operand_of_rows(rows, dtype, 0, rows.n, as_columns)};
       problems.push_back(std::move(problem));
     }
   }
@@ -254,7 +257,8 @@ std::vector<Problem> softmax_problems(const Environment& env, const Claim& claim
 
 using Problems = std::vector<Problem> (*)(const Environment&, const Claim&);
 
-Problems problems_of(const Environment& env, const Claim& claim) {
+// Returns the function that makes the problems of the claim; NULL if the check does not apply.
+Problems problem_maker_for(const Environment& env, const Claim& claim) {
   if (is_function(claim)) return function_problems;
   const std::string& name = claim.op->name;
   if (!env.thorough || claim.inputs.empty()) return nullptr;
@@ -266,11 +270,11 @@ Problems problems_of(const Environment& env, const Claim& claim) {
 }
 
 bool takes_specials(const Environment& env, const Claim& claim) {
-  return problems_of(env, claim) != nullptr;
+  return problem_maker_for(env, claim) != nullptr;
 }
 
 std::vector<Problem> special_problems(const Environment& env, const Claim& claim) {
-  return problems_of(env, claim)(env, claim);
+  return problem_maker_for(env, claim)(env, claim);
 }
 
 // ---- the sign of zeros, which IEEE 754 defines for these ops
@@ -303,7 +307,7 @@ std::vector<Problem> zero_problems(const Environment& env, const Claim& claim) {
       problem.op = claim.op;
       problem.attrs["descending"] = descending;
       problem.attrs["axis"] = 1;
-      problem.inputs = {listed(claim.inputs[0], {2, length}, std::move(values))};
+      problem.inputs = {explicit_operand(claim.inputs[0], {2, length}, std::move(values))};
       problems.push_back(std::move(problem));
     }
   }
@@ -313,7 +317,7 @@ std::vector<Problem> zero_problems(const Environment& env, const Claim& claim) {
 Finding test_signs_of_zeros(const Environment& env, const Problem& problem) {
   const bool exact = problem.op->numeric == "exact";
   const std::vector<Result> got = env.device.run(problem);
-  const std::vector<Result> want = env.oracle.run(exact ? problem : widened(problem));
+  const std::vector<Result> want = env.oracle.run(exact ? problem : widen(problem));
   const Reals values = got[0].values(), oracle = want[0].values();
   if (values.size() != oracle.size()) return Finding::fault("the output has the wrong shape");
   for (size_t i = 0; i < values.size(); ++i) {
@@ -333,19 +337,20 @@ const Names kMoves = {"copy",       "concat",          "pad",
                       "gather_nd",  "gather_elements", "scatter_elements",
                       "scatter_nd", "dynamic_slice",   "dynamic_update_slice"};
 
-size_t first_data(const Problem& problem) { return problem.op->name == "where" ? 1 : 0; }
+// Returns the index of the first input that holds values to move, not conditions.
+size_t first_data_input(const Problem& problem) { return problem.op->name == "where" ? 1 : 0; }
 
-bool moves_floats(const Environment&, const Claim& claim) {
+bool is_float_move(const Environment&, const Claim& claim) {
   return kMoves.contains(claim.op->name) && is_float(claim.inputs[claim.op->name == "where"]);
 }
 
 std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
   // Integers have no NaNs, subnormals or signed zeros.
-  if (!moves_floats(env, claim)) return problems;
+  if (!is_float_move(env, claim)) return problems;
   for (Problem& problem : valid_problems(claim, env.thorough ? 8 : 1, env.seed, env.oracle)) {
     if (problems.size() == 2 && !env.thorough) break;
-    for (size_t i = first_data(problem); i < problem.inputs.size(); ++i) {
+    for (size_t i = first_data_input(problem); i < problem.inputs.size(); ++i) {
       Operand& x = problem.inputs[i];
       if (x.absent || is_index(*claim.op, i)) continue;
       x.scalar = false;
@@ -362,7 +367,7 @@ std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
     if (claim.op->name != "copy") break;
     Problem problem;
     problem.op = claim.op;
-    problem.inputs = {plain(claim.inputs[0], {7, 33}, env.seed)};
+    problem.inputs = {uniform_operand(claim.inputs[0], {7, 33}, env.seed)};
     problem.inputs[0].fill = {.kind = Fill::Kind::kBits, .seed = env.seed};
     problem.inputs[0].layout = layout;
     problems.push_back(std::move(problem));
@@ -397,7 +402,7 @@ Operand as_bits(const Operand& x) {
 }
 
 Finding test_bits(const Environment& env, const Problem& problem) {
-  const size_t first = first_data(problem);
+  const size_t first = first_data_input(problem);
   const tenon_dtype own = problem.inputs.at(first).dtype;
   const OpFacts& bitcast = op_named("bitcast");
   Problem whole = problem, view;
@@ -437,10 +442,10 @@ std::vector<Check> special_checks() {
       {"special", 2,
        "Results are right for zeros, infinities, NaN, extremes, subnormals, and both sides of "
        "thresholds.",
-       takes_specials, special_problems, judge_plain},
+       takes_specials, special_problems, run_and_judge},
       {"zeros", 2, "Zeros have the sign that IEEE 754 specifies.", has_signed_zeros, zero_problems,
        test_signs_of_zeros},
-      {"bits", 2, "Data movement preserves every bit pattern.", moves_floats, bits_problems,
+      {"bits", 2, "Data movement preserves every bit pattern.", is_float_move, bits_problems,
        test_bits},
   };
 }

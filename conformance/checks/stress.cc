@@ -51,13 +51,13 @@ Finding test_failing_memory(const Environment& env, const Problem& problem,
   for (uint64_t n = 1; n <= 40; ++n) {
     std::vector<Result> got = want;
     guard::fail_memory_at(n);
-    guard::watch(Poison::kPattern);
+    guard::start_observing(Poison::kPattern);
     try {
       got = env.device.run(problem);
     } catch (const tenon::Error&) {
       // The failure was reported.
     }
-    guard::relax();
+    guard::stop_observing();
     const bool reached = guard::fail_memory_at(0);
     if (const std::string fault = same_bits(got, want); !fault.empty()) {
       return Finding::fault(
@@ -77,7 +77,7 @@ Finding test_failures(const Environment& env, const Problem& problem) {
   for (const guard::Call call : {guard::Call::kLaunch, guard::Call::kAllocate}) {
     for (uint64_t n = 1; n <= 3; ++n) {
       device.trim();  // Forces a new allocation.
-      guard::fail_at(call, n);
+      guard::inject_failure(call, n);
       bool failed = false;
       try {
         env.device.run(problem);
@@ -85,7 +85,7 @@ Finding test_failures(const Environment& env, const Problem& problem) {
         failed = true;
       }
       const bool reached = guard::n_calls(call) >= n;
-      guard::fail_at(call, 0);
+      guard::inject_failure(call, 0);
       // The core retries a failed allocation after a trim, which may succeed.
       if (call == guard::Call::kLaunch && reached && !failed) {
         return Finding::fault("launch " + std::to_string(n) + " failed, but no error was reported");
@@ -98,16 +98,16 @@ Finding test_failures(const Environment& env, const Problem& problem) {
   return test_failing_memory(env, problem, want);
 }
 
-bool if_thorough(const Environment& env, const Claim&) { return env.thorough; }
+bool is_thorough_run(const Environment& env, const Claim&) { return env.thorough; }
 
 }  // namespace
 
 std::vector<Check> stress_checks() {
   return {
-      {"threads", 6, "Four threads in four scopes get the same bits.", if_thorough, two_problems,
-       test_threads},
+      {"threads", 6, "Four threads in four scopes get the same bits.", is_thorough_run,
+       two_problems, test_threads},
       {"failures", 6, "A failed launch or allocation is reported, and the next call is right.",
-       if_thorough, two_problems, test_failures},
+       is_thorough_run, two_problems, test_failures},
   };
 }
 

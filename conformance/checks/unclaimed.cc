@@ -18,7 +18,7 @@ std::vector<Problem> unclaimed_problems(const Environment& env, const Claim& cla
 // Whether the op accepts a wider float dtype than the problem's. Some linear algebra ops do not.
 bool can_widen(const Environment& env, const Problem& problem) {
   try {
-    env.oracle.infer(widened(problem));
+    env.oracle.infer(widen(problem));
     return true;
   } catch (const tenon::Error&) {
     return false;
@@ -29,7 +29,7 @@ Finding test_unclaimed(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
   // Random and uninitialised results are compared with literal cases only.
   Finding finding;
-  if (!problem.op->draws() && can_widen(env, problem))
+  if (!problem.op->is_random() && can_widen(env, problem))
     finding = judge_decomposition(env, problem, got);
   finding.trusted = true;
   if (!finding.passed || problem.expected.empty()) return finding;

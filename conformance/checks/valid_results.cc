@@ -31,19 +31,19 @@ Reals broadcast(const Operand& x, const Sizes& to) {
 Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
   const tenon_dtype dtype = oracle.infer(fma).at(0).first;
   std::vector<Operand> inputs = fma.inputs;
-  for (Operand& x : inputs) x = listed(dtype, x.shape, x.values());
+  for (Operand& x : inputs) x = explicit_operand(dtype, x.shape, x.values());
   Problem product;
   product.op = &op_named("mul");
   product.inputs = {inputs.at(0), inputs.at(1)};
   const Result xy = oracle.run(product).at(0);
   Problem sum;
   sum.op = &op_named("add");
-  sum.inputs = {listed(xy.dtype, xy.shape, xy.values()), inputs.at(2)};
-  return oracle.run(flushes ? flushed(sum) : sum).at(0).values();
+  sum.inputs = {explicit_operand(xy.dtype, xy.shape, xy.values()), inputs.at(2)};
+  return oracle.run(flushes ? flush_subnormals(sum) : sum).at(0).values();
 }
 
-// Whether the op may return input values unchanged.
-bool is_kept(const OpFacts& op, tenon_dtype from, tenon_dtype to) {
+// Whether the op may return input values unchanged, so that equal outputs reveal no fault.
+bool may_return_inputs(const OpFacts& op, tenon_dtype from, tenon_dtype to) {
   const bool is_unsigned = is_integer(from) && !is_signed(from);
   const bool same = from == to || is_bool(from);
   return only_moves(op) || (op.name == "cast" && same) || (op.name == "relu" && is_unsigned);
@@ -83,14 +83,14 @@ ValidResults::ValidResults(const Environment& env, const Problem& problem)
     if (op.numeric == "exact") return env.oracle.run(own);
     // In an fma, the term that breaks a rounding tie may be too small for float64, so float128 is
     // used.
-    return env.oracle.run(widened(own, is_fma && kRealIsQuad ? TENON_FLOAT128 : TENON_DTYPE_NONE));
+    return env.oracle.run(widen(own, is_fma && kRealIsQuad ? TENON_FLOAT128 : TENON_DTYPE_NONE));
   };
   want_ = run(problem);
   const bool apart = is_fma && (env.features & TENON_FEATURE_IEEE_FMA) == 0;
   if (apart) apart_ = product_and_sum(env.oracle, problem, false);
   // If the product alone is flushed to zero, a further result is valid.
   if (!may_flush(op, env.features) || !(apart || has_subnormals(problem))) return;
-  const Problem without = flushed(problem);
+  const Problem without = flush_subnormals(problem);
   flushed_ = run(without);
   if (apart) flushed_apart_ = product_and_sum(env.oracle, without, true);
 }
@@ -117,7 +117,7 @@ bool ValidResults::can_reveal_fault(size_t output, tenon_dtype dtype) const {
   // An output that merely copies one of these inputs does not reveal faults.
   std::vector<Reals> inputs;
   for (const Operand& x : problem_.inputs) {
-    if (!is_kept(*problem_.op, x.dtype, dtype)) inputs.push_back(x.values());
+    if (!may_return_inputs(*problem_.op, x.dtype, dtype)) inputs.push_back(x.values());
   }
   return can_reveal_fault_sparse(want, inputs);
 }

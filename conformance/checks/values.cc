@@ -119,14 +119,14 @@ std::vector<Check> value_checks() {
        value_problems, test_value, /*of_kernel=*/true},
       {"fused", 3, "A kernel of a composite returns the results of its decomposition.",
        [](const Environment& env, const Claim& c) {
-         return is_composite(env, c) && !c.op->draws();
+         return is_composite(env, c) && !c.op->is_random();
        },
        value_problems, test_value, /*of_kernel=*/true},
       {"literal", 2, "Results agree with the literal expectations of the registry's cases.",
        [](const Environment& env, const Claim& c) { return !literal_problems(env, c).empty(); },
        literal_problems, test_literal},
       {"all_halves", 2, "Results are right for every 16-bit float.", takes_all_halves, all_halves,
-       judge_plain},
+       run_and_judge},
       {"determinism", 2, "Repeated calls give the same bits, with any number of threads.",
        claims_determinism, determinism_problems, test_determinism},
   };

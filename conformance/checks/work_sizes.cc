@@ -33,7 +33,7 @@ constexpr Layout kDense = Layout::kDense, kTransposed = Layout::kTransposed;
 constexpr Layout kStepped = Layout::kStepped, kReversed = Layout::kReversed;
 
 // Matrix products whose m, n and k exceed blocks of 512 and 768, one at a time and together.
-const std::vector<Work>& products() {
+const std::vector<Work>& matrix_product_work() {
   static const std::vector<Work> all = {
       {"matmul", {}, {{531, 801}, {801, 785}}},
       {"matmul", {{"transpose_a", true}}, {{785, 801}, {785, 65}}},
@@ -52,7 +52,7 @@ const std::vector<Work>& products() {
 }
 
 // Convolutions that, as matrix products, have two extents of more than 512 rows, columns or terms.
-const std::vector<Work>& convolutions() {
+const std::vector<Work>& convolution_work() {
   static const Sizes same = {1, 1, 1, 1}, twice = {2, 2};
   struct Conv {
     Sizes x, w, y;
@@ -84,7 +84,7 @@ const std::vector<Work>& convolutions() {
 
 // Ops on more than 200,000 elements. Both sizes of moved and reduced tensors exceed a multiple of
 // 32 by 1.
-const std::vector<Work>& tensors() {
+const std::vector<Work>& elementwise_and_move_work() {
   static const Sizes wide = {417, 545}, tall = {1057, 225};
   static const AttrValues window = {{"kernel_shape", Sizes{3, 3}}, {"strides", Sizes{2, 2}}};
   static const std::vector<Work> all = {
@@ -157,8 +157,8 @@ const std::vector<Work>& tensors() {
 
 const std::vector<Work>& all_work() {
   static const std::vector<Work> all = [] {
-    std::vector<Work> list = products();
-    for (const auto* more : {&convolutions(), &tensors()}) {
+    std::vector<Work> list = matrix_product_work();
+    for (const auto* more : {&convolution_work(), &elementwise_and_move_work()}) {
       list.insert(list.end(), more->begin(), more->end());
     }
     return list;
@@ -227,7 +227,8 @@ std::vector<std::byte> product(const Problem& problem) {
   return encode_whole(sums, x.dtype);
 }
 
-std::vector<Result> expected(const Environment& env, const Problem& problem) {
+// Computes the expected results: matrix products of small integers here, all others by the oracle.
+std::vector<Result> expected_results(const Environment& env, const Problem& problem) {
   const bool is_whole = std::all_of(
       problem.inputs.begin(), problem.inputs.end(),
       [](const Operand& x) { return is_tensor(x) && x.fill.kind == Fill::Kind::kWhole; });
@@ -247,14 +248,14 @@ bool is_exact(const OpFacts& op) {
          (op.numeric == "accumulation" && op.name != "mean");
 }
 
-std::string place_of(size_t i, const Sizes& shape) {
+std::string index_text(size_t i, const Sizes& shape) {
   Sizes at(shape.size());
   auto rest = static_cast<int64_t>(i);
   for (size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) at[axis] = rest % shape[axis];
   return fmt::format("[{}]", fmt::join(at, ","));
 }
 
-// Compares one output; empty if it is right.
+// Compares one output. Returns a message, or an empty string if the output is right.
 std::string compare_output(const Problem& problem, const Result& got, const Result& want) {
   if (std::string types = compare_types(got, want.dtype, want.shape); !types.empty()) return types;
   if (got.bytes == want.bytes) return "";
@@ -267,7 +268,7 @@ std::string compare_output(const Problem& problem, const Result& got, const Resu
     // A sum close to the midpoint of two values may be rounded in either direction.
     const Real unit = ulp(right, got.dtype), allowed = kSumTolerance + (unit > 0.25 ? unit : 0);
     if (sums && real_abs(x - right) <= allowed) continue;
-    return fmt::format("element {} of {} is {}, not {}", place_of(i, got.shape),
+    return fmt::format("element {} of {} is {}, not {}", index_text(i, got.shape),
                        type_text(got.dtype, got.shape), text(x), text(right));
   }
   return "";
@@ -281,7 +282,7 @@ Finding test_work(const Environment& env, const Problem& problem) {
     finding.trusted = true;
     return finding;
   }
-  const std::vector<Result> want = expected(env, problem);
+  const std::vector<Result> want = expected_results(env, problem);
   for (size_t i = 0; i < got.size() && i < want.size(); ++i) {
     const std::string fault = compare_output(problem, got[i], want[i]);
     if (fault.empty()) continue;

@@ -21,7 +21,7 @@ struct FaultyPlugin {
   explicit FaultyPlugin(tenon_plugin_query sane_query);
 
   const tenon_plugin* sane = nullptr;
-  tenon_plugin_calls inner = {};  // Calls of the sane plugin.
+  tenon_plugin_calls inner = {};  // The slots of the sane plugin, which faults call.
   tenon_plugin plugin = {};
   tenon_plugin_calls calls = {};
   std::vector<tenon_kernel> kernels;

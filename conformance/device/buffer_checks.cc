@@ -23,7 +23,8 @@ extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options() {
 namespace tenon_kit::device {
 namespace {
 
-std::vector<uint64_t> sizes(const Bench& bench, bool thorough) {
+// Returns the sizes of buffers to test, in bytes.
+std::vector<uint64_t> tested_sizes(const Bench& bench, bool thorough) {
   std::vector<uint64_t> all = {1,   2,    3,    4,    7,    8,     15,     16,  17,
                                31,  63,   64,   65,   127,  128,   129,    255, 256,
                                257, 1000, 4095, 4096, 4097, 65537, 1 << 20};
@@ -36,10 +37,11 @@ std::vector<uint64_t> sizes(const Bench& bench, bool thorough) {
 
 void test_alignment(const Subject& subject) {
   const Bench bench(subject);
-  bench.need(TENON_FEATURE_HOST_VISIBLE,
-             "the device does not declare HOST_VISIBLE, so buffers have no host address");
+  bench.require_feature(
+      TENON_FEATURE_HOST_VISIBLE,
+      "the device does not declare HOST_VISIBLE, so buffers have no host address");
   std::vector<Buffer> kept;
-  for (const uint64_t size : sizes(bench, false)) {
+  for (const uint64_t size : tested_sizes(bench, false)) {
     for (int i = 0; i < 4; ++i) {
       kept.emplace_back(bench, size);
       const void* const at = bench.calls().map(kept.back().get());
@@ -56,25 +58,25 @@ void test_sizes(const Subject& subject) {
   const Stream stream(bench);
   std::vector<Buffer> buffers;
   std::vector<Bytes> contents;
-  for (const uint64_t size : sizes(bench, subject.thorough)) {
+  for (const uint64_t size : tested_sizes(bench, subject.thorough)) {
     buffers.emplace_back(bench, size);
-    contents.push_back(noise(size, static_cast<uint32_t>(size)));
+    contents.push_back(pseudorandom_bytes(size, static_cast<uint32_t>(size)));
     stream.write_now(buffers.back(), 0, contents.back());
   }
   for (size_t i = 0; i < buffers.size(); ++i) {
     expect_bytes(stream.read_now(buffers[i], 0, buffers[i].size()), contents[i],
-                 fmt::format("a buffer of {} bytes", buffers[i].size()));
+                 fmt::format("the data in a buffer of {} bytes", buffers[i].size()));
   }
 }
 
 void test_map(const Subject& subject) {
   const Bench bench(subject);
-  bench.need(TENON_FEATURE_HOST_VISIBLE, "HOST_VISIBLE");
+  bench.require_feature(TENON_FEATURE_HOST_VISIBLE, "HOST_VISIBLE");
   const Stream stream(bench);
   const Buffer buffer(bench, 5000);
   auto* const at = static_cast<unsigned char*>(bench.calls().map(buffer.get()));
   require(at != nullptr, "map returned NULL");
-  const Bytes first = noise(5000, 1), second = noise(5000, 2);
+  const Bytes first = pseudorandom_bytes(5000, 1), second = pseudorandom_bytes(5000, 2);
   std::memcpy(at, first.data(), first.size());
   expect_bytes(stream.read_now(buffer, 0, 5000), first,
                "data that the host wrote at the mapped address");
@@ -90,18 +92,18 @@ void test_map(const Subject& subject) {
 
 void test_import(const Subject& subject) {
   const Bench bench(subject);
-  bench.need(TENON_FEATURE_IMPORT_HOST, "IMPORT_HOST");
+  bench.require_feature(TENON_FEATURE_IMPORT_HOST, "IMPORT_HOST");
   const Stream stream(bench);
   bool taken = false;
   for (const size_t offset : {size_t{0}, size_t{64}, size_t{1}}) {
     for (const size_t size : {size_t{1}, size_t{100}, size_t{65536}}) {
-      Bytes memory = noise(size + offset + 4096, 5);
+      Bytes memory = pseudorandom_bytes(size + offset + 4096, 5);
       const size_t first =
           (4096 - reinterpret_cast<uintptr_t>(memory.data()) % 4096) % 4096 % 4096 + offset;
       tenon_buffer_p* handle = nullptr;
       if (tenon_error* error =
               bench.calls().import_host(bench.device(), memory.data() + first, size, &handle)) {
-        const Failure failure = take(error);
+        const Failure failure = take_failure(error);
         require(failure.code == TENON_UNIMPLEMENTED,
                 "import_host of {} bytes fails with code {}, not UNIMPLEMENTED: {}", size,
                 failure.code, failure.message);
@@ -109,16 +111,16 @@ void test_import(const Subject& subject) {
         continue;
       }
       taken = true;
-      Bytes got(size), now = noise(size, 6), want = memory;
+      Bytes got(size), now = pseudorandom_bytes(size, 6), want = memory;
       const tenon_copy_region read = {{handle, nullptr, 0, 0}, host_place(got.data()), size, 0};
       const tenon_copy_region write = {host_place(now.data()), {handle, nullptr, 0, 0}, size, 0};
-      succeed(bench.calls().copy(stream.get(), &read), "copy from imported memory");
+      expect_success(bench.calls().copy(stream.get(), &read), "copy from imported memory");
       stream.finish();
       expect_bytes(got,
                    Bytes(memory.begin() + static_cast<ptrdiff_t>(first),
                          memory.begin() + static_cast<ptrdiff_t>(first + size)),
                    "imported memory");
-      succeed(bench.calls().copy(stream.get(), &write), "copy to imported memory");
+      expect_success(bench.calls().copy(stream.get(), &write), "copy to imported memory");
       stream.finish();
       std::copy(now.begin(), now.end(), want.begin() + static_cast<ptrdiff_t>(first));
       bench.calls().release(handle);
@@ -137,7 +139,8 @@ void test_exhaustion(const Subject& subject) {
     tenon_buffer_p* buffer = nullptr;
     tenon_error* error = bench.calls().allocate(bench.device(), size, &buffer);
     if (!error && buffer) bench.calls().release(buffer);
-    const Failure failure = fail(error, fmt::format("allocate of {} bytes", size).c_str());
+    const Failure failure =
+        expect_failure(error, fmt::format("allocate of {} bytes", size).c_str());
     require(buffer == nullptr, "allocate of {} bytes fails but returns a buffer", size);
     require(failure.code == TENON_OUT_OF_MEMORY,
             "allocate of {} bytes fails with code {}, not OUT_OF_MEMORY: {}", size, failure.code,
@@ -145,9 +148,10 @@ void test_exhaustion(const Subject& subject) {
   };
   const auto works = [&] {
     const Buffer buffer(bench, 1000);
-    const Bytes bytes = noise(1000, 9);
+    const Bytes bytes = pseudorandom_bytes(1000, 9);
     stream.write_now(buffer, 0, bytes);
-    expect_bytes(stream.read_now(buffer, 0, 1000), bytes, "a copy after memory ran out");
+    expect_bytes(stream.read_now(buffer, 0, 1000), bytes,
+                 "data that were copied after memory ran out");
   };
   for (int i = 0; i < 50; ++i) {
     for (const uint64_t size : {uint64_t{1} << 62, ~uint64_t{0}, ~uint64_t{0} - 100}) refuse(size);
@@ -169,7 +173,7 @@ void test_exhaustion(const Subject& subject) {
               p.memory_bytes);
       tenon_buffer_p* buffer = nullptr;
       if (tenon_error* error = bench.calls().allocate(bench.device(), piece, &buffer)) {
-        require(take(error).code == TENON_OUT_OF_MEMORY,
+        require(take_failure(error).code == TENON_OUT_OF_MEMORY,
                 "with full memory, allocate fails with the wrong code");
         break;
       }
@@ -205,7 +209,8 @@ void test_statistics(const Subject& subject) {
               now.allocations - before.allocations);
     }
     tenon_buffer_p* none = nullptr;
-    fail(bench.calls().allocate(bench.device(), uint64_t{1} << 62, &none), "allocate of 2^62");
+    expect_failure(bench.calls().allocate(bench.device(), uint64_t{1} << 62, &none),
+                   "allocate of 2^62");
     require(bench.statistics().allocations == before.allocations + buffers.size(),
             "an allocation that failed is counted");
   }
@@ -222,7 +227,7 @@ void test_balance(const Subject& subject) {
   const uint32_t rounds = subject.thorough ? 20 : 4;
   const auto churn = [&](uint32_t seed) {
     std::vector<std::unique_ptr<Buffer>> kept(64);
-    for (const unsigned char byte : noise(rounds * 64, seed)) {
+    for (const unsigned char byte : pseudorandom_bytes(rounds * 64, seed)) {
       std::unique_ptr<Buffer>& place = kept[byte % kept.size()];
       place = place ? nullptr : std::make_unique<Buffer>(bench, 1 + byte * 37u);
     }

@@ -8,7 +8,7 @@
 namespace tenon_kit {
 namespace {
 
-std::vector<DeviceCheck> join() {
+std::vector<DeviceCheck> concatenate_checks() {
   std::vector<DeviceCheck> all;
   for (std::vector<DeviceCheck> (*list)() :
        {device::entry_checks, device::instance_checks, device::kernel_checks, device::buffer_checks,
@@ -46,7 +46,7 @@ void judge(Row& row, const DeviceCheck& check, const device::Subject& subject) {
 }  // namespace
 
 const std::vector<DeviceCheck>& all_device_checks() {
-  static const std::vector<DeviceCheck> checks = join();
+  static const std::vector<DeviceCheck> checks = concatenate_checks();
   return checks;
 }
 

@@ -101,7 +101,7 @@ TEST(DeviceChecks, CollectPluginLogMessages) {
   EXPECT_EQ(take_plugin_log(), "not so");
 }
 
-TEST(DeviceChecks, EachHaveAFaultyDeviceThatFails) {
+TEST(DeviceChecks, EachFailOnAtLeastOneFaultyDevice) {
   std::set<std::string> shown;
   for (const DeviceFault& fault : faults()) shown.insert(fault.check);
   for (const DeviceCheck& check : all_device_checks())

@@ -37,14 +37,15 @@ tenon_error* make_error(tenon_code code, tenon_string message) {
   return error;
 }
 
-void forget(const tenon_error* error) {
+// Removes an error from the list of errors that are not released yet.
+void mark_released(const tenon_error* error) {
   std::lock_guard lock(state().mutex);
   state().live.erase(error);
 }
 
 void release_error(tenon_error* error) {
   const HostMemoryHolds holds;
-  forget(error);
+  mark_released(error);
   tenon_host_table()->release_error(error);
 }
 
@@ -57,7 +58,7 @@ void launch_failed(void* work, uint64_t ticket, tenon_error* error) {
   const HostMemoryHolds holds;
   Failure failure;
   try {
-    failure = take(error);
+    failure = take_failure(error);
   } catch (const std::exception& fault) {  // Must not propagate into the plugin.
     failure = {TENON_INTERNAL, fault.what()};
   }
@@ -77,7 +78,7 @@ bool is_utf8(const std::string& text) {
 
 }  // namespace
 
-Bytes noise(size_t size, uint32_t seed) {
+Bytes pseudorandom_bytes(size_t size, uint32_t seed) {
   Bytes bytes(size);
   uint32_t x = seed * 2654435761u + 1;
   for (unsigned char& byte : bytes) {
@@ -101,7 +102,7 @@ const tenon_host& host_table() {
   return table;
 }
 
-Failure take(tenon_error* error) {
+Failure take_failure(tenon_error* error) {
   {
     std::lock_guard lock(state().mutex);
     if (!state().live.contains(error)) {
@@ -121,13 +122,13 @@ Failure take(tenon_error* error) {
   return failure;
 }
 
-void succeed(tenon_error* error, const char* call) {
-  if (error) throw Fault(fmt::format("{} failed: {}", call, take(error).message));
+void expect_success(tenon_error* error, const char* call) {
+  if (error) throw Fault(fmt::format("{} failed: {}", call, take_failure(error).message));
 }
 
-Failure fail(tenon_error* error, const char* call) {
+Failure expect_failure(tenon_error* error, const char* call) {
   require(error != nullptr, "{} succeeded, but must fail", call);
-  return take(error);
+  return take_failure(error);
 }
 
 size_t n_live_errors() {
@@ -143,14 +144,14 @@ std::vector<FailedLaunch> take_failed_launches() {
 // ---- the plugin
 
 Plugin::Plugin(const Subject& subject, const tenon_host& given) : host(given) {
-  succeed(subject.query(&given, &facts), "the query function");
+  expect_success(subject.query(&given, &facts), "the query function");
   require(facts != nullptr, "the query function returned neither a plugin nor an error");
   require(facts->create && facts->calls,
           "tenon_plugin.create or tenon_plugin.calls is NULL; both are required");
   std::memcpy(&calls, facts->calls, std::min<size_t>(facts->calls->struct_size, sizeof calls));
 }
 
-const tenon_kernel& Plugin::line(size_t i) const {
+const tenon_kernel& Plugin::kernel_entry(size_t i) const {
   const auto* first = reinterpret_cast<const char*>(facts->kernels);
   return *reinterpret_cast<const tenon_kernel*>(first + i * facts->kernel_size);
 }
@@ -176,13 +177,13 @@ tenon_instance_options InstanceOptions::get() const {
 Bench::Bench(const Subject& subject, const tenon_host& host) : plugin_(subject, host) {
   const InstanceOptions options(subject);
   const tenon_instance_options c_options = options.get();
-  succeed(plugin_.facts->create(&host, &c_options, &instance_), "create");
+  expect_success(plugin_.facts->create(&host, &c_options, &instance_), "create");
   require(instance_ != nullptr, "create returned neither an instance nor an error");
   try {
-    succeed(calls().open_device(instance_, subject.index, &device_), "open_device");
+    expect_success(calls().open_device(instance_, subject.index, &device_), "open_device");
     require(device_ != nullptr, "open_device returned neither a device nor an error");
     properties_.struct_size = sizeof properties_;
-    succeed(calls().describe_device(device_, &properties_), "describe_device");
+    expect_success(calls().describe_device(device_, &properties_), "describe_device");
   } catch (...) {
     if (device_) calls().close_device(device_);
     calls().destroy(instance_);
@@ -195,7 +196,7 @@ Bench::~Bench() {
   calls().destroy(instance_);
 }
 
-void Bench::need(tenon_features feature, const char* name) const {
+void Bench::require_feature(tenon_features feature, const char* name) const {
   if (!has(feature))
     throw Unsupported(fmt::format("the device does not claim the feature {}", name));
 }
@@ -203,7 +204,7 @@ void Bench::need(tenon_features feature, const char* name) const {
 tenon_memory_statistics Bench::statistics() const {
   tenon_memory_statistics statistics = {};
   statistics.struct_size = sizeof statistics;
-  succeed(calls().memory_statistics(device_, &statistics), "memory_statistics");
+  expect_success(calls().memory_statistics(device_, &statistics), "memory_statistics");
   return statistics;
 }
 
@@ -215,7 +216,7 @@ void Bench::settle() const {
   }
   for (tenon_stream_p* stream : open) {
     try {
-      Stream::notified(*this, stream);
+      Stream::wait_with_notify(*this, stream);
     } catch (const std::exception&) {
       // Only the first fault is reported.
     }
@@ -223,7 +224,7 @@ void Bench::settle() const {
 }
 
 Buffer::Buffer(const Bench& bench, uint64_t size) : bench_(bench), size_(size) {
-  succeed(bench.calls().allocate(bench.device(), size, &handle_), "allocate");
+  expect_success(bench.calls().allocate(bench.device(), size, &handle_), "allocate");
   require(handle_ != nullptr, "allocate returned neither a buffer nor an error");
 }
 Buffer::Buffer(Buffer&& other) noexcept
@@ -239,7 +240,7 @@ Event::~Event() {
 }
 
 Stream::Stream(const Bench& bench) : bench_(bench) {
-  succeed(bench.calls().open_stream(bench.device(), &handle_), "open_stream");
+  expect_success(bench.calls().open_stream(bench.device(), &handle_), "open_stream");
   require(handle_ != nullptr, "open_stream returned neither a stream nor an error");
   std::lock_guard lock(bench.mutex_);
   bench.streams_.push_back(handle_);
@@ -248,7 +249,7 @@ Stream::Stream(const Bench& bench) : bench_(bench) {
 Stream::~Stream() {
   if (!handle_) return;
   try {
-    notified();
+    wait_with_notify();
   } catch (const std::exception&) {
     // Ignored here: the running check has already reported the fault, or the next check will.
   }
@@ -261,37 +262,38 @@ Stream::~Stream() {
 
 void Stream::write(const Buffer& to, uint64_t offset, const Bytes& from) const {
   const tenon_copy_region region = {host_place(from.data()), place_in(to, offset), from.size(), 0};
-  succeed(bench_.calls().copy(handle_, &region), "copy to the device");
+  expect_success(bench_.calls().copy(handle_, &region), "copy to the device");
 }
 
 void Stream::read(const Buffer& from, uint64_t offset, Bytes& to) const {
   const tenon_copy_region region = {place_in(from, offset), host_place(to.data()), to.size(), 0};
-  succeed(bench_.calls().copy(handle_, &region), "copy to the host");
+  expect_success(bench_.calls().copy(handle_, &region), "copy to the host");
 }
 
 void Stream::copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
                   uint64_t size) const {
   const tenon_copy_region region = {place_in(from, from_offset), place_in(to, to_offset), size, 0};
-  succeed(bench_.calls().copy(handle_, &region), "copy on the device");
+  expect_success(bench_.calls().copy(handle_, &region), "copy on the device");
 }
 
 void Stream::fill(const Buffer& to, unsigned char byte) const {
   const tenon_fill_region region = {to.get(), 0, to.size(), byte, 1, 0};
-  succeed(bench_.calls().fill(handle_, &region), "fill");
+  expect_success(bench_.calls().fill(handle_, &region), "fill");
 }
 
 Event Stream::record() const {
   tenon_event_p* event = nullptr;
-  succeed(bench_.calls().record_event(handle_, &event), "record_event");
+  expect_success(bench_.calls().record_event(handle_, &event), "record_event");
   require(event != nullptr, "record_event returned neither an event nor an error");
   return Event(bench_, event);
 }
 
 void Stream::wait_for(const Event& event) const {
-  succeed(bench_.calls().wait_event(handle_, event.get()), "wait_event");
+  expect_success(bench_.calls().wait_event(handle_, event.get()), "wait_event");
 }
 
-Failure Stream::notified(const Bench& bench, tenon_stream_p* stream) {
+// Waits at most 30 seconds for the callback of `notify` and returns the error that it received.
+Failure Stream::wait_with_notify(const Bench& bench, tenon_stream_p* stream) {
   // Shared, because the answer may arrive after the timeout.
   struct Answer {
     std::mutex mutex;
@@ -327,7 +329,7 @@ Failure Stream::notified(const Bench& bench, tenon_stream_p* stream) {
             self->changed.notify_all();
           },
   };
-  succeed(bench.calls().notify(stream, done), "notify");
+  expect_success(bench.calls().notify(stream, done), "notify");
   std::unique_lock lock(answer->mutex);
   answer->changed.wait_for(lock, kPatience, [&] { return answer->done && answer->destroyed; });
   require(answer->done, "notify did not call back within {} s", kPatience.count());
@@ -336,7 +338,7 @@ Failure Stream::notified(const Bench& bench, tenon_stream_p* stream) {
 }
 
 void Stream::finish() const {
-  const Failure failure = notified();
+  const Failure failure = wait_with_notify();
   require(failure.code == TENON_OK, "the work of a stream failed: {}", failure.message);
 }
 

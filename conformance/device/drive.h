@@ -28,6 +28,7 @@ struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Throws a Fault with a formatted message unless `holds`.
 template <class... Args>
 void require(bool holds, fmt::format_string<Args...> words, Args&&... args) {
   if (!holds) throw Fault(fmt::format(words, std::forward<Args>(args)...));
@@ -43,7 +44,7 @@ struct Subject {
 };
 
 using Bytes = std::vector<unsigned char>;
-Bytes noise(size_t size, uint32_t seed);  // Pseudorandom bytes without short cycles.
+Bytes pseudorandom_bytes(size_t size, uint32_t seed);  // Pseudorandom bytes without short cycles.
 
 // ---- the host ----
 
@@ -56,11 +57,11 @@ struct Failure {
 };
 // Takes ownership of an error. Throws Fault unless all fields are set and make_error of our host
 // table made it.
-Failure take(tenon_error* error);
-// Throws Fault if `error` is not NULL.
-void succeed(tenon_error* error, const char* call);
-// Throws Fault if `error` is NULL; else takes ownership of it.
-Failure fail(tenon_error* error, const char* call);
+Failure take_failure(tenon_error* error);
+// Throws a Fault that names `call` if `error` is not NULL.
+void expect_success(tenon_error* error, const char* call);
+// Throws a Fault that names `call` if `error` is NULL; else takes ownership of the error.
+Failure expect_failure(tenon_error* error, const char* call);
 // Number of errors that plugins have not released yet.
 size_t n_live_errors();
 
@@ -81,7 +82,7 @@ struct Plugin {
   tenon_plugin_calls calls = {};
   tenon_host host = {};
 
-  const tenon_kernel& line(size_t i) const;
+  const tenon_kernel& kernel_entry(size_t i) const;
 };
 
 class Stream;
@@ -101,7 +102,8 @@ class Bench {
   tenon_device_p* device() const { return device_; }
   const tenon_device_properties& properties() const { return properties_; }
   bool has(tenon_features feature) const { return (properties_.features & feature) == feature; }
-  void need(tenon_features feature, const char* name) const;  // Throws Unsupported otherwise.
+  void require_feature(tenon_features feature,
+                       const char* name) const;  // Throws Unsupported otherwise.
 
   tenon_memory_statistics statistics() const;
 
@@ -183,14 +185,14 @@ class Stream {
   void read(const Buffer& from, uint64_t offset, Bytes& to) const;
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
             uint64_t size) const;
-  void fill(const Buffer& to, unsigned char byte) const;  // The whole buffer.
+  void fill(const Buffer& to, unsigned char byte) const;  // Fills the whole buffer.
   Event record() const;
   void wait_for(const Event& event) const;
 
   // Waits for the stream with `notify`, which every device has, and returns the error it reports.
   // Throws Fault after 30 seconds.
-  Failure notified() const { return notified(bench_, handle_); }
-  static Failure notified(const Bench& bench, tenon_stream_p* stream);
+  Failure wait_with_notify() const { return wait_with_notify(bench_, handle_); }
+  static Failure wait_with_notify(const Bench& bench, tenon_stream_p* stream);
   void finish() const;
 
   Bytes read_now(const Buffer& from, uint64_t offset, uint64_t size) const;

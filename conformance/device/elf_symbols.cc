@@ -39,7 +39,7 @@ class File {
 };
 
 // Whether the linker, not the plugin, defines the symbol.
-bool is_linkers(const std::string& name) {
+bool is_defined_by_linker(const std::string& name) {
   for (const char* own : {"_init", "_fini", "_edata", "_end", "__bss_start"}) {
     if (name == own) return true;
   }
@@ -66,7 +66,7 @@ Symbols read_symbols(const std::string& path) {
     for (uint64_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
       const auto symbol = file.at<Elf64_Sym>(section.sh_offset + at);
       const std::string name = file.text(names.sh_offset + symbol.st_name);
-      if (name.empty() || is_linkers(name)) continue;
+      if (name.empty() || is_defined_by_linker(name)) continue;
       if (symbol.st_shndx == SHN_UNDEF) {
         symbols.imported.push_back(name);
       } else if (symbol.st_shndx != SHN_ABS && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL &&

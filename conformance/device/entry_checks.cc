@@ -47,7 +47,7 @@ void test_query(const Subject& subject) {
           others.load());
 }
 
-bool is_name(const tenon_string& name) {
+bool is_plugin_name(const tenon_string& name) {
   const std::string text(name.data ? name.data : "", name.data ? name.size : 0);
   return !text.empty() && text[0] >= 'a' && text[0] <= 'z' &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
@@ -60,7 +60,7 @@ void test_description(const Subject& subject) {
           "tenon_plugin.struct_size is {}, but must be at least {}", facts.struct_size,
           sizeof(tenon_plugin));
   require(facts.reserved == 0 && facts.calls->reserved == 0, "a reserved word is not zero");
-  require(is_name(facts.name), "the plugin's name does not match [a-z][a-z0-9_]*");
+  require(is_plugin_name(facts.name), "the plugin's name does not match [a-z][a-z0-9_]*");
   // Programs find a plugin NAME by its file name, libtenon_NAME.so.
   const std::string file = std::filesystem::path(subject.file).filename();
   if (file.starts_with("libtenon_") && file.ends_with(".so")) {
@@ -108,7 +108,7 @@ void test_features(const Subject& subject) {
   const auto ask = [&](const tenon_host& host, const char* whose) {
     const tenon_plugin* found = nullptr;
     if (tenon_error* error = subject.query(&host, &found)) {
-      const Failure failure = take(error);
+      const Failure failure = take_failure(error);
       require(failure.code == TENON_UNAVAILABLE,
               "{}: the query function fails with code {}, not UNAVAILABLE: {}", whose, failure.code,
               failure.message);
@@ -170,11 +170,13 @@ void test_host_table(const Subject& subject) {
       const Bench bench(subject, host.table());
       const Buffer buffer(bench, 100);
       const Stream stream(bench);
-      const Bytes bytes = noise(100, 1);
+      const Bytes bytes = pseudorandom_bytes(100, 1);
       stream.write_now(buffer, 0, bytes);
-      expect_bytes(stream.read_now(buffer, 0, 100), bytes, "with a host of another length");
+      expect_bytes(stream.read_now(buffer, 0, 100), bytes,
+                   "data read back by a plugin whose host table has another size");
       tenon_device_p* none = nullptr;
-      fail(bench.calls().open_device(bench.instance(), SIZE_MAX, &none), "open_device(SIZE_MAX)");
+      expect_failure(bench.calls().open_device(bench.instance(), SIZE_MAX, &none),
+                     "open_device(SIZE_MAX)");
     }
     require(OtherHost::beyond == 0,
             "with a host table of {} bytes, the plugin called a function beyond the table's end",
@@ -207,10 +209,10 @@ void check_filled(const char* what, const Fill& fill) {
 void test_structs(const Subject& subject) {
   const Bench bench(subject);
   check_filled<tenon_device_properties>("describe_device", [&](tenon_device_properties* out) {
-    succeed(bench.calls().describe_device(bench.device(), out), "describe_device");
+    expect_success(bench.calls().describe_device(bench.device(), out), "describe_device");
   });
   check_filled<tenon_memory_statistics>("memory_statistics", [&](tenon_memory_statistics* out) {
-    succeed(bench.calls().memory_statistics(bench.device(), out), "memory_statistics");
+    expect_success(bench.calls().memory_statistics(bench.device(), out), "memory_statistics");
   });
   // Instance options of an older host with only the first fields, and of a newer host with
   // additional ones.
@@ -230,8 +232,8 @@ void test_structs(const Subject& subject) {
     longer.known.threads = 1;
     longer.known.log_context = nullptr;
     tenon_instance_p* instance = nullptr;
-    succeed(bench.plugin().facts->create(&host_table(), &longer.known, &instance),
-            "create with options of another length");
+    expect_success(bench.plugin().facts->create(&host_table(), &longer.known, &instance),
+                   "create with options of another length");
     bench.calls().destroy(instance);
   }
 }

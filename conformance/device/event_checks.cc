@@ -47,7 +47,7 @@ void test_order(const Subject& subject) {
   }
 }
 
-void test_twice(const Subject& subject) {
+void test_repeated_waits(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
   pair.make_busy();
@@ -103,7 +103,7 @@ void test_moment(const Subject& subject) {
   expect_read(pair, 4, "data read after an event while the first stream continues");
 }
 
-void test_released(const Subject& subject) {
+void test_early_release(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
   for (unsigned char i = 1; i <= 5; ++i) {
@@ -146,7 +146,7 @@ void test_blocking(const Subject& subject) {
         .payload = &passed,
         .destroy = nullptr,
     };
-    succeed(bench.calls().notify(pair.first.get(), done), "notify");
+    expect_success(bench.calls().notify(pair.first.get(), done), "notify");
     const Event event = pair.first.record();
     if (!passed) {
       ++busy;
@@ -169,11 +169,12 @@ std::vector<DeviceCheck> event_checks() {
       {"events", "event_order", 1,
        "Work after an event reads data that was written before the event.", test_order},
       {"events", "event_twice", 1,
-       "Events can be waited for repeatedly, by many streams, and recorded again.", test_twice},
+       "Events can be waited for repeatedly, by many streams, and recorded again.",
+       test_repeated_waits},
       {"events", "event_moment", 1, "An event refers to the moment at which it was recorded.",
        test_moment},
       {"events", "event_released", 1, "Events may be released before they complete.",
-       test_released},
+       test_early_release},
       {"events", "event_blocking", 1, "Waiting for an event does not block the caller.",
        test_blocking},
   };

@@ -49,7 +49,8 @@ HostMemoryHolds::~HostMemoryHolds() { --held; }
 // used.
 static std::atomic<uint64_t> bytes_in_use{0};
 
-static bool fails_now() {
+// Counts an allocation. Returns whether it must fail.
+static bool must_fail_allocation() {
   if (held != 0) return false;
   if (left != 0 && --left == 0) return true;
   uint64_t n = left_of_all.load(std::memory_order_relaxed);
@@ -59,11 +60,15 @@ static bool fails_now() {
   return false;
 }
 
-static void* given(void* memory) {
+// Counts the bytes of allocated memory and returns it.
+static void* count_allocated(void* memory) {
   bytes_in_use.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
   return memory;
 }
-static void taken_back(size_t usable) { bytes_in_use.fetch_sub(usable, std::memory_order_relaxed); }
+// Subtracts the size of freed memory from the bytes in use.
+static void count_freed(size_t usable) {
+  bytes_in_use.fetch_sub(usable, std::memory_order_relaxed);
+}
 
 bool can_fail_host_memory() { return true; }
 uint64_t host_memory_in_use() { return bytes_in_use; }
@@ -88,18 +93,18 @@ void* __libc_realloc(void* memory, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
 void __libc_free(void* memory);
 
-using tenon_kit::device::fails_now;
-using tenon_kit::device::given;
-using tenon_kit::device::taken_back;
+using tenon_kit::device::count_allocated;
+using tenon_kit::device::count_freed;
+using tenon_kit::device::must_fail_allocation;
 
 void* malloc(size_t size) {
-  if (!fails_now()) return given(__libc_malloc(size));
+  if (!must_fail_allocation()) return count_allocated(__libc_malloc(size));
   errno = ENOMEM;
   return nullptr;
 }
 
 void* calloc(size_t n, size_t size) {
-  if (!fails_now()) return given(__libc_calloc(n, size));
+  if (!must_fail_allocation()) return count_allocated(__libc_calloc(n, size));
   errno = ENOMEM;
   return nullptr;
 }
@@ -107,12 +112,12 @@ void* calloc(size_t n, size_t size) {
 void* realloc(void* memory, size_t size) {
   const size_t was = malloc_usable_size(memory);
   void* const now = __libc_realloc(memory, size);
-  if (now || size == 0) taken_back(was);
-  return given(now);
+  if (now || size == 0) count_freed(was);
+  return count_allocated(now);
 }
 
 void* memalign(size_t alignment, size_t size) {
-  if (!fails_now()) return given(__libc_memalign(alignment, size));
+  if (!must_fail_allocation()) return count_allocated(__libc_memalign(alignment, size));
   errno = ENOMEM;
   return nullptr;
 }
@@ -126,7 +131,7 @@ int posix_memalign(void** out, size_t alignment, size_t size) {
 }
 
 void free(void* memory) {
-  taken_back(malloc_usable_size(memory));
+  count_freed(malloc_usable_size(memory));
   __libc_free(memory);
 }
 

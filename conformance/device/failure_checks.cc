@@ -9,8 +9,8 @@
 namespace tenon_kit::device {
 namespace {
 
-// Checks errors for invalid calls. `fail` checks that each error is complete and made by the host's
-// make_error.
+// Checks errors for invalid calls. expect_failure() checks that each error is complete and made by
+// the host's make_error.
 void test_errors(const Subject& subject) {
   const Bench bench(subject);
   const tenon_plugin_calls& calls = bench.calls();
@@ -19,12 +19,12 @@ void test_errors(const Subject& subject) {
   const tenon_instance_options c_options = options.get();
   for (int i = 0; i < 10; ++i) {
     tenon_instance_p* instance = nullptr;
-    fail(bench.plugin().facts->create(&host_table(), &c_options, &instance), "create");
+    expect_failure(bench.plugin().facts->create(&host_table(), &c_options, &instance), "create");
     tenon_device_p* device = nullptr;
-    fail(calls.open_device(bench.instance(), SIZE_MAX, &device), "open_device(SIZE_MAX)");
+    expect_failure(calls.open_device(bench.instance(), SIZE_MAX, &device), "open_device(SIZE_MAX)");
     tenon_buffer_p* buffer = nullptr;
     const Failure failure =
-        fail(calls.allocate(bench.device(), ~uint64_t{0}, &buffer), "allocate(2^64 - 1)");
+        expect_failure(calls.allocate(bench.device(), ~uint64_t{0}, &buffer), "allocate(2^64 - 1)");
     require(failure.message.find('\n') == std::string::npos, "a message has more than one line: {}",
             failure.message);
     require(!instance && !device && !buffer, "a failed call returned an object");
@@ -39,7 +39,8 @@ struct Attempt {
 };
 
 // Runs one call with its n-th allocation failing.
-Attempt attempt(const char* name, uint64_t n, const std::function<tenon_error*()>& call) {
+Attempt call_with_failing_allocation(const char* name, uint64_t n,
+                                     const std::function<tenon_error*()>& call) {
   tenon_error* error = nullptr;
   bool threw = false;
   fail_host_memory_at(n);
@@ -50,65 +51,67 @@ Attempt attempt(const char* name, uint64_t n, const std::function<tenon_error*()
   }
   const bool reached = fail_host_memory_at(0);
   require(!threw, "{} threw when allocation {} of the host's memory failed", name, n);
-  if (error) take(error);
+  if (error) take_failure(error);
   require(reached || !error, "{} failed, although no failure was injected", name);
   return {reached, !error};
 }
 
 // Runs a call repeatedly, making its first, second, ... allocation fail, until it succeeds without
 // reaching the failure. `end` undoes a successful call.
-void exhaust(const char* name, const std::function<tenon_error*()>& call,
-             const std::function<void()>& end) {
+void fail_each_allocation(const char* name, const std::function<tenon_error*()>& call,
+                          const std::function<void()>& end) {
   for (uint64_t n = 1; n <= 500; ++n) {
-    const Attempt a = attempt(name, n, call);
+    const Attempt a = call_with_failing_allocation(name, n, call);
     if (a.succeeded) end();
     if (!a.reached) return;
   }
 }
 
+// Returns the handle and sets the variable to NULL.
 template <class T>
-T* taken(T*& handle) {
+T* take_handle(T*& handle) {
   return std::exchange(handle, nullptr);
 }
 
-void exhaust_all(const Subject& subject) {
+// Runs fail_each_allocation() for each kind of call of the plugin.
+void fail_allocations_of_all_calls(const Subject& subject) {
   const Bench bench(subject);
   const tenon_plugin_calls& calls = bench.calls();
   const InstanceOptions options(subject);
   const tenon_instance_options c_options = options.get();
   tenon_instance_p* instance = nullptr;
-  exhaust(
+  fail_each_allocation(
       "create", [&] { return bench.plugin().facts->create(&host_table(), &c_options, &instance); },
-      [&] { calls.destroy(taken(instance)); });
+      [&] { calls.destroy(take_handle(instance)); });
   tenon_device_p* device = nullptr;
-  exhaust(
+  fail_each_allocation(
       "open_device", [&] { return calls.open_device(bench.instance(), subject.index, &device); },
-      [&] { calls.close_device(taken(device)); });
+      [&] { calls.close_device(take_handle(device)); });
   tenon_stream_p* opened = nullptr;
-  exhaust(
+  fail_each_allocation(
       "open_stream", [&] { return calls.open_stream(bench.device(), &opened); },
-      [&] { calls.close_stream(taken(opened)); });
+      [&] { calls.close_stream(take_handle(opened)); });
   tenon_buffer_p* buffer = nullptr;
-  exhaust(
+  fail_each_allocation(
       "allocate", [&] { return calls.allocate(bench.device(), 1000, &buffer); },
-      [&] { calls.release(taken(buffer)); });
+      [&] { calls.release(take_handle(buffer)); });
 
   const Stream stream(bench);
   const Buffer data(bench, 1000);
-  const Bytes bytes = noise(1000, 1);
+  const Bytes bytes = pseudorandom_bytes(1000, 1);
   const tenon_copy_region copy = {host_place(bytes.data()), place_in(data), 1000, 0};
-  exhaust(
+  fail_each_allocation(
       "copy", [&] { return calls.copy(stream.get(), &copy); }, [&] { stream.finish(); });
   const tenon_fill_region fill = {data.get(), 0, 1000, 7, 1, 0};
-  exhaust(
+  fail_each_allocation(
       "fill", [&] { return calls.fill(stream.get(), &fill); }, [&] { stream.finish(); });
   tenon_event_p* event = nullptr;
-  exhaust(
+  fail_each_allocation(
       "record_event", [&] { return calls.record_event(stream.get(), &event); },
-      [&] { calls.release_event(taken(event)); });
+      [&] { calls.release_event(take_handle(event)); });
   {
     const Event recorded = stream.record();
-    exhaust(
+    fail_each_allocation(
         "wait_event", [&] { return calls.wait_event(stream.get(), recorded.get()); },
         [&] { stream.finish(); });
   }
@@ -119,7 +122,7 @@ void exhaust_all(const Subject& subject) {
       .destroy = [](void* payload) { ++*static_cast<std::atomic<int>*>(payload); },
   };
   int asked = 0;
-  exhaust(
+  fail_each_allocation(
       "notify",
       [&] {
         ++asked;
@@ -132,14 +135,15 @@ void exhaust_all(const Subject& subject) {
           destroyed.load());
   // Checks that the device still works.
   stream.write_now(data, 0, bytes);
-  expect_bytes(stream.read_now(data, 0, 1000), bytes, "after the host's memory had failed");
+  expect_bytes(stream.read_now(data, 0, 1000), bytes,
+               "data read back after allocations of host memory had failed");
 }
 
 void test_host_memory(const Subject& subject) {
   if (!can_fail_host_memory()) throw Unsupported("this build of the kit cannot make malloc fail");
-  exhaust_all(subject);
+  fail_allocations_of_all_calls(subject);
   const uint64_t left = host_memory_left_by([&] {
-    for (int i = 0; i < 5; ++i) exhaust_all(subject);
+    for (int i = 0; i < 5; ++i) fail_allocations_of_all_calls(subject);
   });
   if (left > 5 * 16) {
     throw Leak(fmt::format(

@@ -63,14 +63,14 @@ Case make_case(const Form& form, tenon_dtype dtype, tenon_dtype index) {
   const auto n = static_cast<int64_t>(indices.size());
   const size_t row_bytes = static_cast<size_t>(kColumns) * facts(dtype).size;
   Arg x = {dtype, {kRows, kColumns}, {}, false};
-  x.bytes = noise(x.size(), 1);
+  x.bytes = pseudorandom_bytes(x.size(), 1);
   Arg places = {index, {n}, bytes_of(indices, form.by_element ? kColumns : 1, index), false};
   if (form.by_element) places.sizes.push_back(kColumns);
   if (form.in_tuples) places.sizes.push_back(1);
   Arg rows = {dtype, {n, kColumns}, {}, false};  // The gathered rows, or the updates.
   Case c = {form, dtype, index, {x, places}, {rows}, {}};
   if (form.scatters) {
-    rows.bytes = noise(rows.size(), 2);
+    rows.bytes = pseudorandom_bytes(rows.size(), 2);
     c.in.push_back(rows);
     c.out = {{dtype, x.sizes, {}, false}};
     c.want = x.bytes;
@@ -123,7 +123,7 @@ bool test_case(const Bench& bench, const Stream& stream, const Case& c) {
   Launching launching(bench, stream, kernel, c.in, c.out);
   const std::string what =
       fmt::format("{} of {} by {}", c.form.name, name_of(c.dtype), name_of(c.index));
-  succeed(launching.launch(), what.c_str());
+  expect_success(launching.launch(), what.c_str());
   expect_bytes(launching.output(0), c.want, what + " with indices out of range");
   const tenon_error_record record = launching.record();
   require(record.state == 1, "{}: no out-of-range index was recorded in the error record", what);

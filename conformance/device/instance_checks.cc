@@ -10,21 +10,23 @@
 namespace tenon_kit::device {
 namespace {
 
-void use(const Bench& bench, uint32_t seed) {
+// Writes data to a buffer of the device and reads them back.
+void write_and_read_back(const Bench& bench, uint32_t seed) {
   const Buffer buffer(bench, 1000);
   const Stream stream(bench);
-  const Bytes bytes = noise(1000, seed);
+  const Bytes bytes = pseudorandom_bytes(1000, seed);
   stream.write_now(buffer, 0, bytes);
   expect_bytes(stream.read_now(buffer, 0, 1000), bytes, "data that was written and read back");
 }
 
 // ---- options
 
-void refuses(const Plugin& plugin, const InstanceOptions& options, const char* which) {
+// Checks that `create` rejects the options with an error that names the option `which`.
+void expect_refusal(const Plugin& plugin, const InstanceOptions& options, const char* which) {
   tenon_instance_p* instance = nullptr;
   const tenon_instance_options c_options = options.get();
-  const Failure failure =
-      fail(plugin.facts->create(&host_table(), &c_options, &instance), "create with a bad option");
+  const Failure failure = expect_failure(plugin.facts->create(&host_table(), &c_options, &instance),
+                                         "create with a bad option");
   require(instance == nullptr, "create refused the option {} but returned an instance", which);
   require(failure.code == TENON_INVALID_ARGUMENT || failure.code == TENON_NOT_FOUND,
           "the option {} is refused with code {}, not INVALID_ARGUMENT: {}", which, failure.code,
@@ -40,22 +42,22 @@ void test_options(const Subject& subject) {
     const InstanceOptions options(subject, threads);
     const tenon_instance_options c_options = options.get();
     tenon_instance_p* instance = nullptr;
-    succeed(plugin.facts->create(&host_table(), &c_options, &instance), "create");
+    expect_success(plugin.facts->create(&host_table(), &c_options, &instance), "create");
     plugin.calls.destroy(instance);
   }
   for (const char* value : {"1", ""}) {
     InstanceOptions options(subject);
     options.add("no_such_option", value);
-    refuses(plugin, options, "no_such_option");
+    expect_refusal(plugin, options, "no_such_option");
   }
   InstanceOptions nameless(subject);
   nameless.add("", "");
-  refuses(plugin, nameless, "");
-  // Only the plugin knows which values are valid, but it accepts this value for none of its keys.
+  expect_refusal(plugin, nameless, "");
+  // Which values are valid depends on the plugin, but this one is not valid for any key.
   for (const auto& [key, value] : subject.options) {
     InstanceOptions options(subject);
     options.add(key.c_str(), "\x01no value");
-    refuses(plugin, options, key.c_str());
+    expect_refusal(plugin, options, key.c_str());
   }
 }
 
@@ -64,31 +66,31 @@ void test_options(const Subject& subject) {
 void test_enumeration(const Subject& subject) {
   const Bench bench(subject);
   size_t count = 0;
-  succeed(bench.calls().count_devices(bench.instance(), &count), "count_devices");
+  expect_success(bench.calls().count_devices(bench.instance(), &count), "count_devices");
   require(count > subject.index,
           "count_devices returns {}, but the device with index {} can be opened", count,
           subject.index);
   const auto again = [&] {
     size_t n = 0;
-    succeed(bench.calls().count_devices(bench.instance(), &n), "count_devices");
+    expect_success(bench.calls().count_devices(bench.instance(), &n), "count_devices");
     require(n == count, "count_devices first returned {}, and then {}", count, n);
   };
   for (int i = 0; i < 20; ++i) again();
   for (size_t i = 0; i < count; ++i) {
     tenon_device_p* device = nullptr;
-    succeed(bench.calls().open_device(bench.instance(), i, &device), "open_device");
+    expect_success(bench.calls().open_device(bench.instance(), i, &device), "open_device");
     again();
     bench.calls().close_device(device);
   }
   for (const size_t index : {count, count + 1, SIZE_MAX}) {
     tenon_device_p* device = nullptr;
-    fail(bench.calls().open_device(bench.instance(), index, &device),
-         "open_device with an index past the last device");
+    expect_failure(bench.calls().open_device(bench.instance(), index, &device),
+                   "open_device with an index past the last device");
     require(device == nullptr, "open_device({}) fails but returns a device", index);
   }
 }
 
-std::string text_of(const tenon_string& text, const char* what) {
+std::string to_std_string(const tenon_string& text, const char* what) {
   require(text.data != nullptr || text.size == 0,
           "the device's {} is NULL, but the size of this text is not 0", what);
   return text.data ? std::string(text.data, text.size) : "";
@@ -103,9 +105,10 @@ void test_properties(const Subject& subject) {
           provides);
   require(p.kind >= TENON_DEVICE_CPU && p.kind <= TENON_DEVICE_ACCELERATOR,
           "the device's kind is {}, which is none of the known kinds", p.kind);
-  require(!text_of(p.description, "description").empty(), "the device's description is empty");
-  require(!text_of(p.vendor, "vendor").empty(), "the device's vendor is empty");
-  const std::string driver = text_of(p.driver, "driver");
+  require(!to_std_string(p.description, "description").empty(),
+          "the device's description is empty");
+  require(!to_std_string(p.vendor, "vendor").empty(), "the device's vendor is empty");
+  const std::string driver = to_std_string(p.driver, "driver");
   require(p.memory_bytes == 0 || p.max_buffer_bytes <= p.memory_bytes,
           "max_buffer_bytes is {}, but must not exceed memory_bytes, {}", p.max_buffer_bytes,
           p.memory_bytes);
@@ -113,20 +116,22 @@ void test_properties(const Subject& subject) {
           "vector_bits is {}, but must be a multiple of 8 and at most 2^20", p.vector_bits);
   require(p.compute_units <= 1 << 24, "compute_units is {}, but must be at most 2^24",
           p.compute_units);
-  use(bench, 3);
+  write_and_read_back(bench, 3);
   tenon_device_properties again = {};
   again.struct_size = sizeof again;
-  succeed(bench.calls().describe_device(bench.device(), &again), "describe_device");
+  expect_success(bench.calls().describe_device(bench.device(), &again), "describe_device");
   require(again.kind == p.kind && again.features == p.features &&
               again.memory_bytes == p.memory_bytes &&
-              text_of(again.description, "description") == text_of(p.description, "description") &&
+              to_std_string(again.description, "description") ==
+                  to_std_string(p.description, "description") &&
               std::memcmp(again.uuid, p.uuid, sizeof p.uuid) == 0,
           "the device's description differs between two queries");
 }
 
 // ---- shutdown
 
-size_t entries(const char* folder) {
+// Counts the entries of a folder, such as /proc/self/task; 0 if it does not exist.
+size_t count_entries(const char* folder) {
   size_t n = 0;
   std::error_code error;
   for (auto at = std::filesystem::directory_iterator(folder, error);
@@ -139,10 +144,10 @@ size_t entries(const char* folder) {
 void test_reopen(const Subject& subject) {
   const auto cycle = [&](uint32_t i) {
     const Bench bench(subject);
-    use(bench, i);
+    write_and_read_back(bench, i);
   };
   for (uint32_t i = 0; i < 20; ++i) cycle(i);
-  const size_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
+  const size_t threads = count_entries("/proc/self/task"), files = count_entries("/proc/self/fd");
   constexpr uint32_t kCycles = 100;
   const uint64_t left = host_memory_left_by([&] {
     for (uint32_t i = 0; i < kCycles; ++i) cycle(i);
@@ -153,14 +158,14 @@ void test_reopen(const Subject& subject) {
                     kCycles, left));
   }
   // A thread that has just ended may still be counted.
-  if (entries("/proc/self/task") > threads + 20) {
+  if (count_entries("/proc/self/task") > threads + 20) {
     throw Leak(fmt::format("after the device was opened and closed {} times, {} more threads exist",
-                           kCycles, entries("/proc/self/task") - threads));
+                           kCycles, count_entries("/proc/self/task") - threads));
   }
-  if (entries("/proc/self/fd") > files + 5) {
+  if (count_entries("/proc/self/fd") > files + 5) {
     throw Leak(
         fmt::format("after the device was opened and closed {} times, {} more files are open",
-                    kCycles, entries("/proc/self/fd") - files));
+                    kCycles, count_entries("/proc/self/fd") - files));
   }
 }
 
@@ -168,14 +173,14 @@ void test_instances(const Subject& subject) {
   const Bench first(subject);
   const Buffer kept(first, 4096);
   const Stream stream(first);
-  const Bytes bytes = noise(4096, 11);
+  const Bytes bytes = pseudorandom_bytes(4096, 11);
   stream.write_now(kept, 0, bytes);
   {
     const Bench second(subject);
     require(second.instance() != first.instance(), "two instances share one handle");
     require(second.device() != first.device(), "the devices of two instances share one handle");
-    use(second, 12);
-    use(first, 13);
+    write_and_read_back(second, 12);
+    write_and_read_back(first, 13);
   }
   expect_bytes(stream.read_now(kept, 0, 4096), bytes,
                "the first instance's data after another instance was closed");
@@ -185,7 +190,7 @@ void test_instances(const Subject& subject) {
   for (uint32_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       try {
-        for (uint32_t k = 0; k < 5; ++k) use(Bench(subject), i * 10 + k);
+        for (uint32_t k = 0; k < 5; ++k) write_and_read_back(Bench(subject), i * 10 + k);
       } catch (const std::exception& error) {
         std::lock_guard lock(mutex);
         fault = error.what();

@@ -14,36 +14,38 @@
 namespace tenon_kit::device {
 namespace {
 
-std::string text(const tenon_string& string) {
+std::string to_std_string(const tenon_string& string) {
   return string.data ? std::string(string.data, string.size) : std::string();
 }
 
-void test_lines(const Subject& subject) {
+void test_kernel_entries(const Subject& subject) {
   const Plugin plugin(subject);
   if (plugin.facts->n_kernels == 0) throw Unsupported("the plugin has no kernels");
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
-    const tenon_kernel& line = plugin.line(i);
-    require(line.signature.data != nullptr, "line {} has no signature", i);
-    require(line.prepare != nullptr, "line {}, \"{}\", has no `prepare` function", i,
-            text(line.signature));
+    const tenon_kernel& line = plugin.kernel_entry(i);
+    require(line.signature.data != nullptr, "kernel line {} has no signature", i);
+    require(line.prepare != nullptr, "kernel line {}, \"{}\", has no `prepare` function", i,
+            to_std_string(line.signature));
     LineSignature s;
     try {
-      s = parse_line_signature(text(line.signature));
+      s = parse_line_signature(to_std_string(line.signature));
     } catch (const std::exception& error) {
-      throw Fault(fmt::format("line {}: {}", i, error.what()));
+      throw Fault(fmt::format("kernel line {}: {}", i, error.what()));
     }
-    require(!s.outputs.empty(), "line {}, \"{}\", has no outputs", i, text(line.signature));
+    require(!s.outputs.empty(), "kernel line {}, \"{}\", has no outputs", i,
+            to_std_string(line.signature));
     if (line.op == 0) {
-      require(!text(line.name).empty(), "line {} is for a custom op but does not name it", i);
+      require(!to_std_string(line.name).empty(),
+              "kernel line {} is for a custom op but does not name it", i);
       continue;
     }
-    require(text(line.name).empty(),
-            "line {} has the built-in op {}, so its name must be empty, but is {}", i, line.op,
-            text(line.name));
+    require(to_std_string(line.name).empty(),
+            "kernel line {} has the built-in op {}, so its name must be empty, but is {}", i,
+            line.op, to_std_string(line.name));
     const OpFacts* op = find_op(line.op);
     require(op != nullptr,
-            "line {}, \"{}\", is for op {}, which this version of Tenon does not have", i,
-            text(line.signature), line.op);
+            "kernel line {}, \"{}\", is for op {}, which this version of Tenon does not have", i,
+            to_std_string(line.signature), line.op);
     size_t required = 0;
     bool variadic = false;
     for (const InputFacts& input : op->inputs) {
@@ -51,10 +53,10 @@ void test_lines(const Subject& subject) {
       variadic = variadic || input.variadic;
     }
     require(s.inputs.size() >= required && (variadic || s.inputs.size() <= op->inputs.size()),
-            "line {}, \"{}\", has {} inputs, but {} takes {}", i, text(line.signature),
-            s.inputs.size(), op->name, op->inputs.size());
+            "kernel line {}, \"{}\", has {} inputs, but {} takes {}", i,
+            to_std_string(line.signature), s.inputs.size(), op->name, op->inputs.size());
     require(op->attrs.empty() || line.attrs_size > 0,
-            "line {}: {} has attributes, but attrs_size is 0", i, op->name);
+            "kernel line {}: {} has attributes, but attrs_size is 0", i, op->name);
   }
 }
 
@@ -66,7 +68,7 @@ struct Example {
   std::vector<Arg> inputs, outputs;
 };
 
-Arg ones(tenon_dtype dtype) {
+Arg vector_of_ones(tenon_dtype dtype) {
   const Bytes::size_type size = facts(dtype).size;
   const std::vector<std::byte> one = encode(Reals(5, Real(1)), dtype);
   Arg arg = {dtype, {5}, Bytes(5 * size), false};
@@ -79,15 +81,16 @@ Arg ones(tenon_dtype dtype) {
 std::vector<Example> examples(const Plugin& plugin) {
   std::vector<Example> found;
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
-    const tenon_kernel& line = plugin.line(i);
+    const tenon_kernel& line = plugin.kernel_entry(i);
     const OpFacts* op = line.op ? find_op(line.op) : nullptr;
     if (!op || !(op->elementwise || op->name == "copy") || op->n_outputs != 1) continue;
-    const LineSignature s = parse_line_signature(text(line.signature));
+    const LineSignature s = parse_line_signature(to_std_string(line.signature));
     Example example = {i, {}, {}};
     const auto dtype_of = [&](const LineOperand& operand) {
       return operand.letter ? s.classes.at(operand.letter).at(0) : operand.dtype;
     };
-    for (const LineOperand& operand : s.inputs) example.inputs.push_back(ones(dtype_of(operand)));
+    for (const LineOperand& operand : s.inputs)
+      example.inputs.push_back(vector_of_ones(dtype_of(operand)));
     for (const LineOperand& operand : s.outputs) {
       example.outputs.push_back({dtype_of(operand), {5}, {}, false});
     }
@@ -97,25 +100,25 @@ std::vector<Example> examples(const Plugin& plugin) {
 }
 
 std::string name_of_line(const Plugin& plugin, size_t i) {
-  const tenon_kernel& line = plugin.line(i);
-  return find_op(line.op)->name + " \"" + text(line.signature) + "\"";
+  const tenon_kernel& line = plugin.kernel_entry(i);
+  return find_op(line.op)->name + " \"" + to_std_string(line.signature) + "\"";
 }
 
-void test_life(const Subject& subject) {
+void test_life_cycle(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
   size_t n_run = 0;
   for (const Example& example : examples(bench.plugin())) {
     const std::string name = name_of_line(bench.plugin(), example.line);
     begin_step(name);
-    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
+    const PackedAttrs attrs(*find_op(bench.plugin().kernel_entry(example.line).op), {});
     const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
     if (!kernel.get()) continue;  // Another kernel line may accept this call.
     ++n_run;
     Launching launching(bench, stream, kernel, example.inputs, example.outputs);
     Bytes first;
     for (int i = 0; i < 3; ++i) {
-      succeed(launching.launch(), name.c_str());
+      expect_success(launching.launch(), name.c_str());
       const Bytes bytes = launching.output(0);
       if (i == 0) first = bytes;
       expect_bytes(bytes, first, name + ", launched again");
@@ -124,14 +127,14 @@ void test_life(const Subject& subject) {
   if (n_run == 0) throw Unsupported("the plugin has no elementwise kernel line");
 }
 
-void test_unlaunched(const Subject& subject) {
+void test_unlaunched_kernels(const Subject& subject) {
   const Bench bench(subject);
   const std::vector<Example> all = examples(bench.plugin());
   if (all.empty()) throw Unsupported("the plugin has no elementwise kernel line");
   const auto prepare_all = [&] {
     for (const Example& example : all) {
       begin_step(name_of_line(bench.plugin(), example.line));
-      const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
+      const PackedAttrs attrs(*find_op(bench.plugin().kernel_entry(example.line).op), {});
       const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
     }
   };
@@ -156,7 +159,7 @@ void test_refusals(const Subject& subject) {
   if (all.empty()) throw Unsupported("the plugin has no elementwise kernel line");
   for (Example example : all) {
     begin_step(name_of_line(bench.plugin(), example.line));
-    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
+    const PackedAttrs attrs(*find_op(bench.plugin().kernel_entry(example.line).op), {});
     for (const size_t rank : {size_t{0}, size_t{3}, size_t{TENON_MAX_RANK}}) {
       for (Arg& arg : example.inputs) arg.sizes.assign(rank, 1);
       for (Arg& arg : example.outputs) arg.sizes.assign(rank, 1);
@@ -177,11 +180,11 @@ void test_refusals(const Subject& subject) {
     begin_step(name_of_line(bench.plugin(), example.line));
     for (Arg& arg : example.inputs) arg.sizes = {1, 5, 1, 1};
     for (Arg& arg : example.outputs) arg.sizes = {1, 5, 1, 1};
-    const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
+    const PackedAttrs attrs(*find_op(bench.plugin().kernel_entry(example.line).op), {});
     const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
     if (!kernel.get()) continue;
     Launching launching(bench, stream, kernel, example.inputs, example.outputs);
-    succeed(launching.launch(), name_of_line(bench.plugin(), example.line).c_str());
+    expect_success(launching.launch(), name_of_line(bench.plugin(), example.line).c_str());
     stream.finish();
   }
 }
@@ -190,11 +193,12 @@ void test_refusals(const Subject& subject) {
 
 std::vector<DeviceCheck> kernel_checks() {
   return {
-      {"kernels", "lines", 0, "Every signature is valid and matches its op.", test_lines},
+      {"kernels", "lines", 0, "Every signature is valid and matches its op.", test_kernel_entries},
       {"kernels", "kernel_life", 0,
-       "A kernel is prepared once, launched often with the same result, and released.", test_life},
+       "A kernel is prepared once, launched often with the same result, and released.",
+       test_life_cycle},
       {"kernels", "kernels_unlaunched", 0, "Kernels that are never launched leak nothing.",
-       test_unlaunched},
+       test_unlaunched_kernels},
       {"kernels", "refusals", 0,
        "A kernel entry refuses what it does not support, and a refusal is not an error.",
        test_refusals},

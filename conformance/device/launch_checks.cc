@@ -23,7 +23,7 @@ struct Copying {
       const std::optional<size_t> line = line_of(bench.plugin(), TENON_OP_copy, {dtype});
       if (!line) continue;
       in = {dtype, {n}, {}, false};
-      in.bytes = noise(in.size(), static_cast<uint32_t>(n) + 1);
+      in.bytes = pseudorandom_bytes(in.size(), static_cast<uint32_t>(n) + 1);
       out = {dtype, {n}, {}, false};
       kernel.emplace(bench, *line, nullptr, std::vector<Arg>{in}, std::vector<Arg>{out});
       if (kernel->get()) return;
@@ -47,8 +47,9 @@ void test_sizes(const Subject& subject) {
   for (const int64_t n : {0, 1, 2, 3, 17, 1000, 70000}) {
     const Copying copying(bench, n);
     Launching launching(bench, stream, *copying.kernel, {copying.in}, {copying.out});
-    succeed(launching.launch(), "launch of copy");
-    expect_bytes(launching.output(0), copying.in.bytes, fmt::format("copy of {} elements", n));
+    expect_success(launching.launch(), "launch of copy");
+    expect_bytes(launching.output(0), copying.in.bytes,
+                 fmt::format("the output of `copy` for {} elements", n));
   }
   expect_none_failed();
 }
@@ -61,35 +62,37 @@ void test_reports(const Subject& subject) {
   std::vector<std::unique_ptr<Launching>> launches;
   for (uint64_t i = 0; i < 50; ++i) {
     Arg in = copying.in;
-    in.bytes = noise(in.size(), static_cast<uint32_t>(i));
+    in.bytes = pseudorandom_bytes(in.size(), static_cast<uint32_t>(i));
     launches.push_back(std::make_unique<Launching>(
         bench, stream, *copying.kernel, std::vector<Arg>{in}, std::vector<Arg>{copying.out}));
   }
   for (uint64_t i = 0; i < launches.size(); ++i) {
     if (tenon_error* error = launches[i]->launch(i + 1)) {
-      const Failure failure = take(error);
+      const Failure failure = take_failure(error);
       throw Fault(fmt::format("launch {} of 50 was refused: {}", i + 1, failure.message));
     }
   }
-  const Failure reported = stream.notified();
+  const Failure reported = stream.wait_with_notify();
   const std::vector<FailedLaunch> failed = take_failed_launches();
   for (const FailedLaunch& one : failed) {
     const bool known = one.ticket >= 1 && one.ticket <= launches.size() &&
                        one.work == launches[one.ticket - 1].get();
     require(known, "launch_failed was called with a work and ticket that no launch had");
-    require(!bench.has(TENON_FEATURE_SYNCHRONOUS),
-            "launch_failed on a SYNCHRONOUS device, whose launch returns its own errors");
+    require(
+        !bench.has(TENON_FEATURE_SYNCHRONOUS),
+        "launch_failed was called on a SYNCHRONOUS device, whose `launch` must return the error");
   }
   if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
   require(reported.code == TENON_OK, "a launch failed, but launch_failed did not report which: {}",
           reported.message);
   for (size_t i = 0; i < launches.size(); ++i) {
-    expect_bytes(launches[i]->output(0), noise(copying.in.size(), static_cast<uint32_t>(i)),
-                 fmt::format("launch {} of 50, whose failure was not reported", i + 1));
+    expect_bytes(
+        launches[i]->output(0), pseudorandom_bytes(copying.in.size(), static_cast<uint32_t>(i)),
+        fmt::format("the output of launch {} of 50, whose failure was not reported", i + 1));
   }
 }
 
-void test_by_value(const Subject& subject) {
+void test_scalars_by_value(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
   for (const tenon_dtype dtype : kDTypes) {
@@ -100,15 +103,16 @@ void test_by_value(const Subject& subject) {
     const int64_t shape[] = {40};
     attrs.shape = shape;
     attrs.n_shape = 1;
-    const Arg value = {dtype, {}, noise(Arg{dtype, {}, {}, false}.size(), 3), true};
+    const Arg value = {dtype, {}, pseudorandom_bytes(Arg{dtype, {}, {}, false}.size(), 3), true};
     const Arg out = {dtype, {40}, {}, false};
     const Prepared kernel(bench, *line, &attrs, {value}, {out});
     if (!kernel.get()) continue;
     Launching launching(bench, stream, kernel, {value}, {out});
-    succeed(launching.launch(), "launch of fill");
+    expect_success(launching.launch(), "launch of fill");
     Bytes want;
     for (int i = 0; i < 40; ++i) want.insert(want.end(), value.bytes.begin(), value.bytes.end());
-    expect_bytes(launching.output(0), want, "fill by a value that was changed after the call");
+    expect_bytes(launching.output(0), want,
+                 "the output of `fill`, whose value was changed after the call");
     return;
   }
   throw Unsupported("the plugin has no fill kernel");
@@ -116,14 +120,14 @@ void test_by_value(const Subject& subject) {
 
 // ---- indices out of range
 
-void test_records(const Subject& subject) {
+void test_error_records(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
   const std::optional<size_t> line =
       line_of(bench.plugin(), TENON_OP_gather, {TENON_FLOAT32, TENON_INT64});
   if (!line) throw Unsupported("the plugin does not claim gather for f32 with i64 indices");
   tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
-  const Bytes x = noise(12, 1);
+  const Bytes x = pseudorandom_bytes(12, 1);
   const auto run = [&](const std::vector<int64_t>& indices, const tenon_error_record& before,
                        Bytes& y) {
     const auto n = static_cast<int64_t>(indices.size());
@@ -135,7 +139,7 @@ void test_records(const Subject& subject) {
       throw Unsupported("the plugin refuses a gather kernel for f32 with i64 indices");
     Launching launching(bench, stream, kernel, in, out);
     launching.set_record(before);
-    succeed(launching.launch(), "launch of gather");
+    expect_success(launching.launch(), "launch of gather");
     y = launching.output(0);
     return launching.record();
   };
@@ -149,12 +153,12 @@ void test_records(const Subject& subject) {
           "the index 5 of 3 at site 77 is recorded as {} of {} at site {}", record.index,
           record.bound, record.site);
   expect_bytes(Bytes(y.begin() + 4, y.begin() + 8), Bytes(4, 0),
-               "the element read by an index out of range");
+               "the element for an index out of range, which must be zero");
   expect_bytes(Bytes(y.begin(), y.begin() + 4), Bytes(x.begin() + 4, x.begin() + 8),
                "the element read by the valid index");
   const tenon_error_record first = run({-9}, {1, 5, 100, 50}, y);
   require(first.state == 1 && first.site == 5 && first.index == 100 && first.bound == 50,
-          "an existing record is overwritten");
+          "the launch overwrote an error record that was already set");
   // launch_failed must not be called, because an index out of range is not a failed launch.
   expect_none_failed();
 }
@@ -167,9 +171,10 @@ std::vector<DeviceCheck> launch_checks() {
        test_sizes},
       {"launches", "launch_reports", 1, "Many launches in a row do not fail and report no failure.",
        test_reports},
-      {"launches", "by_value", 1, "An operand by value is read during the call.", test_by_value},
+      {"launches", "by_value", 1, "An operand by value is read during the call.",
+       test_scalars_by_value},
       {"launches", "index_records", 1,
-       "An out-of-range index is recorded once, and the launch does not fail.", test_records},
+       "An out-of-range index is recorded once, and the launch does not fail.", test_error_records},
   };
 }
 

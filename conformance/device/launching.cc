@@ -39,7 +39,7 @@ uint64_t Arg::size() const {
 Prepared::Prepared(const Bench& bench, size_t line, const void* attrs,
                    const std::vector<Arg>& inputs, const std::vector<Arg>& outputs, uint32_t flags)
     : bench_(bench) {
-  const tenon_kernel& kernel = bench.plugin().line(line);
+  const tenon_kernel& kernel = bench.plugin().kernel_entry(line);
   const std::string signature(kernel.signature.data, kernel.signature.size);
   const OpFacts* const op = find_op(kernel.op);
   const std::string name = (op ? op->name : "a custom op") + " \"" + signature + "\"";
@@ -53,7 +53,7 @@ Prepared::Prepared(const Bench& bench, size_t line, const void* attrs,
   tenon_error* error = kernel.prepare(bench.device(), &request, &handle_, &traits, &reason);
   if (error) {
     const bool both = handle_ != nullptr;
-    const Failure failure = take(error);
+    const Failure failure = take_failure(error);
     require(!both, "prepare of {} returned a kernel and an error", name);
     throw Fault(fmt::format("prepare of {} failed: {}", name, failure.message));
   }
@@ -171,7 +171,7 @@ Bytes Launching::output(size_t i) const {
 std::optional<size_t> line_of(const Plugin& plugin, uint32_t op,
                               const std::vector<tenon_dtype>& inputs) {
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
-    const tenon_kernel& line = plugin.line(i);
+    const tenon_kernel& line = plugin.kernel_entry(i);
     if (line.op != op) continue;
     const LineSignature s =
         parse_line_signature(std::string_view(line.signature.data, line.signature.size));

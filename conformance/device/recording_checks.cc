@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kN = 50;  // Elements.
 constexpr uint64_t kSite = 77;
 
-void need_recordings(const Bench& bench) {
+void require_recordings(const Bench& bench) {
   if (!bench.calls().record) throw Unsupported("the device does not support recordings");
   if (bench.has(TENON_FEATURE_SYNCHRONOUS)) {
     throw Unsupported("the host records nothing for a SYNCHRONOUS device");
@@ -32,7 +32,7 @@ struct Step {
   std::vector<Operand> inputs, outputs;
 };
 
-// What one replay supplies: buffers and offsets for the slots, values, and an error record.
+// The buffers and offsets of the slots, the values, and the error record of one replay.
 struct Place {
   std::vector<const Buffer*> slots;
   std::vector<uint64_t> offsets;
@@ -40,13 +40,14 @@ struct Place {
   const Buffer* record = nullptr;
 };
 
-void* address(const Bench& bench, const Buffer& buffer, uint64_t offset) {
+// Returns the host address of a byte in a buffer; NULL if the memory is not host-visible.
+void* host_address_or_null(const Bench& bench, const Buffer& buffer, uint64_t offset) {
   if (!bench.has(TENON_FEATURE_HOST_VISIBLE)) return nullptr;
   return static_cast<std::byte*>(bench.calls().map(buffer.get())) + offset;
 }
 
-// Records launches with the memory `now`. Overwrites its arguments right after each call, because
-// the plugin may read them only during the call.
+// A recording of launches whose slots have the memory `now` while they are recorded. Overwrites the
+// arguments right after each call, because the plugin may read them only during the call.
 class Recording {
  public:
   Recording(const Bench& bench, const std::vector<Step>& steps, const Place& now) : bench_(bench) {
@@ -72,7 +73,7 @@ class Recording {
       launch.inputs = own.data();
       launch.outputs = own.data() + step.inputs.size();
       launch.record_buffer = now.record->get();
-      launch.record = static_cast<tenon_error_record*>(address(bench, *now.record, 0));
+      launch.record = static_cast<tenon_error_record*>(host_address_or_null(bench, *now.record, 0));
       launches.push_back(launch);
     }
     std::vector<tenon_recorded_launch> recorded;
@@ -82,7 +83,7 @@ class Recording {
     const tenon_record_request request = {
         sizeof request, 0, steps.size(), now.slots.size(), now.values.size(), recorded.data()};
     tenon_string reason = {nullptr, 0};
-    succeed(bench.calls().record(bench.device(), &request, &handle_, &reason), "record");
+    expect_success(bench.calls().record(bench.device(), &request, &handle_, &reason), "record");
     if (!handle_) {
       throw Unsupported("the device refuses to record: " + std::string(reason.data, reason.size));
     }
@@ -103,8 +104,8 @@ class Recording {
     std::vector<tenon_slot> slots;
     for (size_t i = 0; i < place.slots.size(); ++i) {
       const Buffer& buffer = *place.slots[i];
-      slots.push_back(
-          {buffer.get(), place.offsets[i], address(bench_, buffer, place.offsets[i]), 0});
+      slots.push_back({buffer.get(), place.offsets[i],
+                       host_address_or_null(bench_, buffer, place.offsets[i]), 0});
     }
     std::vector<tenon_element> values = place.values;
     tenon_replay replay = {};
@@ -114,10 +115,11 @@ class Recording {
     replay.slots = slots.data();
     replay.values = values.data();
     replay.record_buffer = place.record->get();
-    replay.record = static_cast<tenon_error_record*>(address(bench_, *place.record, 0));
+    replay.record =
+        static_cast<tenon_error_record*>(host_address_or_null(bench_, *place.record, 0));
     replay.work = this;
     replay.ticket = ticket;
-    succeed(bench_.calls().replay(handle_, stream.get(), &replay), "replay");
+    expect_success(bench_.calls().replay(handle_, stream.get(), &replay), "replay");
     std::memset(static_cast<void*>(slots.data()), 0xc3, slots.size() * sizeof(tenon_slot));
     std::fill(values.begin(), values.end(), tenon_element{{~0u, ~0u}});
     std::memset(static_cast<void*>(&replay), 0xc3, sizeof replay);
@@ -142,7 +144,7 @@ class Recording {
     const Buffer& buffer = is_fixed ? *operand.fixed : *now.slots[operand.number];
     view.buffer = buffer.get();
     view.byte_offset = is_fixed ? 0 : now.offsets[operand.number];
-    view.data = address(bench_, buffer, view.byte_offset);
+    view.data = host_address_or_null(bench_, buffer, view.byte_offset);
     return view;
   }
 
@@ -172,7 +174,7 @@ std::unique_ptr<Prepared> prepare(const Bench& bench, uint32_t op, const char* n
 // a scalar that each replay supplies. All replays are in flight at the same time.
 void test_replays(const Subject& subject) {
   const Bench bench(subject);
-  need_recordings(bench);
+  require_recordings(bench);
   const Stream stream(bench);
   const Arg x = vector_of(TENON_FLOAT32), value = {TENON_FLOAT32, {}, {}, true};
   const auto copy =
@@ -189,7 +191,7 @@ void test_replays(const Subject& subject) {
   constexpr size_t kReplays = 5;
   const Buffer record(bench, 64), middle(bench, bytes), constant(bench, bytes);
   stream.fill(record, 0);
-  stream.write_now(constant, 0, noise(bytes, 99));
+  stream.write_now(constant, 0, pseudorandom_bytes(bytes, 99));
   std::vector<Buffer> memory;  // For each replay: an input and three outputs.
   std::vector<Place> places;
   for (size_t i = 0; i < 4 * kReplays; ++i) {
@@ -199,8 +201,8 @@ void test_replays(const Subject& subject) {
   for (size_t i = 0; i < kReplays; ++i) {
     const Buffer* own = &memory[4 * i];
     const uint64_t offset = 64 * (i % 3);
-    stream.write_now(own[0], offset, noise(bytes, static_cast<uint32_t>(i)));
-    const Bytes number = noise(4, static_cast<uint32_t>(100 + i));
+    stream.write_now(own[0], offset, pseudorandom_bytes(bytes, static_cast<uint32_t>(i)));
+    const Bytes number = pseudorandom_bytes(4, static_cast<uint32_t>(100 + i));
     Place& place = places.emplace_back();
     place.slots = {&own[0], &own[1], &own[2], &own[3], &middle};
     place.offsets = {offset, 64, 128, offset, 0};
@@ -216,7 +218,7 @@ void test_replays(const Subject& subject) {
        {*copy, {{x, TENON_OPERAND_FIXED, 0, &constant}}, {{x, TENON_OPERAND_IN_SLOT, 3}}}},
       places[0]);
   for (size_t i = 0; i < kReplays; ++i) recording.replay(stream, places[i], i + 1);
-  const Failure reported = stream.notified();
+  const Failure reported = stream.wait_with_notify();
   expect_none_failed();
   require(reported.code == TENON_OK, "a replay failed: {}", reported.message);
   for (size_t i = 0; i < kReplays; ++i) {
@@ -227,20 +229,20 @@ void test_replays(const Subject& subject) {
       expect_bytes(stream.read_now(memory[4 * i + slot], 0, all.size()), all,
                    fmt::format("replay {} of {}: {}", i + 1, kReplays, what));
     };
-    const Bytes input = noise(bytes, static_cast<uint32_t>(i));
-    const Bytes number = noise(4, static_cast<uint32_t>(100 + i));
+    const Bytes input = pseudorandom_bytes(bytes, static_cast<uint32_t>(i));
+    const Bytes number = pseudorandom_bytes(4, static_cast<uint32_t>(100 + i));
     Bytes filled;
     for (int64_t k = 0; k < kN; ++k) filled.insert(filled.end(), number.begin(), number.end());
-    expect(0, input, "the replay's input");
-    expect(1, input, "a copy of a copy");
-    expect(2, filled, "a fill by value");
-    expect(3, noise(bytes, 99), "a copy of fixed memory");
+    expect(0, input, "the input of a replay, which must not change");
+    expect(1, input, "the output of a replayed copy of a copy");
+    expect(2, filled, "the output of a replayed `fill` with the replay's value");
+    expect(3, pseudorandom_bytes(bytes, 99), "the output of a replayed copy of fixed memory");
   }
 }
 
-void test_records(const Subject& subject) {
+void test_error_records(const Subject& subject) {
   const Bench bench(subject);
-  need_recordings(bench);
+  require_recordings(bench);
   const Stream stream(bench);
   const Arg x = vector_of(TENON_FLOAT32, 3), at = vector_of(TENON_INT64, 1),
             y = vector_of(TENON_FLOAT32, 1);
@@ -249,7 +251,7 @@ void test_records(const Subject& subject) {
                               {TENON_FLOAT32, TENON_INT64}, &attrs, {x, at}, {y});
   const Buffer values(bench, 64), sound(bench, 64), wrong(bench, 64), out(bench, 64);
   const Buffer records[] = {{bench, 64}, {bench, 64}};
-  stream.write_now(values, 0, noise(x.size(), 1));
+  stream.write_now(values, 0, pseudorandom_bytes(x.size(), 1));
   const auto index = [](int64_t i) {
     Bytes bytes(sizeof i);
     std::memcpy(bytes.data(), &i, sizeof i);
@@ -295,7 +297,7 @@ std::vector<DeviceCheck> recording_checks() {
        "flight.",
        test_replays},
       {"recordings", "replay_records", 1,
-       "A replay writes an out-of-range index to its own record.", test_records},
+       "A replay writes an out-of-range index to its own record.", test_error_records},
   };
 }
 

@@ -41,7 +41,7 @@ void test_completion(const Subject& subject) {
   const Stream stream(bench);
   const Buffer a(bench, size), b(bench, size);
   for (uint32_t i = 0; i < 20; ++i) {
-    bytes = noise(size, i);
+    bytes = pseudorandom_bytes(size, i);
     std::fill(back.begin(), back.end(), 0xee);
     stream.write(a, 0, bytes);
     stream.copy(a, 0, b, 0, size);
@@ -70,7 +70,7 @@ void test_completion(const Subject& subject) {
               self.changed.notify_all();
             },
     };
-    succeed(bench.calls().notify(stream.get(), done), "notify");
+    expect_success(bench.calls().notify(stream.get(), done), "notify");
     {
       std::unique_lock lock(seen.mutex);
       seen.changed.wait_for(lock, std::chrono::seconds(30), [&] { return seen.destroyed > 0; });
@@ -115,7 +115,7 @@ void test_notify(const Subject& subject) {
         .payload = &asked[i],
         .destroy = nullptr,
     };
-    succeed(bench.calls().notify(stream.get(), done), "notify");
+    expect_success(bench.calls().notify(stream.get(), done), "notify");
   }
   std::unique_lock lock(count.mutex);
   count.changed.wait_for(lock, std::chrono::seconds(30), [&] { return count.n >= kQueries; });
@@ -130,19 +130,19 @@ void test_notify(const Subject& subject) {
 
 void test_wait(const Subject& subject) {
   const Bench bench(subject);
-  bench.need(TENON_FEATURE_HOST_BLOCKING, "HOST_BLOCKING");
+  bench.require_feature(TENON_FEATURE_HOST_BLOCKING, "HOST_BLOCKING");
   const uint64_t size = subject.thorough ? 1 << 20 : 1 << 16;
   Bytes bytes, back(size);  // Declared before the stream, which may still use them.
   const Stream stream(bench);
-  succeed(bench.calls().wait(stream.get()), "wait on an idle stream");
+  expect_success(bench.calls().wait(stream.get()), "wait on an idle stream");
   const Buffer a(bench, size), b(bench, size);
   for (uint32_t i = 0; i < 20; ++i) {
-    bytes = noise(size, i);
+    bytes = pseudorandom_bytes(size, i);
     std::fill(back.begin(), back.end(), 0xee);
     stream.write(a, 0, bytes);
     stream.copy(a, 0, b, 0, size);
     stream.read(b, 0, back);
-    succeed(bench.calls().wait(stream.get()), "wait");
+    expect_success(bench.calls().wait(stream.get()), "wait");
     expect_bytes(back, bytes, "data that the host reads after `wait`");
   }
   // Meanwhile other threads may use the stream and call `wait`.
@@ -154,7 +154,7 @@ void test_wait(const Subject& subject) {
     waiters.emplace_back([&] {
       while (!ending) {
         if (tenon_error* error = bench.calls().wait(stream.get())) {
-          take(error);
+          take_failure(error);
           ++failures;
         }
       }
@@ -163,9 +163,10 @@ void test_wait(const Subject& subject) {
   std::string fault;
   try {
     for (uint32_t i = 0; i < 100; ++i) {
-      bytes = noise(1000, i);
+      bytes = pseudorandom_bytes(1000, i);
       stream.write(a, 0, bytes);
-      expect_bytes(stream.read_now(a, 0, 1000), bytes, "while other threads wait");
+      expect_bytes(stream.read_now(a, 0, 1000), bytes,
+                   "data read while other threads wait for the stream");
     }
   } catch (const std::exception& error) {
     fault = error.what();
@@ -178,19 +179,20 @@ void test_wait(const Subject& subject) {
 
 void test_synchronous(const Subject& subject) {
   const Bench bench(subject);
-  bench.need(TENON_FEATURE_SYNCHRONOUS, "SYNCHRONOUS");
+  bench.require_feature(TENON_FEATURE_SYNCHRONOUS, "SYNCHRONOUS");
   const Stream stream(bench);
   constexpr uint64_t kSize = 1 << 18;
   const Buffer buffer(bench, kSize);
   for (uint32_t i = 0; i < 20; ++i) {
-    Bytes bytes = noise(kSize, i), back(kSize, 0xee);
+    Bytes bytes = pseudorandom_bytes(kSize, i), back(kSize, 0xee);
     const Bytes want = bytes;
     stream.write(buffer, 0, bytes);
     std::fill(bytes.begin(), bytes.end(), 0);
     stream.read(buffer, 0, back);
     const Bytes seen = back;  // Copied from `back` before any wait.
     stream.finish();
-    expect_bytes(seen, want, "the device claims SYNCHRONOUS: data when a copy has returned");
+    expect_bytes(seen, want,
+                 "the device claims SYNCHRONOUS: data at the time when a copy call returned");
   }
 }
 
@@ -203,7 +205,7 @@ void test_many_streams(const Subject& subject) {
   for (uint32_t i = 0; i < 64; ++i) {
     streams.emplace_back(bench);
     buffers.emplace_back(bench, kSize);
-    bytes.push_back(noise(kSize, i));
+    bytes.push_back(pseudorandom_bytes(kSize, i));
   }
   for (uint32_t i = 0; i < 64; ++i) streams[i].fill(buffers[i], 0);
   for (uint32_t i = 0; i < 64; ++i) streams[i].write(buffers[i], 0, bytes[i]);
@@ -216,7 +218,7 @@ void test_many_streams(const Subject& subject) {
   const Stream later(bench);
   later.write_now(buffers[0], 0, bytes[1]);
   expect_bytes(later.read_now(buffers[0], 0, kSize), bytes[1],
-               "a stream opened after 64 were closed");
+               "data read back by a stream that was opened after 64 were closed");
 }
 
 // Checks streams of several threads, one stream per thread.
@@ -231,7 +233,7 @@ void test_threads(const Subject& subject) {
         const Stream stream(bench);
         for (uint32_t i = 0; i < (subject.thorough ? 100u : 20u); ++i) {
           const Buffer buffer(bench, 1000 + i);
-          const Bytes bytes = noise(1000 + i, t * 1000 + i);
+          const Bytes bytes = pseudorandom_bytes(1000 + i, t * 1000 + i);
           stream.write_now(buffer, 0, bytes);
           expect_bytes(stream.read_now(buffer, 0, bytes.size()), bytes,
                        "data that the thread wrote and read back");
@@ -253,16 +255,16 @@ void test_regions(const Subject& subject) {
   const Stream stream(bench);
   const Buffer a(bench, 1000), other(bench, 1000);
   stream.fill(other, 0x11);
-  const Bytes bytes = noise(1000, 1);
+  const Bytes bytes = pseudorandom_bytes(1000, 1);
   for (int i = 0; i < 10; ++i) {
     Bytes back(1000, 0xee);
     tenon_copy_region region = {host_place(bytes.data()), place_in(a), 1000, 0};
-    succeed(bench.calls().copy(stream.get(), &region), "copy");
+    expect_success(bench.calls().copy(stream.get(), &region), "copy");
     region = {place_in(a), host_place(back.data()), 1000, 0};
-    succeed(bench.calls().copy(stream.get(), &region), "copy");
+    expect_success(bench.calls().copy(stream.get(), &region), "copy");
     region = {place_in(other), place_in(other), 0, 0};
     stream.finish();
-    expect_bytes(back, bytes, "a copy whose region was changed after the call");
+    expect_bytes(back, bytes, "the target of a copy whose region was changed after the call");
   }
 }
 

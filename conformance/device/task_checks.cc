@@ -12,15 +12,16 @@ namespace {
 
 constexpr int64_t kN = 1000;  // Elements.
 
-void need_tasks(const Bench& bench) {
+void require_tasks(const Bench& bench) {
   if (!bench.calls().run_tasks) throw Unsupported("the device does not run tasks");
   if (!bench.has(TENON_FEATURE_SYNCHRONOUS)) {
     throw Unsupported("the host runs tasks on a SYNCHRONOUS device alone");
   }
 }
 
+// Enqueues task(0) to task(n - 1) on the stream.
 template <class Task>
-void run(const Bench& bench, const Stream& stream, size_t n, const Task& task) {
+void run_tasks_on_device(const Bench& bench, const Stream& stream, size_t n, const Task& task) {
   const tenon_tasks tasks = {
       .run = [](void* payload, size_t i) { (*static_cast<const Task*>(payload))(i); },
       .payload = const_cast<Task*>(&task),
@@ -28,20 +29,21 @@ void run(const Bench& bench, const Stream& stream, size_t n, const Task& task) {
   bench.calls().run_tasks(stream.get(), &tasks);
 }
 
-void test_once(const Subject& subject) {
+void test_tasks_run_once(const Subject& subject) {
   const Bench bench(subject);
-  need_tasks(bench);
+  require_tasks(bench);
   const Stream stream(bench);
   for (const size_t n : {0, 1, 2, 3, 64, 1000}) {
     std::vector<std::atomic<int>> ran(n * 3);
     std::atomic<size_t> wrong{0};
-    run(bench, stream, n, [&](size_t i) {
+    run_tasks_on_device(bench, stream, n, [&](size_t i) {
       if (i >= n) {
         wrong = i;
         return;
       }
       ++ran[i];
-      run(bench, stream, 2, [&](size_t k) { ++(k < 2 ? ran[n + 2 * i + k] : ran[i]); });
+      run_tasks_on_device(bench, stream, 2,
+                          [&](size_t k) { ++(k < 2 ? ran[n + 2 * i + k] : ran[i]); });
     });
     require(wrong == 0, "of {} tasks, the device ran number {}, which does not exist", n,
             wrong.load());
@@ -52,9 +54,9 @@ void test_once(const Subject& subject) {
   }
 }
 
-void test_launches(const Subject& subject) {
+void test_launches_in_tasks(const Subject& subject) {
   const Bench bench(subject);
-  need_tasks(bench);
+  require_tasks(bench);
   const Stream stream(bench);
   const Arg x = {TENON_FLOAT32, {kN}, {}, false};
   const std::optional<size_t> line = line_of(bench.plugin(), TENON_OP_copy, {TENON_FLOAT32});
@@ -65,15 +67,15 @@ void test_launches(const Subject& subject) {
   std::vector<std::unique_ptr<Launching>> launches;
   for (size_t i = 0; i < kTasks; ++i) {
     Arg input = x;
-    input.bytes = noise(x.size(), static_cast<uint32_t>(i));
+    input.bytes = pseudorandom_bytes(x.size(), static_cast<uint32_t>(i));
     launches.push_back(
         std::make_unique<Launching>(bench, stream, copy, std::vector{input}, std::vector{x}));
   }
   std::vector<tenon_error*> errors(kTasks);
-  run(bench, stream, kTasks, [&](size_t i) { errors[i] = launches[i]->launch(); });
-  for (tenon_error* error : errors) succeed(error, "a launch in a task");
+  run_tasks_on_device(bench, stream, kTasks, [&](size_t i) { errors[i] = launches[i]->launch(); });
+  for (tenon_error* error : errors) expect_success(error, "a launch in a task");
   for (size_t i = 0; i < kTasks; ++i) {
-    expect_bytes(launches[i]->output(0), noise(x.size(), static_cast<uint32_t>(i)),
+    expect_bytes(launches[i]->output(0), pseudorandom_bytes(x.size(), static_cast<uint32_t>(i)),
                  "the output of a launch in a task");
   }
 }
@@ -83,9 +85,10 @@ void test_launches(const Subject& subject) {
 std::vector<DeviceCheck> task_checks() {
   return {
       {"tasks", "tasks", 1, "Each task, nested ones too, runs once before the call returns.",
-       test_once},
+       test_tasks_run_once},
       {"tasks", "task_launches", 1,
-       "Launches in tasks on one stream give the same results as in sequence.", test_launches},
+       "Launches in tasks on one stream give the same results as in sequence.",
+       test_launches_in_tasks},
   };
 }
 

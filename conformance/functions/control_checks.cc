@@ -17,8 +17,8 @@ struct LoopInputs {
 };
 
 // Applies y = tanh(y w) + x / 8, `n` times.
-Tensor repeated(const WhileOptions& how, const LoopInputs& in, const Tensor& n,
-                const Tensor& first) {
+Tensor repeat_step(const WhileOptions& how, const LoopInputs& in, const Tensor& n,
+                   const Tensor& first) {
   return while_loop(
       how, [&](const Tensor& i, const Tensor&) { return less(i, n); },
       [&](const Tensor& i, const Tensor& y) {
@@ -27,12 +27,12 @@ Tensor repeated(const WhileOptions& how, const LoopInputs& in, const Tensor& n,
       0, first)[1];
 }
 
-Tensors branch(const WhileOptions&, const LoopInputs& in) {
+Tensors call_cond(const WhileOptions&, const LoopInputs& in) {
   return {tenon::cond(
       greater(in.n, 0), [&] { return in.x * in.w; }, [&] { return tanh(in.x) - in.w; })};
 }
 
-Tensors choice(const WhileOptions&, const LoopInputs& in) {
+Tensors call_case(const WhileOptions&, const LoopInputs& in) {
   const tenon::Block blocks[] = {
       [&](std::span<const Tensor>) {
         return Tensors{in.x + in.w, in.w};
@@ -47,12 +47,12 @@ Tensors choice(const WhileOptions&, const LoopInputs& in) {
   return tenon::switch_case(in.n, blocks);
 }
 
-Tensors loop(const WhileOptions& how, const LoopInputs& in) {
-  return {repeated(how, in, in.n, in.x), in.x};
+Tensors call_while_loop(const WhileOptions& how, const LoopInputs& in) {
+  return {repeat_step(how, in, in.n, in.x), in.x};
 }
 
 // A loop that swaps two carried values each iteration; a third is constant.
-Tensors exchange(const WhileOptions& how, const LoopInputs& in) {
+Tensors loop_with_swapped_values(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how,
       [&](const Tensor& i, const Tensor&, const Tensor&, const Tensor&) { return less(i, in.n); },
@@ -63,8 +63,8 @@ Tensors exchange(const WhileOptions& how, const LoopInputs& in) {
   return {found[1], found[2], found[3]};
 }
 
-// A loop that computes each carried value from the other one, reversed.
-Tensors crossed(const WhileOptions& how, const LoopInputs& in) {
+// A loop that computes each of two carried values from the other one in reverse order.
+Tensors loop_with_crossed_values(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how, [&](const Tensor& i, const Tensor&, const Tensor&) { return less(i, in.n); },
       [&](const Tensor& i, const Tensor& a, const Tensor& b) {
@@ -75,7 +75,7 @@ Tensors crossed(const WhileOptions& how, const LoopInputs& in) {
 }
 
 // A loop whose number of iterations is data-dependent.
-Tensors search(const WhileOptions& how, const LoopInputs& in) {
+Tensors data_dependent_loop(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how,
       [&](const Tensor& i, const Tensor& y) {
@@ -88,7 +88,7 @@ Tensors search(const WhileOptions& how, const LoopInputs& in) {
   return {cast(found[0], {.to = in.x.dtype()}) * in.w, found[1]};
 }
 
-Tensors scanned(const WhileOptions& how, const LoopInputs& in) {
+Tensors scan_rows(const WhileOptions& how, const LoopInputs& in) {
   const tenon::Block body = [&](std::span<const Tensor> h) {
     const Tensor next = tanh(h[0] * in.w + h[1]);
     return Tensors{next, next * h[1]};
@@ -98,7 +98,7 @@ Tensors scanned(const WhileOptions& how, const LoopInputs& in) {
   return {found.carried[0], found.stacked[0]};
 }
 
-Tensors backwards(const WhileOptions& how, const LoopInputs& in) {
+Tensors scan_rows_in_reverse(const WhileOptions& how, const LoopInputs& in) {
   const tenon::Block body = [&](std::span<const Tensor> h) {
     return Tensors{h[0] * 0.5f + h[1] * in.w, h[0]};
   };
@@ -109,7 +109,7 @@ Tensors backwards(const WhileOptions& how, const LoopInputs& in) {
 
 Tensors loop_in_branch(const WhileOptions& how, const LoopInputs& in) {
   return {tenon::cond(
-      greater(in.n, 1), [&] { return repeated(how, in, in.n, in.w); },
+      greater(in.n, 1), [&] { return repeat_step(how, in, in.n, in.w); },
       [&] { return in.x * in.x; })};
 }
 
@@ -128,7 +128,7 @@ Tensors loop_in_loop(const WhileOptions& how, const LoopInputs& in) {
   return {while_loop(
       how, [&](const Tensor& i, const Tensor&) { return less(i, in.n); },
       [&](const Tensor& i, const Tensor& y) {
-        return std::array{i + 1, repeated(how, in, i, y) * 0.5f};
+        return std::array{i + 1, repeat_step(how, in, i, y) * 0.5f};
       },
       in.n - in.n, in.w)[1]};
 }
@@ -139,7 +139,7 @@ Tensors scan_in_loop(const WhileOptions& how, const LoopInputs& in) {
       [&](const Tensor& i, const Tensor& y) {
         LoopInputs inner = in;
         inner.x = y;
-        const Tensors found = scanned(how, inner);
+        const Tensors found = scan_rows(how, inner);
         return std::array{i + 1, found[0] + sum(found[1])};
       },
       in.n - in.n, in.x)[1]};
@@ -152,14 +152,14 @@ struct Form {
   bool has_loop_in_loop = false;
 };
 constexpr Form kForms[] = {
-    {"cond", branch, false},
-    {"case", choice, false},
-    {"while", loop, true},
-    {"while with swapped carried values", exchange, true},
-    {"while with carried values computed from each other", crossed, true},
-    {"while with a data-dependent number of iterations", search, true},
-    {"scan", scanned, true},
-    {"scan in reverse order", backwards, true},
+    {"cond", call_cond, false},
+    {"case", call_case, false},
+    {"while", call_while_loop, true},
+    {"while with swapped carried values", loop_with_swapped_values, true},
+    {"while with carried values computed from each other", loop_with_crossed_values, true},
+    {"while with a data-dependent number of iterations", data_dependent_loop, true},
+    {"scan", scan_rows, true},
+    {"scan in reverse order", scan_rows_in_reverse, true},
     {"while in cond", loop_in_branch, true},
     {"cond in while", branch_in_loop, true},
     {"while in while", loop_in_loop, true, true},
@@ -169,7 +169,7 @@ constexpr tenon::LoopPolicy kPolicies[] = {tenon::LoopPolicy::stack, tenon::Loop
                                            tenon::LoopPolicy::bounded};
 constexpr const char* kPolicyNames[] = {"stack", "recompute", "bounded"};
 
-Code code_of(const Form& form, tenon::LoopPolicy policy) {
+Code make_code(const Form& form, tenon::LoopPolicy policy) {
   const WhileOptions how = {.policy = policy,
                             .max_trips = policy == tenon::LoopPolicy::bounded ? 8 : 0};
   return [form, how](std::span<const Tensor> in) {
@@ -180,12 +180,13 @@ Code code_of(const Form& form, tenon::LoopPolicy policy) {
 // Inputs for `n` iterations. The values are the same for every `dtype`.
 std::vector<Operand> operands(int64_t n, int64_t n_rows, tenon_dtype dtype) {
   const auto drawn = [&](Sizes shape, uint64_t seed) {
-    Operand x = plain(TENON_FLOAT32, std::move(shape), seed);
-    x = listed(x);
+    Operand x = uniform_operand(TENON_FLOAT32, std::move(shape), seed);
+    x = explicit_operand(x);
     x.dtype = dtype;
     return x;
   };
-  return {drawn({3}, 1), drawn({3}, 2), listed(TENON_INT64, {}, {Real(n)}), drawn({n_rows, 3}, 3)};
+  return {drawn({3}, 1), drawn({3}, 2), explicit_operand(TENON_INT64, {}, {Real(n)}),
+          drawn({n_rows, 3}, 3)};
 }
 constexpr int64_t kTrips[] = {0, 1, 3, 2};
 
@@ -197,7 +198,7 @@ std::vector<Tensors> inputs_in(const Session& session, tenon_dtype dtype, int64_
 }
 
 // Compares results with the tolerance of a few dozen float32 operations.
-Fault compare_wide(const Results& got, const Results& want) {
+Fault compare_with_tolerance(const Results& got, const Results& want) {
   for (size_t k = 0; k < got.size() && k < want.size(); ++k) {
     if (got[k].shape != want[k].shape) {
       return fmt::format("output {}: {}", k, compare_types(got[k], got[k].dtype, want[k].shape));
@@ -229,8 +230,8 @@ uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
 }
 
 // Computes the results of eager code on the device, and checks them against the oracle's.
-std::vector<Results> right_results(const Bench& bench, const Form& form, const Code& code,
-                                   const Code& wide, int64_t n_rows) {
+std::vector<Results> checked_eager_results(const Bench& bench, const Form& form, const Code& code,
+                                           const Code& wide, int64_t n_rows) {
   std::vector<Results> want, oracle;
   {
     const tenon::ScopeGuard in = on_device(bench);
@@ -244,7 +245,7 @@ std::vector<Results> right_results(const Bench& bench, const Form& form, const C
   for (const Tensors& x : inputs_in(session, TENON_FLOAT64, n_rows)) {
     Results right;
     for (const Tensor& y : wide(x)) right.push_back(session.read(y));
-    if (const Fault fault = compare_wide(want[k], right); !fault.empty()) {
+    if (const Fault fault = compare_with_tolerance(want[k], right); !fault.empty()) {
       throw std::runtime_error(fmt::format("{}, {} trips, eager: {}", form.name, kTrips[k], fault));
     }
     ++k;
@@ -252,9 +253,10 @@ std::vector<Results> right_results(const Bench& bench, const Form& form, const C
   return want;
 }
 
-void require_same(const Bench& bench, const Form& form, const std::string& how,
-                  const std::function<Tensors(const Tensors&)>& called, int64_t n_rows,
-                  const std::vector<Results>& want) {
+// Checks that the results of `called` equal `want`. `how` describes the call in messages.
+void require_same_results(const Bench& bench, const Form& form, const std::string& how,
+                          const std::function<Tensors(const Tensors&)>& called, int64_t n_rows,
+                          const std::vector<Results>& want) {
   const std::vector<Tensors> inputs = inputs_in(bench.env.device, TENON_FLOAT32, n_rows);
   const Fault fault = compare_calls(bench, called, inputs, want);
   if (!fault.empty()) throw std::runtime_error(fmt::format("{}, {}: {}", form.name, how, fault));
@@ -264,12 +266,12 @@ uint64_t test_control(const Bench& bench) {
   return for_each_form([&](const Form& form) {
     uint64_t cases = 0;
     for (const int64_t n_rows : {0, 1, 4}) {
-      const Code code = code_of(form, tenon::LoopPolicy::stack);
-      const std::vector<Results> want = right_results(bench, form, code, code, n_rows);
+      const Code code = make_code(form, tenon::LoopPolicy::stack);
+      const std::vector<Results> want = checked_eager_results(bench, form, code, code, n_rows);
       const tenon::ScopeGuard in = on_device(bench);
       for (size_t policy = 0; policy < (form.has_loop ? 3u : 1u); ++policy) {
-        const tenon::Function traced = as_function(code_of(form, kPolicies[policy]));
-        require_same(
+        const tenon::Function traced = as_function(make_code(form, kPolicies[policy]));
+        require_same_results(
             bench, form, fmt::format("traced, policy {}", kPolicyNames[policy]),
             [&](const Tensors& x) { return traced(x); }, n_rows, want);
         cases += want.size();
@@ -279,7 +281,7 @@ uint64_t test_control(const Bench& bench) {
         if (!bench.env.thorough && pass.name != "fuse") continue;
         const PassesOff off({std::string(pass.name)});
         const tenon::Function traced = as_function(code);
-        require_same(
+        require_same_results(
             bench, form, fmt::format("traced, without {}", pass.name),
             [&](const Tensors& x) { return traced(x); }, n_rows, want);
         cases += want.size();
@@ -291,12 +293,12 @@ uint64_t test_control(const Bench& bench) {
 
 // Computes the results of each call, and checks that they equal those of eager code up to rounding
 // errors.
-std::vector<Results> near_results(const Bench& bench, const Form& form, const Code& code,
-                                  int64_t n_rows, const std::vector<Results>& eager) {
+std::vector<Results> checked_results(const Bench& bench, const Form& form, const Code& code,
+                                     int64_t n_rows, const std::vector<Results>& eager) {
   std::vector<Results> found;
   for (const Tensors& x : inputs_in(bench.env.device, TENON_FLOAT32, n_rows)) {
     found.push_back(read_all(bench, code(x)));
-    const Fault fault = compare_wide(found.back(), eager[found.size() - 1]);
+    const Fault fault = compare_with_tolerance(found.back(), eager[found.size() - 1]);
     if (!fault.empty()) throw std::runtime_error(fmt::format("{}, traced: {}", form.name, fault));
   }
   return found;
@@ -315,26 +317,27 @@ uint64_t test_gradients(const Bench& bench, int order) {
         for (int n = 0; n < order; ++n) code = gradient_of(code, {0, 1, 3});
         return code;
       };
-      const Code by_tape = derived(code_of(form, tenon::LoopPolicy::stack));
-      const std::vector<Results> eager = right_results(bench, form, by_tape, by_tape, n_rows);
+      const Code by_tape = derived(make_code(form, tenon::LoopPolicy::stack));
+      const std::vector<Results> eager =
+          checked_eager_results(bench, form, by_tape, by_tape, n_rows);
       const bool is_exact = order == 1 && !form.has_loop_in_loop;
       const tenon::ScopeGuard in = on_device(bench);
       for (size_t policy = 0; policy < (form.has_loop ? 3u : 1u); ++policy) {
-        const Code code = code_of(form, kPolicies[policy]);
+        const Code code = make_code(form, kPolicies[policy]);
         const Code traced_once = [f = as_function(derived(code))](std::span<const Tensor> x) {
           return f(x);
         };
         const std::vector<Results> want =
-            is_exact ? eager : near_results(bench, form, traced_once, n_rows, eager);
+            is_exact ? eager : checked_results(bench, form, traced_once, n_rows, eager);
         const std::string how =
             fmt::format("policy {}, gradients by a tape ", kPolicyNames[policy]);
         const tenon::Function within = as_function(derived(code), "gradient");
-        require_same(
+        require_same_results(
             bench, form, how + "in a function", [&](const Tensors& x) { return within(x); }, n_rows,
             want);
         const tenon::Function traced = as_function(code);
         const Code around = derived([&](std::span<const Tensor> x) { return traced(x); });
-        require_same(
+        require_same_results(
             bench, form, how + "around a function", [&](const Tensors& x) { return around(x); },
             n_rows, want);
         cases += 2 * want.size();

@@ -19,7 +19,7 @@ class LoopDrawer : Drawer {
     const Sizes shape = draw_.one_of(kShapes);
     add_loop_inputs(claims[0]->inputs[0], shape);
     for (const Claim* claim : claims) add_listed(*claim, shape, {});
-    return finished();
+    return make_program();
   }
 
   // Each reduction along rows is followed by a stage that combines its result with elements.
@@ -28,7 +28,7 @@ class LoopDrawer : Drawer {
                                                {6},    {2, 3, 4}, {9, 300}, {1, 5000}, {5, 2, 1}};
     const Sizes shape = draw_.one_of(kShapes);
     const auto n = static_cast<int64_t>(shape.size());
-    Sizes axes = some_axes(n);
+    Sizes axes = draw_axes(n);
     if (axes.empty() || draw_.coin()) {
       axes.clear();
       for (int64_t axis = draw_.between(0, n - 1); axis < n; ++axis) axes.push_back(axis);
@@ -38,7 +38,7 @@ class LoopDrawer : Drawer {
       if (i % 3 == 1) add_listed(reduction, shape, elements_of(reduction.inputs[0], shape), axes);
       if (i < claims.size()) add_listed(*claims[i], shape, values_.size() - 1);
     }
-    return finished();
+    return make_program();
   }
 
   // A program of an anchor and an epilogue. Empty if no valid call of the anchor was found.
@@ -54,17 +54,17 @@ class LoopDrawer : Drawer {
       add_listed(*claim, shape, last);
       if (steps_.size() > n_steps) last = values_.size() - 1;
     }
-    return finished();
+    return make_program();
   }
 
  private:
   void add_loop_inputs(tenon_dtype dtype, const Sizes& shape) {
     for (int i = 0; i < 4; ++i) {
-      Operand x = operand(dtype, i < 2 ? shape : part_of(shape));
+      Operand x = draw_operand(dtype, i < 2 ? shape : draw_broadcastable_shape(shape));
       x.layout = draw_.one_of(kAllLayouts);
-      put(Kind::kInput, x);
+      add_value(Kind::kInput, x);
     }
-    if (!is_bool(dtype)) put(Kind::kInput, number(dtype));
+    if (!is_bool(dtype)) add_value(Kind::kInput, draw_scalar(dtype));
     add_constants(dtype, shape);
   }
 
@@ -76,7 +76,7 @@ class LoopDrawer : Drawer {
     step.op = claim.op;
     for (const tenon_dtype wanted : claim.inputs) {
       const bool takes = step.inputs.empty() && first && dtype(*first) == wanted;
-      step.inputs.push_back(takes ? *first : like(wanted, shape));
+      step.inputs.push_back(takes ? *first : choose_value(wanted, shape));
     }
     for (const AttrFacts& attr : claim.op->attrs) {
       if (attr.type == "dtype") step.attrs[attr.name] = name_of(claim.outputs[0]);

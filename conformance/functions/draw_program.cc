@@ -42,13 +42,14 @@ class ProgramDrawer : Drawer {
     for (int64_t i = 0; i < n_inputs; ++i) {
       // Most inputs have the same dtype, so that they can be combined.
       const tenon_dtype dtype = draw_.between(0, 3) > 0 ? first : draw_.one_of(dtypes);
-      put(Kind::kInput, operand(i == 0 ? first : dtype, i == 0 ? base : part_of(base)));
+      add_value(Kind::kInput, draw_operand(i == 0 ? first : dtype,
+                                           i == 0 ? base : draw_broadcastable_shape(base)));
     }
-    if (draw_.between(0, 2) == 0) put(Kind::kInput, number(first));
+    if (draw_.between(0, 2) == 0) add_value(Kind::kInput, draw_scalar(first));
     add_constants(first, base);
     const auto n_steps = static_cast<size_t>(draw_.between(3, 10));
     for (int tries = 0; steps_.size() < n_steps && tries < 80; ++tries) add_step();
-    return finished();
+    return make_program();
   }
 
  private:
@@ -75,7 +76,7 @@ class ProgramDrawer : Drawer {
     }
   }
 
-  size_t partner(size_t k) { return like(dtype(k), shape(k)); }
+  size_t partner(size_t k) { return choose_value(dtype(k), shape(k)); }
 
   // ---- steps
 
@@ -111,7 +112,7 @@ class ProgramDrawer : Drawer {
         add(draw_.one_of(kCompare), {x, partner(x)});
         break;
       case 6: {
-        const size_t chooses = like(TENON_BOOL, shape(x)), y = partner(x);
+        const size_t chooses = choose_value(TENON_BOOL, shape(x)), y = partner(x);
         draw_.coin() ? add("where", {chooses, x, y}) : add("where", {chooses, y, x});
         break;
       }
@@ -161,7 +162,7 @@ class ProgramDrawer : Drawer {
   }
 
   bool add_reduction(const std::string& op, size_t x) {
-    return add(op, {x}, {{"axes", some_axes(rank(x))}, {"keepdims", draw_.coin()}});
+    return add(op, {x}, {{"axes", draw_axes(rank(x))}, {"keepdims", draw_.coin()}});
   }
 
   bool add_along(const std::string& op, size_t x) {
@@ -183,7 +184,7 @@ class ProgramDrawer : Drawer {
     const Sizes own = shape(x);
     if (draw_.coin()) return add("matmul", {x, x}, {{"transpose_b", true}});
     const Sizes other = {own.back(), draw_.between(1, 6)};
-    return add("matmul", {x, like(dtype(x), other)});
+    return add("matmul", {x, choose_value(dtype(x), other)});
   }
 
   bool add_gather(size_t x) {
@@ -192,8 +193,8 @@ class ProgramDrawer : Drawer {
     if (bound == 0) return false;
     const Sizes at = draw_.coin() ? Sizes{draw_.between(0, 5)} : Sizes{2, 2};
     const bool given = draw_.coin();
-    const size_t chosen =
-        put(given ? Kind::kInput : Kind::kConstant, indices(TENON_INT64, at, bound, draw_.seed()));
+    const size_t chosen = add_value(given ? Kind::kInput : Kind::kConstant,
+                                    indices(TENON_INT64, at, bound, draw_.seed()));
     return add("gather", {x, chosen}, {{"axis", axis}});
   }
 
@@ -220,7 +221,7 @@ class ProgramDrawer : Drawer {
       return add(op, {x}, {{"shape", larger}});
     }
     if (op == "expand_dims") return add(op, {x}, {{"axes", Sizes{draw_.between(0, n)}}});
-    if (op == "flip") return add(op, {x}, {{"axes", some_axes(n)}});
+    if (op == "flip") return add(op, {x}, {{"axes", draw_axes(n)}});
     if (op == "squeeze") return add(op, {x});
     if (n == 0) return false;
     const int64_t axis = draw_.between(0, n - 1), size = own[static_cast<size_t>(axis)];

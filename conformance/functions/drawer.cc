@@ -6,7 +6,7 @@ namespace tenon_kit::functions {
 
 using tenon::Tensor;
 
-Sizes Drawer::part_of(const Sizes& shape) {
+Sizes Drawer::draw_broadcastable_shape(const Sizes& shape) {
   Sizes part = shape;
   const auto how = draw_.between(0, 3);
   if (how == 0) {
@@ -17,8 +17,8 @@ Sizes Drawer::part_of(const Sizes& shape) {
   return part;
 }
 
-Operand Drawer::operand(tenon_dtype dtype, const Sizes& shape) {
-  Operand x = plain(dtype, shape, draw_.seed());
+Operand Drawer::draw_operand(tenon_dtype dtype, const Sizes& shape) {
+  Operand x = uniform_operand(dtype, shape, draw_.seed());
   if (is_float(dtype)) {
     if (draw_.between(0, 3) == 0) x.fill.kind = Fill::Kind::kSpecial;
     x.fill.low = -2;
@@ -28,7 +28,7 @@ Operand Drawer::operand(tenon_dtype dtype, const Sizes& shape) {
   return x;
 }
 
-Operand Drawer::number(tenon_dtype partner) {
+Operand Drawer::draw_scalar(tenon_dtype partner) {
   const bool floating = is_float(partner);
   Operand x;
   x.scalar = true;
@@ -40,11 +40,11 @@ Operand Drawer::number(tenon_dtype partner) {
 }
 
 void Drawer::add_constants(tenon_dtype dtype, const Sizes& shape) {
-  for (int i = 0; i < 2; ++i) put(Kind::kConstant, number(dtype));
-  put(Kind::kConstant, operand(dtype, part_of(shape)));
+  for (int i = 0; i < 2; ++i) add_value(Kind::kConstant, draw_scalar(dtype));
+  add_value(Kind::kConstant, draw_operand(dtype, draw_broadcastable_shape(shape)));
 }
 
-Sizes Drawer::some_axes(int64_t n) {
+Sizes Drawer::draw_axes(int64_t n) {
   Sizes axes;
   for (int64_t axis = 0; axis < n; ++axis) {
     if (draw_.coin()) axes.push_back(draw_.coin() ? axis : axis - n);
@@ -52,7 +52,7 @@ Sizes Drawer::some_axes(int64_t n) {
   return axes;
 }
 
-size_t Drawer::put(Kind kind, const Operand& x) {
+size_t Drawer::add_value(Kind kind, const Operand& x) {
   values_.push_back({device_.make(x), kind, x.scalar});
   (kind == Kind::kInput ? inputs_ : constants_).push_back(x);
   return values_.size() - 1;
@@ -63,7 +63,8 @@ Sizes Drawer::shape(size_t k) const {
   return Sizes(sizes.begin(), sizes.end());
 }
 
-bool Drawer::is_broadcast(const Sizes& a, const Sizes& b) {
+// Whether the two shapes can be broadcast with each other.
+bool Drawer::can_broadcast(const Sizes& a, const Sizes& b) {
   for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
     const int64_t x = a[a.size() - i], y = b[b.size() - i];
     if (x != y && x != 1 && y != 1) return false;
@@ -71,18 +72,19 @@ bool Drawer::is_broadcast(const Sizes& a, const Sizes& b) {
   return true;
 }
 
-size_t Drawer::like(tenon_dtype wanted, const Sizes& with) {
+size_t Drawer::choose_value(tenon_dtype wanted, const Sizes& with) {
   std::vector<size_t> fitting;
   bool any_tensor = false;
   for (size_t i = 0; i < values_.size(); ++i) {
     const bool number = values_[i].is_number;
     const bool fits =
         number ? is_float(dtype(i)) == is_float(wanted) && is_bool(dtype(i)) == is_bool(wanted)
-               : dtype(i) == wanted && is_broadcast(shape(i), with);
+               : dtype(i) == wanted && can_broadcast(shape(i), with);
     if (fits) fitting.push_back(i);
     any_tensor = any_tensor || (fits && !number);
   }
-  return any_tensor ? draw_.one_of(fitting) : put(Kind::kConstant, operand(wanted, with));
+  return any_tensor ? draw_.one_of(fitting)
+                    : add_value(Kind::kConstant, draw_operand(wanted, with));
 }
 
 bool Drawer::add(Step step) {
@@ -124,12 +126,12 @@ bool Drawer::add_claim(const Claim& claim) {
   step.op = claim.op;
   step.attrs = problem.attrs;
   for (const Operand& x : problem.inputs) {
-    step.inputs.push_back(put(draw_.coin() ? Kind::kInput : Kind::kConstant, x));
+    step.inputs.push_back(add_value(draw_.coin() ? Kind::kInput : Kind::kConstant, x));
   }
   return add(std::move(step));
 }
 
-Program Drawer::finished() {
+Program Drawer::make_program() {
   std::vector<bool> read(values_.size(), false);
   for (const Step& step : steps_) {
     for (const size_t k : step.inputs) read[k] = true;

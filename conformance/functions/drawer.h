@@ -29,19 +29,24 @@ class Drawer {
 
   // Draws a shape that can be broadcast to `shape`: the same, with some sizes 1, or without leading
   // axes.
-  Sizes part_of(const Sizes& shape);
-  Operand operand(tenon_dtype dtype, const Sizes& shape);
+  Sizes draw_broadcastable_shape(const Sizes& shape);
+  // Draws an operand with any layout, of special or ordinary values.
+  Operand draw_operand(tenon_dtype dtype, const Sizes& shape);
   // Draws an inline scalar for an operand of dtype `partner`. Many of them are the neutral element
   // of some op.
-  Operand number(tenon_dtype partner);
+  Operand draw_scalar(tenon_dtype partner);
+  // Adds two scalars and an operand that can be broadcast to `shape`, as constants.
   void add_constants(tenon_dtype dtype, const Sizes& shape);
-  Sizes some_axes(int64_t n);
-  size_t put(Kind kind, const Operand& x);
+  // Draws some of `n` axes; about half of them count from the end.
+  Sizes draw_axes(int64_t n);
+  // Adds an input or a constant to the program. Returns the index of its value.
+  size_t add_value(Kind kind, const Operand& x);
+  // The shape of the value with index `k`.
   Sizes shape(size_t k) const;
-  static bool is_broadcast(const Sizes& a, const Sizes& b);
+  static bool can_broadcast(const Sizes& a, const Sizes& b);
   // Chooses or makes a value of dtype `wanted` that can be broadcast with shape `with`, or a scalar
   // that adopts the dtype.
-  size_t like(tenon_dtype wanted, const Sizes& with);
+  size_t choose_value(tenon_dtype wanted, const Sizes& with);
   // Adds the step if the call works on the device and its results are small. Returns whether it was
   // added.
   bool add(Step step);
@@ -49,7 +54,7 @@ class Drawer {
   bool add_claim(const Claim& claim);
   // Chooses the outputs: most values that no step reads (the rest stay dead), and some that are
   // read.
-  Program finished();
+  Program make_program();
 
   tenon_dtype dtype(size_t k) const { return values_[k].tensor.dtype(); }
   int64_t rank(size_t k) const { return static_cast<int64_t>(values_[k].tensor.rank()); }

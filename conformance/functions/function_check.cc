@@ -14,7 +14,7 @@ using functions::Bench;
 using functions::Fault;
 using functions::Program;
 
-std::vector<FunctionCheck> join() {
+std::vector<FunctionCheck> concatenate_checks() {
   std::vector<FunctionCheck> all;
   for (std::vector<FunctionCheck> (*list)() :
        {functions::program_checks, functions::control_checks, functions::state_checks,
@@ -25,7 +25,7 @@ std::vector<FunctionCheck> join() {
 }
 
 // Runs the check on a program and describes the fault, if any. A failing call is a fault.
-Fault fault_of(const FunctionCheck& check, const Bench& bench, const Program& program) {
+Fault find_fault(const FunctionCheck& check, const Bench& bench, const Program& program) {
   try {
     return check.holds(bench, program);
   } catch (const tenon::Error& error) {
@@ -45,19 +45,20 @@ functions::Results values_of(const Bench& bench, const Program& program) {
   }
 }
 
+// Runs the check on each of its programs. Shrinks the first one that fails and stores it in `row`.
 void judge_programs(Row& row, const FunctionCheck& check, const Bench& bench, int shrink_tries,
                     const std::function<void(const std::string&)>& tell) {
   for (const Program& program : check.programs(bench)) {
     tell(to_line(program));
     ++row.cases;
-    Fault fault = fault_of(check, bench, program);
+    Fault fault = find_fault(check, bench, program);
     if (fault.empty()) continue;
     Bench thorough = bench;
     thorough.is_shrinking = true;
     const auto fails = [&](const Program& candidate) {
       // Rejects programs that fail eagerly: that is a different fault.
       if (values_of(bench, candidate).empty()) return false;
-      Fault own = fault_of(check, thorough, candidate);
+      Fault own = find_fault(check, thorough, candidate);
       if (own.empty()) return false;
       fault = std::move(own);
       return true;
@@ -77,7 +78,7 @@ void judge_programs(Row& row, const FunctionCheck& check, const Bench& bench, in
 }  // namespace
 
 const std::vector<FunctionCheck>& all_function_checks() {
-  static const std::vector<FunctionCheck> checks = join();
+  static const std::vector<FunctionCheck> checks = concatenate_checks();
   return checks;
 }
 
@@ -129,7 +130,7 @@ std::pair<bool, std::string> run_program(const FunctionCheck& check, const Bench
   }
   Bench thorough = bench;
   thorough.is_shrinking = true;
-  const Fault fault = fault_of(check, thorough, program);
+  const Fault fault = find_fault(check, thorough, program);
   const tenon::ScopeGuard in = functions::on_device(bench);
   const functions::Tensors constants = functions::make_all(bench, program.constants);
   const tenon::Function traced = functions::as_function([&](std::span<const tenon::Tensor> x) {

@@ -11,7 +11,7 @@ namespace tenon_kit::functions {
 using tenon::Tensor;
 
 size_t Program::n_values() const {
-  size_t n = n_given();
+  size_t n = n_inputs_and_constants();
   for (const Step& step : steps) n += step.n_outputs;
   return n;
 }
@@ -103,7 +103,7 @@ Tensors outputs_of(const Program& program, const Tensors& values) {
   return outputs;
 }
 
-std::vector<Operand> other_values(const std::vector<Operand>& inputs) {
+std::vector<Operand> with_other_values(const std::vector<Operand>& inputs) {
   std::vector<Operand> others = inputs;
   for (Operand& x : others) {
     if (x.scalar) {
@@ -118,7 +118,7 @@ std::vector<Operand> other_values(const std::vector<Operand>& inputs) {
   return others;
 }
 
-std::vector<Operand> other_layouts(const std::vector<Operand>& inputs) {
+std::vector<Operand> with_other_layouts(const std::vector<Operand>& inputs) {
   std::vector<Operand> others = inputs;
   for (Operand& x : others) {
     if (is_tensor(x)) x.layout = x.layout == Layout::kDense ? Layout::kStepped : Layout::kDense;
@@ -134,7 +134,7 @@ constexpr size_t kGone = SIZE_MAX;
 
 // Removes the steps for which `keep` is false, and all values that are then unused. No other step
 // may read the results of removed steps.
-Program without(const Program& program, std::vector<bool> keep) {
+Program remove_steps(const Program& program, std::vector<bool> keep) {
   std::vector<bool> needed(program.n_values(), false);
   for (const size_t k : program.outputs) needed[k] = true;
   size_t first = program.n_values();
@@ -178,14 +178,14 @@ Program without(const Program& program, std::vector<bool> keep) {
 }
 
 // Replaces a step by inputs with the values of its results.
-Program cut(const Program& program, size_t at, const Results& values) {
-  size_t first = program.n_given();
+Program replace_step(const Program& program, size_t at, const Results& values) {
+  size_t first = program.n_inputs_and_constants();
   for (size_t i = 0; i < at; ++i) first += program.steps[i].n_outputs;
   const size_t n = program.steps[at].n_outputs, n_inputs = program.inputs.size();
   Program smaller = program;
   for (size_t k = 0; k < n; ++k) {
     const Result& y = values.at(first + k);
-    smaller.inputs.push_back(listed(y.dtype, y.shape, y.values()));
+    smaller.inputs.push_back(explicit_operand(y.dtype, y.shape, y.values()));
   }
   // Indices after the inputs shift by the number of inputs added.
   const auto moved = [&](size_t k) {
@@ -198,12 +198,12 @@ Program cut(const Program& program, size_t at, const Results& values) {
   for (size_t& k : smaller.outputs) k = moved(k);
   std::vector<bool> keep(program.steps.size(), true);
   keep[at] = false;
-  return without(smaller, std::move(keep));
+  return remove_steps(smaller, std::move(keep));
 }
 
 // Replaces every size `before` by the smaller `size`, in shapes and in attributes. Along such axes,
 // inputs and constants keep their first `size` elements or, if `last`, their last ones.
-Program with_size(const Program& program, int64_t before, int64_t size, bool last) {
+Program replace_size(const Program& program, int64_t before, int64_t size, bool last) {
   Program smaller = program;
   for (std::vector<Operand>* operands : {&smaller.inputs, &smaller.constants}) {
     for (Operand& x : *operands) {
@@ -215,7 +215,7 @@ Program with_size(const Program& program, int64_t before, int64_t size, bool las
         std::rotate(x.fill.values.begin(), x.fill.values.end() - count_of(shape),
                     x.fill.values.end());
       }
-      repeat_to(x, shape);
+      resize_operand(x, shape);
     }
   }
   for (Step& step : smaller.steps) {
@@ -230,6 +230,7 @@ Program with_size(const Program& program, int64_t before, int64_t size, bool las
   return smaller;
 }
 
+// Programs in which one of the sizes is smaller.
 std::vector<Program> smaller_operands(const Program& program) {
   std::vector<int64_t> sizes;
   for (const std::vector<Operand>* operands : {&program.inputs, &program.constants}) {
@@ -242,16 +243,17 @@ std::vector<Program> smaller_operands(const Program& program) {
     for (const int64_t less : {int64_t{1}, size / 2, size < 8 ? size - 1 : size}) {
       if (less < 1 || less >= size) continue;
       for (const bool last : {false, true}) {
-        candidates.push_back(with_size(program, size, less, last));
+        candidates.push_back(replace_size(program, size, less, last));
       }
     }
   }
   return candidates;
 }
 
+// Programs in which one operand has a simpler layout or simpler values.
 std::vector<Program> plainer_operands(const Program& program) {
   std::vector<Program> candidates;
-  for (size_t i = 0; i < program.n_given(); ++i) {
+  for (size_t i = 0; i < program.n_inputs_and_constants(); ++i) {
     const auto of = [&](Program& own) -> Operand& {
       return i < own.inputs.size() ? own.inputs[i] : own.constants[i - own.inputs.size()];
     };
@@ -259,7 +261,7 @@ std::vector<Program> plainer_operands(const Program& program) {
     Operand& x = of(candidate);
     if (!is_tensor(x)) continue;
     if (x.layout != Layout::kDense) {
-      x = listed(x);
+      x = explicit_operand(x);
       candidates.push_back(candidate);
     }
     if (x.fill.kind == Fill::Kind::kSpecial) {
@@ -281,22 +283,22 @@ Program shrink(const Program& program, const std::function<Results(const Program
     return true;
   };
   const auto all = [&] { return std::vector<bool>(best.steps.size(), true); };
-  for (size_t k = program.n_given(); k < program.n_values(); ++k) {
+  for (size_t k = program.n_inputs_and_constants(); k < program.n_values(); ++k) {
     Program single = program;
     single.outputs = {k};
-    if (try_one(without(single, all()))) break;
+    if (try_one(remove_steps(single, all()))) break;
   }
   for (bool progress = true; progress && budget > 0;) {
     progress = false;
     for (size_t i = best.outputs.size(); i-- > 0 && best.outputs.size() > 1;) {
       Program fewer = best;
       fewer.outputs.erase(fewer.outputs.begin() + static_cast<ptrdiff_t>(i));
-      progress = try_one(without(fewer, all())) || try_one(fewer) || progress;
+      progress = try_one(remove_steps(fewer, all())) || try_one(fewer) || progress;
     }
     for (size_t i = 0; i < best.steps.size(); ++i) {
       const Results known = values(best);
       if (known.empty()) break;
-      progress = try_one(cut(best, i, known)) || progress;
+      progress = try_one(replace_step(best, i, known)) || progress;
     }
     for (auto* candidates : {smaller_operands, plainer_operands}) {
       const auto improve = [&] {

@@ -28,7 +28,8 @@ struct Program {
   std::vector<Step> steps;
   std::vector<size_t> outputs;
 
-  size_t n_given() const { return inputs.size() + constants.size(); }
+  // Number of inputs and constants.
+  size_t n_inputs_and_constants() const { return inputs.size() + constants.size(); }
   size_t n_values() const;
 };
 
@@ -45,8 +46,8 @@ Tensors evaluate(const Program& program, const Tensors& inputs, const Tensors& c
 Tensors outputs_of(const Program& program, const Tensors& values);
 
 // The inputs with different values, or with different layouts, for further calls of the program.
-std::vector<Operand> other_values(const std::vector<Operand>& inputs);
-std::vector<Operand> other_layouts(const std::vector<Operand>& inputs);
+std::vector<Operand> with_other_values(const std::vector<Operand>& inputs);
+std::vector<Operand> with_other_layouts(const std::vector<Operand>& inputs);
 
 // Finds a smaller program that still fails, after at most `budget` attempts. `values` computes all
 // values of a program, so that a step's results can be replaced by inputs.

@@ -35,7 +35,8 @@ std::vector<tenon_dtype> input_dtypes(const Bench& bench) {
   return dtypes;
 }
 
-std::vector<Program> drawn(const Bench& bench, size_t n, uint64_t first) {
+// Draws `n` programs. `first` is the seed of the first one.
+std::vector<Program> draw_programs(const Bench& bench, size_t n, uint64_t first) {
   const std::vector<tenon_dtype> dtypes = input_dtypes(bench);
   if (dtypes.empty()) throw Unsupported("no claimed signature takes an input");
   std::vector<Program> programs;
@@ -49,10 +50,10 @@ std::vector<Program> drawn(const Bench& bench, size_t n, uint64_t first) {
 }
 
 std::vector<Program> some_programs(const Bench& bench) {
-  return drawn(bench, bench.env.thorough ? 1500 : 120, 0);
+  return draw_programs(bench, bench.env.thorough ? 1500 : 120, 0);
 }
 std::vector<Program> few_programs(const Bench& bench) {
-  return drawn(bench, bench.env.thorough ? 400 : 40, 1 << 20);
+  return draw_programs(bench, bench.env.thorough ? 400 : 40, 1 << 20);
 }
 
 // ---- properties of a program
@@ -67,8 +68,8 @@ Code code_of(const Bench& bench, const Program& program) {
 // The inputs of three calls, each of which is repeated: the program's, other values, and other
 // layouts.
 std::vector<Tensors> inputs_of(const Bench& bench, const Program& program) {
-  return {make_all(bench, program.inputs), make_all(bench, other_values(program.inputs)),
-          make_all(bench, other_layouts(program.inputs))};
+  return {make_all(bench, program.inputs), make_all(bench, with_other_values(program.inputs)),
+          make_all(bench, with_other_layouts(program.inputs))};
 }
 
 std::vector<Results> run_eagerly(const Bench& bench, const Code& code,
@@ -80,7 +81,7 @@ std::vector<Results> run_eagerly(const Bench& bench, const Code& code,
 
 // The sets of passes to disable: none, each pass alone, and all. The smoke test uses the empty set
 // and one other.
-std::vector<std::vector<std::string>> variants(const Bench& bench, const Program& program) {
+std::vector<std::vector<std::string>> pass_sets(const Bench& bench, const Program& program) {
   std::vector<std::vector<std::string>> all = {{}, {}};
   for (const tenon::Pass& pass : tenon::passes()) {
     all[1].emplace_back(pass.name);
@@ -96,7 +97,7 @@ Fault traced_results_match(const Bench& bench, const Program& program) {
   const Code code = code_of(bench, program);
   const std::vector<Tensors> inputs = inputs_of(bench, program);
   const std::vector<Results> want = run_eagerly(bench, code, inputs);
-  for (const std::vector<std::string>& off : variants(bench, program)) {
+  for (const std::vector<std::string>& off : pass_sets(bench, program)) {
     const PassesOff passes(off);
     const tenon::Function traced = as_function(code);
     const Fault fault = compare_calls(
@@ -135,17 +136,17 @@ bool is_moderate(const Operand& x) {
   });
 }
 
-// Judges each step by itself, on the input values that occurred in the program.
-Fault matches_oracle(const Bench& bench, const Program& program) {
+// Compares each step alone with the oracle, on the input values that occurred in the program.
+Fault steps_match_oracle(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Results values = read_all(bench, evaluate(program, make_all(bench, program.inputs),
                                                   make_all(bench, program.constants)));
   const auto operand = [&](size_t k) {
     const size_t n = program.inputs.size();
-    const Operand* given = k < n                   ? &program.inputs[k]
-                           : k < program.n_given() ? &program.constants[k - n]
-                                                   : nullptr;
-    Operand x = listed(values[k].dtype, values[k].shape, values[k].values());
+    const Operand* given = k < n                                  ? &program.inputs[k]
+                           : k < program.n_inputs_and_constants() ? &program.constants[k - n]
+                                                                  : nullptr;
+    Operand x = explicit_operand(values[k].dtype, values[k].shape, values[k].values());
     x.scalar = given && given->scalar;
     return x;
   };
@@ -159,7 +160,7 @@ Fault matches_oracle(const Bench& bench, const Program& program) {
       for (Real& value : x.fill.values) value = rounded(value, x.dtype);
     }
   };
-  size_t next = program.n_given();
+  size_t next = program.n_inputs_and_constants();
   for (const Step& step : program.steps) {
     const size_t first = std::exchange(next, next + step.n_outputs);
     Problem problem;
@@ -179,11 +180,12 @@ Fault matches_oracle(const Bench& bench, const Program& program) {
   return "";
 }
 
-Fault holds_differentiated(const Bench& bench, const Program& program) {
+// Checks that first- and second-order gradients of the function equal those of eager code.
+Fault gradients_match(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const std::vector<Tensors> inputs = inputs_of(bench, program);
   const Code code = code_of(bench, program);
-  const std::vector<size_t> sources = sources_of(program.inputs);
+  const std::vector<size_t> sources = differentiable_inputs(program.inputs);
   const tenon::Function traced = as_function(code);
   const auto call = [](const tenon::Function& f) {
     return [&f](const Tensors& x) { return f(x); };
@@ -248,7 +250,7 @@ bool is_reduction(const Claim& claim) {
 }
 
 // Claims for loop programs, grouped by the dtype of their first input, in random order.
-ClaimsByDType listed_for_loops(Draw& draw) {
+ClaimsByDType shuffled_loop_claims(Draw& draw) {
   if (loop_claims().empty() || !guard::has_loops())
     throw Unsupported("the plugin claims no op for loop programs");
   ClaimsByDType by_dtype;
@@ -267,7 +269,7 @@ std::vector<Program> loop_programs(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
-    for (const auto& [dtype, claims] : listed_for_loops(draw)) {
+    for (const auto& [dtype, claims] : shuffled_loop_claims(draw)) {
       for (size_t i = 0; i < claims.size(); i += kInOne) {
         const size_t n = std::min(kInOne, claims.size() - i);
         programs.push_back(draw_loop(bench.env.device, {&claims[i], n}, draw.seed()));
@@ -283,7 +285,7 @@ std::vector<Program> row_programs(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
-    for (auto& [dtype, claims] : listed_for_loops(draw)) {
+    for (auto& [dtype, claims] : shuffled_loop_claims(draw)) {
       const auto rest = std::stable_partition(claims.begin(), claims.end(),
                                               [](const Claim* x) { return is_reduction(*x); });
       const auto n_reductions = static_cast<size_t>(rest - claims.begin());
@@ -304,7 +306,7 @@ std::vector<Program> programs_with_epilogues(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
-    ClaimsByDType others = listed_for_loops(draw);
+    ClaimsByDType others = shuffled_loop_claims(draw);
     for (const Claim& anchor : anchor_claims()) {
       std::vector<const Claim*>& claims = others[anchor.outputs.at(0)];
       std::erase_if(claims, [](const Claim* x) { return is_reduction(*x); });
@@ -379,13 +381,13 @@ std::vector<FunctionCheck> program_checks() {
        .name = "traced_right",
        .what = "The calls of such programs stay within the ops' error bounds.",
        .programs = some_programs,
-       .holds = matches_oracle},
+       .holds = steps_match_oracle},
       {.part = "functions.programs",
        .name = "traced_gradients",
        .what = "Their first and second gradients are bitwise equal for an eager tape, a tape "
                "inside a function and a tape around one.",
        .programs = few_programs,
-       .holds = holds_differentiated},
+       .holds = gradients_match},
       {.part = "functions.loops",
        .name = "in_loops",
        .what = "Each call marked LOOP has the same result in a loop as alone, to the bit.",

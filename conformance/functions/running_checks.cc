@@ -23,7 +23,7 @@ struct Form {
   Tensors (*code)(const Tensor& x, const Tensor& n);
 };
 
-Tensors chain(const Tensor& x, const Tensor&) {
+Tensors elementwise_chain(const Tensor& x, const Tensor&) {
   const Tensor y = tanh(x * 0.5f + 1.f) - x;
   return {y * y, maximum(x, y)};
 }
@@ -31,29 +31,31 @@ Tensors reductions(const Tensor& x, const Tensor&) {
   const Tensor m = sum(x, {.axes = {1}, .keepdims = true});
   return {x - m, matmul(x, x, {.transpose_b = true})};
 }
-Tensors loop(const Tensor& x, const Tensor& n) {
+Tensors call_while_loop(const Tensor& x, const Tensor& n) {
   return {tenon::while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
                             [&](const Tensor& i, const Tensor& y) {
                               return std::array{i + 1, y * 0.75f + x};
                             },
                             n - n, x)[1]};
 }
-Tensors gradient(const Tensor& x, const Tensor&) {
+Tensors compute_gradient(const Tensor& x, const Tensor&) {
   const tenon::Tape tape;
   tape.watch(x);
   const Tensor loss = sum(square(tanh(x) * x));
   return {loss, tape.gradient(loss, x)};
 }
-constexpr Form kForms[] = {
-    {"a chain", chain}, {"reductions", reductions}, {"a loop", loop}, {"a gradient", gradient}};
+constexpr Form kForms[] = {{"a chain", elementwise_chain},
+                           {"reductions", reductions},
+                           {"a loop", call_while_loop},
+                           {"a gradient", compute_gradient}};
 
-tenon::Function function_of(const Form& form) {
+tenon::Function make_function(const Form& form) {
   return as_function([&form](std::span<const Tensor> in) { return form.code(in[0], in[1]); },
                      form.name);
 }
-Tensors inputs_of(const Session& session, uint64_t seed, int64_t trips = 5) {
-  return {session.make(plain(TENON_FLOAT32, {4, 5}, seed)),
-          session.make(listed(TENON_INT64, {}, {Real(trips)}))};
+Tensors make_inputs(const Session& session, uint64_t seed, int64_t trips = 5) {
+  return {session.make(uniform_operand(TENON_FLOAT32, {4, 5}, seed)),
+          session.make(explicit_operand(TENON_INT64, {}, {Real(trips)}))};
 }
 
 // Runs each form for which the device has kernels, and returns their number.
@@ -78,19 +80,19 @@ uint64_t for_each_form(const std::function<void(const Form&)>& run) {
 
 // ---- repeated calls
 
-uint64_t test_steady(const Bench& bench) {
+uint64_t test_repeated_calls(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   const tenon::Device device = bench.env.device.scope().device();
   return for_each_form([&](const Form& form) {
-    const tenon::Function traced = function_of(form);
-    const Tensors inputs = inputs_of(bench.env.device, 1);
+    const tenon::Function traced = make_function(form);
+    const Tensors inputs = make_inputs(bench.env.device, 1);
     const auto call = [&] {
       traced(inputs);
       bench.env.device.scope().wait();
     };
     for (int i = 0; i < 8; ++i) call();
-    guard::fail_at(guard::Call::kPrepare, 0);
-    guard::fail_at(guard::Call::kAllocate, 0);
+    guard::inject_failure(guard::Call::kPrepare, 0);
+    guard::inject_failure(guard::Call::kAllocate, 0);
     const uint64_t recordings = guard::n_recordings();
     const tenon_memory_info before = device.memory();
     for (int i = 0; i < 100; ++i) call();
@@ -100,11 +102,14 @@ uint64_t test_steady(const Bench& bench) {
       throw std::runtime_error(
           fmt::format("{}: in a hundred repeated calls, {} {}", form.name, n, what));
     };
-    require_none(guard::n_calls(guard::Call::kPrepare), "kernels are prepared");
-    require_none(guard::n_calls(guard::Call::kAllocate), "buffers are allocated");
-    require_none(guard::n_recordings() - recordings, "recordings are made");
-    require_none(after.live_bytes - before.live_bytes, "bytes are not released");
-    require_none(after.held_bytes - before.held_bytes, "bytes of device memory are not released");
+    require_none(guard::n_calls(guard::Call::kPrepare),
+                 "kernels were prepared, but repeated calls must reuse them");
+    require_none(guard::n_calls(guard::Call::kAllocate),
+                 "buffers were allocated, but repeated calls must reuse them");
+    require_none(guard::n_recordings() - recordings,
+                 "recordings were made, but repeated calls must replay them");
+    require_none(after.live_bytes - before.live_bytes, "more bytes of tensors are in use");
+    require_none(after.held_bytes - before.held_bytes, "more bytes of device memory are held");
   });
 }
 
@@ -115,11 +120,11 @@ uint64_t test_cancelled(const Bench& bench) {
     throw Unsupported("the platform has no threads, so no thread can cancel a call");
   const tenon::ScopeGuard in = on_device(bench);
   const Session& device = bench.env.device;
-  const tenon::Function traced = function_of(kForms[2]);
-  const Results want = read_all(bench, loop(inputs_of(device, 1)[0], inputs_of(device, 1)[1]));
-  for (int call = 0; call < 3; ++call) traced(inputs_of(device, 1));
+  const tenon::Function traced = make_function(kForms[2]);
+  const Results want = read_all(bench, loop(make_inputs(device, 1)[0], make_inputs(device, 1)[1]));
+  for (int call = 0; call < 3; ++call) traced(make_inputs(device, 1));
   constexpr int64_t kEndless = int64_t{1} << 50;
-  const Tensors endless = inputs_of(device, 1, kEndless);
+  const Tensors endless = make_inputs(device, 1, kEndless);
   for (int round = 0; round < 3; ++round) {
     std::atomic<bool> ended{false};
     // A cancellation affects only work already submitted, so a thread repeats it until the call
@@ -141,7 +146,7 @@ uint64_t test_cancelled(const Bench& bench) {
     canceller.join();
     if (!said.empty()) throw std::runtime_error("cancelled: " + said);
     // A cancellation may have come too late. It must not affect the next call.
-    const Fault fault = same_bits(read_all(bench, traced(inputs_of(device, 1))), want);
+    const Fault fault = same_bits(read_all(bench, traced(make_inputs(device, 1))), want);
     if (!fault.empty()) throw std::runtime_error("the call after a cancelled call: " + fault);
   }
   return 3;
@@ -150,12 +155,12 @@ uint64_t test_cancelled(const Bench& bench) {
 uint64_t test_failures(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   return for_each_form([&](const Form& form) {
-    const Tensors inputs = inputs_of(bench.env.device, 1);
+    const Tensors inputs = make_inputs(bench.env.device, 1);
     const Results want = read_all(bench, form.code(inputs[0], inputs[1]));
-    const tenon::Function traced = function_of(form);
+    const tenon::Function traced = make_function(form);
     for (int call = 0; call < 4; ++call) traced(inputs);
     for (uint64_t n = 1; n <= 12; ++n) {
-      guard::fail_at(guard::Call::kLaunch, n);
+      guard::inject_failure(guard::Call::kLaunch, n);
       bool failed = false;
       try {
         read_all(bench, traced(inputs));
@@ -164,7 +169,7 @@ uint64_t test_failures(const Bench& bench) {
         failed = true;
       }
       const bool reached = guard::n_calls(guard::Call::kLaunch) >= n;
-      guard::fail_at(guard::Call::kLaunch, 0);
+      guard::inject_failure(guard::Call::kLaunch, 0);
       if (reached && !failed) {
         throw std::runtime_error(
             fmt::format("{}: launch {} failed, but no error was reported", form.name, n));
@@ -183,8 +188,8 @@ uint64_t test_failures(const Bench& bench) {
 constexpr size_t kThreads = 4;
 
 // Runs `run` in several threads, each with its own scope. Rethrows an exception of any thread.
-void in_threads(const Bench& bench,
-                const std::function<void(const Session& own, size_t thread)>& run) {
+void run_in_threads(const Bench& bench,
+                    const std::function<void(const Session& own, size_t thread)>& run) {
   std::mutex mutex;
   std::string fault;
   std::vector<Thread> threads;
@@ -204,21 +209,21 @@ void in_threads(const Bench& bench,
   if (!fault.empty()) throw std::runtime_error("while other threads run: " + fault);
 }
 
-uint64_t test_shared(const Bench& bench) {
+uint64_t test_shared_function(const Bench& bench) {
   return for_each_form([&](const Form& form) {
     std::vector<Results> want;
     std::optional<tenon::Function> traced;
     {
       const tenon::ScopeGuard in = on_device(bench);
-      traced = function_of(form);
+      traced = make_function(form);
       for (size_t i = 0; i < kThreads; ++i) {
-        const Tensors inputs = inputs_of(bench.env.device, i, static_cast<int64_t>(i));
+        const Tensors inputs = make_inputs(bench.env.device, i, static_cast<int64_t>(i));
         want.push_back(read_all(bench, form.code(inputs[0], inputs[1])));
       }
     }
     // The function is not traced yet, so the threads also race to trace it.
-    in_threads(bench, [&](const Session& own, size_t thread) {
-      const Tensors inputs = inputs_of(own, thread, static_cast<int64_t>(thread));
+    run_in_threads(bench, [&](const Session& own, size_t thread) {
+      const Tensors inputs = make_inputs(own, thread, static_cast<int64_t>(thread));
       for (int call = 0; call < (bench.env.thorough ? 300 : 40); ++call) {
         Results got;
         for (const Tensor& y : (*traced)(inputs)) got.push_back(own.read(y));
@@ -237,17 +242,17 @@ uint64_t test_shared_states(const Bench& bench) {
   std::optional<tenon::Variable> counter;
   {
     const tenon::ScopeGuard in = on_device(bench);
-    counter.emplace(bench.env.device.make(listed(TENON_FLOAT32, {3}, {0, 100, 200})));
+    counter.emplace(bench.env.device.make(explicit_operand(TENON_FLOAT32, {3}, {0, 100, 200})));
     const tenon::Variable cell = *counter;
     step = as_function([cell](std::span<const Tensor> in) {
       cell.assign(cell + in[0]);
       return Tensors{cell.read()};
     });
     // On a device without `add`, this call fails with UNIMPLEMENTED.
-    (*step)(Tensors{bench.env.device.make(listed(TENON_FLOAT32, {3}, {0, 0, 0}))});
+    (*step)(Tensors{bench.env.device.make(explicit_operand(TENON_FLOAT32, {3}, {0, 0, 0}))});
   }
-  in_threads(bench, [&](const Session& own, size_t) {
-    const Tensors one = {own.make(listed(TENON_FLOAT32, {3}, {1, 1, 1}))};
+  run_in_threads(bench, [&](const Session& own, size_t) {
+    const Tensors one = {own.make(explicit_operand(TENON_FLOAT32, {3}, {1, 1, 1}))};
     for (int call = 0; call < n_calls; ++call) (*step)(one);
     own.scope().wait();
   });
@@ -271,7 +276,7 @@ std::vector<FunctionCheck> running_checks() {
        .name = "steady",
        .what = "A repeated call prepares no kernel, and a hundred repeated calls allocate no "
                "additional memory.",
-       .test = test_steady},
+       .test = test_repeated_calls},
       {.part = "functions.running",
        .name = "cancelled",
        .what = "A loop in a function can be cancelled, and the next call is correct.",
@@ -284,7 +289,7 @@ std::vector<FunctionCheck> running_checks() {
        .name = "shared_functions",
        .what = "Four threads in four scopes trace and call one function, and each gets its own "
                "results.",
-       .test = test_shared},
+       .test = test_shared_function},
       {.part = "functions.running",
        .name = "shared_states",
        .what = "No step is lost if four threads call one function that updates a variable.",

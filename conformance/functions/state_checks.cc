@@ -19,12 +19,12 @@ struct World {
   tenon::Generator g;
 };
 
-Operand numbers(uint64_t seed) { return plain(TENON_FLOAT32, {2, 3}, seed); }
+Operand float_operand(uint64_t seed) { return uniform_operand(TENON_FLOAT32, {2, 3}, seed); }
 
-World new_world(const Bench& bench) {
+World make_world(const Bench& bench) {
   const Session& device = bench.env.device;
-  return {tenon::Variable(device.make(numbers(11))), tenon::Variable(device.make(numbers(12))),
-          tenon::Generator(7)};
+  return {tenon::Variable(device.make(float_operand(11))),
+          tenon::Variable(device.make(float_operand(12))), tenon::Generator(7)};
 }
 
 // A named body that takes x (float32[2,3]) and n (int64[]).
@@ -37,34 +37,34 @@ Tensors read_after_write(const World& w, const Tensor& x, const Tensor&) {
   w.a.assign(w.a * 0.5f + x);
   return {w.a + x};
 }
-Tensors written_in_order(const World& w, const Tensor& x, const Tensor&) {
+Tensors assign_repeatedly(const World& w, const Tensor& x, const Tensor&) {
   w.a.assign(x);
   w.b.assign(w.a + w.b);
   w.a.assign(w.b * 2.f);
   return {w.a.read(), w.b.read()};
 }
-Tensors value_from_before(const World& w, const Tensor& x, const Tensor&) {
+Tensors return_previous_value(const World& w, const Tensor& x, const Tensor&) {
   const Tensor before = w.a;
   w.a.assign(x + before);
   return {before, w.a - before};
 }
-Tensors exchanged(const World& w, const Tensor& x, const Tensor&) {
+Tensors swap_variables(const World& w, const Tensor& x, const Tensor&) {
   const Tensor a = w.a, b = w.b;
   w.a.assign(b);
   w.b.assign(a);
   return {w.a * x};
 }
-Tensors turned_around(const World& w, const Tensor& x, const Tensor&) {
+Tensors assign_view(const World& w, const Tensor& x, const Tensor&) {
   w.a.assign(flip(w.a, {.axes = {1}}));
   return {w.a + x, w.a};
 }
-Tensors given_and_kept(const World& w, const Tensor& x, const Tensor&) {
+Tensors return_and_assign(const World& w, const Tensor& x, const Tensor&) {
   const Tensor y = w.a + x;
   w.a.assign(y);
   w.b.assign(y);
   return {y, y * 2.f};
 }
-Tensors in_a_branch(const World& w, const Tensor& x, const Tensor& n) {
+Tensors assign_in_branch(const World& w, const Tensor& x, const Tensor& n) {
   const tenon::Block then = [&](std::span<const Tensor>) {
     w.a.assign(w.a + x);
     return Tensors{w.b * 2.f};
@@ -76,7 +76,7 @@ Tensors in_a_branch(const World& w, const Tensor& x, const Tensor& n) {
   const Tensors found = tenon::cond(greater(n, 1), then, otherwise);
   return {found[0], w.a + w.b};
 }
-Tensors in_a_loop(const World& w, const Tensor& x, const Tensor& n) {
+Tensors assign_in_loop(const World& w, const Tensor& x, const Tensor& n) {
   const Tensor y = tenon::while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
                                      [&](const Tensor& i, const Tensor& y) {
                                        w.a.assign(w.a * 0.5f + y);
@@ -85,19 +85,19 @@ Tensors in_a_loop(const World& w, const Tensor& x, const Tensor& n) {
                                      n - n, x)[1];
   return {y};
 }
-Tensors drawn(const World& w, const Tensor& x, const Tensor&) {
+Tensors draw_uniform_numbers(const World& w, const Tensor& x, const Tensor&) {
   const Tensor first = w.g.uniform({2, 3}), second = w.g.uniform({5});
   w.a.assign(first);
   return {first + x, second, w.g.bernoulli({7}, 0.5)};
 }
-Tensors drawn_in_a_loop(const World& w, const Tensor& x, const Tensor& n) {
+Tensors draw_in_loop(const World& w, const Tensor& x, const Tensor& n) {
   return {tenon::while_loop([&](const Tensor& i, const Tensor&) { return less(i, n); },
                             [&](const Tensor& i, const Tensor& y) {
                               return std::array{i + 1, y + w.g.uniform({2, 3})};
                             },
                             n - n, x)[1]};
 }
-Tensors drawn_in_a_branch(const World& w, const Tensor& x, const Tensor& n) {
+Tensors draw_in_branch(const World& w, const Tensor& x, const Tensor& n) {
   const Tensor y = tenon::cond(
       greater(n, 1),
       [&] {
@@ -107,7 +107,7 @@ Tensors drawn_in_a_branch(const World& w, const Tensor& x, const Tensor& n) {
   return {y, w.g.uniform({2})};
 }
 // A step of gradient descent with momentum.
-Tensors trained(const World& w, const Tensor& x, const Tensor&) {
+Tensors training_step(const World& w, const Tensor& x, const Tensor&) {
   const tenon::Tape tape;
   const Tensor a = w.a;
   tape.watch(a);
@@ -120,17 +120,17 @@ Tensors trained(const World& w, const Tensor& x, const Tensor&) {
 
 constexpr Form kForms[] = {
     {"reads a variable after assigning it", read_after_write},
-    {"assigns a variable several times", written_in_order},
-    {"returns the previous value of a variable", value_from_before},
-    {"swaps two variables", exchanged},
-    {"assigns a view of a variable to it", turned_around},
-    {"returns a value and assigns it to two variables", given_and_kept},
-    {"a branch assigns", in_a_branch},
-    {"a loop assigns", in_a_loop},
-    {"numbers are drawn", drawn},
-    {"a loop draws", drawn_in_a_loop},
-    {"a branch draws", drawn_in_a_branch},
-    {"a training step", trained},
+    {"assigns a variable several times", assign_repeatedly},
+    {"returns the previous value of a variable", return_previous_value},
+    {"swaps two variables", swap_variables},
+    {"assigns a view of a variable to it", assign_view},
+    {"returns a value and assigns it to two variables", return_and_assign},
+    {"a branch assigns", assign_in_branch},
+    {"a loop assigns", assign_in_loop},
+    {"numbers are drawn", draw_uniform_numbers},
+    {"a loop draws", draw_in_loop},
+    {"a branch draws", draw_in_branch},
+    {"a training step", training_step},
 };
 constexpr int64_t kTrips[] = {2, 0, 3, 1, 2, 5};
 
@@ -141,8 +141,9 @@ std::vector<Results> run(const Bench& bench, const World& world,
   std::vector<Results> all;
   Tensors before;  // The outputs of the previous call.
   for (size_t call = 0; call < std::size(kTrips); ++call) {
-    const Tensors in = {bench.env.device.make(numbers(20 + call)),
-                        bench.env.device.make(listed(TENON_INT64, {}, {Real(kTrips[call])}))};
+    const Tensors in = {
+        bench.env.device.make(float_operand(20 + call)),
+        bench.env.device.make(explicit_operand(TENON_INT64, {}, {Real(kTrips[call])}))};
     const Tensors outputs = code(in);
     Results results = read_all(bench, outputs);
     for (const Result& x : read_all(bench, {world.a.read(), world.b.read(), world.g.state()})) {
@@ -170,7 +171,7 @@ uint64_t test_states(const Bench& bench) {
     for (const bool fused : {true, false}) {
       const PassesOff off(fused ? std::vector<std::string>() : std::vector<std::string>{"fuse"});
       try {
-        const World plain_world = new_world(bench), world = new_world(bench);
+        const World plain_world = make_world(bench), world = make_world(bench);
         const std::vector<Results> want = run(bench, plain_world, [&](const Tensors& x) {
           return form.code(plain_world, x[0], x[1]);
         });
@@ -258,8 +259,8 @@ Fault donation_preserves_values(const Bench& bench, const Program& program) {
 uint64_t test_dead_calls(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   const Session& device = bench.env.device;
-  const Tensor x = device.make(plain(TENON_FLOAT32, {3}, 1));
-  const Tensor at = device.make(listed(TENON_INT64, {1}, {5}));
+  const Tensor x = device.make(uniform_operand(TENON_FLOAT32, {3}, 1));
+  const Tensor at = device.make(explicit_operand(TENON_INT64, {1}, {5}));
   const Code code = [](std::span<const Tensor> v) {
     const Tensor unused = tenon::gather(v[0], v[1]);
     return Tensors{v[0] + v[0]};

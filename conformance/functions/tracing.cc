@@ -25,7 +25,7 @@ Tensors make_all(const Bench& bench, const std::vector<Operand>& operands) {
     return bench.env.device.make(operands);
   }
   std::vector<Operand> without;
-  for (const Operand& x : operands) without.push_back(flushed(x));
+  for (const Operand& x : operands) without.push_back(flush_subnormals(x));
   return bench.env.device.make(without);
 }
 
@@ -72,7 +72,7 @@ Code gradient_of(const Code& code, const std::vector<size_t>& sources) {
   };
 }
 
-std::vector<size_t> sources_of(const std::vector<Operand>& inputs) {
+std::vector<size_t> differentiable_inputs(const std::vector<Operand>& inputs) {
   std::vector<size_t> sources;
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (!inputs[k].scalar && is_float(inputs[k].dtype)) sources.push_back(k);

@@ -17,8 +17,8 @@ inline tenon::ScopeGuard on_device(const Bench& bench) {
 tenon::Function as_function(const Code& code, const char* name = "traced");
 
 Results read_all(const Bench& bench, const Tensors& tensors);
-// Makes tensors of the operands. For a device that flushes subnormals, these are replaced by zeros:
-// if a function eliminates an op such as adding -0, values would otherwise not be flushed.
+// Makes tensors of the operands. If the device flushes subnormals, they are replaced by zeros,
+// because a function that eliminates an op, such as adding -0, would not flush them.
 Tensors make_all(const Bench& bench, const std::vector<Operand>& operands);
 
 // Calls the code three times with each of the inputs in turn. The first call traces, the next one
@@ -44,6 +44,6 @@ class PassesOff {
 // differentiate.
 Code gradient_of(const Code& code, const std::vector<size_t>& sources);
 // The indices of the inputs that can be differentiated by, that is, of floating-point tensors.
-std::vector<size_t> sources_of(const std::vector<Operand>& inputs);
+std::vector<size_t> differentiable_inputs(const std::vector<Operand>& inputs);
 
 }  // namespace tenon_kit::functions

@@ -34,7 +34,7 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
   // Float inputs are drawn from the range that the op's cases use.
   const std::vector<Problem> own = retargeted_cases(claim);
   const auto input = [&](size_t i, Sizes shape) {
-    Operand x = plain(claim.inputs[i], std::move(shape), draw.seed());
+    Operand x = uniform_operand(claim.inputs[i], std::move(shape), draw.seed());
     for (const Problem& problem : own) {
       if (i >= problem.inputs.size() || problem.inputs[i].absent) continue;
       const Fill& fill = problem.inputs[i].fill;
@@ -46,7 +46,7 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
     set_domain(claim, x);
     return x;
   };
-  // Each axis of each input has full size, has size 1, or is a missing leading axis.
+  // Each axis of each input has the full size or size 1; leading axes may be missing.
   const Sizes shape = draw_shape(draw, 1, 4);
   const auto rank = static_cast<int64_t>(shape.size());
   Problem problem;

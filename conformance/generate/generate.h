@@ -28,18 +28,23 @@ class Draw {
  public:
   explicit Draw(uint64_t seed, const SizeRequest& wish = {}) : engine_(seed), wish_(wish) {}
 
+  // The requested properties of the problem.
   const SizeRequest& wish() const { return wish_; }
   bool has_size_request() const { return wish_.rank >= 0 || wish_.size >= 0; }
 
   int64_t between(int64_t low, int64_t high) {  // Both ends are inclusive.
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
   }
+  // Draws true or false.
   bool coin() { return (engine_() & 1) != 0; }
+  // Draws a seed.
   uint64_t seed() { return engine_() >> 16; }
+  // Draws one of the choices.
   template <class T>
   const T& one_of(const std::vector<T>& choices) {
     return choices[static_cast<size_t>(between(0, static_cast<int64_t>(choices.size()) - 1))];
   }
+  // Draws one of the choices, to be modified.
   template <class T>
   T& one_of(std::vector<T>& choices) {
     return choices[static_cast<size_t>(between(0, static_cast<int64_t>(choices.size()) - 1))];
@@ -72,7 +77,7 @@ Sizes shape_of_rank(int64_t rank);
 std::vector<Problem> retargeted_cases(const Claim& claim);
 
 // Draws `n` problems with the generator of the op's family, or from resized cases if it has none.
-std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed);
+std::vector<Problem> generate_problems(const Claim& claim, size_t n, uint64_t seed);
 
 // Whether the call is valid: type inference accepts it and infers the claim's dtypes, and its
 // indices are in range.
@@ -82,8 +87,8 @@ bool is_valid(const Problem& problem, const Claim& claim, const Session& session
 std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
                                     const Session& session);
 
-// Whether the op has common configurations. These include those with the sizes of real networks
-// only if `real` is true.
+// Whether the op has common configurations. Those with the sizes of real networks count only if
+// `real` is true.
 bool has_common_problems(const OpFacts& op, bool real);
 // The op's common configurations that the claim's dtypes permit. Those with the sizes of real
 // networks are included only if `real` is true.
@@ -95,7 +100,7 @@ std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish,
                                     const Session& session);
 
 // An operand of this dtype with numbers between -1 and 1, or small integers.
-Operand plain(tenon_dtype dtype, Sizes shape, uint64_t seed);
+Operand uniform_operand(tenon_dtype dtype, Sizes shape, uint64_t seed);
 // An operand with indices in [0, bound); it must be empty if the bound is 0.
 Operand indices(tenon_dtype dtype, Sizes shape, int64_t bound, uint64_t seed);
 

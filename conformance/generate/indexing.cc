@@ -49,7 +49,7 @@ void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   }
   Problem problem;
   problem.attrs["axis"] = draw.coin() ? axis : axis - rank;
-  problem.inputs = {plain(claim.inputs[0], x, draw.seed()),
+  problem.inputs = {uniform_operand(claim.inputs[0], x, draw.seed()),
                     index_operand(claim.inputs[1], picks, x[static_cast<size_t>(axis)], draw)};
   problems.push_back(std::move(problem));
 }
@@ -74,10 +74,10 @@ void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   }
   Problem problem;
   problem.attrs["axis"] = axis;
-  problem.inputs = {plain(claim.inputs[0], x, draw.seed()),
+  problem.inputs = {uniform_operand(claim.inputs[0], x, draw.seed()),
                     indices(claim.inputs[1], picks, x[static_cast<size_t>(axis)], draw.seed())};
   if (scatter) {
-    problem.inputs.push_back(plain(claim.inputs[2], picks, draw.seed()));
+    problem.inputs.push_back(uniform_operand(claim.inputs[2], picks, draw.seed()));
     if (!is_bool(claim.inputs[0])) {
       problem.attrs["reduction"] = draw_reduction(draw, claim.inputs[0]);
     }
@@ -93,6 +93,7 @@ int64_t depth_of(Draw& draw, int64_t rank) {
   return turn == 1 ? rank : turn == 2 ? (rank + 1) / 2 : 1;
 }
 
+// Adds gather_nd or scatter_nd, whose indices are tuples.
 void add_nd(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   Sizes x = data_shape(draw, 1, 4);
   const auto rank = static_cast<int64_t>(x.size());
@@ -110,10 +111,10 @@ void add_nd(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   tuples.push_back(depth);
   result.insert(result.end(), x.begin() + depth, x.end());
   Problem problem;
-  problem.inputs = {plain(claim.inputs[0], x, draw.seed()),
+  problem.inputs = {uniform_operand(claim.inputs[0], x, draw.seed()),
                     indices(claim.inputs[1], tuples, bound, draw.seed())};
   if (claim.op->name == "scatter_nd") {
-    problem.inputs.push_back(plain(claim.inputs[2], result, draw.seed()));
+    problem.inputs.push_back(uniform_operand(claim.inputs[2], result, draw.seed()));
     if (!is_bool(claim.inputs[0])) {
       problem.attrs["reduction"] = draw_reduction(draw, claim.inputs[0]);
     }

@@ -14,22 +14,23 @@ const std::set<std::string> kOfLastAxes = {"layer_norm", "rms_norm"};
 const std::set<std::string> kOfChannels = {"group_norm", "batch_norm_train", "batch_norm",
                                            "instance_norm"};
 const std::set<std::string> kLosses = {"softmax_cross_entropy", "sparse_softmax_cross_entropy"};
-// Number of leading operands that have the shape of the parameters.
+// Number of operands, from the first one on, that have the shape of the optimizer's parameters.
 size_t n_parameter_shaped(const std::string& name) {
   if (name == "sgd") return 2;
   if (name == "momentum" || name == "rmsprop" || name == "adagrad") return 3;
   return name == "adam" || name == "adamw" || name == "lamb" ? 4 : 0;
 }
 
-Operand positive(tenon_dtype dtype, Sizes shape, Draw& draw) {
-  Operand x = plain(dtype, std::move(shape), draw.seed());
+// An operand with values that are positive and not close to zero.
+Operand positive_operand(tenon_dtype dtype, Sizes shape, Draw& draw) {
+  Operand x = uniform_operand(dtype, std::move(shape), draw.seed());
   x.fill.low = is_float(dtype) ? 0.25 : 1;
   x.fill.high = is_float(dtype) ? 1 : 5;
   return x;
 }
 
 // A gated activation (glu, swiglu). The axis that is split must have an even size.
-Problem gated(const Claim& claim, Draw& draw) {
+Problem gated_activation(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 1, 4);
   const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
   set_size(draw, shape, draw.wish().turn < 3 ? axis : 0);
@@ -37,7 +38,7 @@ Problem gated(const Claim& claim, Draw& draw) {
   if (draw.wish().turn >= 3 || draw.wish().rank >= 0) size = 2 * std::max<int64_t>(1, size / 2);
   Problem problem;
   problem.attrs["axis"] = axis;
-  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], shape, draw.seed())};
   return problem;
 }
 
@@ -49,10 +50,10 @@ Problem norm_of_last_axes(const Claim& claim, Draw& draw) {
   set_size(draw, shape, draw.wish().turn < 3 ? axis : 0);
   Problem problem;
   problem.attrs["axis"] = axis;
-  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], shape, draw.seed())};
   const Sizes behind(shape.begin() + axis, shape.end());
   for (size_t i = 1; i < claim.inputs.size(); ++i) {
-    problem.inputs.push_back(plain(claim.inputs[i], behind, draw.seed()));
+    problem.inputs.push_back(uniform_operand(claim.inputs[i], behind, draw.seed()));
   }
   return problem;
 }
@@ -64,9 +65,9 @@ Problem norm_of_channels(const Claim& claim, Draw& draw) {
   set_size(draw, shape, draw_axis(draw, static_cast<int64_t>(shape.size())));
   Problem problem;
   if (claim.op->attr("num_groups")) problem.attrs["num_groups"] = shape[1] % 2 == 0 ? 2 : 1;
-  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], shape, draw.seed())};
   for (size_t i = 1; i < claim.inputs.size(); ++i) {
-    problem.inputs.push_back(positive(claim.inputs[i], {shape[1]}, draw));
+    problem.inputs.push_back(positive_operand(claim.inputs[i], {shape[1]}, draw));
   }
   return problem;
 }
@@ -81,27 +82,30 @@ Problem attention(const Claim& claim, Draw& draw) {
   Problem problem;
   problem.attrs["is_causal"] = draw.coin();
   if (draw.coin()) problem.attrs["softcap"] = 1.5;
-  problem.inputs = {plain(claim.inputs[0], {1, heads * sharing, queries, size}, draw.seed()),
-                    plain(claim.inputs[1], {1, heads, keys, size}, draw.seed()),
-                    plain(claim.inputs[2], {1, heads, keys, sizes[3]}, draw.seed())};
+  problem.inputs = {
+      uniform_operand(claim.inputs[0], {1, heads * sharing, queries, size}, draw.seed()),
+      uniform_operand(claim.inputs[1], {1, heads, keys, size}, draw.seed()),
+      uniform_operand(claim.inputs[2], {1, heads, keys, sizes[3]}, draw.seed())};
   if (claim.inputs.size() > 3 && claim.inputs[3] != TENON_DTYPE_NONE && draw.coin()) {
-    problem.inputs.push_back(plain(claim.inputs[3], {queries, keys}, draw.seed()));
+    problem.inputs.push_back(uniform_operand(claim.inputs[3], {queries, keys}, draw.seed()));
   }
   return problem;
 }
 
-Problem loss(const Claim& claim, Draw& draw) {
+// A classification loss: scores, and either class indices or probabilities.
+Problem classification_loss(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 2, 2);
   set_size(draw, shape, draw_axis(draw, static_cast<int64_t>(shape.size())));
   Problem problem;
-  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], shape, draw.seed())};
   const bool sparse = claim.op->name == "sparse_softmax_cross_entropy";
   problem.inputs.push_back(sparse ? indices(claim.inputs[1], {shape[0]}, shape[1], draw.seed())
-                                  : positive(claim.inputs[1], shape, draw));
+                                  : positive_operand(claim.inputs[1], shape, draw));
   return problem;
 }
 
-Problem step(const Claim& claim, Draw& draw) {
+// A step of an optimizer: tensors with the parameters' shape, then scalars.
+Problem optimizer_step(const Claim& claim, Draw& draw) {
   // An optimizer step treats all axes alike, so `turn` makes no difference.
   Sizes shape = draw_shape(draw, 0, 1);
   // There are many combinations of dtypes for step and rate; only a few of them are tried with many
@@ -113,9 +117,9 @@ Problem step(const Claim& claim, Draw& draw) {
   for (size_t i = 0; i < claim.inputs.size(); ++i) {
     // The last operand with the parameters' shape is, or may be, the mean of squares, so it must be
     // positive.
-    problem.inputs.push_back(i + 1 < alike
-                                 ? plain(claim.inputs[i], shape, draw.seed())
-                                 : positive(claim.inputs[i], i < alike ? shape : Sizes(), draw));
+    problem.inputs.push_back(
+        i + 1 < alike ? uniform_operand(claim.inputs[i], shape, draw.seed())
+                      : positive_operand(claim.inputs[i], i < alike ? shape : Sizes(), draw));
   }
   return problem;
 }
@@ -125,12 +129,12 @@ Problem step(const Claim& claim, Draw& draw) {
 void add_layers(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const std::string& name = claim.op->name;
   if (!draw.has_size_request()) return;
-  if (kGated.contains(name)) problems.push_back(gated(claim, draw));
+  if (kGated.contains(name)) problems.push_back(gated_activation(claim, draw));
   if (kOfLastAxes.contains(name)) problems.push_back(norm_of_last_axes(claim, draw));
   if (kOfChannels.contains(name)) problems.push_back(norm_of_channels(claim, draw));
   if (name == "attention" && draw.wish().size >= 0) problems.push_back(attention(claim, draw));
-  if (kLosses.contains(name)) problems.push_back(loss(claim, draw));
-  if (n_parameter_shaped(name) > 0) problems.push_back(step(claim, draw));
+  if (kLosses.contains(name)) problems.push_back(classification_loss(claim, draw));
+  if (n_parameter_shaped(name) > 0) problems.push_back(optimizer_step(claim, draw));
 }
 
 }  // namespace tenon_kit

@@ -1,5 +1,5 @@
-// Generates matrices far from singular for factorisations and solvers. With others, the error would
-// depend on the condition number more than on the implementation.
+// Generates matrices far from singular for factorisations and solvers. The error for other matrices
+// would depend on the condition number more than on the implementation.
 
 #include <algorithm>
 #include <set>
@@ -21,7 +21,7 @@ const std::set<std::string> kSymmetric = {"cholesky", "eigh"};
 Operand matrices(tenon_dtype dtype, const Sizes& shape, bool symmetric, int64_t least,
                  uint64_t seed) {
   const int64_t rows = shape[shape.size() - 2], columns = shape.back();
-  Reals values = plain(dtype, shape, seed).values();
+  Reals values = uniform_operand(dtype, shape, seed).values();
   for (Real& x : values) x /= 4;
   const auto at = [&](int64_t first, int64_t i, int64_t j) -> Real& {
     return values[static_cast<size_t>(first + i * columns + j)];
@@ -32,7 +32,7 @@ Operand matrices(tenon_dtype dtype, const Sizes& shape, bool symmetric, int64_t 
       at(first, i, i) += Real(least + 3 * i);
     }
   }
-  return listed(dtype, shape, std::move(values));
+  return explicit_operand(dtype, shape, std::move(values));
 }
 
 }  // namespace
@@ -81,8 +81,8 @@ void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& pr
     const int64_t n = draw.between(1, 5);
     const AttrValue* const given = problem.attrs.find("left");
     const bool left = !given || given->flag();
-    problem.inputs.push_back(
-        plain(claim.inputs[1], left ? with_batch(rows, n) : with_batch(n, rows), draw.seed()));
+    problem.inputs.push_back(uniform_operand(
+        claim.inputs[1], left ? with_batch(rows, n) : with_batch(n, rows), draw.seed()));
   }
   for (Operand& x : problem.inputs) {
     for (Real& value : x.fill.values) value = rounded(value, x.dtype);

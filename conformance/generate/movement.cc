@@ -23,7 +23,7 @@ void add_concat(const Claim& claim, Draw& draw, Problem& problem) {
     Sizes part = shape;
     const bool keeps = draw.wish().size >= 0 && i == 0;
     if (!keeps) part[static_cast<size_t>(axis)] = draw.between(0, 5);
-    problem.inputs.push_back(plain(claim.inputs[0], part, draw.seed()));
+    problem.inputs.push_back(uniform_operand(claim.inputs[0], part, draw.seed()));
   }
 }
 
@@ -38,9 +38,9 @@ void add_pad(const Claim& claim, Draw& draw, Problem& problem) {
     pads.push_back(padded ? draw.between(0, 3) : 0);
   }
   problem.attrs["pads"] = pads;
-  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], shape, draw.seed())};
   if (claim.inputs.size() > 1 && draw.coin()) {
-    problem.inputs.push_back(plain(claim.inputs[1], {}, draw.seed()));
+    problem.inputs.push_back(uniform_operand(claim.inputs[1], {}, draw.seed()));
   }
 }
 
@@ -56,11 +56,11 @@ void add_block(const Claim& claim, Draw& draw, Problem& problem) {
   const auto rank = static_cast<int64_t>(shape.size());
   Operand starts = indices(claim.inputs.back(), {rank}, 12, draw.seed());
   starts.fill.low = -3;
-  problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], shape, draw.seed())};
   if (claim.op->name == "dynamic_slice") {
     problem.attrs["sizes"] = block;
   } else {
-    problem.inputs.push_back(plain(claim.inputs[1], block, draw.seed()));
+    problem.inputs.push_back(uniform_operand(claim.inputs[1], block, draw.seed()));
   }
   problem.inputs.push_back(starts);
 }
@@ -73,7 +73,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   if (name == "copy" || name == "cast") {
     Sizes shape = draw_shape(draw, 0, 4);
     if (draw.has_size_request()) set_requested_size(draw, shape);
-    problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
+    problem.inputs = {uniform_operand(claim.inputs[0], shape, draw.seed())};
     if (is_float(claim.inputs[0]) && is_integer(claim.outputs[0])) {
       // Casts of values between -1 and 1 to integers would all give 0.
       problem.inputs[0].fill.low = is_signed(claim.outputs[0]) ? -100 : 0;
@@ -90,7 +90,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
     Sizes shape = draw_shape(draw, 0, 4);
     if (draw.has_size_request()) set_requested_size(draw, shape);
     problem.attrs["shape"] = shape;
-    problem.inputs = {plain(claim.inputs[0], {}, draw.seed())};
+    problem.inputs = {uniform_operand(claim.inputs[0], {}, draw.seed())};
   } else if (name == "iota") {
     Sizes shape = draw_shape(draw, 1, 4);
     problem.attrs["axis"] = set_requested_size(draw, shape);

@@ -27,60 +27,61 @@ struct Window {
   Size size = Size::kSmall;
 };
 
-AttrValues attrs_of(int64_t stride, int64_t pad, int64_t dilation = 1, int64_t group = 1) {
+// Attributes of a convolution or pooling with equal values along both spatial axes.
+AttrValues window_attrs(int64_t stride, int64_t pad, int64_t dilation = 1, int64_t group = 1) {
   return {{"strides", Sizes{stride, stride}},
           {"pads", Sizes{pad, pad, pad, pad}},
           {"dilations", Sizes{dilation, dilation}},
           {"group", group}};
 }
 
-const std::vector<Window>& convolutions() {
+const std::vector<Window>& convolution_windows() {
   static const std::vector<Window> all = {
       // Kernel size and stride: 1x1, 3x3 with stride 1, 3x3 with stride 2, 7x7 with stride 2.
-      {{2, 5, 4, 6}, {3, 5, 1, 1}, {2, 3, 4, 6}, attrs_of(1, 0)},
-      {{2, 3, 6, 5}, {4, 3, 3, 3}, {2, 4, 6, 5}, attrs_of(1, 1)},
-      {{2, 3, 7, 8}, {4, 3, 3, 3}, {2, 4, 4, 4}, attrs_of(2, 1)},
-      {{1, 3, 11, 12}, {2, 3, 7, 7}, {1, 2, 6, 6}, attrs_of(2, 3)},
+      {{2, 5, 4, 6}, {3, 5, 1, 1}, {2, 3, 4, 6}, window_attrs(1, 0)},
+      {{2, 3, 6, 5}, {4, 3, 3, 3}, {2, 4, 6, 5}, window_attrs(1, 1)},
+      {{2, 3, 7, 8}, {4, 3, 3, 3}, {2, 4, 4, 4}, window_attrs(2, 1)},
+      {{1, 3, 11, 12}, {2, 3, 7, 7}, {1, 2, 6, 6}, window_attrs(2, 3)},
       // Depthwise convolutions with one and with two filters per channel; then grouped
       // convolutions
       // with dilation.
-      {{2, 4, 6, 5}, {4, 1, 3, 3}, {2, 4, 6, 5}, attrs_of(1, 1, 1, 4)},
-      {{1, 3, 7, 6}, {6, 1, 3, 3}, {1, 6, 4, 3}, attrs_of(2, 1, 1, 3)},
-      {{1, 6, 7, 8}, {4, 3, 3, 3}, {1, 4, 7, 8}, attrs_of(1, 2, 2, 2)},
-      {{1, 4, 9, 8}, {6, 2, 3, 2}, {1, 6, 3, 4}, attrs_of(2, 0, 2, 2)},
+      {{2, 4, 6, 5}, {4, 1, 3, 3}, {2, 4, 6, 5}, window_attrs(1, 1, 1, 4)},
+      {{1, 3, 7, 6}, {6, 1, 3, 3}, {1, 6, 4, 3}, window_attrs(2, 1, 1, 3)},
+      {{1, 6, 7, 8}, {4, 3, 3, 3}, {1, 4, 7, 8}, window_attrs(1, 2, 2, 2)},
+      {{1, 4, 9, 8}, {6, 2, 3, 2}, {1, 6, 3, 4}, window_attrs(2, 0, 2, 2)},
       // Sizes of ResNet and MobileNet layers.
-      {{2, 64, 14, 14}, {96, 64, 1, 1}, {2, 96, 14, 14}, attrs_of(1, 0), Size::kReal},
-      {{2, 32, 28, 28}, {32, 32, 3, 3}, {2, 32, 28, 28}, attrs_of(1, 1), Size::kReal},
-      {{2, 32, 28, 28}, {48, 32, 3, 3}, {2, 48, 14, 14}, attrs_of(2, 1), Size::kReal},
-      {{1, 3, 96, 96}, {16, 3, 7, 7}, {1, 16, 48, 48}, attrs_of(2, 3), Size::kReal},
-      {{2, 48, 28, 28}, {48, 1, 3, 3}, {2, 48, 28, 28}, attrs_of(1, 1, 1, 48), Size::kReal},
-      {{1, 32, 28, 28}, {48, 8, 3, 3}, {1, 48, 28, 28}, attrs_of(1, 2, 2, 4), Size::kReal},
+      {{2, 64, 14, 14}, {96, 64, 1, 1}, {2, 96, 14, 14}, window_attrs(1, 0), Size::kReal},
+      {{2, 32, 28, 28}, {32, 32, 3, 3}, {2, 32, 28, 28}, window_attrs(1, 1), Size::kReal},
+      {{2, 32, 28, 28}, {48, 32, 3, 3}, {2, 48, 14, 14}, window_attrs(2, 1), Size::kReal},
+      {{1, 3, 96, 96}, {16, 3, 7, 7}, {1, 16, 48, 48}, window_attrs(2, 3), Size::kReal},
+      {{2, 48, 28, 28}, {48, 1, 3, 3}, {2, 48, 28, 28}, window_attrs(1, 1, 1, 48), Size::kReal},
+      {{1, 32, 28, 28}, {48, 8, 3, 3}, {1, 48, 28, 28}, window_attrs(1, 2, 2, 4), Size::kReal},
   };
   return all;
 }
 
-const std::vector<Window>& pools() {
+const std::vector<Window>& pooling_windows() {
   static const std::vector<Window> all = {
-      {{2, 3, 6, 8}, {2, 2}, {}, attrs_of(2, 0)},
-      {{1, 2, 7, 9}, {2, 2}, {}, attrs_of(2, 0)},
-      {{2, 2, 9, 8}, {3, 3}, {}, attrs_of(2, 1)},
-      {{1, 3, 7, 7}, {3, 3}, {}, attrs_of(1, 1)},
-      {{4, 16, 28, 28}, {2, 2}, {}, attrs_of(2, 0), Size::kReal},
-      {{2, 16, 56, 56}, {3, 3}, {}, attrs_of(2, 1), Size::kReal},
+      {{2, 3, 6, 8}, {2, 2}, {}, window_attrs(2, 0)},
+      {{1, 2, 7, 9}, {2, 2}, {}, window_attrs(2, 0)},
+      {{2, 2, 9, 8}, {3, 3}, {}, window_attrs(2, 1)},
+      {{1, 3, 7, 7}, {3, 3}, {}, window_attrs(1, 1)},
+      {{4, 16, 28, 28}, {2, 2}, {}, window_attrs(2, 0), Size::kReal},
+      {{2, 16, 56, 56}, {3, 3}, {}, window_attrs(2, 1), Size::kReal},
   };
   return all;
 }
 
-std::vector<Common> windows() {
+std::vector<Common> window_configurations() {
   std::vector<Common> all;
-  for (const Window& conv : convolutions()) {
+  for (const Window& conv : convolution_windows()) {
     all.push_back({"conv", conv.attrs, {conv.x, conv.w, {conv.w[0]}}, conv.size});
     all.push_back({"conv_backward_input", conv.attrs, {conv.y, conv.w}, conv.size});
     all.back().attrs["shape"] = conv.x;
     all.push_back({"conv_backward_filter", conv.attrs, {conv.x, conv.y}, conv.size});
     all.back().attrs["shape"] = conv.w;
   }
-  for (const Window& pool : pools()) {
+  for (const Window& pool : pooling_windows()) {
     for (const char* op : {"max_pool", "avg_pool", "window_sum"}) {
       all.push_back({op, {{"kernel_shape", pool.w}}, {pool.x}, pool.size});
       for (const char* name : {"strides", "pads"}) all.back().attrs[name] = *pool.attrs.find(name);
@@ -91,7 +92,7 @@ std::vector<Common> windows() {
 
 // ---- layers
 
-std::vector<Common> layers() {
+std::vector<Common> layer_configurations() {
   const Size real = Size::kReal;
   std::vector<Common> all = {
       {"layer_norm", {}, {{3, 5, 24}, {24}, {24}}},
@@ -144,19 +145,19 @@ Problem table_problem(const Claim& claim, uint64_t seed) {
     return shape;
   };
   Problem problem;
-  problem.inputs = {plain(claim.inputs[0], of(kRows), seed),
-                    listed(claim.inputs[1], has_tuples ? Sizes{n, 1} : Sizes{n}, rows)};
-  if (writes) problem.inputs.push_back(plain(claim.inputs[2], of(n), seed + 1));
+  problem.inputs = {uniform_operand(claim.inputs[0], of(kRows), seed),
+                    explicit_operand(claim.inputs[1], has_tuples ? Sizes{n, 1} : Sizes{n}, rows)};
+  if (writes) problem.inputs.push_back(uniform_operand(claim.inputs[2], of(n), seed + 1));
   return problem;
 }
 
-// Number of random bits: more than blocks with 16-bit counters can number.
+// Number of random values to draw. In blocks of four, they overflow a 16-bit block counter.
 constexpr int64_t kBits = 300000;
 
-const std::vector<Common>& all_common() {
+const std::vector<Common>& common_configurations() {
   static const std::vector<Common> all = [] {
-    std::vector<Common> list = windows();
-    for (Common& layer : layers()) list.push_back(std::move(layer));
+    std::vector<Common> list = window_configurations();
+    for (Common& layer : layer_configurations()) list.push_back(std::move(layer));
     return list;
   }();
   return all;
@@ -171,7 +172,7 @@ bool is_quick(const Claim& claim) {
 }  // namespace
 
 bool has_common_problems(const OpFacts& op, bool real) {
-  const auto& all = all_common();
+  const auto& all = common_configurations();
   return std::any_of(all.begin(), all.end(), [&](const Common& c) { return op.name == c.op; }) ||
          (real && (op.name == "rng_bits" || kTables.contains(op.name)));
 }
@@ -179,14 +180,14 @@ bool has_common_problems(const OpFacts& op, bool real) {
 std::vector<Problem> common_problems(const Claim& claim, bool real, uint64_t seed,
                                      const Session& session) {
   std::vector<Problem> problems;
-  for (const Common& common : all_common()) {
+  for (const Common& common : common_configurations()) {
     const bool is_wanted = common.size == Size::kSmall || (real && is_quick(claim));
     if (claim.op->name != common.op || !is_wanted) continue;
     Problem problem;
     problem.attrs = common.attrs;
     for (size_t i = 0; i < common.shapes.size(); ++i) {
       if (i >= claim.inputs.size() || claim.inputs[i] == TENON_DTYPE_NONE) break;
-      problem.inputs.push_back(plain(claim.inputs[i], common.shapes[i], seed + i));
+      problem.inputs.push_back(uniform_operand(claim.inputs[i], common.shapes[i], seed + i));
       // Scales and variances are positive.
       if (is_norm(claim.op->name) && i > 0) problem.inputs.back().fill.low = 0.25;
     }
@@ -197,7 +198,7 @@ std::vector<Problem> common_problems(const Claim& claim, bool real, uint64_t see
     problems.push_back(retargeted_cases(claim).at(0));
     problems.back().name.clear();
     problems.back().expected.clear();
-    problems.back().inputs = {plain(claim.inputs[0], {6}, seed)};
+    problems.back().inputs = {uniform_operand(claim.inputs[0], {6}, seed)};
     problems.back().attrs["shape"] = Sizes{kBits};
   }
   for (Problem& problem : problems) problem.op = claim.op;

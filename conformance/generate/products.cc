@@ -22,7 +22,8 @@ void add_matmul(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
     a.insert(a.begin(), which == 2 ? 1 : size);
     if (i == 0 || which != 3) b.insert(b.begin(), which == 3 ? 1 : size);
   }
-  problem.inputs = {plain(claim.inputs[0], a, draw.seed()), plain(claim.inputs[1], b, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], a, draw.seed()),
+                    uniform_operand(claim.inputs[1], b, draw.seed())};
   problems.push_back(std::move(problem));
 }
 
@@ -53,17 +54,18 @@ void add_requested(const Claim& claim, Draw& draw, std::vector<Problem>& problem
   append(b, k, n, transpose_b);
   if (wish.rank == 1 && wish.turn != 2) a = {k};
   if (wish.rank == 1 && wish.turn != 1) b = {k};
-  problem.inputs = {plain(claim.inputs[0], a, draw.seed()), plain(claim.inputs[1], b, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], a, draw.seed()),
+                    uniform_operand(claim.inputs[1], b, draw.seed())};
   problems.push_back(std::move(problem));
 }
 
 void add_gemm(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const int64_t m = draw.between(1, 33), k = draw.between(1, 33), n = draw.between(1, 33);
   Problem problem;
-  problem.inputs = {plain(claim.inputs[0], {m, k}, draw.seed()),
-                    plain(claim.inputs[1], {k, n}, draw.seed())};
+  problem.inputs = {uniform_operand(claim.inputs[0], {m, k}, draw.seed()),
+                    uniform_operand(claim.inputs[1], {k, n}, draw.seed())};
   if (claim.inputs.size() > 2 && draw.coin()) {
-    problem.inputs.push_back(plain(claim.inputs[2], {n}, draw.seed()));
+    problem.inputs.push_back(uniform_operand(claim.inputs[2], {n}, draw.seed()));
   }
   problems.push_back(std::move(problem));
 }

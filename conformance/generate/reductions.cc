@@ -18,7 +18,7 @@ const std::set<std::string> kAlongAxis = {"argmax", "argmin", "cumsum",  "cumpro
 
 // Replaces values so that results can reveal a fault: long products are neither 0 nor overflow, and
 // `any` and `all` do not always give the same value.
-Operand telling(const std::string& name, Operand x, Draw& draw) {
+Operand revealing_operand(const std::string& name, Operand x, Draw& draw) {
   const double count = static_cast<double>(count_of(x.shape));
   const bool product = name == "prod" || name == "cumprod";
   if (product && is_float(x.dtype)) {
@@ -75,7 +75,8 @@ void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& proble
     problem.attrs["axes"] = axes;
     if (claim.op->attr("keepdims")) problem.attrs["keepdims"] = draw.coin();
   }
-  problem.inputs = {telling(name, plain(claim.inputs[0], shape, draw.seed()), draw)};
+  problem.inputs = {
+      revealing_operand(name, uniform_operand(claim.inputs[0], shape, draw.seed()), draw)};
   problems.push_back(std::move(problem));
 }
 

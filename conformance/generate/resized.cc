@@ -10,18 +10,18 @@
 namespace tenon_kit {
 namespace {
 
-bool is_drawn(const Operand& x) { return x.fill.kind == Fill::Kind::kUniform; }
+bool has_uniform_values(const Operand& x) { return x.fill.kind == Fill::Kind::kUniform; }
 
 // Whether the operand's values may be repeated. Some cases list values that are numerically hard on
 // purpose, and repeating these would make them harder.
-bool is_easy(const Operand& x) {
-  return is_drawn(x) || !is_float(x.dtype) ||
+bool may_repeat_values(const Operand& x) {
+  return has_uniform_values(x) || !is_float(x.dtype) ||
          std::all_of(x.fill.values.begin(), x.fill.values.end(),
                      [](Real value) { return real_abs(value) <= 100; });
 }
 
-// Maps indices that are out of range into it. Returns false if no index is valid.
-bool keep_in_range(Problem& problem) {
+// Replaces indices that are out of range by valid ones. Returns false if no index is valid.
+bool wrap_indices(Problem& problem) {
   const IndexRule* const rule = index_rule_of(*problem.op);
   if (!rule || problem.inputs.size() <= rule->input) return true;
   Operand& x = problem.inputs[rule->input];
@@ -48,7 +48,7 @@ void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   std::vector<Problem> templates = retargeted_cases(claim);
   std::erase_if(templates, [](const Problem& p) {
     return std::any_of(p.inputs.begin(), p.inputs.end(), [](const Operand& x) {
-      return !x.absent && (x.scalar || count_of(x.shape) == 0 || !is_easy(x));
+      return !x.absent && (x.scalar || count_of(x.shape) == 0 || !may_repeat_values(x));
     });
   });
   if (templates.empty()) return;
@@ -78,10 +78,10 @@ void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
       if (size == from || (multiples && size % from == 0)) size = size / from * to;
     }
     if (count_of(shape) > (draw.has_size_request() ? 5000 : 20000)) return;
-    repeat_to(x, shape);
-    if (is_drawn(x)) x.fill.seed = draw.seed();
+    resize_operand(x, shape);
+    if (has_uniform_values(x)) x.fill.seed = draw.seed();
   }
-  if (keep_in_range(problem)) problems.push_back(std::move(problem));
+  if (wrap_indices(problem)) problems.push_back(std::move(problem));
 }
 
 }  // namespace tenon_kit

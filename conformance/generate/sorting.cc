@@ -9,8 +9,8 @@ namespace tenon_kit {
 namespace {
 
 // An operand with few distinct values, to test ties.
-Operand few_values(tenon_dtype dtype, Sizes shape, Draw& draw) {
-  Operand x = plain(dtype, std::move(shape), draw.seed());
+Operand operand_with_ties(tenon_dtype dtype, Sizes shape, Draw& draw) {
+  Operand x = uniform_operand(dtype, std::move(shape), draw.seed());
   if (!is_float(dtype)) return x;
   Reals values = x.values();
   for (Real& value : values) value = real_rint(value * 8) / 8;
@@ -19,7 +19,7 @@ Operand few_values(tenon_dtype dtype, Sizes shape, Draw& draw) {
 }
 
 // Sorts each row along the last axis in ascending order.
-Operand sorted(Operand x) {
+Operand sort_rows(Operand x) {
   Reals values = x.values();
   const int64_t n = x.shape.back();
   for (auto line = values.begin(); n > 0 && line != values.end(); line += n) {
@@ -55,8 +55,8 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   if (name == "top_k") problem.attrs["k"] = draw.between(0, shape[axis]);
   // Gradients are checked only without ties, which are kinks.
   problem.check_gradient = draw.coin();
-  problem.inputs = {problem.check_gradient ? plain(claim.inputs[0], shape, draw.seed())
-                                           : few_values(claim.inputs[0], shape, draw)};
+  problem.inputs = {problem.check_gradient ? uniform_operand(claim.inputs[0], shape, draw.seed())
+                                           : operand_with_ties(claim.inputs[0], shape, draw)};
   if (name == "unique" && is_bool(claim.inputs[0])) {
     // All elements are true except the last, so the indices that `unique` returns are mostly not
     // zero. Zeros would hide errors.
@@ -69,15 +69,15 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
     // A requested shape applies to the values that are searched for, or to the sorted values if
     // `turn` is 0.
     const bool is_sought = draw.has_size_request() && (draw.wish().turn > 0 || rank != 1);
-    if (is_sought) problem.inputs[0] = few_values(claim.inputs[0], {17}, draw);
-    problem.inputs[0] = sorted(problem.inputs[0]);
+    if (is_sought) problem.inputs[0] = operand_with_ties(claim.inputs[0], {17}, draw);
+    problem.inputs[0] = sort_rows(problem.inputs[0]);
     const Sizes sought = is_sought ? shape : Sizes{draw.between(0, 40)};
-    problem.inputs.push_back(few_values(claim.inputs[1], sought, draw));
+    problem.inputs.push_back(operand_with_ties(claim.inputs[1], sought, draw));
   }
   if (name == "bincount") {
     problem.inputs[0] = indices(claim.inputs[0], shape, 9, draw.seed());
     if (claim.inputs.size() > 1 && draw.coin()) {
-      problem.inputs.push_back(plain(claim.inputs[1], shape, draw.seed()));
+      problem.inputs.push_back(uniform_operand(claim.inputs[1], shape, draw.seed()));
     }
   }
   problems.push_back(std::move(problem));

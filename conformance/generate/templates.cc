@@ -7,7 +7,7 @@
 namespace tenon_kit {
 namespace {
 
-// The claim's dtype for input `i`. Variadic inputs all have the dtype of the last listed one.
+// The claim's dtype for input `i`. All variadic inputs have the claim's last input dtype.
 tenon_dtype dtype_of_input(const Claim& claim, size_t i) {
   if (claim.inputs.empty()) return TENON_DTYPE_NONE;
   return claim.inputs[std::min(i, claim.inputs.size() - 1)];
@@ -47,11 +47,13 @@ void retarget_attrs(Problem& problem, const Claim& claim) {
   }
 }
 
-uint64_t seed_of(const Claim& claim, uint64_t seed) {
+// Combines the seed with the op, so that different ops draw different problems.
+uint64_t mix_seed(const Claim& claim, uint64_t seed) {
   return seed ^ (uint64_t{claim.op->id} << 32);
 }
 
-void add_of_family(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+// Adds problems by the generator of the op's family; nothing if the op belongs to no family.
+void add_problems_of_family(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   add_elementwise(claim, draw, problems);
   add_reductions(claim, draw, problems);
   add_products(claim, draw, problems);
@@ -126,7 +128,7 @@ Sizes draw_shape(Draw& draw, int64_t min_rank, int64_t most_rank) {
   return shape;
 }
 
-Operand plain(tenon_dtype dtype, Sizes shape, uint64_t seed) {
+Operand uniform_operand(tenon_dtype dtype, Sizes shape, uint64_t seed) {
   Operand x;
   x.dtype = dtype;
   x.shape = std::move(shape);
@@ -143,7 +145,7 @@ Operand plain(tenon_dtype dtype, Sizes shape, uint64_t seed) {
 }
 
 Operand indices(tenon_dtype dtype, Sizes shape, int64_t bound, uint64_t seed) {
-  Operand x = plain(dtype, std::move(shape), seed);
+  Operand x = uniform_operand(dtype, std::move(shape), seed);
   x.fill.low = 0;
   x.fill.high = static_cast<double>(bound);
   return x;
@@ -198,13 +200,13 @@ bool is_valid(const Problem& problem, const Claim& claim, const Session& session
   }
 }
 
-std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
-  Draw draw(seed_of(claim, seed));
+std::vector<Problem> generate_problems(const Claim& claim, size_t n, uint64_t seed) {
+  Draw draw(mix_seed(claim, seed));
   std::vector<Problem> problems;
   size_t before = 1;
   while (problems.size() < n && problems.size() != before) {
     before = problems.size();
-    add_of_family(claim, draw, problems);
+    add_problems_of_family(claim, draw, problems);
   }
   // Some resized cases are invalid, so try more of them.
   for (size_t i = 0; problems.size() < n && i < 3 * n; ++i) add_resized(claim, draw, problems);
@@ -217,9 +219,9 @@ std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
 
 std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish, uint64_t seed,
                                     const Session& session) {
-  Draw draw(seed_of(claim, seed) + static_cast<uint64_t>(wish.turn), wish);
+  Draw draw(mix_seed(claim, seed) + static_cast<uint64_t>(wish.turn), wish);
   std::vector<Problem> problems;
-  add_of_family(claim, draw, problems);
+  add_problems_of_family(claim, draw, problems);
   if (problems.empty()) add_resized(claim, draw, problems);
   for (Problem& problem : problems) {
     problem.op = claim.op;
@@ -233,7 +235,8 @@ std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish,
 std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
                                     const Session& session) {
   std::vector<Problem> problems = retargeted_cases(claim);
-  for (Problem& more : generated(claim, n_generated, seed)) problems.push_back(std::move(more));
+  for (Problem& more : generate_problems(claim, n_generated, seed))
+    problems.push_back(std::move(more));
   std::erase_if(problems, [&](const Problem& p) { return !is_valid(p, claim, session); });
   return problems;
 }

@@ -47,7 +47,7 @@ Window draw_window(Draw& draw) {
   return w;
 }
 
-Sizes joined(Sizes front, const Sizes& back) {
+Sizes join_sizes(Sizes front, const Sizes& back) {
   front.insert(front.end(), back.begin(), back.end());
   return front;
 }
@@ -61,9 +61,9 @@ void add_windows(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   const bool pool = name == "max_pool" || name == "window_sum" || name == "avg_pool";
   if (!conv && !filter && !input && !pool) return;
   const Window w = draw_window(draw);
-  const Sizes x = joined({w.batch, w.channels}, w.in);
-  const Sizes f = joined({w.filters, w.channels / w.group}, w.kernel);
-  const Sizes y = joined({w.batch, w.filters}, w.out);
+  const Sizes x = join_sizes({w.batch, w.channels}, w.in);
+  const Sizes f = join_sizes({w.filters, w.channels / w.group}, w.kernel);
+  const Sizes y = join_sizes({w.batch, w.filters}, w.out);
   Problem problem;
   problem.attrs["strides"] = w.strides;
   problem.attrs["pads"] = w.pads;
@@ -71,21 +71,21 @@ void add_windows(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   if (pool) {
     problem.attrs["kernel_shape"] = w.kernel;
     if (claim.op->attr("ceil_mode")) problem.attrs["ceil_mode"] = draw.coin();
-    problem.inputs = {plain(claim.inputs[0], x, draw.seed())};
+    problem.inputs = {uniform_operand(claim.inputs[0], x, draw.seed())};
     problems.push_back(std::move(problem));
     return;
   }
   problem.attrs["group"] = w.group;
   if (conv) {
-    problem.inputs = {plain(claim.inputs[0], x, draw.seed()),
-                      plain(claim.inputs[1], f, draw.seed())};
+    problem.inputs = {uniform_operand(claim.inputs[0], x, draw.seed()),
+                      uniform_operand(claim.inputs[1], f, draw.seed())};
     if (claim.inputs.size() > 2 && draw.coin()) {
-      problem.inputs.push_back(plain(claim.inputs[2], {w.filters}, draw.seed()));
+      problem.inputs.push_back(uniform_operand(claim.inputs[2], {w.filters}, draw.seed()));
     }
   } else {
     problem.attrs["shape"] = filter ? f : x;
-    problem.inputs = {plain(claim.inputs[0], filter ? x : y, draw.seed()),
-                      plain(claim.inputs[1], filter ? y : f, draw.seed())};
+    problem.inputs = {uniform_operand(claim.inputs[0], filter ? x : y, draw.seed()),
+                      uniform_operand(claim.inputs[1], filter ? y : f, draw.seed())};
   }
   problems.push_back(std::move(problem));
 }

@@ -6,8 +6,9 @@
 namespace tenon_kit {
 namespace {
 
+// Returns the value if it has type T. Otherwise throws an error that names the expected type.
 template <class T>
-const T& held(const AttrValue& value, const char* what) {
+const T& get_as(const AttrValue& value, const char* what) {
   if (const T* found = std::get_if<T>(&value.variant())) return *found;
   throw std::invalid_argument(std::string("an attribute should be ") + what);
 }
@@ -23,11 +24,11 @@ AttrValue& AttrValue::operator=(const AttrValue&) = default;
 AttrValue& AttrValue::operator=(AttrValue&&) noexcept = default;
 AttrValue::~AttrValue() = default;
 
-bool AttrValue::flag() const { return held<bool>(*this, "true or false"); }
-int64_t AttrValue::whole() const { return held<int64_t>(*this, "a whole number"); }
-const std::string& AttrValue::text() const { return held<std::string>(*this, "a text"); }
+bool AttrValue::flag() const { return get_as<bool>(*this, "true or false"); }
+int64_t AttrValue::whole() const { return get_as<int64_t>(*this, "a whole number"); }
+const std::string& AttrValue::text() const { return get_as<std::string>(*this, "a text"); }
 const std::vector<int64_t>& AttrValue::list() const {
-  return held<std::vector<int64_t>>(*this, "a list of whole numbers");
+  return get_as<std::vector<int64_t>>(*this, "a list of whole numbers");
 }
 
 double AttrValue::number() const {
@@ -37,7 +38,7 @@ double AttrValue::number() const {
     if (*text == "inf") return INFINITY;
     if (*text == "-inf") return -INFINITY;
   }
-  return held<double>(*this, "a number");
+  return get_as<double>(*this, "a number");
 }
 
 bool operator==(const AttrValue& a, const AttrValue& b) { return a.value_ == b.value_; }

@@ -90,14 +90,14 @@ constexpr std::string_view kMovement[] = {"batch_to_space",
 // Relaxed bound, in ulp, of the log2 and exp2 that pow consists of.
 constexpr double kPowParts = 8;
 
-const Transcendental* transcendental(const std::string& name) {
+const Transcendental* find_transcendental(const std::string& name) {
   for (const Transcendental& row : kTranscendentals) {
     if (row.op == name) return &row;
   }
   return nullptr;
 }
 
-bool moves(const OpFacts& op) {
+bool preserves_zero_sign(const OpFacts& op) {
   for (const std::string_view name : kSigned) {
     if (op.name == name) return true;
   }
@@ -105,11 +105,12 @@ bool moves(const OpFacts& op) {
          op.name.starts_with("gather");
 }
 
+// The bound of the op's numeric class. `k` is the number of input elements per result.
 Bound class_bound(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                   double k) {
   const bool relaxed = profile == Profile::kRelaxed;
   if (!is_float(dtype)) return {.bits = true};
-  if (op.numeric == "exact") return {.bits = moves(op)};
+  if (op.numeric == "exact") return {.bits = preserves_zero_sign(op)};
   const bool half = facts(dtype).size == 2;
   // If the quotient needs more digits than the dtype has, its floor is rounded twice.
   if (op.name == "floor_div") return {.ulp = 1};
@@ -121,7 +122,7 @@ Bound class_bound(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_f
   }
   if (op.numeric == "accumulation") return {.ulp = 0.5, .accumulates = true};
   if (op.numeric == "transcendental") {
-    const Transcendental* row = transcendental(op.name);
+    const Transcendental* row = find_transcendental(op.name);
     const Transcendental f32 = row ? *row : Transcendental{op.name, 16, 64};
     const double atol = relaxed ? f32.relaxed_atol : f32.atol;
     // Half types are computed in float32, so the absolute tolerance is the same.
@@ -134,7 +135,8 @@ Bound class_bound(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_f
   const double epsilon = std::ldexp(1.0, 1 - facts(dtype).precision);
   const double terms = std::sqrt(std::max(k, 1.0));
   if (half) return {.rtol = scale * 4 * epsilon, .atol = scale * 4 * epsilon};
-  // Tolerances of 1.3e-6 (relative) and 1e-5 (absolute) in float32, and as many ulp in float64.
+  // Tolerances of 1.3e-6 (relative) and 1e-5 (absolute) in float32, and the same number of ulp in
+  // float64.
   const double part = dtype == TENON_FLOAT64 ? epsilon / 0x1p-23 : 1;
   return {.rtol = scale * 1.3e-6 * terms * part, .atol = scale * 1e-5 * part};
 }
@@ -198,7 +200,7 @@ Real smallest_normal(tenon_dtype dtype) {
   return is_float(dtype) ? real_scale(1, facts(dtype).least_exponent) : Real(0);
 }
 
-Operand flushed(const Operand& x) {
+Operand flush_subnormals(const Operand& x) {
   if (x.absent || !is_float(x.dtype)) return x;
   Operand result = with_values(x, x.values());
   for (Real& value : result.fill.values) {
@@ -207,9 +209,9 @@ Operand flushed(const Operand& x) {
   return result;
 }
 
-Problem flushed(const Problem& problem) {
+Problem flush_subnormals(const Problem& problem) {
   Problem result = problem;
-  for (Operand& x : result.inputs) x = flushed(x);
+  for (Operand& x : result.inputs) x = flush_subnormals(x);
   return result;
 }
 
@@ -218,8 +220,10 @@ double accumulator_roundoff(tenon_dtype dtype) {
   return std::ldexp(1.0, -precision);
 }
 
+// `k` is the number of terms.
 double roundings_of_sum(double k) { return std::min(k, 4096 + 2 * std::sqrt(k)); }
 
+// `k` is the number of roundings per term.
 Real accumulation_bound(double k, Real size, tenon_dtype dtype) {
   const double ku = k * accumulator_roundoff(dtype);
   return 1.01 * ku / (1 - ku) * size;

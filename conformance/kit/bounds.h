@@ -40,6 +40,7 @@ Bound gradient_bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile,
 // with x, and that of pow with y log2 x. `inputs` has one value for each input.
 Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<const Real> inputs,
               Real oracle);
+// Whether slack_of() can be nonzero.
 bool has_slack(const OpFacts& op, tenon_dtype dtype, Profile profile);
 
 // Whether the op's results are copies of input values.
@@ -50,8 +51,8 @@ bool only_moves(const OpFacts& op);
 bool may_flush(const OpFacts& op, tenon_features device);
 Real smallest_normal(tenon_dtype dtype);  // 0 if the dtype is not a float.
 // Flushes subnormal values to zeros of the same sign, in an operand or in all inputs of a problem.
-Operand flushed(const Operand& x);
-Problem flushed(const Problem& problem);
+Operand flush_subnormals(const Operand& x);
+Problem flush_subnormals(const Problem& problem);
 
 // The unit roundoff of accumulators: that of float32 for half types, else of the dtype itself.
 double accumulator_roundoff(tenon_dtype dtype);

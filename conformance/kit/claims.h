@@ -17,7 +17,7 @@ struct Claim {
   std::vector<tenon_dtype> inputs;  // One for each operand of the signature.
   std::vector<tenon_dtype> outputs;
   std::string dtypes;   // "f32", or "f32,i64" or "f32->i8" where they differ.
-  bool claimed = true;  // False if the plugin does not claim it and only the registry has it.
+  bool claimed = true;  // False if only the registry has this signature.
 };
 
 // Claims in the order of the plugin's kernel lines, without duplicates. Lines of custom ops are

@@ -133,7 +133,7 @@ tenon_dtype dtype_named(std::string_view name) {
   throw std::invalid_argument(fmt::format("unknown dtype \"{}\"", name));
 }
 
-tenon_dtype widened(tenon_dtype dtype) {
+tenon_dtype widen(tenon_dtype dtype) {
   if (!is_float(dtype) || dtype == TENON_FLOAT128) return dtype;
   return dtype == TENON_FLOAT64 ? TENON_FLOAT128 : TENON_FLOAT64;
 }

@@ -42,7 +42,7 @@ inline bool is_integer(tenon_dtype dtype) {
 }
 
 // The dtype in which the oracle computes results of this dtype: float64, or float128 for float64.
-tenon_dtype widened(tenon_dtype dtype);
+tenon_dtype widen(tenon_dtype dtype);
 
 // The smallest and the largest finite value.
 Real least(tenon_dtype dtype);

@@ -13,17 +13,18 @@ namespace {
 
 using Engine = std::mt19937_64;
 
-Real unit(Engine& engine) { return static_cast<double>(engine() >> 11) * 0x1p-53; }
+// A random number in [0, 1).
+Real random_unit(Engine& engine) { return static_cast<double>(engine() >> 11) * 0x1p-53; }
 
 Real uniform(Engine& engine, double low, double high, tenon_dtype dtype) {
-  const Real value = low + (static_cast<Real>(high) - low) * unit(engine);
+  const Real value = low + (static_cast<Real>(high) - low) * random_unit(engine);
   if (is_float(dtype)) return value;
   const Real whole = real_rint(value - Real(0.5));
   return std::min<Real>(whole, static_cast<Real>(high) - 1);
 }
 
 // Uniformly random bits, including subnormals and NaNs.
-Real from_bits(Engine& engine, tenon_dtype dtype) {
+Real random_bits(Engine& engine, tenon_dtype dtype) {
   const uint64_t bits[2] = {engine(), engine()};
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(bits),
                                          facts(dtype).size);
@@ -31,18 +32,18 @@ Real from_bits(Engine& engine, tenon_dtype dtype) {
 }
 
 // A random value of either sign with a uniformly distributed exponent.
-Real magnitude(Engine& engine, tenon_dtype dtype) {
-  if (!is_float(dtype)) return from_bits(engine, dtype);
+Real random_magnitude(Engine& engine, tenon_dtype dtype) {
+  if (!is_float(dtype)) return random_bits(engine, dtype);
   const DTypeFacts& f = facts(dtype);
   const Real exponents = f.greatest_exponent - f.least_exponent;
-  const int exponent = f.least_exponent + static_cast<int>(unit(engine) * exponents);
-  const Real value = real_scale(1 + unit(engine), exponent);
+  const int exponent = f.least_exponent + static_cast<int>(random_unit(engine) * exponents);
+  const Real value = real_scale(1 + random_unit(engine), exponent);
   return (engine() & 1) != 0 ? -value : value;
 }
 
 // Rounds the values to the dtype, sorts them, and removes duplicates and non-finite values. For
 // integer dtypes, values that are not integers are removed.
-Reals distinct(Reals values, tenon_dtype dtype) {
+Reals sort_and_deduplicate(Reals values, tenon_dtype dtype) {
   for (Real& x : values) {
     const Real own = rounded(x, dtype);
     if (is_float(dtype)) {
@@ -76,7 +77,7 @@ Reals overflow_thresholds(const DTypeFacts& f) {
 
 }  // namespace
 
-Reals specials(tenon_dtype dtype) {
+Reals special_values(tenon_dtype dtype) {
   if (is_bool(dtype)) return {0, 1};
   if (is_integer(dtype)) {
     // Includes the number of bits, the limit of shift distances.
@@ -120,8 +121,8 @@ Reals specials(tenon_dtype dtype) {
   return values;
 }
 
-Reals thresholds(tenon_dtype dtype) {
-  if (!is_float(dtype)) return specials(dtype);
+Reals threshold_values(tenon_dtype dtype) {
+  if (!is_float(dtype)) return special_values(dtype);
   const DTypeFacts& f = facts(dtype);
   // Values near kinks of activations, rounding ties, zeros and poles, and multiples of pi / 4.
   constexpr double kPlaces[] = {0.5,
@@ -167,10 +168,10 @@ Reals thresholds(tenon_dtype dtype) {
       values.push_back(-near);
     }
   }
-  return distinct(std::move(values), dtype);
+  return sort_and_deduplicate(std::move(values), dtype);
 }
 
-Reals around_powers(tenon_dtype dtype) {
+Reals powers_of_two_and_neighbours(tenon_dtype dtype) {
   Reals values = {0};
   for (int bits = 0; bits <= 64; ++bits) {
     for (const Real beside : {Real(0), Real(1), Real(-1), Real(0.5), Real(-0.5)}) {
@@ -184,7 +185,7 @@ Reals around_powers(tenon_dtype dtype) {
       values.push_back(-near);
     }
   }
-  return distinct(std::move(values), dtype);
+  return sort_and_deduplicate(std::move(values), dtype);
 }
 
 Reals Operand::values() const {
@@ -193,7 +194,7 @@ Reals Operand::values() const {
   Reals result;
   result.reserve(n);
   Engine engine(fill.seed * 0x9e3779b97f4a7c15ull + 1);
-  const Reals special = fill.kind == Fill::Kind::kSpecial ? specials(dtype) : Reals();
+  const Reals special = fill.kind == Fill::Kind::kSpecial ? special_values(dtype) : Reals();
   for (size_t i = 0; i < n; ++i) {
     switch (fill.kind) {
       case Fill::Kind::kValues:
@@ -206,15 +207,15 @@ Reals Operand::values() const {
         result.push_back(whole_value(fill, i));
         break;
       case Fill::Kind::kSpecial:
-        // Each special value once, in rotated order; then at random.
+        // Each special value once, from a start that depends on the seed; then random ones.
         result.push_back(i < special.size() ? special[(i + fill.seed) % special.size()]
                                             : special[engine() % special.size()]);
         break;
       case Fill::Kind::kBits:
-        result.push_back(from_bits(engine, dtype));
+        result.push_back(random_bits(engine, dtype));
         break;
       case Fill::Kind::kMagnitudes:
-        result.push_back(magnitude(engine, dtype));
+        result.push_back(random_magnitude(engine, dtype));
         break;
     }
   }

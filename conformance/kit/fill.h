@@ -7,13 +7,13 @@
 namespace tenon_kit {
 
 // Special values: zeros, ones, the ends of the range and their neighbours, infinities and NaN.
-Reals specials(tenon_dtype dtype);
+Reals special_values(tenon_dtype dtype);
 
 // Values at which functions, casts and activations change behaviour, and their neighbours, with
-// both signs. For integers, the same as specials().
-Reals thresholds(tenon_dtype dtype);
+// both signs. For integers, the same as special_values().
+Reals threshold_values(tenon_dtype dtype);
 
 // The powers of two up to 2^64 and their neighbours, with both signs, if representable.
-Reals around_powers(tenon_dtype dtype);
+Reals powers_of_two_and_neighbours(tenon_dtype dtype);
 
 }  // namespace tenon_kit

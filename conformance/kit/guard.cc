@@ -45,7 +45,7 @@ struct State {
   bool watching = false;
   Poison poison = Poison::kPattern;
   std::atomic<uint64_t> watched{0};
-  uint64_t memory_left = 0;  // Host allocations up to the one that fails; 0 for none.
+  uint64_t memory_left = 0;  // Number of host allocations up to the one that fails; 0 for none.
   std::atomic<uint64_t> loops{0}, row_loops{0}, anchor_loops{0}, recordings{0}, replays{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
@@ -55,11 +55,12 @@ struct State {
 };
 State state;
 
-void fault(std::string text) {
+void report_fault(std::string text) {
   std::lock_guard lock(state.mutex);
   if (state.faults.size() < 100) state.faults.push_back(std::move(text));
 }
 
+// Counts the call. Returns an error if this call is to fail, else NULL.
 tenon_error* injected_failure(Call call) {
   const auto i = static_cast<size_t>(call);
   const uint64_t n = state.seen[i].fetch_add(1) + 1;
@@ -274,34 +275,35 @@ tenon_error* launch_with_failing_memory(const Inner& inner, tenon_features featu
                                         tenon_kernel_p* kernel, tenon_stream_p* stream,
                                         const tenon_launch& launch) {
   if (state.memory_left == 0) return state.calls.launch(kernel, stream, &launch);
-  if (tenon_error* error = finish(inner, stream, features)) return error;
+  if (tenon_error* error = wait_for_stream(inner, stream, features)) return error;
   device::fail_host_memory_of_all_at(state.memory_left);
   tenon_error* error = state.calls.launch(kernel, stream, &launch);
   const device::HostMemoryHolds holds;
-  tenon_error* late = error ? nullptr : finish(inner, stream, features);
+  tenon_error* late = error ? nullptr : wait_for_stream(inner, stream, features);
   state.memory_left = device::fail_host_memory_of_all_at(0);
   return error ? error : late;
 }
 
-tenon_error* watched_launch(tenon_device_p* device, tenon_features features, tenon_kernel_p* kernel,
+// Launches with replaced operands, waits, and reports the faults.
+tenon_error* observe_launch(tenon_device_p* device, tenon_features features, tenon_kernel_p* kernel,
                             tenon_stream_p* stream, const tenon_launch* launch) {
   const Inner inner = {state.calls, *state.host};
   const bool is_visible = (features & TENON_FEATURE_HOST_VISIBLE) != 0;
   Watched watched(inner, device, stream, is_visible, *launch);
   tenon_error* error = watched.prepare(state.poison);
   if (!error) {
-    const tenon_launch handed = watched.handed();
+    const tenon_launch handed = watched.redirected_launch();
     error = launch_with_failing_memory(inner, features, kernel, stream, handed);
   }
-  if (!error) error = watched.collect();
-  tenon_error* late = finish(inner, stream, features);
+  if (!error) error = watched.enqueue_copies_back();
+  tenon_error* late = wait_for_stream(inner, stream, features);
   if (error) {
     state.host->release_error(late);
     return error;
   }
   const std::string name = name_of(kernel);
-  for (const std::string& text : watched.faults()) fault(name + ": " + text);
-  if (watched.looks()) ++state.watched;
+  for (const std::string& text : watched.faults()) report_fault(name + ": " + text);
+  if (watched.has_observed_operands()) ++state.watched;
   return late;
 }
 
@@ -320,12 +322,13 @@ tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_
     device = state.device_of[stream];
     features = state.features_of[device];
   }
-  return watched_launch(device, features, kernel, stream, launch);
+  return observe_launch(device, features, kernel, stream, launch);
 }
 
 // ---- replacing the plugin
 
-void build() {
+// Builds the table of the guarding plugin, with wrappers of the slots that the guard observes.
+void build_guarding_plugin() {
   const tenon_plugin& inner = *state.inner;
   std::memcpy(&state.calls, inner.calls,
               std::min<size_t>(inner.calls->struct_size, sizeof state.calls));
@@ -369,7 +372,8 @@ void build() {
   state.outer.kernel_size = sizeof(tenon_kernel);
 }
 
-tenon_error* answer(const tenon_host* host, const tenon_plugin** out_plugin) {
+// The query function of the guarding plugin. Queries the guarded plugin the first time.
+tenon_error* query_guarding_plugin(const tenon_host* host, const tenon_plugin** out_plugin) {
   if (!state.inner) {
     const tenon_plugin* found = nullptr;
     state.host = host;
@@ -383,7 +387,7 @@ tenon_error* answer(const tenon_host* host, const tenon_plugin** out_plugin) {
       return nullptr;
     }
     state.inner = found;
-    build();
+    build_guarding_plugin();
   }
   *out_plugin = &state.outer;
   return nullptr;
@@ -391,20 +395,20 @@ tenon_error* answer(const tenon_host* host, const tenon_plugin** out_plugin) {
 
 }  // namespace
 
-void wrap(tenon_plugin_query inner) { state.query = inner; }
-tenon_plugin_query query() { return answer; }
+void set_guarded_plugin(tenon_plugin_query inner) { state.query = inner; }
+tenon_plugin_query query() { return query_guarding_plugin; }
 
 const tenon_plugin& plugin() {
   if (!state.inner) throw std::logic_error("the plugin has not been queried yet");
   return *state.inner;
 }
 
-void watch(Poison poison) {
+void start_observing(Poison poison) {
   state.poison = poison;
   state.watched = 0;
   state.watching = true;
 }
-void relax() { state.watching = false; }
+void stop_observing() { state.watching = false; }
 
 bool fail_memory_at(uint64_t n) { return std::exchange(state.memory_left, n) == 0; }
 
@@ -414,7 +418,7 @@ std::vector<std::string> take_faults() {
 }
 uint64_t n_watched() { return state.watched; }
 
-void fail_at(Call call, uint64_t n) {
+void inject_failure(Call call, uint64_t n) {
   const auto i = static_cast<size_t>(call);
   state.seen[i] = 0;
   state.fails[i] = n;
@@ -426,7 +430,7 @@ Balance balance() {
           state.events,    state.kernels_open, state.recordings_open};
 }
 
-bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
+bool has_prepared_kernel(uint32_t op, tenon_dtype input, tenon_dtype output) {
   std::lock_guard lock(state.mutex);
   return state.prepared.contains({op, input, output});
 }
@@ -437,13 +441,13 @@ std::string refusal_of(uint32_t op) {
   return found == state.refusals.end() ? "" : found->second;
 }
 
-void note_launches() {
+void start_listing_launches() {
   std::lock_guard lock(state.mutex);
   state.launched.clear();
   state.notes_launches = true;
 }
 
-std::vector<std::string> take_launched() {
+std::vector<std::string> take_launched_ops() {
   std::lock_guard lock(state.mutex);
   state.notes_launches = false;
   return {state.launched.begin(), state.launched.end()};

@@ -72,7 +72,7 @@ struct Seen {
 };
 
 Seen watched(Fault own, bool blocking) {
-  guard::wrap(query);
+  guard::set_guarded_plugin(query);
   const Session session(
       {.device = "fake:0",
        .query = guard::query(),
@@ -89,9 +89,9 @@ Seen watched(Fault own, bool blocking) {
   Seen seen;
   fault = own;
   guard::take_faults();
-  guard::watch(Poison::kPattern);
+  guard::start_observing(Poison::kPattern);
   seen.values = session.run(problem)[0].values();
-  guard::relax();
+  guard::stop_observing();
   fault = Fault::kNone;
   seen.faults = guard::take_faults();
   seen.n_watched = guard::n_watched();
@@ -116,7 +116,7 @@ TEST(Guard, DetectsWritesThatHappenAfterTheLaunchReturned) {
 }
 
 TEST(Guard, CollectsWarningsAndErrorsThatAPluginLogs) {
-  guard::wrap(query);
+  guard::set_guarded_plugin(query);
   take_plugin_log();
   logs_lines = true;
   const Session session({.device = "fake:0", .query = guard::query()});

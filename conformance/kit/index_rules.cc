@@ -7,41 +7,43 @@ namespace {
 
 constexpr int64_t kAny = -1;
 
-int64_t along_axis(const Problem& p, int64_t) {
+int64_t bound_along_axis(const Problem& p, int64_t) {
   return size_along(p.inputs[0].shape, p.attr("axis").whole());
 }
-int64_t class_of(const Problem& p, int64_t) { return p.inputs[0].shape[1]; }
+int64_t bound_of_class(const Problem& p, int64_t) { return p.inputs[0].shape[1]; }
 
 // The bound of an index in a tuple that indexes the axes from `first` on. 0 (no index is valid) if
 // the tuple has more indices than there are axes.
-int64_t of_tuple(const Problem& p, int64_t at, int64_t first) {
+int64_t bound_in_tuple(const Problem& p, int64_t at, int64_t first) {
   const Sizes& shape = p.inputs[0].shape;
   const auto axis = static_cast<size_t>(first + at % p.inputs[1].shape.back());
   return axis < shape.size() ? shape[axis] : 0;
 }
 
-// The bound of a cache position. None if the cache is circular or there are no updates.
-int64_t of_cache(const Problem& p, int64_t at) {
+// The bound of a position in a cache. A circular cache, and a call without updates, accept any.
+int64_t bound_of_cache(const Problem& p, int64_t at) {
   const bool any = p.attr("mode").text() == "circular" || count_of(p.inputs[1].shape) == 0;
-  return any ? kAny : along_axis(p, at);
+  return any ? kAny : bound_along_axis(p, at);
 }
 
 const IndexRule kIndexRules[] = {
-    {"gather", 1, along_axis},
-    {"gather_elements", 1, along_axis},
+    {"gather", 1, bound_along_axis},
+    {"gather_elements", 1, bound_along_axis},
     {"gather_nd", 1,
-     [](const Problem& p, int64_t at) { return of_tuple(p, at, p.attr("batch_dims").whole()); }},
-    {"scatter_elements", 1, along_axis},
-    {"scatter_nd", 1, [](const Problem& p, int64_t at) { return of_tuple(p, at, 0); }},
+     [](const Problem& p, int64_t at) {
+       return bound_in_tuple(p, at, p.attr("batch_dims").whole());
+     }},
+    {"scatter_elements", 1, bound_along_axis},
+    {"scatter_nd", 1, [](const Problem& p, int64_t at) { return bound_in_tuple(p, at, 0); }},
     {"embedding", 1, [](const Problem& p, int64_t) { return p.inputs[0].shape[0]; }},
     {"segment_reduce", 1, [](const Problem& p, int64_t) { return p.attr("num_segments").whole(); }},
     // If the attribute `length` is -1, the values determine the length.
     {"bincount", 0, [](const Problem& p, int64_t) { return p.attr("length").whole(); },
      /*from_end=*/false, [](int64_t) { return int64_t{0}; }},
     // No index counts from the end: the position of each row is clamped separately.
-    {"kv_cache_update", 2, of_cache, /*from_end=*/false},
-    {"nll", 1, class_of},
-    {"sparse_softmax_cross_entropy", 1, class_of},
+    {"kv_cache_update", 2, bound_of_cache, /*from_end=*/false},
+    {"nll", 1, bound_of_class},
+    {"sparse_softmax_cross_entropy", 1, bound_of_class},
     // These are sequence lengths: the full length is valid, and no length is too small.
     {"reverse_sequence", 1,
      [](const Problem& p, int64_t) {

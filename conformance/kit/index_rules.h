@@ -20,7 +20,8 @@ struct IndexRule {
 // The index rule of an op; nullptr if the op takes no indices.
 const IndexRule* index_rule_of(const OpFacts& op);
 
-// Whether the input holds positions rather than data: indices, or start positions that are clamped.
+// Whether the input holds positions rather than data: indices, or start positions, which the op
+// clamps.
 bool is_index(const OpFacts& op, size_t input);
 
 // Whether the op ignores this index value.

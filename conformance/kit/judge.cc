@@ -9,7 +9,7 @@ namespace tenon_kit {
 namespace {
 
 // Returns infinity if the oracle's value overflows in the dtype, else the value itself.
-Real in_range(Real x, tenon_dtype dtype) {
+Real saturate_to_infinity(Real x, tenon_dtype dtype) {
   const Real whole = rounded(x, dtype);
   return real_is_inf(whole) ? whole : x;
 }
@@ -70,7 +70,7 @@ Judgement judge_element(std::span<const Real> got, size_t i, tenon_dtype dtype,
                         std::span<const Answer> answers, const Bound& bound) {
   Judgement first;
   for (const Answer& answer : answers) {
-    const Real want = in_range(answer.oracle[i], dtype);
+    const Real want = saturate_to_infinity(answer.oracle[i], dtype);
     const Real slack = answer.slack.empty() ? Real(0) : answer.slack[i];
     const Judgement judged = judge_one(got[i], want, slack, dtype, bound);
     if (judged.passed) return judged;
@@ -96,7 +96,7 @@ Verdict compare_answers(std::span<const Real> got, tenon_dtype dtype,
     verdict.largest_ulp = std::max(verdict.largest_ulp, judged.ulps);
     verdict.used = std::max(verdict.used, judged.used);
     if (judged.passed || !verdict.passed) continue;
-    const Real want = in_range(oracle[i], dtype);
+    const Real want = saturate_to_infinity(oracle[i], dtype);
     verdict.passed = false;
     verdict.message = fmt::format("element {} is {}, not {}", i, text(got[i]), text(want));
     if (is_float(dtype) && real_is_finite(got[i]) && real_is_finite(want)) {

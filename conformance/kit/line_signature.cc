@@ -10,10 +10,12 @@ namespace tenon_kit {
 namespace {
 
 bool is_letter(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_word(char c) { return is_letter(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool is_word_character(char c) {
+  return is_letter(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
 
 // The dtypes that a word of a dtype class stands for; empty if the word is invalid.
-std::vector<tenon_dtype> members(std::string_view word) {
+std::vector<tenon_dtype> dtypes_of_class(std::string_view word) {
   std::vector<tenon_dtype> found;
   for (const DTypeFacts& f : all_dtypes()) {
     const bool unsigned_integer = is_integer(f.code) && !is_signed(f.code);
@@ -77,21 +79,21 @@ class Parser {
   }
   std::string_view take_word() {
     const size_t from = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_word_character(text_[at_])) ++at_;
     if (at_ == from) stop("a word");
     return text_.substr(from, at_ - from);
   }
 
   void operands(std::vector<LineOperand>& out) {
     skip_blanks();
-    if (at_ == text_.size() || !is_word(text_[at_])) return;
+    if (at_ == text_.size() || !is_word_character(text_[at_])) return;
     do {
       const std::string_view word = take_word();
       LineOperand operand;
       if (word.size() == 1 && is_letter(word[0])) {
         operand.letter = word[0];
       } else {
-        const std::vector<tenon_dtype> named = members(word);
+        const std::vector<tenon_dtype> named = dtypes_of_class(word);
         if (named.size() != 1) stop_at(word, "a dtype or a letter");
         operand.dtype = named[0];
       }
@@ -106,7 +108,7 @@ class Parser {
     std::vector<tenon_dtype> all;
     do {
       const std::string_view word = take_word();
-      const std::vector<tenon_dtype> named = members(word);
+      const std::vector<tenon_dtype> named = dtypes_of_class(word);
       if (named.empty()) stop_at(word, "a dtype, float, int, uint or any");
       all.insert(all.end(), named.begin(), named.end());
     } while (take(","));

@@ -52,7 +52,7 @@ std::vector<OpFacts> read_all() {
 
 }  // namespace
 
-bool OpFacts::draws() const {
+bool OpFacts::is_random() const {
   return std::any_of(inputs.begin(), inputs.end(),
                      [](const InputFacts& input) { return input.name == "state"; });
 }

@@ -43,7 +43,8 @@ struct OpFacts {
   std::string cases;  // A JSON list in the format of problem.h.
 
   const AttrFacts* attr(std::string_view name) const;
-  bool draws() const;  // Whether the op takes the state of a generator, so that results are random.
+  bool is_random()
+      const;  // Whether the op takes the state of a generator, so that results are random.
 };
 
 const std::vector<OpFacts>& all_ops();

@@ -20,7 +20,8 @@ constexpr KindName kKinds[] = {{Fill::Kind::kSpecial, "special"},
 constexpr const char* kLayoutNames[] = {"dense",    "transposed", "stepped",
                                         "reversed", "offset",     "repeated"};
 
-Real real_of(const Json& value) {
+// Converts a JSON number, or the name of a special value, to a number.
+Real real_from_json(const Json& value) {
   if (value.is_number_unsigned()) return static_cast<Real>(value.get<uint64_t>());
   if (value.is_number_integer()) return static_cast<Real>(value.get<int64_t>());
   if (value.is_number()) return value.get<double>();
@@ -28,7 +29,7 @@ Real real_of(const Json& value) {
   return value == "inf" ? INFINITY : -INFINITY;
 }
 
-Json json_of(Real x) {
+Json real_to_json(Real x) {
   if (!real_is_finite(x)) return text(x);
   const bool whole =
       x == real_rint(x) && real_abs(x) < real_scale(1, 64) && !(x == 0 && real_sign(x));
@@ -55,21 +56,21 @@ Operand operand_from_json(const Json& json, const std::string& place) {
   x.dtype = dtype_named(json.at("dtype").get<std::string>());
   if (json.contains("scalar")) {
     x.scalar = true;
-    x.fill.values = {real_of(json["scalar"])};
+    x.fill.values = {real_from_json(json["scalar"])};
     return x;
   }
   x.shape = json.at("shape").get<Sizes>();
   x.fill.seed = json.value("seed", seed_of(place));
   if (json.contains("values")) {
-    for (const Json& value : json["values"]) x.fill.values.push_back(real_of(value));
+    for (const Json& value : json["values"]) x.fill.values.push_back(real_from_json(value));
   } else if (json.contains("uniform")) {
     x.fill.kind = Fill::Kind::kUniform;
-    x.fill.low = static_cast<double>(real_of(json["uniform"][0]));
-    x.fill.high = static_cast<double>(real_of(json["uniform"][1]));
+    x.fill.low = static_cast<double>(real_from_json(json["uniform"][0]));
+    x.fill.high = static_cast<double>(real_from_json(json["uniform"][1]));
   } else if (json.contains("whole")) {
     x.fill.kind = Fill::Kind::kWhole;
-    x.fill.low = static_cast<double>(real_of(json["whole"][0]));
-    x.fill.high = static_cast<double>(real_of(json["whole"][1]));
+    x.fill.low = static_cast<double>(real_from_json(json["whole"][0]));
+    x.fill.high = static_cast<double>(real_from_json(json["whole"][1]));
   } else {
     const std::string fill = json.at("fill");
     for (const KindName& known : kKinds) {
@@ -79,7 +80,8 @@ Operand operand_from_json(const Json& json, const std::string& place) {
   if (json.contains("layout")) {
     const auto found = std::find(std::begin(kLayoutNames), std::end(kLayoutNames),
                                  json["layout"].get<std::string>());
-    if (found == std::end(kLayoutNames)) throw std::invalid_argument("an unknown layout");
+    if (found == std::end(kLayoutNames))
+      throw std::invalid_argument("an operand has an unknown layout");
     x.layout = static_cast<Layout>(found - std::begin(kLayoutNames));
   }
   return x;
@@ -89,20 +91,20 @@ Json to_json(const Operand& x) {
   if (x.absent) return nullptr;
   Json json = {{"dtype", name_of(x.dtype)}};
   if (x.scalar) {
-    json["scalar"] = json_of(x.fill.values.at(0));
+    json["scalar"] = real_to_json(x.fill.values.at(0));
     return json;
   }
   json["shape"] = x.shape;
   switch (x.fill.kind) {
     case Fill::Kind::kValues:
       json["values"] = Json::array();
-      for (const Real value : x.fill.values) json["values"].push_back(json_of(value));
+      for (const Real value : x.fill.values) json["values"].push_back(real_to_json(value));
       break;
     case Fill::Kind::kUniform:
-      json["uniform"] = {json_of(x.fill.low), json_of(x.fill.high)};
+      json["uniform"] = {real_to_json(x.fill.low), real_to_json(x.fill.high)};
       break;
     case Fill::Kind::kWhole:
-      json["whole"] = {json_of(x.fill.low), json_of(x.fill.high)};
+      json["whole"] = {real_to_json(x.fill.low), real_to_json(x.fill.high)};
       break;
     default:
       for (const KindName& known : kKinds) {
@@ -116,7 +118,7 @@ Json to_json(const Operand& x) {
 
 namespace {
 
-Problem problem_of(const OpFacts& op, const Json& json) {
+Problem problem_from_json(const OpFacts& op, const Json& json) {
   Problem problem;
   problem.op = &op;
   problem.name = json.value("name", "");
@@ -155,7 +157,7 @@ int64_t size_along(const Sizes& shape, int64_t axis) {
 
 const char* name_of(Layout layout) { return kLayoutNames[static_cast<size_t>(layout)]; }
 
-Operand listed(tenon_dtype dtype, Sizes shape, Reals values) {
+Operand explicit_operand(tenon_dtype dtype, Sizes shape, Reals values) {
   Operand x;
   x.dtype = dtype;
   x.shape = std::move(shape);
@@ -163,7 +165,7 @@ Operand listed(tenon_dtype dtype, Sizes shape, Reals values) {
   return x;
 }
 
-Operand listed(const Operand& x) {
+Operand explicit_operand(const Operand& x) {
   Operand y = with_values(x, x.values());
   y.layout = Layout::kDense;
   return y;
@@ -174,7 +176,7 @@ Operand with_values(Operand x, Reals values) {
   return x;
 }
 
-void repeat_to(Operand& x, const Sizes& shape) {
+void resize_operand(Operand& x, const Sizes& shape) {
   x.shape = shape;
   if (x.fill.kind != Fill::Kind::kValues) return;
   const Reals before = std::move(x.fill.values);
@@ -204,7 +206,7 @@ const std::vector<Problem>& registry_cases(const OpFacts& op) {
   if (const auto at = read.find(op.id); at != read.end()) return at->second;
   std::vector<Problem> problems;
   const OpFacts& own = op_named(op.name);
-  for (const Json& json : Json::parse(own.cases)) problems.push_back(problem_of(own, json));
+  for (const Json& json : Json::parse(own.cases)) problems.push_back(problem_from_json(own, json));
   return read[op.id] = std::move(problems);
 }
 
@@ -224,7 +226,7 @@ std::string to_line(const Problem& problem) {
 
 Problem from_line(const std::string& line) {
   const Json json = Json::parse(line);
-  return problem_of(op_named(json.at("op").get<std::string>()), json);
+  return problem_from_json(op_named(json.at("op").get<std::string>()), json);
 }
 
 }  // namespace tenon_kit

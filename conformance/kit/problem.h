@@ -53,13 +53,13 @@ struct Operand {
 inline bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
 
 // An operand with these values, in row-major order.
-Operand listed(tenon_dtype dtype, Sizes shape, Reals values);
-// The operand with its values listed explicitly, in a dense layout.
-Operand listed(const Operand& x);
+Operand explicit_operand(tenon_dtype dtype, Sizes shape, Reals values);
+// The same operand with explicit values, in a dense layout.
+Operand explicit_operand(const Operand& x);
 // The operand with its values replaced by as many others.
 Operand with_values(Operand x, Reals values);
 // Changes the operand's shape. Listed values repeat from the beginning if the shape is larger.
-void repeat_to(Operand& x, const Sizes& shape);
+void resize_operand(Operand& x, const Sizes& shape);
 
 struct Problem {
   // Defined in problem.cc rather than inline, because checks and generators create and destroy

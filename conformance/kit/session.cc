@@ -55,18 +55,19 @@ struct Elements {
   }
 };
 
-Elements no_elements_like(const Elements& other) {
+// Returns an empty list of elements with the same element size and as much reserved memory.
+Elements make_empty_elements(const Elements& other) {
   Elements elements = {{}, other.size};
   elements.bytes.reserve(other.bytes.size());
   return elements;
 }
 
 // Permutes the axes of `values`: axis k of the result is axis perm[k] of the input.
-Elements permuted(const Elements& values, const Sizes& shape, const std::vector<size_t>& perm) {
+Elements permute_axes(const Elements& values, const Sizes& shape, const std::vector<size_t>& perm) {
   const size_t rank = shape.size();
   std::vector<int64_t> strides(rank, 1);
   for (size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-  Elements result = no_elements_like(values);
+  Elements result = make_empty_elements(values);
   Sizes at(rank, 0);
   for (size_t n = 0; n < values.count(); ++n) {
     int64_t from = 0;
@@ -80,8 +81,8 @@ Elements permuted(const Elements& values, const Sizes& shape, const std::vector<
   return result;
 }
 
-// An element in memory that no kernel may read: NaN for floats, else 1.
-Elements unread(tenon_dtype dtype) {
+// The element that fills memory which no kernel may read: NaN for floats, else 1.
+Elements unreadable_element(tenon_dtype dtype) {
   return {encode({is_float(dtype) ? Real(NAN) : Real(1)}, dtype), facts(dtype).size};
 }
 
@@ -129,7 +130,7 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
       std::iota(perm.rbegin(), perm.rend(), size_t{0});
       Sizes shape;
       for (const size_t axis : perm) shape.push_back(x.shape[axis]);
-      return view("transpose", {}, dense(permuted(values, x.shape, perm), shape));
+      return view("transpose", {}, dense(permute_axes(values, x.shape, perm), shape));
     }
     case Layout::kStepped: {
       // Adds unused elements before the first and after each element of the last axis. Kernels must
@@ -137,8 +138,8 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
       const int64_t row = x.shape.back(), apart = 2 * row + 1;
       Sizes shape = x.shape;
       shape.back() = apart;
-      const Elements hole = unread(x.dtype);
-      Elements spaced = no_elements_like(values);
+      const Elements hole = unreadable_element(x.dtype);
+      Elements spaced = make_empty_elements(values);
       for (size_t i = 0; i < n; ++i) {
         spaced.append(hole, 0);
         spaced.append(values, i);
@@ -151,7 +152,7 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
       return view("slice", attrs, dense(spaced, shape));
     }
     case Layout::kReversed: {
-      Elements backwards = no_elements_like(values);
+      Elements backwards = make_empty_elements(values);
       for (size_t i = n; i-- > 0;) backwards.append(values, i);
       Sizes axes(rank);
       std::iota(axes.begin(), axes.end(), int64_t{0});
@@ -159,7 +160,7 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
     }
     case Layout::kOffset: {
       // Starts one element after the beginning of the buffer, so that vector loads are unaligned.
-      Elements shifted = unread(x.dtype);
+      Elements shifted = unreadable_element(x.dtype);
       shifted.bytes.insert(shifted.bytes.end(), values.bytes.begin(), values.bytes.end());
       const auto end = static_cast<int64_t>(n) + 1;
       const Tensor line = dense(shifted, {end});
@@ -169,12 +170,12 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
     case Layout::kRepeated: {
       Sizes first = x.shape;
       first.back() = 1;
-      Elements firsts = no_elements_like(values);
+      Elements firsts = make_empty_elements(values);
       for (size_t i = 0; i < n; i += static_cast<size_t>(x.shape.back())) firsts.append(values, i);
       return view("broadcast_to", {{"shape", x.shape}}, dense(firsts, first));
     }
   }
-  throw std::logic_error("an unknown layout");
+  throw std::logic_error("an operand has an unknown layout");
 }
 
 std::vector<Tensor> Session::make(const std::vector<Operand>& inputs) const {
@@ -219,7 +220,7 @@ std::vector<Result> Session::run(const Problem& problem, const std::vector<Tenso
   return results;
 }
 
-void Session::drop_errors() const { tenon_error_release(tenon_scope_wait(scope_.get())); }
+void Session::discard_errors() const { tenon_error_release(tenon_scope_wait(scope_.get())); }
 
 std::vector<std::pair<tenon_dtype, Sizes>> Session::infer(const Problem& problem) const {
   const PackedAttrs attrs(*problem.op, problem.attrs);
@@ -243,9 +244,9 @@ std::vector<std::pair<tenon_dtype, Sizes>> Session::infer(const Problem& problem
   return types;
 }
 
-Problem widened(const Problem& problem, tenon_dtype to) {
+Problem widen(const Problem& problem, tenon_dtype to) {
   Problem wide = problem;
-  const auto wider = [&](tenon_dtype dtype) { return to ? to : widened(dtype); };
+  const auto wider = [&](tenon_dtype dtype) { return to ? to : widen(dtype); };
   tenon_dtype narrowest = TENON_FLOAT64;
   for (Operand& x : wide.inputs) {
     if (x.absent || !is_float(x.dtype)) continue;

@@ -61,7 +61,7 @@ class Session {
   std::vector<Result> run(const Problem& problem) const;
   std::vector<Result> run(const Problem& problem, const std::vector<tenon::Tensor>& inputs) const;
   // Waits for all work and discards its errors, which a later read would otherwise report.
-  void drop_errors() const;
+  void discard_errors() const;
 
   // The inferred types of the outputs. Throws the error if type inference rejects the call.
   std::vector<std::pair<tenon_dtype, Sizes>> infer(const Problem& problem) const;
@@ -77,6 +77,6 @@ class Session {
 
 // The problem as the oracle computes it: values are rounded to their dtype, but the op computes in
 // a wider dtype (or in `to`).
-Problem widened(const Problem& problem, tenon_dtype to = TENON_DTYPE_NONE);
+Problem widen(const Problem& problem, tenon_dtype to = TENON_DTYPE_NONE);
 
 }  // namespace tenon_kit

@@ -40,7 +40,7 @@ Extent extent_of(const tenon_view& view) {
   return extent;
 }
 
-bool overlap(const Extent& a, const Extent& b) {
+bool is_overlapping(const Extent& a, const Extent& b) {
   if (!a.from.buffer || a.from.buffer != b.from.buffer) return false;
   return a.size && b.size && a.from.offset < b.from.offset + b.size &&
          b.from.offset < a.from.offset + a.size;
@@ -50,7 +50,7 @@ tenon_place host_place(void* at) { return {nullptr, at, 0, 0}; }
 
 }  // namespace
 
-tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features features) {
+tenon_error* wait_for_stream(const Inner& inner, tenon_stream_p* stream, tenon_features features) {
   if ((features & TENON_FEATURE_SYNCHRONOUS) != 0) return nullptr;
   if ((features & TENON_FEATURE_HOST_BLOCKING) != 0) return inner.calls.wait(stream);
   struct Answer {
@@ -136,7 +136,7 @@ Watched::Watched(const Inner& inner, tenon_device_p* device, tenon_stream_p* str
     const Extent target = extent_of(outputs_[i]);
     bool aliased = false;
     for (size_t k = 0; k < launch.n_inputs; ++k) {
-      if (!overlap(target, extent_of(launch.inputs[k]))) continue;
+      if (!is_overlapping(target, extent_of(launch.inputs[k]))) continue;
       aliased = in_place[k] = true;
     }
     if (aliased || target.size == 0) continue;
@@ -205,14 +205,15 @@ tenon_error* Watched::prepare(Poison poison) {
   return nullptr;
 }
 
-tenon_launch Watched::handed() const {
+tenon_launch Watched::redirected_launch() const {
   tenon_launch launch = launch_;
   launch.outputs = outputs_.data();
   launch.workspace = workspace_;
   return launch;
 }
 
-tenon_error* Watched::collect() {
+// Copies outputs back, and reads the guard bytes and the inputs again.
+tenon_error* Watched::enqueue_copies_back() {
   for (const auto& own : stand_ins_) {
     for (const bool is_after : {false, true}) {
       const uint64_t offset = is_after ? kZone + own->size : 0;

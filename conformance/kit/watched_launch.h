@@ -21,7 +21,7 @@ struct Inner {
 };
 
 // Waits for all work of the stream, and returns the error that no call has reported yet.
-tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features features);
+tenon_error* wait_for_stream(const Inner& inner, tenon_stream_p* stream, tenon_features features);
 
 // An observed launch. Its stream must have finished before it is destroyed.
 class Watched {
@@ -32,14 +32,15 @@ class Watched {
   Watched& operator=(const Watched&) = delete;
   ~Watched();
 
-  bool looks() const { return looks_; }
+  // Whether the launch has operands that the guard observes.
+  bool has_observed_operands() const { return looks_; }
   // Enqueues the work before the launch: fills of the replacements, and copies of inputs.
   tenon_error* prepare(Poison poison);
   // The launch with replaced operands, to run in place of the original.
-  tenon_launch handed() const;
+  tenon_launch redirected_launch() const;
   // Enqueues the work after the launch: copies of outputs to their real memory, of guard bytes and
   // of inputs.
-  tenon_error* collect();
+  tenon_error* enqueue_copies_back();
   // The faults, after the stream has finished.
   std::vector<std::string> faults() const;
 

@@ -24,7 +24,7 @@ constexpr uint64_t kMemory = 4ull << 30;
 
 struct Enough {};  // Thrown to stop run_cells early; destructors then end the child processes.
 
-double since(Clock::time_point start) {
+double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -58,7 +58,8 @@ class ReachedFile {
   unsigned char* bytes_;
 };
 
-bool shows_a_fault(Status status) {
+// Whether the status of a cell means that the mutant was caught.
+bool is_catching_status(Status status) {
   return status == Status::kFail || status == Status::kCrash || status == Status::kTimeout ||
          status == Status::kLeak;
 }
@@ -98,7 +99,8 @@ void order_by_revealing_dtypes(std::vector<size_t>& claims, const std::vector<Cl
 
 Hunt::Hunt(const HuntOptions& options, const Runner& runner) : options_(options), runner_(runner) {}
 
-WorkerOptions Hunt::worker(const Mutant* mutant, const std::string& reached_file) const {
+// Options of a worker process that runs the kit with one mutant active, or with none if it is NULL.
+WorkerOptions Hunt::worker_options(const Mutant* mutant, const std::string& reached_file) const {
   std::vector<std::string> command = {"/usr/bin/env"};
   command.push_back(fmt::format("TENON_MUTANT={}", mutant ? mutant->number : 0));
   if (!reached_file.empty()) command.push_back("TENON_MUTANT_REACHED=" + reached_file);
@@ -117,7 +119,8 @@ WorkerOptions Hunt::worker(const Mutant* mutant, const std::string& reached_file
           .memory_bytes = kMemory};
 }
 
-Row Hunt::blank(const Cell& cell) const {
+// Returns the row of a cell that has not run.
+Row Hunt::blank_row_of(const Cell& cell) const {
   if (cell.claim == kDevice) return blank_row(all_device_checks()[cell.check]);
   if (cell.claim == kFunctions) return blank_row(all_function_checks()[cell.check]);
   const Claim& claim = runner_.claims()[cell.claim];
@@ -183,7 +186,7 @@ void Hunt::find_reach(const std::vector<size_t>& claims, const std::string& file
     }
   }
   run_cells(
-      worker(nullptr, file), cells, [&](const Cell& cell) { return blank(cell); },
+      worker_options(nullptr, file), cells, [&](const Cell& cell) { return blank_row_of(cell); },
       [&](const Cell& cell, const Row&) {
         for (const int number : reached.take()) {
           std::vector<size_t>& known = reach.claims[number];
@@ -194,12 +197,12 @@ void Hunt::find_reach(const std::vector<size_t>& claims, const std::string& file
 
 // Whether the cell passes without the mutation. A check that also fails then does not catch the
 // mutant.
-bool Hunt::passes_unmutated(const Mutant& mutant, const Cell& cell) const {
+bool Hunt::passes_without_mutation(const Mutant& mutant, const Cell& cell) const {
   Mutant none = mutant;
   none.number = 0;
   bool passes = false;
   run_cells(
-      worker(&none, ""), {cell}, [&](const Cell& own) { return blank(own); },
+      worker_options(&none, ""), {cell}, [&](const Cell& own) { return blank_row_of(own); },
       [&](const Cell&, const Row& row) { passes = !is_fault(row.status); });
   return passes;
 }
@@ -211,15 +214,16 @@ Outcome Hunt::run(const Mutant& mutant, const Reach& reach) const {
   size_t claim = 0;
   try {
     run_cells(
-        worker(&mutant, ""), cells_of(mutant, reach), [&](const Cell& cell) { return blank(cell); },
+        worker_options(&mutant, ""), cells_of(mutant, reach),
+        [&](const Cell& cell) { return blank_row_of(cell); },
         [&](const Cell& cell, const Row& row) {
           if (outcome.caught && cell.claim != claim) throw Enough();
           ++outcome.cells;
-          if (!shows_a_fault(row.status)) {
-            if (since(start) > options_.seconds) throw Enough();
+          if (!is_catching_status(row.status)) {
+            if (seconds_since(start) > options_.seconds) throw Enough();
             return;
           }
-          if (!passes_unmutated(mutant, cell)) return;
+          if (!passes_without_mutation(mutant, cell)) return;
           outcome.checks.push_back(row.check);
           if (outcome.caught) return;
           outcome.caught = true;
@@ -232,7 +236,7 @@ Outcome Hunt::run(const Mutant& mutant, const Reach& reach) const {
         });
   } catch (const Enough&) {
   }
-  outcome.seconds = since(start);
+  outcome.seconds = seconds_since(start);
   return outcome;
 }
 

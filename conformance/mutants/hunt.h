@@ -42,11 +42,13 @@ class Hunt {
   Outcome run(const Mutant& mutant, const Reach& reach) const;
 
  private:
-  WorkerOptions worker(const Mutant* mutant, const std::string& reached_file) const;
+  WorkerOptions worker_options(const Mutant* mutant, const std::string& reached_file) const;
+  // All cells to run for a mutant, those that most likely catch it first.
   std::vector<Cell> cells_of(const Mutant& mutant, const Reach& reach) const;
+  // The cells to run for a mutant and one claim.
   std::vector<Cell> cells_of(const Mutant& mutant, size_t claim) const;
-  Row blank(const Cell& cell) const;
-  bool passes_unmutated(const Mutant& mutant, const Cell& cell) const;
+  Row blank_row_of(const Cell& cell) const;
+  bool passes_without_mutation(const Mutant& mutant, const Cell& cell) const;
 
   const HuntOptions& options_;
   const Runner& runner_;

@@ -82,7 +82,8 @@ Reach find_reach(const Hunt& hunt, const Runner& runner, int jobs) {
   return reach;
 }
 
-std::string line_of(const Outcome& outcome) {
+// Formats the outcome of a mutant as a line of the log.
+std::string format_outcome(const Outcome& outcome) {
   const Mutant& mutant = *outcome.mutant;
   if (outcome.caught) {
     return fmt::format("caught   {}: {} ({} {}, {:.1f} s)", mutant.name,
@@ -129,7 +130,7 @@ struct Sum {
   }
 };
 
-bool is_wanted(const Options& options, const Mutant& mutant) {
+bool is_selected(const Options& options, const Mutant& mutant) {
   if (options.only.empty()) return !mutant.generated || !options.named;
   return std::find(options.only.begin(), options.only.end(), mutant.name) != options.only.end();
 }
@@ -143,9 +144,11 @@ int run(Options& options) {
   std::vector<const Mutant*> wanted;
   for (const Mutant& mutant : mutants) {
     const bool in_part = !mutant.generated || mutant.number % parts == part - 1;
-    if (in_part && is_wanted(options, mutant)) wanted.push_back(&mutant);
+    if (in_part && is_selected(options, mutant)) wanted.push_back(&mutant);
   }
-  if (wanted.size() < options.only.size()) throw std::runtime_error("no mutant has this name");
+  if (wanted.size() < options.only.size())
+    throw std::runtime_error(
+        "a name on the command line is not the name of a mutant; --list shows them");
   if (options.list) {
     for (const Mutant* m : wanted) {
       fmt::print("{} {} {}:{} {}\n", m->number, m->name, m->file, m->line, m->what);
@@ -179,7 +182,7 @@ int run(Options& options) {
     ++done;
     const bool tell = !mutant.generated || (outcome.reached && !outcome.caught);
     if (tell || done % 50 == 0) {
-      fmt::print("[{}/{}] {}\n", done, wanted.size(), tell ? line_of(outcome) : "...");
+      fmt::print("[{}/{}] {}\n", done, wanted.size(), tell ? format_outcome(outcome) : "...");
     }
     std::fflush(stdout);
   });

@@ -58,7 +58,7 @@ def closing(text, at):
         depth += (text[i] in "([{") - (text[i] in ")]}")
         if depth == 0:
             return i
-    raise ValueError("a bracket that nothing closes")
+    raise ValueError("a bracket is never closed")
 
 
 def masked(text):
@@ -115,7 +115,8 @@ class Copy:
         self.edits.append((at, order, text, replaced))
 
     def wrap(self, start, end, before, after, outermost=0):
-        """Wraps a range. At equal indices: ends before starts, inner ends, outer starts first."""
+        """Inserts text before and after a range. At the same index, text that ends a range precedes
+        text that starts one; inner ranges end first, and outer ranges start first."""
         size = end - start
         self.insert(start, before, (2, -size, -outermost))
         self.insert(end, after, (0, size, outermost))
@@ -159,8 +160,8 @@ class Copy:
             declared = re.findall(rf"(\S+) {accumulator.group()} = ", before)
             if declared and declared[-1] not in ("int64_t", "uint64_t"):
                 kinds.append(NARROW)
-        # In `a < b ? ...`, `<=` differs only for equal operands, which proves nothing. Mutates to the
-        # opposite comparison.
+        # In `a < b ? ...`, `<=` mostly gives the same result, even if a == b. Mutates to the
+        # opposite comparison instead.
         opposite = {"<": ("kGreater", ">"), ">": ("kLess", "<")}.get(op)
         if opposite and re.match(r"[^;{}]* \? ", text[m.end() :]):
             kinds = [opposite]
@@ -222,7 +223,7 @@ class Copy:
         elif how == "after":
             self.insert(end, f" if (TM_ON({id})) {{ {to} }}", (1, 0))
         else:
-            raise SystemExit(f"named: {row['name']}: no way is called {how}")
+            raise SystemExit(f"named: {row['name']}: `how` must be expression, statement, before or after, not {how}")
 
     def write(self, out):
         text = self.text
@@ -252,7 +253,7 @@ def explain(mutants, path):
         mutant["key"] = base if seen[base] == 1 else f"{base}, {seen[base]}"
         mutant["why"] = reasons.pop(mutant["key"], "")
     if reasons:
-        raise SystemExit("survivors.toml: there are no such mutants:\n" + "\n".join(reasons))
+        raise SystemExit("survivors.toml has keys that match no mutant:\n" + "\n".join(reasons))
 
 
 def main():

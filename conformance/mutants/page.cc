@@ -9,7 +9,7 @@
 namespace tenon_kit {
 namespace {
 
-std::string escaped(const std::string& text) {
+std::string escape_html(const std::string& text) {
   std::string result;
   for (const char c : text) {
     if (c == '<') {
@@ -23,7 +23,8 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+// Joins words with commas.
+std::string join_with_commas(const std::vector<std::string>& words) {
   std::string result;
   for (const std::string& word : words) result += (result.empty() ? "" : ", ") + word;
   return result;
@@ -34,7 +35,8 @@ const char* state_of(const Outcome& outcome) {
   return outcome.reached ? "survived" : "unreached";
 }
 
-std::string row(const Outcome& outcome) {
+// The row of the table for one mutant.
+std::string table_row(const Outcome& outcome) {
   const Mutant& mutant = *outcome.mutant;
   const std::string found =
       outcome.caught ? fmt::format("{} {}: {}", outcome.op, outcome.dtypes, outcome.message)
@@ -42,14 +44,15 @@ std::string row(const Outcome& outcome) {
   return fmt::format(
       "<tr class=\"{0}\"><td>{1}</td><td>{2}</td><td><code>{3}:{4}</code></td><td>{0}</td>"
       "<td>{5}</td><td>{6}</td></tr>\n",
-      state_of(outcome), escaped(mutant.name), escaped(mutant.what), escaped(mutant.file),
-      mutant.line, escaped(joined(outcome.checks)), escaped(found.substr(0, 300)));
+      state_of(outcome), escape_html(mutant.name), escape_html(mutant.what),
+      escape_html(mutant.file), mutant.line, escape_html(join_with_commas(outcome.checks)),
+      escape_html(found.substr(0, 300)));
 }
 
-std::string table(const std::vector<Outcome>& outcomes, bool generated) {
+std::string outcome_table(const std::vector<Outcome>& outcomes, bool generated) {
   std::string rows;
   for (const Outcome& outcome : outcomes) {
-    if (outcome.mutant->generated == generated) rows += row(outcome);
+    if (outcome.mutant->generated == generated) rows += table_row(outcome);
   }
   return "<table><tr><th>mutant</th><th>what it does</th><th>where</th><th></th><th>checks</th>"
          "<th>first seen</th></tr>\n" +
@@ -57,7 +60,7 @@ std::string table(const std::vector<Outcome>& outcomes, bool generated) {
 }
 
 // A table of how many mutants each check caught, and how many no other check caught.
-std::string counts(const std::vector<Outcome>& outcomes) {
+std::string check_count_table(const std::vector<Outcome>& outcomes) {
   std::map<std::string, std::pair<size_t, size_t>> found;
   for (const Outcome& outcome : outcomes) {
     for (const std::string& check : outcome.checks) {
@@ -98,7 +101,8 @@ std::string mutants_page(const std::vector<Outcome>& outcomes, const std::string
       "the conformance kit that found it. A named mutant shows all checks that failed on the first "
       "claim with a fault, a generated one the first.</p>\n<pre>{}</pre>\n"
       "<h2>Checks</h2>\n{}<h2>Named</h2>\n{}<h2>Generated</h2>\n{}</body></html>\n",
-      kStyle, escaped(summary), counts(outcomes), table(outcomes, false), table(outcomes, true));
+      kStyle, escape_html(summary), check_count_table(outcomes), outcome_table(outcomes, false),
+      outcome_table(outcomes, true));
 }
 
 }  // namespace tenon_kit

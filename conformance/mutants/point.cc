@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kReachedFileBytes = 16384;
 unsigned char nowhere[kReachedFileBytes];
 
+// Maps the file in which reached mutations are marked; without a file, returns unused memory.
 unsigned char* map_reached() {
   const char* const path = std::getenv("TENON_MUTANT_REACHED");
   if (!path) return nowhere;
@@ -22,14 +23,15 @@ unsigned char* map_reached() {
   return bytes == MAP_FAILED ? nowhere : static_cast<unsigned char*>(bytes);
 }
 
-int read_active() {
+// Returns the number of the active mutation; 0 for none.
+int read_active_mutation() {
   const char* const number = std::getenv("TENON_MUTANT");
   return number ? std::atoi(number) : 0;
 }
 
 }  // namespace
 
-const int active = read_active();
+const int active = read_active_mutation();
 unsigned char* const reached = map_reached();
 
 }  // namespace tenon_mutants

@@ -18,7 +18,8 @@ namespace tenon_mutants {
 extern const int active;
 extern unsigned char* const reached;
 
-inline bool on(int id) {
+// Marks the mutation as reached. Returns whether it is the active one.
+inline bool is_active(int id) {
   reached[id] = 1;
   return active == id;
 }
@@ -42,7 +43,8 @@ enum Kind {
   kPlusOne,
 };
 
-inline float in_11_bits(float x) {
+// Rounds to 11 bits of significand, as float16 has.
+inline float round_to_11_bits(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, sizeof bits);
   bits = (bits + 0x1000u) & ~0x1fffu;
@@ -51,7 +53,7 @@ inline float in_11_bits(float x) {
 }
 
 template <Kind kind, class R, class A, class B>
-R mutated(const A& a, const B& b) {
+R apply_mutation(const A& a, const B& b) {
   if constexpr (kind == kLess) return a < b;
   if constexpr (kind == kLessEqual) return a <= b;
   if constexpr (kind == kGreater) return a > b;
@@ -67,7 +69,7 @@ R mutated(const A& a, const B& b) {
   if constexpr (kind == kSecond && !std::is_pointer_v<R>) return static_cast<R>(b);
   if constexpr (kind == kSwap) return static_cast<R>(b - a);
   if constexpr (kind == kNarrow && std::is_floating_point_v<R>) {
-    return static_cast<R>(in_11_bits(static_cast<float>(a + b)));
+    return static_cast<R>(round_to_11_bits(static_cast<float>(a + b)));
   }
   if constexpr (kind == kNarrow && !std::is_floating_point_v<R>) return static_cast<R>(a + b);
 }
@@ -82,25 +84,27 @@ struct Left {
 };
 
 template <class R, int id, Kind kind, Kind... rest, class A, class B>
-bool choose(const A& a, const B& b, R& result) {
-  if (on(id)) {
-    result = mutated<kind, R>(a, b);
+bool apply_active_mutation(const A& a, const B& b, R& result) {
+  if (is_active(id)) {
+    result = apply_mutation<kind, R>(a, b);
     return true;
   }
-  if constexpr (sizeof...(rest) > 0) return choose<R, id + 1, rest...>(a, b, result);
+  if constexpr (sizeof...(rest) > 0) return apply_active_mutation<R, id + 1, rest...>(a, b, result);
   return false;
 }
 
-#define TM_OPERATOR(op)                                                                       \
-  template <class A, int id, Kind... kinds>                                                   \
-  Left<std::decay_t<A>, id, kinds...> operator op(const A& a, Point<id, kinds...>) {          \
-    return {a};                                                                               \
-  }                                                                                           \
-  template <class A, int id, Kind... kinds, class B>                                          \
-  auto operator op(Left<A, id, kinds...> left, const B& b) {                                  \
-    using R = std::decay_t<decltype(left.a op b)>;                                            \
-    R result;                                                                                 \
-    return choose<R, id, kinds...>(left.a, b, result) ? result : static_cast<R>(left.a op b); \
+#define TM_OPERATOR(op)                                                              \
+  template <class A, int id, Kind... kinds>                                          \
+  Left<std::decay_t<A>, id, kinds...> operator op(const A& a, Point<id, kinds...>) { \
+    return {a};                                                                      \
+  }                                                                                  \
+  template <class A, int id, Kind... kinds, class B>                                 \
+  auto operator op(Left<A, id, kinds...> left, const B& b) {                         \
+    using R = std::decay_t<decltype(left.a op b)>;                                   \
+    R result;                                                                        \
+    return apply_active_mutation<R, id, kinds...>(left.a, b, result)                 \
+               ? result                                                              \
+               : static_cast<R>(left.a op b);                                        \
   }
 TM_OPERATOR(<)
 TM_OPERATOR(<=)
@@ -120,16 +124,16 @@ template <class B, int id, Kind... kinds>
 struct Right {
   B b;
 };
-#define TM_ASSIGNMENT(op)                                                             \
-  template <int id, Kind... kinds, class B>                                           \
-  Right<std::decay_t<B>, id, kinds...> operator op(Point<id, kinds...>, const B& b) { \
-    return {b};                                                                       \
-  }                                                                                   \
-  template <class A, class B, int id, Kind... kinds>                                  \
-  A& operator op(A& a, Right<B, id, kinds...> right) {                                \
-    A result;                                                                         \
-    if (choose<A, id, kinds...>(a, right.b, result)) return a = result;               \
-    return a op right.b;                                                              \
+#define TM_ASSIGNMENT(op)                                                              \
+  template <int id, Kind... kinds, class B>                                            \
+  Right<std::decay_t<B>, id, kinds...> operator op(Point<id, kinds...>, const B& b) {  \
+    return {b};                                                                        \
+  }                                                                                    \
+  template <class A, class B, int id, Kind... kinds>                                   \
+  A& operator op(A& a, Right<B, id, kinds...> right) {                                 \
+    A result;                                                                          \
+    if (apply_active_mutation<A, id, kinds...>(a, right.b, result)) return a = result; \
+    return a op right.b;                                                               \
   }
 TM_ASSIGNMENT(+=)
 TM_ASSIGNMENT(-=)
@@ -139,19 +143,19 @@ TM_ASSIGNMENT(*=)
 // Mutates a value, written as `x->*Point()`.
 template <class A, int id>
 A operator->*(const A& a, Point<id, kOne>) {
-  return on(id) ? static_cast<A>(1) : a;
+  return is_active(id) ? static_cast<A>(1) : a;
 }
 template <class A, int id>
 A operator->*(const A& a, Point<id, kPlusOne>) {
-  return on(id) ? static_cast<A>(a + 1) : a;
+  return is_active(id) ? static_cast<A>(a + 1) : a;
 }
 
 }  // namespace tenon_mutants
 
 #define TM_POINT(...) \
   ::tenon_mutants::Point<__VA_ARGS__> {}
-#define TM_ON(id) ::tenon_mutants::on(id)
-#define TM_NOT(id, ...) (static_cast<bool>(__VA_ARGS__) != ::tenon_mutants::on(id))
+#define TM_ON(id) ::tenon_mutants::is_active(id)
+#define TM_NOT(id, ...) (static_cast<bool>(__VA_ARGS__) != ::tenon_mutants::is_active(id))
 // TM_AND acts as || if the mutation is on, and TM_OR acts as &&.
 #define TM_AND(id, a, b) (static_cast<bool>(a) ? (TM_ON(id) || (b)) : (TM_ON(id) && (b)))
 #define TM_OR(id, a, b) (static_cast<bool>(a) ? (!TM_ON(id) || (b)) : (!TM_ON(id) && (b)))

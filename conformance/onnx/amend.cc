@@ -15,16 +15,18 @@ constexpr uint64_t kModelGraph = 7, kGraphNode = 1, kNodeAttribute = 5;
 constexpr uint64_t kAttributeName = 1, kAttributeFloat = 2, kAttributeType = 20, kTypeFloat = 1;
 enum Wire : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-std::string varint(uint64_t value) {
+std::string encode_varint(uint64_t value) {
   std::string bytes;
   for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
   return bytes + static_cast<char>(value);
 }
 
-std::string key(uint64_t field, Wire wire) { return varint(field << 3 | wire); }
+// Encodes the key of a field: its number and its wire type.
+std::string encode_key(uint64_t field, Wire wire) { return encode_varint(field << 3 | wire); }
 
-std::string field_of(uint64_t field, const std::string& bytes) {
-  return key(field, kBytes) + varint(bytes.size()) + bytes;
+// Encodes a field that holds bytes, such as a string or an embedded message.
+std::string encode_bytes_field(uint64_t field, const std::string& bytes) {
+  return encode_key(field, kBytes) + encode_varint(bytes.size()) + bytes;
 }
 
 uint64_t read_varint(const std::string& message, size_t& at) {
@@ -38,8 +40,8 @@ uint64_t read_varint(const std::string& message, size_t& at) {
 }
 
 // Returns `message` with each embedded message of the given field replaced.
-std::string replaced(const std::string& message, uint64_t field,
-                     const std::function<std::string(const std::string&)>& replace) {
+std::string replace_messages(const std::string& message, uint64_t field,
+                             const std::function<std::string(const std::string&)>& replace) {
   std::string result;
   size_t at = 0;
   while (at < message.size()) {
@@ -64,7 +66,7 @@ std::string replaced(const std::string& message, uint64_t field,
     }
     if (size > message.size() - at) throw std::runtime_error("an ONNX model is truncated");
     if (tag == (field << 3 | kBytes)) {
-      result += field_of(field, replace(message.substr(at, size)));
+      result += encode_bytes_field(field, replace(message.substr(at, size)));
     } else {
       result += message.substr(begin, at + size - begin);
     }
@@ -76,15 +78,16 @@ std::string replaced(const std::string& message, uint64_t field,
 }  // namespace
 
 std::string with_attribute(const std::string& model, const std::string& name, float value) {
-  std::string number = key(kAttributeFloat, kFixed32);
+  std::string number = encode_key(kAttributeFloat, kFixed32);
   for (int shift = 0; shift < 32; shift += 8) {
     number += static_cast<char>(tenon_kit::bit_cast<uint32_t>(value) >> shift);
   }
-  const std::string attribute =
-      field_of(kNodeAttribute, field_of(kAttributeName, name) + number +
-                                   key(kAttributeType, kVarint) + varint(kTypeFloat));
-  return replaced(model, kModelGraph, [&](const std::string& graph) {
-    return replaced(graph, kGraphNode, [&](const std::string& node) { return node + attribute; });
+  const std::string attribute = encode_bytes_field(
+      kNodeAttribute, encode_bytes_field(kAttributeName, name) + number +
+                          encode_key(kAttributeType, kVarint) + encode_varint(kTypeFloat));
+  return replace_messages(model, kModelGraph, [&](const std::string& graph) {
+    return replace_messages(graph, kGraphNode,
+                            [&](const std::string& node) { return node + attribute; });
   });
 }
 

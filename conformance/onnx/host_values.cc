@@ -12,7 +12,7 @@ namespace tenon::conformance {
 namespace {
 
 // Decodes a 16-bit float: a sign, a biased exponent and a fraction.
-double small_float(uint16_t bits, int exponent_bits) {
+double decode_16_bit_float(uint16_t bits, int exponent_bits) {
   const int fraction_bits = 15 - exponent_bits;
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = (bits >> fraction_bits) & ((1 << exponent_bits) - 1);
@@ -30,15 +30,15 @@ T load(const std::byte* at) {
   return value;
 }
 
-double floating(DType dtype, const std::byte* at) {
+double load_as_double(DType dtype, const std::byte* at) {
   if (dtype == kFloat64) return load<double>(at);
   if (dtype == kFloat32) return load<float>(at);
-  return small_float(load<uint16_t>(at), dtype == kFloat16 ? 5 : 8);
+  return decode_16_bit_float(load<uint16_t>(at), dtype == kFloat16 ? 5 : 8);
 }
 
 // Formats an element, for messages.
-std::string text(DType dtype, const std::byte* at) {
-  if (dtype.is_floating()) return fmt::format("{:.9g}", floating(dtype, at));
+std::string element_text(DType dtype, const std::byte* at) {
+  if (dtype.is_floating()) return fmt::format("{:.9g}", load_as_double(dtype, at));
   uint64_t bits = 0;
   const unsigned size = TENON_DTYPE_BITS(dtype) / 8;
   std::memcpy(&bits, at, size);
@@ -47,7 +47,7 @@ std::string text(DType dtype, const std::byte* at) {
   return std::to_string(static_cast<int64_t>(bits << unused) >> unused);
 }
 
-std::vector<std::byte> elements_of(const Tensor& x) {
+std::vector<std::byte> read_elements(const Tensor& x) {
   std::vector<std::byte> bytes(x.bytes());
   check(tenon_tensor_read(current_scope(), x.get(), bytes.data(), bytes.size()));
   return bytes;
@@ -67,13 +67,13 @@ double distance(double got, double want) {
 
 }  // namespace
 
-std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance) {
+std::string describe_difference(const Tensor& got, const Tensor& want, Tolerance tolerance) {
   if (type_of(got) != type_of(want)) {
     return fmt::format("got {}, want {}", type_of(got), type_of(want));
   }
   const DType dtype = got.dtype();
   const size_t size = TENON_DTYPE_BITS(dtype) / 8;
-  const std::vector<std::byte> a = elements_of(got), b = elements_of(want);
+  const std::vector<std::byte> a = read_elements(got), b = read_elements(want);
   const size_t n = a.size() / size;
   size_t wrong = 0, worst = 0;
   double most = -1;  // The largest excess of an error over its tolerance.
@@ -81,9 +81,9 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
     const std::byte *x = &a[i * size], *y = &b[i * size];
     double beyond = 0;
     if (dtype.is_floating()) {
-      const double expected = floating(dtype, y);
+      const double expected = load_as_double(dtype, y);
       const double allowed = tolerance.atol + tolerance.rtol * std::abs(expected);
-      const double apart = distance(floating(dtype, x), expected);
+      const double apart = distance(load_as_double(dtype, x), expected);
       if (apart == 0 || apart <= allowed) continue;
       beyond = apart - allowed;
     } else if (std::memcmp(x, y, size) == 0) {
@@ -97,7 +97,8 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
   }
   if (wrong == 0) return "";
   return fmt::format("{} of {} elements differ, the worst one, {}: got {}, want {}", wrong, n,
-                     worst, text(dtype, &a[worst * size]), text(dtype, &b[worst * size]));
+                     worst, element_text(dtype, &a[worst * size]),
+                     element_text(dtype, &b[worst * size]));
 }
 
 }  // namespace tenon::conformance

@@ -14,6 +14,6 @@ struct Tolerance {
 
 // Describes how two tensors differ; empty if dtype, shape and all elements agree. Floating elements
 // may differ by atol + rtol * |want|, and NaN equals NaN. Other elements must be equal.
-std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
+std::string describe_difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
 }  // namespace tenon::conformance

@@ -242,7 +242,7 @@ std::string failure_of(const RunModel& run, const Json& described, const fs::pat
     return fmt::format("{} outputs, not {}", outputs.size(), wanted.size());
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const std::string differs = difference(outputs[i], wanted[i], tolerance);
+    const std::string differs = describe_difference(outputs[i], wanted[i], tolerance);
     if (!differs.empty()) {
       return fmt::format("output {}: {}", described["outputs"][i]["name"].get<std::string>(),
                          differs);

@@ -38,7 +38,7 @@ struct OnnxResult {
   std::string name;
   OnnxVerdict verdict = OnnxVerdict::kFailed;
   std::string reason;            // Why it failed or was left out.
-  std::string allowance;         // How and why the test is adjusted; empty if it is not.
+  std::string allowance;         // How and why the test is adjusted; empty if it runs unchanged.
   bool in_first_table = false;   // Whether all ops of the test are in the first table of ops.
   bool is_untraceable = false;   // Whether the model as a function falls back to single calls.
   std::vector<std::string> ops;  // Ops of the model.

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kBegin = " [launches ";
 constexpr size_t kMaxListed = 8;
 
+// Whether the registry contains an op of this name.
 bool is_op(const std::string& name) { return find_op(std::string_view(name)) != nullptr; }
 
 // The op at the beginning of a message: "gather: ..." or, for a kernel line, `abs "f32->f32"...`.
@@ -28,7 +29,7 @@ std::string first_op(const std::string& message) {
 // All ops whose fault may explain a failing row, including the row's own op.
 std::set<std::string> suspects(const Row& row) {
   std::set<std::string> ops;
-  for (const std::string& op : kernels_of(row)) ops.insert(op);
+  for (const std::string& op : parse_launched_ops(row)) ops.insert(op);
   // Adds the ops that the row's program or problem contains.
   const std::string key = "\"op\":\"";
   for (size_t at = row.line.find(key); at != std::string::npos; at = row.line.find(key, at)) {
@@ -46,8 +47,8 @@ std::set<std::string> suspects(const Row& row) {
   return ops;
 }
 
-// Sort key of a row, smallest for the most specific one: with few suspects, of a low level, with a
-// small problem.
+// Returns the sort key of a row. Rows with fewer suspects sort first, then rows of a lower level,
+// then rows with a smaller problem.
 std::tuple<size_t, int, size_t> specificity_key(const Row& row) {
   return {suspects(row).size(), row.level, row.line.size()};
 }
@@ -58,7 +59,8 @@ struct Group {
 
 std::string name_of_cell(const Row& row) { return row.check + " " + row.op + " " + row.dtypes; }
 
-std::string listed(const char* title, const std::vector<const Row*>& rows) {
+// Returns a line with the title, the number of rows, and the cells of the first kMaxListed rows.
+std::string list_cells(const char* title, const std::vector<const Row*>& rows) {
   if (rows.empty()) return "";
   std::string text = fmt::format("    {} ({}): ", title, rows.size());
   for (size_t i = 0; i < rows.size() && i < kMaxListed; ++i) {
@@ -75,7 +77,8 @@ std::string with_launched_ops(const std::string& message, const std::vector<std:
   return message + kBegin + fmt::format("{}", fmt::join(ops, ", ")) + "]";
 }
 
-std::vector<std::string> kernels_of(const Row& row) {
+// Returns the ops that with_launched_ops() appended to the message of the row.
+std::vector<std::string> parse_launched_ops(const Row& row) {
   std::vector<std::string> ops;
   const size_t at = row.message.find(kBegin);
   if (at == std::string::npos) return ops;
@@ -122,7 +125,7 @@ std::string fault_summary(const std::vector<Row>& rows) {
     if (!first.line.empty())
       text += fmt::format("    --check {} --case '{}'\n", first.check, first.line);
     group.own.erase(group.own.begin());
-    text += listed("also", group.own) + listed("in consequence", group.consequences);
+    text += list_cells("also", group.own) + list_cells("in consequence", group.consequences);
   }
   return text;
 }

@@ -10,8 +10,8 @@
 namespace tenon_kit {
 namespace {
 
-// Positions in drawing units. Negative and positive inputs are separated by a gap, and zero is in
-// its middle.
+// Coordinates of the plot area, in drawing units. A gap separates negative from positive inputs.
+// Input 0 is drawn in the middle of the gap.
 constexpr double kLeft = 34, kRight = 316, kTop = 8, kBottom = 104, kGap = 5;
 constexpr double kMiddle = (kLeft + kRight) / 2;
 
@@ -40,12 +40,13 @@ class Axes {
     const double off = kGap + std::clamp(part, 0.0, 1.0) * (kRight - kMiddle - kGap);
     return value < 0 ? kMiddle - off : kMiddle + off;
   }
-  // Logarithmic, so that both small and large errors are visible.
+  // Maps an error to a vertical position. The scale is logarithmic, so that both small and large
+  // errors are visible.
   double y(double ulp) const {
     const double part = std::log2(1 + std::min(ulp, most_)) / std::log2(1 + most_);
     return kBottom - part * (kBottom - kTop);
   }
-  // The width of a bar, with two points per exponent.
+  // Returns the width of a bar. Two bars fit between neighbouring powers of two.
   double width() const { return (kRight - kMiddle - kGap) / (2 * (high_ - low_)) + 0.15; }
   double low() const { return low_; }
   double high() const { return high_; }
@@ -56,20 +57,25 @@ class Axes {
   double most_ = 0;
 };
 
-std::string raised(const char* base, double exponent) {
+// Returns SVG text of the base, with the exponent above the line in smaller type.
+std::string superscript(const char* base, double exponent) {
   return fmt::format("{}<tspan dy=-3 font-size=7>{}</tspan>", base, exponent);
 }
 
-std::string power(double exponent, bool negative) {
+// Returns the label of the input 2^exponent or, if `negative`, of -2^exponent.
+std::string power_of_two_label(double exponent, bool negative) {
   if (exponent == 0) return negative ? "−1" : "1";
-  return raised(negative ? "−2" : "2", exponent);
+  return superscript(negative ? "−2" : "2", exponent);
 }
 
+// Returns an SVG text element. `anchor` is the attribute text-anchor.
 std::string text_at(double x, double y, const char* anchor, const std::string& text) {
   return fmt::format("<text x={:.0f} y={:.0f} text-anchor={}>{}</text>", x, y, anchor, text);
 }
 
-std::string scales(const Axes& axes, bool negative) {
+// Draws the horizontal grid lines and the labels of both axes. `negative`: the curve has negative
+// inputs.
+std::string draw_grid_and_labels(const Axes& axes, bool negative) {
   std::string svg;
   double above = kBottom + 99;
   for (const double ulp :
@@ -79,18 +85,19 @@ std::string scales(const Axes& axes, bool negative) {
     above = y;
     svg += fmt::format("<path class=grid d=\"M{} {:.1f}H{}\"/>", kLeft, y, kRight);
     svg += text_at(kLeft - 4, y + 3, "end",
-                   ulp < 1e4 ? fmt::format("{:g}", ulp) : raised("10", std::log10(ulp)));
+                   ulp < 1e4 ? fmt::format("{:g}", ulp) : superscript("10", std::log10(ulp)));
   }
   const double low = axes.low(), high = axes.high();
   // Labels the input 1, or the middle of the axis if 1 is too near one of its ends.
   const double share = -low / (high - low);
   const double unit = share > 0.3 && share < 0.7 ? 0 : std::round((low + high) / 2);
   svg += text_at(kMiddle, kBottom + 13, "middle", "0");
-  svg += text_at(kRight, kBottom + 13, "end", power(high, false));
-  svg += text_at(axes.x(std::exp2(unit)), kBottom + 13, "middle", power(unit, false));
+  svg += text_at(kRight, kBottom + 13, "end", power_of_two_label(high, false));
+  svg += text_at(axes.x(std::exp2(unit)), kBottom + 13, "middle", power_of_two_label(unit, false));
   if (negative) {
-    svg += text_at(kLeft, kBottom + 13, "start", power(high, true));
-    svg += text_at(axes.x(-std::exp2(unit)), kBottom + 13, "middle", power(unit, true));
+    svg += text_at(kLeft, kBottom + 13, "start", power_of_two_label(high, true));
+    svg +=
+        text_at(axes.x(-std::exp2(unit)), kBottom + 13, "middle", power_of_two_label(unit, true));
   }
   return svg;
 }
@@ -130,7 +137,8 @@ std::string curve_figure(const Row& row) {
       "<path class=bar stroke-width={6:.2f} d=\"{3}\"/><path class=over d=\"{4}\"/><path "
       "class=bound d=\"{5}\"/></svg>"
       "</figure>",
-      name, caption, scales(axes, row.curve.front().x < 0), within, beyond, bound, axes.width());
+      name, caption, draw_grid_and_labels(axes, row.curve.front().x < 0), within, beyond, bound,
+      axes.width());
 }
 
 }  // namespace tenon_kit

@@ -7,6 +7,7 @@
 namespace tenon_kit {
 namespace {
 
+// Returns an HTML table of the rows that belong to these checks.
 template <class Check>
 std::string table(const std::vector<Row>& rows, const std::vector<Check>& checks) {
   std::string html;

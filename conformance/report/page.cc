@@ -84,6 +84,7 @@ bool tests_a_claim(const Row& row) {
   return !check || !check->of_unclaimed;
 }
 
+// Returns the look of a map cell whose op and dtype have these rows.
 const Mark& mark(const std::vector<const Row*>& rows) {
   if (rows.empty()) return kMarks[3];
   bool warned = false, passed = false;
@@ -96,6 +97,7 @@ const Mark& mark(const std::vector<const Row*>& rows) {
   return warned ? kMarks[2] : passed ? kMarks[0] : kMarks[3];
 }
 
+// Returns the ops of the registry that occur in the rows, in registry order.
 std::vector<std::string> ops_of(const std::vector<Row>& rows) {
   std::vector<std::string> ops;
   for (const OpFacts& op : all_ops()) {
@@ -111,6 +113,7 @@ std::string first_dtype(const std::string& dtypes) {
   return dtypes.substr(0, dtypes.find_first_of(",-"));
 }
 
+// Returns an HTML table of ops by dtypes that shows which of them pass.
 std::string heat_map(const std::vector<Row>& rows) {
   std::string html = "<p class=\"soft key\">Each cell is an op in a dtype:";
   for (const Mark& m : kMarks) {
@@ -141,6 +144,7 @@ std::string heat_map(const std::vector<Row>& rows) {
   return html + "</table></div>";
 }
 
+// Returns an HTML table of the largest error of each passing claim, as bars in descending order.
 std::string error_bars(const std::vector<Row>& rows) {
   struct Worst {
     std::string name;
@@ -183,7 +187,7 @@ std::string error_bars(const std::vector<Row>& rows) {
 std::string curves(const std::vector<Row>& rows) {
   std::string html;
   for (const DTypeFacts& d : all_dtypes()) {
-    std::map<std::string, std::string> figures;  // By op.
+    std::map<std::string, std::string> figures;  // Keyed by op.
     for (const Row& row : rows) {
       if (!row.curve.empty() && row.dtypes == d.name) figures[row.op] += curve_figure(row);
     }
@@ -197,7 +201,8 @@ std::string curves(const std::vector<Row>& rows) {
   return html;
 }
 
-// Lists the rows for which `wanted` returns true, each with the command that reproduces it.
+// Lists the rows for which `wanted` returns true, each with the command that reproduces it. `kind`
+// is a CSS class of the list.
 template <class Wanted>
 std::string list_of(const Heading& heading, const std::vector<Row>& rows, const char* kind,
                     const Wanted& wanted) {
@@ -214,6 +219,7 @@ std::string list_of(const Heading& heading, const std::vector<Row>& rows, const 
   return html.empty() ? "" : fmt::format("<ul class=\"faults {}\">{}</ul>", kind, html);
 }
 
+// Lists the rows with faults, then the rows with known faults.
 std::string faults(const Heading& heading, const std::vector<Row>& rows) {
   const std::string own =
       list_of(heading, rows, "", [](const Row& row) { return is_fault(row.status); });
@@ -246,6 +252,7 @@ std::string unclaimed(const std::vector<Row>& rows) {
   return html + "</details>";
 }
 
+// Returns an HTML table of the checks, with the number of cells that ran and that passed.
 std::string properties(const std::vector<Row>& rows) {
   std::string html =
       "<div class=scroll><table><thead><tr><th>property<th class=r>level<th class=r>cells<th "

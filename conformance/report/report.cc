@@ -17,6 +17,7 @@
 namespace tenon_kit {
 namespace {
 
+// Returns the time of a steady clock in seconds.
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -72,7 +73,8 @@ Report::Report(Heading heading, std::vector<std::string> claims)
   terminal_ = isatty(STDERR_FILENO) != 0;
 }
 
-void Report::expect(const std::string& path) {
+// Reads known faults, one JSON object per line.
+void Report::read_known_faults(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path);
   std::string line;
@@ -84,8 +86,8 @@ void Report::expect(const std::string& path) {
         return json[key].get<std::string>();
       }
       throw std::runtime_error(fmt::format(
-          "{}, line {}: {} is missing; a line is an object of the texts op, dtypes, check, reason "
-          "and date",
+          "{}, line {}: {} is missing; a line is a JSON object with the strings op, dtypes, check, "
+          "reason and date",
           path, number, key));
     };
     const Expected fault = {word("op"), word("dtypes"), word("check"), word("reason"),
@@ -96,6 +98,7 @@ void Report::expect(const std::string& path) {
   }
 }
 
+// Adds the rows of the JSON report at `path`. Returns their cells.
 std::set<std::string> Report::read(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path);
@@ -119,6 +122,7 @@ std::set<std::string> Report::read(const std::string& path) {
   return known;
 }
 
+// Prints the properties of the run before its first cell.
 void Report::begin(size_t n_cells, bool whole) {
   n_cells_ = n_cells;
   whole_ = whole;
@@ -164,6 +168,7 @@ void Report::show_progress(bool force) {
   fmt::print(stderr, "\r\033[K{} of {} cells, {:.0f} s left", n_done_, n_cells_, left);
 }
 
+// Returns the claims for which no check ran.
 std::vector<std::string> Report::unexecuted() const {
   std::set<std::string> run;
   for (const Row& row : rows_) {
@@ -176,16 +181,18 @@ std::vector<std::string> Report::unexecuted() const {
   return missing;
 }
 
-std::map<Status, size_t> Report::counts() const {
+std::map<Status, size_t> Report::count_by_status() const {
   std::map<Status, size_t> n;
   for (const Row& row : rows_) ++n[row.status];
   return n;
 }
 
+// Prints the summary of the run.
 void Report::end() {
   if (terminal_) fmt::print(stderr, "\r\033[K");
   std::string words;
-  for (const auto& [status, n] : counts()) words += fmt::format(", {} {}", n, name_of(status));
+  for (const auto& [status, n] : count_by_status())
+    words += fmt::format(", {} {}", n, name_of(status));
   const std::vector<std::string> missing = unexecuted();
   fmt::print("{}", fault_summary(rows_));
   fmt::print("cells: {}{} in {:.0f} s\n", rows_.size(), words, now() - begun_);

@@ -27,6 +27,7 @@ struct Heading {
   size_t n_whole = 0;     // Number of claims plus signatures of the registry that are not claimed.
 };
 
+// Describes a run of `runner` with these settings.
 Heading heading_of(const Runner& runner, const std::string& profile, const std::string& level,
                    uint64_t seed);
 
@@ -41,7 +42,7 @@ class Report {
   // Reads known faults, one JSON object per line. A known fault does not fail the run; if its cell
   // passes, the run fails. A line with `driver` applies only to devices whose driver name contains
   // that text.
-  void expect(const std::string& path);
+  void read_known_faults(const std::string& path);
   // Reads the rows of an earlier run with the same settings and adds them to this report. Returns
   // "op dtypes check" of each.
   std::set<std::string> read(const std::string& path);
@@ -52,9 +53,12 @@ class Report {
   // Starts a run of `n_cells` cells. `whole`: no option excludes cells, so every claim must be
   // executed.
   void begin(size_t n_cells, bool whole);
+  // Adds the result of a cell, and prints it if it is a fault.
   void add(Row row);
+  // Ends the run and prints its summary.
   void end();
 
+  // Whether the run is complete and successful.
   bool passed() const;
   // Whether cells are left to run and none of the completed ones has a fault.
   bool is_unfinished() const;
@@ -72,7 +76,7 @@ class Report {
   void show_progress(bool force);
   Json heading_json() const;
   std::vector<std::string> unexecuted() const;  // Claims for which no check ran.
-  std::map<Status, size_t> counts() const;
+  std::map<Status, size_t> count_by_status() const;
   bool has_fault() const;
 
   Heading heading_;

@@ -17,10 +17,12 @@ namespace {
 
 using tenon::Tensor;
 
-// Number of inputs in a part of a 32-bit dtype: half of the inputs with one exponent.
+// Number of inputs in a part of a 32-bit dtype: half of the inputs that share a sign and an
+// exponent.
 constexpr uint32_t kPart = 1u << 22;
 constexpr uint32_t kBlock = 1u << 16;  // Number of inputs per call; small enough for the cache.
 
+// Creates a tensor of n elements, copied from `data`.
 Tensor tensor_of(const Session& session, tenon_dtype dtype, const void* data, size_t n) {
   const auto size = static_cast<int64_t>(n);
   tenon_tensor* tensor = nullptr;
@@ -29,6 +31,7 @@ Tensor tensor_of(const Session& session, tenon_dtype dtype, const void* data, si
   return Tensor::adopt(tensor);
 }
 
+// Converts elements of type T at `bytes` to float64.
 template <class T>
 void widen(const std::byte* bytes, std::vector<double>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -79,7 +82,7 @@ double unit_of(double x, const DTypeFacts& f) {
 }
 
 Json to_json(const InputError& error) {
-  // Written as bits, because JSON has neither NaN nor infinities.
+  // Stores floats as their bits, because JSON has neither NaN nor infinities.
   return {error.bits, bit_cast<uint64_t>(error.got), bit_cast<uint64_t>(error.want)};
 }
 
@@ -137,7 +140,8 @@ Problem problem_at(const OpFacts& op, tenon_dtype dtype, uint32_t bits) {
   return problem;
 }
 
-std::string reason_against(const OpFacts& op, tenon_dtype dtype, const Session& oracle) {
+// Returns why the op cannot be tested at every input; empty if it can.
+std::string untestable_reason(const OpFacts& op, tenon_dtype dtype, const Session& oracle) {
   if (!op.elementwise || op.inputs.size() != 1) {
     return op.name + " is not an elementwise op with one input";
   }
@@ -150,6 +154,7 @@ std::string reason_against(const OpFacts& op, tenon_dtype dtype, const Session& 
   }
 }
 
+// Compares results with the oracle's values, and merges the outcome into `result`.
 void judge_part(std::span<const double> got, std::span<const double> want, tenon_dtype dtype,
                 const Bound& bound, uint32_t first, PartResult& result, const Comparison& beside) {
   result.n_inputs += got.size();
@@ -203,7 +208,7 @@ class PartRun {
         dtype_(dtype),
         wide_(op.numeric != "exact"),
         attrs_(op, problem_at(op, dtype, 0).attrs),
-        wide_attrs_(op, widened(problem_at(op, dtype, 0)).attrs) {}
+        wide_attrs_(op, widen(problem_at(op, dtype, 0)).attrs) {}
 
   Result on_device(const Session& device, const std::vector<uint32_t>& bits) const {
     return call(device, attrs_, dtype_, bytes_of(bits).data(), bits.size());
@@ -218,7 +223,7 @@ class PartRun {
     return doubles_of(y.bytes.data(), bits.size(), y.dtype);
   }
 
-  // The input-dependent tolerances of functions in relaxed.
+  // Returns the error that the profile `relaxed` allows in addition to the bound, for each input.
   std::vector<double> slack(const std::vector<uint32_t>& bits,
                             const std::vector<double>& want) const {
     std::vector<double> result;

@@ -30,10 +30,10 @@ struct InputError {
 struct PartResult {
   uint64_t n_inputs = 0;
   uint64_t n_beyond = 0;  // Number of inputs whose result is beyond the bound.
-  InputError first;       // The first such input.
+  InputError first;       // The first input whose result is beyond the bound.
   std::string message;
   double ulp = 0;      // The largest error of a finite result, in ulp.
-  double allowed = 0;  // The error allowed at that input, in ulp.
+  double allowed = 0;  // The error allowed at the input with the largest error, in ulp.
   InputError largest;  // The input with the largest error.
 };
 
@@ -44,18 +44,20 @@ PartResult part_from_json(const Json& json);
 Problem problem_at(const OpFacts& op, tenon_dtype dtype, uint32_t bits);
 
 // The reason why an op cannot be tested at every input; empty if it can.
-std::string reason_against(const OpFacts& op, tenon_dtype dtype, const Session& oracle);
+std::string untestable_reason(const OpFacts& op, tenon_dtype dtype, const Session& oracle);
 
+// Tests the op at every input of a part.
 PartResult run_part(const Environment& env, const OpFacts& op, tenon_dtype dtype, InputPart part);
 
 // Additional valid results for a part; empty if only the oracle's values are valid.
 struct Comparison {
-  std::span<const double> slack;  // Added to the bound.
-  std::span<const double> other;  // Equally valid results.
+  std::span<const double> slack;  // An addition to the bound, for each input.
+  std::span<const double> other;  // Another valid result, for each input.
 };
 
-// Judges elements like compare_answers() (kit/judge.h), but in double unless an element fails.
-// `first` is the bit pattern of the first input. Merges the outcome into `result`.
+// Compares `got` with the oracle's values `want` like compare_answers() (kit/judge.h), but in
+// double unless an element fails. `first` is the bit pattern of the first input. `beside` holds
+// further valid results. Merges the outcome into `result`.
 void judge_part(std::span<const double> got, std::span<const double> want, tenon_dtype dtype,
                 const Bound& bound, uint32_t first, PartResult& result,
                 const Comparison& beside = {});

@@ -11,26 +11,28 @@
 namespace tenon_kit {
 namespace {
 
-// Parses the whole text as a number. Returns false if it is not a number.
+// Parses all of `text` as a number. Returns false if it is not a number.
 template <class Number>
-bool whole(const std::string& text, Number (*parse)(const char*, char**), Number& value) {
+bool parse_whole_text(const std::string& text, Number (*parse)(const char*, char**),
+                      Number& value) {
   char* end = nullptr;
   errno = 0;
   value = parse(text.c_str(), &end);
   return !text.empty() && *end == '\0' && errno == 0;
 }
 
-unsigned long decimal(const char* text, char** end) { return std::strtoul(text, end, 10); }
+// Calls strtoul with base 10.
+unsigned long parse_decimal(const char* text, char** end) { return std::strtoul(text, end, 10); }
 
 }  // namespace
 
-std::vector<size_t> in_shard(const std::string& shard, size_t n) {
+std::vector<size_t> shard_indices(const std::string& shard, size_t n) {
   unsigned long index = 1, count = 1;
   if (!shard.empty()) {
     const size_t slash = shard.find('/');
     const bool parsed = slash != std::string::npos && shard.find('-') == std::string::npos &&
-                        whole(shard.substr(0, slash), decimal, index) &&
-                        whole(shard.substr(slash + 1), decimal, count);
+                        parse_whole_text(shard.substr(0, slash), parse_decimal, index) &&
+                        parse_whole_text(shard.substr(slash + 1), parse_decimal, count);
     if (!parsed || index < 1 || index > count) {
       throw std::runtime_error("--shard expects I/N with 1 <= I <= N, such as 2/4, not \"" + shard +
                                "\"");
@@ -41,18 +43,20 @@ std::vector<size_t> in_shard(const std::string& shard, size_t n) {
   return own;
 }
 
-Range range_of(const std::string& text) {
+Range parse_range(const std::string& text) {
   Range range = {};
   const size_t colon = text.find(':');
-  if (colon == std::string::npos || !whole(text.substr(0, colon), std::strtod, range.low) ||
-      !whole(text.substr(colon + 1), std::strtod, range.high) || !(range.low <= range.high)) {
+  if (colon == std::string::npos ||
+      !parse_whole_text(text.substr(0, colon), std::strtod, range.low) ||
+      !parse_whole_text(text.substr(colon + 1), std::strtod, range.high) ||
+      !(range.low <= range.high)) {
     throw std::runtime_error("--range expects A:B with A <= B, such as -1:0x1p-3, not \"" + text +
                              "\"");
   }
   return range;
 }
 
-std::pair<std::string, std::string> plugin_option_of(const std::string& text) {
+std::pair<std::string, std::string> parse_plugin_option(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw std::runtime_error("--option expects KEY=VALUE, not \"" + text + "\"");
@@ -60,7 +64,7 @@ std::pair<std::string, std::string> plugin_option_of(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-bool names_dtype(const std::string& dtypes, const std::string& name) {
+bool has_dtype_name(const std::string& dtypes, const std::string& name) {
   if (name.empty()) return true;
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (size_t at = dtypes.find(name); at != std::string::npos; at = dtypes.find(name, at + 1)) {
@@ -75,7 +79,7 @@ bool names_dtype(const std::string& dtypes, const std::string& name) {
 void check_profile(Profile profile, tenon_features features, const std::string& device) {
   if (profile == Profile::kStrict || (features & TENON_FEATURE_FAST_MATH) != 0) return;
   throw std::runtime_error("--profile relaxed is for devices that declare FAST_MATH, which " +
-                           device + " does not; it is judged by strict");
+                           device + " does not; use --profile strict");
 }
 
 void check_writable(const std::string& path) {

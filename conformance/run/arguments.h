@@ -13,19 +13,19 @@ namespace tenon_kit {
 
 // Parses "I/N", the I-th of N shards, and returns the indices below `n` in that shard, in order. An
 // empty text selects all. Throws if the text is invalid.
-std::vector<size_t> in_shard(const std::string& shard, size_t n);
+std::vector<size_t> shard_indices(const std::string& shard, size_t n);
 
 // Parses "A:B", two numbers, which may be infinite or hexadecimal. Throws unless A <= B.
 struct Range {
   double low, high;
 };
-Range range_of(const std::string& text);
+Range parse_range(const std::string& text);
 
 // Parses "KEY=VALUE" for a plugin. Throws if there is no key.
-std::pair<std::string, std::string> plugin_option_of(const std::string& text);
+std::pair<std::string, std::string> parse_plugin_option(const std::string& text);
 
 // Whether a claim's dtypes, such as "f32,i64->bool", contain this name. True for an empty name.
-bool names_dtype(const std::string& dtypes, const std::string& name);
+bool has_dtype_name(const std::string& dtypes, const std::string& name);
 
 // Throws if the profile is relaxed and the device does not declare FAST_MATH.
 void check_profile(Profile profile, tenon_features features, const std::string& device);

@@ -23,10 +23,11 @@ extern "C" tenon_error* tenon_plugin_query_v1_wasm(const tenon_host*, const teno
 namespace tenon_kit {
 namespace {
 
-// Sessions with different numbers of threads, created on demand. There is one set in a process,
-// like the guard.
+// Options of the sessions that with_threads() creates. They are global, like the guard, because a
+// process has only one Runner.
 SessionOptions device_options;
 
+// Returns the session that runs on this number of threads. Creates it on first use.
 std::shared_ptr<Session> with_threads(uint32_t threads) {
   static std::map<uint32_t, std::shared_ptr<Session>> sessions;
   std::shared_ptr<Session>& session = sessions[threads];
@@ -47,7 +48,7 @@ bool has_kernel(const Claim& claim) {
   const auto first = [](const std::vector<tenon_dtype>& dtypes) {
     return dtypes.empty() ? TENON_DTYPE_NONE : dtypes[0];
   };
-  return guard::has_prepared(claim.op->id, first(claim.inputs), first(claim.outputs));
+  return guard::has_prepared_kernel(claim.op->id, first(claim.inputs), first(claim.outputs));
 }
 
 // Whether the plugin refused the call.
@@ -64,7 +65,8 @@ bool is_drawn(const Problem& problem) {
 }
 
 // Whether the cases of a cell could have revealed a fault. A registry case may test a single fact,
-// such as a zero, so if there are cases with random values, one of these must be telling.
+// such as a zero. Therefore, if there are cases with random values, at least one of them must be
+// able to reveal a fault.
 struct Trust {
   bool any = false, drawn = false, any_drawn = false;
 
@@ -74,7 +76,7 @@ struct Trust {
     any = any || finding.trusted;
     any_drawn = any_drawn || (own && finding.trusted);
   }
-  // Not required of the smoke test, which draws too few cases.
+  // The smoke test draws few cases, so it does not require a trusted case with random values.
   bool is_enough(bool thorough) const { return any && (any_drawn || !drawn || !thorough); }
 
   std::string message(const Claim& claim) const {
@@ -121,6 +123,7 @@ std::vector<size_t> min_ranks(const std::vector<Problem>& problems) {
   return ranks;
 }
 
+// Whether each input i has at least rank least[i].
 bool has_ranks(const Problem& problem, const std::vector<size_t>& least) {
   for (size_t i = 0; i < problem.inputs.size() && i < least.size(); ++i) {
     const Operand& x = problem.inputs[i];
@@ -129,6 +132,7 @@ bool has_ranks(const Problem& problem, const std::vector<size_t>& least) {
   return true;
 }
 
+// Whether the problem runs without an error.
 bool runs(const Session& session, const Problem& problem) {
   try {
     session.run(problem);
@@ -141,24 +145,25 @@ bool runs(const Session& session, const Problem& problem) {
 // The other ops whose kernels a failing problem launches.
 std::vector<std::string> other_launched_ops(const Check& check, const Environment& env,
                                             const Problem& problem) {
-  guard::note_launches();
+  guard::start_listing_launches();
   try {
     check.test(env, problem);
   } catch (const std::exception&) {
     // Launches before the failure are noted as well.
   }
-  std::vector<std::string> ops = guard::take_launched();
+  std::vector<std::string> ops = guard::take_launched_ops();
   std::erase(ops, problem.op->name);
   return ops;
 }
 
 // Maximum number of smaller problems to try: fewer if each is large, none from 2^21 elements on.
-int tries(const Problem& problem, int most) {
+int max_shrink_tries(const Problem& problem, int most) {
   int64_t n = 0;
   for (const Operand& x : problem.inputs) n += x.absent || x.scalar ? 1 : count_of(x.shape);
   return n >= 1 << 21 ? 0 : n >= 1 << 17 ? std::min(most, 60) : most;
 }
 
+// Runs the check on one problem. Reports an error as a fault, but rethrows a refusal by the plugin.
 Finding test_one(const Check& check, const Environment& env, const Problem& problem) {
   try {
     return check.test(env, problem);
@@ -191,7 +196,7 @@ tenon_plugin_query open_plugin(const std::string& path) {
 #endif
 
 Runner::Runner(const RunOptions& options) : options_(options) {
-  guard::wrap(open_plugin(options.plugin));
+  guard::set_guarded_plugin(open_plugin(options.plugin));
   const tenon_plugin* plugin = nullptr;
   tenon::check(guard::query()(tenon_host_table(), &plugin));
   claims_ = read_claims(guard::plugin());
@@ -219,6 +224,7 @@ Runner::Runner(const RunOptions& options) : options_(options) {
 
 const tenon_plugin& Runner::plugin() const { return guard::plugin(); }
 
+// Returns the indices of the checks that apply to a claim.
 std::vector<size_t> Runner::checks_of(const Claim& claim) const {
   std::vector<size_t> found;
   const std::vector<Check>& checks = all_checks();
@@ -233,6 +239,7 @@ std::vector<size_t> Runner::checks_of(const Claim& claim) const {
   return found;
 }
 
+// Returns the claims of the same op to which the check applies.
 std::vector<Claim> Runner::claims_for(const Check& check, const Claim& claim) const {
   std::vector<Claim> found;
   for (const Claim& other : claims_.rows) {
@@ -243,6 +250,7 @@ std::vector<Claim> Runner::claims_for(const Check& check, const Claim& claim) co
   return found;
 }
 
+// Whether the claim contains float64 and the device lacks it.
 static bool needs_absent_dtype(const Claim& claim, tenon_features device) {
   const auto is_float64 = [](tenon_dtype dtype) { return dtype == TENON_FLOAT64; };
   return (device & TENON_FEATURE_FLOAT64) == 0 &&
@@ -266,9 +274,9 @@ Row Runner::run(const Claim& claim, const Check& check,
     try {
       finding = test_one(check, env, problem);
     } catch (const tenon::Error& error) {
-      refusal = error.message();  // Problems with other attributes may still run.
-      env.device.drop_errors();   // A part of a refused decomposition may have been launched.
-      // If the claimed op runs alone, the plugin refused another op.
+      refusal = error.message();    // Problems with other attributes may still run.
+      env.device.discard_errors();  // Launches before the refusal may have failed.
+      // If the op runs by itself, the plugin refused another op that the check calls.
       is_of_parts = is_of_parts && runs(env.device, problem);
       continue;
     }
@@ -297,12 +305,12 @@ Row Runner::run(const Claim& claim, const Check& check,
         row.message = finding.message;
         return true;
       } catch (const std::exception&) {
-        return false;  // The candidate fails in another way.
+        return false;  // The candidate is invalid or refused.
       }
     };
     row.status = finding.leaked ? Status::kLeak : Status::kFail;
     row.message = finding.message;
-    const int budget = problem.error.empty() ? tries(problem, options_.shrink) : 0;
+    const int budget = problem.error.empty() ? max_shrink_tries(problem, options_.shrink) : 0;
     const auto own = std::find_if(alike.begin(), alike.end(),
                                   [&](const Claim& c) { return c.dtypes == claim.dtypes; });
     const Problem least =

@@ -20,10 +20,12 @@ namespace {
 
 constexpr const char* kCheck = "exhaustive";
 
+// Returns the time of a steady clock in seconds.
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Formats a duration, such as "12 s" or "3 min 05 s".
 std::string time_text(double seconds) {
   const auto s = static_cast<int64_t>(seconds + 0.5);
   if (s < 60) return fmt::format("{} s", s);
@@ -32,7 +34,7 @@ std::string time_text(double seconds) {
 }
 
 // Whether a part contains an input within the range. NaNs are treated as infinities.
-bool holds(const InputPart& part, tenon_dtype dtype, const Range& range) {
+bool overlaps_range(const InputPart& part, tenon_dtype dtype, const Range& range) {
   double a = input_value(part.first, dtype);
   double b = input_value(part.first + (part.count - 1), dtype);
   const double end = std::signbit(a) ? -INFINITY : INFINITY;
@@ -134,6 +136,7 @@ class Parts {
   double saved_ = now();
 };
 
+// Merges the results of all completed parts.
 PartResult sum_of(const Parts& parts) {
   PartResult sum;
   for (const auto& [index, part] : parts.all()) {
@@ -164,6 +167,7 @@ std::vector<CurvePoint> curve_of(const Parts& parts, const std::vector<InputPart
   return curve;
 }
 
+// Formats an input with its result and the oracle's value.
 std::string input_text(const InputError& e, tenon_dtype dtype) {
   const double x = input_value(e.bits, dtype);
   return fmt::format("x = {:a} ({:.9g}, bits {:#x}): got {:.9g}, not {:.12g}", x, x, e.bits, e.got,
@@ -179,6 +183,7 @@ std::string claimed_dtypes(const Runner& runner, const OpFacts& op, tenon_dtype 
   return "";
 }
 
+// Formats a bound, such as "2 ulp or a part of 0.001".
 std::string bound_text(const Bound& bound) {
   std::string text = fmt::format("{} ulp", bound.ulp);
   if (bound.rtol > 0) text += fmt::format(" or a part of {:.3g}", bound.rtol);
@@ -193,17 +198,18 @@ int run_exhaustive(const Runner& runner, const ExhaustiveOptions& options, Worke
   const OpFacts& op = op_named(options.op);
   const tenon_dtype dtype = dtype_named(options.dtype);
   const std::vector<InputPart> places = input_parts(dtype);
-  if (const std::string reason = reason_against(op, dtype, env.oracle); !reason.empty()) {
+  if (const std::string reason = untestable_reason(op, dtype, env.oracle); !reason.empty()) {
     throw std::runtime_error("--exhaustive: " + reason);
   }
   Parts parts(runner, options);
-  const Range range = options.range.empty() ? Range{-INFINITY, INFINITY} : range_of(options.range);
+  const Range range =
+      options.range.empty() ? Range{-INFINITY, INFINITY} : parse_range(options.range);
   std::vector<size_t> inside;
   for (size_t i = 0; i < places.size(); ++i) {
-    if (holds(places[i], dtype, range)) inside.push_back(i);
+    if (overlaps_range(places[i], dtype, range)) inside.push_back(i);
   }
   std::vector<Cell> cells;
-  for (const size_t i : in_shard(options.shard, inside.size())) {
+  for (const size_t i : shard_indices(options.shard, inside.size())) {
     if (!parts.has(inside[i])) cells.push_back({inside[i], 0});
   }
 

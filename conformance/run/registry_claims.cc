@@ -11,6 +11,7 @@ namespace {
 
 constexpr tenon_dtype kFloats[] = {TENON_FLOAT16, TENON_BFLOAT16, TENON_FLOAT32, TENON_FLOAT64};
 
+// Returns the claims of the plugin `ref`.
 std::vector<Claim> claims_of_ref() {
   const tenon_plugin* plugin = nullptr;
   tenon::check(query_oracle(tenon_host_table(), &plugin));

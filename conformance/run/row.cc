@@ -11,14 +11,15 @@ namespace {
 constexpr const char* kNames[] = {"PASS",       "FAIL",        "CRASH", "TIMEOUT", "LEAK",
                                   "MISTRUSTED", "UNSUPPORTED", "XFAIL", "XPASS"};
 
-// Bounds an error, which may overflow in units of the smallest float64. JSON has no infinity.
-double finite(double ulp) { return std::min(ulp, 1e300); }
+// Replaces an infinite error by 1e300, because JSON has no infinity. The error overflows if the
+// unit is tiny.
+double clamp_to_finite(double ulp) { return std::min(ulp, 1e300); }
 
 }  // namespace
 
 const char* name_of(Status status) { return kNames[static_cast<size_t>(status)]; }
 
-Status status_named(const std::string& name) {
+Status status_from_name(const std::string& name) {
   for (size_t i = 0; i < std::size(kNames); ++i) {
     if (name == kNames[i]) return static_cast<Status>(i);
   }
@@ -33,7 +34,7 @@ bool is_fault(Status status) {
 Json to_json(const std::vector<CurvePoint>& curve) {
   Json json = Json::array();
   for (const CurvePoint& point : curve) {
-    json.push_back({point.x, finite(point.ulp), finite(point.allowed)});
+    json.push_back({point.x, clamp_to_finite(point.ulp), clamp_to_finite(point.allowed)});
   }
   return json;
 }
@@ -51,9 +52,14 @@ void add_plugin_log(Row& row, const std::string& said) {
 }
 
 Json to_json(const Row& row) {
-  Json json = {{"op", row.op},           {"dtypes", row.dtypes},          {"check", row.check},
-               {"level", row.level},     {"status", name_of(row.status)}, {"cases", row.cases},
-               {"ulp", finite(row.ulp)}, {"seconds", row.seconds}};
+  Json json = {{"op", row.op},
+               {"dtypes", row.dtypes},
+               {"check", row.check},
+               {"level", row.level},
+               {"status", name_of(row.status)},
+               {"cases", row.cases},
+               {"ulp", clamp_to_finite(row.ulp)},
+               {"seconds", row.seconds}};
   if (row.mistrusted) json["mistrusted"] = row.mistrusted;
   if (!row.message.empty()) json["message"] = row.message;
   if (!row.line.empty()) json["line"] = row.line;
@@ -66,7 +72,7 @@ Row row_from_json(const Json& json) {
           .dtypes = json.at("dtypes"),
           .check = json.at("check"),
           .level = json.at("level"),
-          .status = status_named(json.at("status")),
+          .status = status_from_name(json.at("status")),
           .cases = json.at("cases"),
           .mistrusted = json.value("mistrusted", uint64_t{0}),
           .ulp = json.at("ulp"),

@@ -22,7 +22,7 @@ enum class Status {
   kUnexpectedPass
 };
 const char* name_of(Status status);  // "PASS", "XFAIL".
-Status status_named(const std::string& name);
+Status status_from_name(const std::string& name);
 // Whether a row with this status fails a run.
 bool is_fault(Status status);
 

@@ -9,8 +9,8 @@ namespace {
 using Problems = std::vector<Problem>;
 
 // Crops `x` to `shape`. Keeps the first elements of every axis, or the last ones if `last` is true.
-Operand cropped(const Operand& x, const Sizes& shape, bool last) {
-  if (x.fill.kind == Fill::Kind::kWhole) {  // New values have the same effect and a shorter text.
+Operand crop(const Operand& x, const Sizes& shape, bool last) {
+  if (x.fill.kind == Fill::Kind::kWhole) {  // A generated fill serves any shape.
     Operand y = x;
     y.shape = shape;
     return y;
@@ -47,12 +47,12 @@ Problem with_size(const Problem& problem, size_t from_back, int64_t before, int6
     int64_t& own = shape[shape.size() - 1 - from_back];
     if (own != before) continue;
     own = size;
-    x = cropped(x, shape, last);
+    x = crop(x, shape, last);
   }
   return smaller;
 }
 
-// All candidates with one size reduced, largest reductions first.
+// Returns the problems in which one size is reduced, largest reductions first.
 Problems smaller(const Problem& problem) {
   Problems candidates;
   size_t rank = 0;
@@ -79,7 +79,7 @@ Problems smaller(const Problem& problem) {
 
 // ---- removing inputs, axes and attributes
 
-// Removes optional and variadic inputs.
+// Returns the problems without one of the optional or variadic inputs.
 Problems fewer_inputs(const Problem& problem) {
   Problems candidates;
   const std::vector<InputFacts>& known = problem.op->inputs;
@@ -127,6 +127,7 @@ bool adjust_to_removed_axis(AttrValue& value, std::string_view name, int64_t axi
   return true;
 }
 
+// Whether x has size 1 at this axis, counted from the last axis.
 bool has_axis_of_one(const Operand& x, size_t from_back) {
   return is_tensor(x) && x.shape.size() > from_back && x.shape[x.shape.size() - 1 - from_back] == 1;
 }
@@ -156,8 +157,8 @@ void add_without_axis(const Problem& problem, std::span<const size_t> inputs, si
   candidates.push_back(std::move(candidate));
 }
 
-// Removes an axis of size 1 from all inputs that have one at that position, counted from the last
-// axis, or from a single input.
+// Returns the problems without an axis of size 1. The axis is counted from the last one, and is
+// removed from all inputs that have size 1 there, or from a single input.
 Problems fewer_axes(const Problem& problem) {
   Problems candidates;
   size_t rank = 0;
@@ -175,7 +176,8 @@ Problems fewer_axes(const Problem& problem) {
   return candidates;
 }
 
-// Resets attributes to their defaults, except dtypes, which are part of the claim.
+// Returns the problems in which one attribute has its default. Dtypes are kept, because they are
+// part of the claim.
 Problems default_attrs(const Problem& problem) {
   Problems candidates;
   for (const auto& [plain, initial] : problem.attrs) {
@@ -192,18 +194,20 @@ Problems default_attrs(const Problem& problem) {
 
 // ---- simplifying layouts and values
 
+// Returns the problems in which one input that is not dense becomes dense.
 Problems denser(const Problem& problem) {
   Problems candidates;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     const Operand& x = problem.inputs[i];
     if (!is_tensor(x) || x.layout == Layout::kDense) continue;
     candidates.push_back(problem);
-    candidates.back().inputs[i] = listed(x);
+    candidates.back().inputs[i] = explicit_operand(x);
   }
   return candidates;
 }
 
-// Replaces one value of one operand by a simpler one.
+// Returns the problems in which one value of one operand is simpler: 0, 1, or rounded to an
+// integer.
 Problems simpler_values(const Problem& problem) {
   Problems candidates;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
@@ -212,7 +216,7 @@ Problems simpler_values(const Problem& problem) {
     const Reals values = x.values();
     for (size_t k = 0; k < values.size(); ++k) {
       for (const Real simple : {Real(0), Real(1), real_rint(values[k])}) {
-        // The following candidates are no simpler.
+        // The remaining replacements are not simpler than the value.
         if (simple == values[k] || real_is_nan(simple)) break;
         Problem candidate = problem;
         candidate.inputs[i] = with_values(x, values);
@@ -242,6 +246,7 @@ Problem in_dtypes(const Problem& problem, const Claim& claim) {
   return result;
 }
 
+// Returns the position of a dtype in the order of simplicity, simplest first.
 size_t order_of(tenon_dtype dtype) {
   constexpr tenon_dtype kOrder[] = {TENON_FLOAT32, TENON_BOOL,   TENON_INT8,    TENON_UINT8,
                                     TENON_INT16,   TENON_UINT16, TENON_INT32,   TENON_UINT32,
@@ -251,6 +256,7 @@ size_t order_of(tenon_dtype dtype) {
   return static_cast<size_t>(found - std::begin(kOrder));
 }
 
+// Returns the positions of a claim's dtypes in that order: inputs first, then outputs.
 std::vector<size_t> orders_of(const Claim& claim) {
   std::vector<size_t> places;
   for (const tenon_dtype dtype : claim.inputs) places.push_back(order_of(dtype));

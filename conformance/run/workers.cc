@@ -141,7 +141,8 @@ class Child {
     return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // Ends the child. Returns the signal that killed it, or its negated exit status.
+  // Ends the child process. Returns the signal that killed the child, or the negated exit status of
+  // the child.
   int stop(bool force = true) {
     if (pid_ <= 0) return 0;
     close(requests_);
@@ -165,6 +166,7 @@ class Child {
   Clock::time_point begun_;
 };
 
+// Returns the row of a cell whose process ended before it answered.
 Row ended_row(const Child& child, Row row, Status status, std::string message) {
   row.status = status;
   row.seconds = child.seconds();

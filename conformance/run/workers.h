@@ -34,9 +34,9 @@ struct WorkerOptions {
   std::vector<std::string> command;
   int jobs = 1;
   double problem_seconds = 120;  // Timeout for each problem of a cell.
-  double seconds = 1e9;          // No cell starts after this time.
+  double seconds = 1e9;          // Time limit of the run: no cell starts afterwards.
   uint64_t memory_bytes = 0;     // Limit of a child's private writable memory; 0: no limit.
-  // Runs a cell in this process, where there are no child processes; used instead of `command`.
+  // Runs a cell in this process. Used instead of `command` on platforms without child processes.
   RunCell run;
 };
 

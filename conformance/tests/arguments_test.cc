@@ -11,44 +11,44 @@ namespace {
 using Places = std::vector<size_t>;
 
 TEST(Arguments, ShardsContainEachIndexOnce) {
-  EXPECT_EQ(in_shard("", 3), (Places{0, 1, 2}));
-  EXPECT_EQ(in_shard("1/2", 5), (Places{0, 2, 4}));
-  EXPECT_EQ(in_shard("2/2", 5), (Places{1, 3}));
-  EXPECT_EQ(in_shard("7/7", 5), Places());
+  EXPECT_EQ(shard_indices("", 3), (Places{0, 1, 2}));
+  EXPECT_EQ(shard_indices("1/2", 5), (Places{0, 2, 4}));
+  EXPECT_EQ(shard_indices("2/2", 5), (Places{1, 3}));
+  EXPECT_EQ(shard_indices("7/7", 5), Places());
 }
 
 TEST(Arguments, RefuseInvalidShards) {
   for (const char* text : {"0/2", "3/2", "1", "/", "1/", "a/b", "1/2x", "-1/2", "1/0"}) {
-    EXPECT_THROW(in_shard(text, 5), std::runtime_error) << text;
+    EXPECT_THROW(shard_indices(text, 5), std::runtime_error) << text;
   }
 }
 
-TEST(Arguments, ReadRanges) {
-  EXPECT_EQ(range_of("-1:0x1p-3").low, -1);
-  EXPECT_EQ(range_of("-1:0x1p-3").high, 0.125);
-  EXPECT_EQ(range_of("0:inf").high, INFINITY);
+TEST(Arguments, AcceptOnlyRangesWithOrderedEnds) {
+  EXPECT_EQ(parse_range("-1:0x1p-3").low, -1);
+  EXPECT_EQ(parse_range("-1:0x1p-3").high, 0.125);
+  EXPECT_EQ(parse_range("0:inf").high, INFINITY);
   for (const char* text : {"", "1", "2:1", "a:b", "1:", ":1", "1:2:3", "nan:1"}) {
-    EXPECT_THROW(range_of(text), std::runtime_error) << text;
+    EXPECT_THROW(parse_range(text), std::runtime_error) << text;
   }
 }
 
-TEST(Arguments, ReadPluginOptions) {
+TEST(Arguments, AcceptOnlyPluginOptionsWithAKey) {
   using Option = std::pair<std::string, std::string>;
-  EXPECT_EQ(plugin_option_of("validate=1"), Option("validate", "1"));
-  EXPECT_EQ(plugin_option_of("cache="), Option("cache", ""));
-  EXPECT_EQ(plugin_option_of("device=a=b"), Option("device", "a=b"));
+  EXPECT_EQ(parse_plugin_option("validate=1"), Option("validate", "1"));
+  EXPECT_EQ(parse_plugin_option("cache="), Option("cache", ""));
+  EXPECT_EQ(parse_plugin_option("device=a=b"), Option("device", "a=b"));
   for (const char* text : {"", "validate", "=1"}) {
-    EXPECT_THROW(plugin_option_of(text), std::runtime_error) << text;
+    EXPECT_THROW(parse_plugin_option(text), std::runtime_error) << text;
   }
 }
 
 TEST(Arguments, MatchWholeDtypeNames) {
-  EXPECT_TRUE(names_dtype("f16", "f16"));
-  EXPECT_FALSE(names_dtype("bf16", "f16"));
-  EXPECT_TRUE(names_dtype("f32,i64->bool", "i64"));
-  EXPECT_TRUE(names_dtype("f32,i64->bool", "bool"));
-  EXPECT_FALSE(names_dtype("u16->i32", "i16"));
-  EXPECT_TRUE(names_dtype("u16->i32", ""));
+  EXPECT_TRUE(has_dtype_name("f16", "f16"));
+  EXPECT_FALSE(has_dtype_name("bf16", "f16"));
+  EXPECT_TRUE(has_dtype_name("f32,i64->bool", "i64"));
+  EXPECT_TRUE(has_dtype_name("f32,i64->bool", "bool"));
+  EXPECT_FALSE(has_dtype_name("u16->i32", "i16"));
+  EXPECT_TRUE(has_dtype_name("u16->i32", ""));
 }
 
 TEST(Arguments, MatchNamesByPrefix) {

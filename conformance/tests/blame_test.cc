@@ -21,11 +21,11 @@ Row failing(const char* op, const char* dtypes, const char* check, int level, st
           .line = std::move(line)};
 }
 
-TEST(Blame, KernelsOfAMessageCanBeReadBack) {
+TEST(Blame, LaunchedOpsCanBeParsedFromAMessage) {
   const Row row = failing("embedding", "f32", "value", 3,
                           with_launched_ops("element 0 is 1, not 2", {"copy", "gather"}));
   EXPECT_EQ(row.message, "element 0 is 1, not 2 [launches copy, gather]");
-  EXPECT_EQ(kernels_of(row), (std::vector<std::string>{"copy", "gather"}));
+  EXPECT_EQ(parse_launched_ops(row), (std::vector<std::string>{"copy", "gather"}));
   EXPECT_EQ(with_launched_ops("element 0 is 1, not 2", {}), "element 0 is 1, not 2");
 }
 

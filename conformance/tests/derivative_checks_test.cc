@@ -51,7 +51,8 @@ tenon_error* run_backward(void* payload, tenon_scope* scope, const void*,
 
 class DerivativeChecks : public ::testing::Test {
  protected:
-  // A problem of the planted op with these values. To the checks, the op has the name `as`.
+  // Returns a problem that calls the faulty op on these values. The checks see the op under the
+  // name `as`.
   Problem problem_of(const PlantedOp& op, Reals values, const char* as = "planted") {
     const tenon_custom_op custom = {.struct_size = sizeof custom,
                                     .n_inputs = 1,

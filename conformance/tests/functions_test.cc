@@ -63,11 +63,11 @@ TEST(Programs, RefuseLinesWithUndefinedValues) {
 TEST(Programs, CanRunWithOtherInputValuesAndLayouts) {
   const std::vector<Operand> inputs = program_from_line(kLine).inputs;
 
-  EXPECT_EQ(other_values(inputs)[0].values(), (Reals{2, 1}));
-  EXPECT_EQ(other_values(inputs)[1].fill.values, (Reals{4}));
-  EXPECT_EQ(other_layouts(inputs)[0].values(), inputs[0].values());
-  EXPECT_NE(other_layouts(inputs)[0].layout, inputs[0].layout);
-  EXPECT_TRUE(other_layouts(inputs)[1].scalar);
+  EXPECT_EQ(with_other_values(inputs)[0].values(), (Reals{2, 1}));
+  EXPECT_EQ(with_other_values(inputs)[1].fill.values, (Reals{4}));
+  EXPECT_EQ(with_other_layouts(inputs)[0].values(), inputs[0].values());
+  EXPECT_NE(with_other_layouts(inputs)[0].layout, inputs[0].layout);
+  EXPECT_TRUE(with_other_layouts(inputs)[1].scalar);
 }
 
 TEST(DrawnPrograms, AreDeterministicForASeed) {

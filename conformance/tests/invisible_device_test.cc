@@ -20,7 +20,7 @@ ProcessResult run_with_fault(const char* option, const char* op, const char* che
              " " + more);
 }
 
-TEST(InvisibleDevice, WritePastAnOutputFailsWithTheOpInTheSmokeLevel) {
+TEST(InvisibleDevice, WritePastAnOutputIsReportedWithItsOpAtTheSmokeLevel) {
   const struct {
     const char* op;
     int n_outputs;
@@ -39,7 +39,7 @@ TEST(InvisibleDevice, WritePastAnOutputFailsWithTheOpInTheSmokeLevel) {
   }
 }
 
-TEST(InvisibleDevice, SoundOpPassesGuardsAndPoison) {
+TEST(InvisibleDevice, FaultlessOpPassesTheGuardAndPoisonChecks) {
   const std::string few =
       "--plugin " TENON_TEST_FAKE " --op top_k --dtype f32 --level smoke --jobs 1";
   EXPECT_TRUE(has(run(few + " --check guards"), "cells: 1, 1 PASS"));

@@ -42,7 +42,7 @@ TEST(Judge, RejectsMissingNanAndInfinity) {
   EXPECT_FALSE(passes(-kInf, kInf, kThreeUlp));
 }
 
-TEST(Judge, TreatsAnOverflowingOracleAsInfinity) {
+TEST(Judge, TreatsAnOverflowingOracleValueAsInfinity) {
   EXPECT_TRUE(passes(kInf, Real(1e39), kExact));
   EXPECT_FALSE(passes(greatest(TENON_FLOAT32), Real(1e39), kExact));
   EXPECT_TRUE(passes(greatest(TENON_FLOAT32), kInf, kThreeUlp));

@@ -30,7 +30,7 @@ TEST(Program, ReportsInvalidArguments) {
       {"--plugin ref --op exp --resume nothing", "cannot read nothing"},
       {"--plugin ref --op exp --expected nothing", "cannot read nothing"},
       {"--plugin ref --op exp --json no/such/folder", "cannot write no/such/folder"},
-      {"--plugin ref --range 0:1", "--range is for --exhaustive"},
+      {"--plugin ref --range 0:1", "--range can only be used with --exhaustive"},
       {"--plugin ref --exhaustive nothing", "unknown op \"nothing\""},
       {"--plugin ref --exhaustive add", "add is not an elementwise op with one input"},
       {"--plugin ref --exhaustive exp --dtype f64", "takes f32, f16 and bf16, not f64"},

@@ -12,15 +12,15 @@ namespace {
 
 // Special values, and random values with every exponent in or next to the range of the dtype.
 Reals samples(tenon_dtype dtype) {
-  Reals all = specials(dtype);
-  const Reals powers = around_powers(dtype), edges = thresholds(dtype);
+  Reals all = special_values(dtype);
+  const Reals powers = powers_of_two_and_neighbours(dtype), edges = threshold_values(dtype);
   all.insert(all.end(), powers.begin(), powers.end());
   all.insert(all.end(), edges.begin(), edges.end());
   const DTypeFacts& f = facts(dtype);
   std::mt19937_64 engine(1);
   for (int e = f.least_exponent - f.precision - 2; e <= f.greatest_exponent + 2; ++e) {
     const Real drawn = 1 + real_scale(static_cast<Real>(engine()), -64);
-    // The last one is half way between two values of the dtype.
+    // The last sample is half way between two values of the dtype.
     for (const Real x : {drawn, Real(1), Real(1.5), 1 + real_scale(1, -f.precision)}) {
       all.push_back(real_scale(x, e));
       all.push_back(-all.back());
@@ -52,7 +52,7 @@ TEST(Real, RoundsAsIeee754Defines) {
   }
 }
 
-TEST(Real, ReturnsEveryPowerOfTwo) {
+TEST(Real, PowersOfTwoEqualScaledOnes) {
   for (int e = -16000; e <= 16000; ++e) EXPECT_TRUE(real_power(e) == real_scale(1, e)) << e;
 }
 

@@ -86,7 +86,7 @@ constexpr const char* kKnown =
 
 TEST(Report, PassesWithAKnownFaultThatHasReasonAndDate) {
   Report known = report();
-  known.expect(file_with("known", std::string("# faults\n") + kKnown + "\n"));
+  known.read_known_faults(file_with("known", std::string("# faults\n") + kKnown + "\n"));
   known.add(row("exp", Status::kFail));
 
   EXPECT_TRUE(known.passed());
@@ -98,7 +98,7 @@ TEST(Report, PassesWithAKnownFaultThatHasReasonAndDate) {
 
 TEST(Report, FailsIfAKnownFaultPasses) {
   Report known = report();
-  known.expect(file_with("known", kKnown));
+  known.read_known_faults(file_with("known", kKnown));
   known.add(row("exp"));
 
   EXPECT_FALSE(known.passed());
@@ -108,7 +108,7 @@ TEST(Report, FailsIfAKnownFaultPasses) {
 
 TEST(Report, AppliesKnownFaultsToTheirOwnCellOnly) {
   Report known = report();
-  known.expect(file_with("known", kKnown));
+  known.read_known_faults(file_with("known", kKnown));
   known.add(row("exp", Status::kFail, "special"));
   EXPECT_FALSE(known.passed());
 }
@@ -118,7 +118,7 @@ TEST(Report, AppliesKnownFaultsToTheirDriverOnly) {
   line.insert(1, R"("driver": "Swift", )");
   for (const char* driver : {"SwiftShader 5", "llvmpipe", ""}) {
     Report known({.driver = driver}, {"exp f32"});
-    known.expect(file_with("known", line));
+    known.read_known_faults(file_with("known", line));
     known.add(row("exp", Status::kFail));
     EXPECT_EQ(known.passed(), std::string_view(driver) == "SwiftShader 5") << driver;
   }
@@ -129,9 +129,9 @@ TEST(Report, RefusesKnownFaultsWithoutReasonOrDate) {
        {R"({"op": "exp", "dtypes": "f32", "check": "value", "date": "2026-11-01"})",
         R"({"op": "exp", "dtypes": "f32", "check": "value", "reason": "", "date": "2026-11-01"})",
         R"({"op": "exp", "dtypes": "f32", "check": "value", "reason": "a driver"})", "nonsense"}) {
-    EXPECT_THROW(report().expect(file_with("known", text)), std::runtime_error) << text;
+    EXPECT_THROW(report().read_known_faults(file_with("known", text)), std::runtime_error) << text;
   }
-  EXPECT_THROW(report().expect("no_such_file"), std::runtime_error);
+  EXPECT_THROW(report().read_known_faults("no_such_file"), std::runtime_error);
 }
 
 TEST(Report, ResumesFromAnEarlierRun) {

@@ -180,15 +180,15 @@ TEST(Relaxed, ErrorOfExpMayGrowWithItsInput) {
   EXPECT_FALSE(off_by(0.25, 5, Profile::kRelaxed));
 }
 
-// Computes pow as exp2(y log2 x) with a logarithm that is 8 ulp off, so the relative error at 2^100
-// is about 2^-17.
+// Tests results of pow that are computed as exp2(y log2 x). If the logarithm has an error of 8 ulp,
+// the relative error of a result near 2^100 is about 2^-17.
 TEST(Relaxed, BoundsPowByTheErrorsOfItsParts) {
   const auto off_by = [](double part, Profile profile) {
     const double got = static_cast<float>(std::ldexp(1 + part, 100));
     return passes(environment(0, profile), problem_of("pow", {{4}, {50}}), {got});
   };
-  // The largest permitted error: 8 ulp of the logarithm (near 2) times 50, plus half an ulp of the
-  // product 100, times ln 2.
+  // The largest permitted relative error: ln 2 times the error of y log2 x = 100. That error is 50
+  // times 8 ulp of the logarithm, which is 2, plus half an ulp of 100.
   const double most = 0.6931 * (50 * 8 * 0x1p-22 + 0x1p-18);
   EXPECT_TRUE(off_by(0.95 * most, Profile::kRelaxed));
   EXPECT_FALSE(off_by(1.05 * most, Profile::kRelaxed));

@@ -42,7 +42,7 @@ bool holds(const Reals& values, Real x) {
 // ---- thresholds
 
 TEST(Fill, ContainsBothSidesOfThresholds) {
-  const Reals values = thresholds(TENON_FLOAT32);
+  const Reals values = threshold_values(TENON_FLOAT32);
   const Real step = real_scale(1, -21);  // The spacing of float32 between 4 and 8.
 
   for (const Real x : {Real(6), Real(6) + step, Real(6) - step, Real(-3), Real(0.5)}) {
@@ -57,12 +57,12 @@ TEST(Fill, ContainsBothSidesOfThresholds) {
 }
 
 TEST(Fill, ContainsNeighboursOfPowersOfTwo) {
-  const Reals bytes = around_powers(TENON_UINT8);
+  const Reals bytes = powers_of_two_and_neighbours(TENON_UINT8);
   for (const int x : {0, 1, 127, 128, 129, 255}) EXPECT_TRUE(holds(bytes, x)) << x;
   EXPECT_FALSE(holds(bytes, 256));
   EXPECT_FALSE(holds(bytes, -1));
-  EXPECT_TRUE(holds(around_powers(TENON_INT64), least(TENON_INT64)));
-  EXPECT_TRUE(holds(around_powers(TENON_FLOAT32), Real(127.5)));
+  EXPECT_TRUE(holds(powers_of_two_and_neighbours(TENON_INT64), least(TENON_INT64)));
+  EXPECT_TRUE(holds(powers_of_two_and_neighbours(TENON_FLOAT32), Real(127.5)));
 }
 
 // ---- ranks and sizes
@@ -261,7 +261,7 @@ TEST(WorkSizes, ExpectedProductsAgreeWithTheReference) {
 TEST(WholeNumbers, AreTheSameInEveryLayout) {
   const Session& device = runner().environment().device;
   for (const Layout layout : kLayouts) {
-    Operand x = plain(TENON_INT16, {3, 4, 5}, 0);
+    Operand x = uniform_operand(TENON_INT16, {3, 4, 5}, 0);
     x.fill = {.kind = Fill::Kind::kWhole, .low = -300, .high = 300, .seed = 7};
     x.layout = layout;
 

@@ -10,8 +10,8 @@ namespace tenon_kit {
 
 using Spoil = void (*)(const tenon_launch& launch);
 
-// A session with the reference whose outputs `spoil` corrupts; NULL for no fault. There is one
-// fault at a time in a process.
+// Returns a session on `ref`. If `spoil` is not NULL, it corrupts the outputs of each launch. A
+// process has at most one such fault at a time.
 Session session_of_spoiled_ref(Spoil spoil);
 
 // A session with the oracle that every check uses.

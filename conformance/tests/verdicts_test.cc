@@ -29,7 +29,7 @@ const Claim& claim_of(const char* op, const char* dtypes) {
 std::vector<Problem> a_thousand(const Environment&, const Claim& claim) {
   Problem problem;
   problem.op = claim.op;
-  problem.inputs = {plain(claim.inputs[0], {1000}, 1)};
+  problem.inputs = {uniform_operand(claim.inputs[0], {1000}, 1)};
   return {problem};
 }
 
@@ -72,7 +72,8 @@ TEST(Verdicts, FailWithTheSmallestFailingProblem) {
 std::vector<Problem> gather_of_the_last(const Environment&, const Claim& claim) {
   Problem problem;
   problem.op = claim.op;
-  problem.inputs = {plain(claim.inputs[0], {64}, 1), listed(claim.inputs[1], {3}, {61, 62, 63})};
+  problem.inputs = {uniform_operand(claim.inputs[0], {64}, 1),
+                    explicit_operand(claim.inputs[1], {3}, {61, 62, 63})};
   return {problem};
 }
 
@@ -88,7 +89,7 @@ TEST(Verdicts, FailWithAProblemThatIsValid) {
   });
   const Row refused = verdict_on_gather([](const Environment& env, const Problem& problem) {
     Problem bad = problem;
-    bad.inputs[1] = listed(TENON_INT64, {1}, {1 << 20});
+    bad.inputs[1] = explicit_operand(TENON_INT64, {1}, {1 << 20});
     env.device.run(bad);
     return Finding();
   });
@@ -318,7 +319,7 @@ TEST(Exhaustive, AcceptsUnaryElementwiseOpsOnly) {
 // ---- coverage of an ordinary run
 
 // Every unary op runs on all 16-bit floats, in the check `all_halves` or `unclaimed`.
-TEST(Coverage, IncludesAllHalvesForUnaryOps) {
+TEST(Coverage, IncludesAllSixteenBitFloatsForUnaryOps) {
   for (const Claim& claim : runner().claims()) {
     const bool unary = claim.op->elementwise && claim.inputs.size() == 1;
     if (!unary || !is_float(claim.inputs[0]) || facts(claim.inputs[0]).size != 2) continue;

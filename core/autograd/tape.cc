@@ -59,10 +59,11 @@ void Tape::resume() {
 void Tape::mark_consumed() {
   is_consumed_ = true;
   stop();
-  forget();
+  clear_records();
 }
 
-void Tape::forget() {
+// Clears all records and watched sources.
+void Tape::clear_records() {
   node_record_.clear();
   input_nodes_.clear();
   type_words_.clear();
@@ -78,7 +79,7 @@ void Tape::forget() {
 void Tape::reset() {
   require_code(n_gradients_running_ == 0, Code::kFailedPrecondition,
                "the tape is computing gradients: reset it after that call returns");
-  forget();
+  clear_records();
   serial_ = scope_->context().next_serial();  // Invalidates the nodes that tensors store.
   is_consumed_ = false;
   if (!is_on_scope()) scope_->push(*this);
@@ -87,6 +88,7 @@ void Tape::reset() {
 
 // ---- nodes ----
 
+// Returns the node of a tensor; 0 if it depends on no watched tensor.
 Tape::Node Tape::node_of(const TensorImpl& x) const {
   if (x.tape_serial == serial_) return x.tape_node;
   const uint64_t identity = x.identity();
@@ -104,7 +106,7 @@ bool Tape::watches_any(Inputs inputs) const {
 
 // Assigns `node` to `x`. A fresh tensor, which no other code can access yet, stores its first node
 // in TensorImpl. All other nodes are stored in the table by_identity_.
-void Tape::bind(TensorImpl& x, Node node, bool fresh) {
+void Tape::set_node(TensorImpl& x, Node node, bool fresh) {
   if (fresh && x.tape_serial == 0) {
     x.tape_serial = serial_;
     x.tape_node = node;
@@ -113,6 +115,7 @@ void Tape::bind(TensorImpl& x, Node node, bool fresh) {
   }
 }
 
+// Adds a record without inputs, and returns its only node.
 Tape::Node Tape::new_leaf() {
   node_record_.push_back(static_cast<uint32_t>(records_.size()));
   on_failure([&] { node_record_.pop_back(); }, [&] { records_.emplace_back(); });
@@ -156,7 +159,7 @@ void Tape::watch(const Source& source) {
           "only floating-point values can be watched, but the source is {}", x->type);
   if (node_of(*x) != 0) return;
   watched_tensors_.push_back(x);
-  on_failure([&] { watched_tensors_.pop_back(); }, [&] { bind(*x, new_leaf(), false); });
+  on_failure([&] { watched_tensors_.pop_back(); }, [&] { set_node(*x, new_leaf(), false); });
 }
 
 std::vector<Source> Tape::watched() const {
@@ -177,29 +180,33 @@ void Tape::on_read(Variable& variable, TensorImpl& value) {
   }
   const Node node = new_leaf();
   watched_variables_[at->second].reads.push_back(node);
-  bind(value, node, true);
+  set_node(value, node, true);
 }
 
+// Notifies the tapes of the scope that a variable was read.
 void tapes_on_read(Scope& scope, Variable& variable, TensorImpl& value) {
   each_tape(scope, [&](Tape& tape) { tape.on_read(variable, value); });
 }
 
 void tapes_assign_same_node(Scope& scope, const TensorImpl& from, TensorImpl& to) {
-  each_tape(scope, [&](Tape& tape) { tape.follow(from, to); });
+  each_tape(scope, [&](Tape& tape) { tape.assign_same_node(from, to); });
 }
 
-void Tape::follow(const TensorImpl& from, TensorImpl& to) {
-  if (const Node node = node_of(from); node != 0) bind(to, node, true);
+// Assigns the node of `from` to `to`, a new tensor.
+void Tape::assign_same_node(const TensorImpl& from, TensorImpl& to) {
+  if (const Node node = node_of(from); node != 0) set_node(to, node, true);
 }
 
 // ---- records ----
 
+// Passes the call to the next outer interpreter or, if there is none, runs it eagerly.
 Tensors Tape::apply_outside(const Call& call) {
   Scope& scope = *scope_;
   Interpreter* top = scope.innermost();
   return top ? top->apply(scope, call) : eager(scope, call);
 }
 
+// Executes a call in a scope whose innermost interpreter is this tape.
 Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tape& tape = static_cast<Tape&>(self);
   if (!tape.recording_ || !tape.watches_any(call.inputs)) {
@@ -272,9 +279,10 @@ bool Tape::may_recompute(const Call& call) const {
     if (x->type.weak || contains(nodes, node)) return false;
     nodes.push_back(node);
   }
-  return call.inputs.size() < 32 && composites(*scope_).is_one(call);
+  return call.inputs.size() < 32 && composites(*scope_).should_record_as_one_op(call);
 }
 
+// Applies an op that computes its outputs together with its derivative, and records the call.
 Tensors Tape::linearize(const Call& call) {
   std::vector<bool> by;
   for (const TensorImpl* x : call.inputs) {
@@ -297,6 +305,7 @@ void Tape::record_call(Inputs inputs, const Tensors& outputs,
   new_record(inputs, {types.data(), types.size()}, outputs, kept, kept).custom = vjp;
 }
 
+// Adds a record. Restores the vectors of the tape if memory runs out.
 Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& outputs,
                                uint64_t kept_inputs, uint64_t kept_outputs) {
   const size_t n_nodes = node_record_.size(), n_input_nodes = input_nodes_.size(),
@@ -313,6 +322,7 @@ Tape::Record& Tape::new_record(Inputs inputs, TypeSpan types, const Tensors& out
   return records_.back();
 }
 
+// Adds a record without restoring the vectors on failure.
 void Tape::add_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uint64_t kept_inputs,
                       uint64_t kept_outputs) {
   Record& record = records_.emplace_back();
@@ -331,7 +341,7 @@ void Tape::add_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uin
     if (kept_inputs >> std::min<size_t>(i, 63) & 1) {
       Tensor x = Tensor::share(inputs[i]);
       if (x && x->donation != Donation::kNone) [[unlikely]]
-        x = another(*scope_, x);  // The call consumes the donated handle.
+        x = tracked_alias(*scope_, x);  // The call consumes the donated handle.
       saved_.push_back(std::move(x));
     }
   }
@@ -340,13 +350,14 @@ void Tape::add_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uin
     TensorImpl& y = *outputs[i];
     node_record_.push_back(index);
     if (is_floating(y.type.dtype)) {
-      bind(y, record.first_output + static_cast<Node>(i), y.owners() == 1);
+      set_node(y, record.first_output + static_cast<Node>(i), y.owners() == 1);
     }
     write_type(y.type);
     if (kept_outputs >> std::min<size_t>(i, 63) & 1) saved_.push_back(outputs[i]);
   }
 }
 
+// Encodes a type in type_words_. read_type() decodes the type at `at` and advances `at`.
 void Tape::write_type(const TensorType& type) {
   type_words_.push_back(static_cast<int64_t>(type.dtype) | static_cast<int64_t>(type.rank()) << 8 |
                         static_cast<int64_t>(type.weak) << 16 |

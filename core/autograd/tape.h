@@ -76,7 +76,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   // variable's gradient.
   void on_read(Variable& variable, TensorImpl& value);
   // Assigns the node of `from` to `to`, a new tensor that no other code can access yet.
-  void follow(const TensorImpl& from, TensorImpl& to);
+  void assign_same_node(const TensorImpl& from, TensorImpl& to);
   // Records a call that has the derivative `vjp` instead of an op. Bit i of `kept` saves input i
   // and output i for the derivative. record_custom() saves all inputs and outputs.
   void record_call(Inputs inputs, const Tensors& outputs,
@@ -110,30 +110,46 @@ class Tape final : public Interpreter, public Pooled<Tape> {
     bool accumulates = false;
   };
 
+  // Executes a call in a scope whose innermost interpreter is this tape.
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
+  // Called when the last handle was released.
   static void destroy(const Interpreter& self);
   ~Tape();
 
+  // Passes the call to the next outer interpreter.
   Tensors apply_outside(const Call& call);
+  // Returns the donated inputs whose bit in `saved` is set.
   static Tensors donated(Inputs inputs, uint64_t saved);
+  // Replaces outputs that are inputs, or occur twice, by aliases.
   static void make_outputs_distinct(Inputs inputs, Tensors& outputs);
+  // Applies an op that has OpDef::linearize, and records it.
   Tensors linearize(const Call& call);
+  // Returns the node of a tensor; 0 if it depends on no watched tensor.
   Node node_of(const TensorImpl& x) const;
   bool watches_any(Inputs inputs) const;
+  // Adds a record without inputs, and returns its only node.
   Node new_leaf();
-  void bind(TensorImpl& x, Node node, bool fresh);
+  // Assigns `node` to `x`. `fresh`: no other code can access `x` yet.
+  void set_node(TensorImpl& x, Node node, bool fresh);
+  // Adds a record. Bit i of `kept_inputs` and `kept_outputs` saves input i and output i.
   Record& new_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uint64_t kept_inputs,
                      uint64_t kept_outputs);
+  // Like new_record(), but leaves the vectors inconsistent if memory runs out.
   void add_record(Inputs inputs, TypeSpan types, const Tensors& outputs, uint64_t kept_inputs,
                   uint64_t kept_outputs);
+  // Appends a type to type_words_.
   void write_type(const TensorType& type);
+  // Decodes the type at index `at` of type_words_, and advances `at`.
   TensorType read_type(uint32_t& at) const;
 
+  // Returns the nodes of a source. A variable has a node for each read.
   std::vector<Node> nodes_of(const Source& source) const;
+  // Marks the nodes that depend on at least one source.
   std::vector<bool> mark_dependents(const std::vector<std::vector<Node>>& sources) const;
-  // Calls `ask`, which computes gradients. Afterwards, a tape that is not persistent is consumed.
-  template <class Ask>
-  Tensors ask(const Ask& ask);
+  // Runs a function that computes gradients. Afterwards, a tape that is not persistent is consumed.
+  template <class Compute>
+  Tensors run_gradients(const Compute& compute);
+  // Computes the gradients for gradient() and for nested computations. `keep`: keeps the residuals.
   // `before`: cotangents already accumulated for the sources.
   Tensors compute_gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                             std::span<const Source> sources, GradientOptions options, bool keep,
@@ -141,15 +157,20 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   // Computes the Jacobian row by row: one row for each element of the target.
   Tensors compute_jacobian(const Tensor& target, std::span<const Source> sources,
                            GradientOptions options);
+  // Whether the call can be one record that recomputes its decomposition.
   bool may_recompute(const Call& call) const;
-  // `before`: cotangents already accumulated for each node.
+  // Computes the gradients of the inputs of a record. `before`: cotangents already accumulated for
+  // each node.
   Tensors derivative(const Record& record, const Args& args, const std::vector<Tensor>& before);
-  // `before`: cotangents already accumulated for each input.
+  // Recomputes the decomposition of a record and differentiates it. `before`: cotangents already
+  // accumulated for each input.
   Tensors differentiate_decomposition(const Record& record, const Args& args, TensorSpan before);
+  // Throws if the tape was consumed or is computing gradients.
   void check_usable() const;
+  // Throws if the tape was removed from its scope.
   void check_on_scope() const;
   void mark_consumed();
-  void forget();
+  void clear_records();
 
   Ref<Scope> scope_;
   TapeOptions options_;

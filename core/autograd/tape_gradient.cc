@@ -20,12 +20,13 @@ Device& device_of(Scope& scope, const Tensor& x) {
   return x->is_scalar_value() ? scope.device() : *x->storage->device;
 }
 
-// Returns the current value of a source. Callers use its type and device.
+// Returns the current value of a source. Callers only use its type and its device.
 Tensor value_of(const Source& source) {
   const auto* variable = std::get_if<Ref<Variable>>(&source);
-  return variable ? (*variable)->held() : std::get<Tensor>(source);
+  return variable ? (*variable)->load_untraced() : std::get<Tensor>(source);
 }
 
+// Throws unless all sources are floating point.
 void check_sources(std::span<const Source> sources) {
   for (size_t i = 0; i < sources.size(); ++i) {
     const TensorType type = value_of(sources[i])->type;
@@ -121,6 +122,7 @@ class Tape::Args final : public VjpArgs {
   mutable Tensors cotangents_;
 };
 
+// Returns the nodes of a source. A variable has a node for each read.
 std::vector<Tape::Node> Tape::nodes_of(const Source& source) const {
   if (const auto* variable = std::get_if<Ref<Variable>>(&source)) {
     const auto at = variable_index_.find(variable->get());
@@ -192,7 +194,7 @@ Tensors Tape::differentiate_decomposition(const Record& record, const Args& args
     if (x && x->type.weak) x = fill(x, Dims{}, args.input_type(i).dtype);
     // The same tensor may be passed twice, or the decomposition may also capture it. Aliases keep
     // the inputs distinct.
-    inputs.push_back(x ? another(*scope_, x) : x);
+    inputs.push_back(x ? tracked_alias(*scope_, x) : x);
   }
   auto inner = Ref<Tape>::adopt(new Tape(scope_, {.persistent = false, .watch_trainable = false}));
   std::vector<Source> sources;
@@ -209,7 +211,7 @@ Tensors Tape::differentiate_decomposition(const Record& record, const Args& args
     targets.push_back(outputs[i]);
     cotangents.push_back(args.cotangent(i));
   }
-  Tensors found = inner->ask([&] {
+  Tensors found = inner->run_gradients([&] {
     return inner->compute_gradients(targets, cotangents, sources, {.unreached_as_null = true},
                                     false, sums);
   });
@@ -231,7 +233,7 @@ Tensors Tape::compute_gradients(std::span<const Tensor> targets, std::span<const
 
   const auto add_to = [&](Node node, const Tensor& g) {
     Tensor& sum = gradients[node];
-    sum = sum ? accumulated(sum, g) : g;
+    sum = sum ? add_values(sum, g) : g;
   };
   for (size_t i = 0; i < before.size(); ++i) {
     if (before[i]) gradients[source_nodes[i][0]] = before[i];
@@ -298,8 +300,9 @@ Tensors Tape::compute_gradients(std::span<const Tensor> targets, std::span<const
   return results;
 }
 
-template <class Ask>
-Tensors Tape::ask(const Ask& ask) {
+// Runs a function that computes gradients. Consumes the tape afterwards unless it is persistent.
+template <class Compute>
+Tensors Tape::run_gradients(const Compute& compute) {
   ++n_gradients_running_;
   if (!options_.persistent) stop();  // Keeps the backward pass from being recorded on this tape.
   const auto end = [&] {
@@ -307,7 +310,7 @@ Tensors Tape::ask(const Ask& ask) {
     if (!options_.persistent) mark_consumed();
   };
   try {
-    Tensors results = ask();
+    Tensors results = compute();
     end();
     return results;
   } catch (...) {
@@ -332,7 +335,7 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
             type, cotangents[i]->type);
   }
   check_sources(sources);
-  return ask([&] {
+  return run_gradients([&] {
     return compute_gradients(targets, cotangents, sources, options, options_.persistent);
   });
 }
@@ -353,7 +356,7 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
     const TensorType type = value_of(source)->type;
     require(!type.lists, "a source must be a tensor, but is {}", type);
   }
-  return ask([&] { return compute_jacobian(target, sources, options); });
+  return run_gradients([&] { return compute_jacobian(target, sources, options); });
 }
 
 Tensors Tape::compute_jacobian(const Tensor& target, std::span<const Source> sources,

@@ -36,7 +36,8 @@ class EnumWord {
   fail(Code::kInvalidArgument, "attribute {}: value {} {}", {name, value, what});
 }
 
-// Calls `use` with null pointers of the field's C++ type and C type, which select an overload.
+// Calls use(T*, C*) with null pointers. T and C are the C++ type and the C type of fields of this
+// kind.
 template <class Use>
 auto with_types(AttrKind kind, const Use& use) {
   const auto types = [&]<class T, class C>() {
@@ -68,12 +69,14 @@ auto with_types(AttrKind kind, const Use& use) {
   }
 }
 
+// Destroys the first n fields.
 void destroy_first(size_t n, const AttrsType& type, void* attrs) {
   for (const AttrField& field : type.all().first(n)) {
     with_types(field.kind, [&]<class T, class C>(T*, C*) { field.get<T>(attrs).~T(); });
   }
 }
 
+// Copies the fields of `from` to the uninitialised struct `attrs`.
 void copy(const AttrsType& type, void* attrs, const void* from) {
   size_t n = 0;
   try {
@@ -154,12 +157,13 @@ uint64_t hash(const AttrsType& type, const void* attrs) {
   return h;
 }
 
-void read(const AttrField& field, EnumWord& value, int32_t c) {
+// Sets the value of a field to `c`, its value in the C struct. Fails if `c` is invalid.
+void set_from_c(const AttrField& field, EnumWord& value, int32_t c) {
   const auto n = static_cast<int64_t>(field.info().values.size());
   if (c < 0 || c >= n) fail_attr(field.name, "is not a known value", c);
   value.set(c);
 }
-void read(const AttrField& field, DType& value, tenon_dtype c) {
+void set_from_c(const AttrField& field, DType& value, tenon_dtype c) {
   bool known = false;
   value = dtype_from_c(c, &known);
   if (!known) {
@@ -167,25 +171,26 @@ void read(const AttrField& field, DType& value, tenon_dtype c) {
   }
 }
 // A list or text whose pointer is NULL keeps its default.
-void read(const AttrField&, Ints& value, CInts c) {
+void set_from_c(const AttrField&, Ints& value, CInts c) {
   if (c.data != nullptr) value = Ints(std::span<const int64_t>(c.data, c.size));
 }
-void read(const AttrField&, Sizes& value, CInts c) {
+void set_from_c(const AttrField&, Sizes& value, CInts c) {
   if (c.data == nullptr) return;
   value.clear();
   for (size_t i = 0; i < c.size; ++i) value.push_back(Size::number(c.data[i]));
 }
-void read(const AttrField&, Size& value, int64_t c) { value = Size::number(c); }
-void read(const AttrField&, Regions&, CInts) {}
-void read(const AttrField&, HostObject&, CInts) {}
-void read(const AttrField&, std::string& value, tenon_string c) {
+void set_from_c(const AttrField&, Size& value, int64_t c) { value = Size::number(c); }
+void set_from_c(const AttrField&, Regions&, CInts) {}
+void set_from_c(const AttrField&, HostObject&, CInts) {}
+void set_from_c(const AttrField&, std::string& value, tenon_string c) {
   if (c.data != nullptr) value.assign(c.data, c.size);
 }
 template <class T>
-void read(const AttrField&, T& value, T c) {
+void set_from_c(const AttrField&, T& value, T c) {
   value = c;
 }
 
+// Copies the fields that the C struct `c` contains. Its first word is its size in bytes.
 void from_c(const AttrsType& type, void* attrs, const void* c) {
   uint32_t given;
   std::memcpy(&given, c, sizeof given);
@@ -194,11 +199,12 @@ void from_c(const AttrsType& type, void* attrs, const void* c) {
       if (field.c_offset + sizeof(C) > given) return;
       C value;
       std::memcpy(&value, static_cast<const std::byte*>(c) + field.c_offset, sizeof value);
-      read(field, field.get<T>(attrs), value);
+      set_from_c(field, field.get<T>(attrs), value);
     });
   }
 }
 
+// Converts the value of a field to its C type.
 CInts as_c(const Ints& value) { return {value.data(), value.size()}; }
 CInts as_c(const Sizes& value) {
   return {reinterpret_cast<const int64_t*>(value.data()), value.size()};
@@ -214,6 +220,7 @@ T as_c(const T& value) {
   return value;
 }
 
+// Fills the C struct `c`.
 void write(const AttrsType& type, const void* attrs, void* c) {
   for (const AttrField& field : type.all()) {
     with_types(field.kind, [&]<class T, class C>(T*, C*) {
@@ -225,7 +232,8 @@ void write(const AttrsType& type, const void* attrs, void* c) {
   std::memcpy(c, &size, sizeof size);
 }
 
-size_t rounded_up(size_t offset, size_t align) { return (offset + align - 1) / align * align; }
+// Rounds up to a multiple of `align`.
+size_t round_up(size_t offset, size_t align) { return (offset + align - 1) / align * align; }
 
 }  // namespace
 
@@ -243,9 +251,9 @@ void AttrsType::add(const char* name, AttrKind kind, size_t offset, EnumInfo (*i
                           [&]<class U, class D>(U*, D*) { return last->c_offset + sizeof(D); })
              : sizeof(uint32_t);
     fields[n_fields++] = {name, kind, static_cast<uint32_t>(offset),
-                          static_cast<uint32_t>(rounded_up(end, alignof(C))), info};
+                          static_cast<uint32_t>(round_up(end, alignof(C))), info};
     c_align = std::max({c_align, alignof(C), alignof(uint32_t)});
-    c_size = rounded_up(fields[n_fields - 1].c_offset + sizeof(C), c_align);
+    c_size = round_up(fields[n_fields - 1].c_offset + sizeof(C), c_align);
   });
 }
 

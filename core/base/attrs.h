@@ -153,6 +153,7 @@ struct AttrsType {
   void to_c(const void* attrs, void* c) const { methods->to_c(*this, attrs, c); }
   void visit(const void* attrs, AttrVisitor& visitor) const;
 
+  // Returns the fields.
   std::span<const AttrField> all() const { return {fields, n_fields}; }
   // Appends a field.
   void add(const char* name, AttrKind kind, size_t offset, EnumInfo (*info)());
@@ -223,6 +224,7 @@ class OwnedAttrs {
   void* data() { return data_; }
 
  private:
+  // Allocates a struct. `fill` constructs it; if that throws, frees the memory.
   template <class Fill>
   void* made(const Fill& fill) {
     const auto align = static_cast<std::align_val_t>(type_->align);
@@ -246,6 +248,7 @@ struct NoAttrs {
 
 namespace detail {
 
+// Combines a hash with another value.
 inline uint64_t mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
   return hash * 0xff51afd7ed558ccdull;
@@ -253,6 +256,7 @@ inline uint64_t mix(uint64_t hash, uint64_t value) {
 
 extern const AttrsMethods kByField;
 
+// Returns the kind of an attribute whose field has type T.
 template <class T>
 constexpr AttrKind kind_of() {
   if constexpr (std::is_same_v<T, int64_t>) {
@@ -281,6 +285,7 @@ constexpr AttrKind kind_of() {
   }
 }
 
+// Returns the function that describes enumeration T; NULL for other types.
 template <class T>
 constexpr auto info_of() -> EnumInfo (*)() {
   if constexpr (kind_of<T>() == AttrKind::kEnum) return [] { return enum_info(T{}); };
@@ -310,6 +315,7 @@ const AttrsType& attrs_type() {
   return type;
 }
 
+// Returns a view of an attribute struct.
 template <class A>
 AnyAttrs any_attrs(const A& attrs) {
   return {&attrs_type<A>(), &attrs};

@@ -11,7 +11,7 @@ namespace tenon {
 namespace {
 
 // Returns the length in bytes of the UTF-8 sequence at the start of `text`, or 0 if it is invalid.
-size_t sequence_at(std::string_view text) {
+size_t utf8_sequence_size(std::string_view text) {
   const auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
   };
@@ -47,7 +47,7 @@ class Writer {
   void add(const std::string& text) {
     out += '"';
     for (std::string_view rest = text; !rest.empty();) {
-      const size_t n = sequence_at(rest);
+      const size_t n = utf8_sequence_size(rest);
       if (n == 0) {
         require(not_utf8_ == Json::NotUtf8::kReplace, "the text \"{}\" is not UTF-8", text);
         out += "\xef\xbf\xbd";
@@ -117,6 +117,7 @@ Json::Json(std::initializer_list<Json> elements) {
   value_ = std::move(members);
 }
 
+// Returns the value as a T. Throws INTERNAL if it has another type.
 template <class T>
 const T& Json::require() const {
   const T* value = std::get_if<T>(&value_);
@@ -145,6 +146,7 @@ const Json& Json::operator[](std::string_view name) const {
   return *member;
 }
 
+// Converts null to an empty T. Then returns the value as a T; throws INTERNAL if it is not a T.
 template <class T>
 T& Json::become() {
   if (is<std::nullptr_t>()) value_ = T();

@@ -43,6 +43,7 @@ class Json {
   Json(std::initializer_list<Json> elements);
 
   static Json array(std::initializer_list<Json> elements = {}) { return Json(Array(elements)); }
+  // Returns an empty object.
   static Json object() { return Json(Object()); }
 
   bool is_string() const { return is<std::string>(); }
@@ -104,12 +105,15 @@ class Json {
  private:
   explicit Json(Array elements) : value_(std::move(elements)) {}
   explicit Json(Object members) : value_(std::move(members)) {}
+  // Whether the value is stored as a T.
   template <class T>
   bool is() const {
     return std::holds_alternative<T>(value_);
   }
+  // Returns the value as a T. Throws INTERNAL if it has another type.
   template <class T>
   const T& require() const;
+  // Converts null to an empty T. Then returns the value as a T.
   template <class T>
   T& become();
 

@@ -31,7 +31,8 @@ class LruTable {
     return nullptr;
   }
 
-  // References to an entry are valid until it is evicted.
+  // Adds an entry. If the table is full, evicts the least recently used one. The reference is valid
+  // until the entry is evicted.
   Entry& add(uint64_t hash, Entry entry) {
     if (slots_.size() == max_size_) evict();
     slots_.push_front({hash, std::move(entry)});
@@ -57,6 +58,7 @@ class LruTable {
   };
   using Slots = std::list<Slot>;
 
+  // Removes the least recently used entry.
   void evict() {
     const auto oldest = std::prev(slots_.end());
     const auto [first, last] = by_hash_.equal_range(oldest->hash);

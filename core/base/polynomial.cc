@@ -8,6 +8,7 @@
 
 namespace tenon {
 
+// Converts the value to int64. Throws if it does not fit.
 int64_t checked(__int128 value) {
   constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
   require(value <= kMaxInt64 && value >= -kMaxInt64, "a size overflows int64");

@@ -22,13 +22,14 @@ struct Term {
 // Sorted by atoms. Each product of atoms occurs once, and no coefficient is 0.
 using Polynomial = std::vector<Term>;
 
-// a + factor * b.
+// Returns a + factor * b.
 Polynomial plus(Polynomial a, const Polynomial& b, int64_t factor);
+// Returns a * b.
 Polynomial times(const Polynomial& a, const Polynomial& b);
 // Returns a / b if b is one term that divides each term of a, or if b equals a; otherwise nothing.
 std::optional<Polynomial> exact_quotient(const Polynomial& a, const Polynomial& b);
 
-// Returns the value; throws if it does not fit into int64.
+// Converts the value to int64. Throws if it does not fit.
 int64_t checked(__int128 value);
 
 }  // namespace tenon

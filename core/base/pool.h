@@ -48,18 +48,22 @@ inline constexpr int kMinFreeBlocks = 256;
 struct FreeBlocks {
   FreeBlock* head = nullptr;
   FreeBlock* tail = nullptr;  // Used in debug builds only.
-  // Number of blocks that may be added; 0 before the first refill and after the thread's end.
+  // Number of blocks that the list can still take. 0 before the first refill and after the thread
+  // has ended.
   int room = 0;
   size_t block_size = 0;
 };
 
+// Allocates a block when no free one can be reused.
 void* pool_refill(FreeBlocks& blocks, size_t size);
 
-inline bool may_use(const FreeBlocks& blocks) {
+// Whether the free block at the head may be reused. Debug builds quarantine the last ones.
+inline bool can_reuse_block(const FreeBlocks& blocks) {
   return !kQuarantineFreed || blocks.room < kMaxFreeBlocks - kMinFreeBlocks;
 }
 
-inline void keep(FreeBlocks& blocks, FreeBlock* block) {
+// Adds a freed block: at the head in release builds, at the tail in debug builds.
+inline void push_free_block(FreeBlocks& blocks, FreeBlock* block) {
   if (kQuarantineFreed && blocks.head) {
     block->next = nullptr;
     blocks.tail->next = block;
@@ -81,7 +85,7 @@ class Pooled {
     if constexpr (kPoolObjects) {
       detail::FreeBlocks& blocks = blocks_;
       detail::FreeBlock* block = blocks.head;
-      if (block && detail::may_use(blocks)) [[likely]] {
+      if (block && detail::can_reuse_block(blocks)) [[likely]] {
         blocks.head = block->next;
         ++blocks.room;
         return block;
@@ -95,7 +99,7 @@ class Pooled {
     if constexpr (kPoolObjects) {
       detail::FreeBlocks& blocks = blocks_;
       if (blocks.room > 0) [[likely]] {
-        detail::keep(blocks, static_cast<detail::FreeBlock*>(object));
+        detail::push_free_block(blocks, static_cast<detail::FreeBlock*>(object));
         --blocks.room;
         return;
       }

@@ -39,8 +39,8 @@ class Object {
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
   uint32_t owners() const { return count_.load(std::memory_order_acquire); }
 
-  // True if the caller was the last owner. A sole owner needs no atomic subtraction, because no
-  // other thread can change the count.
+  // Gives up the ownership of one owner. Returns true if it was the last owner. A sole owner needs
+  // no atomic subtraction, because no other thread can change the count.
   bool drop() const {
     if (count_.load(std::memory_order_acquire) == 1) return true;
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
@@ -64,11 +64,13 @@ class Ref {
  public:
   Ref() = default;
   Ref(std::nullptr_t) {}
+  // Takes over the ownership of the caller.
   static Ref adopt(T* object) {
     Ref ref;
     ref.object_ = object;
     return ref;
   }
+  // Adds an owner.
   static Ref share(T* object) {
     if (object) object->retain();
     return adopt(object);
@@ -89,6 +91,7 @@ class Ref {
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
+  // Returns the object without releasing it.
   T* leak() { return std::exchange(object_, nullptr); }
   void reset() { *this = Ref(); }
   friend bool operator==(const Ref& a, const Ref& b) { return a.object_ == b.object_; }

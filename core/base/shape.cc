@@ -9,6 +9,7 @@ void fail_rank(size_t rank) {
        {rank, kMaxRank});
 }
 
+// Makes the shapes equal, by guards if necessary. Returns false if they cannot be equal.
 bool ShapeTest::hold() const {
   if (a.rank() != b.rank()) return false;
   for (size_t i = 0; i < a.rank(); ++i) {

@@ -38,7 +38,9 @@ class Size {
   // Words in a reserved range represent the formulas of the current trace. All other words are
   // numbers. No size and no bound of a size is near the reserved range.
   static constexpr int64_t kFirstFormula = -(int64_t{3} << 61);
+  // Returns the formula with this index in the current SizeTable.
   static constexpr Size formula(uint32_t id) { return Size(kFirstFormula + int64_t{id}); }
+  // Converts the result of word() back to a size.
   static constexpr Size from_word(int64_t word) { return Size(word); }
   // Converts a number from a caller or a file. Fails if the number is so close to the reserved
   // range that adding sizes could produce a reserved word.
@@ -49,11 +51,13 @@ class Size {
     return value;
   }
 
+  // Whether the size is a number, not a formula.
   constexpr bool known() const {
     const uint64_t place = static_cast<uint64_t>(word_) - static_cast<uint64_t>(kFirstFormula);
     return place >> 32 != 0;
   }
   constexpr int64_t word() const { return word_; }
+  // Index of a formula in the current SizeTable.
   constexpr uint32_t id() const { return static_cast<uint32_t>(word_ - kFirstFormula); }
   operator int64_t() const {
     if (known()) [[likely]]
@@ -63,6 +67,7 @@ class Size {
 
  private:
   [[noreturn]] static void fail_number(int64_t value);
+  // Fixes a formula to its number in the traced call.
   int64_t pinned() const;
 
   int64_t word_;
@@ -71,6 +76,7 @@ class Size {
 namespace detail {
 
 enum class SizeOp : uint8_t { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax };
+// These functions implement operators whose operands include a formula (size_table.cc).
 Size size_formula(SizeOp op, Size a, Size b);
 bool size_test(const SizeTest& test);
 bool size_hold(const SizeTest& test);
@@ -120,11 +126,13 @@ TENON_SIZE_COMPARISON(>=, kLessEqual, b, a)
 inline Size operator-(Size a) { return 0 - a; }
 inline Size& operator++(Size& a) { return a += 1; }
 
+// Returns the smaller of two sizes.
 inline Size least(Size a, Size b) {
   if (a.known() && b.known()) [[likely]]
     return a.word() < b.word() ? a : b;
   return detail::size_formula(detail::SizeOp::kMin, a, b);
 }
+// Returns the larger of two sizes.
 inline Size greatest(Size a, Size b) {
   if (a.known() && b.known()) [[likely]]
     return a.word() < b.word() ? b : a;

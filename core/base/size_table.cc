@@ -16,7 +16,8 @@ thread_local SizeTable* current_table = nullptr;
 thread_local std::string_view deciding_op;
 thread_local bool gradient_decides = false;
 
-std::string cause_now() {
+// Returns the source of a guard that is added now.
+std::string current_cause() {
   if (deciding_op.empty()) return "the function";
   return (gradient_decides ? "the gradient of " : "") + std::string(deciding_op);
 }
@@ -26,10 +27,11 @@ constexpr int64_t kMaxBound = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMinBound = -kMaxBound;
 constexpr int64_t kLargestSize = int64_t{1} << 48;
 
-int64_t clamped(__int128 value) {
+int64_t clamp_to_bounds(__int128 value) {
   return static_cast<int64_t>(std::clamp<__int128>(value, kMinBound, kMaxBound));
 }
 
+// Returns the opposite test.
 SizeTest negated(const SizeTest& test) {
   switch (test.kind) {
     case Test::kEqual:
@@ -115,7 +117,7 @@ void SizeTable::mark_data_dependent(Size size) {
   has_data_dependent_ = true;
 }
 
-void SizeTable::bound(Size size, Size most) {
+void SizeTable::set_upper_bound(Size size, Size most) {
   hold({Test::kLessEqual, size.word(), most.word()});
   const std::optional<size_t> symbol = symbol_of(size);
   const bool is_informative = !most.known() || most.word() < kLargestSize;
@@ -249,6 +251,7 @@ Size SizeTable::remainder(Size a, Size b) {
   return atom(std::move(made));
 }
 
+// Returns the minimum or the maximum, as `kind` specifies.
 Size SizeTable::extreme(Atom::Kind kind, Size a, Size b) {
   const bool is_least = kind == Atom::Kind::kMinimum;
   if (prove({Test::kLessEqual, a.word(), b.word()}) == true) return is_least ? a : b;
@@ -276,15 +279,15 @@ SizeTable::Range SizeTable::range(const Polynomial& polynomial) const {
       const __int128 ends[] = {
           static_cast<__int128>(low) * x.least, static_cast<__int128>(low) * x.greatest,
           static_cast<__int128>(high) * x.least, static_cast<__int128>(high) * x.greatest};
-      low = clamped(*std::min_element(ends, ends + 4));
-      high = clamped(*std::max_element(ends, ends + 4));
+      low = clamp_to_bounds(*std::min_element(ends, ends + 4));
+      high = clamp_to_bounds(*std::max_element(ends, ends + 4));
     }
     const __int128 one = static_cast<__int128>(term.coefficient) * low;
     const __int128 other = static_cast<__int128>(term.coefficient) * high;
     least += std::min(one, other);
     greatest += std::max(one, other);
   }
-  return {clamped(least), clamped(greatest)};
+  return {clamp_to_bounds(least), clamp_to_bounds(greatest)};
 }
 
 std::optional<bool> SizeTable::prove(const SizeTest& test) {
@@ -366,9 +369,9 @@ void SizeTable::learn_at_least(const Polynomial& difference, int64_t least) {
   Atom& x = atoms_[alone.atom];
   // sign * x + number >= least
   if (alone.sign > 0) {
-    x.least = std::max(x.least, clamped(static_cast<__int128>(least) - alone.number));
+    x.least = std::max(x.least, clamp_to_bounds(static_cast<__int128>(least) - alone.number));
   } else {
-    x.greatest = std::min(x.greatest, clamped(static_cast<__int128>(alone.number) - least));
+    x.greatest = std::min(x.greatest, clamp_to_bounds(static_cast<__int128>(alone.number) - least));
   }
 }
 
@@ -382,8 +385,8 @@ void SizeTable::learn_equal(const Polynomial& difference) {
     const auto holds_it = [&](const Term& other) {
       return &other != &term && contains(other.atoms, term.atoms[0]);
     };
-    // Another atom may be compound (a quotient, for example) and contain this one. Its replacement
-    // would then refer to itself.
+    // If another atom is compound (a quotient, for example), it may contain this atom. The formula
+    // that replaces this atom would then refer to the atom itself.
     const bool composite = any_of(difference, [&](const Term& other) {
       return any_of(other.atoms, [&](AtomId id) {
         return atoms_[id].kind != Atom::Kind::kSymbol && id != term.atoms[0];
@@ -410,6 +413,7 @@ SizeTable::Cause::~Cause() {
   gradient_decides = outer_is_gradient_;
 }
 
+// Adds a guard that makes the test true.
 void SizeTable::record(const SizeTest& test) {
   const Polynomial difference = plus(resolved_polynomial(Size::from_word(test.b)),
                                      resolved_polynomial(Size::from_word(test.a)), -1);
@@ -418,7 +422,7 @@ void SizeTable::record(const SizeTest& test) {
     symbols.push_back(symbol);
   if (symbols.empty()) {
     guards_.push_back(test);
-    causes_.push_back(cause_now());
+    causes_.push_back(current_cause());
   } else {
     late_guards_.push_back({test, *std::max_element(symbols.begin(), symbols.end())});
   }
@@ -474,7 +478,7 @@ int64_t SizeTable::read_on_host(Size size, std::string_view tensor, size_t axis)
                                    ? ""
                                    : "is declared unknown by the signature of the function";
   fail(Code::kFailedPrecondition,
-       "axis {} of {} has size {}, which {}: the host cannot read it while it traces. Compute with "
+       "axis {} of {} has size {}, which {}: the host cannot read it during tracing. Use "
        "tenon_shape, which returns the sizes as a tensor",
        {axis, tensor, text(size), why});
 }

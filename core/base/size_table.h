@@ -54,7 +54,7 @@ class SizeTable {
   bool is_data_dependent(size_t symbol) const { return atoms_[symbols_[symbol]].is_data_dependent; }
   bool has_data_dependent_symbols() const { return has_data_dependent_; }
   // Records an upper bound of a data-dependent size.
-  void bound(Size size, Size most);
+  void set_upper_bound(Size size, Size most);
   // Replaces data-dependent sizes by their upper bounds, or by 0 if there is no bound. Used to
   // estimate the memory of a graph without running it.
   Sizes with_upper_bounds(Sizes sizes) const;
@@ -64,6 +64,7 @@ class SizeTable {
   // Returns the data-dependent symbols that occur in a size.
   std::vector<size_t> data_dependent_symbols_of(Size size) const;
 
+  // Returns the simplified formula `a op b`.
   Size make(detail::SizeOp op, Size a, Size b);
 
   // Evaluates a test. A test that known facts do not decide is evaluated for the sizes of the
@@ -154,28 +155,36 @@ class SizeTable {
     bool is_data_dependent = false;
     Size most = 0;                // Upper bound if data-dependent; 0: unknown.
     int64_t least, greatest;      // Known bounds.
-    std::optional<Size> instead;  // The formula by which learn_equal() replaced it.
+    std::optional<Size> instead;  // Set by learn_equal(): the formula that replaces the atom.
   };
 
   Polynomial polynomial(Size size) const;
   Polynomial resolved_polynomial(Size size);
+  // Returns the size that a polynomial represents. Adds a formula if it is new.
   Size size_of(Polynomial polynomial);
+  // Returns an atom as a size. Adds the atom if it is new.
   Size atom(Atom atom);
   Size atom_size(AtomId id) { return size_of({{{id}, 1}}); }
   Size divide(Size a, Size b);
   Size remainder(Size a, Size b);
+  // Returns the minimum or the maximum, as `kind` specifies.
   Size extreme(Atom::Kind kind, Size a, Size b);
 
   struct Range {
     int64_t least, greatest;
   };
+  // Returns bounds that follow from the bounds of the atoms.
   Range range(const Polynomial& polynomial) const;
+  // Decides a test by known facts. Returns nullopt if they do not suffice.
   std::optional<bool> prove(const SizeTest& test);
+  // Returns the result of `test` if an earlier guard implies it. `difference` is test.b - test.a.
   std::optional<bool> answer_from_guards(const SizeTest& test, const Polynomial& difference);
   std::optional<bool> answer_from_guard(const SizeTest& guard, const SizeTest& test,
                                         Size difference_size);
+  // Adds a guard that makes the test true, and learns facts from it.
   void record(const SizeTest& test);
   void learn_equal(const Polynomial& difference);
+  // Records the fact difference >= least as a bound of an atom.
   void learn_at_least(const Polynomial& difference, int64_t least);
 
   friend std::optional<int64_t> example_of(Size size);
@@ -183,6 +192,7 @@ class SizeTable {
   // size in the traced call get an arbitrary large one.
   std::optional<int64_t> example(Size size, bool invent);
   std::optional<bool> example(const SizeTest& test, bool invent);
+  // Evaluates a size. value_of(symbol) returns the value of a symbol, if it is known.
   template <class ValueOf>
   std::optional<int64_t> value(Size size, const ValueOf& value_of) const;
 
@@ -194,7 +204,7 @@ class SizeTable {
   std::vector<std::string> causes_;  // One for each guard.
   struct LateGuard {
     SizeTest test;
-    size_t symbol;  // The data-dependent symbol of the test that gets its value last.
+    size_t symbol;  // Of its data-dependent symbols, the last to get a value.
   };
   std::vector<LateGuard> late_guards_;
   bool has_data_dependent_ = false;

@@ -116,7 +116,7 @@ TEST_F(Sizes, ComparisonsAddBounds) {
   EXPECT_EQ(guards(), (Guards{"n != 0", "4 < n"}));
 }
 
-TEST_F(Sizes, UnknownInTheTracedCallAreAssumedLargeAndUnequal) {
+TEST_F(Sizes, WithoutAValueInTheTracedCallAreAssumedLargeAndUnequal) {
   const Size n = table.symbol("n"), m = table.symbol("m");
 
   EXPECT_FALSE(n == 1);

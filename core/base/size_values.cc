@@ -11,12 +11,14 @@ namespace {
 
 using Test = SizeTest::Kind;
 
+// Evaluates a test of two numbers.
 bool compare(Test kind, int64_t a, int64_t b) { return SizeTest{kind, a, b}; }
 
 }  // namespace
 
 // ---- numbers
 
+// Evaluates a size. value_of(symbol) returns the value of a symbol, if it is known.
 template <class ValueOf>
 std::optional<int64_t> SizeTable::value(Size size, const ValueOf& value_of) const {
   if (size.known()) return size.word();

@@ -96,6 +96,7 @@ class SmallVector {
     for (const T& value : values) emplace_back(value);
   }
 
+  // Moves the elements of `other` to this vector, which is empty.
   void take(SmallVector&& other) {
     if (other.is_inline()) {
       for (T& value : other) emplace_back(std::move(value));

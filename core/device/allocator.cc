@@ -131,7 +131,7 @@ void Allocator::recycle(Storage* storage) {
   if (last) self.device_.release();  // May destroy the context, and this allocator with it.
 }
 
-// The caller holds the lock.
+// Subtracts a storage from the statistics. The caller holds lock_.
 bool Allocator::count_release(const Storage& storage) {
   --live_of_class_[class_of(storage.capacity)];
   statistics_.live_bytes -= storage.size;

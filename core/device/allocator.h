@@ -48,6 +48,7 @@ class Allocator {
   uint64_t trim();
 
   MemoryStatistics statistics() const;
+  // Resets peak_bytes to live_bytes.
   void reset_peak();
   void set_limit(uint64_t bytes) { limit_ = bytes; }
   uint64_t limit() const { return limit_; }
@@ -55,13 +56,20 @@ class Allocator {
  private:
   static constexpr size_t kClasses = 240;
 
+  // Called when the last reference to a storage is released: returns it to its free list.
   static void recycle(Storage* storage);
+  // Called when the last reference to imported memory is released.
   static void release_import(Storage* storage);
+  // Releases imported memory that no work uses any more.
   static void end_import(Storage* storage);
+  // Returns the smallest size class with at least this many bytes.
   static size_t class_of(uint64_t bytes);
+  // Returns the size of a class in bytes.
   static uint64_t class_bytes(size_t size_class);
 
+  // Allocates a storage of this size class from the plugin. `bytes`: the requested size.
   Storage* make(uint64_t bytes, size_t size_class);
+  // Adds a storage of this requested size to the statistics.
   void count_allocation(uint64_t bytes);
   // Returns true if this was the last live storage. The caller then releases the context.
   bool count_release(const Storage& storage);

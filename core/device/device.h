@@ -47,14 +47,16 @@ class Device final : public Object {
   tenon_device_properties describe() const;
   bool has(tenon_features feature) const { return (features_ & feature) == feature; }
   tenon_features features() const { return features_; }
+  // Whether launches have finished when they return.
   bool synchronous() const { return synchronous_; }
+  // Whether the host can access device memory directly.
   bool host_visible() const { return host_visible_; }
   Allocator& allocator() { return allocator_; }
   KernelTable& kernels() { return kernels_; }
   LoopTable& loops() { return loops_; }
 
   tenon_stream_p* open_stream();
-  // The queue of an asynchronous device. Must not be called on a synchronous one.
+  // Returns the queue of an asynchronous device. A synchronous device has none.
   WorkQueue& queue() { return *queue_; }
   // Whether the host may block until enqueued work has finished.
   bool can_wait() const { return !queue_ || queue_->can_wait(); }
@@ -62,6 +64,7 @@ class Device final : public Object {
   void wait() {
     if (queue_) queue_->wait();
   }
+  // Like wait(), and also waits until all completion callbacks have returned.
   void drain() {
     if (queue_) queue_->drain();
   }
@@ -98,10 +101,12 @@ class Device final : public Object {
 
   // Throws a plugin's error as an Error, and releases it.
   [[noreturn]] void raise(tenon_error* error);
+  // Throws the plugin's error, if there is one.
   void check(tenon_error* error) {
     if (error) [[unlikely]]
       raise(error);
   }
+  // Releases a plugin's error without reporting it.
   void discard(tenon_error* error) const;
 
  private:

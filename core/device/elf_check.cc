@@ -87,17 +87,19 @@ class File {
   int fd_;
 };
 
+// Returns the verdict for a file that is not a shared object.
 FileVerdict not_a_library(std::string_view what) {
   return {Code::kInvalidArgument, "is not a shared object: " + std::string(what)};
 }
 
+// Returns the verdict for a file whose `what` number `index` ends at byte `end`, after `size`.
 FileVerdict truncated(const char* what, size_t index, uint64_t end, uint64_t size) {
   return {Code::kDataLoss,
           format("is truncated: {} {} ends at byte {} of {}", {what, index, end, size})};
 }
 
 // Returns offset + size, or UINT64_MAX if the sum overflows.
-uint64_t extreme_value_of(uint64_t offset, uint64_t size) {
+uint64_t end_offset(uint64_t offset, uint64_t size) {
   return size > UINT64_MAX - offset ? UINT64_MAX : offset + size;
 }
 
@@ -120,7 +122,7 @@ FileVerdict check_header(const ElfW(Ehdr) & header) {
 }
 
 FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t size) {
-  const uint64_t end = extreme_value_of(header.e_phoff, header.e_phnum * sizeof(ElfW(Phdr)));
+  const uint64_t end = end_offset(header.e_phoff, header.e_phnum * sizeof(ElfW(Phdr)));
   if (end > size) return truncated("the table of segments, entry", header.e_phnum, end, size);
   std::vector<ElfW(Phdr)> segments(header.e_phnum);
   if (!file.read(segments.data(), header.e_phnum * sizeof(ElfW(Phdr)), header.e_phoff)) {
@@ -130,8 +132,8 @@ FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t
   bool has_load = false;
   for (size_t i = 0; i < segments.size(); ++i) {
     const ElfW(Phdr)& segment = segments[i];
-    if (extreme_value_of(segment.p_offset, segment.p_filesz) > size) {
-      return truncated("segment", i, extreme_value_of(segment.p_offset, segment.p_filesz), size);
+    if (end_offset(segment.p_offset, segment.p_filesz) > size) {
+      return truncated("segment", i, end_offset(segment.p_offset, segment.p_filesz), size);
     }
     has_dynamic = has_dynamic || segment.p_type == PT_DYNAMIC;
     if (segment.p_type != PT_LOAD) continue;
@@ -151,7 +153,7 @@ FileVerdict check_sections(const File& file, const ElfW(Ehdr) & header, uint64_t
   if (header.e_shentsize != sizeof(ElfW(Shdr))) {
     return not_a_library("the ELF header is inconsistent");
   }
-  const uint64_t end = extreme_value_of(header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
+  const uint64_t end = end_offset(header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
   if (end > size) return truncated("the table of sections, entry", header.e_shnum, end, size);
   std::vector<ElfW(Shdr)> sections(header.e_shnum);
   if (!file.read(sections.data(), header.e_shnum * sizeof(ElfW(Shdr)), header.e_shoff)) {
@@ -159,7 +161,7 @@ FileVerdict check_sections(const File& file, const ElfW(Ehdr) & header, uint64_t
   }
   for (size_t i = 0; i < sections.size(); ++i) {
     if (sections[i].sh_type == SHT_NOBITS || sections[i].sh_type == SHT_NULL) continue;
-    const uint64_t section_end = extreme_value_of(sections[i].sh_offset, sections[i].sh_size);
+    const uint64_t section_end = end_offset(sections[i].sh_offset, sections[i].sh_size);
     if (section_end > size) return truncated("section", i, section_end, size);
   }
   return {};

@@ -34,16 +34,17 @@ Signature signature_of(const tenon_kernel& line, size_t place) {
 
 }  // namespace
 
+// Converts a plugin's refusal to a string.
 std::string reason_of(const tenon_string& why) {
   const std::string_view reason(why.data ? why.data : "", why.size);
   if (reason == "out of memory") throw std::bad_alloc();
   return std::string(reason);
 }
 
-Ref<const PreparedKernel> PreparedKernel::made(Device& device, tenon_kernel_p* handle,
-                                               uint32_t traits, const tenon_kernel* loop_line,
-                                               const tenon_kernel* anchor_line,
-                                               std::string reason) {
+Ref<const PreparedKernel> PreparedKernel::create(Device& device, tenon_kernel_p* handle,
+                                                 uint32_t traits, const tenon_kernel* loop_line,
+                                                 const tenon_kernel* anchor_line,
+                                                 std::string reason) {
   PreparedKernel* kernel;
   try {
     kernel = new PreparedKernel(device, handle, traits, loop_line, anchor_line);
@@ -66,7 +67,7 @@ void KernelTable::load(const tenon_plugin& plugin) {
     Line parsed{line, signature_of(*line, i)};
     if (line->op == 0) {
       const std::string name(line->name.data, line->name.size);
-      if (parsed.signature.shaped()) custom_shaped_.insert(name);
+      if (parsed.signature.is_shaped()) custom_shaped_.insert(name);
       custom_lines_[name].push_back(std::move(parsed));
       continue;
     }
@@ -81,7 +82,7 @@ void KernelTable::load(const tenon_plugin& plugin) {
     }
     constexpr uint32_t kMaxOp = 1u << 16;
     if (line->op > kMaxOp) continue;
-    if (parsed.signature.shaped()) {
+    if (parsed.signature.is_shaped()) {
       if (shaped_.size() <= line->op) shaped_.resize(line->op + 1, false);
       shaped_[line->op] = true;
     }
@@ -115,7 +116,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
                                                std::span<const OperandInfo> inputs,
                                                std::span<const TensorType> outputs) {
   const auto none = [&](std::string reason) {
-    return PreparedKernel::made(device_, nullptr, 0, nullptr, nullptr, std::move(reason));
+    return PreparedKernel::create(device_, nullptr, 0, nullptr, nullptr, std::move(reason));
   };
   const std::vector<Line>* lines = nullptr;
   if (!custom_name.empty()) {
@@ -144,10 +145,10 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
   for (const Line& line : *lines) {
     if (!line.signature.matches(in_dtypes, out_dtypes)) continue;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      in_operands[i].sizes = line.signature.shaped() ? inputs[i].sizes : nullptr;
+      in_operands[i].sizes = line.signature.is_shaped() ? inputs[i].sizes : nullptr;
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
-      out_operands[i].sizes = line.signature.shaped() ? outputs[i].shape.data() : nullptr;
+      out_operands[i].sizes = line.signature.is_shaped() ? outputs[i].shape.data() : nullptr;
     }
     const tenon_kernel_request request = {
         .struct_size = sizeof(tenon_kernel_request),
@@ -168,9 +169,9 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
       device_.raise(error);
     }
     if (handle) {
-      const tenon_kernel* loop_line = line.signature.loop() ? line.line : nullptr;
+      const tenon_kernel* loop_line = line.signature.is_loop() ? line.line : nullptr;
       const tenon_kernel* anchor_line = line.signature.is_anchor() ? line.line : nullptr;
-      return PreparedKernel::made(device_, handle, traits.flags, loop_line, anchor_line);
+      return PreparedKernel::create(device_, handle, traits.flags, loop_line, anchor_line);
     }
     if (why.size) reason = reason_of(why);
   }

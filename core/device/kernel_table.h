@@ -31,7 +31,7 @@ using KernelWords = SmallVector<int64_t, 8>;
 
 struct KernelKey {
   uint32_t op = 0;
-  uint32_t flags = 0;  // TENON_REQUEST_*.
+  uint32_t flags = 0;  // Bits TENON_REQUEST_*.
   KernelWords words;
   AnyAttrs attrs;
 
@@ -42,6 +42,7 @@ struct KernelKey {
   }
 };
 
+// Encodes the properties of an input in a word of the cache key.
 inline int64_t kernel_word(DType dtype, size_t rank, tenon_stride_class strides) {
   return static_cast<int64_t>(dtype) | static_cast<int64_t>(rank) << 8 |
          static_cast<int64_t>(strides) << 16;
@@ -60,12 +61,13 @@ class PreparedKernel {
  public:
   // Takes ownership of the handle, even if this function throws. `loop_line` and `anchor_line` are
   // the kernel entry that prepared the kernel if it is marked LOOP or ANCHOR, and NULL otherwise.
-  static Ref<const PreparedKernel> made(Device& device, tenon_kernel_p* handle, uint32_t traits,
-                                        const tenon_kernel* loop_line,
-                                        const tenon_kernel* anchor_line, std::string reason = {});
+  static Ref<const PreparedKernel> create(Device& device, tenon_kernel_p* handle, uint32_t traits,
+                                          const tenon_kernel* loop_line,
+                                          const tenon_kernel* anchor_line, std::string reason = {});
   ~PreparedKernel();  // Releases the handle after the work that uses it.
   PreparedKernel(const PreparedKernel&) = delete;
 
+  // False if the object only holds the reason why there is no kernel.
   bool exists() const { return handle_ != nullptr; }
   tenon_kernel_p* handle() const { return handle_; }
   const tenon_kernel* loop_line() const { return loop_line_; }
@@ -129,6 +131,7 @@ class KernelTable {
   // The least recently used kernel is evicted, and prepared again when needed. SHAPED kernels have
   // a separate cache, limited to kMaxShaped.
   static constexpr size_t kMaxKernels = 4096, kMaxShaped = 1024;
+  // Number of cached kernels.
   size_t size();
 
   // Number of calls of the plugin's `prepare`, for tests and statistics.

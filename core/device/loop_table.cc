@@ -106,7 +106,7 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
     device_.calls().release_kernel(std::exchange(handle, nullptr));
     reason = "needs a workspace, which is not supported for loops";
   }
-  return PreparedKernel::made(device_, handle, traits.flags, nullptr, nullptr, std::move(reason));
+  return PreparedKernel::create(device_, handle, traits.flags, nullptr, nullptr, std::move(reason));
 }
 
 void LoopTable::clear() {

@@ -30,11 +30,11 @@ struct LoopSpec {
     friend bool operator==(const Input&, const Input&) = default;
   };
   struct Instruction {
-    const tenon_kernel* line;  // Marked LOOP.
+    const tenon_kernel* line;  // A kernel entry that is marked LOOP.
     OwnedAttrs attrs;
     SmallVector<uint32_t, 3> inputs;
     DType dtype;
-    uint32_t flags = 0;  // TENON_LOOP_*.
+    uint32_t flags = 0;  // Bits TENON_LOOP_*.
     friend bool operator==(const Instruction& a, const Instruction& b) {
       return a.line == b.line && a.attrs.view() == b.attrs.view() && a.inputs == b.inputs &&
              a.dtype == b.dtype && a.flags == b.flags;
@@ -48,7 +48,7 @@ struct LoopSpec {
       uint16_t rank;
       friend bool operator==(const Input&, const Input&) = default;
     };
-    const tenon_kernel* line = nullptr;  // Marked ANCHOR; NULL: no anchor.
+    const tenon_kernel* line = nullptr;  // A kernel entry that is marked ANCHOR; NULL: no anchor.
     OwnedAttrs attrs;
     SmallVector<Input, 3> inputs;
     DType dtype = DType::kNone;
@@ -57,7 +57,7 @@ struct LoopSpec {
              a.dtype == b.dtype;
     }
   };
-  uint32_t flags = 0;  // TENON_REQUEST_*.
+  uint32_t flags = 0;  // Bits TENON_REQUEST_*.
   Anchor anchor;
   uint32_t rank = 0;
   // Bit i is set if rows extend along axis i; 0 if the loop has no rows.
@@ -81,6 +81,7 @@ class LoopTable {
 
   // Maximum number of cached loops. The least recently used is evicted.
   static constexpr size_t kMaxLoops = 1024;
+  // Number of cached loops.
   size_t size();
 
   // Number of calls of the plugin's `prepare_loop`, for tests and statistics.

@@ -44,9 +44,11 @@ constexpr std::string_view kSuffix = ".dylib";
 constexpr std::string_view kSuffix = ".so";
 #endif
 
-// An entry point of another epoch below this number is named in the error.
+// If a plugin exports only the entry point of another ABI epoch, the error names that entry point.
+// Epochs below this number are tried.
 constexpr int kMaxEpoch = 64;
 
+// Whether the process has more privileges than the user who started it, as with setuid.
 bool is_privileged() {
 #if defined(__linux__)
   return getauxval(AT_SECURE) != 0;

@@ -17,6 +17,7 @@ constexpr const char* kPluginFeatures[] = {"HOST_VISIBLE",  "HOST_BLOCKING", "SY
                                            "FLUSH_TO_ZERO", "FAST_MATH",     "FLOAT64"};
 constexpr const char* kHostFeatures[] = {"ERROR_RECORDS", "BROADCAST_VIEWS"};
 
+// Returns the names of the set bits, separated by commas.
 std::string names_of(tenon_features features, std::span<const char* const> names) {
   std::string text;
   for (size_t bit = 0; bit < 64; ++bit) {
@@ -27,6 +28,7 @@ std::string names_of(tenon_features features, std::span<const char* const> names
   return text;
 }
 
+// Whether the name has the form [a-z][a-z0-9_]*.
 bool is_name(std::string_view name) {
   if (name.empty() || name[0] < 'a' || name[0] > 'z') return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
@@ -34,13 +36,15 @@ bool is_name(std::string_view name) {
   });
 }
 
+// Whether the text has data unless its size is 0.
 bool is_valid(const tenon_string& text) { return text.data != nullptr || text.size == 0; }
 
 std::string_view view_of(const tenon_string& text) {
   return text.data ? std::string_view(text.data, text.size) : std::string_view();
 }
 
-tenon_error* unimplemented(const char* call) {
+// Returns the error of a call that the plugin lacks.
+tenon_error* make_unimplemented_error(const char* call) {
   return make_error(Code::kUnimplemented, format("the plugin has no `{}`", {call}));
 }
 
@@ -112,7 +116,7 @@ std::string host_feature_names(tenon_features features) {
   return names_of(features, kHostFeatures);
 }
 
-PluginCandidate plugin_file(const std::string& path) {
+PluginCandidate make_file_candidate(const std::string& path) {
   PluginCandidate candidate;
   candidate.path = path;
   candidate.name = name_in_file_name(path);
@@ -131,7 +135,7 @@ std::vector<PluginCandidate> discover_plugins(std::span<const std::string> paths
   }
 #endif
   for (const std::string& file : find_plugin_files(paths)) {
-    candidates.push_back(plugin_file(file));
+    candidates.push_back(make_file_candidate(file));
     candidates.back().is_discovered = !candidates.back().name.empty();
   }
   return candidates;
@@ -170,10 +174,10 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
   std::memcpy(&calls, &given, std::min<size_t>(given.struct_size, sizeof calls));
   calls.struct_size = sizeof calls;
   if (!calls.map) calls.map = [](tenon_buffer_p*) -> void* { return nullptr; };
-  if (!calls.wait) calls.wait = [](tenon_stream_p*) { return unimplemented("wait"); };
+  if (!calls.wait) calls.wait = [](tenon_stream_p*) { return make_unimplemented_error("wait"); };
   if (!calls.import_host) {
     calls.import_host = [](tenon_device_p*, void*, uint64_t, tenon_buffer_p**) {
-      return unimplemented("import_host");
+      return make_unimplemented_error("import_host");
     };
   }
   if (!calls.prepare_loop) {
@@ -190,15 +194,17 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
       return nullptr;
     };
     calls.replay = [](tenon_recording_p*, tenon_stream_p*, const tenon_replay*) {
-      return unimplemented("replay");
+      return make_unimplemented_error("replay");
     };
     calls.release_recording = [](tenon_recording_p*) {};
   }
   if (!calls.run_tasks) calls.run_tasks = run_sequentially;
   if (!calls.mark_time || !calls.read_time) {
-    calls.mark_time = [](tenon_stream_p*, uint64_t*) { return unimplemented("mark_time"); };
+    calls.mark_time = [](tenon_stream_p*, uint64_t*) {
+      return make_unimplemented_error("mark_time");
+    };
     calls.read_time = [](tenon_stream_p*, uint64_t, uint64_t*) {
-      return unimplemented("read_time");
+      return make_unimplemented_error("read_time");
     };
   }
 #define TENON_SLOT(result, name, parameters) \

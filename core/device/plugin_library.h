@@ -24,13 +24,14 @@ struct PluginCandidate {
   enum class State : int32_t { kNotTried, kLoaded, kRefused };
 
   std::string path;  // Empty for a plugin that is linked in.
-  // Prefix of its device names: from the file name until the plugin is loaded, then from the
-  // plugin.
+  // Prefix of the plugin's device names. Taken from the file name until the plugin is loaded, then
+  // from the plugin.
   std::string name;
-  // Found in a searched folder: its file name must match the plugin's name.
+  // Whether it was found in a searched folder. Its file name must then match the plugin's name.
   bool is_discovered = false;
   State state = State::kNotTried;
-  // Why the plugin could not be used, without the path; kOk if it was not refused.
+  // Why the plugin was refused, without the path of its file. Its code is kOk if the plugin was not
+  // refused.
   ErrorInfo refusal = {.code = Code::kOk};
   std::string version;
   const tenon_plugin* plugin = nullptr;  // Set once the plugin is loaded.
@@ -38,7 +39,7 @@ struct PluginCandidate {
 };
 
 // Creates the candidate for a file, without accessing the file.
-PluginCandidate plugin_file(const std::string& path);
+PluginCandidate make_file_candidate(const std::string& path);
 
 // Lists the candidates in search order. First the linked-in plugins, then `paths` (files, or
 // folders with files libtenon_<name>.so). Then those of TENON_PLUGIN_PATH unless the process is

@@ -6,9 +6,11 @@
 namespace tenon {
 namespace {
 
+// Returns the bit mask of a single dtype.
 constexpr uint16_t bit(DType d) { return static_cast<uint16_t>(1u << static_cast<unsigned>(d)); }
 
-uint16_t set_of(bool (*predicate)(DType)) {
+// Returns the bit mask of the dtypes for which `predicate` is true.
+uint16_t dtypes_where(bool (*predicate)(DType)) {
   uint16_t set = 0;
   for (size_t i = 1; i < kDTypeCount; ++i) {
     if (predicate(static_cast<DType>(i))) set |= bit(static_cast<DType>(i));
@@ -16,12 +18,14 @@ uint16_t set_of(bool (*predicate)(DType)) {
   return set;
 }
 
-// The dtypes in the class that `word` names, as a bit mask; 0 if there is no such class.
-uint16_t member(std::string_view word) {
-  if (word == "any") return set_of([](DType d) { return d != DType::kF128; });
-  if (word == "float") return set_of([](DType d) { return is_floating(d) && d != DType::kF128; });
-  if (word == "int") return set_of(is_integer);
-  if (word == "uint") return set_of(is_unsigned_integer);
+// Returns the bit mask of the dtypes in the class `word`, such as "float"; 0 if there is no such
+// class.
+uint16_t dtypes_of_class(std::string_view word) {
+  if (word == "any") return dtypes_where([](DType d) { return d != DType::kF128; });
+  if (word == "float")
+    return dtypes_where([](DType d) { return is_floating(d) && d != DType::kF128; });
+  if (word == "int") return dtypes_where(is_integer);
+  if (word == "uint") return dtypes_where(is_unsigned_integer);
   const DType dtype = dtype_from_name(word);
   return dtype == DType::kNone ? 0 : bit(dtype);
 }
@@ -110,7 +114,7 @@ class SignatureParser {
       if (word.size() == 1 && is_letter(word[0])) {
         operand.letter = static_cast<int8_t>(word[0] - 'A');
       } else {
-        operand.dtypes = member(word);
+        operand.dtypes = dtypes_of_class(word);
         if (operand.dtypes == 0) stop_at(word, "a dtype or a letter");
       }
       operand.optional = take("?");
@@ -123,7 +127,7 @@ class SignatureParser {
     uint16_t set = 0;
     do {
       const std::string_view word = take_word();
-      const uint16_t one = member(word);
+      const uint16_t one = dtypes_of_class(word);
       if (one == 0) stop_at(word, "a dtype, float, int, uint or any");
       set |= one;
     } while (take(","));
@@ -148,8 +152,8 @@ class SignatureParser {
 
 Signature Signature::parse(std::string_view text) { return SignatureParser(text).parse(); }
 
-bool Signature::match(const std::vector<Operand>& operands, std::span<const DType> dtypes,
-                      DType (&bound)[26]) {
+bool Signature::match_operands(const std::vector<Operand>& operands, std::span<const DType> dtypes,
+                               DType (&bound)[26]) {
   size_t at = 0;
   for (const DType dtype : dtypes) {
     if (at == operands.size()) return false;
@@ -171,7 +175,7 @@ bool Signature::match(const std::vector<Operand>& operands, std::span<const DTyp
 
 bool Signature::matches(std::span<const DType> inputs, std::span<const DType> outputs) const {
   DType bound[26] = {};
-  return match(inputs_, inputs, bound) && match(outputs_, outputs, bound);
+  return match_operands(inputs_, inputs, bound) && match_operands(outputs_, outputs, bound);
 }
 
 }  // namespace tenon

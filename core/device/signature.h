@@ -19,8 +19,8 @@ class Signature {
 
   // Whether the signature allows these dtypes. kNone stands for an absent operand.
   bool matches(std::span<const DType> inputs, std::span<const DType> outputs) const;
-  bool shaped() const { return shaped_; }
-  bool loop() const { return loop_; }
+  bool is_shaped() const { return shaped_; }
+  bool is_loop() const { return loop_; }
   bool is_anchor() const { return is_anchor_; }
 
  private:
@@ -32,8 +32,10 @@ class Signature {
     bool variadic = false;
   };
 
-  static bool match(const std::vector<Operand>& operands, std::span<const DType> dtypes,
-                    DType (&bound)[26]);
+  // Whether the operands accept these dtypes. bound[i] is the dtype of letter i; kNone: not yet
+  // set.
+  static bool match_operands(const std::vector<Operand>& operands, std::span<const DType> dtypes,
+                             DType (&bound)[26]);
 
   std::vector<Operand> inputs_;
   std::vector<Operand> outputs_;

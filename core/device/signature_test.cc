@@ -37,10 +37,10 @@ TEST(Signature, OperandsMayBeOptionalOrVariadic) {
 TEST(Signature, AnOpMayHaveNoInputs) { EXPECT_TRUE(matches("->T T:any", {}, {DType::kI64})); }
 
 TEST(Signature, ParsesTheMarksShapedAndLoop) {
-  EXPECT_TRUE(Signature::parse("f32,f32->f32 SHAPED").shaped());
-  EXPECT_FALSE(Signature::parse("f32,f32->f32 LOOP").shaped());
-  EXPECT_TRUE(Signature::parse("f32,f32->f32 LOOP").loop());
-  EXPECT_FALSE(Signature::parse("f32,f32->f32").loop());
+  EXPECT_TRUE(Signature::parse("f32,f32->f32 SHAPED").is_shaped());
+  EXPECT_FALSE(Signature::parse("f32,f32->f32 LOOP").is_shaped());
+  EXPECT_TRUE(Signature::parse("f32,f32->f32 LOOP").is_loop());
+  EXPECT_FALSE(Signature::parse("f32,f32->f32").is_loop());
 }
 
 TEST(Signature, ReportsWhatWasExpectedAndThePosition) {

@@ -58,8 +58,8 @@ void WorkQueue::throw_first_failure(std::span<const uint64_t> tickets) {
   throw Error(*why);
 }
 
-uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
-                             OnFailedInput if_failed, uint32_t site) {
+uint64_t WorkQueue::assign_ticket(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
+                                  OnFailedInput if_failed, uint32_t site) {
   if (if_failed == OnFailedInput::kThrow) throw_first_failure(inputs);
   // Notify before the new ticket is assigned: a later notification would include the ticket, whose
   // work is not enqueued yet, and report it as finished.
@@ -245,7 +245,7 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
       if (is_known && flight.site != kNoSite) continue;
       failed_.try_emplace(flight.ticket, Failed{why, flight.owner, false});
     }
-    spread(0);
+    propagate_failures(0);
   }
   while (!flights_.empty() && flights_.front().ticket <= ticket) {
     held_bytes_ -= flights_.front().held.bytes;
@@ -296,6 +296,7 @@ WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error,
   return why;
 }
 
+// Records that the launch with this ticket failed.
 void WorkQueue::fail(uint64_t ticket, ErrorInfo error) {
   std::lock_guard guard(state_mutex_);
   uint64_t owner = 0;
@@ -308,12 +309,12 @@ void WorkQueue::fail(uint64_t ticket, ErrorInfo error) {
   const Failure why = explain(error, {&site, site == kNoSite ? 0u : 1u});
   if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
   failed_.try_emplace(ticket, Failed{why, owner, false});
-  spread(ticket);
+  propagate_failures(ticket);
 }
 
-// Propagates failures to launches from ticket `first` on that read failed outputs. They fail for
-// the same reason, which is not reported to the user again.
-void WorkQueue::spread(uint64_t first) {
+// Propagates failures to launches after ticket `first` that read failed outputs. They fail for the
+// same reason, which is not reported to the user again.
+void WorkQueue::propagate_failures(uint64_t first) {
   for (const Flight& flight : flights_) {
     if (flight.ticket <= first) continue;
     for (const uint64_t input : flight.inputs) {
@@ -325,6 +326,7 @@ void WorkQueue::spread(uint64_t first) {
   }
 }
 
+// Marks all failures with this cause as reported.
 void WorkQueue::mark_reported(const Failure& why) {
   for (auto& [ticket, failed] : failed_) failed.told = failed.told || failed.why == why;
 }
@@ -348,7 +350,7 @@ WorkQueue::Failure WorkQueue::take_failure(uint64_t owner) {
   return nullptr;
 }
 
-WorkQueue::Record WorkQueue::take_record() {
+WorkQueue::Record WorkQueue::acquire_record() {
   const auto take = [this] {
     const Record record = free_records_.back();
     free_records_.pop_back();
@@ -371,7 +373,7 @@ WorkQueue::Record WorkQueue::take_record() {
   return take();
 }
 
-void WorkQueue::give_back(const Record& record) {
+void WorkQueue::release_record(const Record& record) {
   std::lock_guard guard(state_mutex_);
   free_records_.push_back(record);
 }

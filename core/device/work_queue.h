@@ -47,8 +47,8 @@ class WorkQueue {
   std::mutex& mutex() { return mutex_; }
   tenon_stream_p* stream() const { return stream_; }
 
-  // What to do with work whose input has already failed. kThrow: announce() throws. kPropagate: the
-  // work fails with the input's error, as it would if it had been enqueued earlier.
+  // What to do with work whose input has already failed. kThrow: assign_ticket() throws.
+  // kPropagate: the work fails with the input's error, as it would if it had been enqueued earlier.
   enum class OnFailedInput : uint8_t { kThrow, kPropagate };
 
   // The site of work that is not a launch of an op, such as a copy.
@@ -57,8 +57,8 @@ class WorkQueue {
   // Assigns a ticket to the work that is enqueued next. `inputs`: tickets of the launches that
   // wrote its inputs. `owner`: the scope, for take_failure(). `site`: the origin that an error
   // names.
-  uint64_t announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held = {},
-                    OnFailedInput if_failed = OnFailedInput::kThrow, uint32_t site = kNoSite);
+  uint64_t assign_ticket(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held = {},
+                         OnFailedInput if_failed = OnFailedInput::kThrow, uint32_t site = kNoSite);
 
   // Calls `done` on a thread of the plugin after all work enqueued so far has finished.
   void notify(std::function<void()> done);
@@ -74,6 +74,7 @@ class WorkQueue {
   void drain() noexcept;
   // Blocks while more work is in progress than the device needs to stay busy.
   void throttle();
+  // Bytes of host memory that unfinished work keeps alive.
   uint64_t held_bytes() const;
 
   // Returns the time in nanoseconds of a mark that the device has reached; nothing on failure. Must
@@ -106,8 +107,9 @@ class WorkQueue {
     // Host pointer to the record; NULL if the memory is not host-visible.
     tenon_error_record* data = nullptr;
   };
-  [[gnu::cold]] Record take_record();
-  void give_back(const Record& record);
+  // Returns an unused error record, which the caller gives back later.
+  [[gnu::cold]] Record acquire_record();
+  void release_record(const Record& record);
 
   // The origin of a launch, for error messages.
   struct Site {
@@ -115,6 +117,7 @@ class WorkQueue {
     std::string rule;  // The label of the op's rule that an index out of range violates.
     std::string location;
   };
+  // Returns the number of a site. Equal arguments have equal numbers.
   uint32_t site_of(std::string_view op, std::string_view rule, const std::string& location);
   Site site(uint32_t number) const;
 
@@ -142,7 +145,8 @@ class WorkQueue {
   using Sites = SmallVector<uint32_t, 8>;
   [[gnu::cold]] Sites sites_in_flight(uint64_t upto) const;
   [[gnu::cold]] Failure explain(const ErrorInfo& error, std::span<const uint32_t> sites) const;
-  [[gnu::cold]] void spread(uint64_t first);
+  // Propagates failures to launches after ticket `first` that read failed outputs.
+  [[gnu::cold]] void propagate_failures(uint64_t first);
   void mark_reported(const Failure& why);
   Failure find_failure(std::span<const uint64_t> tickets) const;
   void run_finished_retirements();

@@ -18,12 +18,14 @@ Cell::Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value)
   if (scope.traced_cells()) scope.traced_cells()->add(*this);
 }
 
-Tensor Cell::held() const {
+// Returns the value, ignoring any trace.
+Tensor Cell::load_untraced() const {
   std::lock_guard guard(*this);
   return alias_of(*value_);
 }
 
-void Cell::hold(const Tensor& value) {
+// Replaces the value, ignoring any trace.
+void Cell::store_untraced(const Tensor& value) {
   // Declared before `guard`, so that the old value is released after the mutex is unlocked.
   Tensor stored = alias_of(*value);
   std::lock_guard guard(*this);
@@ -32,7 +34,7 @@ void Cell::hold(const Tensor& value) {
 
 Tensor Cell::load(Scope& scope) const {
   if (scope.traced_cells()) return scope.traced_cells()->load(*this);
-  Tensor value = held();
+  Tensor value = load_untraced();
   require_code(!value->storage->traced, Code::kFailedPrecondition,
                "the {} was created in a trace that failed before it had a value",
                kind() == Kind::kVariable ? "variable" : "generator");
@@ -43,7 +45,7 @@ void Cell::store(Scope& scope, const Tensor& value) {
   if (scope.traced_cells()) {
     scope.traced_cells()->store(*this, value);
   } else {
-    hold(value);
+    store_untraced(value);
   }
 }
 

@@ -28,9 +28,10 @@ class Cell : public Object {
   // the traced graph runs.
   void store(Scope& scope, const Tensor& value);
 
-  // Reads and replaces the value directly, ignoring any trace.
-  Tensor held() const;
-  void hold(const Tensor& value);
+  // Returns the value, ignoring any trace.
+  Tensor load_untraced() const;
+  // Replaces the value, ignoring any trace.
+  void store_untraced(const Tensor& value);
 
   // Locks out other threads, for read-modify-write updates of the value.
   void lock() const { mutex_.lock(); }

@@ -16,7 +16,8 @@ namespace {
   return within;
 }
 
-Tensors shared(Inputs inputs) {
+// Returns references to the inputs.
+Tensors share_all(Inputs inputs) {
   Tensors tensors;
   for (TensorImpl* x : inputs) tensors.push_back(Tensor::share(x));
   return tensors;
@@ -36,7 +37,7 @@ Tensors Composites::call(const Call& call) {
     return call.op.decompose(call.op, call.attrs.data, inputs);
   };
   Tensors outputs =
-      scope_.composite_plans().run(scope_, {call.op, call.attrs}, shared(call.inputs), parts);
+      scope_.composite_plans().run(scope_, {call.op, call.attrs}, share_all(call.inputs), parts);
 #if !defined(NDEBUG)
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   assert(outputs.size() == types.size());
@@ -45,10 +46,11 @@ Tensors Composites::call(const Call& call) {
   return outputs;
 }
 
-bool Composites::is_one(const Call& call) {
+// Whether a tape should record the call as a single op.
+bool Composites::should_record_as_one_op(const Call& call) {
   if (scope_.traced_cells() || scope_.recorder()) return false;
   const Scope::OnDevice on(scope_, common_device(scope_, call.inputs));
-  return scope_.composite_plans().is_light(scope_, {call.op, call.attrs}, shared(call.inputs));
+  return scope_.composite_plans().is_light(scope_, {call.op, call.attrs}, share_all(call.inputs));
 }
 
 }  // namespace tenon

@@ -20,7 +20,7 @@ class Composites {
 
   // Whether a tape should record the call as one op, whose decomposition it differentiates in the
   // backward pass. True if the decomposition takes only one or two launches.
-  bool is_one(const Call& call);
+  bool should_record_as_one_op(const Call& call);
 
  private:
   Scope& scope_;
@@ -37,8 +37,8 @@ class CompositePlans {
     const OpDef& op;
     AnyAttrs attrs;
     uint64_t part = 0;  // 0 for the call itself; other values for its derivatives.
-    // Types of the op's inputs and outputs, for a derivative. It depends on them, but does not
-    // receive all of these tensors as inputs.
+    // For a derivative: the types of the op's inputs and outputs. The derivative depends on them,
+    // but does not receive all of these tensors.
     std::span<const TensorType> types = {};
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
@@ -46,8 +46,8 @@ class CompositePlans {
   virtual ~CompositePlans() = default;
   // Inputs and outputs may be null. Donated inputs may be overwritten.
   virtual Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) = 0;
-  // Whether the body launches only elementwise kernels and reductions. On the second call this is a
-  // guess, because nothing is recorded yet.
+  // Whether the body launches only elementwise kernels and reductions. On the second call with a
+  // key, the result is true as a guess, because nothing has been recorded yet.
   virtual bool is_light(Scope& scope, const Key& key, TensorSpan inputs) = 0;
 };
 

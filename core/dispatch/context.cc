@@ -83,6 +83,8 @@ void Context::discover() {
   discovered_ = true;
 }
 
+// Loads a plugin and opens its devices. On failure, stores the reason in the candidate and returns
+// NULL.
 Context::Plugin* Context::open(PluginCandidate& candidate) {
   if (candidate.state != PluginCandidate::State::kNotTried) return nullptr;
   const auto try_to_open = [&]() -> Plugin* {
@@ -229,7 +231,7 @@ std::vector<Device*> Context::devices() {
   return all;
 }
 
-void Context::load_plugin(const std::string& path) { add(plugin_file(path), path); }
+void Context::load_plugin(const std::string& path) { add(make_file_candidate(path), path); }
 
 void Context::add_plugin(std::string_view name, tenon_plugin_query query) {
   PluginCandidate linked;
@@ -238,6 +240,7 @@ void Context::add_plugin(std::string_view name, tenon_plugin_query query) {
   add(std::move(linked), name);
 }
 
+// Adds a candidate and opens it. Errors refer to it as `called`.
 void Context::add(PluginCandidate found, std::string_view called) {
   std::lock_guard guard(mutex_);
   discover();
@@ -260,6 +263,7 @@ std::vector<PluginCandidate> Context::candidates() {
   return candidates_;
 }
 
+// Interns the text.
 const std::string& Context::keep(std::string_view text) {
   std::lock_guard guard(mutex_);
   return *kept_.emplace(text).first;

@@ -86,6 +86,7 @@ class Context final : public Object, public Pooled<Context> {
 
   // Makes calls in progress fail with CANCELLED at their next check. Later calls are not affected.
   void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
+  // Number of calls of cancel().
   uint64_t cancels() const { return cancels_.load(std::memory_order_relaxed); }
 
   // Whether a call of a function runs its body eagerly instead of a trace. Used for debugging.
@@ -94,16 +95,18 @@ class Context final : public Object, public Pooled<Context> {
     eager_functions_.store(eagerly, std::memory_order_relaxed);
   }
 
-  // Which passes (core/trace/passes/) are disabled, by their index in the table of passes.
+  // Whether pass i in the table of passes (core/trace/passes/) is disabled.
   bool is_pass_disabled(size_t i) const {
     return disabled_passes_.load(std::memory_order_relaxed) >> i & 1;
   }
+  // Disables pass i or, if `leave_out` is false, enables it again.
   void disable_pass(size_t i, bool leave_out) {
     const uint32_t bit = uint32_t{1} << i;
     leave_out ? disabled_passes_.fetch_or(bit) : disabled_passes_.fetch_and(~bit);
   }
 
-  // ---- profiling (core/dispatch/profiler.h): the number of the active log; 0 for none
+  // ---- profiling (core/dispatch/profiler.h)
+  // Number of the active log; 0 if no profiler is active.
   uint64_t profiled() const { return profiled_.load(std::memory_order_relaxed); }
   // Fails if a profile is already active.
   void start_profile(std::shared_ptr<ProfileLog> log);
@@ -112,7 +115,7 @@ class Context final : public Object, public Pooled<Context> {
   // Creates a track in the active log; NULL if there is none.
   std::shared_ptr<ProfileTrack> new_profile_track();
 
-  // Unique numbers for tapes; never reused.
+  // Returns a number that is unique in the context, for tapes and cells.
   uint64_t next_serial() { return serial_.fetch_add(1, std::memory_order_relaxed); }
 
   // Adds a custom op and assigns it an id from 2^31. Throws if the name is taken.
@@ -131,10 +134,16 @@ class Context final : public Object, public Pooled<Context> {
   struct Plugin;
   ~Context();
 
+  // Finds the plugin files, on the first call only.
   void discover();
+  // Adds a candidate and opens it. Errors refer to it as `called`.
   void add(PluginCandidate found, std::string_view called);
+  // Loads a plugin and opens its devices. On failure, stores the reason in the candidate and
+  // returns NULL.
   Plugin* open(PluginCandidate& candidate);
+  // Finds a device of a plugin that is open; NULL if there is none.
   Device* find_open(std::string_view plugin, size_t index);
+  // Lists the devices and the refused plugins, for an error message.
   std::string list_devices();
 
   ContextOptions options_;

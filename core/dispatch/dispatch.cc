@@ -38,7 +38,8 @@ void consume_donations(Inputs inputs) {
   }
 }
 
-// Views share their input's storage. If no strides can express the view, the input is copied first.
+// Returns views that share the storage of the input. If no strides can express the views, copies
+// the input first.
 Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
   Tensor base = Tensor::share(call.inputs[0]);
   if (base->is_scalar_value()) {
@@ -54,7 +55,7 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
                           {base->strides, base->offset}, layout);
     };
     if (!lay()) {
-      base = copied(scope, base);
+      base = dense_copy(scope, base);
       const bool ok = lay();
       require_code(ok, Code::kInternal, "a view of a dense tensor must be expressible by strides");
     }
@@ -74,6 +75,8 @@ Device& fallback_device(Context& context, const Device& device, const std::strin
   }
 }
 
+// Runs the call on the CPU and copies its outputs to `device`. Fails if the policy forbids that.
+// `reason`: why the device cannot run the call.
 Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::string& reason) {
   Context& context = scope.context();
   const FallbackPolicy policy = context.options().fallback_policy;
@@ -108,7 +111,7 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
 
 Tensors eager_full_path(Scope& scope, const Call& call);
 
-// Inlined into apply_profiled() and into the path without profiling.
+// Applies the op in the innermost interpreter. Inlined into apply_profiled() and apply().
 [[gnu::always_inline]] inline Tensors apply_now(Scope& scope, const OpDef& op, AnyAttrs attrs,
                                                 Inputs inputs) {
   Interpreter* top = scope.innermost();

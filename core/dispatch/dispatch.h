@@ -34,7 +34,7 @@ void note_host_read();
 // Returns `x` if it is row-major without gaps, otherwise a copy with that layout.
 Tensor dense(Scope& scope, const Tensor& x);
 // Returns a dense copy in its own memory.
-Tensor copied(Scope& scope, const Tensor& x);
+Tensor dense_copy(Scope& scope, const Tensor& x);
 
 // Returns `x` if it is on `device`, otherwise a copy on `device`. Tapes do not record the copy.
 Tensor to_device(Scope& scope, const Tensor& x, Device& device);
@@ -54,19 +54,21 @@ void consume(TensorImpl& x);
 // While tracing, returns the value of an i64[] tensor as a data-dependent size. Defined by the
 // tracer.
 Size read_traced_size(Scope& scope, const Tensor& x);
-// Returns an alias: the same value under a new identity. Tapes that are active in the scope treat
-// both as the same tensor; later tapes do not. Callbacks receive their arguments as aliases. A tape
-// inside the callback that watches an argument then does not watch a capture of the same tensor.
-Tensor another(Scope& scope, const Tensor& x);
+// Returns an alias: the same value under a new identity. Tapes that are active now treat both as
+// the same tensor; later tapes do not. Callbacks receive aliases of their arguments, so that a tape
+// inside the callback can watch an argument without watching a capture of the same tensor.
+Tensor tracked_alias(Scope& scope, const Tensor& x);
 // Returns an alias if `x` is donated, so that the first of several ops does not consume it.
 Tensor without_donation(Scope& scope, const Tensor& x);
-// Defined in core/autograd/tape.cc.
+// Assigns the node of `from` to `to` in each active tape. Defined in core/autograd/tape.cc.
 void tapes_assign_same_node(Scope& scope, const TensorImpl& from, TensorImpl& to);
 
-// Copies tensors from and to host memory, row-major. `bytes` must match the size of the type.
+// Creates a tensor from row-major elements in host memory.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data);
+// Copies a value to host memory, row-major. `bytes` must be the size of the value.
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes);
-// Does not block: `data` must stay valid until `done` is called, on any thread.
+// Like the function above, but does not block: `data` must stay valid until `done` is called, on
+// any thread.
 void to_host(Scope& scope, const Tensor& x, void* data, size_t bytes, PendingWork::Done done);
 
 // Blocks until the tensor's memory holds its value. Throws if computing it failed.

@@ -7,6 +7,7 @@
 namespace tenon {
 namespace {
 
+// Returns a line with the op, its output types, its device, and how it runs there.
 std::string describe(Scope& scope, const Call& call) {
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   const Execution execution = execution_of(scope, call, types);

@@ -6,7 +6,8 @@
 namespace tenon {
 namespace {
 
-Tensor seeded(Scope& scope, uint64_t seed) {
+// Returns the initial state for a seed: the key is the seed, and the counter is 0.
+Tensor initial_state(Scope& scope, uint64_t seed) {
   const uint32_t words[6] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
   return from_host(scope, scope.device(), Generator::state_type(), words);
 }
@@ -21,7 +22,7 @@ const TensorType& Generator::state_type() {
 Generator::Generator(Scope& scope, uint64_t seed)
     : Cell(
           Kind::kGenerator, [](const Cell& self) { delete static_cast<const Generator*>(&self); },
-          scope, seeded(scope, seed)) {}
+          scope, initial_state(scope, seed)) {}
 
 void Generator::set_state(Scope& scope, const Tensor& state) {
   require(state->type == state_type(), "a generator's state must be {}, but is {}", state_type(),
@@ -29,7 +30,7 @@ void Generator::set_state(Scope& scope, const Tensor& state) {
   store(scope, state);
 }
 
-void Generator::seed(Scope& scope, uint64_t seed) { store(scope, seeded(scope, seed)); }
+void Generator::seed(Scope& scope, uint64_t seed) { store(scope, initial_state(scope, seed)); }
 
 Tensors Generator::draw(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs,
                         size_t state_input) {

@@ -15,10 +15,11 @@ class Generator final : public Cell, public Pooled<Generator> {
   static const TensorType& state_type();
   // Fails unless `state` has the type state_type().
   void set_state(Scope& scope, const Tensor& state);
+  // Restarts the generator in the initial state for `seed`.
   void seed(Scope& scope, uint64_t seed);
 
-  // Applies an op whose first input and last output are a state, and stores the new state. Returns
-  // the other outputs.
+  // Applies an op that takes the state as input `state_input` and returns the new state as its last
+  // output. Stores the new state. Returns the other outputs.
   Tensors draw(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs, size_t state_input);
 };
 

@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Kernels read output sizes from their views, so the attribute `shape` is not part of the cache
-// key. Returns that attribute; NULL for ops without it and for custom ops.
+// Returns the attribute `shape`, which is not part of the cache key, because kernels read output
+// sizes from their views. Returns NULL for ops without it and for custom ops.
 const AttrField* shape_attr(const OpDef& op, AnyAttrs attrs) {
   constexpr uint32_t kCustom = uint32_t{1} << 31;
   if (attrs.empty() || op.id >= kCustom) return nullptr;
@@ -33,7 +33,7 @@ const AttrField* shape_attr(const OpDef& op, AnyAttrs attrs) {
 Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorTypes& types)
     : scope_(scope), device_(device), call_(call), types_(types) {
   const size_t n = call.inputs.size();
-  for (size_t i = 0; i < n; ++i) lay_out(i);
+  for (size_t i = 0; i < n; ++i) determine_layout(i);
   // From here on, layouts_ is not resized, so that pointers to its elements stay valid.
   for (size_t i = 0; i < n; ++i) {
     if (layouts_[i].own) infos_[i].sizes = layouts_[i].shape.sizes.data();
@@ -59,7 +59,8 @@ Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorT
   kernel_ = scope.find_kernel(device, call.op, key, infos_, arranged_.empty() ? types : arranged_);
 }
 
-void Launcher::lay_out(size_t i) {
+// Determines the layout of input i in the kernel's view.
+void Launcher::determine_layout(size_t i) {
   const TensorImpl* x = call_.inputs[i];
   tensors_.push_back(x);
   Layout& layout = layouts_.emplace_back();
@@ -102,6 +103,7 @@ void Launcher::lay_out(size_t i) {
   infos_.push_back({dtype, static_cast<uint32_t>(sizes.rank()), nullptr, strides_class});
 }
 
+// Determines the layouts of the outputs that OpDef::arrange changes.
 void Launcher::arrange_outputs() {
   for (size_t i = 0; i < types_.size(); ++i) {
     StridedShape& shape = arranged_outputs_.emplace_back();
@@ -133,6 +135,7 @@ void Launcher::make_dense() {
   }
 }
 
+// Allocates the outputs, or reuses the memory of donated inputs.
 Tensors Launcher::outputs() {
   Tensors outputs;
   for (const TensorType& type : types_) {

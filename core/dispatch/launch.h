@@ -30,13 +30,18 @@ class Launcher {
     StridedShape shape;
   };
 
-  void lay_out(size_t i);
+  // Determines the layout of input i in the kernel's view.
+  void determine_layout(size_t i);
+  // Determines the layouts of the outputs that OpDef::arrange changes.
   void arrange_outputs();
   const int64_t* strides_of(size_t i) const {
     return layouts_[i].own ? layouts_[i].shape.strides.data() : tensors_[i]->strides.data();
   }
+  // Copies strided inputs to dense tensors.
   void make_dense();
+  // Allocates the outputs, or reuses the memory of donated inputs.
   Tensors outputs();
+  // Launches now, or enqueues the launch on an asynchronous device.
   void launch(tenon_launch& launch, const Tensors& results);
   void enqueue(tenon_launch& launch, const Tensors& results);
 

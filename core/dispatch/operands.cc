@@ -9,6 +9,7 @@ namespace {
 
 const TensorType kAbsent;
 
+// Throws unless the op accepts n inputs.
 void check_arity(const OpDef& op, size_t n) {
   const bool ok = n >= op.min_inputs && (op.variadic || n <= op.max_inputs);
   if (ok) [[likely]]
@@ -50,6 +51,7 @@ Operands::Operands(const OpDef& op, Inputs inputs) {
     promote(op, inputs);
 }
 
+// Sets the dtype that inline scalar i adopts.
 void Operands::adopt(size_t i, DType dtype) {
   TensorType* type = nullptr;
   if (n_adopted_ < std::size(adopted_)) {

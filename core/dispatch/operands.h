@@ -19,7 +19,9 @@ class Operands {
   TypeSpan types() const { return {types_.data(), types_.size()}; }
 
  private:
+  // Converts the inputs to common dtypes, as the op specifies.
   void promote(const OpDef& op, Inputs inputs);
+  // Sets the dtype that inline scalar i adopts.
   void adopt(size_t i, DType dtype);
 
   SmallVector<TensorImpl*, 6> inputs_;

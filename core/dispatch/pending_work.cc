@@ -41,7 +41,7 @@ struct PendingWork::Check {
 };
 
 PendingWork::PendingWork(Device& device, uint64_t owner)
-    : device_(device), queue_(device.queue()), owner_(owner), record_(queue_.take_record()) {
+    : device_(device), queue_(device.queue()), owner_(owner), record_(queue_.acquire_record()) {
   std::lock_guard turn(queue_.mutex());
   clear_record();
 }
@@ -55,7 +55,7 @@ uint64_t PendingWork::enqueue(Work& work, uint32_t site, const Reads& reads,
   std::lock_guard turn(queue_.mutex());
   device_.check_usable();
   work.work = &queue_;
-  work.ticket = queue_.announce(owner_, reads.tickets, {}, reads.if_failed, site);
+  work.ticket = queue_.assign_ticket(owner_, reads.tickets, {}, reads.if_failed, site);
   if (watch) [[unlikely]]
     watch->begin = queue_.mark_time();
   device_.check(enqueue());
@@ -101,7 +101,7 @@ void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
   {
     std::lock_guard turn(queue_.mutex());
     device_.check_usable();
-    to.written = queue_.announce(owner_, {}, std::move(copy));
+    to.written = queue_.assign_ticket(owner_, {}, std::move(copy));
     device_.copy(queue_.stream(), {nullptr, const_cast<void*>(data), 0, 0},
                  {to.buffer, nullptr, 0, 0}, bytes);
     if (finished) queue_.notify(std::move(finished));
@@ -128,7 +128,7 @@ std::shared_ptr<PendingWork::Check> PendingWork::try_enqueue_check(const Storage
   device_.check_usable();
   auto check = std::make_shared<Check>(Check{queue_, device_, owner_});
   const uint64_t written = from ? from->written : 0;
-  const uint64_t ticket = queue_.announce(owner_, {&written, 1}, {check, 0});
+  const uint64_t ticket = queue_.assign_ticket(owner_, {&written, 1}, {check, 0});
   if (from) {
     check->read_ticket = ticket;
     device_.copy(queue_.stream(), {from->buffer, nullptr, offset, 0}, {nullptr, data, 0, 0}, bytes);
@@ -152,13 +152,15 @@ void PendingWork::clear_record() {
   may_have_written_record_ = false;
 }
 
-std::shared_ptr<const ErrorInfo> PendingWork::block(const std::shared_ptr<Check>& check) {
+// Waits for a check. Throws its failure, or returns its value error; NULL if there is none.
+std::shared_ptr<const ErrorInfo> PendingWork::wait_for_check(const std::shared_ptr<Check>& check) {
   queue_.wait();
   if (const auto failure = check->failure()) throw Error(*failure);
   return check->value_error();
 }
 
-void PendingWork::call_back(std::shared_ptr<Check> check, Done done) {
+// Calls `done` with the outcome of a check when it has finished.
+void PendingWork::notify_of_outcome(std::shared_ptr<Check> check, Done done) {
   std::lock_guard turn(queue_.mutex());
   queue_.notify(
       [check = std::move(check), done = std::move(done)] { done(check->outcome().get()); });
@@ -166,20 +168,20 @@ void PendingWork::call_back(std::shared_ptr<Check> check, Done done) {
 
 std::shared_ptr<const ErrorInfo> PendingWork::read(const Storage& from, uint64_t offset, void* data,
                                                    uint64_t bytes) {
-  return block(enqueue_check(&from, offset, data, bytes));
+  return wait_for_check(enqueue_check(&from, offset, data, bytes));
 }
 
 void PendingWork::read(const Storage& from, uint64_t offset, void* data, uint64_t bytes,
                        Done done) {
-  call_back(enqueue_check(&from, offset, data, bytes), std::move(done));
+  notify_of_outcome(enqueue_check(&from, offset, data, bytes), std::move(done));
 }
 
 void PendingWork::wait() {
-  if (const auto wrong = block(enqueue_check(nullptr, 0, nullptr, 0))) throw Error(*wrong);
+  if (const auto wrong = wait_for_check(enqueue_check(nullptr, 0, nullptr, 0))) throw Error(*wrong);
 }
 
 void PendingWork::wait(Done done) {
-  call_back(enqueue_check(nullptr, 0, nullptr, 0), std::move(done));
+  notify_of_outcome(enqueue_check(nullptr, 0, nullptr, 0), std::move(done));
 }
 
 Error value_error(const Device& device, const tenon_error_record& record, std::string_view rule) {

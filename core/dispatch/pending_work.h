@@ -33,7 +33,7 @@ class PendingWork {
   using Done = std::function<void(const ErrorInfo*)>;
 
   PendingWork(Device& device, uint64_t owner);
-  ~PendingWork() { queue_.give_back(record_); }
+  ~PendingWork() { queue_.release_record(record_); }
   PendingWork(const PendingWork&) = delete;
 
   Device& device() const { return device_; }
@@ -44,7 +44,7 @@ class PendingWork {
     bool may_report = false;            // Whether the work may write to the error record.
     WorkQueue::OnFailedInput if_failed = WorkQueue::OnFailedInput::kThrow;
   };
-  // Enqueue a launch or a replay, and return its ticket. site_of() returns the value for
+  // launch() and replay() enqueue work and return its ticket. site_of() returns the value for
   // launch.site, by which error reports find the op and its source line.
   uint64_t launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
                   std::shared_ptr<LaunchWatch> watch = {});
@@ -71,11 +71,13 @@ class PendingWork {
   // value error of the scope's launches that was not reported before; NULL if there is none.
   std::shared_ptr<const ErrorInfo> read(const Storage& from, uint64_t offset, void* data,
                                         uint64_t bytes);
-  // Does not wait: `data` must stay valid until `done` is called, on any thread.
+  // Like the function above, but does not wait: `data` must stay valid until `done` is called, on
+  // any thread.
   void read(const Storage& from, uint64_t offset, void* data, uint64_t bytes, Done done);
 
   // Waits for all of the scope's work. Throws its first error that was not reported before.
   void wait();
+  // Does not wait: passes the first error, or NULL, to `done` on any thread.
   void wait(Done done);
 
  private:
@@ -84,13 +86,17 @@ class PendingWork {
   template <class Work, class Enqueue>
   uint64_t enqueue(Work& work, uint32_t site, const Reads& reads,
                    std::shared_ptr<LaunchWatch> watch, const Enqueue& enqueue);
+  // Enqueues a read of `bytes` bytes, if `from` is not NULL, and a copy of the error record.
   std::shared_ptr<Check> enqueue_check(const Storage* from, uint64_t offset, void* data,
                                        uint64_t bytes);
   std::shared_ptr<Check> try_enqueue_check(const Storage* from, uint64_t offset, void* data,
                                            uint64_t bytes);
+  // Enqueues a command that clears the error record.
   void clear_record();
-  std::shared_ptr<const ErrorInfo> block(const std::shared_ptr<Check>& check);
-  void call_back(std::shared_ptr<Check> check, Done done);
+  // Waits for a check. Throws its failure, or returns its value error; NULL if there is none.
+  std::shared_ptr<const ErrorInfo> wait_for_check(const std::shared_ptr<Check>& check);
+  // Calls `done` with the outcome of a check when it has finished. Does not wait.
+  void notify_of_outcome(std::shared_ptr<Check> check, Done done);
 
   Device& device_;
   WorkQueue& queue_;

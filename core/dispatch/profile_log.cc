@@ -10,12 +10,14 @@
 namespace tenon {
 namespace {
 
+// Returns the time of the host's clock in nanoseconds.
 uint64_t now() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                    std::chrono::steady_clock::now().time_since_epoch())
                                    .count());
 }
 
+// Returns the number of this thread, from 1.
 uint32_t thread_number() {
   static constinit std::atomic<uint32_t> n_threads{0};
   static constinit thread_local uint32_t number = 0;
@@ -27,6 +29,7 @@ uint32_t thread_number() {
 
 constexpr int64_t kNoTensor = -1, kScalar = -2;
 
+// Encodes the dtype and the sizes of a tensor.
 void add_words(SpanWords& words, const TensorType& type) {
   words.push_back(static_cast<int64_t>(type.dtype) | int64_t{type.lists} << 8 |
                   static_cast<int64_t>(type.rank()) << 16);
@@ -49,6 +52,7 @@ void add_words(SpanWords& words, const tenon_view& view) {
   }
 }
 
+// Formats encoded types, separated by commas.
 std::string text_of(const SpanWords& words) {
   std::string text;
   for (size_t i = 0; i < words.size();) {
@@ -67,8 +71,9 @@ std::string text_of(const SpanWords& words) {
   return text;
 }
 
-// ---- what a launch does
+// ---- the work of a launch
 
+// Number of distinct elements: broadcast axes are not counted.
 uint64_t count_elements(const tenon_view& view) {
   uint64_t n = 1;
   for (size_t axis = 0; axis < view.rank; ++axis) {
@@ -77,6 +82,7 @@ uint64_t count_elements(const tenon_view& view) {
   return n;
 }
 
+// Bytes of all operands in device memory.
 uint64_t count_bytes(const tenon_launch& launch) {
   uint64_t bytes = 0;
   const auto add = [&](const tenon_view* views, size_t n) {
@@ -90,6 +96,7 @@ uint64_t count_bytes(const tenon_launch& launch) {
   return bytes;
 }
 
+// Number of elements, including repeated ones of broadcast axes.
 uint64_t count_all(const tenon_view& view) {
   uint64_t n = 1;
   for (size_t axis = 0; axis < view.rank; ++axis) n *= static_cast<uint64_t>(view.sizes[axis]);
@@ -105,6 +112,7 @@ std::string_view first_op_of(std::string_view name) {
   return name.substr(0, name.find_first_of(" ,)"));
 }
 
+// Floating-point operations of a matmul or conv; 0 for other ops.
 uint64_t count_flops(std::string_view name, const tenon_launch& launch) {
   const std::string_view op = first_op_of(name);
   const tenon_view* in = launch.inputs;
@@ -189,7 +197,7 @@ void ProfileTrack::end(const std::string& location) {
   span.times.host.add(length);
   span.times.own.add(length - std::min(span.inside, length));
   rows_[row].times.add(span.times);
-  if (!log_->take_event()) return;
+  if (!log_->try_reserve_event()) return;
   events_.push_back(
       {span.start, length, span.times.device.total, row, thread_number(), location_of(location)});
 }
@@ -254,7 +262,7 @@ std::function<void()> ProfileTrack::when_finished(Device& device) {
 }
 
 void ProfileTrack::add_finished(uint32_t lane, uint32_t row, uint64_t enqueued, uint64_t finished) {
-  const auto [start, end] = log_->occupy(lane, enqueued, finished);
+  const auto [start, end] = log_->assign_interval(lane, enqueued, finished);
   add_device_time(row, DeviceClock::kCompletion, start, end - start, Profile::kLane | lane);
 }
 
@@ -268,17 +276,18 @@ void ProfileTrack::add_device_time(uint32_t row, DeviceClock clock, uint64_t sta
   if (is_closed_ || row == kNoRow) return;
   SpanTimes& times = rows_[row].times;
   times.device.add(length);
-  times.clock = common(times.clock, clock);
-  if (!log_->take_event()) return;
+  times.clock = less_exact_clock(times.clock, clock);
+  if (!log_->try_reserve_event()) return;
   events_.push_back({start, length, 0, row, thread, 0});
 }
 
-// ---- the end
+// ---- merging the tracks
 
 // Merges the rows of all tracks into one table, keyed by their texts.
 class ProfileLog::Merger {
  public:
-  // `shifts`: offsets from each lane's device clock to the host's.
+  // shifts[i] is added to times of the device clock of lane i, which yields times of the host's
+  // clock.
   Merger(Profile& profile, std::vector<int64_t> shifts)
       : profile_(profile), shifts_(std::move(shifts)) {}
 
@@ -373,7 +382,7 @@ std::shared_ptr<ProfileTrack> ProfileLog::new_track(const std::shared_ptr<Profil
   return self->tracks_.back();
 }
 
-bool ProfileLog::take_event() {
+bool ProfileLog::try_reserve_event() {
   if (left_.load(std::memory_order_relaxed) > 0 &&
       left_.fetch_sub(1, std::memory_order_relaxed) > 0) {
     return true;
@@ -391,8 +400,8 @@ uint32_t ProfileLog::lane_of(Device& device) {
   return static_cast<uint32_t>(lanes_.size() - 1);
 }
 
-std::pair<uint64_t, uint64_t> ProfileLog::occupy(uint32_t lane, uint64_t enqueued,
-                                                 uint64_t finished) {
+std::pair<uint64_t, uint64_t> ProfileLog::assign_interval(uint32_t lane, uint64_t enqueued,
+                                                          uint64_t finished) {
   std::lock_guard guard(mutex_);
   uint64_t& busy_until = lanes_[lane].busy_until;
   const uint64_t start = std::max(enqueued, busy_until);
@@ -413,10 +422,10 @@ void ProfileLog::read_marks(uint32_t lane) {
     launches.swap(lanes_[lane].marked);
     device = lanes_[lane].device;
   }
-  for (const Marked& launch : launches) read(lane, launch, *device);
+  for (const Marked& launch : launches) read_launch_marks(lane, launch, *device);
 }
 
-void ProfileLog::read(uint32_t lane, const Marked& launch, Device& device) {
+void ProfileLog::read_launch_marks(uint32_t lane, const Marked& launch, Device& device) {
   const std::optional<uint64_t> begin = device.queue().read_time(launch.begin);
   const std::optional<uint64_t> end = device.queue().read_time(launch.end);
   if (!begin || !end || *end < *begin) {

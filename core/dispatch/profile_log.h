@@ -34,7 +34,7 @@ class ProfileLog {
   uint64_t number() const { return number_; }
   static std::shared_ptr<ProfileTrack> new_track(const std::shared_ptr<ProfileLog>& self);
   // Reserves space for one more event. Returns false if the maximum number of events is reached.
-  bool take_event();
+  bool try_reserve_event();
 
   // A finished launch between two marks of its device's clock.
   struct Marked {
@@ -47,9 +47,11 @@ class ProfileLog {
   // Returns the lane that shows the work of an asynchronous device.
   uint32_t lane_of(Device& device);
   // Returns the interval in which the device can have executed this work.
-  std::pair<uint64_t, uint64_t> occupy(uint32_t lane, uint64_t enqueued, uint64_t finished);
+  std::pair<uint64_t, uint64_t> assign_interval(uint32_t lane, uint64_t enqueued,
+                                                uint64_t finished);
   // Stores a launch until its marks are read, which must not happen on a plugin's thread.
   void add_marked(uint32_t lane, Marked launch);
+  // Reads the marks of the stored launches, and adds the launches to their tracks.
   void read_marks(uint32_t lane);
   // Waits until all devices that have a lane have finished their work.
   void drain();
@@ -74,7 +76,8 @@ class ProfileLog {
     }
   };
 
-  void read(uint32_t lane, const Marked& launch, Device& device);
+  // Reads the marks of one launch.
+  void read_launch_marks(uint32_t lane, const Marked& launch, Device& device);
 
   const uint64_t number_;
   const uint64_t start_;
@@ -91,8 +94,8 @@ class ProfileLog {
 class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
  public:
   static constexpr uint32_t kNoRow = ~uint32_t{0};
-  // Set together with Profile::kLane in Event::thread. The event's start is a time of the device's
-  // clock.
+  // A flag of Event::thread, set together with Profile::kLane: the start of the event is a time of
+  // the device's clock.
   static constexpr uint32_t kByDevice = uint32_t{1} << 30;
 
   struct Open {
@@ -124,12 +127,17 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
 
   // Opens a nested span for the caller to describe. Its time begins at start().
   Open& open(SpanKind kind, std::string_view name);
+  // Sets the start of the innermost open span to the current time.
   void start();
+  // Ends the innermost open span and records it.
   void end(const std::string& location);
+  // Discards the innermost open span.
   void drop();
 
+  // Launches on a synchronous device, and adds the time to the innermost open span.
   tenon_error* launch(Device& device, tenon_stream_p* stream, const PreparedKernel& kernel,
                       const tenon_launch& launch);
+  // Returns an object that adds an asynchronous launch to this track when it finishes.
   std::shared_ptr<LaunchWatch> watch(Device& device, const tenon_launch& launch);
   std::function<void()> when_finished(Device& device);
 
@@ -144,8 +152,11 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
  private:
   class Watch;
 
+  // Adds the bytes and the operations of a launch to a span.
   static void count(Open& span, Device& device, const tenon_launch& launch);
+  // Returns the number of the row to which a span belongs. Adds the row if it is new.
   uint32_t row_of(Open& span);
+  // Returns the number of a source line; 0 for an empty one.
   uint32_t location_of(const std::string& location);
   void add_device_time(uint32_t row, DeviceClock clock, uint64_t start, uint64_t length,
                        uint32_t thread);

@@ -18,11 +18,13 @@ namespace {
 
 constexpr size_t kMaxColumnWidth = 44;  // Maximum width of a text column.
 
-std::string shortened(const std::string& text) {
+// Truncates the text to the maximum width of a column.
+std::string shorten(const std::string& text) {
   if (text.size() <= kMaxColumnWidth) return text;
   return text.substr(0, kMaxColumnWidth - 3) + "...";
 }
 
+// Formats a duration in a suitable unit.
 std::string time_text(double ns) {
   if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
   if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
@@ -30,6 +32,7 @@ std::string time_text(double ns) {
   return fmt::format("{:.2f} s", ns / 1e9);
 }
 
+// Formats the operations or the bytes per second; empty if neither is known.
 std::string rate_text(const Profile::Row& row) {
   const auto ns = static_cast<double>(row.time().total);
   if (ns <= 0) return "";
@@ -46,6 +49,7 @@ constexpr size_t kColumns = 11;
 using Line = std::array<std::string, kColumns>;
 constexpr size_t kTexts = 3;  // Number of text columns, which precede the columns of numbers.
 
+// Formats a row. `whole`: the total time of all rows, in nanoseconds.
 Line line_of(const Profile::Row& row, uint64_t whole) {
   const Times& time = row.time();
   const double mean =
@@ -54,8 +58,8 @@ Line line_of(const Profile::Row& row, uint64_t whole) {
       whole ? 100.0 * static_cast<double>(time.total) / static_cast<double>(whole) : 0;
   const bool is_op = row.kind == SpanKind::kOp || row.kind == SpanKind::kFused;
   const std::string name = is_op ? row.name : fmt::format("{} {}", name_of(row.kind), row.name);
-  return {shortened(name),
-          shortened(row.inputs),
+  return {shorten(name),
+          shorten(row.inputs),
           row.device,
           std::to_string(row.times.host.count),
           time_text(static_cast<double>(time.total)),
@@ -67,6 +71,7 @@ Line line_of(const Profile::Row& row, uint64_t whole) {
           rate_text(row)};
 }
 
+// Joins the lines and aligns their columns.
 std::string text_of(const std::vector<Line>& lines) {
   std::array<size_t, kColumns> widths{};
   for (const Line& line : lines) {
@@ -88,18 +93,21 @@ std::string text_of(const std::vector<Line>& lines) {
 
 // ---- the file
 
+// Formats a JSON string.
 std::string json(const std::string& text) { return Json(text).dump(-1, Json::NotUtf8::kReplace); }
 
-// Microseconds with full precision.
+// Converts nanoseconds to microseconds, without loss of precision.
 std::string micros(uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 constexpr int kHost = 1, kDevices = 2;  // Process ids in the trace file.
 
+// Returns the event that names a process or a thread in the trace file.
 std::string name_event(const char* what, int process, uint32_t thread, const std::string& name) {
   return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what,
                      process, thread, json(name));
 }
 
+// Returns the event of a span in the trace file.
 std::string span_event(const Profile& profile, const Profile::Event& event) {
   const Profile::Row& row = profile.rows[event.row];
   const bool is_on_lane = event.thread & Profile::kLane;

@@ -37,10 +37,11 @@ void SpanTimes::add(const SpanTimes& other) {
   device.add(other.device);
   bytes += other.bytes;
   flops += other.flops;
-  clock = common(clock, other.clock);
+  clock = less_exact_clock(clock, other.clock);
 }
 
-DeviceClock common(DeviceClock a, DeviceClock b) {
+// Returns the less exact of two clocks.
+DeviceClock less_exact_clock(DeviceClock a, DeviceClock b) {
   const bool has_completion = a == DeviceClock::kCompletion || b == DeviceClock::kCompletion;
   return has_completion ? DeviceClock::kCompletion : std::max(a, b);
 }
@@ -88,6 +89,7 @@ const Profile& Profiler::profile() const {
 
 namespace {
 
+// Returns the device of the first tensor, or the scope's device if there is none.
 Device* device_of(Scope& scope, Inputs inputs) {
   for (const TensorImpl* x : inputs) {
     if (x && x->storage) return x->storage->device;

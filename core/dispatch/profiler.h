@@ -45,7 +45,7 @@ std::string_view name_of(SpanKind kind);
 // by the host, when it was notified. kDevice: by the device's clock.
 enum class DeviceClock : int32_t { kNone, kLaunch, kCompletion, kDevice };
 // Returns the less exact of two clocks. Used for the sum of their times.
-DeviceClock common(DeviceClock a, DeviceClock b);
+DeviceClock less_exact_clock(DeviceClock a, DeviceClock b);
 
 // Statistics of durations, in nanoseconds.
 struct Times {
@@ -94,10 +94,10 @@ struct Profile {
   std::vector<std::string> lanes;  // The names of asynchronous devices.
   // Drivers or libraries of the devices in the rows, keyed by device name.
   std::map<std::string, std::string> drivers;
-  uint64_t start = 0, length = 0;  // Start and duration of profiling.
+  uint64_t start = 0, length = 0;  // Start and duration of profiling, in nanoseconds.
   uint64_t n_dropped = 0;          // Number of events beyond the maximum.
 
-  // A table as readable text.
+  // Formats the rows as a table.
   std::string table() const;
   // Writes a file in Chrome's JSON trace format, which Perfetto opens.
   void write_trace(const std::string& path) const;
@@ -110,8 +110,8 @@ class Profiler final : public Object, public Pooled<Profiler> {
  public:
   static constexpr uint64_t kMaxEvents = 1'000'000;
 
-  // Profiles every scope of the context, on every thread. Fails if another profiler is running
-  // there.
+  // Profiles every scope of the context, on every thread. Fails if the context is already being
+  // profiled.
   static Ref<Profiler> start(Context& context, uint64_t max_events = kMaxEvents);
   void release() const {
     if (drop()) delete this;
@@ -121,7 +121,7 @@ class Profiler final : public Object, public Pooled<Profiler> {
   // that are still open, on other threads or around this call. Fails if the profiler was already
   // stopped.
   void stop();
-  // Fails while the profiler runs.
+  // Returns the result. Fails while the profiler runs.
   const Profile& profile() const;
   const Profile* find_profile() const;  // NULL while it runs.
 
@@ -171,7 +171,7 @@ class ProfileSpan {
     if (scope.is_profiled()) [[unlikely]]
       begin_launch(scope, as, launch);
   }
-  // Names that were passed to the constructor must live until here.
+  // The names that were passed to the constructor must stay valid until now.
   ~ProfileSpan() {
     if (track_) [[unlikely]]
       drop();
@@ -189,11 +189,13 @@ class ProfileSpan {
   void begin_copy(Scope& scope, std::string_view copy, const TensorType& type, Device& device);
   void begin_read(Scope& scope, const TensorImpl& x);
   void begin_launch(Scope& scope, const LaunchSpan& as, const tenon_launch& launch);
+  // Records the span.
   void finish();
+  // Discards the span.
   void drop();
 
   Scope* scope_;
-  const std::string* location_ = nullptr;  // NULL: the scope's.
+  const std::string* location_ = nullptr;  // NULL: the location of the scope.
   std::shared_ptr<ProfileTrack> track_;
 };
 

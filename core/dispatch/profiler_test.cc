@@ -179,7 +179,7 @@ TEST_F(Profiles, ShowTracingAndRunningAsSeparateSpans) {
 }
 
 TEST_F(Profiles, CountEachIterationOfALoop) {
-  const auto code = [&](const Tensor& x) { return power(x, testing::count_from(10)); };
+  const auto code = [&](const Tensor& x) { return power(x, testing::i64_scalar(10)); };
   const auto f = function(code);
   const Tensor x = testing::scalar64(2);
   for (int i = 0; i < 3; ++i) f->call(scope(), {&x, 1}, {});

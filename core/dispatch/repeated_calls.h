@@ -34,7 +34,7 @@ class RepeatedCalls {
     const OpDef* op = nullptr;
     Device* device = nullptr;
     uint64_t word = 0;
-    const TensorImpl* like = nullptr;  // A tensor of the call; not compared.
+    const TensorImpl* like = nullptr;  // A tensor of the call, for its shape; not compared.
   };
   struct Entry {
     Key key;
@@ -43,7 +43,9 @@ class RepeatedCalls {
     std::array<DType, kMaxInputs> inputs{};  // The dtypes that scalars adopt.
   };
 
+  // Computes the key of a call. Returns false if the call must take the full path.
   static bool read_key(const OpDef& op, Inputs inputs, Key& key);
+  // Returns the only entry that may hold this key. It may hold a different one.
   Entry& entry_of(const Key& key) {
     return entries_[(key.op->id * 0x9e3779b1u ^ key.word * 0x85ebca6bu) >> 8 & (kEntries - 1)];
   }

@@ -56,8 +56,8 @@ void Scope::push(Interpreter& interpreter) {
   interpreter.is_on_scope_ = true;
   interpreter.outer_ = innermost_;
   innermost_ = &interpreter;
-  // While a Below exists, only its calls in progress reach the new interpreter. The stack that
-  // begins at top_ does not change.
+  // While a Below exists, only calls inside it reach the new interpreter. The stack that begins at
+  // top_ does not change.
   if (below_ == 0) top_ = innermost_;
 }
 
@@ -203,7 +203,7 @@ void Scope::wait() {
 }
 
 void Scope::wait(PendingWork::Done done) {
-  // The last device to finish calls back with the first error.
+  // When the last device has finished, calls `done` with the first error of any device.
   struct Shared {
     std::mutex mutex;
     size_t left;

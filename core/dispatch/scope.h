@@ -82,9 +82,11 @@ class Scope final : public Object, public Pooled<Scope> {
   };
 
   // ---- interpreters ----
+  // The interpreter that receives calls; NULL if calls run eagerly.
   Interpreter* innermost() const { return innermost_; }
   // The values of cells while tracing; NULL if the scope is not tracing.
   TracedCells* traced_cells() const { return traced_cells_; }
+  // Makes an interpreter the innermost one.
   void push(Interpreter& interpreter);
   // Removes an interpreter from any position of the stack. Returns true if the removal is deferred
   // until the calls in progress end.
@@ -213,6 +215,7 @@ class Scope final : public Object, public Pooled<Scope> {
     bool outermost_;
   };
 
+  // Makes the calls in progress fail with CANCELLED.
   void cancel() { cancels_.fetch_add(1, std::memory_order_relaxed); }
   // Throws CANCELLED if the scope or its context was cancelled since the outermost entry.
   void check_cancelled() const {
@@ -233,6 +236,7 @@ class Scope final : public Object, public Pooled<Scope> {
   void wait();
   // Does not block: passes the error, or NULL, to `done` on any thread.
   void wait(PendingWork::Done done);
+  // Launches on synchronous devices report value errors in this record.
   tenon_error_record& error_record() { return record_; }
 
   // ---- kernels ----
@@ -241,6 +245,7 @@ class Scope final : public Object, public Pooled<Scope> {
                                     std::span<const OperandInfo> inputs,
                                     std::span<const TensorType> outputs);
 
+  // The fast path for repeated calls.
   RepeatedCalls& repeated() { return *repeated_; }
   // The cached launches of composite ops that ran in this scope.
   CompositePlans& composite_plans();
@@ -256,8 +261,10 @@ class Scope final : public Object, public Pooled<Scope> {
   };
 
   [[noreturn]] static void fail_cancelled();
+  // Unlinks the interpreters whose removal was deferred.
   void unlink_removed();
-  // Marks interpreters inside `until` that were pushed but not removed as off the stack.
+  // Marks the interpreters inside `until`, which were pushed but not removed, as no longer on the
+  // stack.
   void mark_off_scope(const Interpreter* until);
 
   friend class Context;

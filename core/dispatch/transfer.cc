@@ -15,15 +15,18 @@
 namespace tenon {
 namespace {
 
+// Returns the size of a value in bytes.
 uint64_t bytes_of(const TensorType& type) {
   return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
 }
 
+// Returns the offset of the first element in the storage, in bytes.
 uint64_t byte_offset(const TensorImpl& x) {
   return static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
 }
 
-// `scalar`: the inline scalar whose value `data` holds; NULL if there is none.
+// Creates a tensor from elements in host memory. `scalar`: the inline scalar whose value `data`
+// holds; NULL if there is none.
 Tensor from_host(Scope& scope, Device& device, const TensorType& type, const void* data,
                  const TensorImpl* scalar) {
   check_size(type);
@@ -79,17 +82,20 @@ void note_host_read() {
   if (scope && scope->recorder()) scope->recorder()->interrupted();
 }
 
+// Returns `x` if it is dense, otherwise a dense copy.
 Tensor dense(Scope& scope, const Tensor& x) {
   if (x->is_scalar_value()) return with_dtype(scope, *x, x->type.dtype);
-  return x->dense ? x : copied(scope, x);
+  return x->dense ? x : dense_copy(scope, x);
 }
 
-Tensor copied(Scope& scope, const Tensor& x) {
+// Returns a dense copy in its own memory.
+Tensor dense_copy(Scope& scope, const Tensor& x) {
   const Scope::Unrecorded unrecorded(scope);
   TensorImpl* input = x.get();
   return std::move(apply(scope, op_def(OpId::k_copy), any_attrs(NoAttrs{}), {&input, 1})[0]);
 }
 
+// Converts an inline scalar to a 0-d tensor on the scope's device.
 Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype) {
   ElementBits bits;
   write_scalar(scalar, dtype, &bits);
@@ -128,6 +134,7 @@ bool read_if_available(Scope& scope, const Tensor& x, void* data, size_t bytes, 
   return true;
 }
 
+// Reads from an asynchronous device and waits. Reports a value error of the scope, if there is one.
 void read_and_wait(Scope& scope, const Storage& from, uint64_t offset, void* data, size_t bytes) {
   const auto wrong = scope.pending(*from.device).read(from, offset, data, bytes);
   if (wrong) scope.report_value_error(Error(*wrong));
@@ -183,7 +190,7 @@ Size read_size(const Tensor& x, Size most) {
   Scope& scope = current_scope();
   if (!scope.traced_cells()) return Size::number(read_integer(x));
   const Size size = read_traced_size(scope, x);
-  SizeTable::current().bound(size, most);
+  SizeTable::current().set_upper_bound(size, most);
   return size;
 }
 
@@ -215,20 +222,22 @@ Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
   return y;
 }
 
+// Marks a donated tensor as consumed.
 void consume(TensorImpl& x) {
   x.donation = Donation::kConsumed;
   if (x.owners() == 1)
     x.storage.reset();  // Frees the memory, unless a tape still refers to the tensor.
 }
 
-Tensor another(Scope& scope, const Tensor& x) {
+// Returns an alias that tapes and traces treat as the same tensor.
+Tensor tracked_alias(Scope& scope, const Tensor& x) {
   Tensor own = scope.traced_cells() && x->storage ? scope.traced_cells()->inside(x) : alias_of(*x);
   if (scope.innermost()) tapes_assign_same_node(scope, *x, *own);
   return own;
 }
 
 Tensor without_donation(Scope& scope, const Tensor& x) {
-  return x->donation == Donation::kNone ? x : another(scope, x);
+  return x->donation == Donation::kNone ? x : tracked_alias(scope, x);
 }
 
 }  // namespace tenon

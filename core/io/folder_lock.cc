@@ -26,6 +26,7 @@ std::string target_of(const std::string& folder, const std::string& name) {
   return tenon_files::link_target((fs::path(folder) / name).string());
 }
 
+// Whether a file of any type exists; a dangling symbolic link counts.
 bool is_there(const std::string& path) {
   std::error_code ignored;
   return fs::exists(fs::symlink_status(path, ignored));

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOld = ".tenon-old";
 
+// Renames a file. Throws UNAVAILABLE on failure.
 void move(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);

@@ -27,6 +27,7 @@ class FolderUpdate {
   // Adds a new file and returns the temporary path to write it to. Throws UNAVAILABLE if an
   // existing file of that name is not a regular file.
   std::string add(const std::string& name);
+  // Adds a new file with these contents.
   void write(const std::string& name, const std::string& bytes);
   // Marks a file for removal. It is kept if a new file with the same name is added.
   void remove(const std::string& name);
@@ -35,7 +36,9 @@ class FolderUpdate {
   void finish();
 
  private:
+  // Renames an earlier file to its name with .tenon-old, if it exists.
   void rename_to_old(const std::string& path);
+  // Renames all files back to their names before finish().
   void undo();
 
   std::filesystem::path folder_;

@@ -114,10 +114,10 @@ class Folder {
                   {"outputs", JsonForm::kList},
                   {"states", JsonForm::kList},
                   {"captures", JsonForm::kList}});
-    texts_in(entry["captures"], what);
+    read_texts(entry["captures"], what);
     onnx::SavedInterface saved;
-    saved.inputs = texts_in(entry["inputs"], what);
-    saved.outputs = texts_in(entry["outputs"], what);
+    saved.inputs = read_texts(entry["inputs"], what);
+    saved.outputs = read_texts(entry["outputs"], what);
     saved.statics = statics_of_json(entry["statics"], what);
     saved.defaults = defaults;
     for (const Json& state : entry["states"]) {

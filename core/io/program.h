@@ -25,7 +25,7 @@ struct ProgramSignature {
 };
 
 struct ProgramFunction {
-  std::string name;  // Of a single file: the graph's name, or the file's name if that is empty.
+  std::string name;  // For a single file: the graph's name or, if that is empty, the file's.
   Ref<Function> function;
   std::vector<ProgramSignature> signatures;  // At least one; each has its own ONNX model.
 };

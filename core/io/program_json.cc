@@ -12,7 +12,7 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 26;
 // Maximum nesting depth of tenon.json. Static arguments begin at level 5.
 constexpr int kMaxDepth = 5 + kMaxStaticDepth;
 
-bool is_of(const Json& value, JsonForm form) {
+bool has_form(const Json& value, JsonForm form) {
   switch (form) {
     case JsonForm::kText:
       return value.is_string();
@@ -53,7 +53,7 @@ void require_keys(const Json& object, std::string_view what, std::initializer_li
   require_code(object.is_object(), Code::kDataLoss, "{} is not an object", what);
   for (const JsonKey& key : keys) {
     const Json* value = object.find(key.name);
-    require_code(value && is_of(*value, key.form), Code::kDataLoss,
+    require_code(value && has_form(*value, key.form), Code::kDataLoss,
                  "{} must have the key \"{}\" with a value of the right type", what, key.name);
   }
   for (const auto& item : object.items()) {
@@ -62,7 +62,7 @@ void require_keys(const Json& object, std::string_view what, std::initializer_li
   }
 }
 
-std::vector<std::string> texts_in(const Json& list, std::string_view what) {
+std::vector<std::string> read_texts(const Json& list, std::string_view what) {
   std::vector<std::string> texts;
   for (const Json& each : list) {
     require_code(each.is_string(), Code::kDataLoss, "{} must be a list of names, but contains {}",

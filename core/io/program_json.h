@@ -28,10 +28,13 @@ struct JsonKey {
   JsonForm form;
 };
 
-// Throws DATA_LOSS unless the object has exactly these keys, with values of these kinds.
+// Throws DATA_LOSS unless the object has exactly these keys, with values of these kinds. `what`
+// names the object in error messages.
 void require_keys(const Json& object, std::string_view what, std::initializer_list<JsonKey> keys);
 
-std::vector<std::string> texts_in(const Json& list, std::string_view what);
+// Returns the elements of a list of texts. `what` names the object that has the list in error
+// messages.
+std::vector<std::string> read_texts(const Json& list, std::string_view what);
 
 // ---- other files of the program
 

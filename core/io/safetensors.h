@@ -33,9 +33,10 @@ struct StoredTensor {
   uint64_t size = 0;
 };
 
-// The parsed header of a file. `size` is the size of the file in bytes, and `read` reads any byte
-// range of it.
+// Reads any byte range of a file.
 using ReadBytes = std::function<void(uint64_t offset, void* to, uint64_t size)>;
+
+// The parsed header of a file.
 struct SafetensorsHeader {
   std::vector<StoredTensor> tensors;  // In the order of their elements in the file.
   Metadata metadata;
@@ -45,13 +46,16 @@ struct SafetensorsHeader {
   SafetensorsHeader(SafetensorsHeader&&) = default;  // Moving keeps the addresses of the names.
   SafetensorsHeader& operator=(SafetensorsHeader&&) = default;
 
+  // Parses the header of a file of `size` bytes. Throws DATA_LOSS if it is invalid.
   static SafetensorsHeader parse(uint64_t size, const ReadBytes& read);
 };
 
 // An open file. It is immutable, and any thread may read from it.
 class Safetensors final : public Object, public Pooled<Safetensors> {
  public:
+  // Opens a file and parses its header.
   static Ref<Safetensors> open(const std::string& path);
+  // Parses the header of a file whose content is in memory.
   static Ref<Safetensors> open_memory(std::string bytes);
 
   void release() const {
@@ -69,6 +73,7 @@ class Safetensors final : public Object, public Pooled<Safetensors> {
  private:
   Safetensors() : Object(Kind::kSafetensors) {}
 
+  // Copies `size` bytes of the file, beginning at `offset`, to `to`.
   void read_bytes(uint64_t offset, void* to, uint64_t size) const;
 
   std::string path_;   // Empty if the file is in memory.
@@ -85,10 +90,10 @@ struct TensorToStore {
   std::function<void(void* to, uint64_t size)> read;
 };
 
+using WriteBytes = std::function<void(const void* data, uint64_t size)>;
 // Writes a file in canonical form: tensors are sorted by the size of their elements, larger first,
 // then by name, and the elements are aligned to 8 bytes. Calls `write` with consecutive chunks of
 // the file.
-using WriteBytes = std::function<void(const void* data, uint64_t size)>;
 void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metadata,
                        const WriteBytes& write);
 

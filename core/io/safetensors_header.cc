@@ -16,11 +16,13 @@ constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr int kMaxDepth = 3;  // Nesting depth of the JSON: the header, a tensor, its shape.
 constexpr const char* kMetadata = "__metadata__";
 
+// Throws DATA_LOSS with the formatted message unless `ok`.
 template <class... Args>
 void check(bool ok, std::string_view pattern, const Args&... args) {
   require_code(ok, Code::kDataLoss, pattern, args...);
 }
 
+// Returns the size of the header, which the file begins with.
 uint64_t read_prefix(const ReadBytes& read) {
   unsigned char bytes[kPrefix];
   read(0, bytes, kPrefix);
@@ -29,6 +31,7 @@ uint64_t read_prefix(const ReadBytes& read) {
   return size;
 }
 
+// Returns the value of `key` in the entry of tensor `name`. Throws if there is none.
 const Json& field(const std::string& name, const Json& entry, const char* key) {
   const Json* found = entry.find(key);
   check(found != nullptr, "tensor \"{}\" has no {}", name, key);

@@ -19,6 +19,7 @@ uint64_t bytes_of(const TensorType& type) {
   return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
 }
 
+// Sorts the tensors as the file stores them. Throws if a name occurs twice or is reserved.
 void sort_and_check(std::vector<TensorToStore>& tensors) {
   std::sort(tensors.begin(), tensors.end(), [](const TensorToStore& a, const TensorToStore& b) {
     const size_t size_a = size_of(a.type.dtype), size_b = size_of(b.type.dtype);
@@ -34,6 +35,7 @@ void sort_and_check(std::vector<TensorToStore>& tensors) {
           kMetadata);
 }
 
+// Returns the JSON header of the file.
 std::string header_of(const std::vector<TensorToStore>& tensors, const Metadata& metadata) {
   Json json = Json::object();
   if (!metadata.empty()) json[kMetadata] = metadata;

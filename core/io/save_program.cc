@@ -39,19 +39,22 @@ void check_name(const std::string& name) {
 
 // ---- checks of signatures
 
-const OwnedStatics& or_none(const std::shared_ptr<const OwnedStatics>& statics) {
+// Returns *statics, or empty static arguments if `statics` is NULL.
+const OwnedStatics& statics_or_empty(const std::shared_ptr<const OwnedStatics>& statics) {
   static const Immortal<OwnedStatics> none{std::in_place};
   return statics ? *statics : none.get();
 }
-const OwnedStatics& statics_of(const Trace& trace) { return or_none(trace.statics().all); }
-const OwnedStatics& defaults_of(const Trace& trace) { return or_none(trace.statics().defaults); }
+const OwnedStatics& statics_of(const Trace& trace) { return statics_or_empty(trace.statics().all); }
+const OwnedStatics& defaults_of(const Trace& trace) {
+  return statics_or_empty(trace.statics().defaults);
+}
 
 // Throws if two traces cannot be signatures of one function: if calls could not distinguish them,
 // or if their defaults of static arguments differ.
 void check_pair(const std::string& name, const Trace& a, const Trace& b) {
-  const std::vector<InputSpec> specs = specs_of(a);
+  const std::vector<InputSpec> specs = input_specs_of(a);
   const bool are_one =
-      statics_of(a).key() == statics_of(b).key() && have_equal_inputs(specs, specs_of(b));
+      statics_of(a).key() == statics_of(b).key() && have_equal_inputs(specs, input_specs_of(b));
   require(!are_one, "two signatures of {} are equal: {}", name,
           signature_text(specs, &statics_of(a)));
   require(defaults_of(a).key() == defaults_of(b).key(),
@@ -89,6 +92,7 @@ std::vector<std::string> file_names(std::span<const FunctionToSave> functions) {
   return names;
 }
 
+// Adds to `unsayable` each static argument of the function that JSON cannot represent.
 void check_statics(const FunctionToSave& f, onnx::Inexpressible& unsayable) {
   for (const OwnedStatics* statics : {&statics_of(*f.trace), &defaults_of(*f.trace)}) {
     try {
@@ -128,6 +132,7 @@ onnx::StoredNames names_of_stored(std::span<const FunctionToSave> functions) {
   return stored;
 }
 
+// Returns the captured tensors and the values of all states, under their names in `stored`.
 std::vector<TensorToStore> weights_of(Scope& scope, std::span<const FunctionToSave> functions,
                                       const onnx::StoredNames& stored) {
   std::vector<TensorToStore> all;
@@ -140,7 +145,7 @@ std::vector<TensorToStore> weights_of(Scope& scope, std::span<const FunctionToSa
   };
   for (const FunctionToSave& f : functions) {
     for (const Ref<Cell>& cell : f.trace->states()) {
-      if (!cell->type().is_token()) add(stored.cells.at(cell.get()), cell->held());
+      if (!cell->type().is_token()) add(stored.cells.at(cell.get()), cell->load_untraced());
     }
     for (const Tensor& x : f.trace->captures()) add(stored.captures.at(x->assign_identity()), x);
   }
@@ -153,6 +158,7 @@ bool is_trainable(const Cell& cell) {
 
 // ---- tenon.json
 
+// Returns the content of tenon.json.
 std::string description(std::span<const onnx::ExportedModel> models,
                         std::span<const std::string> files, const onnx::StoredNames& stored,
                         std::span<const FunctionToSave> functions) {

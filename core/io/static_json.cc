@@ -9,14 +9,15 @@
 namespace tenon {
 namespace {
 
-std::string_view view(tenon_string text) { return {text.data, text.size}; }
+std::string_view to_view(tenon_string text) { return {text.data, text.size}; }
 
 // ---- writing
 
-Json written_map(std::span<const tenon_static> items, int depth);
+Json map_to_json(std::span<const tenon_static> items, int depth);
 
-Json written(const tenon_static& value, int depth) {
-  require_code(depth > 0, Code::kUnimplemented, "a static argument is nested deeper than {}",
+// Converts one static argument. Throws if it is nested in more than `depth` levels.
+Json value_to_json(const tenon_static& value, int depth) {
+  require_code(depth > 0, Code::kUnimplemented, "a static argument is nested deeper than {} levels",
                kMaxStaticDepth);
   switch (value.kind) {
     case TENON_STATIC_BOOL:
@@ -27,32 +28,33 @@ Json written(const tenon_static& value, int depth) {
       if (std::isfinite(value.float_value)) return value.float_value;
       return {{"float", format("{}", {value.float_value})}};
     case TENON_STATIC_STRING:
-      return view(value.string_value);
+      return to_view(value.string_value);
     case TENON_STATIC_ENUM:
-      return {{"enum", Json::array({view(value.string_value), value.int_value})}};
+      return {{"enum", Json::array({to_view(value.string_value), value.int_value})}};
     case TENON_STATIC_LIST: {
       Json list = Json::array();
       for (uint32_t i = 0; i < value.n_items; ++i) {
-        list.push_back(written(value.items[i], depth - 1));
+        list.push_back(value_to_json(value.items[i], depth - 1));
       }
       return list;
     }
     case TENON_STATIC_MAP:
-      return {{"map", written_map({value.items, value.n_items}, depth - 2)}};
+      return {{"map", map_to_json({value.items, value.n_items}, depth - 2)}};
     case TENON_STATIC_HANDLE:
       fail(Code::kUnimplemented, "the static argument {} is an object, which cannot be saved",
-           {view(value.name)});
+           {to_view(value.name)});
     default:
       return nullptr;
   }
 }
 
-Json written_map(std::span<const tenon_static> items, int depth) {
+// Converts named static arguments to a JSON object.
+Json map_to_json(std::span<const tenon_static> items, int depth) {
   Json map = Json::object();
   for (const tenon_static& item : items) {
     require_code(item.name.size > 0, Code::kUnimplemented,
                  "a static argument must have a name to be saved");
-    map[std::string(view(item.name))] = written(item, depth);
+    map[std::string(to_view(item.name))] = value_to_json(item, depth);
   }
   return map;
 }
@@ -154,7 +156,7 @@ class Reader {
 }  // namespace
 
 Json json_of_statics(std::span<const tenon_static> all) {
-  return written_map(all, kMaxStaticDepth);
+  return map_to_json(all, kMaxStaticDepth);
 }
 
 std::shared_ptr<const OwnedStatics> statics_of_json(const Json& json, std::string_view what) {

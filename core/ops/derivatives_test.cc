@@ -169,7 +169,7 @@ TEST_F(Derivatives, OfXlogyAndDivideNoNanAreFiniteWhereTheResultIsDefinedAsZero)
   EXPECT_TENSOR_NEAR(hypot[1], f32({0, -0.8}), 1e-6, 0);
 }
 
-TEST_F(Derivatives, OfTrigammaDifferentiateItsExpansion) {
+TEST_F(Derivatives, OfTrigammaAreThoseOfItsExpansion) {
   const auto trigamma_of = [](const Tensors& in) { return trigamma(in[0]); };
 
   // The derivative of trigamma at 1 is -2 zeta(3). At 2 it is greater by 2, by the recurrence.

@@ -87,7 +87,7 @@ class ExpansionsOnRef : public testing::CoreTest, public ::testing::WithParamInt
         const T number = e.plain(x[i], y).value();
         const bool both_nan = got[i] != got[i] && number != number;
         differing += !both_nan && std::memcmp(&got[i], &number, sizeof(T)) != 0;
-        worst.see(error_of(e, got[i], e.oracle(x[i], y)), x[i], y, got[i]);
+        worst.record(error_of(e, got[i], e.oracle(x[i], y)), x[i], y, got[i]);
       }
     }
     EXPECT_EQ(differing, 0u) << "results differ from those of the same expansion over numbers";

@@ -99,7 +99,7 @@ TEST_F(ExtremeDerivatives, OfCosineSimilarityAreInverselyProportionalToTheLength
   expect_scaled(cosine, {3, 4}, {0.0448, -0.0336}, -1);
 }
 
-TEST_F(ExtremeDerivatives, OfRmsNormAreInverselyProportionalToTheRows) {
+TEST_F(ExtremeDerivatives, OfRmsNormAreInverselyProportionalToTheRootMeanSquare) {
   const auto norm = [](const Tensor& x) {
     return call1(OpId::k_rms_norm, NormAttrs{}, {x, f32({1, 1})});
   };
@@ -158,7 +158,7 @@ TEST_F(ExtremeDerivatives, OfAtan2AreInverselyProportionalToTheDistance) {
   expect_scaled(angle, {1, 1}, {0.5, -0.5}, -1);
 }
 
-TEST_F(ExtremeDerivatives, OfInverseFunctionsDecreaseLikeThePowerOfXFarFromZero) {
+TEST_F(ExtremeDerivatives, OfAsinhAcoshAndAtanAreAccurateForLargeInputs) {
   const auto unary = [](OpId id) {
     return [id](const Tensor& x) { return call1(id, NoAttrs{}, {x}); };
   };

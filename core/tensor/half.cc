@@ -8,12 +8,14 @@
 namespace tenon {
 namespace {
 
+// Returns the bits of a float.
 uint32_t bits_of(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 
+// Returns the float that has these bits.
 float float_of(uint32_t bits) {
   float value;
   std::memcpy(&value, &bits, sizeof value);
@@ -92,8 +94,8 @@ double quad_to_double(ElementBits quad) {
   if (exponent == 0x7fff) return fraction | low ? NAN : sign * INFINITY;
   // Zero or subnormal, which is far below the smallest double.
   if (exponent == 0) return sign * 0.0;
-  // The leading 64 bits of the significand. The last bit is also set if any later bit is set,
-  // because later bits only determine whether there is a tie.
+  // `lead` holds the leading 64 bits of the significand. Its last bit is also set if any omitted
+  // bit is set: those bits matter only for whether the value is a tie between two doubles.
   const uint64_t lead = uint64_t{1} << 63 | fraction << 15 | low >> 49;
   const bool rest = (low & ((uint64_t{1} << 49) - 1)) != 0;
   return sign * std::ldexp(static_cast<double>(lead | (rest ? 1 : 0)), exponent - 16383 - 63);

@@ -23,13 +23,13 @@ struct NumberText {
 };
 
 // Formats with at most `precision` digits after the point, without trailing zeros.
-NumberText positional(Element x, int precision);
+NumberText format_positional(Element x, int precision);
 
 // Formats with one digit before the point and at most `precision` after it, without trailing zeros.
-NumberText scientific(Element x, int precision);
+NumberText format_scientific(Element x, int precision);
 
 // Formats with one digit before the point and exactly `precision` after it.
-NumberText scientific_exactly(Element x, int precision);
+NumberText format_scientific_exactly(Element x, int precision);
 
 // Formats a scalar: "2.5", "1e-05", "nan".
 std::string scalar_text(Element x);

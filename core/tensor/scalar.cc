@@ -8,6 +8,7 @@
 namespace tenon {
 namespace {
 
+// Creates a tensor of rank 0 with an inline value and a weak dtype.
 Tensor make_inline(DType dtype) {
   auto* scalar = new TensorImpl;
   scalar->type.dtype = dtype;

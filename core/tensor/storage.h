@@ -23,14 +23,16 @@ class Storage : public Pooled<Storage> {
   explicit Storage(Recycle recycle) : recycle_(recycle) {}
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
+  // Releases one reference; the last one recycles the storage.
   void release() {
     if (count_.load(std::memory_order_acquire) == 1 ||
         count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       recycle_(this);
     }
   }
-  // Views, tapes, exports and variables count as owners.
+  // The number of references. Views, tapes, exports and variables count as owners.
   uint32_t owners() const { return count_.load(std::memory_order_acquire); }
+  // Gives a recycled storage its first owner again.
   void reuse() { count_.store(1, std::memory_order_relaxed); }
 
   Device* device = nullptr;

@@ -16,7 +16,8 @@ namespace tenon {
 
 class Context;
 
-// Donation state. The call that receives a donated tensor may write into its storage.
+// The donation state of a tensor. A call that receives a donated tensor may write into its storage.
+// If the call succeeds, the tensor is consumed.
 enum class Donation : uint8_t { kNone, kDonated, kConsumed };
 
 class TensorImpl final : public Object, public Pooled<TensorImpl> {
@@ -29,6 +30,7 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
 
   const Dims& shape() const { return type.shape; }
   size_t rank() const { return type.shape.rank(); }
+  // Whether this is an inline scalar.
   bool is_scalar_value() const { return !storage; }
   std::byte* data() const {  // The first element; the storage must be host-visible.
     return storage->data + offset * static_cast<int64_t>(size_of(type.dtype));
@@ -43,8 +45,8 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
     int64_t int_value = 0;
     double float_value;
   };
-  // The node that the first tape to record this tensor assigned; see core/autograd/tape.h. Written
-  // only before other code can see the tensor.
+  // The first tape that records this tensor, and the number of its node on that tape; see
+  // core/autograd/tape.h. Written only before other code has a handle of the tensor.
   uint64_t tape_serial = 0;
   uint32_t tape_node = 0;
   // For an inline scalar that is an input of a launch plan (core/trace/plans/launch_plan.h): the
@@ -53,6 +55,7 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   // Identifies the tensor in the tables of tapes. 0 until assign_identity() assigns it. Never
   // reused.
   uint64_t identity() const { return identity_.load(std::memory_order_acquire); }
+  // Assigns an identity if the tensor has none, and returns it.
   uint64_t assign_identity() const;
   Donation donation = Donation::kNone;
   bool dense = true;  // Row-major without gaps.

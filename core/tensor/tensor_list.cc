@@ -10,9 +10,9 @@ Tensor TensorList::get(uint64_t index) const {
   }
   const Node* node = root_.get();
   for (int level = levels_; node && level > 0; --level) {
-    node = node->below[place(index, level)].get();
+    node = node->below[child_index(index, level)].get();
   }
-  return node ? node->entries[place(index, 0)] : Tensor();
+  return node ? node->entries[child_index(index, 0)] : Tensor();
 }
 
 uint64_t TensorList::length() const { return root_ ? length(*root_, levels_) : 0; }
@@ -35,23 +35,24 @@ TensorList TensorList::set(uint64_t index, const Tensor& x) const {
   while (levels < kMaxLevels && index >> (kBits * static_cast<unsigned>(levels + 1)) != 0) {
     ++levels;
   }
-  TensorList result = deepened(levels);
-  result.root_ = with(result.root_, levels, index, x);
+  TensorList result = with_levels(levels);
+  result.root_ = with_entry(result.root_, levels, index, x);
   return result;
 }
 
-TensorList::Link TensorList::with(const Link& node, int level, uint64_t index, const Tensor& x) {
+TensorList::Link TensorList::with_entry(const Link& node, int level, uint64_t index,
+                                        const Tensor& x) {
   auto made = node ? std::make_shared<Node>(*node) : std::make_shared<Node>();
-  const size_t at = place(index, level);
+  const size_t at = child_index(index, level);
   if (level == 0) {
     made->entries[at] = x;
   } else {
-    made->below[at] = with(made->below[at], level - 1, index, x);
+    made->below[at] = with_entry(made->below[at], level - 1, index, x);
   }
   return made;
 }
 
-TensorList TensorList::deepened(int levels) const {
+TensorList TensorList::with_levels(int levels) const {
   TensorList result = *this;
   for (; result.levels_ < levels; ++result.levels_) {
     if (!result.root_) continue;
@@ -62,18 +63,18 @@ TensorList TensorList::deepened(int levels) const {
   return result;
 }
 
-TensorList TensorList::merged(const TensorList& a, const TensorList& b, const Combine& combine) {
+TensorList TensorList::merge(const TensorList& a, const TensorList& b, const Combine& combine) {
   const int levels = std::max(a.levels_, b.levels_);
-  TensorList result = a.deepened(levels);
-  result.root_ = merged(result.root_, b.deepened(levels).root_, combine);
+  TensorList result = a.with_levels(levels);
+  result.root_ = merge(result.root_, b.with_levels(levels).root_, combine);
   return result;
 }
 
-TensorList::Link TensorList::merged(const Link& a, const Link& b, const Combine& combine) {
+TensorList::Link TensorList::merge(const Link& a, const Link& b, const Combine& combine) {
   if (!a || !b) return a ? a : b;
   auto made = std::make_shared<Node>(*a);
   for (size_t i = 0; i < kWidth; ++i) {
-    made->below[i] = merged(a->below[i], b->below[i], combine);
+    made->below[i] = merge(a->below[i], b->below[i], combine);
     const Tensor &x = a->entries[i], &y = b->entries[i];
     made->entries[i] = x && y ? combine(x, y) : x ? x : y;
   }

@@ -24,7 +24,7 @@ class TensorList {
   TensorList set(uint64_t index, const Tensor& x) const;
   // Merges two lists. `combine` computes the entries that are set in both.
   using Combine = std::function<Tensor(const Tensor& a, const Tensor& b)>;
-  static TensorList merged(const TensorList& a, const TensorList& b, const Combine& combine);
+  static TensorList merge(const TensorList& a, const TensorList& b, const Combine& combine);
 
  private:
   static constexpr size_t kWidth = 8;
@@ -36,11 +36,16 @@ class TensorList {
   };
   using Link = std::shared_ptr<const Node>;
 
-  static Link with(const Link& node, int level, uint64_t index, const Tensor& x);
+  // Returns a copy of the tree below `node` in which entry `index` is x.
+  static Link with_entry(const Link& node, int level, uint64_t index, const Tensor& x);
+  // Returns the number of entries below `node` up to the last one that is set.
   static uint64_t length(const Node& node, int level);
-  static Link merged(const Link& a, const Link& b, const Combine& combine);
-  TensorList deepened(int levels) const;
-  static size_t place(uint64_t index, int level) {
+  // Merges two trees of equal depth.
+  static Link merge(const Link& a, const Link& b, const Combine& combine);
+  // Returns the same list as a tree with `levels` levels above level 0.
+  TensorList with_levels(int levels) const;
+  // Returns the position, in its node of this level, of the branch that contains entry `index`.
+  static size_t child_index(uint64_t index, int level) {
     return index >> (kBits * static_cast<unsigned>(level)) & (kWidth - 1);
   }
   static constexpr unsigned kBits = 3;

@@ -16,6 +16,7 @@
 namespace tenon {
 namespace {
 
+// Returns element i of an array.
 template <class T>
 T load(const void* data, int64_t i) {
   T value;
@@ -39,6 +40,7 @@ double load_float(DType dtype, const void* data, int64_t i) {
   }
 }
 
+// Formats element i of an array of integers or booleans.
 std::string int_text(DType dtype, const void* data, int64_t i) {
   switch (dtype) {
     case DType::kI8:
@@ -96,12 +98,12 @@ class FloatFormat {
   std::string operator()(double x) const {
     if (!std::isfinite(x)) return pad_left(scalar_text({dtype_, x}), whole_ + fraction_ + 1);
     if (scientific_) {
-      const NumberText text = scientific_exactly({dtype_, x}, precision_);
+      const NumberText text = format_scientific_exactly({dtype_, x}, precision_);
       std::string exponent = text.exponent.substr(1);
       if (exponent.size() < exponent_) exponent.insert(0, exponent_ - exponent.size(), '0');
       return pad_left(text.whole, whole_) + "." + text.fraction + "e" + text.exponent[0] + exponent;
     }
-    NumberText text = positional({dtype_, x}, precision_);
+    NumberText text = format_positional({dtype_, x}, precision_);
     text.fraction.resize(std::max(fraction_, text.fraction.size()), ' ');
     return pad_left(text.whole, whole_) + "." + text.fraction;
   }
@@ -123,8 +125,8 @@ class FloatFormat {
     size_t longest = 0;
     for (const double x : finite) {
       const Element element{dtype_, x};
-      const NumberText text =
-          scientific_ ? scientific(element, precision_) : positional(element, precision_);
+      const NumberText text = scientific_ ? format_scientific(element, precision_)
+                                          : format_positional(element, precision_);
       whole_ = std::max(whole_, text.whole.size());
       longest = std::max(longest, text.fraction.size());
       if (scientific_) exponent_ = std::max(exponent_, text.exponent.size() - 1);

@@ -19,7 +19,7 @@ struct TextOptions {
   int line_width = 75;
 };
 
-// `data` holds the elements, row-major without gaps.
+// Returns the text of a tensor. `data` holds the elements, row-major without gaps.
 std::string to_text(const TensorType& type, const void* data, const TextOptions& options = {});
 
 }  // namespace tenon

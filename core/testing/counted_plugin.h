@@ -17,6 +17,7 @@ struct CallCounts {
 // Wraps the plugin in the file `path`. The wrapper has the same name as the plugin. A process can
 // wrap only one plugin.
 tenon_plugin_query counted_plugin(const std::string& path);
-CallCounts& counted();
+// Returns the numbers of calls that the wrapped plugin has received so far.
+CallCounts& call_counts();
 
 }  // namespace tenon::testing

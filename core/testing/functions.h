@@ -17,7 +17,7 @@ class FunctionTest : public CoreTest {
   explicit FunctionTest(std::vector<std::string> plugins = {})
       : CoreTest(options(log_, std::move(plugins))) {}
 
-  // A function that takes only tensors. `bodies_run` counts how often it was traced.
+  // Creates a function of tensors. `bodies_run` counts how often its body ran.
   template <class Body>
   Ref<Function> function(Body body, FunctionOptions options = {}) {
     return Ref<Function>::adopt(new Function(
@@ -32,15 +32,18 @@ class FunctionTest : public CoreTest {
         },
         std::move(options)));
   }
+  // Calls a function in the test's scope.
   Tensors call(const Ref<Function>& f, std::initializer_list<Tensor> in, Statics statics = {}) {
     return f->call(scope(), Tensors(in), statics);
   }
+  // Calls a function and returns its first output.
   Tensor call_one(const Ref<Function>& f, std::initializer_list<Tensor> in, Statics statics = {}) {
     return call(f, in, std::move(statics))[0];
   }
   Ref<Variable> variable(const Tensor& value, const char* name = "w") {
     return Ref<Variable>::adopt(new Variable(scope(), value, name, true));
   }
+  // Returns the text of the graph of trace i.
   std::string text(const Ref<Function>& f, size_t i = 0) {
     return to_text(f->traces()[i]->graph());
   }
@@ -49,6 +52,7 @@ class FunctionTest : public CoreTest {
   std::string log_;
 
  private:
+  // Returns options of a context that appends its log messages to `log`.
   static ContextOptions options(std::string& log, std::vector<std::string> plugins) {
     ContextOptions options;
     options.plugin_paths = std::move(plugins);

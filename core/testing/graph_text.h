@@ -7,6 +7,7 @@
 
 namespace tenon::testing {
 
+// Parses the text of a graph and prints the graph.
 inline std::string reprinted_text(std::string_view text) {
   return to_text(*parse_graph(current_scope(), text));
 }

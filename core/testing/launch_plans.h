@@ -10,6 +10,7 @@
 
 namespace tenon::testing {
 
+// Returns the bytes of a dense tensor in host memory.
 inline std::vector<std::byte> bytes_of(const Tensor& x) {
   const auto n = static_cast<size_t>(static_cast<int64_t>(count(x->shape())));
   std::vector<std::byte> bytes(n * size_of(x->type.dtype));
@@ -20,7 +21,7 @@ inline std::vector<std::byte> bytes_of(const Tensor& x) {
 // The test parameter is the name of the device.
 class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  // Distinct values, which differ for each seed.
+  // Creates a tensor of distinct values, which differ for each seed.
   static Tensor numbers(const Dims& shape, double seed, DType dtype = DType::kF32) {
     std::vector<double> values(static_cast<size_t>(static_cast<int64_t>(count(shape))));
     for (size_t i = 0; i < values.size(); ++i) {
@@ -29,6 +30,7 @@ class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<con
     return make(dtype, shape, values);
   }
 
+  // Records the launches of `code` for these inputs.
   std::unique_ptr<const LaunchPlan> record(const LaunchPlan::Code& code, TensorSpan inputs) {
     return LaunchPlan::record(scope(), device(), inputs, code).program;
   }
@@ -46,6 +48,7 @@ class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<con
     }
     return program->n_launches();
   }
+  // The same for two calls with inputs of these shapes.
   size_t expect_same(const LaunchPlan::Code& code, const std::vector<Dims>& shapes) {
     std::vector<Tensors> inputs(2);
     for (size_t call = 0; call < inputs.size(); ++call) {

@@ -52,7 +52,7 @@ inline WireWriter int_tensor(const std::string& name, const std::vector<int64_t>
   return tensor.text(8, name);
 }
 
-// A ValueInfoProto with an element type but no shape.
+// Writes a ValueInfoProto with an element type but no shape.
 inline WireWriter value_info(const std::string& name, uint64_t element = kOnnxFloat) {
   const WireWriter type = WireWriter().message(1, WireWriter().number(1, element));
   return WireWriter().text(1, name).message(2, type);
@@ -78,6 +78,7 @@ struct GraphParts {
   std::vector<WireWriter> outputs;
 };
 
+// Writes a GraphProto.
 inline WireWriter graph(const GraphParts& parts) {
   WireWriter g;
   for (const WireWriter& n : parts.nodes) g.message(1, n);
@@ -87,6 +88,7 @@ inline WireWriter graph(const GraphParts& parts) {
   return g;
 }
 
+// Returns the bytes of a ModelProto with this graph. `version` is the operator set version.
 inline std::string model(const WireWriter& graph, uint64_t version = 17) {
   const WireWriter operators = WireWriter().text(1, "").number(2, version);
   return WireWriter().number(1, 8).message(7, graph).message(8, operators).bytes();

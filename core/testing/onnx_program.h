@@ -13,12 +13,14 @@ namespace tenon::testing {
 
 class ModelProgram : public FunctionTest {
  protected:
+  // Reads the bytes of an ONNX model as a program.
   Ref<SavedProgram> read(const std::string& bytes) {
     return onnx::program_of_model(scope(), {.bytes = bytes, .stem = "file"});
   }
+  // Returns the only function of an ONNX model.
   Ref<Function> function(const std::string& bytes) { return read(bytes)->functions()[0].function; }
 
-  // A ValueInfoProto with a shape. Each size is a number, a name, or "?" if it is unknown.
+  // Writes a ValueInfoProto with a shape. Each size is a number, a name, or "?" if it is unknown.
   static WireWriter value(const std::string& name, const std::vector<std::string>& sizes,
                           uint64_t element = kOnnxFloat) {
     WireWriter shape;

@@ -16,6 +16,7 @@ uint64_t seed_of(const std::string& text) {
   return hash;
 }
 
+// Draws n numbers from [low, high), rounded down to integers if `whole` is true.
 Values draw(size_t n, double low, double high, bool whole, const std::string& seed) {
   std::mt19937_64 engine(seed_of(seed));
   Values values;
@@ -33,7 +34,7 @@ double dot(const Values& a, const Values& b) {
   return sum;
 }
 
-// Central differences of f at 0, with the second-order error extrapolated away.
+// Returns the derivative of f at 0, by central differences with Richardson extrapolation.
 template <class F>
 double slope(const F& f) {
   const auto difference = [&](double h) { return (f(h) - f(-h)) / (2 * h); };
@@ -41,14 +42,16 @@ double slope(const F& f) {
   return (4 * difference(kStep / 2) - difference(kStep)) / 3;
 }
 
-std::string compare(const char* what, size_t i, double analytic, double numeric) {
+// Returns a message if the two derivatives differ too much; otherwise an empty string.
+std::string mismatch_message(const char* what, size_t i, double analytic, double numeric) {
   const double bound = 1e-6 * std::max({1.0, std::abs(analytic), std::abs(numeric)});
   if (std::abs(analytic - numeric) <= bound) return {};
   return std::string(what) + " of input " + std::to_string(i) + ": " + std::to_string(analytic) +
          ", but the finite difference is " + std::to_string(numeric);
 }
 
-bool is_wide(const Tensor& x) { return x && x->type.dtype == DType::kF64; }
+// Whether x is present and is a float64.
+bool is_float64(const Tensor& x) { return x && x->type.dtype == DType::kF64; }
 
 }  // namespace
 
@@ -128,7 +131,8 @@ Tensors OpProblem::inputs_with_gaps() const {
     }
     Input apart = input;
     apart.type.shape[rank - 1] = 2 * input.type.shape[rank - 1] + 1;
-    // 1 is valid, but a kernel must not read gaps.
+    // Ones in the gaps are valid inputs of every op, but a kernel that reads them returns wrong
+    // results.
     apart.values.assign(static_cast<size_t>(count(apart.type.shape)), 1);
     const auto row = static_cast<size_t>(input.type.shape[rank - 1]);
     for (size_t i = 0; i < input.values.size(); ++i) {
@@ -148,7 +152,7 @@ Tensors OpProblem::call(const Tensors& inputs) const {
   return apply(current_scope(), *op_, attrs_.view(), borrowed);
 }
 
-OpProblem OpProblem::moved(size_t i, const Values& direction, double step) const {
+OpProblem OpProblem::with_step(size_t i, const Values& direction, double step) const {
   OpProblem result = *this;
   for (size_t k = 0; k < direction.size(); ++k) result.inputs_[i].values[k] += step * direction[k];
   return result;
@@ -161,7 +165,7 @@ bool OpProblem::is_differentiable_input(size_t i) const {
 std::vector<Values> OpProblem::random_cotangents() const {
   std::vector<Values> result;
   for (const Tensor& y : call()) {
-    const size_t n = is_wide(y) ? static_cast<size_t>(count(y->shape())) : 0;
+    const size_t n = is_float64(y) ? static_cast<size_t>(count(y->shape())) : 0;
     result.push_back(draw(n, -1, 1, false, name_ + ".cotangent" + std::to_string(result.size())));
   }
   return result;
@@ -173,7 +177,7 @@ std::string OpProblem::check_gradient() const {
     double sum = 0;
     const Tensors outputs = problem.call();
     for (size_t o = 0; o < outputs.size(); ++o) {
-      if (is_wide(outputs[o])) sum += dot(values_of(outputs[o]), cotangents[o]);
+      if (is_float64(outputs[o])) sum += dot(values_of(outputs[o]), cotangents[o]);
     }
     return sum;
   };
@@ -186,7 +190,7 @@ std::string OpProblem::check_gradient() const {
     const Tensors outputs = call(xs);
     Tensors targets, seeds;
     for (size_t o = 0; o < outputs.size(); ++o) {
-      if (!is_wide(outputs[o])) continue;
+      if (!is_float64(outputs[o])) continue;
       targets.push_back(outputs[o]);
       seeds.push_back(make(DType::kF64, outputs[o]->shape(), cotangents[o]));
     }
@@ -199,8 +203,9 @@ std::string OpProblem::check_gradient() const {
     }
     const Values direction = draw(inputs_[i].values.size(), -1, 1, false, name_ + ".direction");
     const double analytic = dot(values_of(gradient[0]), direction);
-    const double numeric = slope([&](double h) { return loss(moved(i, direction, h)); });
-    if (const std::string fault = compare("the gradient", i, analytic, numeric); !fault.empty()) {
+    const double numeric = slope([&](double h) { return loss(with_step(i, direction, h)); });
+    if (const std::string fault = mismatch_message("the gradient", i, analytic, numeric);
+        !fault.empty()) {
       return fault;
     }
   }
@@ -228,7 +233,7 @@ std::string OpProblem::check_second_order() const {
     const Tensors outputs = call(xs);
     Tensors targets, given;
     for (size_t o = 0; o < outputs.size(); ++o) {
-      if (!is_wide(outputs[o])) continue;
+      if (!is_float64(outputs[o])) continue;
       targets.push_back(outputs[o]);
       given.push_back(seeds[o]);
     }
@@ -246,7 +251,7 @@ std::string OpProblem::check_second_order() const {
   const auto make_seeds = [&] {
     Tensors seeds;
     for (size_t o = 0; o < base_outputs.size(); ++o) {
-      const bool wide = is_wide(base_outputs[o]);
+      const bool wide = is_float64(base_outputs[o]);
       seeds.push_back(wide ? make(DType::kF64, base_outputs[o]->shape(), cotangents[o]) : Tensor());
     }
     return seeds;
@@ -277,10 +282,10 @@ std::string OpProblem::check_second_order() const {
     const Values direction = draw(inputs_[i].values.size(), -1, 1, false, name_ + ".direction");
     const double analytic = dot(values_of(found[k++]), direction);
     const double numeric = slope([&](double h) {
-      const OpProblem there = moved(i, direction, h);
+      const OpProblem there = with_step(i, direction, h);
       return values_of(weighted(there.inputs(), seeds))[0];
     });
-    const std::string fault = compare("the second derivative", i, analytic, numeric);
+    const std::string fault = mismatch_message("the second derivative", i, analytic, numeric);
     if (!fault.empty()) return fault;
   }
   k = n_inputs;
@@ -294,7 +299,8 @@ std::string OpProblem::check_second_order() const {
       return values_of(weighted(xs, make_seeds()))[0];
     });
     cotangents[o] = held;
-    const std::string fault = compare("the derivative by the cotangent", o, analytic, numeric);
+    const std::string fault =
+        mismatch_message("the derivative by the cotangent", o, analytic, numeric);
     if (!fault.empty()) return fault;
   }
   return {};

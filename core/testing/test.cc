@@ -14,11 +14,13 @@ bool has_plugin(const std::string& name) {
 
 namespace {
 
+// Adds the folder of the built plugins to the options.
 ContextOptions with_plugins(ContextOptions options) {
   options.plugin_paths.push_back(plugin_folder());
   return options;
 }
 
+// Returns the name of the device on which tests run.
 const char* device_name() {
   const char* name = std::getenv("TENON_TEST_DEVICE");
   return name ? name : "ref";

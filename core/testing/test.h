@@ -40,7 +40,7 @@ class CoreTest : public ::testing::Test {
 std::string plugin_folder();
 bool has_plugin(const std::string& name);
 
-// Functions that create row-major tensors in the current scope.
+// Creates a row-major tensor in the current scope. The functions below create tensors of one dtype.
 Tensor make(DType dtype, const Dims& shape, const std::vector<double>& values);
 inline Tensor f32(std::initializer_list<double> v) {
   return make(DType::kF32, Dims{static_cast<int64_t>(v.size())}, v);
@@ -61,10 +61,11 @@ inline Tensor i64(std::initializer_list<double> v) {
 // Returns the elements in row-major order. int64 values beyond 2^53 are rounded.
 std::vector<double> values_of(const Tensor& x);
 
+// Succeeds if types are equal and elements differ by at most atol + rtol * |want|; NaN equals NaN.
 ::testing::AssertionResult tensors_equal(const Tensor& got, const Tensor& want, double rtol,
                                          double atol);
 
-// Compares type and values; NaN equals NaN.
+// Expect equal types, and equal or nearly equal elements; see tensors_equal().
 #define EXPECT_TENSOR(got, want) EXPECT_TRUE(::tenon::testing::tensors_equal(got, want, 0, 0))
 #define EXPECT_TENSOR_NEAR(got, want, rtol, atol) \
   EXPECT_TRUE(::tenon::testing::tensors_equal(got, want, rtol, atol))

@@ -61,7 +61,7 @@ TEST_F(DataDependentSizes, CanBeUsedAsTensors) {
   }
 }
 
-TEST_F(DataDependentSizes, CanBeMadeFromAnyTensor) {
+TEST_F(DataDependentSizes, CanBeTheValueOfAnyInt64Scalar) {
   const auto f = function([&](const Tensor& x) {
     const Size n = size_in(scope(), cast(sum(x), DType::kI64), "the length");
     return zeros(TensorType(DType::kF32, Dims{n, 2}));
@@ -131,7 +131,7 @@ TEST_F(DataDependentSizes, CannotBePartOfABranchOutputType) {
                "whose size depends on values inside it");
 }
 
-TEST_F(DataDependentSizes, RejectOtherNumbersOnceFixed) {
+TEST_F(DataDependentSizes, MustEqualTheNumberThatTracingFixed) {
   const auto f = of_vector([](const Tensor& x) { return positive(x) + f64({10, 20}); });
   EXPECT_EQ(values_of(call(f, f64({3, -1, 2}))), (Doubles{13, 22}));
   EXPECT_ERROR(call(f, f64({3, 1, 2})), Code::kInvalidArgument,

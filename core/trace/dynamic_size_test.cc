@@ -7,13 +7,13 @@
 namespace tenon {
 namespace {
 
-using testing::count_from;
 using testing::f32;
+using testing::i64_scalar;
 using testing::values_of;
 
 class DynamicSizes : public testing::ControlTest {
  protected:
-  // Numbers of kernels and loops that the device prepared.
+  // Returns the numbers of kernels and of loops that the device has prepared.
   std::vector<uint64_t> n_prepared() {
     return {device().kernels().n_prepared(), device().loops().n_prepared()};
   }
@@ -54,7 +54,7 @@ class DynamicSizes : public testing::ControlTest {
           Tensors next = cell(list_get(rows, in[0]), in[1], in[2]);
           return Tensors{in[0] + integer(1), next[0], next[1], list_set(in[3], in[0], next[0])};
         },
-        Tensors{count_from(0), zero(), zero(), list_create(zero()->type)});
+        Tensors{i64_scalar(0), zero(), zero(), list_create(zero()->type)});
     return {list_stack(found[3], length)};
   }
 

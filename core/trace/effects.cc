@@ -13,9 +13,10 @@ namespace {
 
 // ---- format strings
 
-// Calls `text` for the text between placeholders, and `value` for each placeholder.
+// Parses a format string: calls `text` for each text between placeholders, and `value` for each
+// placeholder, in order.
 template <class Text, class Value>
-void each_part(std::string_view format, const Text& text, const Value& value) {
+void visit_format(std::string_view format, const Text& text, const Value& value) {
   size_t from = 0;
   for (size_t at = 0; at < format.size(); ++at) {
     const char c = format[at];
@@ -41,14 +42,15 @@ std::string checked_format(std::string_view format, size_t n_values) {
   std::string result(format);
   for (size_t i = 0; format.empty() && i < n_values; ++i) result += i > 0 ? " {}" : "{}";
   size_t n = 0;
-  each_part(
+  visit_format(
       result, [](std::string_view) {}, [&] { ++n; });
   require(n == n_values, "the format \"{}\" has {} placeholders for {} values", format, n,
           n_values);
   return result;
 }
 
-std::string text_of(Scope& scope, const Tensor& x, const PrintOptions& options) {
+// Returns the text of the value of x.
+std::string value_text(Scope& scope, const Tensor& x, const PrintOptions& options) {
   require(!x->type.lists, "{} cannot be printed: only tensors can", x->type);
   const Tensor value = as_tensor(x);
   std::vector<std::byte> bytes(static_cast<size_t>(int64_t{count(value->shape())}) *
@@ -61,29 +63,33 @@ std::string text_of(Scope& scope, const Tensor& x, const PrintOptions& options) 
   return text;
 }
 
-std::string formatted(Scope& scope, std::string_view format, Inputs values,
-                      const PrintOptions& options) {
+// Replaces the placeholders of `format` by the texts of the values.
+std::string format_values(Scope& scope, std::string_view format, Inputs values,
+                          const PrintOptions& options) {
   std::string result;
   size_t next = 0;
-  each_part(
+  visit_format(
       format, [&](std::string_view text) { result += text; },
-      [&] { result += text_of(scope, Tensor::share(values[next++]), options); });
+      [&] { result += value_text(scope, Tensor::share(values[next++]), options); });
   return result;
 }
 
+// Converts inline scalars to tensors.
 Tensors as_tensors(TensorSpan values) {
   Tensors all;
   for (const Tensor& x : values) all.push_back(as_tensor(x));
   return all;
 }
 
-TensorTypes infer_order(TypeSpan in) {
+// Checks that the first input is a token and the others are tensors. Returns the type of the token.
+TensorTypes infer_token_output(TypeSpan in) {
   require(in[0] == token_type(), "the first input must be a token, but is {}", in[0]);
   for (size_t i = 1; i < in.size(); ++i)
     require(!in[i].lists, "{} cannot be printed: only tensors can", in[i]);
   return {in[0]};
 }
 
+// Completes the definition of an op that runs on the host by `run`.
 OpDef effect_op(OpDef op, size_t min_inputs, Tensors (*run)(Scope&, const Call&)) {
   op.min_inputs = static_cast<uint8_t>(min_inputs);
   op.run = run;
@@ -101,7 +107,7 @@ struct PrintAttrs {
 
 TensorTypes infer_print(const PrintAttrs& attrs, TypeSpan in) {
   checked_format(attrs.format, in.size() - 1);
-  return infer_order(in);
+  return infer_token_output(in);
 }
 
 void print_now(Scope& scope, const PrintAttrs& attrs, Inputs values) {
@@ -112,7 +118,7 @@ void print_now(Scope& scope, const PrintAttrs& attrs, Inputs values) {
                                  .line_width = static_cast<int>(attrs.line_width)},
                                 attrs.long_form};
   const std::string format = checked_format(attrs.format, values.size());
-  scope.context().print(formatted(scope, format, values, options) + "\n");
+  scope.context().print(format_values(scope, format, values, options) + "\n");
 }
 
 Tensors run_print(Scope& scope, const Call& call) {
@@ -132,14 +138,14 @@ TensorTypes infer_assert(const AssertAttrs& attrs, TypeSpan in) {
   require(in[1].dtype == DType::kBool && !in[1].lists, "C1: the condition must be bool, but is {}",
           in[1]);
   checked_format(attrs.message, in.size() - 2);
-  return infer_order(in);
+  return infer_token_output(in);
 }
 
 void check_now(Scope& scope, const AssertAttrs& attrs, const Tensor& condition, Inputs values) {
   note_host_read();
   if (read_bool(call1(OpId::k_all, Along{}, {condition}))) return;
   const std::string format = checked_format(attrs.message, values.size());
-  const std::string text = formatted(scope, format, values, {});
+  const std::string text = format_values(scope, format, values, {});
   fail(Code::kFailedPrecondition, text.empty() ? "the condition does not hold" : "{}", {text});
 }
 

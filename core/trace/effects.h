@@ -38,9 +38,10 @@ struct HostCode {
 Tensors host_call(Scope& scope, const std::shared_ptr<const HostCode>& code, TensorSpan inputs,
                   TensorSpan like);
 
+// The ops: their inputs -> their outputs.
 namespace control {
-const OpDef& print();          // Inputs -> outputs: order, values... -> order
-const OpDef& assert_all();     // Inputs -> outputs: order, condition, values... -> order
+const OpDef& print();          // order, values... -> order
+const OpDef& assert_all();     // order, condition, values... -> order
 const OpDef& host_call();      // order, inputs... -> outputs..., optional record, order
 const OpDef& host_gradient();  // record, sources..., cotangents... -> gradients...
 }  // namespace control

@@ -262,7 +262,7 @@ TEST_F(Effects, OccurOnceUnderTapes) {
                 EXPECT_EQ(values_of(lasting->gradient(y, x)), Doubles{18 * std::pow(2, 17)});
               }),
               want);
-    // One loop runs no trip, the other runs one.
+    // A loop of no trip, and a loop of one trip.
     const auto none = function([&, policy](TensorSpan in) {
       return Tensors{times(
           in[1], in[0],

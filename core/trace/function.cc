@@ -19,6 +19,7 @@
 namespace tenon {
 namespace {
 
+// Returns the type of x as an input declaration, with all sizes.
 InputSpec spec_of(const TensorImpl& x) {
   InputSpec spec;
   spec.dtype = x.type.dtype;
@@ -28,7 +29,8 @@ InputSpec spec_of(const TensorImpl& x) {
   return spec;
 }
 
-bool fits(const InputSpec& spec, const TensorImpl& x) {
+// Whether an input of type `spec` may be x.
+bool accepts_input(const InputSpec& spec, const TensorImpl& x) {
   if (spec.dtype != x.type.dtype || spec.weak != x.type.weak || spec.lists != x.type.lists ||
       spec.sizes.size() != x.rank()) {
     return false;
@@ -60,7 +62,7 @@ const std::vector<tenon_static>& Function::defaults() const {
 Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
   if (!signatures_.empty())
     return function_for(inputs, statics).call(scope, inputs, statics, wanted);
-  check(inputs);
+  check_inputs(inputs);
   if (scope.traced_cells() || context_->runs_functions_eagerly() || runs_eagerly()) {
     return run_body(scope, inputs, statics, wanted);
   }
@@ -87,7 +89,7 @@ Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& stati
   const CallbackDepth nesting(name_);
   ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
   Tensors given;
-  for (const Tensor& x : inputs) given.push_back(another(scope, x));
+  for (const Tensor& x : inputs) given.push_back(tracked_alias(scope, x));
   const bool keeps_all = !scope.traced_cells() || options_.memory_budget == kSaveAll;
   const auto code = [&](TensorSpan) { return body_(scope, given, statics); };
   Tensors outputs = keeps_all ? code({}) : trace_recompute(scope, code, options_.memory_budget);
@@ -111,7 +113,7 @@ void Function::fall_back_to_eager(Scope& scope, const Error& why) {
                              {name_, tracing_error_}));
 }
 
-void Function::check(TensorSpan inputs) const {
+void Function::check_inputs(TensorSpan inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     require(inputs[i]->donation != Donation::kConsumed, "function {}: input {} was already donated",
             name_, i);
@@ -121,7 +123,7 @@ void Function::check(TensorSpan inputs) const {
   require(inputs.size() == signature.size(), "function {} takes {} inputs, but got {}", name_,
           signature.size(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (fits(signature[i], *inputs[i])) continue;
+    if (accepts_input(signature[i], *inputs[i])) continue;
     fail(Code::kInvalidArgument, "function {}: {} must be {}, but is {}",
          {name_, name_of_input(signature, i), text_of(signature[i]), text_of(spec_of(*inputs[i]))});
   }
@@ -149,8 +151,8 @@ Function::SignatureKey Function::signature_key_of(Scope& scope, TensorSpan input
   return like;
 }
 
-Function::Entry* Function::find(const SignatureKey& like, TensorSpan inputs, const Statics& statics,
-                                Sizes& sizes) {
+Function::Entry* Function::find_entry(const SignatureKey& like, TensorSpan inputs,
+                                      const Statics& statics, Sizes& sizes) {
   for (Entry& entry : entries_) {
     if (!(entry.like == like) || entry.statics != statics.key) continue;
     if (std::optional<Sizes> found = entry.trace->sizes_for(inputs)) {
@@ -166,26 +168,27 @@ Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& s
   require_code(
       !scope.traced_cells(), Code::kFailedPrecondition,
       "function {} is inlined into another function's trace, so it has no trace of its own", name_);
-  check(inputs);
+  check_inputs(inputs);
   std::lock_guard guard(mutex_);
   ++calls_;
   const SignatureKey like = signature_key_of(scope, inputs);
   Bound bound;
-  if (Entry* entry = find(like, inputs, statics, bound.sizes)) {
+  if (Entry* entry = find_entry(like, inputs, statics, bound.sizes)) {
     entry->used = calls_;
     bound.trace = entry->trace;
     return bound;
   }
-  Entry entry{like, statics.key, statics.text, {}, {}, difference(like, inputs, statics), calls_};
+  Entry entry{like,  statics.key, statics.text, {}, {}, reason_to_trace(like, inputs, statics),
+              calls_};
   for (const Tensor& x : inputs) entry.inputs.push_back(spec_of(*x));
-  bound.trace = make_for(scope, like, inputs, statics);
+  bound.trace = trace_for_call(scope, like, inputs, statics);
   const std::optional<Sizes> sizes = bound.trace->sizes_for(inputs);
   require_code(sizes.has_value(), Code::kInternal,
                "function {}: the new trace does not accept the call for which it was made", name_);
   bound.sizes = *sizes;
   entry.trace = bound.trace;
-  warn(scope, entry.why);
-  remember(std::move(entry));
+  warn_if_traced_often(scope, entry.why);
+  add_entry(std::move(entry));
   return bound;
 }
 
@@ -214,8 +217,8 @@ std::vector<InputSpec> Function::specs_for(const SignatureKey& like, TensorSpan 
 
 // Traces with unknown sizes. If that fails and the user did not require them, falls back to exact
 // sizes.
-Ref<Trace> Function::make_for(Scope& scope, const SignatureKey& like, TensorSpan inputs,
-                              const Statics& statics) {
+Ref<Trace> Function::trace_for_call(Scope& scope, const SignatureKey& like, TensorSpan inputs,
+                                    const Statics& statics) {
   const std::vector<InputSpec> specs = specs_for(like, inputs, statics);
   std::vector<InputSpec> exact;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -223,13 +226,14 @@ Ref<Trace> Function::make_for(Scope& scope, const SignatureKey& like, TensorSpan
     if (options_.has_signature) exact[i].name = options_.signature[i].name;
   }
   const bool must_be_open = options_.has_signature && !options_.may_run_eagerly;
-  if (must_be_open || specs == exact) return make(scope, specs, inputs, statics);
-  if (options_.has_signature && !options_.relax) return make(scope, exact, inputs, statics);
+  if (must_be_open || specs == exact) return trace_for_types(scope, specs, inputs, statics);
+  if (options_.has_signature && !options_.relax)
+    return trace_for_types(scope, exact, inputs, statics);
   try {
-    return make(scope, specs, inputs, statics);
+    return trace_for_types(scope, specs, inputs, statics);
   } catch (const Error& error) {
     if (error.is_transient()) throw;
-    Ref<Trace> made = make(scope, exact, inputs, statics);
+    Ref<Trace> made = trace_for_types(scope, exact, inputs, statics);
     options_.relax = false;
     return made;
   }
@@ -237,7 +241,8 @@ Ref<Trace> Function::make_for(Scope& scope, const SignatureKey& like, TensorSpan
 
 namespace {
 
-Trace::Arguments kept(const Statics& statics, std::shared_ptr<const OwnedStatics> defaults) {
+Trace::Arguments copy_statics(const Statics& statics,
+                              std::shared_ptr<const OwnedStatics> defaults) {
   if (!statics.all || statics.all->empty()) return {{}, std::move(defaults)};
   return {std::make_shared<const OwnedStatics>(statics.all->data(), statics.all->size()),
           std::move(defaults)};
@@ -245,16 +250,18 @@ Trace::Arguments kept(const Statics& statics, std::shared_ptr<const OwnedStatics
 
 }  // namespace
 
-Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
-                          const Statics& statics) {
+Ref<Trace> Function::trace_for_types(Scope& scope, const std::vector<InputSpec>& specs,
+                                     TensorSpan examples, const Statics& statics) {
   const CallbackDepth nesting(name_);
   ProfileSpan span(scope, SpanKind::kTracing, name_, examples);
   const bool is_relaxed = !options_.has_signature && !examples.empty();
-  TracedBody written = write(scope, name_, specs, examples, body_, statics, is_relaxed);
+  TracedBody written =
+      trace_function_body(scope, name_, specs, examples, body_, statics, is_relaxed);
   if (!written.made.empty()) {
     // A body that creates variables on its first run is traced again once they exist.
     initialise_variables(scope, written, examples);
-    TracedBody again = write(scope, name_, specs, examples, body_, statics, is_relaxed);
+    TracedBody again =
+        trace_function_body(scope, name_, specs, examples, body_, statics, is_relaxed);
     require_code(again.made.empty(), Code::kFailedPrecondition,
                  "function {} creates {} in every call: create it before the function, or only in "
                  "the first call",
@@ -264,12 +271,12 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
   span.end();
   Ref<Trace> trace = Ref<Trace>::adopt(new Trace(
       *context_, name_, std::move(written.graph), std::move(written.captures),
-      std::move(written.states), kept(statics, options_.defaults), options_.memory_budget));
-  give_names(*trace, specs);
+      std::move(written.states), copy_statics(statics, options_.defaults), options_.memory_budget));
+  set_names_of(*trace, specs);
   return trace;
 }
 
-void Function::give_names(Trace& trace, const std::vector<InputSpec>& specs) const {
+void Function::set_names_of(Trace& trace, const std::vector<InputSpec>& specs) const {
   std::vector<std::string> inputs;
   for (size_t i = 0; i < specs.size(); ++i) {
     const bool is_named = !specs[i].name.empty() || i >= options_.input_names.size();
@@ -296,13 +303,13 @@ Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
                          spec.sizes.size() << 16);
     entry.like.push_back(spec.weak ? 0 : reinterpret_cast<uintptr_t>(&scope.device()));
   }
-  entry.trace = make(scope, inputs, {}, statics);
+  entry.trace = trace_for_types(scope, inputs, {}, statics);
   Ref<Trace> trace = entry.trace;
-  remember(std::move(entry));
+  add_entry(std::move(entry));
   return trace;
 }
 
-void Function::remember(Entry entry) {
+void Function::add_entry(Entry entry) {
   if (entries_.size() >= std::max<size_t>(options_.max_traces, 1)) {
     entries_.erase(
         std::min_element(entries_.begin(), entries_.end(),
@@ -332,7 +339,7 @@ Ref<Function> Function::gradient() {
     for (const Tensor& x : given) {
       // The same tensor may be passed for two inputs. Calls of identity() distinguish them, and
       // outer tapes record these calls.
-      inputs.push_back(x->type.weak ? x : x->type.lists ? another(scope, x) : identity(x));
+      inputs.push_back(x->type.weak ? x : x->type.lists ? tracked_alias(scope, x) : identity(x));
       if (x->type.weak || !is_floating(x->type.dtype)) continue;
       tape->watch(inputs.back());
       sources.emplace_back(inputs.back());
@@ -355,8 +362,8 @@ Ref<Function> Function::gradient() {
 
 // ---- diagnostics
 
-std::string Function::difference(const SignatureKey& like, TensorSpan inputs,
-                                 const Statics& statics) const {
+std::string Function::reason_to_trace(const SignatureKey& like, TensorSpan inputs,
+                                      const Statics& statics) const {
   if (entries_.empty()) return "there was no earlier call";
   for (size_t i = entries_.size(); i-- > 0;) {
     const Entry& entry = entries_[i];
@@ -380,7 +387,7 @@ std::string Function::difference(const SignatureKey& like, TensorSpan inputs,
   return last.like == like ? "no trace accepts the sizes" : "an input is on another device";
 }
 
-void Function::warn(Scope& scope, const std::string& why) {
+void Function::warn_if_traced_often(Scope& scope, const std::string& why) {
   constexpr size_t kTraces = 5, kCalls = 10;
   misses_.push_back(calls_);
   if (misses_.size() > kTraces) misses_.erase(misses_.begin());

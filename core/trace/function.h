@@ -76,9 +76,9 @@ class Function final : public Object, public Pooled<Function> {
   // Returns the default static arguments.
   const std::vector<tenon_static>& defaults() const;
 
-  // While another function is traced, the body becomes part of that trace. Fails if the body
-  // returns more or fewer outputs than wanted: before anything runs if the function is traced,
-  // after the body if it runs eagerly.
+  // Calls the function. While another function is traced, the body becomes part of that trace.
+  // Fails if the number of outputs of the body is not in `outputs`: before anything runs if the
+  // function is traced, after the body if it runs eagerly.
   struct Wanted {
     size_t least = 0, most = SIZE_MAX;
   };
@@ -106,7 +106,8 @@ class Function final : public Object, public Pooled<Function> {
   std::string explain() const;
 
  private:
-  // The cache key of a trace without sizes: dtypes, ranks and devices.
+  // The part of a trace's cache key that holds neither sizes nor static arguments: the dtypes,
+  // ranks and devices of the inputs.
   using SignatureKey = SmallVector<uint64_t, 24>;
   struct Entry {
     SignatureKey like;
@@ -122,19 +123,31 @@ class Function final : public Object, public Pooled<Function> {
   Function& function_for(TensorSpan inputs, const Statics& statics) const;
 
   static SignatureKey signature_key_of(Scope& scope, TensorSpan inputs);
-  void check(TensorSpan inputs) const;
+  // Fails if an input was donated already or does not have the type that the signature declares.
+  void check_inputs(TensorSpan inputs) const;
   void check_outputs(size_t n, Wanted wanted) const;
-  Entry* find(const SignatureKey& like, TensorSpan inputs, const Statics& statics, Sizes& sizes);
+  // Returns the entry whose trace accepts the call, and sets `sizes` to the values of the symbols.
+  // NULL if there is none.
+  Entry* find_entry(const SignatureKey& like, TensorSpan inputs, const Statics& statics,
+                    Sizes& sizes);
+  // Returns the input types of a new trace for this call; sizes that have differed are unknown.
   std::vector<InputSpec> specs_for(const SignatureKey& like, TensorSpan inputs,
                                    const Statics& statics) const;
-  std::string difference(const SignatureKey& like, TensorSpan inputs, const Statics& statics) const;
-  Ref<Trace> make_for(Scope& scope, const SignatureKey& like, TensorSpan inputs,
-                      const Statics& statics);
-  Ref<Trace> make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
-                  const Statics& statics);
-  void give_names(Trace& trace, const std::vector<InputSpec>& specs) const;
-  void remember(Entry entry);
-  void warn(Scope& scope, const std::string& why);
+  // Returns why no existing trace accepts the call, for messages.
+  std::string reason_to_trace(const SignatureKey& like, TensorSpan inputs,
+                              const Statics& statics) const;
+  // Traces the body for this call.
+  Ref<Trace> trace_for_call(Scope& scope, const SignatureKey& like, TensorSpan inputs,
+                            const Statics& statics);
+  // Traces the body for inputs of these types; `examples` are the inputs of a call, or empty.
+  Ref<Trace> trace_for_types(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
+                             const Statics& statics);
+  // Names the inputs and outputs of a trace for saved files.
+  void set_names_of(Trace& trace, const std::vector<InputSpec>& specs) const;
+  // Caches a trace. If there are max_traces already, evicts the least recently used one.
+  void add_entry(Entry entry);
+  // Logs a warning, once, if many recent calls were traced.
+  void warn_if_traced_often(Scope& scope, const std::string& why);
   Tensors run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted);
   bool runs_eagerly() const;
   void fall_back_to_eager(Scope& scope, const Error& why);

@@ -39,7 +39,7 @@ TEST_F(FunctionStates, UpdateVariablesInPlace) {
     w->assign(scope(), w->read(scope()) + in[0]);
     return Tensors{};
   });
-  const auto memory = [&] { return w->held()->storage.get(); };
+  const auto memory = [&] { return w->load_untraced()->storage.get(); };
   const Tensor x = f32({1, 2});
   for (int i = 0; i < 3; ++i) call(f, {x});
   const Storage* const before = memory();

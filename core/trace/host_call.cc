@@ -29,6 +29,7 @@ const HostAttrs& attrs_of(const Call& call) {
   return *static_cast<const HostAttrs*>(call.attrs.data);
 }
 
+// Returns the declared types of the outputs.
 TensorTypes output_types(const HostAttrs& attrs) {
   TensorTypes types;
   size_t next = 0;
@@ -59,10 +60,12 @@ struct HostRecord {
   Tensors sources, targets;
 };
 
+// Returns the content of a record tensor.
 const HostRecord& record_of(const TensorImpl& x) {
   return *static_cast<const HostRecord*>(content_of_record(x).get());
 }
 
+// Runs the host code. Checks that its outputs have the declared types and are on the device.
 Tensors call_host(Scope& scope, const HostAttrs& attrs, TensorSpan inputs) {
   const auto* code = static_cast<const HostCode*>(attrs.code.get());
   require_code(code != nullptr, Code::kFailedPrecondition,
@@ -118,7 +121,7 @@ Tensors run(Scope& scope, const Call& call) {
     record->sources.push_back(x);
   }
   record->targets = call_host(own, attrs, inputs);
-  own.wait();  // No other code waits for this scope and would report its value errors.
+  own.wait();  // Reports value errors here, because no other code waits for this scope.
   for (const Ref<Tape>& tape : record->tapes) tape->pause();
   for (const Tensor& y : record->targets) results.push_back(alias_of(*y));
   results.push_back(make_record(own.device(), std::move(record)));
@@ -137,6 +140,7 @@ struct GradientAttrs {
   TENON_ATTRS(n_sources, wanted, targets, level, records)
 };
 
+// Returns the types of the wanted gradients.
 TensorTypes infer_gradient(const GradientAttrs& attrs, TypeSpan in) {
   require(in[0] == record_type(), "the first input must be a record, but is {}", in[0]);
   require(static_cast<int64_t>(in.size()) > attrs.n_sources,
@@ -221,7 +225,8 @@ std::shared_ptr<const CustomVjp> backward_of(const Tensor& record, Inputs inputs
   });
 }
 
-// Removes the record from the outputs, unless the original call returns a record, too.
+// Removes the record, which is output `place`, unless `keeps` is true: then the original call
+// returns a record, too.
 Tensors without_record(Tensors outputs, size_t place, bool keeps) {
   if (keeps) return outputs;
   Tensors rest;

@@ -10,8 +10,8 @@
 namespace tenon {
 namespace {
 
-using testing::count_from;
 using testing::f32;
+using testing::i64_scalar;
 using testing::scalar64;
 using testing::values_of;
 using Doubles = std::vector<double>;
@@ -124,7 +124,7 @@ TEST_F(HostCalls, ChangeStatesInLoopsAndBranches) {
   };
   const auto f = function([&](const Tensor& x) {
     v->assign(scope(), f32({3}));
-    const Tensor y = times(count_from(4), x, [&](const Tensor& i, const Tensor& before) {
+    const Tensor y = iterate(i64_scalar(4), x, [&](const Tensor& i, const Tensor& before) {
       cond(
           scope(), less(i, integer(2)), [&](TensorSpan) { return Tensors{on_host(twice, before)}; },
           [&](TensorSpan) {
@@ -200,7 +200,7 @@ TEST_F(HostCalls, AreDifferentiatedInLoopsAndBranches) {
     loops = {.policy = policy, .max_trips = 5};
     check(
         [&](const Tensor& x) {
-          return times(count_from(3), x, [&](const Tensor& i, const Tensor& y) {
+          return iterate(i64_scalar(3), x, [&](const Tensor& i, const Tensor& y) {
             return cond(
                 scope(), less(i, integer(2)),
                 [&](TensorSpan) { return Tensors{sin(on_host(squared_until, y + 1.0) * 0.25)}; },
@@ -220,7 +220,7 @@ TEST_F(HostCalls, InLoopsAndBranchesAllowGradients) {
   };
   check(
       [&](const Tensor& x) {
-        return times(count_from(3), x, [&](const Tensor& i, const Tensor& y) {
+        return iterate(i64_scalar(3), x, [&](const Tensor& i, const Tensor& y) {
           return cond(
               scope(), below(i, 2), [&](TensorSpan) { return Tensors{sin(y * y)}; },
               [&](TensorSpan) { return Tensors{y * x}; })[0];
@@ -229,10 +229,10 @@ TEST_F(HostCalls, InLoopsAndBranchesAllowGradients) {
       {0.3, 0.7});
   check(
       [&](const Tensor& x) {
-        return times(count_from(2), x, [&](const Tensor& i, const Tensor& y) {
+        return iterate(i64_scalar(2), x, [&](const Tensor& i, const Tensor& y) {
           below(i, 2);
-          return times(count_from(2), y,
-                       [&](const Tensor&, const Tensor& z) { return sin(z * z); });
+          return iterate(i64_scalar(2), y,
+                         [&](const Tensor&, const Tensor& z) { return sin(z * z); });
         });
       },
       {0.3, 0.7});
@@ -242,7 +242,7 @@ TEST_F(HostCalls, RunOnceWhenDifferentiated) {
   for (const LoopPolicy policy : {LoopPolicy::kStack, LoopPolicy::kRecompute}) {
     loops = {.policy = policy, .max_trips = 5};
     const auto f = function([&](const Tensor& x) {
-      return times(count_from(3), x, [&](const Tensor&, const Tensor& y) {
+      return iterate(i64_scalar(3), x, [&](const Tensor&, const Tensor& y) {
         return on_host([](Scope&, TensorSpan in) { return Tensors{in[0] * in[0]}; }, y) * y;
       });
     });
@@ -275,7 +275,7 @@ TEST_F(HostCalls, TakeSeveralTensorsOfAnyDType) {
                      }),
                      in, like);
   });
-  const Tensor inputs[] = {scalar64(3), count_from(4)};
+  const Tensor inputs[] = {scalar64(3), i64_scalar(4)};
   const auto own = tape();
   own->watch(inputs[0]);
   const Tensors y = f->call(scope(), inputs, {});

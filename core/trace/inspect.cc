@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-// The bytes that live values hold: the current number and the maximum so far.
+// Counts the bytes that live values hold: the current number and the maximum so far.
 struct HostObject {
   uint64_t now = 0, most = 0;
 };
@@ -36,12 +36,13 @@ class UncountedStorage final : public NonMemoryStorage<UncountedStorage> {
   HostObject* counted_;  // NULL: not counted.
 };
 
+// Returns the memory size of a value; 0 for an inline scalar.
 uint64_t bytes_of(const TensorType& type) {
   return type.weak ? 0 : static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
 }
 
 // Returns a placeholder tensor of this type. The value of an inline scalar is arbitrary.
-Tensor value_of(const TensorType& type, Device& device, HostObject* counted) {
+Tensor make_placeholder(const TensorType& type, Device& device, HostObject* counted) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
   if (type.weak) return x;
@@ -50,7 +51,7 @@ Tensor value_of(const TensorType& type, Device& device, HostObject* counted) {
   return x;
 }
 
-const char* word_of(Execution::How how) {
+const char* name_of_execution(Execution::How how) {
   switch (how) {
     case Execution::How::kView:
       return "view";
@@ -77,9 +78,9 @@ class Inspector {
  private:
   void call(const Graph& graph, const Node& node, std::span<const Size> sizes,
             std::vector<Tensor>& values, int level);
-  void regions(AnyAttrs attrs, int level);
-  void views(const Call& call, const TensorTypes& types, std::vector<Tensor>& values,
-             const Node& node);
+  void visit_regions(AnyAttrs attrs, int level);
+  void make_view_outputs(const Call& call, const TensorTypes& types, std::vector<Tensor>& values,
+                         const Node& node);
 
   Scope& scope_;
 };
@@ -119,10 +120,10 @@ void Inspector::call(const Graph& graph, const Node& node, std::span<const Size>
     borrowed.push_back(operands.back().get());
   }
   TensorTypes types;
-  for (const TensorType& type : node.types) types.push_back(evaluated(graph, type, sizes));
+  for (const TensorType& type : node.types) types.push_back(substitute_sizes(graph, type, sizes));
   OwnedAttrs own;
   const bool is_open = has_formulas(node.attrs.view());
-  if (is_open) own = evaluated(graph.sizes(), node.attrs.view(), sizes);
+  if (is_open) own = substitute_sizes(graph.sizes(), node.attrs.view(), sizes);
   const AnyAttrs attrs = is_open ? own.view() : node.attrs.view();
 
   const auto add = [&](const char* how, const std::string& why) {
@@ -137,7 +138,7 @@ void Inspector::call(const Graph& graph, const Node& node, std::span<const Size>
   };
   const auto make = [&] {
     for (uint32_t i = 0; i < types.size(); ++i) {
-      values[node.first_slot + i] = value_of(types[i], *node.device, &held);
+      values[node.first_slot + i] = make_placeholder(types[i], *node.device, &held);
     }
   };
   if (node.op->run) {
@@ -145,53 +146,55 @@ void Inspector::call(const Graph& graph, const Node& node, std::span<const Size>
         std::any_of(node.op->attrs->all().begin(), node.op->attrs->all().end(),
                     [](const AttrField& field) { return field.kind == AttrKind::kRegions; });
     add(holds_code ? "blocks" : "host", "");
-    if (holds_code) regions(attrs, level + 1);
+    if (holds_code) visit_regions(attrs, level + 1);
     return make();
   }
   const Scope::OnDevice on(scope_, *node.device);
   const Operands promoted(*node.op, borrowed);
   const Call whole = {*node.op, attrs, promoted.inputs(), promoted.types()};
   const Execution execution = execution_of(scope_, whole, types);
-  add(word_of(execution.how), execution.reason);
+  add(name_of_execution(execution.how), execution.reason);
   if (execution.how == Execution::How::kView && !operands[0]->is_scalar_value()) {
-    return views(whole, types, values, node);
+    return make_view_outputs(whole, types, values, node);
   }
   make();
 }
 
-// Outputs of views share the input's memory if strides can express them.
-void Inspector::views(const Call& call, const TensorTypes& types, std::vector<Tensor>& values,
-                      const Node& node) {
+// Creates the outputs of a call of a view op. An output shares the memory of the input if strides
+// can express it.
+void Inspector::make_view_outputs(const Call& call, const TensorTypes& types,
+                                  std::vector<Tensor>& values, const Node& node) {
   const TensorImpl& base = *call.inputs[0];
   for (uint32_t i = 0; i < types.size(); ++i) {
     StridedLayout layout;
     const bool shares = call.op.view(call.op, call.attrs.data, i, types[i], base.type,
                                      {base.strides, base.offset}, layout);
     values[node.first_slot + i] = shares ? make_view(base, types[i], layout.strides, layout.offset)
-                                         : value_of(types[i], *node.device, &held);
+                                         : make_placeholder(types[i], *node.device, &held);
   }
 }
 
-// Inputs of a region are not counted, because the enclosing graph holds them. The mapping from
-// operands to these inputs depends on the op.
-void Inspector::regions(AnyAttrs attrs, int level) {
+// Visits the calls of the regions. Inputs of a region are placeholders and are not counted, because
+// the enclosing graph holds them. The mapping from operands to these inputs depends on the op.
+void Inspector::visit_regions(AnyAttrs attrs, int level) {
   const RegionAttrs& all = region_attrs(attrs);
   for (const auto& region : all.regions) {
     const Graph& graph = region->graph();
     std::vector<Tensor> inputs;
     for (const Node* node : graph.inputs()) {
-      const TensorType type = evaluated(graph, node->types[0], all.sizes);
-      inputs.push_back(value_of(type, *node->device, nullptr));
+      const TensorType type = substitute_sizes(graph, node->types[0], all.sizes);
+      inputs.push_back(make_placeholder(type, *node->device, nullptr));
     }
     visit(graph, all.sizes, inputs, level);
   }
 }
 
+// Lists names and types of the values, and adds their sizes to `bytes`.
 Json values_json(const Graph& graph, std::span<const Value> values, std::span<const Size> sizes,
                  uint64_t& bytes) {
   Json all = Json::array();
   for (const Value& x : values) {
-    const TensorType type = evaluated(graph, x.type(), sizes);
+    const TensorType type = substitute_sizes(graph, x.type(), sizes);
     all.push_back({{"name", x.name()}, {"type", to_string(type)}});
     bytes += bytes_of(type);
   }
@@ -204,7 +207,7 @@ std::string inspect(Scope& scope, const Trace& trace, std::span<const TensorType
   const Graph& graph = trace.graph();
   std::vector<Tensor> given;
   for (const TensorType& type : arguments) {
-    given.push_back(value_of(type, scope.device(), nullptr));
+    given.push_back(make_placeholder(type, scope.device(), nullptr));
   }
   std::optional<Sizes> sizes = trace.sizes_for(given);
   if (sizes) sizes = graph.sizes().with_upper_bounds(*sizes);
@@ -221,13 +224,13 @@ std::string inspect(Scope& scope, const Trace& trace, std::span<const TensorType
   uint64_t bytes[3] = {0, 0, 0};  // Bytes of the inputs, by InputRole.
   size_t argument = 0;
   for (Node* node : graph.inputs()) {
-    const TensorType type = evaluated(graph, node->types[0], *sizes);
+    const TensorType type = substitute_sizes(graph, node->types[0], *sizes);
     bytes[static_cast<size_t>(node->role)] += bytes_of(type);
     if (node->role == InputRole::kArgument) {
       own.push_back(node->output());
       inputs.push_back(given[argument++]);
     } else {
-      inputs.push_back(value_of(type, *node->device, nullptr));
+      inputs.push_back(make_placeholder(type, *node->device, nullptr));
     }
   }
   Inspector inspector(scope);

@@ -10,7 +10,7 @@ namespace {
 
 using Named = std::map<std::string_view, int64_t>;  // Words of sizes, by size name.
 
-// Empty if the size has no name.
+// Returns the name of a size; empty if it has none.
 std::string_view size_name(const InputSpec& spec, size_t axis) {
   return axis < spec.dim_names.size() ? std::string_view(spec.dim_names[axis]) : "";
 }
@@ -24,6 +24,7 @@ std::vector<InputType> input_types_of(TensorSpan inputs) {
   return given;
 }
 
+// Lists types in parentheses, for messages. Symbolic sizes are "?".
 std::string list_of_types(std::span<const InputType> inputs) {
   std::string text;
   for (const InputType& x : inputs) {
@@ -36,7 +37,8 @@ std::string list_of_types(std::span<const InputType> inputs) {
   return "(" + text + ")";
 }
 
-std::string with(std::string_view statics) {
+// Returns " with " and the static arguments; empty if there are none.
+std::string statics_suffix(std::string_view statics) {
   return statics.empty() ? "" : " with " + std::string(statics);
 }
 
@@ -61,7 +63,7 @@ std::vector<InputType> input_types_of(std::span<const InputSpec> inputs) {
   return given;
 }
 
-bool serves(std::span<const InputSpec> signature, std::span<const InputType> inputs) {
+bool accepts_inputs(std::span<const InputSpec> signature, std::span<const InputType> inputs) {
   if (signature.size() != inputs.size()) return false;
   Named named;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -85,7 +87,7 @@ bool serves(std::span<const InputSpec> signature, std::span<const InputType> inp
 }
 
 bool have_equal_inputs(std::span<const InputSpec> a, std::span<const InputSpec> b) {
-  return serves(a, input_types_of(b)) && serves(b, input_types_of(a));
+  return accepts_inputs(a, input_types_of(b)) && accepts_inputs(b, input_types_of(a));
 }
 
 size_t n_unknown_sizes(std::span<const InputSpec> signature) {
@@ -101,7 +103,7 @@ size_t n_unknown_sizes(std::span<const InputSpec> signature) {
   return n;
 }
 
-std::vector<InputSpec> specs_of(const Trace& trace) {
+std::vector<InputSpec> input_specs_of(const Trace& trace) {
   const SizeTable& table = trace.graph().sizes();
   std::vector<InputSpec> specs;
   for (size_t i = 0; i < trace.n_arguments(); ++i) {
@@ -137,7 +139,7 @@ std::string signature_text(std::span<const InputSpec> inputs, const OwnedStatics
   for (size_t i = 0; i < inputs.size(); ++i) {
     text += (i ? ", " : "") + name_of_input(inputs, i) + ": " + text_of(inputs[i]);
   }
-  return "(" + text + ")" + (statics ? with(statics->text()) : "");
+  return "(" + text + ")" + (statics ? statics_suffix(statics->text()) : "");
 }
 
 // ---- functions with several signatures
@@ -165,7 +167,7 @@ Function& Function::function_for(std::span<const InputType> inputs, const Static
   for (const Signature& each : signatures_) {
     const FunctionOptions& options = each.function->options_;
     if (each.statics->key() != statics.key) continue;
-    if (options.has_signature && !serves(options.signature, inputs)) continue;
+    if (options.has_signature && !accepts_inputs(options.signature, inputs)) continue;
     // A function without a signature leaves all sizes unknown.
     const size_t n_open = options.has_signature ? n_unknown_sizes(options.signature) : SIZE_MAX;
     if (best && n_open >= fewest) continue;
@@ -178,7 +180,7 @@ Function& Function::function_for(std::span<const InputType> inputs, const Static
     all += "\n  " + signature_text(each.function->options_.signature, each.statics.get());
   }
   fail(Code::kInvalidArgument, "function {} has no signature for {}{}. Its signatures are{}",
-       {name_, list_of_types(inputs), with(statics.text), all});
+       {name_, list_of_types(inputs), statics_suffix(statics.text), all});
 }
 
 }  // namespace tenon

@@ -18,10 +18,11 @@ struct InputType {
   uint8_t lists;
   SmallVector<int64_t, 8> sizes;  // Size::word() of each size; an unknown size equals only itself.
 };
+// Returns the input types of a signature. Unknown sizes with the same name are equal.
 std::vector<InputType> input_types_of(std::span<const InputSpec> inputs);
 
-// Whether a signature accepts inputs of these types, for any values of their unknown sizes.
-bool serves(std::span<const InputSpec> signature, std::span<const InputType> inputs);
+// Whether a signature accepts inputs of these types, whatever their unknown sizes are.
+bool accepts_inputs(std::span<const InputSpec> signature, std::span<const InputType> inputs);
 // Whether two signatures accept the same inputs.
 bool have_equal_inputs(std::span<const InputSpec> a, std::span<const InputSpec> b);
 // Number of unknown sizes in a signature; equal names count once.
@@ -29,11 +30,11 @@ size_t n_unknown_sizes(std::span<const InputSpec> signature);
 
 // Returns the inputs of a trace as declared in a saved file. Inline scalars become tensors of rank
 // 0.
-std::vector<InputSpec> specs_of(const Trace& trace);
+std::vector<InputSpec> input_specs_of(const Trace& trace);
 
-// text_of() returns "f32[n,3]"; signature_text() returns, for example, "(x: f32[n,3], y: i64
-// scalar) with training=true".
+// Returns the text of an input type: "f32[n,3]".
 std::string text_of(const InputSpec& spec);
+// Returns the text of a signature: "(x: f32[n,3], y: i64 scalar) with training=true".
 std::string signature_text(std::span<const InputSpec> inputs, const OwnedStatics* statics);
 
 }  // namespace tenon

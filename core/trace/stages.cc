@@ -10,7 +10,8 @@
 namespace tenon {
 namespace {
 
-std::string in_lines(std::string_view text, std::string_view indent) {
+// Puts `indent` before each line.
+std::string indent_lines(std::string_view text, std::string_view indent) {
   std::string lines;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -20,7 +21,7 @@ std::string in_lines(std::string_view text, std::string_view indent) {
   return lines;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string join_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
@@ -29,7 +30,7 @@ std::string joined(const std::vector<std::string>& words) {
 }  // namespace
 
 std::string stages(const Trace& trace) {
-  return "Graph:\n" + in_lines(to_text(trace.graph()), "  ") + trace.executable().stages();
+  return "Graph:\n" + indent_lines(to_text(trace.graph()), "  ") + trace.executable().stages();
 }
 
 std::string Executable::stages() const {
@@ -37,7 +38,7 @@ std::string Executable::stages() const {
   if (!is_optimised_.load(std::memory_order_relaxed)) {
     return "Not executed yet: the first execution runs the passes.\n";
   }
-  return "After the passes:\n" + in_lines(to_text(*optimised_.graph), "  ") +
+  return "After the passes:\n" + indent_lines(to_text(*optimised_.graph), "  ") +
          optimised_.slice->stages();
 }
 
@@ -52,7 +53,7 @@ std::string Subgraph::stages() const {
     const std::string where = !step.segment ? "the host"
                               : step.device ? step.device->name()
                                             : "any";
-    text += "Segment " + std::to_string(i) + " on " + where + ": " + joined(ops) + "\n";
+    text += "Segment " + std::to_string(i) + " on " + where + ": " + join_words(ops) + "\n";
     if (step.segment) text += step.segment->stages();
   }
   return text;
@@ -64,7 +65,7 @@ std::string Segment::stages() const {
   for (const Variant& variant : variants_) {
     std::vector<std::string> sizes;
     for (const Size size : variant.sizes) sizes.push_back(to_string(size));
-    text += "  Launch plan" + (sizes.empty() ? "" : " for the sizes " + joined(sizes)) + ": ";
+    text += "  Launch plan" + (sizes.empty() ? "" : " for the sizes " + join_words(sizes)) + ": ";
     if (variant.program) {
       text += variant.program->text();
     } else {
@@ -107,7 +108,7 @@ std::string LaunchPlan::text() const {
       outputs.push_back(name_of(view));
     }
     text += "    " + (launch.fused.empty() ? launch.op->name : launch.fused) + ": " +
-            joined(inputs) + (inputs.empty() ? "-> " : " -> ") + joined(outputs) + "\n";
+            join_words(inputs) + (inputs.empty() ? "-> " : " -> ") + join_words(outputs) + "\n";
   }
   return text;
 }

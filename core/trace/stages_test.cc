@@ -13,7 +13,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_F(Stages, AreListedOnceTheTraceHasReachedThem) {
+TEST_F(Stages, ThatNoCallHasReachedAreMissing) {
   const auto f = function([](TensorSpan in) {
     const Tensor sums = cumsum(in[0] * number(1), {.axis = 0});
     return Tensors{sums + exp(in[0])};

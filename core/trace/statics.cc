@@ -19,24 +19,27 @@ constexpr int kMaxDepth = 64;
   throw error;
 }
 
-std::string_view text_in(tenon_string text, const char* what) {
+// Returns the text as a string view. Fails if it has a size but no data; `what` names it.
+std::string_view checked_text(tenon_string text, const char* what) {
   if (!text.data && text.size > 0) refuse(format("contain {} with a size and no data", {what}));
   return text.data ? std::string_view(text.data, text.size) : std::string_view();
 }
 
-std::string_view name_of(const tenon_static& value) { return text_in(value.name, "a name"); }
+std::string_view name_of(const tenon_static& value) { return checked_text(value.name, "a name"); }
 
+// Fails if a list of n > 0 items is NULL.
 void require_list(const tenon_static* items, size_t n) {
   if (n > 0 && !items) refuse("are NULL, but their number is not 0");
 }
 
-// Each part is prefixed with its length, so that different argument lists have different keys.
-void put(std::string& key, std::string_view text) {
+// Appends a text to a key, after its length: different argument lists then have different keys.
+void append_with_length(std::string& key, std::string_view text) {
   key += std::to_string(text.size());
   key += ':';
   key += text;
 }
 
+// Returns the unique number of the object of a handle.
 uint64_t identity_of(const void* handle) {
   if (!handle) refuse("contain a NULL handle");
   switch (static_cast<const Object*>(handle)->kind()) {
@@ -54,7 +57,7 @@ uint64_t identity_of(const void* handle) {
 }
 
 // Returns positional arguments in their order, followed by named arguments sorted by name.
-std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bool by_name) {
+std::vector<const tenon_static*> sort_by_name(const tenon_static* items, size_t n, bool by_name) {
   require_list(items, n);
   std::vector<const tenon_static*> all;
   for (size_t i = 0; i < n; ++i) {
@@ -71,7 +74,8 @@ std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bo
   return all;
 }
 
-void write(const tenon_static& value, std::string& key, std::string& text, int depth) {
+// Appends a value to the key and to the text for messages. `depth` is its nesting depth.
+void append_value(const tenon_static& value, std::string& key, std::string& text, int depth) {
   if (depth > kMaxDepth) refuse(format("are nested {} levels deep", {depth}));
   key += static_cast<char>('a' + value.kind);
   switch (value.kind) {
@@ -83,33 +87,34 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
       text += value.int_value ? "true" : "false";
       return;
     case TENON_STATIC_INT:
-      put(key, std::to_string(value.int_value));
+      append_with_length(key, std::to_string(value.int_value));
       text += std::to_string(value.int_value);
       return;
     case TENON_STATIC_FLOAT: {
       uint64_t bits;
       std::memcpy(&bits, &value.float_value, sizeof bits);
-      put(key, std::to_string(bits));
+      append_with_length(key, std::to_string(bits));
       const std::string digits = format("{}", {value.float_value});
       text += digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
       return;
     }
     case TENON_STATIC_STRING: {
-      const std::string_view given = text_in(value.string_value, "a static argument");
-      put(key, given);
+      const std::string_view given = checked_text(value.string_value, "a static argument");
+      append_with_length(key, given);
       text += '"' + std::string(given) + '"';
       return;
     }
     case TENON_STATIC_ENUM: {
-      const std::string_view type = text_in(value.string_value, "an enumeration's name");
-      put(key, type);
-      put(key, std::to_string(value.int_value));
+      const std::string_view type = checked_text(value.string_value, "an enumeration's name");
+      append_with_length(key, type);
+      append_with_length(key, std::to_string(value.int_value));
       text += format("{}({})", {type, value.int_value});
       return;
     }
     case TENON_STATIC_HANDLE: {
       const uint64_t identity = identity_of(value.handle);
-      put(key,
+      append_with_length(
+          key,
           format("{} {}", {static_cast<uint64_t>(static_cast<const Object*>(value.handle)->kind()),
                            identity}));
       text += format("object {}", {identity});
@@ -118,11 +123,11 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
     case TENON_STATIC_LIST:
     case TENON_STATIC_MAP: {
       const bool is_map = value.kind == TENON_STATIC_MAP;
-      put(key, std::to_string(value.n_items));
+      append_with_length(key, std::to_string(value.n_items));
       text += is_map ? '{' : '[';
       std::vector<const tenon_static*> items;
       if (is_map) {
-        items = ordered(value.items, value.n_items, true);
+        items = sort_by_name(value.items, value.n_items, true);
       } else {
         require_list(value.items, value.n_items);
         for (uint32_t i = 0; i < value.n_items; ++i) items.push_back(value.items + i);
@@ -130,10 +135,10 @@ void write(const tenon_static& value, std::string& key, std::string& text, int d
       for (size_t i = 0; i < items.size(); ++i) {
         if (i > 0) text += ", ";
         if (is_map) {
-          put(key, name_of(*items[i]));
+          append_with_length(key, name_of(*items[i]));
           text += std::string(name_of(*items[i])) + ": ";
         }
-        write(*items[i], key, text, depth + 1);
+        append_value(*items[i], key, text, depth + 1);
       }
       text += is_map ? '}' : ']';
       return;
@@ -155,12 +160,12 @@ StaticArguments::StaticArguments(const tenon_static* given, size_t n,
     });
     if (!is_given) all_.push_back(value);
   }
-  for (const tenon_static* value : ordered(all_.data(), all_.size(), false)) {
+  for (const tenon_static* value : sort_by_name(all_.data(), all_.size(), false)) {
     const std::string_view name = name_of(*value);
     if (!text_.empty()) text_ += ", ";
     if (!name.empty()) text_ += std::string(name) + "=";
-    put(key_, name);
-    write(*value, key_, text_, 0);
+    append_with_length(key_, name);
+    append_value(*value, key_, text_, 0);
   }
 }
 

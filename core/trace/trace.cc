@@ -13,8 +13,8 @@
 namespace tenon {
 namespace {
 
-// Marks the tensors that at least one tape watches. Empty if no tape is active.
-std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
+// Returns, for each tensor, whether at least one tape watches it. Empty if no tape is active.
+std::vector<bool> find_watched(Scope& scope, TensorSpan tensors) {
   if (!scope.innermost()) return {};
   std::vector<bool> result(tensors.size(), false);
   each_tape(scope, [&](const Tape& tape) {
@@ -23,7 +23,8 @@ std::vector<bool> watched(Scope& scope, TensorSpan tensors) {
   return result;
 }
 
-std::vector<std::unique_lock<const Cell>> locked(const std::vector<Ref<Cell>>& cells) {
+// Locks all cells except order tokens.
+std::vector<std::unique_lock<const Cell>> lock_cells(const std::vector<Ref<Cell>>& cells) {
   std::vector<const Cell*> order;  // Sorted, so that two calls cannot deadlock.
   for (const Ref<Cell>& cell : cells) {
     if (cell->kind() != Kind::kOrder) order.push_back(cell.get());
@@ -73,7 +74,7 @@ namespace {
 
 // Returns the values of the graph's symbols for these arguments; nullopt if the arguments and the
 // graph's inputs differ in more than unknown sizes.
-std::optional<Sizes> bound_symbols(const Graph& graph, TensorSpan arguments) {
+std::optional<Sizes> bind_symbols(const Graph& graph, TensorSpan arguments) {
   const SizeTable& table = graph.sizes();
   constexpr int64_t kOpen = -1;
   Sizes sizes(table.n_symbols(), kOpen);
@@ -100,7 +101,7 @@ std::optional<Sizes> bound_symbols(const Graph& graph, TensorSpan arguments) {
 }  // namespace
 
 std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
-  std::optional<Sizes> sizes = bound_symbols(graph, arguments);
+  std::optional<Sizes> sizes = bind_symbols(graph, arguments);
   if (!sizes) return std::nullopt;
   for (const SizeTest& guard : graph.sizes().guards()) {
     if (!graph.sizes().evaluate(guard, *sizes).hold()) return std::nullopt;
@@ -110,7 +111,7 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
 
 std::string broken_guard(const Graph& graph, TensorSpan arguments) {
   const SizeTable& table = graph.sizes();
-  const std::optional<Sizes> sizes = bound_symbols(graph, arguments);
+  const std::optional<Sizes> sizes = bind_symbols(graph, arguments);
   for (size_t i = 0; sizes && i < table.guards().size(); ++i) {
     const SizeTest& guard = table.guards()[i];
     if (table.evaluate(guard, *sizes).hold()) continue;
@@ -127,6 +128,7 @@ std::string broken_guard(const Graph& graph, TensorSpan arguments) {
 
 namespace {
 
+// Appends the ops of calls with effects, in program order.
 void add_effects(const Graph& graph, std::vector<const OpDef*>& effects) {
   for (const Node& node : graph.nodes()) {
     const bool is_in_order =
@@ -167,10 +169,10 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   return all;
 }
 
-// Returns, for each input, the number of owners of its memory with which the memory may be reused;
-// 0 for never. The memory of a donated argument or a state has two owners: the list of inputs, and
-// the caller's handle or the cell. A donated argument with further owners is not reused.
-SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
+// Returns, for each input, the number of owners that its memory must have to be reused; 0 for
+// never. The memory of a donated argument or a state has two owners: the list of inputs, and the
+// caller's handle or the cell. A donated argument with further owners is not reused.
+SmallVector<uint8_t, 16> Trace::reusable_inputs(TensorSpan arguments) const {
   SmallVector<uint8_t, 16> result;
   size_t argument = 0;
   for (const Node* node : graph_->inputs()) {
@@ -198,7 +200,7 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     for (const Tensor& x : arguments) {
       if (!x->type.lists || x->storage->traced) require_value(*x);
     }
-    locks = locked(states_);
+    locks = lock_cells(states_);
   }
   // Value errors do not stop the call: it stores the states before it fails.
   Scope::ValueErrors wrong(scope);
@@ -212,16 +214,16 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
   Tensors outputs;
   if (scope.traced_cells()) {
     outputs = all_.apply(scope, sizes, given);
-  } else if (const std::vector<bool> by = watched(scope, given); contains(by, true)) {
+  } else if (const std::vector<bool> by = find_watched(scope, given); contains(by, true)) {
     // A backward pass that is itself differentiated reruns the function, which would repeat
     // effects. In this case, the tapes record the calls of the graph one by one instead.
     outputs = has_effects_ && is_differentiated_again(scope)
                   ? all_.apply(scope, sizes, given)
-                  : recorded(scope, Tensors(given), sizes, by);
+                  : run_recorded(scope, Tensors(given), sizes, by);
   } else {
     const Scope::Unrecorded unrecorded(scope);
     outputs = are_all ? all_.apply(scope, sizes, given)
-                      : all_.apply(scope, sizes, given, spare(arguments).span());
+                      : all_.apply(scope, sizes, given, reusable_inputs(arguments).span());
     // An output may be a constant, a capture, an argument, or another output. Tapes and donation
     // must distinguish it from these.
     for (Tensor& y : outputs) {
@@ -255,7 +257,7 @@ std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& s
     std::lock_guard guard(mutex_);
     for (auto known = derivatives_.begin(); known != derivatives_.end(); ++known) {
       const Derivative& found = *known->derivative;
-      if (!found.is_of(by, from) || !found.serves(sizes)) continue;
+      if (!found.is_of(by, from) || !found.guards_hold(sizes)) continue;
       if (forward && !found.can_use_residuals_of(*forward)) continue;
       std::rotate(known, known + 1, derivatives_.end());
       return derivatives_.back().derivative;
@@ -264,21 +266,21 @@ std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& s
   auto made = std::make_shared<const Derivative>(
       scope, *graph_, sizes, by, from, Derivative::ResidualLimits{memory_budget_, forward});
   std::lock_guard guard(mutex_);
-  remember({made, nullptr});
+  add_derivative({made, nullptr});
   return made;
 }
 
-void Trace::remember(Known known) {
+void Trace::add_derivative(Known known) {
   if (derivatives_.size() == kMaxDerivatives) derivatives_.erase(derivatives_.begin());
   derivatives_.push_back(std::move(known));
 }
 
-Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
+Ref<Trace> Trace::trace_of_derivative(const std::shared_ptr<const Derivative>& derivative) {
   std::lock_guard guard(mutex_);
   auto known = std::find_if(derivatives_.begin(), derivatives_.end(),
                             [&](const Known& each) { return each.derivative == derivative; });
   if (known == derivatives_.end()) {  // Another thread has evicted it.
-    remember({derivative, nullptr});
+    add_derivative({derivative, nullptr});
     known = std::prev(derivatives_.end());
   }
   if (!known->whole) {
@@ -289,8 +291,8 @@ Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   return known->whole;
 }
 
-Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
-                        const std::vector<bool>& by) {
+Tensors Trace::run_recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
+                            const std::vector<bool>& by) {
   std::vector<bool> from;
   for (size_t i = 0; i < graph_->outputs().size(); ++i) {
     const TensorType& type = graph_->outputs()[i].type();
@@ -343,7 +345,7 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
   if (is_seen && !given.empty()) {
     Tensors arguments(given);
     for (const Tensor& dy : cotangents) arguments.push_back(dy);
-    found = way->spread(whole(way)->call(scope, arguments, sizes));
+    found = way->gradients_per_input(trace_of_derivative(way)->call(scope, arguments, sizes));
   } else {
     const std::string name = "the gradient of " + name_;
     ProfileSpan span(scope, SpanKind::kFunction, name, cotangents);

@@ -26,8 +26,7 @@ std::string broken_guard(const Graph& graph, TensorSpan arguments);
 
 class Trace final : public Object, public Pooled<Trace> {
  public:
-  // The static arguments that the function was traced for, and the defaults for those that calls
-  // omit.
+  // The static arguments for which the function was traced, and the default static arguments.
   struct Arguments {
     std::shared_ptr<const OwnedStatics> all, defaults;
   };
@@ -58,7 +57,7 @@ class Trace final : public Object, public Pooled<Trace> {
   std::string output_name(size_t i) const {
     return i < output_names_.size() ? output_names_[i] : std::string();
   }
-  // Names for saved files. Must be called before the trace is shared.
+  // Sets the names for saved files. Must be called before other threads can use the trace.
   void set_names(std::vector<std::string> inputs, std::vector<std::string> outputs) {
     input_names_ = std::move(inputs);
     output_names_ = std::move(outputs);
@@ -86,27 +85,38 @@ class Trace final : public Object, public Pooled<Trace> {
   Tensors call(Scope& scope, TensorSpan arguments, const Sizes& sizes);
 
  private:
-  // Maximum number of cached derivatives. There is one for each combination of inputs, outputs and
-  // sizes, and callers determine which combinations occur.
+  // Maximum number of cached derivatives. There is one derivative for each combination of inputs,
+  // outputs and sizes that callers use.
   static constexpr size_t kMaxDerivatives = 64;
   struct Known {
     std::shared_ptr<const Derivative> derivative;
     // The derivative as a trace. Created when the derivative itself is differentiated.
     Ref<Trace> whole;
   };
+  // Like call(), without an event for profilers.
   Tensors run(Scope& scope, TensorSpan arguments, const Sizes& sizes);
+  // Returns the inputs of the graph for a call.
   Tensors inputs(Scope& scope, TensorSpan arguments) const;
-  SmallVector<uint8_t, 16> spare(TensorSpan arguments) const;
-  Tensors recorded(Scope& scope, const Tensors& inputs, const Sizes& sizes,
-                   const std::vector<bool>& by);
+  // Returns, for each input, the number of owners that its memory must have to be reused; 0: never.
+  SmallVector<uint8_t, 16> reusable_inputs(TensorSpan arguments) const;
+  // Runs the forward pass of the derivative with respect to the inputs marked in `by`, and lets the
+  // tapes record the call.
+  Tensors run_recorded(Scope& scope, const Tensors& inputs, const Sizes& sizes,
+                       const std::vector<bool>& by);
+  // Runs the backward pass. `saved` are the residuals that `forward` returned. `inputs` are the
+  // inputs of the call, or empty if the backward pass is not differentiated itself.
   Tensors gradients(const VjpArgs& args, const Sizes& sizes, const std::vector<bool>& by,
                     const Derivative& forward, TensorSpan saved, TensorSpan inputs);
+  // Returns the derivative of the outputs marked in `from` with respect to the inputs marked in
+  // `by`. If `forward` is given, the derivative can use its residuals.
   std::shared_ptr<const Derivative> derivative(Scope& scope, const Sizes& sizes,
                                                const std::vector<bool>& by,
                                                const std::vector<bool>& from,
                                                const Derivative* forward = nullptr);
-  void remember(Known known);
-  Ref<Trace> whole(const std::shared_ptr<const Derivative>& derivative);
+  // Caches a derivative. If there are too many, evicts the least recently used one.
+  void add_derivative(Known known);
+  // Returns the derivative as a trace, so that it can be differentiated.
+  Ref<Trace> trace_of_derivative(const std::shared_ptr<const Derivative>& derivative);
 
   Ref<Context> context_;
   std::string name_;

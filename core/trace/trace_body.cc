@@ -12,9 +12,10 @@ std::string name_of_input(std::span<const InputSpec> specs, size_t i) {
   return i < specs.size() && !specs[i].name.empty() ? specs[i].name : "x" + std::to_string(i);
 }
 
-TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
-                 TensorSpan examples, const Function::Body& body, const Statics& statics,
-                 bool is_relaxed) {
+TracedBody trace_function_body(Scope& scope, std::string_view name,
+                               const std::vector<InputSpec>& specs, TensorSpan examples,
+                               const Function::Body& body, const Statics& statics,
+                               bool is_relaxed) {
   TracedBody out;
   Graph& graph = *out.graph;
   Tracer tracer(scope, graph, name);
@@ -36,8 +37,9 @@ TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpe
       if (!examples.empty()) example = examples[i]->shape()[axis];
       const Size size = graph.sizes().symbol(
           named ? spec.dim_names[axis] : input + "_" + std::to_string(axis), example);
-      // The signature did not declare the size unknown. A size of 0 or 1 gets a trace of its own,
-      // because 1 may broadcast.
+      // The size is unknown because it differed between calls, not by a signature. The trace then
+      // accepts only sizes of at least 2: sizes 0 and 1 get traces of their own, because 1 may
+      // broadcast.
       if (is_relaxed) (size >= 2).hold();
       type.shape.push_back(size);
     }

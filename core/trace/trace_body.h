@@ -21,6 +21,7 @@ struct TracedBody {
   std::vector<Tracer::Made> made;
   std::vector<Tracer::Stored> stored;
 
+  // Lists the variables and generators that the body created, for messages.
   std::string names_of_created_cells() const {
     std::string names;
     for (const Tracer::Made& each : made) {
@@ -36,10 +37,12 @@ struct TracedBody {
   }
 };
 
-// Traces the body of function `name`. `examples` are the inputs of the current call, or empty.
-TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
-                 TensorSpan examples, const Function::Body& body, const Statics& statics,
-                 bool is_relaxed);
+// Traces the body of function `name` with inputs of these types. `examples` are the inputs of the
+// current call, or empty. If `is_relaxed`, the unknown sizes are not declared by a signature: the
+// trace then accepts no sizes below 2.
+TracedBody trace_function_body(Scope& scope, std::string_view name,
+                               const std::vector<InputSpec>& specs, TensorSpan examples,
+                               const Function::Body& body, const Statics& statics, bool is_relaxed);
 
 // Computes the initial values of variables that were created during tracing.
 void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan examples);

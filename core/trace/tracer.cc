@@ -32,11 +32,13 @@ struct TracedStorage final : NonMemoryStorage<TracedStorage> {
   std::shared_ptr<const std::string> function;  // The name of the traced function, or NULL.
 };
 
+// Returns the storage of a traced tensor; NULL for other tensors.
 const TracedStorage* traced_storage(const TensorImpl& x) {
   return x.storage && x.storage->traced ? static_cast<const TracedStorage*>(x.storage.get())
                                         : nullptr;
 }
 
+// Returns a size as a number. Adds a guard that fixes a symbolic size.
 int64_t read_on_host(const TracedStorage& traced, Size size, size_t axis) {
   if (size.known()) return size.word();
   require_code(
@@ -46,14 +48,14 @@ int64_t read_on_host(const TracedStorage& traced, Size size, size_t axis) {
   return traced.table->read_on_host(size, traced.name, axis);
 }
 
-// " of function f", or empty if the code has no name.
-std::string of_function(const TensorImpl& x) {
+// Returns " of function f", or an empty string if the traced code has no name.
+std::string function_suffix(const TensorImpl& x) {
   const auto& name = traced_storage(x)->function;
   return name && !name->empty() ? " of function " + *name : "";
 }
 
-// Whether the data determine the output size of a call. Ops with data-dependent output sizes have
-// an attribute for the size; -1 means that it is not specified.
+// Whether the output size of a call depends on data. Such ops have an attribute for the size; -1
+// means that the size is not specified.
 bool has_unspecified_size(AnyAttrs attrs) {
   if (attrs.empty()) return false;
   return any_of(attrs.type->all(), [&](const AttrField& field) {
@@ -84,7 +86,7 @@ int64_t read_size_of(const TensorImpl& x, size_t axis) {
 const int64_t* read_shape(const TensorImpl& x) {
   const TracedStorage* traced = traced_storage(x);
   if (!traced || known(x.shape())) return x.shape().data();
-  // An array that was returned earlier must remain valid, so it is not replaced.
+  // traced->shape is set only once: an earlier caller may still use the array.
   Ints all;
   for (size_t axis = 0; axis < x.rank(); ++axis) all.push_back(read_size_of(x, axis));
   if (traced->shape.empty()) traced->shape = std::move(all);
@@ -120,7 +122,7 @@ void fail_traced(const TensorImpl& x) {
        "{} belongs to a trace{} and has no value: compute with it inside the function, choose "
        "by it with where or cond, show it with print, pass it to host code with host_call, "
        "or return it from the function",
-       {traced_text(x), of_function(x)});
+       {traced_text(x), function_suffix(x)});
 }
 
 Tensor read_state(Scope& scope, Cell& cell) {
@@ -172,7 +174,7 @@ Value Tracer::value_of(TensorImpl& x) {
   return at->second;
 }
 
-Value Tracer::place_of(const TensorImpl& x) const {
+Value Tracer::find_value(const TensorImpl& x) const {
   if (!x.storage || !x.storage->traced) return Value();
   const auto& traced = static_cast<const TracedStorage&>(*x.storage);
   return traced.trace == serial_ ? traced.value : Value();
@@ -181,22 +183,22 @@ Value Tracer::place_of(const TensorImpl& x) const {
 void Tracer::require_same_trace(const TensorImpl& x) const {
   if (!x.storage || !x.storage->traced) return;
   const auto& traced = static_cast<const TracedStorage&>(*x.storage);
-  if (traced.trace == serial_ || is_inside(traced.trace)) return;
+  if (traced.trace == serial_ || is_nested_in(traced.trace)) return;
   fail(Code::kFailedPrecondition,
        "{} belongs to another trace{}: pass it to the function as an argument, or return it from "
        "the function that created it",
-       {traced_text(x), of_function(x)});
+       {traced_text(x), function_suffix(x)});
 }
 
 // Captures the tensor itself rather than an alias, because tapes outside the trace identify it by
 // its identity.
 Tensor Tracer::inside(const Tensor& x) {
-  if (!x->storage || place_of(*x)) return alias_of(*x);
+  if (!x->storage || find_value(*x)) return alias_of(*x);
   const Tensor captured = x->donation == Donation::kNone ? x : alias_of(*x);
   return tensor_of(value_of(*captured), *x->storage->device);
 }
 
-bool Tracer::is_inside(uint64_t trace) const {
+bool Tracer::is_nested_in(uint64_t trace) const {
   const Tracer* outer = outer_trace_;
   while (outer && outer->serial_ != trace) outer = outer->outer_trace_;
   return outer != nullptr;
@@ -205,20 +207,20 @@ bool Tracer::is_inside(uint64_t trace) const {
 void Tracer::finish(std::span<const Tensor> outputs) {
   for (size_t i = 0; i < states_.size(); ++i) {
     count_steps();
-    HostObject& held = now(*states_[i]);
+    HostObject& held = current_value_of(*states_[i]);
     if (is_stale(*states_[i], held)) reload_state(*states_[i], held);
   }
   // A region may run again. Its next run then reads the stored values from the cells.
   if (commits_ && outer_trace_) commit();
   std::vector<Value> values;
-  for (const Ref<Cell>& cell : states_) values.push_back(value_of(*now(*cell).value));
+  for (const Ref<Cell>& cell : states_) values.push_back(value_of(*current_value_of(*cell).value));
   for (const Tensor& y : outputs) values.push_back(value_of(*y));
   graph_.set_outputs(std::move(values));
 }
 
 // ---- cells
 
-Tracer::HostObject& Tracer::now(const Cell& cell) {
+Tracer::HostObject& Tracer::current_value_of(const Cell& cell) {
   const auto [at, is_new] = current_values_.try_emplace(&cell);
   if (is_new) {
     auto& state = const_cast<Cell&>(cell);
@@ -233,18 +235,18 @@ Tracer::HostObject& Tracer::now(const Cell& cell) {
 }
 
 Tensor Tracer::load(const Cell& cell) {
-  if (cell.kind() == Kind::kOrder) return alias_of(*now(order()).value);
-  HostObject& held = now(cell);
+  if (cell.kind() == Kind::kOrder) return alias_of(*current_value_of(order()).value);
+  HostObject& held = current_value_of(cell);
   if (is_stale(cell, held)) reload_state(const_cast<Cell&>(cell), held);
   return alias_of(*held.value);
 }
 
 void Tracer::store(Cell& cell, const Tensor& value) {
   if (cell.kind() == Kind::kOrder) {
-    now(order()).value = value;
+    current_value_of(order()).value = value;
     return;
   }
-  HostObject& held = now(cell);
+  HostObject& held = current_value_of(cell);
   held.value =
       cell.kind() == Kind::kVariable ? assigned(current_scope(), value, held.value) : value;
   held.reloads = n_reloads_;
@@ -273,7 +275,7 @@ Cell& Tracer::order() {
 Tensors Tracer::apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan inputs) {
   const Effect effect = effect_of(op);
   if (effect != Effect::kShows) commit();
-  Tensor& order = now(this->order()).value;
+  Tensor& order = current_value_of(this->order()).value;
   SmallVector<TensorImpl*, 6> all = {order.get()};
   for (const Tensor& x : inputs) all.push_back(x.get());
   Tensors outputs = tenon::apply(scope, op, attrs, all);
@@ -290,7 +292,7 @@ void Tracer::commit() {
   for (const size_t i : states) {
     count_steps();
     Cell& cell = *states_[i];
-    HostObject& held = now(cell);
+    HostObject& held = current_value_of(cell);
     held.is_committed = true;
     apply_in_order(current_scope(), control::commit(), any_attrs(cell_attrs(cell)),
                    {&held.value, 1});
@@ -310,7 +312,8 @@ void Tracer::reload_state(Cell& cell, HostObject& held) {
 
 // ---- calls
 
-// Warns about loops of the host language, which are unrolled into the trace.
+// Counts the calls of an op at a source line, and warns about a loop of the host language, which is
+// unrolled into the trace.
 void Tracer::count_call(Scope& scope, const OpDef& op) {
   constexpr size_t kMany = 3000;
   if (is_silent_ || ++calls_[scope.location() + ' ' + op.name] != kMany + 1) return;
@@ -348,7 +351,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   AnyAttrs attrs = call.attrs;
   RegionAttrs regions;
   if (has_regions(call.op)) {
-    regions = retraced_in(scope, tracer.graph_, region_attrs(attrs));
+    regions = retrace_regions(scope, tracer.graph_, region_attrs(attrs));
     attrs = any_attrs(regions);
   }
   TensorTypes types = call.op.infer(call.op, attrs.data, call.types);

@@ -22,17 +22,19 @@ namespace tenon {
 // Formats a traced tensor without adding guards: x : f32[?,4].
 std::string traced_text(const TensorImpl& x);
 
-// Return sizes of a tensor to the host. A symbolic size of a traced tensor is fixed to a number by
-// a guard, or the read fails (SizeTable::read_on_host). The array lives as long as the tensor.
+// Returns the size of an axis. A symbolic size of a traced tensor is fixed to a number by a guard,
+// or the read fails (SizeTable::read_on_host).
 int64_t read_size_of(const TensorImpl& x, size_t axis);
+// Returns all sizes like read_size_of(). The array lives as long as the tensor.
 const int64_t* read_shape(const TensorImpl& x);
-// The variants for callers that cannot handle errors. If a size cannot be read, they return its
-// value in the traced call, or 0. Tracing fails later, when the traced code has returned.
+// Like read_shape(), for callers that cannot handle errors. If a size cannot be read, returns its
+// value in the traced call, or 0. Tracing then fails when the traced code has returned.
 const int64_t* shape_or_recorded_failure(const TensorImpl& x);
+// The same for strides.
 const int64_t* strides_or_recorded_failure(const TensorImpl& x);
 
-// Returns the current value of a cell, for a call of a graph that has the cell as a state. Tapes
-// record reads of variables.
+// Returns the current value of a cell that is a state of a graph, for a call of this graph. Tapes
+// record the read if the cell is a variable.
 Tensor read_state(Scope& scope, Cell& cell);
 
 class Tracer final : public Interpreter, public TracedCells {
@@ -52,15 +54,15 @@ class Tracer final : public Interpreter, public TracedCells {
   // unrelated trace.
   Value value_of(TensorImpl& x);
   // Returns the tensor's value in this graph; empty if it belongs to another trace or to none.
-  Value place_of(const TensorImpl& x) const;
+  Value find_value(const TensorImpl& x) const;
   // The enclosing trace; NULL if there is none.
-  const Tracer* around() const { return outer_trace_; }
-  // Sets the graph's outputs: the final values of the states, followed by these.
+  const Tracer* outer_trace() const { return outer_trace_; }
+  // Ends tracing. Sets the graph's outputs: the final values of the states, followed by `outputs`.
   void finish(std::span<const Tensor> outputs);
 
   Graph& graph() const { return graph_; }
-  // The tensors and cells that became inputs because the code used them, in the order of these
-  // inputs.
+  // The tensors and cells from outside that the traced code used. The graph takes them as inputs,
+  // in this order.
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<Ref<Cell>>& states() const { return states_; }
   // Cells that the code created, with their initial values if these are values of the trace.
@@ -87,12 +89,12 @@ class Tracer final : public Interpreter, public TracedCells {
   void commit();
   // Marks that cells may have changed at this point.
   void reload();
-  // Whether the traced code contains calls before which states are committed, or after which they
-  // are reloaded.
+  // Whether the traced code contains calls before which states are committed.
   bool commits() const { return commits_; }
+  // Whether the traced code contains calls after which states are reloaded.
   bool reloads() const { return reloads_; }
 
-  // TracedCells
+  // Implement TracedCells.
   Tensor load(const Cell& cell) override;
   void store(Cell& cell, const Tensor& value) override;
   void add(Cell& cell) override;
@@ -100,7 +102,9 @@ class Tracer final : public Interpreter, public TracedCells {
   void require_same_trace(const TensorImpl& x) const override;
 
  private:
+  // Adds a call to the graph.
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
+  // Returns a traced tensor that refers to a value of the graph.
   Tensor tensor_of(Value value, Device& device);
   static constexpr size_t kNoState = ~size_t{0};
   // The current value of a state, or of a cell that the code created.
@@ -111,12 +115,17 @@ class Tracer final : public Interpreter, public TracedCells {
     uint64_t reloads = 0;  // The value of n_reloads_ when the cell was read; a later reload makes
                            // the value outdated.
   };
-  HostObject& now(const Cell& cell);
+  // Returns the current value of a cell. Makes the cell a state if it is none yet.
+  HostObject& current_value_of(const Cell& cell);
+  // Whether the cell may have changed since `held` was read.
   bool is_stale(const Cell& cell, const HostObject& held) const {
     return held.state != kNoState && held.reloads != n_reloads_ && cell.kind() != Kind::kOrder;
   }
+  // Adds a call that reads the cell again.
   void reload_state(Cell& cell, HostObject& held);
-  bool is_inside(uint64_t trace) const;
+  // Whether this trace is nested in the trace with serial number `trace`.
+  bool is_nested_in(uint64_t trace) const;
+  // Warns if an op is called very often at one source line.
   void count_call(Scope& scope, const OpDef& op);
 
   Graph& graph_;

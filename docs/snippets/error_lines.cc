@@ -13,7 +13,7 @@ static void show(const Error& error) {
   std::cout << text << "\n";
 }
 
-static void an_eager_call() {
+static void fail_in_an_eager_call() {
   const Tensor x = vector<float>({1, 2, 3});
   try {
     softmax(x, {.axis = 1});
@@ -22,7 +22,7 @@ static void an_eager_call() {
   }
 }
 
-static void a_recorded_call() {
+static void fail_in_a_function() {
   const auto pick = function([](const Tensor& x, const Tensor& i) {
     const Tensor y = x * 2.f;
     return gather(y, i) + 1.f;  // The line that the error names.
@@ -41,7 +41,7 @@ static Tensor normalised(const Tensor& x, SourceLocation at = here()) {
   return softmax({x, at}, {.axis = 1});
 }
 
-static void a_call_of_ones_own() {
+static void fail_in_a_helper() {
   try {
     normalised(vector<float>({1, 2, 3}));
   } catch (const Error& error) {
@@ -50,7 +50,7 @@ static void a_call_of_ones_own() {
 }
 
 int main() {
-  an_eager_call();
-  a_recorded_call();
-  a_call_of_ones_own();
+  fail_in_an_eager_call();
+  fail_in_a_function();
+  fail_in_a_helper();
 }

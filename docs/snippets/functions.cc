@@ -9,7 +9,7 @@ using namespace tenon;
 
 static void show(const char* what, const Tensor& x) { std::cout << what << ": " << x << "\n"; }
 
-static void traced_once() {
+static void show_tracing() {
   const auto f = function([](const Tensor& x, const Tensor& rate) {
     std::cout << "tracing\n";
     return x * rate;
@@ -19,7 +19,7 @@ static void traced_once() {
   show("other dtype", f(vector<int32_t>({1, 2}), 3));
 }
 
-static void prints_at_each_call() {
+static void show_print() {
   const auto f = function([](const Tensor& x) {
     std::cout << "traced " << x << "\n";
     print("ran with {}", x);
@@ -29,7 +29,7 @@ static void prints_at_each_call() {
   f(vector<float>({3, 4}));
 }
 
-static void stops_where_an_assertion_fails() {
+static void show_assert() {
   const Variable best(0.f);
   const auto f = function([&](const Tensor& loss) {
     best.assign(loss);
@@ -44,7 +44,7 @@ static void stops_where_an_assertion_fails() {
   show("best", best);
 }
 
-static void the_host_is_called() {
+static void show_host_call() {
   const auto halved = [](const Tensor& x) {
     Tensor y = x;
     while (y.item<float>() >= 1) y = y / 2.f;
@@ -59,7 +59,7 @@ static void the_host_is_called() {
   show("slope", tape.gradient(y, x));
 }
 
-static void the_host_language_ran_before() {
+static void show_host_control_flow() {
   float factor = 2;
   Tensor offset = vector<float>({1, 1});
   const auto f = function([&](const Tensor& x) {
@@ -73,7 +73,7 @@ static void the_host_language_ran_before() {
   show("and later", f(vector<float>({0, 1})));
 }
 
-static void static_arguments_are_part_of_the_code() {
+static void show_static_arguments() {
   const auto scaled = function([](const Tensor& x, const Statics& statics) {
     const int64_t by = statics.at("by").as_int();
     std::cout << "tracing for " << by << "\n";
@@ -82,7 +82,7 @@ static void static_arguments_are_part_of_the_code() {
   for (const int by : {2, 5, 2}) show("scaled", scaled(3.f, Statics{{"by", by}}));
 }
 
-static void variables_are_read_at_each_call() {
+static void show_variable_reads() {
   const Variable total(0.f);
   const auto add = function([&](const Tensor& x) { total.assign(total + x); });
   add(1.f);
@@ -91,7 +91,7 @@ static void variables_are_read_at_each_call() {
   show("total", total);
 }
 
-static void a_variable_made_once() {
+static void show_variable_created_once() {
   std::optional<Variable> weight;
   const auto scale = function([&](const Tensor& x) {
     if (!weight) weight.emplace(x + 1.f);
@@ -101,7 +101,7 @@ static void a_variable_made_once() {
   show("with the same", scale(5.f));
 }
 
-static void a_variable_made_at_every_call() {
+static void show_variable_created_in_every_call() {
   const auto wrong = function(
       [](const Tensor& x) {
         const Variable b(12.f, {.name = "b"});
@@ -115,7 +115,7 @@ static void a_variable_made_at_every_call() {
   }
 }
 
-static void sizes_may_stay_open() {
+static void show_unknown_sizes() {
   const auto mean_row = function(
       [](const Tensor& rows) { return mean(rows, {.axes = {0}}); },
       {.name = "mean_row", .signature = {{.name = "rows", .shape = {TENON_SIZE_UNKNOWN, 2}}}});
@@ -124,7 +124,7 @@ static void sizes_may_stay_open() {
   std::cout << mean_row.traces()[0].text();
 }
 
-static void data_may_say_sizes() {
+static void show_data_dependent_sizes() {
   const auto positive =
       function([](const Tensor& x) { return boolean_mask(x, greater(x, 0.f)).y; });
   show("two", positive(vector<float>({1, -2, 3})));
@@ -132,7 +132,7 @@ static void data_may_say_sizes() {
   show("none", positive(vector<float>({-1, -2, -3})));
 }
 
-static void gradients_pass_through() {
+static void show_gradients() {
   const auto cube = function([](const Tensor& x) { return x * x * x; });
   const Tensor x = vector<float>({2});
   const Tape outer;
@@ -144,7 +144,7 @@ static void gradients_pass_through() {
   show("curvature", outer.gradient(slope, x));
 }
 
-static void branches_and_loops() {
+static void show_branches_and_loops() {
   const auto magnitude = [](const Tensor& x) {
     return cond(
         greater(x, 0.f), [&] { return x; }, [&] { return -x; });
@@ -161,7 +161,7 @@ static void branches_and_loops() {
   show("2 to the power of 3", power(2.f, 3));
 }
 
-static void lists_gather() {
+static void show_lists() {
   const auto running = [](const Tensor& xs) {
     const Tensor n = shape(xs)[0];
     const TensorList each = TensorList::unstack(xs);
@@ -182,7 +182,7 @@ static void lists_gather() {
   std::cout << "traces: " << sums.traces().size() << "\n";
 }
 
-static void there_is_no_value_yet() {
+static void show_missing_value() {
   const auto f = function([](const Tensor& x) { return x.item<float>() > 0 ? x : -x; });
   try {
     f(-1.f);
@@ -191,7 +191,7 @@ static void there_is_no_value_yet() {
   }
 }
 
-static void functions_may_run_eagerly() {
+static void show_eager_functions() {
   const auto f = function([](const Tensor& x) {
     std::cout << (is_tracing() ? "tracing" : "running") << "\n";
     return is_tracing() ? x : x * x.item<float>();
@@ -203,20 +203,20 @@ static void functions_may_run_eagerly() {
 }
 
 int main() {
-  traced_once();
-  the_host_language_ran_before();
-  static_arguments_are_part_of_the_code();
-  prints_at_each_call();
-  variables_are_read_at_each_call();
-  a_variable_made_once();
-  a_variable_made_at_every_call();
-  sizes_may_stay_open();
-  data_may_say_sizes();
-  gradients_pass_through();
-  branches_and_loops();
-  lists_gather();
-  stops_where_an_assertion_fails();
-  the_host_is_called();
-  there_is_no_value_yet();
-  functions_may_run_eagerly();
+  show_tracing();
+  show_host_control_flow();
+  show_static_arguments();
+  show_print();
+  show_variable_reads();
+  show_variable_created_once();
+  show_variable_created_in_every_call();
+  show_unknown_sizes();
+  show_data_dependent_sizes();
+  show_gradients();
+  show_branches_and_loops();
+  show_lists();
+  show_assert();
+  show_host_call();
+  show_missing_value();
+  show_eager_functions();
 }

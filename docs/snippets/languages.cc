@@ -10,7 +10,7 @@ using namespace tenon;
 
 static void show(const char* label, const Tensor& x) { std::cout << label << ": " << x << "\n"; }
 
-static Tensor values_and_ops() {
+static Tensor create_values_and_apply_ops() {
   // [make]
   const Tensor x = matrix<float>({{1, 2}, {3, 4}});
   // [end]
@@ -37,7 +37,7 @@ static Tensor values_and_ops() {
   return x;
 }
 
-static void reading(const Tensor& x) {
+static void read_values(const Tensor& x) {
   // [shape]
   const auto shape = x.shape();
   // [end]
@@ -76,7 +76,7 @@ static void reading(const Tensor& x) {
   // [end]
 }
 
-static void training(const Tensor& x) {
+static void take_training_step(const Tensor& x) {
   // [variable]
   const Variable w(x);
   w.assign(w.read());
@@ -90,7 +90,7 @@ static void training(const Tensor& x) {
   show("gradient", gradient);
 }
 
-static void functions(const Tensor& x) {
+static void define_functions(const Tensor& x) {
   // [function]
   const auto scaled = function([](const Tensor& a, const Tensor& b) { return a * b; });
   const Tensor product = scaled(x, x);
@@ -120,7 +120,7 @@ static void functions(const Tensor& x) {
   // [end]
 }
 
-static void files(const Tensor& x) {
+static void save_and_load_files(const Tensor& x) {
   // [safetensors]
   save_safetensors("languages.safetensors", {{"x", x}});
   const Tensor loaded = Safetensors("languages.safetensors").load("x");
@@ -132,9 +132,9 @@ int main() {
   // [context]
   const ScopeGuard scope(Scope(Context{}));
   // [end]
-  const Tensor x = values_and_ops();
-  reading(x);
-  training(x);
-  functions(x);
-  files(x);
+  const Tensor x = create_values_and_apply_ops();
+  read_values(x);
+  take_training_step(x);
+  define_functions(x);
+  save_and_load_files(x);
 }

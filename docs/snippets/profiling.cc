@@ -6,7 +6,7 @@
 
 using namespace tenon;
 
-static void what_takes_time(const std::string& path) {
+static void profile_a_layer(const std::string& path) {
   const Tensor x = matrix<float>({{1, 2}, {3, 4}});
   const auto layer =
       function([](const Tensor& x) { return tanh(matmul(x, x)); }, {.name = "layer"});
@@ -22,7 +22,7 @@ static void what_takes_time(const std::string& path) {
   for (const auto& [name, count] : counts) std::cout << name << ": " << count << "\n";
 }
 
-static void not_all_events_fit() {
+static void exceed_max_events() {
   const Tensor x = vector<float>({1, 2});
   const Profiler profiler(/*max_events=*/10);
   for (int i = 0; i < 100; ++i) x + x;
@@ -32,6 +32,6 @@ static void not_all_events_fit() {
 }
 
 int main(int, char** argv) {
-  what_takes_time(std::string(argv[0]) + ".trace.json");
-  not_all_events_fit();
+  profile_a_layer(std::string(argv[0]) + ".trace.json");
+  exceed_max_events();
 }

@@ -40,7 +40,7 @@ static void read_onnx() {
   std::cout << transpose(model.function()(xs())[0]) << "\n";
 }
 
-static void publish_one() {
+static void save_one_function() {
   const Program line("line");
   for (const ProgramFunction& f : line.functions()) {
     if (f.name != "predict") continue;
@@ -76,7 +76,7 @@ static void save_signatures() {
   }
 }
 
-static void say_what_is_unknown() {
+static void declare_unknown_sizes() {
   try {
     Program("line").function("classify");
   } catch (const Error& error) {
@@ -88,7 +88,7 @@ int main() {
   save();
   open_and_train();
   read_onnx();
-  publish_one();
+  save_one_function();
   save_signatures();
-  say_what_is_unknown();
+  declare_unknown_sizes();
 }

@@ -13,9 +13,9 @@ typedef struct chart {
   const char* title;
   const double* values;
   size_t count;
-  double x_first; /* The epoch of the first value; the last is at x_max. */
+  double x_first; /* The epoch of the first value; the last value is at epoch x_max. */
   double x_max;
-  bool from_zero; /* Whether the axis begins at 0; else near the smallest value. */
+  bool from_zero; /* Whether the vertical axis begins at 0, not near the smallest value. */
   bool dots;      /* Whether each value has a dot and a label. */
 } chart;
 

@@ -88,7 +88,7 @@ bool fashion_compare(tenon_scope* scope, const fashion_options* options, const i
   start(&runners[0], context, tenon_str(options->device), options, images);
   start(&runners[1], context, tenon_str(options->compare), options, images);
   start(&runners[2], context, tenon_str(options->compare), options, images);
-  network_disturb(runners[2].net, options->seed + 1, (double)FLT_EPSILON);
+  network_perturb_weights(runners[2].net, options->seed + 1, (double)FLT_EPSILON);
 
   const size_t all = runners[0].course.all;
   const size_t steps = all < kMaxSteps ? all : kMaxSteps;

@@ -235,7 +235,7 @@ double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, d
   return result;
 }
 
-void network_disturb(network* net, uint64_t seed, double deviation) {
+void network_perturb_weights(network* net, uint64_t seed, double deviation) {
   tenon_generator* generator = NULL;
   must(tenon_generator_create(net->scope, seed, &generator));
   for (size_t i = 0; i < kParameters; ++i) {

@@ -9,7 +9,7 @@ enum { kParameters = 8 };
 
 typedef struct network {
   tenon_scope* scope;
-  tenon_function* step; /* A training step: u8[n,1,28,28], i32[n], number and rate to loss. */
+  tenon_function* step; /* A training step: images, labels, step number and rate to the loss. */
   tenon_variable* parameters[kParameters];
   tenon_variable* first_moments[kParameters];
   tenon_variable* second_moments[kParameters];
@@ -28,7 +28,7 @@ tenon_tensor* network_logits(network* net, tenon_tensor* images);
 double network_train(network* net, tenon_tensor* images, tenon_tensor* labels, double rate);
 
 /* Multiplies each weight by a random number near 1 with the given standard deviation. */
-void network_disturb(network* net, uint64_t seed, double deviation);
+void network_perturb_weights(network* net, uint64_t seed, double deviation);
 
 /* Saves or loads only the weights. */
 void network_save(network* net, const char* path);

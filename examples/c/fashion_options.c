@@ -12,14 +12,15 @@ static const char kHelp[] =
     "[OPTION VALUE]...\n\n  --device NAME   where to train: cpu, cpu:0, best, or a plugin's device "
     "(cpu)\n  --compare NAME  a device that takes the first 100 steps too; the losses of both are "
     "printed, and\n                  have to agree; none for no device (cpu, unless that trains)\n "
-    " --fallback HOW  what the device cannot compute; warn: the CPU does, and it is said; auto: "
-    "the\n                  CPU does, silently; strict: it is an error (warn)\n  --epochs N      "
+    " --fallback HOW  ops that the device cannot run; warn: the CPU runs them and warns; auto: "
+    "the\n                  CPU runs them silently; strict: error (warn)\n  --epochs N      "
     "number of passes over the images, 1 to 1000 (5)\n  --batch N       images for each step, 1 to "
-    "10000 (64)\n  --seed N        what decides the first weights and the order of images (1)\n  "
+    "10000 (64)\n  --seed N        seed of the initial weights and of the order of images (1)\n  "
     "--threads N     threads of a device that computes on the host; 0 is all cores (0)\n  --steps "
     "HOW     traced: a step is a function that is traced once; eager: call by call\n               "
     "   (traced)\n  --data FOLDER   the four gzipped files (/usr/share/datasets/fashion-mnist)\n  "
-    "--save FILE     where the weights go (fashion.safetensors)\n  --program FOLDER\n              "
+    "--save FILE     write the weights to this file (fashion.safetensors)\n  --program FOLDER\n    "
+    "          "
     "    where the network goes as a program, for `tenon run` and whatever reads\n                 "
     " ONNX (fashion_program)\n  --images FILE   write the test images to this file, as "
     "numpy.save() does\n  --page FILE     where to write the report (fashion.html)\n  --help       "
@@ -45,7 +46,7 @@ static uint64_t number(const char* option, const char* text, uint64_t least, uin
   return value;
 }
 
-/* The index of a word in a list of `count` words. */
+/* Returns the index of `text` in a list of `count` words; exits if it is absent. */
 static int place(const char* option, const char* text, const char* const* words, int count) {
   char problem[160];
   int length = snprintf(problem, sizeof problem, ": '%.40s' is none of", text);

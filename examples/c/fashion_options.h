@@ -12,13 +12,13 @@ typedef struct fashion_options {
   const char* data;
   const char* save;
   const char* program;
-  const char* images; /* Empty: not written. */
+  const char* images; /* Path of the file for the test images; empty: none is written. */
   const char* page;
   int64_t epochs;
   int64_t batch;
   uint64_t seed;
-  uint32_t threads; /* 0 for all cores. */
-  int32_t fallback; /* TENON_FALLBACK_*. */
+  uint32_t threads; /* Number of threads; 0: one for each core. */
+  int32_t fallback; /* The fallback policy, TENON_FALLBACK_*. */
   bool eager;       /* Whether steps run call by call instead of as a function. */
 } fashion_options;
 

@@ -16,10 +16,10 @@ typedef struct fashion_report {
   double images_per_second;
   const double* losses; /* Training losses at equal intervals; at least one. */
   size_t n_losses;
-  const double* accuracies; /* Of the test images, one for each epoch. */
+  const double* accuracies; /* Accuracy on the test images after each epoch. */
   const image_set* test;
-  const uint8_t* predicted; /* For each test image: the predicted class, */
-  const float* confidence;  /* and the probability that the network gives it. */
+  const uint8_t* predicted; /* The predicted class of each test image. */
+  const float* confidence;  /* The probability of the predicted class, for each test image. */
 } fashion_report;
 
 /* Writes the report. Returns false and sets errno if the file cannot be written. */

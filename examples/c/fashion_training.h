@@ -23,8 +23,8 @@ void device_set_release(device_set* set);
 /* The sequence of training steps, determined by the options and the number of images. */
 typedef struct course {
   size_t count, batch;
-  size_t steps; /* Per epoch. */
-  size_t all;   /* In all epochs. */
+  size_t steps; /* Number of steps per epoch. */
+  size_t all;   /* Number of steps in all epochs. */
   size_t done;
   int64_t* order; /* Order of the images in this epoch. */
   uint64_t random;

@@ -8,7 +8,7 @@
 
 typedef struct progress {
   bool terminal;
-  size_t steps; /* Per epoch. */
+  size_t steps; /* Number of steps per epoch. */
   size_t epochs;
   size_t images_per_step;
   double start;   /* Time at the start of the training, in seconds. */

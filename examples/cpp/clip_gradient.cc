@@ -1,5 +1,5 @@
-// An identity with a clipped gradient: a longer cotangent is scaled down to a maximum norm, which
-// keeps training from diverging.
+// An identity with a clipped gradient: a cotangent whose norm exceeds a maximum is scaled down to
+// it, which keeps training from diverging.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

@@ -1,5 +1,5 @@
 // Trains a small convolutional network on Fashion-MNIST, eagerly and as a traced function, saves
-// it, and loads what it saved. examples/c/conv_training.c is the same program and prints the same
+// it, and loads the saved files. examples/c/conv_training.c is the same program and prints the same
 // text.
 //
 //   conv_training_cpp DATA FOLDER [THREADS]
@@ -51,7 +51,7 @@ Tensor loss_of(const Tensor& logits, const Tensor& labels) {
 }
 
 // The learning rate of a step: halved after every ten steps.
-Tensor rate_at(const Tensor& step) {
+Tensor learning_rate(const Tensor& step) {
   return while_loop([](const Tensor&, const Tensor& left) { return greater_equal(left, 10); },
                     [](const Tensor& rate, const Tensor& left) {
                       return std::pair(rate * 0.5, left - 10);
@@ -70,7 +70,7 @@ Tensor train(const Network& net, const Tensor& images, const Tensor& labels, con
   const Tensor loss = loss_of(clip_gradient(net.logits(images)), labels);
   const std::vector<Tensor> gradients =
       tape.gradients(loss, std::vector<Value>(weights.begin(), weights.end()));
-  const Tensor rate = rate_at(step);
+  const Tensor rate = learning_rate(step);
   for (size_t i = 0; i < weights.size(); ++i) {
     weights[i].assign(sgd(weights[i], gradients[i], rate));
   }
@@ -86,7 +86,7 @@ struct Batch {
 };
 
 // The images of one step as numbers from 0 to 1, and their labels.
-Batch batch(const image_set& data, int64_t step) {
+Batch make_batch(const image_set& data, int64_t step) {
   const Shape shape = {kBatch, 1, kImageSide, kImageSide};
   const auto* pixels = data.pixels + step * kBatch * kImagePixels;
   const auto* labels = data.labels + step * kBatch;
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
           return train(net, images, labels, step);
         });
     for (int64_t step = 0; step < 2 * kSteps; ++step) {
-      const auto [images, labels] = batch(data, step);
+      const auto [images, labels] = make_batch(data, step);
       if (step < kSteps) {
         print_loss("eager", train(net, images, labels, step));
       } else {
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
     Program::save(program, {{"classify", classify.trace({any_number})}});
     save_safetensors(file, {{"conv1", net.conv1}, {"conv2", net.conv2}, {"dense", net.dense}});
 
-    const auto [images, labels] = batch(data, 0);
+    const auto [images, labels] = make_batch(data, 0);
     const Tensor logits = Program(program).function("classify")(images)[0];
     print_loss("program", loss_of(logits, labels));
     const Safetensors weights(file);

@@ -1,4 +1,5 @@
-// The gradients of a loss by every variable that it reads, without listing them.
+// Computes the gradients of a loss with respect to every variable that it reads, without listing
+// the variables.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

@@ -1,6 +1,6 @@
-// Modifies the pixels of a small image until a classifier assigns it another class. Each step is
-// halved until the objective decreases by as much as the gradient promises (Armijo's rule), so the
-// number of iterations depends on the values of tensors.
+// Modifies the pixels of a small image until a classifier assigns it another class. The length of
+// each step is halved until the objective decreases by at least the amount that the gradient
+// predicts (Armijo's rule). The number of iterations therefore depends on the values of tensors.
 
 #include <cstdio>
 #include <tenon/tenon.hpp>

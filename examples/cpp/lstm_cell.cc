@@ -6,8 +6,8 @@
 
 using namespace tenon;
 
-static std::vector<Tensor> next_of(const Tensor& x, const Tensor& h, const Tensor& c,
-                                   const Tensor& weights) {
+static std::vector<Tensor> lstm_step(const Tensor& x, const Tensor& h, const Tensor& c,
+                                     const Tensor& weights) {
   const Tensor xhw = matmul(concat({x, h}, {.axis = 1}), weights);
   const std::vector<Tensor> part = split(xhw, 4, {.axis = 1, .num_outputs = 4});
   const Tensor value = tanh(part[0]);
@@ -25,7 +25,7 @@ int main() {
     const Tensor weights(std::span<const float>(values), shape);
     const Tensor x = matrix<float>({{0.5f, -1}});
     Tensor h = matrix<float>({{0.25f, 0.75f}}), c = matrix<float>({{1, -0.5f}});
-    const auto cell = function(next_of);
+    const auto cell = function(lstm_step);
     for (int step = 0; step < 3; ++step) {
       const std::vector<Tensor> next = cell(x, h, c, weights);
       h = next[0], c = next[1];

@@ -1,8 +1,8 @@
-// Modifies a picture of a boot until a classifier, loaded from a file, takes it for a sneaker: ten
-// line searches against the gradient of the loss by the pixels, eager and traced. Writes the
-// picture before and after.
+// Modifies a picture of a boot until a classifier, loaded from a file, classifies it as a sneaker.
+// Makes ten line searches along the gradient of the loss with respect to the pixels, eagerly and
+// traced. Writes the picture before and after.
 //
-//   nudge PROGRAM DATA    what ./dev demo saved, and the folder with its images
+//   nudge PROGRAM DATA    the program that ./dev demo saved, and the folder with its images
 
 #include <cstdio>
 #include <iostream>

@@ -6,7 +6,7 @@
 
 using namespace tenon;
 
-static void show_life_on(std::string_view name) {
+static void show_memory_usage(std::string_view name) {
   const DeviceGuard on(name);
   const Device device = current_device();
   const uint64_t before = device.memory().live_bytes;
@@ -23,6 +23,6 @@ static void show_life_on(std::string_view name) {
 }
 
 int main() {
-  show_life_on("cpu:0");
-  show_life_on("ref:0");
+  show_memory_usage("cpu:0");
+  show_memory_usage("ref:0");
 }

@@ -1,6 +1,6 @@
-// Minimises a function with a curved valley by steepest descent. The length of each step is
-// searched until the value has decreased and the slope has flattened sufficiently (Wolfe's
-// conditions, which depend on the values of tensors).
+// Minimises a function with a curved valley by steepest descent. Each step searches a length for
+// which the value has decreased and the slope has flattened sufficiently (Wolfe's conditions, which
+// depend on the values of tensors).
 
 #include <cmath>
 #include <cstdio>
@@ -9,20 +9,20 @@
 using namespace tenon;
 
 // Rosenbrock's function for a vector (x, y).
-static Tensor valley(const Tensor& at) {
+static Tensor rosenbrock(const Tensor& at) {
   const Tensor x = at[0];
   const Tensor y = at[1];
   return square(1 - x) + 5 * square(y - square(x));
 }
 
 // Searches the length of a step from x along the negative gradient.
-static double search(const Tensor& x, double value, const Tensor& gradient) {
+static double find_step_length(const Tensor& x, double value, const Tensor& gradient) {
   const double slope = -matmul(gradient, gradient).item<double>();
   double low = 0;
   double high = INFINITY;
   double length = 1;
   for (;;) {
-    const Gradients there = gradients(valley, x - length * gradient);
+    const Gradients there = gradients(rosenbrock, x - length * gradient);
     const double slope_there = -matmul(there.by_argument[0], gradient).item<double>();
     if (there.value.item<double>() > value + 1e-4 * length * slope) {
       high = length;
@@ -38,9 +38,9 @@ static double search(const Tensor& x, double value, const Tensor& gradient) {
 int main() {
   Tensor x = vector({-1.f, 1.5f});
   for (int step = 0; step < 10; ++step) {
-    const Gradients here = gradients(valley, x);
+    const Gradients here = gradients(rosenbrock, x);
     const double value = here.value.item<double>();
-    const double length = search(x, value, here.by_argument[0]);
+    const double length = find_step_length(x, value, here.by_argument[0]);
     std::printf("value %.4f, step %g\n", value, length);
     x = x - length * here.by_argument[0];
   }

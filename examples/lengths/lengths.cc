@@ -30,14 +30,15 @@ int n_compared = 0, n_faults = 0;
 bool runs_eagerly = false;  // Whether the example runs functions eagerly.
 thread_local bool is_checking = false;
 
+// Returns the function of this name that the preloaded one replaces.
 template <class Function>
-Function* next(const char* name) {
+Function* next_definition(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
 void run_eagerly(tenon_context* context, bool eagerly) {
-  static auto* const call =
-      next<decltype(tenon_context_run_functions_eagerly)>("tenon_context_run_functions_eagerly");
+  static auto* const call = next_definition<decltype(tenon_context_run_functions_eagerly)>(
+      "tenon_context_run_functions_eagerly");
   call(context, eagerly);
 }
 
@@ -70,7 +71,7 @@ struct Outcome {
   }
 };
 
-// The type and the bytes of a tensor.
+// Returns the type and the bytes of a tensor as a string.
 std::string bytes_of(const Tensor& x) {
   if (TensorList::is_list(x)) return "a list";
   std::string bytes = x.dtype().str();
@@ -113,9 +114,9 @@ struct Call {
   }
 };
 
-// The inputs with another length along the axis. All inputs that have the same length there as the
-// first input are resized; their contents repeat. Empty if no input has the axis.
-std::vector<Tensor> of_length(std::span<const Tensor> inputs, size_t axis, int64_t length) {
+// Returns the inputs with another length along the axis. Resizes all inputs whose length along it
+// equals that of the first input; their contents repeat. Empty if no input has the axis.
+std::vector<Tensor> resize_inputs(std::span<const Tensor> inputs, size_t axis, int64_t length) {
   int64_t own = -1;
   std::vector<Tensor> result;
   for (const Tensor& x : inputs) {
@@ -133,10 +134,11 @@ std::vector<Tensor> of_length(std::span<const Tensor> inputs, size_t axis, int64
   return own > 0 ? result : std::vector<Tensor>();
 }
 
+// Repeats a call with other lengths, traced and eagerly, and reports differences.
 void check_lengths(const Call& call, std::span<const Tensor> inputs) {
   for (size_t axis = 0; axis < 2; ++axis) {
     for (const int64_t length : kLengths) {
-      const std::vector<Tensor> others = of_length(inputs, axis, length);
+      const std::vector<Tensor> others = resize_inputs(inputs, axis, length);
       if (others.empty()) continue;
       const Outcome traced = call.outcome(others, false), eager = call.outcome(others, true);
       if (traced.error.empty()) ++n_compared;
@@ -152,6 +154,7 @@ void check_lengths(const Call& call, std::span<const Tensor> inputs) {
   }
 }
 
+// Returns a key of the function and the dtypes and ranks of its inputs.
 std::string key_of(const tenon_function* function, std::span<const Tensor> inputs,
                    size_t n_statics) {
   char address[32];
@@ -161,6 +164,7 @@ std::string key_of(const tenon_function* function, std::span<const Tensor> input
   return key;
 }
 
+// Checks a call of the example, unless a similar call was checked before.
 void check_call(tenon_scope* scope, Call call, tenon_tensor* const* handles, size_t n_inputs) {
   const std::vector<Tensor> inputs = detail::share_all(handles, n_inputs);
   if (!seen.insert(key_of(call.function, inputs, call.n_statics)).second) return;
@@ -199,7 +203,7 @@ extern "C" __attribute__((visibility("default"))) tenon_error* tenon_function_ca
     tenon_scope* scope, tenon_function* function, tenon_tensor* const* inputs, size_t n_inputs,
     const tenon_static* statics, size_t n_statics, tenon_tensor** out_outputs, size_t n_outputs,
     size_t* out_count) {
-  static auto* const call = next<decltype(tenon_function_call)>("tenon_function_call");
+  static auto* const call = next_definition<decltype(tenon_function_call)>("tenon_function_call");
   const auto run = [&] {
     return call(scope, function, inputs, n_inputs, statics, n_statics, out_outputs, n_outputs,
                 out_count);

@@ -20,7 +20,7 @@ export class Chart {
 
   add(x, y) {
     this.points.push([x, y]);
-    // More points than pixels show no additional detail, so drops every other point from 2000 on.
+    // From 2000 points on, drops every other point: more points than pixels show no more detail.
     if (this.points.length > 2000) this.points = this.points.filter((_, i) => i % 2 === 0);
     this.waiting ??= requestAnimationFrame(() => {
       this.waiting = null;

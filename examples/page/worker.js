@@ -14,7 +14,7 @@ let test = null;
 let network = null;
 let generation = 0;
 
-/** Lets the messages that are waiting be handled. */
+/** Returns after all pending messages were handled. */
 function yield_to_messages() {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -77,7 +77,7 @@ function sample() {
 
 const handlers = { train, classify, sample, stop: () => { ++generation; } };
 
-/** Reports what fails. */
+/** Runs `body` and sends its error, if any, to the page. */
 async function guarded(body) {
   try {
     await body();

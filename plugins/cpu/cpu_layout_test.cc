@@ -29,18 +29,18 @@ const ConvCase kConvCases[] = {
     {{1, 2, 4, 5, 6}, {3, 2, 2, 3, 2}, {}, {0, 1, 0, 1, 1, 1}, {}, {}, 1},
     {{1, 8, 7, 7}, {8, 1, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 8},
     {{1, 40, 6, 40}, {20, 40, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 1},
-    // More than one chain of terms, for the algorithms `rows`, `panels` and `channels`.
+    // Sums of more terms than one chain adds, in the algorithms `rows`, `panels` and `channels`.
     {{1, 460, 2, 32}, {3, 460, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 1},
     {{1, 460, 7, 7}, {9, 460, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 1},
     {{1, 460, 7, 7}, {45, 460, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 1},
-    // One tap: for the algorithms `plain` and `channels`, and with strides.
+    // Filters of size 1: the algorithms `plain` and `channels`, and strides.
     {{1, 20, 33, 33}, {40, 20, 1, 1}, {}, {0, 0, 0, 0}, {}, {}, 1},
     {{3, 20, 7, 6}, {40, 20, 1, 1}, {}, {0, 0, 0, 0}, {}, {}, 1},
     {{2, 20, 15, 14}, {40, 20, 1, 1}, {2, 2}, {0, 0, 0, 0}, {}, {}, 1},
-    // Depthwise, with rows of more than four vectors, and with strides.
+    // Depthwise convolutions: rows of more than four vectors, and strides.
     {{2, 4, 9, 70}, {4, 1, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 4},
     {{1, 4, 11, 31}, {4, 1, 5, 3}, {2, 2}, {2, 2, 1, 1}, {}, {}, 4},
-    // Input dilation: disjoint taps, overlapping taps, and phases without a tap.
+    // Input dilations: filter elements read disjoint or overlapping inputs, or some read none.
     {{1, 5, 6, 7}, {4, 5, 2, 2}, {}, {1, 1, 1, 1}, {}, {2, 2}, 1},
     {{2, 6, 6, 7}, {4, 3, 4, 3}, {}, {3, 1, 2, 2}, {}, {2, 3}, 2},
     {{1, 2, 5, 5}, {3, 2, 1, 1}, {}, {0, 2, 1, 0}, {}, {3, 2}, 1},
@@ -187,7 +187,7 @@ TEST(CpuPool, BackwardAddsGradientsOfOverlappingWindows) {
   EXPECT_EQ(dx[0].numbers(), (Numbers{0, 3, 0, 4}));
 }
 
-TEST(CpuPool, BackwardAcceptsIndicesOfOtherPlanesAndReportsInvalidOnes) {
+TEST(CpuPool, BackwardAcceptsAnyValidIndexAndReportsInvalidOnes) {
   const Tensor dy = f32({1, 2, 2}, {1, 2, 4, 8}), i = i64({1, 2, 2}, {2, 0, 1, 9});
   const int64_t shape[] = {1, 2, 2};
   const tenon_max_pool_backward_attrs attrs{sizeof attrs, shape, 3};
@@ -196,7 +196,7 @@ TEST(CpuPool, BackwardAcceptsIndicesOfOtherPlanesAndReportsInvalidOnes) {
   EXPECT_EQ(dx.record.index, 9);
 }
 
-TEST(CpuLoss, SparseCrossEntropyGivesLossAndLogProbabilities) {
+TEST(CpuLoss, SparseCrossEntropyReturnsLossAndLogProbabilities) {
   const Tensor logits = f32({2, 3}, {1, 2, 3, 0, 0, 0}), labels = i64({2}, {1, 0});
   const Launched y = cpu().run(TENON_OP_sparse_softmax_cross_entropy, nullptr, {logits, labels},
                                {f32({}, {}), f32({2, 3}, {})});

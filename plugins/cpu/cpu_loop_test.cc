@@ -214,7 +214,7 @@ TEST(CpuLoop, LoopWithTooManyLiveValuesIsRefused) {
   }
   const Tensor x = tenon_sdk::testing::f64({1, 2});
   EXPECT_EQ(cpu().run_loop(instructions, {x}, {82}, {x}).refusal,
-            "supports fewer values that are live at the same time");
+            "supports only loops with fewer values that are live at the same time");
   // 40 live values fit into a tile.
   instructions.erase(instructions.begin() + 40, instructions.begin() + 55);
   for (size_t i = 40; i < instructions.size(); ++i) instructions[i].inputs = {0, 1, 2};

@@ -15,7 +15,8 @@ using Instruction = Plugin::Instruction;
 
 constexpr uint32_t kReduces = TENON_LOOP_PER_ROW | TENON_LOOP_REDUCES;
 
-// A loop over rows. Stores the dtype of each value, and whether the value is per row.
+// Builds a loop over rows. Stores the dtype of each value, and whether the loop has one such value
+// per row or per element.
 class RowLoop {
  public:
   RowLoop(List sizes, uint32_t row_axes) : sizes_(std::move(sizes)), row_sizes_(sizes_) {
@@ -35,7 +36,8 @@ class RowLoop {
   const List& row_sizes() const { return row_sizes_; }
 
   uint32_t input(const Tensor& x) { return add_input(x, false); }
-  // Adds an input per row. Must be called after all inputs per element are added.
+  // Adds an input with one element per row. Must be called after all inputs with one element per
+  // loop element are added.
   uint32_t row_input(const Tensor& x) {
     ++rows_.n_inputs;
     return add_input(x, true);

@@ -30,9 +30,9 @@ struct Function {
   const char* name;
   uint32_t op;
   long double (*exact)(long double);
-  double low, high;  // Range of half of the arguments.
+  double low, high;  // Half of the arguments are random numbers in this range.
   double bound_f32, bound_f64;
-  // Allowed absolute errors near zeros of the function where terms cancel.
+  // Allowed absolute errors where terms cancel, near the zeros of the function.
   double absolute_f32 = 0, absolute_f64 = 0;
 };
 
@@ -59,8 +59,8 @@ long double exact_digamma(long double x) {
   constexpr int kSteps = 64;
   long double sum = 0;
   for (int k = 0; k < kSteps; ++k) sum += 1 / ((x + k) * (kRoot + k));
-  // Adds the difference of the asymptotic series log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4)
-  // - ... at `to` and at `from`.
+  // Adds the rest of the sum: the difference, between `to` and `from`, of the asymptotic series
+  // log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4) - ...
   const long double from = kRoot + kSteps, to = x + kSteps;
   const auto tail = [](long double y) {
     const long double u = 1 / (y * y);
@@ -122,8 +122,9 @@ constexpr Function kFunctions[] = {
 
 class Transcendental : public ::testing::TestWithParam<Function> {};
 
-// Special values are the first inputs. Of the others, half are in the function's range and half are
-// random bits. For negative inputs, an absolute error of `absolute` is allowed.
+// Expects errors of at most `bound` ulp for n inputs. The first inputs are special values. Of the
+// others, half are in the function's range and half are random bits. For negative inputs, an
+// absolute error of `absolute` is allowed, too.
 template <class T>
 void expect_within(const Function& function, double bound, double absolute, size_t n) {
   const T limits[] = {0,

@@ -18,7 +18,7 @@ namespace tenon_simd {
 namespace {
 
 // Returns a field of /proc/cpuinfo, or `otherwise` if there is none.
-std::string processor(const char* field, const char* otherwise) {
+std::string read_cpuinfo(const char* field, const char* otherwise) {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
     const size_t colon = line.find(": ");
@@ -60,8 +60,8 @@ Instance::Instance(const tenon_host* host, const tenon_instance_options& options
 
 tenon_device_properties Instance::describe() const {
   // Never destroyed: an application's static objects may open devices in their destructors.
-  static const std::string& name = *new std::string(processor("model name", kArchitecture));
-  static const std::string& vendor = *new std::string(processor("vendor_id", kArchitecture));
+  static const std::string& name = *new std::string(read_cpuinfo("model name", kArchitecture));
+  static const std::string& vendor = *new std::string(read_cpuinfo("vendor_id", kArchitecture));
   struct sysinfo system {};
   sysinfo(&system);
   return {.kind = TENON_DEVICE_CPU,

@@ -33,18 +33,19 @@ std::string plugin_folder() {
 
 // Looks up a function in `library` and in the libraries that it depends on.
 template <class F>
-bool find(void* library, const std::string& name, F*& out_function) {
+bool find_function(void* library, const std::string& name, F*& out_function) {
   out_function = reinterpret_cast<F*>(dlsym(library, name.c_str()));
   return out_function != nullptr;
 }
 
+// Looks up all functions of one precision; `prefix` is 's' or 'd'. Returns false if one is missing.
 template <class T>
 bool find_functions(void* library, char prefix, BlasFunctions<T>& out) {
   const auto lapack = [&](const char* name, auto& function) {
-    return find(library, prefix + std::string(name) + "_", function);
+    return find_function(library, prefix + std::string(name) + "_", function);
   };
   const auto blas = [&](const char* name, auto& function) {
-    return find(library, "cblas_" + (prefix + std::string(name)), function);
+    return find_function(library, "cblas_" + (prefix + std::string(name)), function);
   };
   return blas("gemm", out.gemm) && lapack("potrf", out.potrf) && lapack("syevd", out.syevd) &&
          lapack("gesdd", out.gesdd);
@@ -66,8 +67,8 @@ bool uses_widest_vectors(const std::string& core) {
   return !has_avx512() || (core != "Haswell" && core != "Zen");
 }
 
-// Calls a function that always takes a work buffer; products of small matrices may not. Returns
-// false if memory is exhausted.
+// Calls a function of OpenBLAS that always takes a work buffer, unlike products of small matrices.
+// Returns false if memory is exhausted.
 bool call_with_work_buffer(const Blas& blas) {
   const BlasCalls calls(blas);
   if (!calls) return false;
@@ -78,8 +79,9 @@ bool call_with_work_buffer(const Blas& blas) {
   return true;
 }
 
-// Whether the address space has room for OpenBLAS and a buffer. dlopen() does not report whether it
-// failed because memory was exhausted, in which case a later call may succeed.
+// Whether the address space has room for OpenBLAS and a buffer. This is checked before dlopen(),
+// which does not report whether it failed because memory was exhausted. If it was, a later call may
+// succeed.
 bool has_room() {
   constexpr size_t kRoom = size_t{400} << 20;
   void* const memory =
@@ -89,7 +91,8 @@ bool has_room() {
   return true;
 }
 
-OpenBlas load() {
+// Loads OpenBLAS. The result contains the reason if it cannot be used.
+OpenBlas load_openblas() {
   OpenBlas made;
   const auto refuse = [&](const std::string& reason) {
     made.text = "without OpenBLAS: " + reason;
@@ -109,10 +112,10 @@ OpenBlas load() {
   char* (*corename)() = nullptr;
   int (*parallel)() = nullptr;
   void (*set_threads)(int) = nullptr;
-  if (buffers == nullptr || !find(library, "openblas_get_config", config) ||
-      !find(library, "openblas_get_corename", corename) ||
-      !find(library, "openblas_get_parallel", parallel) ||
-      !find(library, "openblas_set_num_threads", set_threads) ||
+  if (buffers == nullptr || !find_function(library, "openblas_get_config", config) ||
+      !find_function(library, "openblas_get_corename", corename) ||
+      !find_function(library, "openblas_get_parallel", parallel) ||
+      !find_function(library, "openblas_set_num_threads", set_threads) ||
       !find_functions(library, 's', made.blas.float32) ||
       !find_functions(library, 'd', made.blas.float64)) {
     return refuse("libopenblas.so.0 lacks a function that the plugin needs");
@@ -143,6 +146,7 @@ OpenBlas load() {
   return made;
 }
 
+// Returns OpenBLAS, which the first call loads.
 const OpenBlas& openblas() {
   static constinit std::mutex mutex;
   static constinit std::atomic<const OpenBlas*> loaded{nullptr};
@@ -150,7 +154,7 @@ const OpenBlas& openblas() {
   const std::lock_guard guard(mutex);
   const OpenBlas* found = loaded.load(std::memory_order_relaxed);
   if (found == nullptr) {
-    found = new OpenBlas(load());  // Never destroyed.
+    found = new OpenBlas(load_openblas());  // Never destroyed.
     loaded.store(found, std::memory_order_release);
   }
   return *found;

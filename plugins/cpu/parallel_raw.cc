@@ -50,6 +50,7 @@ void start_threads(Arena& self) {
 
 }  // namespace
 
+// Creates an arena with this number of threads; 0: one for each core. NULL for a single thread.
 Arena* make_arena(unsigned threads) {
   const int cores = tbb::info::default_concurrency();
   const int wanted = threads == 0 ? cores : static_cast<int>(threads);
@@ -58,10 +59,12 @@ Arena* make_arena(unsigned threads) {
 
 void release_arena(Arena* arena) { delete arena; }
 
+// Returns the number of threads of an arena.
 unsigned arena_threads(const Arena* arena) { return arena == nullptr ? 1 : arena->threads; }
 
-// The loop is isolated: a thread that waits for its loop does not run tasks of other callers. Such
-// a task could use scratch memory or locks that the waiting thread already uses.
+// Calls function(data, i) for each i below n, on the threads of the arena. The loop is isolated: a
+// thread that waits for its loop does not run tasks of other callers. Such a task could use scratch
+// memory or locks that the waiting thread already uses.
 void raw_parallel_for(Arena* arena, int64_t n, void (*function)(void*, int64_t), void* data) {
   if (!arena->has_threads.load(std::memory_order_acquire)) start_threads(*arena);
   arena->arena.execute([&] {

@@ -77,7 +77,7 @@ TEST(CudaKernel, SortsLinesLongerThanABlock) {
   EXPECT_EQ(result[0].numbers(), expected);
 }
 
-// A block scans the line of 10000 elements in three tiles. One thread each scans the lines of 2
+// A block scans a line of 10000 elements in three tiles. A single thread scans a line of 2
 // elements.
 TEST(CudaKernel, ScansLongLinesByTilesAndShortOnesByThreads) {
   using namespace tenon_sdk::testing;

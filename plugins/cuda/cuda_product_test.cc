@@ -20,7 +20,7 @@ TEST_P(CudaProduct, SeveralTilesAndSplitsGiveTheExactSums) {
   // A transposed view of `a`, whose rows are not contiguous.
   const Tensor a = operand(GetParam(), {k, m}).as({m, k}, {1, m});
   const tenon_dtype dtype = GetParam();
-  Tensor y = sized(dtype, {m, n});
+  Tensor y = zero_tensor(dtype, {m, n});
   const Result result = bench.run(TENON_OP_matmul, nullptr, {a, operand(dtype, {k, n})}, {y});
   ASSERT_EQ(result.failure.message + result.refusal, "");
   Numbers expected;
@@ -258,7 +258,7 @@ TEST_P(CudaAttention, GivesTheWeightedMeans) {
       bench.run(TENON_OP_attention, &attrs,
                 {operand(dtype, {1, heads, queries, size}), operand(dtype, {1, 1, keys, size}),
                  operand(dtype, {1, 1, keys, columns}), shown_mask},
-                {sized(dtype, {1, heads, queries, columns})});
+                {zero_tensor(dtype, {1, heads, queries, columns})});
   ASSERT_EQ(result.failure.message + result.refusal, "");
   const double tolerance = dtype == TENON_FLOAT64   ? 1e-14
                            : dtype == TENON_FLOAT32 ? 2e-6

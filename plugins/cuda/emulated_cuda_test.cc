@@ -73,7 +73,7 @@ TEST_F(EmulatedCuda, BarriersOrderTheThreadsOfABlock) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(values[static_cast<size_t>(i)], 63 - i);
 }
 
-TEST_F(EmulatedCuda, ShufflesExchangeWithinAWarp) {
+TEST_F(EmulatedCuda, ShufflesExchangeValuesWithinAWarp) {
   EXPECT_EQ(
       run("p.x[t] = __shfl_down_sync(~0u, p.x[t], 1) * 1000 + __shfl_xor_sync(~0u, t, 3);", 64)
           .message,
@@ -83,7 +83,7 @@ TEST_F(EmulatedCuda, ShufflesExchangeWithinAWarp) {
   EXPECT_EQ(values[32], 33035);
 }
 
-TEST_F(EmulatedCuda, VotesReturnTheMaskOfLanes) {
+TEST_F(EmulatedCuda, VotesReturnTheMaskOfLanesThatVoteTrue) {
   EXPECT_EQ(run("p.x[t] = (int)__ballot_sync(~0u, t % 2) + (__any_sync(~0u, t == 5) ? 1 : 0);", 32)
                 .message,
             "");
@@ -104,11 +104,11 @@ TEST_F(EmulatedCuda, ReportsThreadsAtDifferentBarriers) {
             TENON_DEVICE_LOST);
 }
 
-TEST_F(EmulatedCuda, ReportsWritesAfterAnAllocation) {
+TEST_F(EmulatedCuda, ReportsWritesPastTheEndOfAnAllocation) {
   EXPECT_EQ(run("p.x[64 + t] = 1;", 1).code, TENON_DEVICE_LOST);
 }
 
-TEST_F(EmulatedCuda, ReportsWritesBeforeAnAllocation) {
+TEST_F(EmulatedCuda, ReportsWritesBeforeTheStartOfAnAllocation) {
   EXPECT_EQ(run("p.x[-1] = 1;", 1).code, TENON_DEVICE_LOST);
 }
 

@@ -61,7 +61,7 @@ struct LibraryCall {
 // Returns the device address of a view's first element; 0 if the operand is passed by value.
 uint64_t address_of(const tenon_view& view);
 // Returns the device address of the launch's error record; 0 if it has none.
-uint64_t record_of(const tenon_launch& launch);
+uint64_t error_record_address(const tenon_launch& launch);
 
 struct Dispatch {
   Function function;

@@ -22,8 +22,9 @@ namespace {
 constexpr tenon_features kProvides = TENON_FEATURE_HOST_BLOCKING | TENON_FEATURE_IEEE_DIV |
                                      TENON_FEATURE_IEEE_FMA | TENON_FEATURE_FLOAT64;
 
+// Transfers ownership of an object to the host, as an opaque handle.
 template <class Handle, class Object>
-void hand_out(Handle** out, std::unique_ptr<Object> made) {
+void set_out_handle(Handle** out, std::unique_ptr<Object> made) {
   *out = reinterpret_cast<Handle*>(made.release());
 }
 
@@ -32,7 +33,7 @@ tenon_error* create(const tenon_host* host, const tenon_instance_options* option
   *out_instance = nullptr;
   std::unique_ptr<Instance> made;
   if (tenon_error* error = Instance::create(host, *options, made)) return error;
-  hand_out(out_instance, std::move(made));
+  set_out_handle(out_instance, std::move(made));
   return nullptr;
 } catch (const std::exception& failure) {
   return tenon_sdk::Host(host).error(TENON_OUT_OF_MEMORY, failure.what());
@@ -60,7 +61,7 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   }
   std::unique_ptr<Device> made;
   if (tenon_error* error = Device::open(instance, instance.devices()[index], made)) return error;
-  hand_out(out_device, std::move(made));
+  set_out_handle(out_device, std::move(made));
   return nullptr;
 }
 
@@ -75,7 +76,7 @@ tenon_error* allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** ou
   *out_buffer = nullptr;
   std::unique_ptr<Buffer> made;
   if (tenon_error* error = from_c(device).memory().allocate(size, made)) return error;
-  hand_out(out_buffer, std::move(made));
+  set_out_handle(out_buffer, std::move(made));
   return nullptr;
 }
 
@@ -104,7 +105,7 @@ tenon_error* open_stream(tenon_device_p* device, tenon_stream_p** out_stream) {
   *out_stream = nullptr;
   auto made = std::make_unique<Stream>(from_c(device));
   if (tenon_error* error = made->open()) return error;
-  hand_out(out_stream, std::move(made));
+  set_out_handle(out_stream, std::move(made));
   return nullptr;
 }
 
@@ -114,7 +115,7 @@ tenon_error* record_event(tenon_stream_p* stream, tenon_event_p** out_event) {
   *out_event = nullptr;
   auto event = std::make_unique<EventRef>();
   if (tenon_error* error = from_c(stream).record_event(*event)) return error;
-  hand_out(out_event, std::move(event));
+  set_out_handle(out_event, std::move(event));
   return nullptr;
 }
 

@@ -15,7 +15,9 @@
 
 namespace tenon_fake {
 
+// Returns plugin `ref`, which computes for this plugin.
 const tenon_plugin& inner_plugin();
+// Returns the functions of plugin `ref`.
 inline const tenon_plugin_calls& inner() { return *inner_plugin().calls; }
 
 struct Instance {
@@ -37,12 +39,15 @@ struct Device {
 
   const Options& options() const { return instance.options; }
   const tenon_sdk::Host& host() const { return instance.host; }
+  // Returns the features that plugin `ref` provides, as far as the options enable them, and those
+  // that the options falsely claim.
   tenon_features features() const;
   // The current time in nanoseconds of the device's clock, which starts at one hour.
   uint64_t clock_ns() const;
   tenon_error* error(tenon_code code, const std::string& message) const {
     return instance.host.error(code, message);
   }
+  // Returns the error of every call after the device was lost.
   tenon_error* lost_error() const {
     return error(TENON_DEVICE_LOST, "the fake device was lost (option lose_at)");
   }

@@ -12,8 +12,8 @@ namespace tenon_fake {
 namespace {
 
 // Wraps a kernel of plugin `ref`; NULL stays NULL.
-tenon_error* wrap(Device& device, uint32_t op, tenon_kernel_p* kernel,
-                  tenon_kernel_p** out_kernel) {
+tenon_error* wrap_kernel(Device& device, uint32_t op, tenon_kernel_p* kernel,
+                         tenon_kernel_p** out_kernel) {
   if (!kernel) return nullptr;
   auto* const made = new (std::nothrow) Kernel{device, kernel, op};
   if (!made) {
@@ -24,6 +24,7 @@ tenon_error* wrap(Device& device, uint32_t op, tenon_kernel_p* kernel,
   return nullptr;
 }
 
+// Returns the kernel entry of plugin `ref` for an entry of this plugin.
 const tenon_kernel* inner_line(const tenon_kernel* line) {
   return inner_plugin().kernels + (line - kernels());
 }
@@ -43,10 +44,11 @@ tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
   own.line = inner_line(request->line);
   tenon_kernel_p* kernel = nullptr;
   tenon_error* error = own.line->prepare(device.device, &own, &kernel, out_traits, out_reason);
-  return error ? error : wrap(device, own.line->op, kernel, out_kernel);
+  return error ? error : wrap_kernel(device, own.line->op, kernel, out_kernel);
 }
 
-const std::vector<tenon_kernel>& list() {
+// Returns the kernel entries of plugin `ref`, with `prepare` replaced by the function above.
+const std::vector<tenon_kernel>& kernel_entries() {
   static const std::vector<tenon_kernel> lines = [] {
     const tenon_plugin& plugin = inner_plugin();
     std::vector<tenon_kernel> made(plugin.kernels, plugin.kernels + plugin.n_kernels);
@@ -58,9 +60,9 @@ const std::vector<tenon_kernel>& list() {
 
 }  // namespace
 
-const tenon_kernel* kernels() { return list().data(); }
+const tenon_kernel* kernels() { return kernel_entries().data(); }
 
-size_t count_kernels() { return list().size(); }
+size_t count_kernels() { return kernel_entries().size(); }
 
 tenon_error* prepare_loop(tenon_device_p* self, const tenon_loop_request* request,
                           tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
@@ -80,7 +82,7 @@ tenon_error* prepare_loop(tenon_device_p* self, const tenon_loop_request* reques
   }
   tenon_kernel_p* kernel = nullptr;
   tenon_error* error = inner().prepare_loop(device.device, &own, &kernel, out_traits, out_reason);
-  return error ? error : wrap(device, 0, kernel, out_kernel);
+  return error ? error : wrap_kernel(device, 0, kernel, out_kernel);
 }
 
 // ---- launches
@@ -123,20 +125,20 @@ Faults::Faults(Device& device, uint64_t n) : device_(device), first_(device.laun
   if (options.lose_at && first_ + n > options.lose_at) device.lost = true;
 }
 
-tenon_error* Faults::at_enqueue() const {
+tenon_error* Faults::enqueue_error() const {
   if (!refused_) return nullptr;
   const uint64_t number = device_.options().fail_enqueue;
   return device_.error(TENON_INTERNAL, "launch " + std::to_string(number) + " was refused");
 }
 
-tenon_error* Faults::at(uint64_t i) const {
+tenon_error* Faults::launch_error(uint64_t i) const {
   if (device_.lost) return device_.lost_error();
   const uint64_t number = first_ + i;
   if (number != device_.options().fail_launch) return nullptr;
   return device_.error(TENON_INTERNAL, "launch " + std::to_string(number) + " failed");
 }
 
-tenon_error* Faults::tell(tenon_error* error, void* work, uint64_t ticket) const {
+tenon_error* Faults::report_failure(tenon_error* error, void* work, uint64_t ticket) const {
   const Options& options = device_.options();
   if (!error || device_.lost || !options.asynchronous || options.silent) return error;
   device_.host().launch_failed(work, ticket, error);
@@ -147,17 +149,17 @@ tenon_error* launch(tenon_kernel_p* self, tenon_stream_p* where, const tenon_lau
   const Kernel& kernel = from_c(self);
   Stream& stream = from_c(where);
   const Faults faults(stream.device(), 1);
-  if (tenon_error* error = faults.at_enqueue()) return error;
+  if (tenon_error* error = faults.enqueue_error()) return error;
 
   const auto own = std::make_shared<OwnLaunch>(*given);
   own->locate();
   return stream.enqueue([&stream, faults, own, op = kernel.op, inner_kernel = kernel.kernel] {
-    tenon_error* error = faults.at(0);
+    tenon_error* error = faults.launch_error(0);
     if (!error) {
       const Options& options = stream.device().options();
       error = run(options, op, inner_kernel, stream.inner(), own->get());
     }
-    return faults.tell(error, own->get().work, own->get().ticket);
+    return faults.report_failure(error, own->get().work, own->get().ticket);
   });
 }
 

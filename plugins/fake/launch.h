@@ -14,13 +14,13 @@ class Faults {
   Faults(Device& device, uint64_t n);
 
   // Returns the error if option `fail_enqueue` refuses a launch of the group; NULL otherwise.
-  tenon_error* at_enqueue() const;
-  // Returns the error of launch `i` of the group, for the time when it runs; NULL if that launch
-  // does not fail.
-  tenon_error* at(uint64_t i) const;
+  tenon_error* enqueue_error() const;
+  // Returns the error with which launch `i` of the group fails when it runs; NULL if it does not
+  // fail.
+  tenon_error* launch_error(uint64_t i) const;
   // Reports a launch's error to the host by launch_failed, and returns NULL. Returns the error
   // instead if option `silent` is set, the device is synchronous, or the device is lost.
-  tenon_error* tell(tenon_error* error, void* work, uint64_t ticket) const;
+  tenon_error* report_failure(tenon_error* error, void* work, uint64_t ticket) const;
 
  private:
   Device& device_;

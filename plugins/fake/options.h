@@ -37,8 +37,8 @@ struct Options {
   uint64_t silent = 0;         // If not 0, only `notify` and `wait` report failed launches.
 
   // ---- faults in all launches of one op, given by its number (TENON_OP_*); 0: none ----
-  uint64_t overrun_op = 0;      // Launches of this op write one element after the end
-  uint64_t overrun_output = 0;  // of the output with this index.
+  uint64_t overrun_op = 0;      // Launches of this op write one element after an output's end.
+  uint64_t overrun_output = 0;  // Index of the output after whose end `overrun_op` writes.
   uint64_t leak_op = 0;         // Launches of this op leak 24 bytes of host memory.
   uint64_t swallow_op = 0;      // Launches of this op silently do nothing if malloc fails.
 };

@@ -32,16 +32,22 @@ class OwnLaunch {
   OwnLaunch(const OwnLaunch& other) : OwnLaunch(other.launch_) {}
   OwnLaunch& operator=(const OwnLaunch&) = delete;
 
+  // Returns the copied launch.
   const tenon_launch& get() const { return launch_; }
 
-  // ---- changes for a replay, before locate() is called
+  // ---- changes for a replay, made before the call of locate()
+  //
+  // Returns the number of operands: inputs, outputs and, if there is one, the workspace.
   size_t n_operands() const { return views_.size() + (launch_.workspace_size ? 1 : 0); }
+  // Moves operand `i` to the memory that the replay supplies for a slot, at `offset` bytes.
   void set_slot(size_t i, const tenon_slot& slot, uint64_t offset) {
     tenon_view& view = i < views_.size() ? views_[i] : launch_.workspace;
     view.buffer = slot.buffer;
     view.byte_offset = slot.byte_offset + offset;
   }
+  // Sets the value of operand `i`, which is passed by value.
   void set_value(size_t i, const tenon_element& value) { values_[i] = value; }
+  // Sets the error record of the launch to that of the replay.
   void set_record(const tenon_replay& replay) {
     launch_.record_buffer = replay.record_buffer;
     launch_.record_offset = replay.record_offset;
@@ -49,7 +55,7 @@ class OwnLaunch {
   }
 
   // Replaces the fake device's buffers by those of plugin `ref`, and sets the data pointers. The
-  // host may not have them, because the fake device's memory need not be host-visible.
+  // host does not set them if the fake device reports that its memory is not host-visible.
   void locate() {
     for (tenon_view& view : views_) locate(view);
     locate(launch_.workspace);
@@ -61,6 +67,7 @@ class OwnLaunch {
   }
 
  private:
+  // Appends a copy of an operand: its view, sizes, strides and, if it has no buffer, its value.
   void add(const tenon_view& given) {
     dims_.insert(dims_.end(), given.sizes, given.sizes + given.rank);
     dims_.insert(dims_.end(), given.strides, given.strides + given.rank);
@@ -72,6 +79,7 @@ class OwnLaunch {
     views_.push_back(given);
   }
 
+  // Replaces the buffer of one view and sets its data pointer.
   static void locate(tenon_view& view) {
     if (!view.buffer) return;
     const Buffer& buffer = from_c(view.buffer);

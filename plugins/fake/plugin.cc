@@ -110,6 +110,7 @@ tenon_error* describe_device(tenon_device_p* self, tenon_device_properties* out_
   return nullptr;
 }
 
+// Wraps a buffer of plugin `ref`. Releases the buffer if memory is exhausted.
 tenon_error* make_buffer(Device& device, tenon_buffer_p* buffer, uint64_t size,
                          tenon_buffer_p** out_buffer) {
   auto* const data = static_cast<std::byte*>(inner().map(buffer));
@@ -260,6 +261,7 @@ const tenon_sdk::Host& host_of(tenon_stream_p* stream) { return from_c(stream).d
 const tenon_sdk::Host& host_of(tenon_kernel_p* kernel) { return from_c(kernel).device.host(); }
 const tenon_sdk::Host& host_of(tenon_recording_p* recording) { return device_of(recording).host(); }
 
+// Counts a call, and returns an error if it is the one that option `fail_call` selects.
 tenon_error* injected_failure(Device& device) {
   const uint64_t n = ++device.calls;
   if (n != device.options().fail_call) return nullptr;
@@ -277,10 +279,10 @@ tenon_error* injected_failure(tenon_recording_p* recording) {
   return injected_failure(device_of(recording));
 }
 
-// A callback argument of a call that failed is destroyed. Other arguments need nothing.
+// Called for each argument of a failed call: destroys a callback. Other arguments need no action.
 template <class Argument>
-void end(const Argument&) {}
-void end(const tenon_done_callback& done) {
+void destroy_argument(const Argument&) {}
+void destroy_argument(const tenon_done_callback& done) {
   if (done.destroy) done.destroy(done.payload);
 }
 
@@ -301,7 +303,7 @@ struct Guarded<slot> {
       } catch (const std::exception& failure) {
         error = host_of(first).error(TENON_OUT_OF_MEMORY, failure.what());
       }
-      (end(rest), ...);
+      (destroy_argument(rest), ...);
       return error;
     } else {
       return slot(first, rest...);

@@ -24,7 +24,7 @@ struct Recording {
 Recording& from_c(tenon_recording_p* recording) { return *reinterpret_cast<Recording*>(recording); }
 
 // Returns a copy of the recorded launch with the operands of a replay.
-OwnLaunch launch_of(const Recording::Launch& recorded, const tenon_replay& replay) {
+OwnLaunch replayed_launch(const Recording::Launch& recorded, const tenon_replay& replay) {
   OwnLaunch launch = recorded.launch;
   for (size_t i = 0; i < recorded.operands.size(); ++i) {
     const tenon_recorded_operand& operand = recorded.operands[i];
@@ -65,20 +65,20 @@ tenon_error* replay(tenon_recording_p* self, tenon_stream_p* where, const tenon_
   const Recording& recording = from_c(self);
   Stream& stream = tenon_fake::from_c(where);
   const Faults faults(stream.device(), recording.launches.size());
-  if (tenon_error* error = faults.at_enqueue()) return error;
+  if (tenon_error* error = faults.enqueue_error()) return error;
 
   const auto launches = std::make_shared<std::vector<OwnLaunch>>();
   for (const Recording::Launch& each : recording.launches) {
-    launches->push_back(launch_of(each, *given));
+    launches->push_back(replayed_launch(each, *given));
   }
   return stream.enqueue([&stream, &recording, faults, launches, work = given->work,
                          ticket = given->ticket]() -> tenon_error* {
     for (size_t i = 0; i < launches->size(); ++i) {
-      tenon_error* error = faults.at(i);
+      tenon_error* error = faults.launch_error(i);
       if (!error) {
         error = inner().launch(recording.launches[i].kernel, stream.inner(), &(*launches)[i].get());
       }
-      if (error) return faults.tell(error, work, ticket);
+      if (error) return faults.report_failure(error, work, ticket);
     }
     return nullptr;
   });

@@ -6,6 +6,7 @@
 
 namespace tenon_fake {
 
+// Returns the device that made the recording.
 Device& device_of(tenon_recording_p* recording);
 tenon_error* record(tenon_device_p* device, const tenon_record_request* request,
                     tenon_recording_p** out_recording, tenon_string* out_reason);

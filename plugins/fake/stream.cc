@@ -19,7 +19,7 @@ void Event::wait() {
 Stream::Stream(Device& device, tenon_stream_p* inner)
     : device_(device), inner_(inner), number_(device.turns.open()) {
   try {
-    if (device.options().asynchronous) thread_ = std::thread([this] { run(); });
+    if (device.options().asynchronous) thread_ = std::thread([this] { run_thread(); });
   } catch (...) {
     device.turns.close(number_);
     throw;
@@ -54,7 +54,7 @@ void Stream::append(Job job, bool is_slow) {
   device_.turns.set_working(number_, true);
 }
 
-void Stream::run() {
+void Stream::run_thread() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return ending_ || !steps_.empty(); });
@@ -66,7 +66,7 @@ void Stream::run() {
     if (const uint64_t us = step.is_slow ? device_.options().delay_us : 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(us));
     }
-    if (device_.options().out_of_order) device_.turns.wait_for_later(number_);
+    if (device_.options().out_of_order) device_.turns.wait_for_turn(number_);
     perform(step.job);
     lock.lock();
     busy_ = false;

@@ -17,6 +17,7 @@ namespace tenon_fake {
 // An event: one stream records it, and other streams wait for it.
 class Event {
  public:
+  // Marks the event as reached and wakes all threads in wait().
   void signal();
   void wait();
 
@@ -35,6 +36,7 @@ class Stream {
   ~Stream();
 
   Device& device() const { return device_; }
+  // Returns the stream of plugin `ref` that executes the work.
   tenon_stream_p* inner() const { return inner_; }
   uint64_t number() const { return number_; }  // Identifies the stream in Turns.
 
@@ -52,9 +54,13 @@ class Stream {
     bool is_slow;  // Whether the option delay_us applies to this job.
   };
 
-  void run();
+  // Runs on the stream's thread: performs jobs until the stream is closed.
+  void run_thread();
+  // Adds a job that the thread of the stream performs. `is_slow`: see Step.
   void append(Job job, bool is_slow = true);
+  // Runs a job and stores the error that it returns.
   void perform(const Job& job);
+  // Returns the first error that was not reported yet, and marks it as reported.
   tenon_error* take_failure();
 
   Device& device_;

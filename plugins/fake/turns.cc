@@ -29,7 +29,7 @@ void Turns::set_blocked(uint64_t stream, bool waits_for_event) {
   changed_.notify_all();
 }
 
-void Turns::wait_for_later(uint64_t stream) {
+void Turns::wait_for_turn(uint64_t stream) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] {
     return std::none_of(streams_.upper_bound(stream), streams_.end(), [](const auto& later) {

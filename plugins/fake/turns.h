@@ -13,13 +13,16 @@ namespace tenon_fake {
 class Turns {
  public:
   uint64_t open();  // Registers a stream and returns its number. Only this function allocates.
+  // Removes a stream.
   void close(uint64_t stream);
 
+  // Records whether a stream has work.
   void set_working(uint64_t stream, bool has_work);
+  // Records whether a stream waits for an event.
   void set_blocked(uint64_t stream, bool waits_for_event);
 
   // Blocks until no stream that was opened after `stream` can run.
-  void wait_for_later(uint64_t stream);
+  void wait_for_turn(uint64_t stream);
 
  private:
   struct State {

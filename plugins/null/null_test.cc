@@ -24,7 +24,7 @@ TEST(NullPlugin, CopiesFromAnyStrides) {
   EXPECT_FALSE(y.overran);
 }
 
-TEST(NullPlugin, FillsWithAValueFromMemoryOrByValue) {
+TEST(NullPlugin, FillAcceptsAValueInMemoryOrPassedByValue) {
   const Tensor two = f64({}, {2});
   EXPECT_EQ(plugin().run(TENON_OP_fill, nullptr, {two}, {f64({2}, {})})[0].numbers(),
             (Numbers{2, 2}));

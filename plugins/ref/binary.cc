@@ -63,6 +63,7 @@ W power(W base, W exponent) {
   return static_cast<W>(result);
 }
 
+// Returns the function of an op on integers; NULL if the op has none.
 template <class W>
 Function<W> int_function(uint32_t op) {
   switch (op) {
@@ -102,7 +103,7 @@ Function<W> int_function(uint32_t op) {
       return [](W a, W b) { return a | b; };
     case TENON_OP_bitwise_xor:
       return [](W a, W b) { return a ^ b; };
-    // A negative shift count acts like one that is at least the bit width.
+    // A negative shift count has the same effect as one that is at least the bit width.
     case TENON_OP_shift_left:
       return [](W a, W b) {
         const bool beyond = static_cast<uint64_t>(b) > 63;
@@ -128,8 +129,9 @@ W floor_mod(W a, W b) {
   return (truncated < 0) != (b < 0) ? truncated + b : truncated;
 }
 
-// The floor of the exact quotient. Rounding a / b to an integer may be off by one; the sign of the
-// exact remainder shows in which direction. If `a` is infinite, the result is NaN.
+// Returns the floor of the exact quotient. Rounding a / b to an integer gives a number that differs
+// from it by at most 1, and the sign of the exact remainder determines the correction. If `a` is
+// infinite, the result is NaN.
 template <class W>
 W floor_divide(W a, W b) {
   const W quotient = a / b;
@@ -145,6 +147,8 @@ W floor_divide(W a, W b) {
   return whole == 0 ? std::copysign(whole, quotient) : whole;
 }
 
+// Returns the function of an op on floats whose result is exact or rounded once; NULL for other
+// ops.
 template <class W>
 Function<W> exact_function(uint32_t op) {
   switch (op) {
@@ -173,6 +177,7 @@ Function<W> exact_function(uint32_t op) {
   }
 }
 
+// Returns the function of a transcendental op, to be computed in a wider float; NULL for other ops.
 template <class W>
 Function<W> wide_function(uint32_t op) {
   switch (op) {
@@ -192,6 +197,7 @@ Function<W> wide_function(uint32_t op) {
   }
 }
 
+// Prepares an op on floats in the type that its accuracy requires.
 template <class T>
 Prepared float_kernel(uint32_t op) {
   if (const auto exact = exact_function<Exact<T>>(op)) return map_kernel<T, T>(exact);

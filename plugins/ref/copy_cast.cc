@@ -19,7 +19,7 @@ To convert(From x) {
     using Limits = std::numeric_limits<To>;
     if (std::isnan(x)) return 0;
     const From whole = std::trunc(x);
-    // From may not represent Limits::max(), but it represents the next power of two.
+    // From may lack the precision for Limits::max(), but Limits::max() + 1 is a power of two.
     if (whole < static_cast<From>(Limits::min())) return Limits::min();
     if (whole >= std::ldexp(static_cast<From>(1), Limits::digits)) return Limits::max();
     return static_cast<To>(whole);
@@ -35,16 +35,19 @@ using Load = W (*)(const void* x, int64_t at);
 template <class W>
 using Store = void (*)(void* y, int64_t at, W value);
 
+// Reads element `at` of an array of From.
 template <class From>
 Exact<From> load(const void* x, int64_t at) {
   return widen<Exact<From>>(static_cast<const From*>(x)[at]);
 }
 
+// Converts `value` to To and stores it as element `at`.
 template <class To, class W>
 void store(void* y, int64_t at, W value) {
   static_cast<To*>(y)[at] = convert<To>(value);
 }
 
+// Prepares a cast from the dtype that `load` reads to dtype `to`.
 template <class W>
 Prepared cast_kernel(Load<W> load, tenon_dtype to) {
   Store<W> store_to = nullptr;

@@ -18,7 +18,7 @@ using tenon_sdk::Walk;
 
 // Converts a possibly negative index to one in [0, bound). If it is out of range, reports it and
 // returns -1.
-int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
+int64_t checked_index(const tenon_launch& launch, int64_t index, int64_t bound) {
   const int64_t found = tenon_sdk::wrap(index, bound);
   if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
   return found;
@@ -50,7 +50,7 @@ struct Tuples {
   bool add_offset(int64_t at, const int64_t* strides, int64_t& offset) const {
     for (size_t j = 0; j < size; ++j) {
       const int64_t step = launch.inputs[1].strides[rank] * static_cast<int64_t>(j);
-      const int64_t i = checked(launch, index[at + step], x.sizes[first + j]);
+      const int64_t i = checked_index(launch, index[at + step], x.sizes[first + j]);
       if (i < 0) return false;
       offset += i * strides[first + j];
     }
@@ -60,7 +60,7 @@ struct Tuples {
 
 // Copies x to the output, before updates are applied.
 template <class T>
-void copy_first(const tenon_launch& launch) {
+void copy_input_to_output(const tenon_launch& launch) {
   const tenon_view& in = launch.inputs[0];
   const tenon_view& out = launch.outputs[0];
   const T* x = data<const T>(in);
@@ -132,7 +132,7 @@ Prepared scatter_kernel(tenon_dtype dtype, int32_t reduction, Make&& make) {
     const auto scatter = make(Type<T>());
     return tenon_sdk::kernel(kTraits, [=](const tenon_launch& launch) {
       const tenon_view& out = launch.outputs[0];
-      copy_first<T>(launch);
+      copy_input_to_output<T>(launch);
       if constexpr (kIsFloat<T>) {
         if (reduction == TENON_SCATTER_REDUCTION_ADD) {
           Sums<T> sums(out);
@@ -165,7 +165,7 @@ Prepared prepare_gather(const Request& request) {
       if (tenon_sdk::count(launch.outputs[0]) == 0) return;
       outer.elements([&](const auto& out) {
         picks.elements([&](const auto& pick) {
-          const int64_t i = checked(launch, index[pick[0]], in.sizes[axis]);
+          const int64_t i = checked_index(launch, index[pick[0]], in.sizes[axis]);
           inner.elements([&](const auto& at) {
             *y++ = i < 0 ? T{} : x[out[0] + i * in.strides[axis] + at[0]];
           });
@@ -190,7 +190,7 @@ Prepared prepare_gather_elements(const Request& request) {
       others.values[axis] = 0;
       const Walk<2> walk(indices.rank, indices.sizes, {strides_of(indices), others.values});
       walk.elements([&](const auto& at) {
-        const int64_t i = checked(launch, index[at[0]], in.sizes[axis]);
+        const int64_t i = checked_index(launch, index[at[0]], in.sizes[axis]);
         *y++ = i < 0 ? T{} : x[at[1] + i * in.strides[axis]];
       });
     });
@@ -236,7 +236,7 @@ Prepared prepare_scatter_elements(const Request& request) {
       const Walk<3> walk(indices.rank, indices.sizes,
                          {strides_of(indices), strides_of(updates), others.values});
       walk.elements([&](const auto& at) {
-        const int64_t i = checked(launch, index[at[0]], out.sizes[axis]);
+        const int64_t i = checked_index(launch, index[at[0]], out.sizes[axis]);
         if (i < 0) return;
         put(at[2] + i * out.strides[axis], u[at[1]]);
       });

@@ -11,6 +11,7 @@ namespace {
 using tenon_sdk::data;
 using tenon_sdk::dispatch;
 
+// Returns the size of the window along three spatial axes.
 Spatial taps_of(const int64_t* kernel_shape, size_t n, size_t rank) {
   Spatial taps = {{1, 1, 1}};
   Window::set(taps, kernel_shape, n, rank);
@@ -71,7 +72,7 @@ Prepared prepare_max_pool(const Request& request) {
   });
 }
 
-// Padding elements are zero.
+// Sums the windows. Padding counts as zero.
 Prepared prepare_window_sum(const Request& request) {
   const auto attrs = request.attrs<tenon_window_sum_attrs>();
   const auto rank = request.input(0).rank;

@@ -33,6 +33,7 @@ struct Parts {
   }
 };
 
+// Returns the bit mask of the axes. An empty list stands for all axes.
 uint32_t mask_of(const int64_t* axes, size_t n_axes, size_t rank) {
   if (n_axes == 0) return (1u << rank) - 1;
   uint32_t mask = 0;
@@ -46,9 +47,9 @@ struct Reduction {
   W (*join)(W, W);
 };
 
-// max or min. The result is NaN if any element is NaN.
+// The reduction for max or min. Its result is NaN if any element is NaN.
 template <class T>
-Reduction<Exact<T>> extreme(bool is_max) {
+Reduction<Exact<T>> max_or_min(bool is_max) {
   using W = Exact<T>;
   using Limits = std::numeric_limits<std::conditional_t<kIsFloat<T>, double, T>>;
   const W low =
@@ -58,6 +59,7 @@ Reduction<Exact<T>> extreme(bool is_max) {
   return {high, [](W a, W b) { return a != a || a < b ? a : b; }};
 }
 
+// Prepares a reduction of the axes of `mask`.
 template <class T, class W>
 Prepared reduce_kernel(uint32_t mask, Reduction<W> reduction) {
   return tenon_sdk::kernel(kTraits, [mask, reduction](const tenon_launch& launch) {
@@ -75,7 +77,8 @@ Prepared reduce_kernel(uint32_t mask, Reduction<W> reduction) {
   });
 }
 
-// argmax or argmin: the index of the first NaN, or else of the first extreme element.
+// Prepares argmax or argmin. The result is the index of the first NaN or, without NaN, of the first
+// extreme element.
 template <class T>
 Prepared arg_kernel(size_t axis, bool is_max) {
   using W = Exact<T>;
@@ -112,7 +115,7 @@ Prepared prepare_reduce(const Request& request) {
     if (op == TENON_OP_prod) {
       return reduce_kernel<T, W>(mask, {1, [](W a, W b) { return a * b; }});
     }
-    return reduce_kernel<T>(mask, extreme<T>(op == TENON_OP_max));
+    return reduce_kernel<T>(mask, max_or_min<T>(op == TENON_OP_max));
   });
 }
 

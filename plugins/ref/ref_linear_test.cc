@@ -51,7 +51,7 @@ TEST(RefIndex, GatherElementsReadsOneElementPerIndex) {
   EXPECT_EQ(y.record.index, 5);
 }
 
-TEST(RefIndex, GatherNdSupportsTuplesWithAndWithoutBatch) {
+TEST(RefIndex, GatherNdSupportsIndexTuplesWithAndWithoutBatchAxes) {
   auto attrs = make_attrs<tenon_gather_nd_attrs>();
   const Tensor x = f32({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Tensor pairs = i64({2, 2}, {0, 1, -1, 0});
@@ -65,7 +65,7 @@ TEST(RefIndex, GatherNdSupportsTuplesWithAndWithoutBatch) {
   EXPECT_EQ(y.record.bound, 2);
 }
 
-TEST(RefIndex, ScatterElementsKeepsTheLastUpdateAndDropsInvalidOnes) {
+TEST(RefIndex, ScatterElementsKeepsTheLastUpdateAndDropsUpdatesOutOfRange) {
   auto attrs = make_attrs<tenon_scatter_elements_attrs>();
   const Tensor x = f32({1, 2, 3}), indices = i64({1, 1, 9, -1}), updates = f32({10, 20, 30, 40});
   const Launched y = run(TENON_OP_scatter_elements, {x, indices, updates}, {f32({3}, {})}, &attrs);
@@ -74,7 +74,7 @@ TEST(RefIndex, ScatterElementsKeepsTheLastUpdateAndDropsInvalidOnes) {
   EXPECT_EQ(y.record.bound, 3);
 }
 
-TEST(RefIndex, ScatterElementsReducesDuplicates) {
+TEST(RefIndex, ScatterElementsReducesUpdatesWithEqualIndices) {
   auto attrs = make_attrs<tenon_scatter_elements_attrs>();
   const Tensor x = i8({100, 2}), indices = i32({0, 0, 1}), updates = i8({20, 30, -3});
   const auto reduced = [&](int32_t reduction) {

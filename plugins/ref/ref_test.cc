@@ -30,7 +30,7 @@ TEST(RefUnary, BitwiseNotFlipsBitsOfIntegersAndNegatesBool) {
   EXPECT_NUMBERS(call(TENON_OP_bitwise_not, {boolean({true, false})}, boolean({2}, {})), 0, 1);
 }
 
-TEST(RefUnary, AnyNonzeroByteIsTrue) {
+TEST(RefUnary, EveryNonzeroByteOfABoolIsTrue) {
   Tensor x = u8({0, 1, 2, 255});
   x.dtype = TENON_BOOL;
   EXPECT_NUMBERS(call(TENON_OP_logical_not, {x}, boolean({4}, {})), 1, 0, 0, 0);
@@ -69,7 +69,7 @@ TEST(RefUnary, HalfTypesRoundOnce) {
   EXPECT_NUMBERS(call(TENON_OP_exp, {bf16({1})}, bf16({1}, {})), 2.71875);
 }
 
-TEST(RefUnary, SupportsScalarsByValueAndEmptyTensors) {
+TEST(RefUnary, SupportsScalarsPassedByValueAndEmptyTensors) {
   EXPECT_NUMBERS(call(TENON_OP_neg, {f32({}, {3})}, f32({}, {})), -3);
   EXPECT_NUMBERS(call(TENON_OP_neg, {by_value(f32({}, {3}))}, f32({}, {})), -3);
   EXPECT_TRUE(call(TENON_OP_neg, {f32({2, 0}, {})}, f32({2, 0}, {})).bytes.empty());
@@ -178,14 +178,14 @@ TEST(RefTernary, ClipAppliesTheLowerBoundFirstAndPropagatesNan) {
                  kNaN, kNaN, 2);
 }
 
-TEST(RefTernary, WherePropagatesNoNanFromTheOtherOperand) {
+TEST(RefTernary, WhereIgnoresNanInTheOperandThatIsNotSelected) {
   const Tensor condition = boolean({true, false}), x = f64({1, kNaN}), y = f64({kNaN, 2});
   EXPECT_NUMBERS(call(TENON_OP_where, {condition, x, y}, f64({2}, {})), 1, 2);
 }
 
 // ---- create, copy, cast
 
-TEST(RefCreate, FillRepeatsAValueFromMemoryOrByValue) {
+TEST(RefCreate, FillAcceptsAValueInMemoryOrPassedByValue) {
   EXPECT_NUMBERS(call(TENON_OP_fill, {i8({}, {7})}, i8({2, 2}, {})), 7, 7, 7, 7);
   EXPECT_NUMBERS(call(TENON_OP_fill, {by_value(f64({}, {0.1}))}, f64({2}, {})), 0.1, 0.1);
 }
@@ -299,7 +299,7 @@ TEST(RefMove, ConcatJoinsAlongAnyAxis) {
   EXPECT_NUMBERS(call(TENON_OP_concat, {b, b}, i8({4, 2}, {}), &attrs), 2, 3, 5, 6, 2, 3, 5, 6);
 }
 
-TEST(RefMove, PadAddsAndANegativePadCrops) {
+TEST(RefMove, PositivePadsAddElementsAndNegativePadsRemoveThem) {
   auto attrs = make_attrs<tenon_pad_attrs>();
   const List pads = {1, -1, 0, 2};
   SET_LIST(attrs, pads, pads);
@@ -308,14 +308,14 @@ TEST(RefMove, PadAddsAndANegativePadCrops) {
   EXPECT_NUMBERS(call(TENON_OP_pad, {x, none()}, out, &attrs), 0, 0, 0, 0, 2, 3, 0, 0);
 }
 
-TEST(RefMove, PadThatCropsAllLeavesOnlyPadding) {
+TEST(RefMove, PadThatRemovesAllElementsLeavesOnlyPadding) {
   auto attrs = make_attrs<tenon_pad_attrs>();
   const List pads = {-5, 4};
   SET_LIST(attrs, pads, pads);
   EXPECT_NUMBERS(call(TENON_OP_pad, {f32({1, 2, 3}), f32({}, {9})}, f32({2}, {}), &attrs), 9, 9);
 }
 
-TEST(RefMove, DynamicSlicesAreClamped) {
+TEST(RefMove, DynamicSliceStartsAreClamped) {
   auto attrs = make_attrs<tenon_dynamic_slice_attrs>();
   const List sizes = {1, 2};
   SET_LIST(attrs, sizes, sizes);
@@ -327,7 +327,7 @@ TEST(RefMove, DynamicSlicesAreClamped) {
   EXPECT_NUMBERS(call(TENON_OP_dynamic_slice, {turned, i64({1, 0})}, out, &attrs), 2, 5);
 }
 
-TEST(RefMove, DynamicUpdatesAreClamped) {
+TEST(RefMove, DynamicUpdateStartsAreClamped) {
   const Tensor x = i8({2, 3}, {1, 2, 3, 4, 5, 6}), update = i8({1, 2}, {8, 9});
   EXPECT_NUMBERS(call(TENON_OP_dynamic_update_slice, {x, update, i64({1, 5})}, x), 1, 2, 3, 4, 8,
                  9);

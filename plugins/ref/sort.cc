@@ -15,8 +15,8 @@ using tenon_sdk::data;
 using tenon_sdk::strides_of;
 using tenon_sdk::Walk;
 
-// Whether `a` comes before `b` in sorted order. NaN comes last, also in descending order. Equal
-// elements do not precede each other.
+// Whether `a` comes before `b` in sorted order. NaN comes last, also in descending order. Returns
+// false for equal elements.
 template <class T>
 bool precedes(T a, T b, bool descending) {
   const auto x = widen<Exact<T>>(a), y = widen<Exact<T>>(b);

@@ -29,7 +29,8 @@ Function<W> int_function(uint32_t op) {
   }
 }
 
-// Functions with exact or correctly rounded results.
+// Returns the function of an op on floats whose result is exact or correctly rounded; NULL for
+// other ops.
 template <class W>
 Function<W> exact_function(uint32_t op) {
   switch (op) {
@@ -110,6 +111,7 @@ W trigamma(W x) {
   return series + recurrence;
 }
 
+// Returns the function of a transcendental op, to be computed in a wider float; NULL for other ops.
 template <class W>
 Function<W> wide_function(uint32_t op) {
   switch (op) {

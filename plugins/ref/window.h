@@ -87,6 +87,7 @@ struct Window {
     return true;
   }
 
+  // Stores values per spatial axis in `to`. Leading axes that the tensor lacks keep their value.
   static void set(Spatial& to, const int64_t* values, size_t n_values, size_t rank) {
     const size_t missing = kSpatial + 2 - rank;
     for (size_t i = 0; i < n_values; ++i) to.at[missing + i] = values[i];

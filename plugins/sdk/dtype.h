@@ -13,11 +13,13 @@ namespace tenon_sdk {
 
 namespace detail {
 
+// Returns the bits of a float.
 inline uint32_t bits_of(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
+// Returns the float with these bits.
 inline float float_of(uint32_t bits) {
   float x;
   std::memcpy(&x, &bits, sizeof x);
@@ -59,6 +61,7 @@ inline uint16_t half_bits(float x) {
   return static_cast<uint16_t>(sign | half);
 }
 
+// Returns the value of the float16 with these bits.
 inline float half_value(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
   const uint32_t exponent = (bits >> 10) & 0x1fu;
@@ -71,6 +74,7 @@ inline float half_value(uint16_t bits) {
   return detail::float_of(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 
+// Rounds to bfloat16, ties to even; every NaN becomes a quiet NaN.
 inline uint16_t bfloat16_bits(float x) {
   const uint32_t bits = detail::bits_of(x);
   if (x != x) return static_cast<uint16_t>((bits >> 16) | 0x40u);
@@ -142,6 +146,7 @@ inline constexpr tenon_dtype kDTypeOf<float> = TENON_FLOAT32;
 template <>
 inline constexpr tenon_dtype kDTypeOf<double> = TENON_FLOAT64;
 
+// Returns the size of an element in bytes.
 inline size_t size_of(tenon_dtype dtype) {
   return static_cast<size_t>(TENON_DTYPE_BITS(dtype)) * TENON_DTYPE_LANES(dtype) / 8;
 }
@@ -196,6 +201,7 @@ Result dispatch(Types<T, Rest...>, tenon_dtype dtype, F&& f) {
   if (dtype == kDTypeOf<T>) return f(Type<T>{});
   return dispatch<Result>(Types<Rest...>{}, dtype, f);
 }
+// The first type of a list, for use in decltype only.
 template <class T, class... Rest>
 Type<T> first_of(Types<T, Rest...>);
 }  // namespace detail

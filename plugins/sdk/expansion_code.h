@@ -8,9 +8,9 @@
 // code must obey these rules:
 //
 //   - Each operation on floats rounds once, to nearest, ties to even. Division and square root may
-//     be off by 2.5 ulp. Nothing is contracted, reassociated, or simplified as if there were no
-//     infinities, NaN or negative zero. Subnormals are preserved, unless the device declares
-//     TENON_FEATURE_FLUSH_TO_ZERO.
+//     have errors of up to 2.5 ulp. Nothing is contracted, reassociated, or simplified as if there
+//     were no infinities, NaN or negative zero. Subnormals are preserved, unless the device
+//     declares TENON_FEATURE_FLUSH_TO_ZERO.
 //   - Ints wrap around. Shift counts are below the width.
 //   - Both sides of a `where` are computed. The one not selected may be anything, including NaN.
 //   - The operand of to_int may be any float. If it is not an integer in range, the result is
@@ -30,13 +30,14 @@ namespace tenon_sdk {
 
 // The opcodes, by number of operands. `round` rounds to the nearest integer, ties to even.
 // `where(c, a, b)` returns a if c is true, and b otherwise, with unchanged bits. int_shift_right is
-// arithmetic and uint_shift_right is logical. int_less and to_float treat ints as signed.
+// arithmetic and uint_shift_right is logical. int_less and to_float treat ints as signed. as_int
+// and as_float reinterpret the bits, while to_int and to_float convert the value.
 // clang-format off
 #define TENON_EXPANSION_OPCODES(UNARY, BINARY, TERNARY)                                           \
   BINARY(add) BINARY(sub) BINARY(mul) BINARY(div)           /* floats -> float */                 \
   UNARY(neg) UNARY(abs) UNARY(sqrt) UNARY(round)            /* float -> float */                  \
-  BINARY(equal) BINARY(not_equal) BINARY(less)              /* floats -> bool; of NaN all are */  \
-  BINARY(less_equal) BINARY(greater) BINARY(greater_equal)  /* false but not_equal */             \
+  BINARY(equal) BINARY(not_equal) BINARY(less)              /* floats -> bool; if an operand */   \
+  BINARY(less_equal) BINARY(greater) BINARY(greater_equal)  /* is NaN, only not_equal is true */  \
   TERNARY(where)                                            /* bool, floats -> float */           \
   BINARY(int_add) BINARY(int_sub) BINARY(int_mul)           /* ints -> int */                     \
   BINARY(int_and) BINARY(int_or) BINARY(int_xor)                                                  \
@@ -45,8 +46,8 @@ namespace tenon_sdk {
   BINARY(int_not_equal) BINARY(int_less)                    /* ints -> bool */                    \
   TERNARY(int_where)                                        /* bool, ints -> int */               \
   BINARY(logical_and) BINARY(logical_or) UNARY(logical_not) /* bools -> bool */                   \
-  UNARY(as_int) UNARY(to_int)                               /* float -> int: bits; value */       \
-  UNARY(as_float) UNARY(to_float)                           /* int -> float: bits; value */
+  UNARY(as_int) UNARY(to_int)                               /* float -> int (bits; value) */      \
+  UNARY(as_float) UNARY(to_float)                           /* int -> float (bits; value) */
 // clang-format on
 
 enum class ExpansionOpcode : uint8_t {
@@ -69,8 +70,8 @@ struct Expansion {
   // true: floats are double and ints have 64 bits. false: floats are float and ints have 32 bits.
   bool is_double;
   uint16_t n_inputs;
-  std::span<const uint64_t> constants;      // Bits of floats; 32-bit floats are in the
-  std::span<const uint64_t> int_constants;  // lower half.
+  std::span<const uint64_t> constants;      // Bits of floats; those of 32 bits in the lower half.
+  std::span<const uint64_t> int_constants;  // Bits of ints; those of 32 bits in the lower half.
   std::span<const ExpansionInstruction> instructions;
 };
 

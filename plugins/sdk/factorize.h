@@ -102,7 +102,7 @@ struct Loops {
     turns.set_identity();
     if (!make_orthogonal(columns, turns)) return false;
     for (int64_t i = 0; i < columns.rows(); ++i) s.push_back(std::sqrt(dot(columns, i, i)));
-    const std::vector<int64_t> order = ascending(s);
+    const std::vector<int64_t> order = ascending_order(s);
     const int64_t k = x.columns();
     Matrix left(k, x.rows());
     for (int64_t i = 0; i < k; ++i) {
@@ -113,7 +113,7 @@ struct Loops {
       for (int64_t j = 0; j < x.rows(); ++j) {
         left(i, j) = length > 0 ? columns(from, j) / length : W{0};
       }
-      if (!(length > 0)) complete(left, i);
+      if (!(length > 0)) complete_orthonormal_row(left, i);
     }
     u = left.transposed();
     return true;
@@ -131,7 +131,7 @@ struct Loops {
     vectors.set_identity();
     if (!make_diagonal(x, vectors)) return false;
     for (int64_t i = 0; i < n; ++i) w.push_back(x(i, i));
-    const std::vector<int64_t> order = ascending(w);
+    const std::vector<int64_t> order = ascending_order(w);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t from = order[static_cast<size_t>(i)];
       w[static_cast<size_t>(i)] = x(from, from);
@@ -151,6 +151,7 @@ struct Loops {
     return epsilon;
   }();
 
+  // Swaps rows i and k.
   static void swap_rows(Matrix& a, int64_t i, int64_t k) {
     for (int64_t j = 0; i != k && j < a.columns(); ++j) std::swap(a(i, j), a(k, j));
   }
@@ -178,13 +179,15 @@ struct Loops {
     return swaps;
   }
 
+  // Returns the dot product of rows i and k.
   static W dot(const Matrix& a, int64_t i, int64_t k) {
     W sum = 0;
     for (int64_t j = 0; j < a.columns(); ++j) sum += a(i, j) * a(k, j);
     return sum;
   }
 
-  static std::vector<int64_t> ascending(const std::vector<W>& values) {
+  // Returns the indices of the values, from the smallest value to the largest.
+  static std::vector<int64_t> ascending_order(const std::vector<W>& values) {
     std::vector<int64_t> order(values.size());
     std::iota(order.begin(), order.end(), int64_t{0});
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
@@ -256,6 +259,8 @@ struct Loops {
     return false;
   }
 
+  // Rotates x until all elements off the diagonal are negligible, and applies the rotations to
+  // `vectors`. Returns false if this does not converge.
   static bool make_diagonal(Matrix& x, Matrix& vectors) {
     const int64_t n = x.rows();
     W squares = 0;
@@ -281,7 +286,7 @@ struct Loops {
   // Replaces row i by a unit vector that is orthogonal to all rows before it. Subtracts from each
   // standard basis vector its projections on these rows, and takes the first whose remainder is
   // long enough.
-  static void complete(Matrix& rows, int64_t i) {
+  static void complete_orthonormal_row(Matrix& rows, int64_t i) {
     const int64_t n = rows.columns();
     for (int64_t unit = 0; unit < n; ++unit) {
       for (int64_t j = 0; j < n; ++j) rows(i, j) = j == unit ? 1 : 0;

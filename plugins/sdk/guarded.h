@@ -47,7 +47,7 @@ class Guard {
       } catch (const std::exception& failure) {
         error = host_among(parameters...).error(TENON_INTERNAL, failure.what());
       }
-      (end(parameters), ...);
+      (destroy_argument(parameters), ...);
       return error;
     }
   };
@@ -62,9 +62,10 @@ class Guard {
     }
   }
 
+  // Called for each argument of a failed call: destroys a callback. Other arguments need no action.
   template <class Argument>
-  static void end(const Argument&) {}
-  static void end(const tenon_done_callback& done) {
+  static void destroy_argument(const Argument&) {}
+  static void destroy_argument(const tenon_done_callback& done) {
     if (done.destroy) done.destroy(done.payload);
   }
 };

@@ -17,7 +17,9 @@ namespace tenon_sdk {
   ((object).struct_size >=           \
    (offsetof(std::decay_t<decltype(object)>, field) + sizeof((object).field)))
 
+// Returns a C struct that refers to the same characters.
 inline tenon_string to_c(std::string_view text) { return {text.data(), text.size()}; }
+// Returns a view of the characters of a C string struct.
 inline std::string_view text(tenon_string string) { return {string.data, string.size}; }
 
 // Copies `filled` to a caller whose version of the struct may be shorter. Writes at most
@@ -43,6 +45,7 @@ class Host {
   void release(tenon_error* error) const {
     if (TENON_SDK_HAS(*table_, release_error)) table_->release_error(error);
   }
+  // Returns the code of an error.
   tenon_code code(const tenon_error* error) const {
     return TENON_SDK_HAS(*table_, error_code) ? table_->error_code(error) : TENON_INTERNAL;
   }

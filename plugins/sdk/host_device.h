@@ -51,6 +51,7 @@ struct HostDevice {
   std::atomic<uint64_t> peak{0};
   std::atomic<uint64_t> allocations{0};
 
+  // Creates an error.
   tenon_error* error(tenon_code code, std::string_view message) const {
     return instance.host.error(code, message);
   }
@@ -131,6 +132,7 @@ inline tenon_error* describe_device(tenon_device_p* device,
   }
 }
 
+// Creates the handle of a buffer. `imported`: the caller owns the memory at `data`.
 inline tenon_error* make_buffer(HostDevice& device, void* data, uint64_t size, bool imported,
                                 tenon_buffer_p** out_buffer) {
   auto* buffer =

@@ -25,7 +25,9 @@ namespace tenon_sdk {
 class Kernel {
  public:
   virtual ~Kernel() = default;
+  // Enqueues one launch on the stream.
   virtual tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const = 0;
+  // Returns the bytes of temporary memory that a launch of these sizes needs.
   virtual uint64_t workspace(const tenon_launch&) const { return 0; }
 };
 using KernelPtr = std::unique_ptr<Kernel>;
@@ -81,6 +83,7 @@ struct Prepared {
   tenon_error* error = nullptr;
 };
 
+// Returns a refusal with this reason.
 template <size_t size>
 Prepared refuse(const char (&reason)[size]) {
   return {.reason = {reason, size - 1}};
@@ -107,7 +110,8 @@ class FunctionKernel final : public Kernel {
 
 }  // namespace detail
 
-// Makes a kernel from a function of the launch. What the function captures is the kernel's state.
+// Makes a kernel from a function of the launch. The captures of the function are the
+// kernel's state.
 template <class Function>
 Prepared kernel(uint32_t traits, Function function) {
   using Made = detail::FunctionKernel<Function>;

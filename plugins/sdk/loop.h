@@ -26,8 +26,8 @@ class LoopRequest {
   size_t n_outputs() const { return request_.n_outputs; }
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
   const tenon_loop_instruction& instruction(size_t i) const { return request_.instructions[i]; }
-  // The request of the anchor kernel whose epilogue this loop is; NULL if there is none. Its result
-  // is the value that follows the inputs.
+  // If this loop is the epilogue of an anchor kernel, returns the request for that kernel,
+  // otherwise NULL. The result of the anchor is the value that follows the inputs.
   const tenon_kernel_request* anchor() const {
     return TENON_SDK_HAS(request_, anchor) ? request_.anchor : nullptr;
   }
@@ -42,10 +42,12 @@ class LoopRequest {
     if (anchor() != nullptr) return anchor()->outputs[0].rank;
     return n_inputs() > 0 ? input(0).rank : uint16_t{0};
   }
+  // Whether a value has one element per row.
   bool is_per_row(size_t value) const {
     if (value < n_inputs()) return value >= n_inputs() - request_.n_row_inputs;
     return value >= first_result() && (instruction_at(value).flags & TENON_LOOP_PER_ROW) != 0;
   }
+  // Whether instruction `i` is a reduction along the rows.
   bool reduces(size_t i) const { return (instruction(i).flags & TENON_LOOP_REDUCES) != 0; }
   // Whether instruction `i` is elementwise over rows: it reads per-row values and UNIFORM inputs,
   // and its result has one element per row.
@@ -84,6 +86,7 @@ class LoopRequest {
   Prepared prepare_anchor() const { return prepare(*anchor()); }
 
  private:
+  // Calls the prepare function of the requested kernel entry.
   Prepared prepare(const tenon_kernel_request& request) const {
     Prepared prepared;
     tenon_kernel_p* kernel = nullptr;
@@ -93,9 +96,11 @@ class LoopRequest {
     prepared.traits = traits.flags;
     return prepared;
   }
+  // Returns the instruction whose result is this value.
   const tenon_loop_instruction& instruction_at(size_t value) const {
     return request_.instructions[value - first_result()];
   }
+  // Describes a dense operand with the rank of the loop.
   tenon_operand dense(tenon_dtype dtype) const {
     return {.dtype = dtype, .rank = rank(), .strides = TENON_STRIDES_DENSE};
   }
@@ -108,6 +113,7 @@ class LoopRequest {
 // memory. Simple enough to verify by reading, but no faster than separate launches.
 class StepByStep final : public Kernel {
  public:
+  // Prepares the kernels of all instructions. Refuses loops that one of them does not support.
   static Prepared prepare(const LoopRequest& request) {
     auto made = std::make_unique<StepByStep>();
     uint32_t traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
@@ -115,7 +121,7 @@ class StepByStep final : public Kernel {
       Prepared anchor = request.prepare_anchor();
       if (!anchor.kernel) return anchor;
       if (anchor.traits & TENON_KERNEL_WORKSPACE)
-        return refuse("does not support ops that need a workspace in a loop");
+        return refuse("does not support loops with an op that needs a workspace");
       traits &= anchor.traits;
       made->anchor_.kernel = std::move(anchor.kernel);
       made->anchor_.n_inputs = request.anchor()->n_inputs;
@@ -125,7 +131,7 @@ class StepByStep final : public Kernel {
       Prepared step = request.step(i, false);
       if (!step.kernel) return step;
       if (step.traits & TENON_KERNEL_WORKSPACE)
-        return refuse("does not support ops that need a workspace in a loop");
+        return refuse("does not support loops with an op that needs a workspace");
       const tenon_loop_instruction& given = request.instruction(i);
       const bool repeats = !request.is_on_rows(i) &&
                            std::any_of(given.inputs, given.inputs + given.n_inputs,
@@ -179,7 +185,7 @@ class StepByStep final : public Kernel {
         if (value.is_per_row == step.is_on_rows) continue;
         inputs[k].sizes = (step.is_on_rows ? rows : elements).sizes;
         if (step.is_on_rows) continue;  // The input is UNIFORM: its zero strides fit rows, too.
-        strides[k] = along_rows(value.view);
+        strides[k] = strides_along_rows(value.view);
         inputs[k].strides = strides[k].data();
         inputs[k].strides_class = TENON_STRIDES_STRIDED;
       }
@@ -230,7 +236,7 @@ class StepByStep final : public Kernel {
   };
 
   // Strides that broadcast a per-row value along the row: 0 along the row axes.
-  Strides along_rows(const tenon_view& value) const {
+  Strides strides_along_rows(const tenon_view& value) const {
     Strides strides = {};
     for (size_t axis = 0; axis < value.rank; ++axis) {
       if ((row_axes_ >> axis & 1) == 0) strides[axis] = value.strides[axis];

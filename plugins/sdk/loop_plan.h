@@ -27,10 +27,12 @@ struct LoopPlan {
   uint32_t row_axes = 0;
 
   bool is_input(uint32_t value) const { return value < inputs.size(); }
+  // Returns the instruction whose result is this value.
   const Instruction& producer(uint32_t value) const { return instructions[value - inputs.size()]; }
   tenon_dtype dtype(uint32_t value) const {
     return is_input(value) ? inputs[value].dtype : producer(value).dtype;
   }
+  // Whether a value has one element per row of the loop.
   bool is_per_row(uint32_t value) const {
     return is_input(value) ? inputs[value].is_per_row : producer(value).is_per_row;
   }

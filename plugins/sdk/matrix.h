@@ -82,6 +82,7 @@ class DenseMatrix {
     }
     return result;
   }
+  // Sets all elements to those of the identity matrix.
   void set_identity() {
     std::fill(elements_.begin(), elements_.end(), W{0});
     for (int64_t i = 0; i < std::min(rows_, columns_); ++i) (*this)(i, i) = 1;
@@ -102,12 +103,14 @@ class DenseMatrix {
     }
     return true;
   }
+  // Returns the largest magnitude of an element.
   W largest() const {
     W most = 0;
     for (const W& element : elements_) most = std::max<W>(most, std::abs(element));
     return most;
   }
 
+  // Copies all elements to a view of the same size.
   template <class T>
   void store(const MatrixView<T>& to) const {
     for (int64_t i = 0; i < rows_; ++i) {

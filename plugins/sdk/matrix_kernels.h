@@ -18,6 +18,7 @@ struct MatrixKernels {
 
   F factorisations{};
 
+  // Stores the Cholesky factor of matrix number `index`, upper or lower.
   void cholesky(const tenon_launch& launch, int64_t index, bool upper) const {
     MatrixView<const T> x(launch.inputs[0], index);
     MatrixView<T> y(launch.outputs[0], index);
@@ -50,6 +51,7 @@ struct MatrixKernels {
     solution.store(y);
   }
 
+  // Solves a x = b for pair number `index` of operands.
   void solve(const tenon_launch& launch, int64_t index) const {
     Matrix a(MatrixView<const T>(launch.inputs[0], index));
     Matrix solution(MatrixView<const T>(launch.inputs[1], index));
@@ -57,6 +59,7 @@ struct MatrixKernels {
     solution.store(MatrixView<T>(launch.outputs[0], index));
   }
 
+  // Stores the determinant of matrix number `index`.
   void det(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     W product = W{NAN};
@@ -67,6 +70,7 @@ struct MatrixKernels {
     data<T>(launch.outputs[0])[index] = static_cast<T>(product);
   }
 
+  // Stores the sign and the log of the magnitude of the determinant of matrix number `index`.
   void slogdet(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     W sign = W{NAN}, log = sign;
@@ -105,6 +109,7 @@ struct MatrixKernels {
     r.store(MatrixView<T>(launch.outputs[1], index));
   }
 
+  // Stores the singular values and vectors of matrix number `index`.
   void svd(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     const int64_t rank = std::min(x.rows(), x.columns());
@@ -128,6 +133,7 @@ struct MatrixKernels {
     vh.store(MatrixView<T>(launch.outputs[2], index));
   }
 
+  // Stores the eigenvalues and eigenvectors of symmetric matrix number `index`.
   void eigh(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     x.clear_above();
@@ -181,6 +187,7 @@ struct MatrixKernels {
     for (int64_t j = 0; j < a.columns(); ++j) a(row, j) = 0 - a(row, j);
   }
 
+  // Stores a vector in a dense operand of vectors, as the one with this index.
   static void store_vector(const std::vector<W>& values, const tenon_view& view, int64_t index) {
     T* to = data<T>(view) + index * static_cast<int64_t>(values.size());
     for (size_t i = 0; i < values.size(); ++i) to[i] = static_cast<T>(values[i]);

@@ -56,6 +56,7 @@ struct Tensor {
     return result;
   }
 
+  // Returns a copy of all elements, in the order of memory.
   template <class T>
   std::vector<T> elements() const {
     std::vector<T> result(bytes.size() / sizeof(T));
@@ -302,19 +303,22 @@ class Plugin {
       .log = log,
   };
 
+  // Exits the program with a message unless `ok`.
   static void require(bool ok, const char* what) {
     if (ok) return;
     const char* why = dlerror();
     std::fprintf(stderr, "%s: %s\n", what, why != nullptr ? why : "");
     std::exit(1);
   }
+  // Exits the program with the message of the error, unless it is NULL.
   static void require(tenon_error* error) {
     if (error == nullptr) return;
     std::fprintf(stderr, "error %d: %s\n", error_code(error), error_message(error).data);
     std::exit(1);
   }
 
-  static tenon_stride_class class_of(const Tensor& tensor) {
+  // Returns the stride class of a tensor.
+  static tenon_stride_class stride_class_of(const Tensor& tensor) {
     if (tensor.dtype == TENON_DTYPE_NONE) return TENON_STRIDES_ABSENT;
     bool dense = true, uniform = true;
     const DenseStrides row_major(tensor.sizes.size(), tensor.sizes.data());
@@ -332,7 +336,7 @@ class Plugin {
       tenon_operand operand = {};
       operand.dtype = tensor.dtype;
       operand.rank = static_cast<uint16_t>(tensor.sizes.size());
-      operand.strides = class_of(tensor);
+      operand.strides = stride_class_of(tensor);
       result.push_back(operand);
     }
     return result;
@@ -345,7 +349,7 @@ class Plugin {
     view.rank = static_cast<uint16_t>(tensor.sizes.size());
     view.sizes = tensor.sizes.data();
     view.strides = tensor.strides.data();
-    view.strides_class = class_of(tensor);
+    view.strides_class = stride_class_of(tensor);
     if (tensor.dtype == TENON_DTYPE_NONE) return view;
     const auto first = static_cast<uint64_t>(tensor.offset) * size_of(tensor.dtype);
     if (tensor.by_value) {
@@ -363,7 +367,8 @@ class Plugin {
     return view;
   }
 
-  static bool guards_hold(const std::byte* memory, size_t size) {
+  // Whether the guard bytes before and after the `size` bytes of a tensor are unchanged.
+  static bool are_guards_intact(const std::byte* memory, size_t size) {
     for (size_t i = 0; i < kGuard; ++i) {
       if (memory[i] != std::byte{0xcd} || memory[kGuard + size + i] != std::byte{0xcd})
         return false;
@@ -395,7 +400,7 @@ class Plugin {
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto* memory = static_cast<const std::byte*>(calls().map(out[i].buffer));
       std::vector<std::byte>& bytes = launched.outputs[i].bytes;
-      launched.overran = launched.overran || !guards_hold(memory, bytes.size());
+      launched.overran = launched.overran || !are_guards_intact(memory, bytes.size());
       if (!bytes.empty()) std::memcpy(bytes.data(), memory + kGuard, bytes.size());
     }
     for (const tenon_view& view : in) {

@@ -9,6 +9,7 @@
 
 namespace tenon_sdk {
 
+// Returns the number of elements of a shape.
 inline int64_t count(size_t rank, const int64_t* sizes) {
   int64_t n = 1;
   for (size_t i = 0; i < rank; ++i) n *= sizes[i];
@@ -16,6 +17,7 @@ inline int64_t count(size_t rank, const int64_t* sizes) {
 }
 inline int64_t count(const tenon_view& view) { return count(view.rank, view.sizes); }
 
+// Whether an optional operand was passed.
 inline bool is_present(const tenon_view& view) { return view.dtype != TENON_DTYPE_NONE; }
 
 // Pointer to the view's first element.
@@ -100,6 +102,7 @@ class Walk {
   }
 
  private:
+  // Appends an axis, or merges it with the previous one if no operand has a gap between them.
   void push(int64_t size, const Offsets& step) {
     if (rank_ > 0) {
       bool merges = true;

@@ -57,6 +57,7 @@ class BlasCalls {
 
   // False if memory is exhausted. The BLAS functions must not be called then.
   explicit operator bool() const { return blas_ != nullptr; }
+  // Throws std::bad_alloc if memory is exhausted.
   void require() const {
     if (blas_ == nullptr) throw std::bad_alloc();
   }

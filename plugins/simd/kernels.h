@@ -43,6 +43,7 @@ class Instance : public tenon_sdk::Instance {
   const Blas* (*find_blas)() = nullptr;
 };
 
+// Returns the instance of the plugin to which the device belongs.
 inline const Instance& instance_of(tenon_device_p* device) {
   return static_cast<const Instance&>(tenon_sdk::from_c(device).instance);
 }
@@ -50,7 +51,7 @@ inline const Instance& instance_of(const Request& request) { return instance_of(
 inline const Pool& pool_of(tenon_device_p* device) { return instance_of(device).pool; }
 inline const Pool& pool_of(const Request& request) { return pool_of(request.device()); }
 
-// Every kernel accepts any layout and is deterministic.
+// Traits of all kernels: they accept inputs with any strides and are deterministic.
 inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
 // Traits of kernels that read all inputs at an index before they write the output at that index.
 inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
@@ -79,6 +80,7 @@ auto dispatch_bits(tenon_dtype dtype, F&& f) {
   }
 }
 
+// Whether the op has an optional input `i`.
 inline bool has_input(const Request& request, size_t i) {
   return i < request.n_inputs() && request.input(i).strides != TENON_STRIDES_ABSENT;
 }

@@ -20,6 +20,7 @@ class Pool {
 
   unsigned threads() const { return arena_threads(arena_); }
 
+  // Calls body(task) for each task of [0, n_tasks), in parallel.
   template <class Body>  // void(int64_t task)
   void parallel_for(int64_t n_tasks, const Body& body) const {
     if (n_tasks <= 1 || arena_ == nullptr) {
@@ -61,6 +62,7 @@ class Pool {
   }
 
  private:
+  // Calls body(begin, end) for the ranges of length `step` of [0, n), in parallel.
   template <class Body>
   void run_ranges(int64_t n, int64_t step, const Body& body) const {
     parallel_for((n + step - 1) / step, [&](int64_t task) {
@@ -69,6 +71,7 @@ class Pool {
     });
   }
 
+  // Calls function(data, i) for each i of [0, n) on the threads of the arena.
   void run(int64_t n, void (*function)(void*, int64_t), void* data) const;
 
   Arena* arena_;

@@ -21,6 +21,7 @@ using namespace tenon_sdk::host_device;
 
 inline constexpr auto prepare_loop = tenon_sdk::prepare_loop<tenon_simd::prepare_loop>;
 
+// Runs independent tasks of the host on the threads of the pool.
 inline void run_tasks(tenon_stream_p* stream, const tenon_tasks* tasks) {
   const auto& instance = static_cast<const Instance&>(tenon_sdk::from_c(stream).device.instance);
   instance.pool.parallel_for(static_cast<int64_t>(tasks->n), [&](int64_t i) {

@@ -7,7 +7,8 @@
 
 namespace tenon_vulkan {
 
-// Float controls that shaders request for one width (VkPhysicalDeviceFloatControlsProperties).
+// Float controls that shaders of one float width may request, as the device reports them in
+// VkPhysicalDeviceFloatControlsProperties.
 struct FloatControls {
   bool preserves_signed_zero_inf_nan;
   bool preserves_denorms;
@@ -25,7 +26,7 @@ inline constexpr uint32_t kLocalSize = 64;
 // silently ends loops after 65,535 iterations, and GPU drivers abort long shaders.
 inline constexpr uint32_t kMaxIterations = 32768;
 
-// Maximum number of elements that a shader can count: indices have 32 bits, and loops may compute
+// Maximum number of elements that a shader can index: indices have 32 bits, and loops may compute
 // indices slightly beyond the last element.
 inline constexpr uint32_t kMaxCount = ~uint32_t{0} - (uint32_t{1} << 23);
 
@@ -41,9 +42,9 @@ struct Capabilities {
   // Maximum size of an operand at any offset, in bytes. A binding begins at an aligned offset, up
   // to 255 bytes before the operand.
   uint64_t bindable_bytes() const { return max_operand_bytes - 256; }
-  bool texels;  // Every operand range can also be bound as a texel buffer of four-word texels.
-  uint64_t max_iterations;  // Total number of loop iterations after which the driver silently ends
-                            // an invocation's loops.
+  bool texels;  // Every operand can also be bound as a texel buffer with texels of four words.
+  // Total number of loop iterations after which the driver silently ends an invocation's loops.
+  uint64_t max_iterations;
   // Maximum number of multiplications in a dispatch of a matrix product; a batch is submitted when
   // it reaches this number. Drivers report the device as lost if one submission runs for seconds.
   uint64_t max_products_per_submission;

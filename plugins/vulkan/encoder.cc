@@ -6,7 +6,7 @@
 namespace tenon_vulkan {
 namespace {
 
-uint64_t bytes_of(tenon_dtype dtype) {
+uint64_t element_bytes(tenon_dtype dtype) {
   return uint64_t{TENON_DTYPE_BITS(dtype)} * TENON_DTYPE_LANES(dtype) / 8;
 }
 
@@ -17,6 +17,7 @@ struct Extent {
   bool is_empty = false;
 };
 
+// Returns the extent of a view by its sizes and strides.
 Extent extent_of(const tenon_view& view) {
   Extent extent;
   for (uint16_t axis = 0; axis < view.rank; ++axis) {
@@ -100,7 +101,7 @@ Operand operand_of(const tenon_launch& launch, uint32_t number) {
   const bool is_written = number >= launch.n_inputs;
   const tenon_view& view =
       is_written ? launch.outputs[number - launch.n_inputs] : launch.inputs[number];
-  const uint64_t size = bytes_of(view.dtype);
+  const uint64_t size = element_bytes(view.dtype);
   if (view.buffer == nullptr) return {number, nullptr, view.data, 0, size, 0, is_written};
   const Extent extent = extent_of(view);
   const int64_t n = extent.is_empty ? 0 : extent.most + 1;

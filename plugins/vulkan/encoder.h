@@ -48,8 +48,8 @@ tenon_error* check_count(tenon_device_p* device, int64_t n);
 // Like check_count(), for the size of each axis of a launch.
 tenon_error* check_axes(tenon_device_p* device, const tenon_launch& launch);
 
-// Makes a shader with entry point `main` and `n_operands` operands; the operands in the mask
-// `texels` are bound as texel buffers. The device caches pipelines by SPIR-V.
+// Makes the pipeline of a shader with entry point `main` and `n_operands` operands. The operands in
+// the mask `texels` are bound as texel buffers. The device caches pipelines by SPIR-V.
 tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spirv,
                            uint32_t n_operands, PipelineRef* out_pipeline, uint32_t texels = 0);
 
@@ -73,9 +73,10 @@ Operand operand_of(const tenon_launch& launch, uint32_t number);
 bool is_aligned_to_four(const Operand& operand, tenon_dtype dtype);
 // Returns the operands of all present inputs, followed by those of all outputs.
 std::vector<Operand> operands_of(const tenon_launch& launch);
+// Returns the launch's workspace as an operand.
 Operand workspace_of(const tenon_launch& launch);
-// Returns the launch's error record as an operand. If the launch has none, returns scratch memory
-// that is never read.
+// Returns the launch's error record as an operand. If the launch has none, returns an operand by
+// value, which shaders may write and nobody reads.
 Operand record_of(const tenon_launch& launch);
 
 struct Dispatch {
@@ -84,16 +85,17 @@ struct Dispatch {
   std::span<const uint32_t> words;  // The kernel's own parameters.
   std::array<uint32_t, 3> groups;   // If one of them is 0, nothing is dispatched.
   uint64_t products = 0;            // Number of multiplications, if they dominate the cost.
-  // Number of loop iterations of an invocation, over all loops, per index that it processes; 0:
-  // unknown. Only dispatches with a known number may be coalesced. Their groups must have
-  // kLocalSize invocations and use no shared memory.
+  // Number of loop iterations of an invocation, summed over all loops, for each index that it
+  // processes; 0: unknown. A dispatch may be coalesced only if the number is known. Its groups then
+  // have kLocalSize invocations and use no shared memory.
   uint64_t iterations = 0;
-  // If `iterations` is known: the number of indices of spirv::Code::for_each, which any number of
-  // groups can process; 0: the number of groups is fixed.
+  // If `iterations` is known: number of indices over which spirv::Code::for_each() iterates, so
+  // that any number of groups can process them. 0: the number of groups is fixed.
   uint64_t n = 0;
 };
 
-// Receives dispatches in order. The writes of earlier dispatches are visible to later ones.
+// Receives the dispatches of a kernel in order. The writes of a dispatch are visible to later
+// dispatches.
 class Encoder {
  public:
   virtual ~Encoder() = default;

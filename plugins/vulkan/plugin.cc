@@ -22,7 +22,8 @@ constexpr tenon_features kProvides = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_
                                      TENON_FEATURE_IMPORT_HOST | TENON_FEATURE_FLUSH_TO_ZERO |
                                      TENON_FEATURE_FLOAT64;
 
-tenon_features arithmetic_of(const Capabilities& capabilities) {
+// Returns the numeric features of devices with these capabilities.
+tenon_features numeric_features_of(const Capabilities& capabilities) {
   const bool keeps = capabilities.controls32.preserves_denorms &&
                      (!capabilities.float64 || capabilities.controls64.preserves_denorms);
   return (keeps ? 0 : TENON_FEATURE_FLUSH_TO_ZERO) |
@@ -30,7 +31,7 @@ tenon_features arithmetic_of(const Capabilities& capabilities) {
 }
 
 template <class Handle, class Object>
-void hand_out(Handle** out, std::unique_ptr<Object> made) {
+void set_out_handle(Handle** out, std::unique_ptr<Object> made) {
   *out = reinterpret_cast<Handle*>(made.release());
 }
 
@@ -39,7 +40,7 @@ tenon_error* create(const tenon_host* host, const tenon_instance_options* option
   *out_instance = nullptr;
   std::unique_ptr<Instance> made;
   if (tenon_error* error = Instance::create(host, *options, made)) return error;
-  hand_out(out_instance, std::move(made));
+  set_out_handle(out_instance, std::move(made));
   return nullptr;
 } catch (const std::exception& failure) {
   return tenon_sdk::Host(host).error(TENON_OUT_OF_MEMORY, failure.what());
@@ -67,7 +68,7 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   }
   std::unique_ptr<Device> made;
   if (tenon_error* error = Device::open(instance, instance.devices()[index], made)) return error;
-  hand_out(out_device, std::move(made));
+  set_out_handle(out_device, std::move(made));
   return nullptr;
 }
 
@@ -75,7 +76,8 @@ void close_device(tenon_device_p* device) { delete &from_c(device); }
 
 tenon_error* describe_device(tenon_device_p* self, tenon_device_properties* out_properties) {
   const Device& device = from_c(self);
-  tenon_sdk::fill_struct(out_properties, device.describe(arithmetic_of(device.capabilities())));
+  tenon_sdk::fill_struct(out_properties,
+                         device.describe(numeric_features_of(device.capabilities())));
   return nullptr;
 }
 
@@ -83,7 +85,7 @@ tenon_error* allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** ou
   *out_buffer = nullptr;
   std::unique_ptr<Buffer> made;
   if (tenon_error* error = from_c(device).memory().allocate(size, made)) return error;
-  hand_out(out_buffer, std::move(made));
+  set_out_handle(out_buffer, std::move(made));
   return nullptr;
 }
 
@@ -99,7 +101,7 @@ tenon_error* import_host(tenon_device_p* device, void* data, uint64_t size,
   *out_buffer = nullptr;
   std::unique_ptr<Buffer> made;
   if (tenon_error* error = from_c(device).memory().import(data, size, made)) return error;
-  hand_out(out_buffer, std::move(made));
+  set_out_handle(out_buffer, std::move(made));
   return nullptr;
 }
 
@@ -120,7 +122,7 @@ tenon_error* open_stream(tenon_device_p* device, tenon_stream_p** out_stream) {
   *out_stream = nullptr;
   auto made = std::make_unique<Stream>(from_c(device));
   if (tenon_error* error = made->open()) return error;
-  hand_out(out_stream, std::move(made));
+  set_out_handle(out_stream, std::move(made));
   return nullptr;
 }
 
@@ -130,17 +132,18 @@ tenon_error* record_event(tenon_stream_p* stream, tenon_event_p** out_event) {
   *out_event = nullptr;
   auto number = std::make_unique<uint64_t>();
   if (tenon_error* error = from_c(stream).record_event(*number)) return error;
-  hand_out(out_event, std::move(number));
+  set_out_handle(out_event, std::move(number));
   return nullptr;
 }
 
-uint64_t* number_of(tenon_event_p* event) { return reinterpret_cast<uint64_t*>(event); }
+// An event of the plugin interface is a pointer to its batch number.
+uint64_t* batch_number_of(tenon_event_p* event) { return reinterpret_cast<uint64_t*>(event); }
 
 tenon_error* wait_event(tenon_stream_p* stream, tenon_event_p* event) {
-  return from_c(stream).wait_event(*number_of(event));
+  return from_c(stream).wait_event(*batch_number_of(event));
 }
 
-void release_event(tenon_event_p* event) { delete number_of(event); }
+void release_event(tenon_event_p* event) { delete batch_number_of(event); }
 
 tenon_error* notify(tenon_stream_p* stream, tenon_done_callback done) {
   return from_c(stream).notify(done);
@@ -172,7 +175,7 @@ tenon_error* record(tenon_device_p* device, const tenon_record_request* request,
   for (size_t i = 0; i < request->n_launches; ++i) {
     if (tenon_error* error = made->add(request->launches[i])) return error;
   }
-  hand_out(out_recording, std::move(made));
+  set_out_handle(out_recording, std::move(made));
   return nullptr;
 }
 

@@ -137,7 +137,7 @@ void make_one_pipeline(const std::filesystem::path& cache) {
   give_of_driver = std::exchange(functions_of(bench).GetPipelineCacheData, give);
   PipelineRef pipeline;
   EXPECT_SUCCESS(make_pipeline(bench.device(), add_shader(), 3, &pipeline));
-  EXPECT_SUCCESS(from_c(bench.device()).pipelines().makers().require(*pipeline));
+  EXPECT_SUCCESS(from_c(bench.device()).pipelines().compiler().require(*pipeline));
 }
 
 // Returns the initial data that the driver receives if a run opens this device's cache file.

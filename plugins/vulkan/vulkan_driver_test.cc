@@ -134,7 +134,7 @@ TEST(VulkanInstance, RejectsUnknownOptions) {
   EXPECT_TRUE(says(failure, "device, gpu_ways, loader")) << failure.message;
 }
 
-TEST(VulkanInstance, RejectsASwitchThatIsNeitherOnNorOff) {
+TEST(VulkanInstance, RejectsABooleanOptionThatIsNeither0Nor1) {
   const Failure failure = TestDevice::try_create(Settings{{"visible", "perhaps"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "'perhaps', but must be 0 or 1")) << failure.message;
@@ -409,7 +409,7 @@ TEST(VulkanMemory, BuffersDoNotOverlapForAnyOrderOfReleases) {
   }
 }
 
-TEST(VulkanMemory, AllErrorsAreReleased) { EXPECT_EQ(count_errors(), 0u); }
+TEST(VulkanMemory, EarlierTestsReleasedAllErrors) { EXPECT_EQ(count_errors(), 0u); }
 
 }  // namespace
 }  // namespace tenon_vulkan::testing

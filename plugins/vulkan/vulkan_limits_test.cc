@@ -70,7 +70,7 @@ class VulkanBroadcast : public ::testing::Test {
   const Queue queue_{bench_};
 };
 
-// Shaders count with 32 bits.
+// Shaders count elements with 32 bits.
 TEST_F(VulkanBroadcast, MoreElementsThanShadersCountAreUnimplemented) {
   const tenon_sum_attrs attrs = TENON_SUM_ATTRS_DEFAULT;
   const Memory memory(bench_, 4), result(bench_, 4);
@@ -127,7 +127,7 @@ TEST_F(VulkanBroadcast, SumsOfMoreTermsThanAShaderCanCountAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, MoreUpdatesThanShadersCountAreUnimplemented) {
+TEST_F(VulkanBroadcast, ScatterOfMoreUpdatesThanShadersCountIsUnimplemented) {
   tenon_scatter_nd_attrs attrs = TENON_SCATTER_ND_ATTRS_DEFAULT;
   attrs.reduction = TENON_SCATTER_REDUCTION_ADD;
   const Memory memory(bench_, 24), result(bench_, 4);

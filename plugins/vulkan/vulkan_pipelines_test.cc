@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto kLimit = std::chrono::seconds(20);
 
-// Blocks calls of the driver and selects their results.
+// A gate at which calls of the driver wait until it opens. Selects their results.
 class Gate {
  public:
   void close() {

@@ -23,9 +23,10 @@ void expect_bits(const Product& product) {
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Matrices of_a(product, product.rows, product.deep, product.transpose_a),
       of_b(product, product.deep, product.columns, product.transpose_b);
-  const std::vector<float> a = drawn(product.offset + of_a.count(), 1), b = drawn(of_b.count(), 2);
-  const Result y = multiplied(bench, product, bytes_of(a), bytes_of(b));
-  expect_elements(y.bytes, expected(product, a, b, steps_of(bench, product)));
+  const std::vector<float> a = random_values(product.offset + of_a.count(), 1),
+                           b = random_values(of_b.count(), 2);
+  const Result y = run_product(bench, product, bytes_of(a), bytes_of(b));
+  expect_elements(y.bytes, expected(product, a, b, chunk_length(bench, product)));
 }
 
 TEST_F(VulkanProducts, ProductOfOneTileIsBitExact) {
@@ -89,8 +90,8 @@ struct PackedAndTiled {
 
   // Returns the result of the GPU variant, and checks that the other device returns the same bits.
   Bytes multiply(const Product& product, const Bytes& a, const Bytes& b) const {
-    const Result one = multiplied(unmodified, product, a, b);
-    const Result other = multiplied(directly, product, a, b);
+    const Result one = run_product(unmodified, product, a, b);
+    const Result other = run_product(directly, product, a, b);
     const bool has_packed_way = product.dtype != TENON_INT32;
     EXPECT_EQ(one.is_packed, has_packed_way && capabilities_of(unmodified.device()).runs_on_host);
     EXPECT_FALSE(other.is_packed);
@@ -144,7 +145,7 @@ uint16_t bfloat16_of(float x) {
 TEST_F(VulkanProducts, FloatProductsHaveTheSameBitsPackedAndTiled) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
-  const std::vector<float> a = drawn(kCountA, 1), b = drawn(kCountB, 2);
+  const std::vector<float> a = random_values(kCountA, 1), b = random_values(kCountB, 2);
   for (const Product& product : transposed(kTiles, TENON_FLOAT32)) {
     const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
     expect_elements(y, expected(product, a, b));
@@ -162,7 +163,7 @@ TEST_F(VulkanProducts, PackedAndTiledKernelsGiveEqualBitsForASplitProduct) {
   if (n_products <= capabilities_of(variants.directly.device()).max_products_per_submission) {
     GTEST_SKIP() << "this device takes it at once";
   }
-  const std::vector<float> a = drawn(2 * 600 * 110, 1), b = drawn(2 * 110 * 700, 2);
+  const std::vector<float> a = random_values(2 * 600 * 110, 1), b = random_values(2 * 110 * 700, 2);
   const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
   expect_elements(y, expected(product, a, b));
 }
@@ -205,7 +206,7 @@ TEST_F(VulkanProducts, ProductOfReversedRowsHasTheSameBits) {
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 64, .deep = 64, .columns = 64};
   const int64_t n = 2 * 64 * 64, row = 64, sizes[] = {2, 64, 64}, strides[] = {-64 * 64, -64, 1};
-  const std::vector<float> a = drawn(n, 1), b = drawn(n, 2);
+  const std::vector<float> a = random_values(n, 1), b = random_values(n, 2);
   std::vector<float> from_behind(a.size());
   for (int64_t i = 0; i < n; ++i) {
     const int64_t there = (n / row - 1 - i / row) * row + i % row;
@@ -238,7 +239,7 @@ TEST_F(VulkanProducts, ProductWithTooManyRowsForABindingIsNotPacked) {
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue queue(bench);
   const Product product = {.matrices = 1, .rows = 2'900'000, .deep = 9, .columns = 8};
-  const std::vector<float> a = drawn(product.rows * 9, 1), b = drawn(9 * 8, 2);
+  const std::vector<float> a = random_values(product.rows * 9, 1), b = random_values(9 * 8, 2);
   const Matrices of_a(product, product.rows, 9, false), of_b(product, 9, 8, false),
       of_y(product, product.rows, 8, false);
   const Memory memory_a(bench, of_a.bytes()), memory_b(bench, of_b.bytes()),
@@ -261,9 +262,9 @@ TEST_F(VulkanProducts, ProductWithoutElementsSucceeds) {
   const std::array<int64_t, 3> all_sizes[] = {{1, 0, 10}, {1, 10, 0}, {0, 10, 10}};
   for (const auto& [matrices, rows, columns] : all_sizes) {
     const Product product = {.matrices = matrices, .rows = rows, .deep = 20000, .columns = columns};
-    const Bytes factor = bytes_of(drawn(10 * 20000, 1));
+    const Bytes factor = bytes_of(random_values(10 * 20000, 1));
     for (const TestDevice* const bench : {&variants.unmodified, &variants.directly}) {
-      multiplied(*bench, product, factor, factor);
+      run_product(*bench, product, factor, factor);
     }
   }
 }
@@ -278,17 +279,18 @@ TEST_F(VulkanProducts, LongSumsAreSplitAlongKOnGpus) {
                               {.matrices = 2, .rows = 70, .deep = 300, .columns = 33}};
   for (const Product& p : products) {
     for (Product product : transposed(p, TENON_FLOAT32)) {
-      const int64_t steps = steps_of(bench, product);
+      const int64_t steps = chunk_length(bench, product);
       EXPECT_LT(steps, product.deep);
       const std::vector<float> a =
-          drawn(product.offset + product.matrices * product.rows * product.deep, 1);
-      const std::vector<float> b = drawn(product.matrices * product.deep * product.columns, 2);
-      const Result y = multiplied(bench, product, bytes_of(a), bytes_of(b));
+          random_values(product.offset + product.matrices * product.rows * product.deep, 1);
+      const std::vector<float> b =
+          random_values(product.matrices * product.deep * product.columns, 2);
+      const Result y = run_product(bench, product, bytes_of(a), bytes_of(b));
       expect_elements(y.bytes, expected(product, a, b, steps));
       product.dtype = TENON_FLOAT64;
       if (!capabilities_of(bench.device()).float64) continue;
       const std::vector<double> wide_a(a.begin(), a.end()), wide_b(b.begin(), b.end());
-      const Result wide = multiplied(bench, product, bytes_of(wide_a), bytes_of(wide_b));
+      const Result wide = run_product(bench, product, bytes_of(wide_a), bytes_of(wide_b));
       expect_elements(wide.bytes, expected(product, wide_a, wide_b, steps));
     }
   }
@@ -300,19 +302,19 @@ TEST_F(VulkanProducts, PartialSumsAreAccumulatedIfTheyExceedTheLimit) {
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product product = {.matrices = 1, .rows = 1030, .deep = 4100, .columns = 512};
   const ProductSizes sizes = {product.matrices, product.rows, product.columns, product.deep};
-  EXPECT_EQ(parts_of_sums(capabilities_of(bench.device()), TENON_FLOAT32, sizes).at_once, 1);
-  const std::vector<float> a = drawn(product.matrices * product.rows * product.deep, 1);
-  const std::vector<float> b = drawn(product.matrices * product.deep * product.columns, 2);
-  const Result y = multiplied(bench, product, bytes_of(a), bytes_of(b));
+  EXPECT_EQ(choose_split_k(capabilities_of(bench.device()), TENON_FLOAT32, sizes).at_once, 1);
+  const std::vector<float> a = random_values(product.matrices * product.rows * product.deep, 1);
+  const std::vector<float> b = random_values(product.matrices * product.deep * product.columns, 2);
+  const Result y = run_product(bench, product, bytes_of(a), bytes_of(b));
   expect_elements(y.bytes, expected(product, a, b, 4096));
 }
 
 // The result is large enough that large tiles are selected.
-TEST_F(VulkanProducts, ProductWithLargeTilesHasTheSameBits) {
+TEST_F(VulkanProducts, ProductWithLargeTilesIsBitExact) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product large = {.matrices = 9, .rows = 230, .deep = 21, .columns = 205};
-  const std::vector<float> a = drawn(9 * 230 * 21, 1), b = drawn(9 * 21 * 205, 2);
+  const std::vector<float> a = random_values(9 * 230 * 21, 1), b = random_values(9 * 21 * 205, 2);
   for (const Product& product : transposed(large, TENON_FLOAT32)) {
     const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
     expect_elements(y, expected(product, a, b));

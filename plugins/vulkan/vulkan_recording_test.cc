@@ -201,7 +201,7 @@ TEST_P(VulkanRecording, RecordingIsUsableAfterTheBlocksOfAReplayAreFreed) {
   }
 }
 
-// For example, an update of a trained parameter in place.
+// Slots overlap, for example, if a training step updates a parameter in place.
 TEST_P(VulkanRecording, CachedCommandsAreUsedIfSlotsOverlapAtTheSameDistance) {
   const Queue stream(bench());
   AddKernel add(bench().device());

@@ -228,7 +228,7 @@ TEST_P(VulkanReduction, SumsOfSmallIntegersAreExactForRowsOfAnyLength) {
   }
 }
 
-TEST_P(VulkanReduction, FusedReductionHasTheSameBits) {
+TEST_P(VulkanReduction, FusedLoopReturnsTheBitsOfTheReductionKernel) {
   for (const Layout lie : {Layout::kRows, Layout::kColumns, Layout::kTwoAxes}) {
     for (const int64_t length : kLengths) {
       if (length > 32768) continue;  // The host does not request loops over longer rows.
@@ -249,7 +249,7 @@ TEST_P(VulkanReduction, FusedReductionHasTheSameBits) {
       for (int64_t row = 0; row < n_rows; ++row) {
         const auto at = static_cast<size_t>(row);
         const float sum = number(alone[at]);
-        // The error bound of runs of 1024 elements.
+        // The error bound of a sum that is computed in runs of 1024 elements.
         EXPECT_NEAR(sum, sums[at], 1024 * 0x1p-24 * std::abs(sums[at]) + 1e-4) << length;
         const int64_t last = length - 1;
         const size_t place = place_of(lie, shape, row, last);

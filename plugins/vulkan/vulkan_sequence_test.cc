@@ -22,9 +22,9 @@ VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint
   return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
-// During the lifetime of an object of this class, the driver begins to create a pipeline only after
-// it has received a dispatch, and it records that dispatch only after it has created a pipeline. So
-// a pipeline that was requested earlier is created while the dispatch is recorded.
+// During the lifetime of an object of this class, the driver creates pipelines only after it has
+// received a dispatch, and completes that dispatch only after it has created a pipeline. So a
+// pipeline that was requested earlier is created while the dispatch is recorded.
 class MakesWithFirstDispatch {
  public:
   explicit MakesWithFirstDispatch(DeviceFunctions& functions) : functions_(functions) {
@@ -246,7 +246,7 @@ TEST_P(VulkanSequence, DispatchesAreNotCoalescedIfCommandsCannotBeCached) {
 
 // The same sequence occurs before and after large dispatches. Its pipeline is created while the
 // large dispatches are encoded.
-TEST_P(VulkanSequence, CommandsWithPartOfTheSequencesAreDiscarded) {
+TEST_P(VulkanSequence, CommandsThatLackASequenceAreDiscarded) {
   const Queue stream(bench());
   std::vector<TurnKernel*> kernels(60, &make(3, kFew));
   std::fill(kernels.begin() + 20, kernels.begin() + 40, &make(7, 0));

@@ -187,7 +187,7 @@ TEST_P(VulkanStream, DispatchesAShaderOnRangesOfBuffers) {
   EXPECT_EQ(stream.words(out, 1000), want);
 }
 
-TEST_P(VulkanStream, DispatchesWithOperandsByValue) {
+TEST_P(VulkanStream, ShadersReadOperandsByValue) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), 400), out(bench(), 400);
@@ -228,7 +228,7 @@ TEST_P(VulkanStream, RunsWorkInOrder) {
   EXPECT_EQ(stream.words(a, 100), want);
 }
 
-TEST_P(VulkanStream, ReadsAndWritesRepeatedlyWhileMoreIsEnqueued) {
+TEST_P(VulkanStream, EachReadReturnsTheResultsOfTheLaunchesBeforeIt) {
   const Queue stream(bench());
   AddKernel add(bench().device());
   const Memory a(bench(), 4000);

@@ -94,6 +94,7 @@ struct Arena {
 
 namespace {
 
+// Starts the pool's threads.
 void start_threads(Arena& arena) {
   try {
     for (unsigned i = 1; i < arena.threads; ++i) {

@@ -78,8 +78,8 @@ def faults_of_pointer(item, types):
 
 
 def faults_of_item(item, names, types):
-    """Returns the faults of one parameter or field. `names` are those of its siblings, which
-    TENON_COUNT may name."""
+    """Returns the faults of one parameter or field. `names`: the names of its siblings, to which
+    TENON_COUNT may refer."""
     if not item["name"]:
         return ["a parameter without a name"]
     faults = []

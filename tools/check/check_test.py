@@ -98,12 +98,12 @@ class Annotations(unittest.TestCase):
         self.expect("tensors TENON_BORROWED TENON_COUNT(n_names)", "tensors TENON_COUNT(n_names)",
                     "tenon_list: tensors: TENON_BORROWED or TENON_OWNED is missing at a list")
 
-    def test_annotation_names_another_parameter(self):
+    def test_count_that_names_no_sibling_is_a_fault(self):
         self.expect("names TENON_BORROWED TENON_COUNT(n_names)",
                     "names TENON_BORROWED TENON_COUNT(n)",
                     "tenon_list: names: counts n, which is not beside it")
 
-    def test_callback_parameters_are_checked(self):
+    def test_missing_annotations_of_callback_parameters_are_faults(self):
         self.expect("sizes TENON_BORROWED TENON_COUNT(rank)", "sizes",
                     "tenon_callback: function: sizes: TENON_COUNT is missing")
         self.expect("out_tensor TENON_OWNED", "out_tensor",
@@ -121,13 +121,13 @@ class Annotations(unittest.TestCase):
                     "tenon_calls: map: data: TENON_BORROWED or TENON_OWNED is missing")
         self.expect("/* Gives an address. */\n", "", "tenon_calls: map: has no comment")
 
-    def test_functions_are_checked(self):
+    def test_missing_annotations_of_functions_are_faults(self):
         self.expect("data TENON_BORROWED TENON_COUNT(size)", "data TENON_COUNT(size)",
                     "tenon_do: data: TENON_BORROWED or TENON_OWNED is missing")
         self.expect("TENON_OWNED tenon_error* tenon_do", "tenon_error* tenon_do",
                     "tenon_do: returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
 
-    def test_comments_of_functions_are_checked(self):
+    def test_incomplete_comments_of_functions_are_faults(self):
         self.expect(" * @param size   How many.\n", "", "tenon_do: @param size is missing")
         self.expect(" * @since 0.1, unstable\n", "", "tenon_do: @since is missing")
         self.expect("TENON_NOT_FOUND", "TENON_NOT_FUOND", "tenon_do: there is no TENON_NOT_FUOND")
@@ -159,7 +159,7 @@ class Wrappers(unittest.TestCase):
 
 
 class Portable(unittest.TestCase):
-    def test_missing_facilities_are_named_with_their_line(self):
+    def test_features_that_emscripten_lacks_are_found_with_their_line(self):
         lines = ["#include <bit>", "#include <format>", "auto y = std::bit_cast<int>(x);",
                  "// No std::bit_cast.", "sort(ranges);"]
         self.assertEqual(list(portable.faults_in(lines)),

@@ -11,7 +11,7 @@ LACKING = re.compile(r"std::(bit_cast|ranges|views|format|jthread|stop_token|sou
 
 
 def faults_in(lines):
-    """Yields (line number, missing feature) for each use. Comments are ignored."""
+    """Yields (line number, feature) for each use of a missing feature. Comments are ignored."""
     for number, line in enumerate(lines, 1):
         if found := LACKING.search(line.split("//")[0]):
             yield number, found.group()

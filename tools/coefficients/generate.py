@@ -271,7 +271,7 @@ def alternating_peaks(deviation):
 
 
 def choose(peaks, deviation, count):
-    """Removes surplus peaks from the two ends, the smaller one first."""
+    """Removes peaks until `count` remain: each time the smaller one of the first and the last."""
     peaks = list(peaks)
     while len(peaks) > count:
         peaks.pop(0 if abs(deviation[peaks[0]]) < abs(deviation[peaks[-1]]) else -1)

@@ -54,8 +54,8 @@ TENON_MAVEN_FLAGS='$flags'"
 [ "$(cat "$folder/env" 2>/dev/null || true)" = "$wanted" ] || echo "$wanted" >"$folder/env"
 
 # Downloads what Maven needs once, so that later runs are offline. Surefire downloads some of its
-# parts only when it runs a test, so a test is run. It fails if libtenon is not yet built, which is
-# ignored.
+# parts only when it runs a test, so a test is run. A failure of the test, for example because
+# libtenon is not yet built, is ignored.
 key=$(cat bindings/java/pom.xml bindings/java/*/pom.xml "$folder/env" | cksum)
 if [ "$(cat "$folder/fetched" 2>/dev/null || true)" != "$key" ]; then
   [ -z "${TENON_DRY_RUN:-}" ] || { echo "Maven's plugins and the libraries of the Java tests" && exit 1; }

@@ -48,7 +48,7 @@ has_gpu() {
   "build/$1/bin/tenon" devices 2>/dev/null | grep -q "^$2:0  *gpu "
 }
 
-# build PRESET [ARGUMENTS OF cmake --build...]
+# build PRESET [ARGUMENTS OF cmake --build...]: builds a preset with all processor cores.
 build() {
   echo "-- building $1" >&2
   cmake --build --preset "$@" --parallel "$(nproc)"

@@ -16,5 +16,5 @@ if ! "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps --n
   exit 1
 fi
 (cd "$folder" && ln -s lib/python3*/site-packages/onnx/backend/test/data data)
-# Written last, so that an interrupted installation is repeated.
+# This file is written last, so that an interrupted installation is repeated.
 echo "$package" >"$folder/package"

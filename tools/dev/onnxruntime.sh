@@ -75,5 +75,5 @@ for archive in $archives; do
   rm "$file"
 done
 cd - >/dev/null
-# Written last, so that an interrupted installation is repeated.
+# This file is written last, so that an interrupted installation is repeated.
 echo "$wanted" >"$folder/packages"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the libraries with which `./dev bench web` compares Tenon in build/web_peers
+# Installs into build/web_peers the libraries with which `./dev bench web` compares Tenon
 set -eu
 
 folder=build/web_peers

@@ -44,11 +44,11 @@ class Blocks(unittest.TestCase):
 
 
 class Prose(unittest.TestCase):
-    def test_commands_between_backquotes_are_checked(self):
+    def test_unknown_commands_between_backquotes_are_faults(self):
         self.assertEqual(faults("Run `./dev`, `./dev --help`, `./dev new op` or `./dev gen`."), [])
         self.assertEqual(faults("Run `./dev tset`."), ["there is no command ./dev tset"])
 
-    def test_links_lead_to_files(self):
+    def test_links_to_missing_files_are_faults(self):
         self.assertEqual(faults("[a](nowhere.md)"), ["there is no nowhere.md"])
         self.assertEqual(faults(block("[a](nowhere.md)", "", "<!-- unchecked: no link -->")), [])
 

@@ -47,8 +47,8 @@ enter_all({
 
 @formula("lgamma")
 def lgamma(x):
-    # SciPy returns the other sign at minus infinity. The function has no limit there, because of
-    # its poles.
+    # At minus infinity, the op returns infinity and SciPy returns minus infinity. The function has
+    # no limit there, because it has poles at all negative integers.
     return np.where(np.isinf(x), np.inf, special.gammaln(x))
 
 

@@ -8,8 +8,8 @@ from formula_table import formula
 
 
 def for_each(function, *stacks):
-    """Applies a function to each matrix of the stacks. Results are NaN if it fails, or if the
-    matrix of the first stack is not finite."""
+    """Applies a function to each matrix of the stacks. The results for a matrix are NaN if the
+    function fails, or if the matrix of the first stack is not finite."""
     batch = np.broadcast_shapes(*(stack.shape[:-2] for stack in stacks))
     stacks = [np.broadcast_to(stack, batch + stack.shape[-2:]) for stack in stacks]
     like = function(*(np.eye(*stack.shape[-2:]) for stack in stacks))
@@ -94,8 +94,8 @@ def qr(x):
 
 
 def signs_of_columns(columns):
-    """Returns -1 for each column whose largest element is negative. If several are equal up to a
-    thousandth, the first one decides."""
+    """Returns for each column the sign of its element with the largest magnitude. If several
+    magnitudes differ from the largest by less than a thousandth, the first of them decides."""
     signs = np.ones(columns.shape[1])
     for k, column in enumerate(columns.T):
         magnitudes = np.abs(column)

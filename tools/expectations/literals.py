@@ -12,7 +12,7 @@ LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852
 FRACTION_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 LEAST_EXPONENT = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}
 
-# Literals with fewer digits are exact numbers.
+# Number of digits from which on a literal may be rounded. Literals with fewer digits are exact.
 ROUNDED_FROM = 7
 
 

@@ -81,7 +81,7 @@ def pad(x, value=None, *, pads, mode, axes):
 
 
 def channel_of(i, j, c, b, channels, mode):
-    """Returns the index of the deep channel that holds element (i, j) of the blocks of channel c.
+    """Returns which of channels * b * b channels holds element (i, j) of each block of channel c.
     """
     return (i * b + j) * channels + c if mode == "dcr" else (c * b + i) * b + j
 

@@ -74,6 +74,7 @@ class AttrLister final : public AttrVisitor {
   Json& enums_;
 };
 
+// Returns the attributes of an op. Adds the enumerations among their types to `enums`.
 Json attrs_of(const OpDef& op, Json& enums) {
   if (op.attrs->c_size == 0) return Json::array();
   AttrLister lister(enums);
@@ -132,6 +133,7 @@ const char* name_of(Promotes promotes) {
   return "";
 }
 
+// Returns a tensor of a test case as JSON; null if it is absent.
 Json tensor_of(const CaseTensor& t) {
   if (t.fill == CaseTensor::Fill::kAbsent) return nullptr;
   Json json = {{"dtype", name_of(t.type.dtype)}};
@@ -167,7 +169,7 @@ Json case_of(const AnyCase& c) {
 }
 
 // Returns the data that the conformance kit needs, in addition to the documentation.
-Json kit_of(const OpDef& op) {
+Json conformance_data_of(const OpDef& op) {
   Json cases = Json::array();
   if (op.cases) {
     for (const AnyCase& c : op.cases(op)) cases.push_back(case_of(c));
@@ -315,6 +317,7 @@ class DTypesOf {
   std::vector<Answer> answers_;
 };
 
+// Returns the entry of an op in the registry. Adds the enumerations of its attributes to `enums`.
 Json describe(const OpDef& op, Json& enums) {
   const DTypesOf dtypes(op);
   Json inputs = Json::array();
@@ -349,7 +352,7 @@ Json describe(const OpDef& op, Json& enums) {
       {"numeric", name_of(op.numeric)},
       {"onnx", op.onnx},
       {"since", std::to_string(op.doc.since.major) + "." + std::to_string(op.doc.since.minor)},
-      {"kit", kit_of(op)},
+      {"kit", conformance_data_of(op)},
   };
 }
 
@@ -361,6 +364,6 @@ int main() {
   Json enums = Json::object();
   Json ops = Json::array();
   for (const tenon::OpDef& op : tenon::all_ops()) ops.push_back(tenon::describe(op, enums));
-  const Json expansions = tenon::recorded_expansions();
+  const Json expansions = tenon::record_expansions();
   std::cout << Json({{"enums", enums}, {"ops", ops}, {"expansions", expansions}}).dump() << '\n';
 }

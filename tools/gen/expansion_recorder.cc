@@ -10,6 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Whether the op is recorded: a transcendental op with a decomposition and without attributes.
 bool is_expanded(const OpDef& op) {
   return op.numeric == Numeric::kTranscendental && op.decompose && op.attrs->c_size == 0;
 }
@@ -110,7 +111,7 @@ class Recorder final : public Interpreter {
 
 }  // namespace
 
-nlohmann::ordered_json recorded_expansions() {
+nlohmann::ordered_json record_expansions() {
   const auto context = Ref<Context>::adopt(new Context(ContextOptions()));
   Scope& scope = context->default_scope();
   const Scope::Enter enter(scope);

@@ -8,6 +8,6 @@ namespace tenon {
 
 // Returns a record for each op of class `transcendental` that has a decomposition and no
 // attributes, in float32 and in float64. Decompositions are expanded until only other ops remain.
-nlohmann::ordered_json recorded_expansions();
+nlohmann::ordered_json record_expansions();
 
 }  // namespace tenon

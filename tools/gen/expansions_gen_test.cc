@@ -218,7 +218,7 @@ TYPED_TEST(ExpansionsAsData, EqualTheirFormulasBitForBit) {
 }
 
 // If a formula were missing, the test above would skip its expansion.
-TYPED_TEST(ExpansionsAsData, EachHaveAFormula) {
+TYPED_TEST(ExpansionsAsData, EveryExpansionHasAFormula) {
   const auto known = formulas<TypeParam>();
   for (const Expansion& expansion : tenon_sdk::expansion_data::kAll) {
     const bool has_formula = std::any_of(known.begin(), known.end(), [&](const auto& formula) {

@@ -139,8 +139,8 @@ def outputs_struct(op):
 
 
 def located_input(op):
-    """Returns the input that also carries the caller's source line. If there is none, returns None,
-    and the function has a parameter for it."""
+    """Returns the input that also carries the caller's source line. Returns None if there is none.
+    The function then has a parameter for the source line."""
     first = op["inputs"][0] if op["inputs"] else None
     return first["name"] if first and first["kind"] == "required" else None
 

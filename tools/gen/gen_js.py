@@ -210,8 +210,8 @@ def parameters(op):
 
 
 def overloads(op, rows):
-    """Returns the parameter lists of an op. Options are one object, or the first option precedes
-    the object."""
+    """Returns the parameter lists of the overloads of an op. In one overload, all options are
+    members of an object. In the other, the first option is a parameter that precedes the object."""
     found = options(op)
     if not found:
         return [rows]

@@ -68,8 +68,8 @@ void check_reread(const std::string& path, const Case& c, const NamedTensors& al
     const Tensor apart = cast(got, {.to = kFloat64}) - cast(want, {.to = kFloat64});
     const double far = max(abs(apart)).item<double>();
     if (!(far <= 1e-5)) {
-      throw std::runtime_error(c.name + ": read back, " + name + " differs by " +
-                               std::to_string(far));
+      throw std::runtime_error(c.name + ": after the program is read back, " + name +
+                               " differs by " + std::to_string(far));
     }
   };
   for (size_t k = 0; k < c.calls.size(); ++k) {
@@ -83,6 +83,7 @@ void check_reread(const std::string& path, const Case& c, const NamedTensors& al
   }
 }
 
+// Saves the program of a case, its calls with their results, and its states.
 void save(const std::string& folder, const Case& c) {
   const Function f(c.code, {.name = c.name, .signature = c.inputs});
   const Trace trace = f.trace(c.inputs);
@@ -112,6 +113,7 @@ void save(const std::string& folder, const Case& c) {
 
 constexpr int64_t kUnknown = TENON_SIZE_UNKNOWN;
 
+// Makes a variable, which is saved with the program.
 Variable weight(const std::string& name, const Tensor& value) {
   return Variable(value, {.name = name});
 }
@@ -240,7 +242,9 @@ struct TrainedVariable {
   Variable value, m, v;
 };
 
-TrainedVariable learned(Numbers& n, const std::string& name, const Shape& shape, float scale) {
+// Makes a trained variable with random values, and its two moments, which are zero.
+TrainedVariable make_trained_variable(Numbers& n, const std::string& name, const Shape& shape,
+                                      float scale) {
   const Tensor value = n.real(shape, scale), zeros = value * 0.F;
   return {weight(name, value), weight(name + ".m", zeros), weight(name + ".v", zeros)};
 }
@@ -253,9 +257,9 @@ Tensors gradients_of(const Tape& tape, const Tensor& loss, std::span<const Train
 
 Case adam_step() {
   Numbers n(5);
-  const std::vector<TrainedVariable> all = {learned(n, "w1", {8, 16}, 0.4F),
-                                            learned(n, "b1", {16}, 0.1F),
-                                            learned(n, "w2", {16, 3}, 0.4F)};
+  const std::vector<TrainedVariable> all = {make_trained_variable(n, "w1", {8, 16}, 0.4F),
+                                            make_trained_variable(n, "b1", {16}, 0.1F),
+                                            make_trained_variable(n, "w2", {16, 3}, 0.4F)};
   const Variable step = weight("step", n.real({}, 0));
   const auto code = [=](std::span<const Tensor> in, const Statics&) -> Tensors {
     const Tape tape;
@@ -282,8 +286,8 @@ Case adam_step() {
 
 Case momentum_step() {
   Numbers n(7);
-  const std::vector<TrainedVariable> all = {learned(n, "filter", {4, 1, 3, 3}, 0.4F),
-                                            learned(n, "w", {4 * 4 * 4, 3}, 0.2F)};
+  const std::vector<TrainedVariable> all = {make_trained_variable(n, "filter", {4, 1, 3, 3}, 0.4F),
+                                            make_trained_variable(n, "w", {4 * 4 * 4, 3}, 0.2F)};
   const auto code = [=](std::span<const Tensor> in, const Statics&) -> Tensors {
     const Tape tape;
     Tensor x = relu(conv(in[0], all[0].value, {}, {.pads = {1, 1, 1, 1}}));

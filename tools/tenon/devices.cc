@@ -35,6 +35,7 @@ constexpr std::pair<tenon_features, const char*> kFeatures[] = {
     {TENON_FEATURE_FLOAT64, "float64"},
 };
 
+// Copies a string of the C ABI.
 std::string text(tenon_string string) { return {string.data ? string.data : "", string.size}; }
 
 // Creates a context that logs nothing, because warnings would appear between the rows of the list.
@@ -137,6 +138,7 @@ Json list_plugins(tenon_context* context) {
   return rows;
 }
 
+// Formats a property of a device for people.
 std::string value_text(const std::string& key, const Json& value) {
   if (key.ends_with("_bytes")) return bytes_text(value.get<uint64_t>());
   if (value.is_array()) {
@@ -147,6 +149,7 @@ std::string value_text(const std::string& key, const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// Prints the devices as a table with one line each.
 void print_short(const Json& rows) {
   std::vector<std::vector<std::string>> table;
   for (const Json& row : rows) {
@@ -157,6 +160,7 @@ void print_short(const Json& rows) {
   fmt::print("{}", columns(table, 0));
 }
 
+// Prints all properties of each device.
 void print_long(const Json& rows) {
   for (const Json& row : rows) {
     fmt::print("{}\n", row["name"].get<std::string>());

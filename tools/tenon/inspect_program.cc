@@ -20,7 +20,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
-Json taken(tenon_string text) { return Json::parse(detail::take_text(text)); }
+// Parses JSON text of the C ABI and releases the text.
+Json parse_json(tenon_string text) { return Json::parse(detail::take_text(text)); }
 
 // ---- unknown sizes
 
@@ -43,7 +44,8 @@ std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& si
 
 // ---- how calls would run
 
-Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
+// Describes how the calls of a trace would run for inputs of these types.
+Json inspect_calls(const Trace& trace, const std::vector<InputSpec>& inputs) {
   std::vector<tenon_type> types(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     types[i].dtype = inputs[i].dtype;
@@ -53,12 +55,12 @@ Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
   tenon_string text = {};
   tenon::check(
       tenon_introspect_trace(current_scope(), trace.get(), types.data(), types.size(), &text));
-  return taken(text);
+  return parse_json(text);
 }
 
 // Describes how the calls of a signature would run. Unknown sizes are replaced by numbers. If the
 // function rejects them, other numbers are tried.
-Json inspected(const Function& code, const ProgramSignature& signature, const Sizes& sizes) {
+Json inspect_calls(const Function& code, const ProgramSignature& signature, const Sizes& sizes) {
   std::string problem;  // The error for the first sizes.
   for (const int64_t other : {1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512}) {
     Sizes used;
@@ -66,7 +68,7 @@ Json inspected(const Function& code, const ProgramSignature& signature, const Si
     std::string last;
     for (const auto& specs : {signature.inputs, inputs}) {
       try {
-        Json found = inspected(code.trace(specs, signature.statics), inputs);
+        Json found = inspect_calls(code.trace(specs, signature.statics), inputs);
         found["sizes"] = used;
         return found;
       } catch (const Error& error) {
@@ -79,6 +81,7 @@ Json inspected(const Function& code, const ProgramSignature& signature, const Si
   return {{"problem", problem}};
 }
 
+// Returns what would run a call, and why, in words.
 std::string reason_of(const Json& call) {
   const std::string how = call["runs"], why = call["why"];
   if (how == "kernel") return "a kernel of the device";
@@ -92,6 +95,7 @@ std::string reason_of(const Json& call) {
 
 // ---- text
 
+// Formats {name: count} as "name count, name count".
 std::string counts_text(const Json& counts) {
   std::string text;
   for (const auto& [name, n] : counts.items()) {
@@ -100,6 +104,7 @@ std::string counts_text(const Json& counts) {
   return text.empty() ? "none" : text;
 }
 
+// Prints how many calls of each op run on which device, and why.
 void print_calls(const Json& found) {
   std::map<std::vector<std::string>, size_t> counts;
   for (const Json& call : found["calls"]) ++counts[{call["op"], call["device"], reason_of(call)}];
@@ -124,6 +129,7 @@ void print_memory(const Json& memory) {
   fmt::print("  memory\n{}", columns(rows, 4));
 }
 
+// Prints a signature, and how its calls would run.
 void print_signature(const std::string& text, const Json& described) {
   fmt::print("{}\n", text);
   Rows rows;
@@ -146,6 +152,7 @@ void print_signature(const std::string& text, const Json& described) {
   fmt::print("\n");
 }
 
+// Returns the number of elements of a variable.
 uint64_t count_of(const Variable& variable) {
   uint64_t count = 1;
   for (const int64_t size : variable.shape()) count *= static_cast<uint64_t>(size);
@@ -183,6 +190,7 @@ void print_variables(std::vector<Variable> variables) {
 
 // ---- files with unsupported ops
 
+// Formats values as "name: type, name: type".
 std::string types_text(const Json& values) {
   std::string text;
   for (const Json& value : values) {
@@ -207,7 +215,7 @@ int inspect_unknown(const InspectOptions& options, const Error& error) {
     tenon_error_release(wrong);
     throw error;
   }
-  const Json model = taken(text);
+  const Json model = parse_json(text);
   if (options.json) {
     fmt::print("{}\n",
                Json({{"path", options.path}, {"problem", error.what()}, {"model", model}}).dump(2));
@@ -238,7 +246,7 @@ int inspect(const InspectOptions& options, const OpenedProgram& opened) {
     const Function code = opened.program().function(function.name);
     for (size_t k = 0; k < function.signatures.size(); ++k) {
       Json& described = all["functions"][i]["signatures"][k];
-      described["trace"] = inspected(code, function.signatures[k], sizes);
+      described["trace"] = inspect_calls(code, function.signatures[k], sizes);
       if (options.json) continue;
       print_signature(opened.signature_text(function, function.signatures[k]), described);
     }

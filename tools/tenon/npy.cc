@@ -34,6 +34,7 @@ using File = std::unique_ptr<FILE, CloseFile>;
   throw Failure(fmt::format("{}: {}", path, what));
 }
 
+// Opens a file. Throws a Failure if that fails.
 File open(const std::string& path, const char* mode) {
   FILE* const file = std::fopen(path.c_str(), mode);
   if (!file) fail(path, std::strerror(errno));

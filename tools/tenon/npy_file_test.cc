@@ -1,4 +1,4 @@
-// .npy files with concurrent writers, full disks or killed processes.
+// Tests .npy files if there are concurrent writers, full disks or killed processes.
 
 #include "files/testing/writer_suite.h"
 #include "tools/tenon/npy.h"

@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string get(const Json& object, const char* key) { return object[key].get<std::string>(); }
+// Returns the text at a key of an object.
+std::string text_at(const Json& object, const char* key) { return object[key].get<std::string>(); }
 
 void print_list(const Json& pages) {
   std::string family;
@@ -24,12 +25,12 @@ void print_list(const Json& pages) {
     rows.clear();
   };
   for (const Json& page : pages) {
-    if (get(page, "family") != family) {
+    if (text_at(page, "family") != family) {
       flush();
-      family = get(page, "family");
+      family = text_at(page, "family");
       fmt::print("{}{}\n", &page == &pages[0] ? "" : "\n", family);
     }
-    rows.push_back({get(page, "name"), get(page, "summary")});
+    rows.push_back({text_at(page, "name"), text_at(page, "summary")});
   }
   flush();
   fmt::print("\n`tenon ops NAME` prints the page of one.\n");
@@ -39,6 +40,7 @@ void print_section(const char* title, const std::string& body) {
   if (!body.empty()) fmt::print("\n{}\n{}", title, body);
 }
 
+// Returns the lines, each indented by two spaces.
 std::string indented(std::string_view lines) {
   std::string text;
   while (!lines.empty()) {
@@ -49,36 +51,37 @@ std::string indented(std::string_view lines) {
   return text;
 }
 
-Rows inputs_of(const Json& page) {
+Rows input_rows(const Json& page) {
   Rows rows;
   for (const Json& input : page["inputs"]) {
-    const std::string kind = get(input, "kind");
+    const std::string kind = text_at(input, "kind");
     const std::string note = kind == "required"   ? ""
                              : kind == "optional" ? "Optional. "
                                                   : "Any number. ";
-    rows.push_back({get(input, "name"), note + get(input, "doc")});
+    rows.push_back({text_at(input, "name"), note + text_at(input, "doc")});
   }
   return rows;
 }
 
-Rows outputs_of(const Json& page) {
+Rows output_rows(const Json& page) {
   Rows rows;
   for (const Json& output : page["outputs"]) {
-    rows.push_back({get(output, "name"), get(output, "doc")});
+    rows.push_back({text_at(output, "name"), text_at(output, "doc")});
   }
   return rows;
 }
 
-Rows attrs_of(const Json& page) {
+Rows attr_rows(const Json& page) {
   Rows rows;
   for (const Json& attr : page["attrs"]) {
-    rows.push_back(
-        {get(attr, "name"), get(attr, "type"), "= " + get(attr, "default_text"), get(attr, "doc")});
+    rows.push_back({text_at(attr, "name"), text_at(attr, "type"),
+                    "= " + text_at(attr, "default_text"), text_at(attr, "doc")});
   }
   return rows;
 }
 
-Rows facts_of(const Json& page) {
+// Returns a row for each property of the op that the page states, such as its derivative.
+Rows fact_rows(const Json& page) {
   Rows rows;
   const std::pair<const char*, const char*> facts[] = {{"derivative", "derivative"},
                                                        {"numerics", "numerics"},
@@ -87,33 +90,34 @@ Rows facts_of(const Json& page) {
                                                        {"ONNX", "onnx"},
                                                        {"since", "since"}};
   for (const auto& [label, key] : facts) {
-    if (!get(page, key).empty()) rows.push_back({label, get(page, key)});
+    if (!text_at(page, key).empty()) rows.push_back({label, text_at(page, key)});
   }
   return rows;
 }
 
 void print_page(const Json& page) {
-  fmt::print("{}: {}\n", get(page, "name"), get(page, "summary"));
-  print_section("formula", indented(get(page, "formula")));
-  if (!get(page, "details").empty()) fmt::print("\n{}", wrapped(get(page, "details"), 0));
-  print_section("in C", indented(get(page, "declaration")));
-  print_section("inputs", columns(inputs_of(page), 2));
-  print_section("outputs", columns(outputs_of(page), 2));
-  print_section("attributes", columns(attrs_of(page), 2));
+  fmt::print("{}: {}\n", text_at(page, "name"), text_at(page, "summary"));
+  print_section("formula", indented(text_at(page, "formula")));
+  if (!text_at(page, "details").empty()) fmt::print("\n{}", wrapped(text_at(page, "details"), 0));
+  print_section("in C", indented(text_at(page, "declaration")));
+  print_section("inputs", columns(input_rows(page), 2));
+  print_section("outputs", columns(output_rows(page), 2));
+  print_section("attributes", columns(attr_rows(page), 2));
   Rows rules;
-  for (const Json& rule : page["rules"]) rules.push_back({get(rule, "label"), get(rule, "text")});
+  for (const Json& rule : page["rules"])
+    rules.push_back({text_at(rule, "label"), text_at(rule, "text")});
   print_section("rules, which messages name", columns(rules, 2));
-  print_section("facts", columns(facts_of(page), 2));
+  print_section("facts", columns(fact_rows(page), 2));
 }
 
 // Returns the name of an op that is similar to `name`, to suggest it; empty if none is similar
 // enough.
-std::string nearest(const Json& pages, const std::string& name) {
+std::string nearest_op_name(const Json& pages, const std::string& name) {
   constexpr size_t kMaxDistance = 2;
   size_t least = kMaxDistance + 1;
   std::string best;
   for (const Json& page : pages) {
-    const std::string other = get(page, "name");
+    const std::string other = text_at(page, "name");
     const size_t distance = edit_distance(name, other, kMaxDistance);
     if (distance >= least) continue;
     least = distance;
@@ -122,11 +126,12 @@ std::string nearest(const Json& pages, const std::string& name) {
   return best;
 }
 
-const Json& find(const Json& pages, const std::string& name) {
+// Returns the page of an op. Throws a Failure, with a suggestion, if there is no such op.
+const Json& find_page(const Json& pages, const std::string& name) {
   const auto found = std::find_if(pages.begin(), pages.end(),
-                                  [&](const Json& page) { return get(page, "name") == name; });
+                                  [&](const Json& page) { return text_at(page, "name") == name; });
   if (found != pages.end()) return *found;
-  const std::string meant = nearest(pages, name);
+  const std::string meant = nearest_op_name(pages, name);
   throw Failure(fmt::format(
       "unknown op '{}'; {}", shortened(name),
       meant.empty() ? "`tenon ops` lists all" : fmt::format("did you mean '{}'?", meant)));
@@ -140,7 +145,7 @@ int ops(const OpsOptions& options) {
     options.json ? fmt::print("{}\n", pages.dump(2)) : print_list(pages);
     return kDone;
   }
-  const Json& page = find(pages, options.name);
+  const Json& page = find_page(pages, options.name);
   options.json ? fmt::print("{}\n", page.dump(2)) : print_page(page);
   return kDone;
 }

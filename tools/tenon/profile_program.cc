@@ -29,7 +29,8 @@ const char* name_of_clock(int32_t clock) {
   }
 }
 
-Json rows_of(const Profiler& profiler) {
+// Returns the profiler's rows as JSON.
+Json profile_rows(const Profiler& profiler) {
   Json rows = Json::array();
   for (const ProfileRow& row : profiler.rows()) {
     rows.push_back({{"name", row.name},
@@ -92,7 +93,7 @@ int profile_program(const ProfileOptions& options) {
                       {"least_s", seconds.front()},
                       {"most_s", seconds.back()},
                       {"dropped_events", profiler.dropped_events()},
-                      {"rows", rows_of(profiler)}};
+                      {"rows", profile_rows(profiler)}};
     fmt::print("{}\n", all.dump(2));
     return kDone;
   }

@@ -57,17 +57,19 @@ std::string type_problem(const InputSpec& spec, DType dtype, const Shape& shape,
   return "";
 }
 
-Tensor as_tensor(DType dtype, const Shape& shape, std::string_view bytes) {
+// Makes a tensor from the bytes of row-major elements.
+Tensor make_tensor(DType dtype, const Shape& shape, std::string_view bytes) {
   tenon_tensor* made = nullptr;
   check(tenon_tensor_from_data(current_scope(), dtype, shape.data(), shape.size(), bytes.data(),
                                bytes.size(), &made));
   return Tensor::adopt(made);
 }
 
+// Converts an array in Fortran order to C order.
 void make_row_major(NpyArray& array) {
   if (!array.is_fortran_order) return;
   const Shape reversed(array.shape.rbegin(), array.shape.rend());
-  const Tensor x = transpose(as_tensor(array.dtype, reversed, array.bytes));
+  const Tensor x = transpose(make_tensor(array.dtype, reversed, array.bytes));
   check(tenon_tensor_read(current_scope(), x.get(), array.bytes.data(), array.bytes.size()));
   array.is_fortran_order = false;
 }
@@ -77,7 +79,8 @@ bool has_input(const ProgramSignature& signature, const std::string& name) {
                      [&](const InputSpec& spec) { return spec.name == name; });
 }
 
-// Returns text for messages: the inputs of the only signature of a function, or all signatures.
+// Returns text for messages: the inputs of the function if it has one signature, otherwise all its
+// signatures.
 std::string accepted_inputs_text(const OpenedProgram& opened, const ProgramFunction& function) {
   std::vector<std::vector<std::string>> rows;
   if (function.signatures.size() > 1) {
@@ -93,8 +96,8 @@ std::string accepted_inputs_text(const OpenedProgram& opened, const ProgramFunct
   return rows.empty() ? "it takes none\n" : "it takes\n" + columns(rows, 2);
 }
 
-// Counts the unknown sizes of a signature. Of several matching signatures, the one with the fewest
-// is called.
+// Returns the number of unknown sizes of a signature. If several signatures match, the one with the
+// fewest unknown sizes is called.
 size_t n_open_sizes(const ProgramSignature& signature) {
   std::set<std::string> open;
   for (const InputSpec& spec : signature.inputs) {
@@ -106,13 +109,14 @@ size_t n_open_sizes(const ProgramSignature& signature) {
 }
 
 // Parses a number, true or false. Any other text is a string.
-Json static_value(const std::string& text) {
+Json parse_static(const std::string& text) {
   const Json parsed = Json::parse(text, nullptr, false);
   const bool is_value = parsed.is_boolean() || parsed.is_number() || parsed.is_string();
   return is_value ? parsed : Json(text);
 }
 
-Static as_static(const Json& value) {
+// Converts a JSON value to a static argument.
+Static to_static(const Json& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_integer()) return value.get<int64_t>();
   return value.is_number() ? Static(value.get<double>()) : Static(value.get<std::string>());
@@ -127,8 +131,8 @@ CallInputs::CallInputs(const OpenedProgram& opened, const ProgramFunction& funct
       static_values_(opened.description_of(function)["defaults"]) {
   for (const std::string& text : options.statics) {
     const auto [name, value] = named_value("--static", text);
-    static_values_[name] = static_value(value);
-    if (!statics_.emplace(name, as_static(static_values_[name])).second) {
+    static_values_[name] = parse_static(value);
+    if (!statics_.emplace(name, to_static(static_values_[name])).second) {
       throw Failure(fmt::format("--static {} is given twice", name));
     }
   }
@@ -155,7 +159,7 @@ Call CallInputs::all() const {
   Call call = {&find(kAllRows), {}, statics_};
   for (const InputSpec& spec : call.signature->inputs) {
     const NpyArray& array = files_.at(spec.name).array;
-    call.inputs.push_back(as_tensor(array.dtype, array.shape, array.bytes));
+    call.inputs.push_back(make_tensor(array.dtype, array.shape, array.bytes));
   }
   return call;
 }
@@ -169,7 +173,7 @@ Call CallInputs::part(int64_t begin, int64_t end) const {
     const auto first = static_cast<size_t>(begin), n = static_cast<size_t>(end - begin);
     Shape shape = array.shape;
     shape[0] = end - begin;
-    call.inputs.push_back(as_tensor(array.dtype, shape, bytes.substr(first * row, n * row)));
+    call.inputs.push_back(make_tensor(array.dtype, shape, bytes.substr(first * row, n * row)));
   }
   return call;
 }

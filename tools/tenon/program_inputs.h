@@ -26,15 +26,16 @@ class CallInputs {
   CallInputs(const OpenedProgram& opened, const ProgramFunction& function,
              const CallOptions& options);
 
-  // Returns the call with complete inputs. Throws a Failure that states why they do not match, or
-  // that lists the signatures if there are several.
+  // Returns the call with complete inputs. Throws a Failure if they match no signature. It states
+  // the reason or, if there are several signatures, lists them.
   Call all() const;
-  // Returns the call with rows [begin, end) of all inputs. A signature may not accept that number
-  // of rows, so try_part() checks it before anything runs.
+  // Returns the call with rows [begin, end) of all inputs. Throws a Failure if no signature accepts
+  // that number of rows. try_part() throws the same Failure, so that callers can check before
+  // anything runs.
   Call part(int64_t begin, int64_t end) const;
   void try_part(int64_t rows) const { find(rows); }
-  // Returns the number of rows: the size of the first axis. Throws a Failure if inputs have
-  // different ones.
+  // Returns the size of the first axis, which is the number of rows. Throws a Failure if the inputs
+  // have different numbers of rows.
   int64_t rows() const;
 
  private:
@@ -42,10 +43,14 @@ class CallInputs {
     std::string path;
     NpyArray array;  // Row-major.
   };
-  // Returns the signature that accepts `rows` rows.
+  // Returns the signature that accepts the inputs with `rows` rows, or with all rows. Throws a
+  // Failure if there is none.
   const ProgramSignature& find(int64_t rows) const;
+  // Returns the reason why the inputs do not match a signature; empty if they match.
   std::string problem_with(const ProgramSignature& signature, int64_t rows) const;
+  // Whether the static arguments are those of the signature.
   bool has_statics(const ProgramSignature& signature) const;
+  // Formats the types of the inputs and the static arguments, for messages.
   std::string types(int64_t rows) const;
 
   const OpenedProgram& opened_;

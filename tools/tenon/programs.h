@@ -12,7 +12,7 @@ namespace tenon::command {
 // Options that all of these commands have.
 struct ProgramOptions {
   std::string path;      // A folder or an ONNX file.
-  std::string function;  // Empty: the only one; for inspect, all.
+  std::string function;  // Empty: the only function; for inspect, all functions.
   std::string device = "cpu";
 };
 
@@ -40,7 +40,7 @@ struct ProfileOptions : CallOptions {
 
 struct ConvertOptions {
   std::string path, to;
-  std::string name;                // New name of the function; if empty, it is kept.
+  std::string name;                // New name of the function. Empty: keep the old one.
   std::vector<std::string> sizes;  // "NAME=NUMBER": unknown sizes to fix.
 };
 

@@ -22,8 +22,11 @@ std::string bytes_of(const Tensor& x) {
   return bytes;
 }
 
-// Converts bfloat16, which NumPy lacks, to float32. An inline scalar becomes a tensor.
-Tensor for_numpy(const Tensor& x) { return x.dtype() == kBfloat16 ? cast(x, {.to = kFloat32}) : x; }
+// Returns a tensor that a .npy file can hold: bfloat16, which NumPy lacks, becomes float32, and an
+// inline scalar becomes a tensor in memory.
+Tensor to_numpy_dtype(const Tensor& x) {
+  return x.dtype() == kBfloat16 ? cast(x, {.to = kFloat32}) : x;
+}
 
 template <class T>
 void add_each(const std::string& bytes, const auto& add) {
@@ -31,7 +34,8 @@ void add_each(const std::string& bytes, const auto& add) {
   for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) add(static_cast<double>(elements[i]));
 }
 
-void each_element(DType dtype, const std::string& bytes, const auto& add) {
+// Calls add(double) for each element.
+void for_each_element(DType dtype, const std::string& bytes, const auto& add) {
   switch (dtype) {
     case kBool:
     case kUint8:
@@ -62,7 +66,7 @@ class Statistics {
  public:
   void add(const Tensor& x) {
     const Tensor wide = x.dtype() == kFloat16 ? cast(x, {.to = kFloat32}) : x;
-    each_element(wide.dtype(), bytes_of(wide), [&](double value) {
+    for_each_element(wide.dtype(), bytes_of(wide), [&](double value) {
       if (std::isnan(value)) {
         ++n_nan_;
         return;
@@ -123,7 +127,7 @@ class Output {
 
  private:
   void keep(const Tensor& y) {
-    const Tensor x = for_numpy(y);
+    const Tensor x = to_numpy_dtype(y);
     written_ = x.dtype();
     statistics_.add(x);
     if (is_kept_) bytes_ += bytes_of(x);
@@ -150,9 +154,10 @@ std::string file_name(const std::string& name, std::set<std::string>& taken) {
   return made + ".npy";
 }
 
-// Calls the function once with complete inputs, or once for each batch. Returns the outputs.
-std::vector<Output> outputs_of(const Function& code, const CallInputs& given,
-                               const RunOptions& options) {
+// Calls the function once with complete inputs, or once for each batch of rows. Returns all
+// outputs.
+std::vector<Output> run_function(const Function& code, const CallInputs& given,
+                                 const RunOptions& options) {
   const bool is_kept = !options.output.empty(), in_parts = options.batch_size > 0;
   const int64_t n = in_parts ? given.rows() : 0;
   const int64_t step = in_parts ? std::min(options.batch_size, std::max<int64_t>(n, 1)) : 1;
@@ -188,7 +193,7 @@ int run_program(const RunOptions& options) {
   std::vector<std::vector<std::string>> rows;
   std::set<std::string> taken;
   for (const Output& output :
-       outputs_of(opened.program().function(function.name), given, options)) {
+       run_function(opened.program().function(function.name), given, options)) {
     rows.push_back({output.name(), output.type(), output.statistics()});
     if (options.output.empty()) continue;
     const auto path = std::filesystem::path(options.output) / file_name(output.name(), taken);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kWidth = 80;
 
-// Appends words, wrapped to lines. The first line continues at `column`; further lines have
-// `indent`.
+// Appends words, wrapped to lines. The first line continues at column `column`; further lines begin
+// with `indent` blanks.
 void append_wrapped(std::string& text, std::string_view words, size_t column, size_t indent) {
   bool first = true;
   while (!words.empty()) {

@@ -36,6 +36,7 @@ class Progress {
   ~Progress() { end(); }
   Progress(const Progress&) = delete;
 
+  // Counts one step as done, and redraws the bar from time to time.
   void step();
   void end();
 

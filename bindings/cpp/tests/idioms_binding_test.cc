@@ -40,7 +40,7 @@ TEST(FactoryTest, ZerosLikeIgnoresNanAndWorksInFunctions) {
   EXPECT_EQ(f(vector({1, 2})).to_vector<int>(), (std::vector<int>{0, 0}));
 }
 
-TEST(VariableTest, IsUpdatedAndIndexedInPlace) {
+TEST(VariableTest, IsUpdatedInPlaceAndIndexedLikeATensor) {
   const Variable w(vector<float>({1, 2}));
   w.assign_add(1);
   w.assign_sub(vector<float>({0, 1}));
@@ -62,7 +62,7 @@ TEST(IndexTest, TensorsSelectAlongTheFirstAxis) {
   EXPECT_THROW(x[vector({3})], Error);
 }
 
-TEST(SplitTest, CountMustAgreeWithTheAttributes) {
+TEST(SplitTest, CountThatContradictsTheAttributesIsAnError) {
   const Tensor x = matrix<float>({{1, 2, 3, 4}});
   EXPECT_EQ(split(x, 2, {.axis = 1})[1].to_vector<float>(), (Floats{3, 4}));
   EXPECT_EQ(split(x, {.axis = 1, .num_outputs = 4}).size(), 4u);
@@ -148,7 +148,7 @@ TEST(FunctionTest, LambdaMayTakeNineTensors) {
   EXPECT_EQ(f(1, 2, 3, 4, 5, 6, 7, 8, 9).item<int>(), 10);
 }
 
-TEST(CondTest, TakesLambdasWithoutResult) {
+TEST(CondTest, AcceptsLambdasThatReturnNothing) {
   const Variable w(0.f);
   const auto f = function([&](const Tensor& x) {
     cond(
@@ -190,7 +190,7 @@ TEST(WhileLoopTest, CarriesTuplesPairsAndVectors) {
   EXPECT_EQ(only.item<int>(), 3);
 }
 
-TEST(StaticTest, TakesEveryIntegerAndStringView) {
+TEST(StaticTest, AcceptsEveryIntegerTypeAndStringViews) {
   EXPECT_EQ(Static(uint8_t{7}).as_int(), 7);
   EXPECT_EQ(Static(size_t{7}).as_int(), 7);
   EXPECT_EQ(Static(7L).as_int(), 7);

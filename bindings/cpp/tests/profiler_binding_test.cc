@@ -50,7 +50,7 @@ TEST(Profilers, WriteAtMostMaxEvents) {
   std::remove(path.c_str());
 }
 
-TEST(Profilers, ThrowIfMisused) {
+TEST(Profilers, ThrowIfAnotherOneRunsOrIfStoppedTwice) {
   const Profiler profiler;
   EXPECT_THROW(Profiler(), Error);  // Only one profiler may run at a time.
   EXPECT_THROW(profiler.table(), Error);

@@ -72,8 +72,8 @@ function describe(value) {
 }
 
 /**
- * Returns the handles of inputs. If all are numbers, they are float32; beside a tensor they adopt
- * its dtype.
+ * Returns the handles of inputs. If all inputs are numbers, they become float32; otherwise numbers
+ * adopt the dtype of the tensors.
  */
 export function operands(values) {
   const isFloat = values.every((value) => value === null || isNumber(value));

@@ -71,9 +71,9 @@ function promise(start) {
 }
 
 /**
- * Runs `atOnce`, a read or wait that returns without blocking if the device supports it. If it
- * fails with UNIMPLEMENTED, runs `later`, which takes a tenon_done_callback, and awaits its
- * Promise.
+ * Reads or waits: calls the blocking C function in `atOnce`. If that fails with UNIMPLEMENTED,
+ * because the device cannot block, calls the asynchronous C function in `later` and awaits its
+ * callback.
  */
 export async function runNowOrAsync(atOnce, later) {
   const error = atOnce();

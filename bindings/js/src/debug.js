@@ -7,8 +7,8 @@ export let isDebugging = false;
 const own = new URL('.', import.meta.url).href;
 let report = null;
 let finalizer = null;
-// Maps a token to { stack } of a live tensor. A token replaces the tensor, so that it can be
-// collected.
+// Maps a token to { stack } for each live tensor. The keys are tokens instead of tensors, so that
+// the tensors can be collected.
 const alive = new Map();
 const tokens = new WeakMap();
 

@@ -50,8 +50,8 @@ function returnScope({ device, handle }) {
 export class Tape extends Disposable {
   constructor({ persistent = false, watchTrainable = true } = {}) {
     requireContext();
-    // A tape inside another tape's run() or a callback shares that scope. Otherwise it gets its
-    // own.
+    // A tape that is created inside another tape's run() or inside a callback uses the current
+    // scope. Otherwise it gets a scope of its own.
     const own = nesting === 0 ? takeScope() : null;
     const where = own === null ? scope : own.handle;
     const frame = enter();

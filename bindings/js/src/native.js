@@ -152,8 +152,8 @@ export function readText(at) {
 }
 
 /**
- * Calls a C function that returns a tenon_string, and returns the string. C takes the result's
- * address first.
+ * Calls a C function that returns a tenon_string, and returns the string. The first argument in C
+ * is the address of the result.
  */
 export function textOf(getter, ...args) {
   const frame = enter();

@@ -19,7 +19,7 @@ export let context = 0;
  * them.
  */
 let made = null;
-/** Number of `run` calls and C callbacks in progress. A callback may also run in the root scope. */
+/** Number of `run` calls and C callbacks in progress, including callbacks in the root scope. */
 export let nesting = 0;
 /** The number of tensors that are not disposed. */
 export let liveTensors = 0;

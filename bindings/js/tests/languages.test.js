@@ -1,5 +1,5 @@
-// docs/languages.md: twenty tasks in JavaScript. docs/snippets/languages.c is the same in C. A task stands
-// between [its name] and [end].
+// docs/languages.md: twenty tasks in JavaScript. docs/snippets/languages.c is the same in C. Each
+// task is the code between the comments [name] and [end].
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -22,11 +22,13 @@ struct Attributes {
   std::vector<nb::object> texts;
 };
 
+// Sets a TypeError that names the op, and returns false.
 bool type_error(const Op& op, const std::string& message) {
   PyErr_SetString(PyExc_TypeError, (std::string(op.name) + "(): " + message).c_str());
   return false;
 }
 
+// Converts a Python integer. Returns false with an exception if that fails.
 bool read_int(PyObject* value, int64_t* out) {
   if (PyLong_Check(value)) {
     *out = PyLong_AsLongLong(value);
@@ -38,15 +40,17 @@ bool read_int(PyObject* value, int64_t* out) {
   return *out != -1 || !PyErr_Occurred();
 }
 
+// Writes a value at this offset of the attribute struct.
 template <typename T>
 void store(Attributes& attributes, size_t offset, T value) {
   std::memcpy(attributes.bytes + offset, &value, sizeof value);
 }
 
+// Returns whether a Python object is a tensor of a trace.
 bool is_symbolic(PyObject* value) { return is_tensor(value) && as_tensor(value)->is_symbolic; }
 
-// Adds sizes that are symbolic tensors. Python code (_convert._sizes) stacks a list of sizes to one
-// tensor.
+// Adds an attribute whose sizes are symbolic tensors to `sizes`. Python code (_convert._sizes)
+// stacks a list of sizes to one tensor. Returns false with an exception if that fails.
 bool add_sizes(const Op& op, const Attribute& attribute, PyObject* value, SizeTensors& sizes) {
   if (sizes.count == 4) return type_error(op, "at most 4 attributes can be symbolic tensors");
   nb::object converted = nb::borrow(value);
@@ -65,6 +69,7 @@ bool add_sizes(const Op& op, const Attribute& attribute, PyObject* value, SizeTe
   return true;
 }
 
+// Stores an int or a sequence of ints. Returns false with an exception if that fails.
 bool store_list(const Op& op, const Attribute& attribute, PyObject* value, Attributes& attributes,
                 SizeTensors& sizes) {
   std::vector<int64_t> list;
@@ -101,6 +106,8 @@ bool store_list(const Op& op, const Attribute& attribute, PyObject* value, Attri
   return true;
 }
 
+// Stores the value of an enumerator by its name. Returns false with an exception if there is none
+// of this name.
 bool store_enum(const Op& op, const Attribute& attribute, PyObject* value, Attributes& attributes) {
   std::string allowed;
   if (PyUnicode_Check(value)) {
@@ -118,6 +125,8 @@ bool store_enum(const Op& op, const Attribute& attribute, PyObject* value, Attri
   return type_error(op, std::string(attribute.name) + " must be one of " + allowed);
 }
 
+// Converts the Python value of an attribute and stores it. Returns false with an exception if that
+// fails.
 bool store_attribute(const Op& op, const Attribute& attribute, PyObject* value,
                      Attributes& attributes, SizeTensors& sizes) {
   switch (attribute.kind) {
@@ -162,8 +171,9 @@ bool store_attribute(const Op& op, const Attribute& attribute, PyObject* value,
   return false;
 }
 
-// Sorts the arguments into the order of the parameters: inputs, followed by attributes. The input
-// with index `skipped` takes no argument.
+// Writes the arguments to `out` in the order of the parameters: inputs, followed by attributes. The
+// input with index `skipped` takes no argument. Returns false with an exception if the arguments do
+// not match the parameters.
 bool arrange(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
              PyObject* keyword_names, int skipped, PyObject** out) {
   const size_t n_parameters = op.n_inputs + op.n_attributes;
@@ -197,8 +207,8 @@ bool arrange(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_
   return true;
 }
 
-// Whether an input is a Python int. If all inputs are, they become int32 instead of adopting a
-// dtype.
+// Returns whether an input is a Python int. If all inputs are Python ints, they become int32
+// tensors and not inline scalars.
 bool is_integer(PyObject* value) { return PyLong_Check(value); }
 
 // Returns the number of outputs of a variadic op, or -1 with an exception.
@@ -233,6 +243,7 @@ PyObject* named_outputs(const Op& op, PyObject* values) {
   return PyObject_CallFunctionObjArgs(type.ptr(), values, nullptr);
 }
 
+// Returns a list if the number of outputs varies, or else a named tuple.
 PyObject* outputs_to_python(const Op& op, Results& results) {
   if (op.has_many_outputs) return results.take().release().ptr();
   return named_outputs(op, results.take().ptr());
@@ -240,6 +251,7 @@ PyObject* outputs_to_python(const Op& op, Results& results) {
 
 }  // namespace
 
+// Calls an op without attributes that has one output. Short calls keep the GIL.
 PyObject* call_plain(uint32_t op, tenon_tensor* const* inputs, size_t n_inputs, bool is_short) {
   tenon_tensor* output = nullptr;
   tenon_error* error;
@@ -269,6 +281,7 @@ PyObject* call_simple(const Op& op, PyObject* first, PyObject* second) {
   return call_plain(op.number, inputs, second ? 2 : 1, is_short || current.tracing);
 }
 
+// Returns whether an op can be called by call_simple().
 bool is_simple(const Op& op) {
   return op.n_attributes == 0 && op.n_outputs == 1 && !op.has_many_outputs &&
          (op.n_inputs == 1 || op.n_inputs == 2) && op.inputs[0].kind == InputKind::kRequired &&
@@ -277,6 +290,7 @@ bool is_simple(const Op& op) {
 
 }  // namespace
 
+// Calls an op with arguments in Python's vectorcall convention.
 PyObject* call_op(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
                   PyObject* keyword_names, tenon_generator* generator) try {
   if (!keyword_names && n_arguments + (self != nullptr) == op.n_inputs && is_simple(op)) {
@@ -377,6 +391,7 @@ PyObject* call_op(const Op& op, PyObject* self, PyObject* const* arguments, Py_s
   return PyErr_NoMemory();
 }
 
+// Adds the functions of all ops to the module.
 void define_ops(nb::module_& module) {
   nb::dict functions;
   nb::object module_name = nb::str("tenon.ops");

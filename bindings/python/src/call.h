@@ -51,19 +51,22 @@ extern PyMethodDef kOpMethods[];    // Methods of Tensor: ops whose first input 
 PyObject* call_op(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
                   PyObject* keyword_names, tenon_generator* generator = nullptr);
 
+// The Python function of the op at this index of kOps.
 template <size_t index>
 PyObject* op_function(PyObject*, PyObject* const* arguments, Py_ssize_t n_arguments,
                       PyObject* keyword_names) {
   return call_op(kOps[index], nullptr, arguments, n_arguments, keyword_names);
 }
 
+// The method of Tensor for the op at this index of kOps.
 template <size_t index>
 PyObject* op_method(PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
                     PyObject* keyword_names) {
   return call_op(kOps[index], self, arguments, n_arguments, keyword_names);
 }
 
-// Calls an op without attributes that has one output. Returns a new reference or nullptr.
+// Calls an op without attributes that has one output. A short call keeps the GIL. Returns a new
+// reference, or nullptr with an exception.
 PyObject* call_plain(uint32_t op, tenon_tensor* const* inputs, size_t n_inputs, bool is_short);
 
 }  // namespace tenon_python

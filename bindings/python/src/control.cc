@@ -7,6 +7,7 @@ namespace {
 
 constexpr size_t kMaxBlockOutputs = 256;
 
+// Runs one of two Python functions as a block, and returns its outputs.
 nb::list cond(nb::handle predicate, nb::handle then_block, nb::handle else_block) {
   Operand condition;
   if (!condition.set(predicate.ptr())) nb::raise_python_error();
@@ -21,6 +22,7 @@ nb::list cond(nb::handle predicate, nb::handle then_block, nb::handle else_block
   return results.take();
 }
 
+// Runs the Python function at `index` as a block, and returns its outputs.
 nb::list switch_case(nb::handle index, nb::list functions) {
   Operand operand;
   if (!operand.set(index.ptr())) nb::raise_python_error();
@@ -37,6 +39,7 @@ nb::list switch_case(nb::handle index, nb::list functions) {
   return results.take();
 }
 
+// Runs a loop, and returns the final carried values.
 nb::list while_loop(nb::handle condition, nb::handle body, nb::list initial, int32_t policy,
                     int64_t max_trips) {
   const Operands values(initial, false);
@@ -52,6 +55,7 @@ nb::list while_loop(nb::handle condition, nb::handle body, nb::list initial, int
   return results.take();
 }
 
+// Runs a scan, and returns the final carried values and the stacked outputs.
 nb::tuple scan(nb::handle body, nb::list initial, nb::list xs, bool reverse, int32_t policy) {
   const Operands carried(initial, false);
   const Operands slices(xs, false);
@@ -70,6 +74,7 @@ nb::tuple scan(nb::handle body, nb::list initial, nb::list xs, bool reverse, int
   return nb::make_tuple(last.take(), stacked.take());
 }
 
+// Calls a Python function on the host. The outputs have the types of the tensors in `like`.
 nb::list host_call(nb::handle function, nb::list inputs, nb::list like) {
   const Operands of(inputs, false);
   const Operands types(like, false);
@@ -83,12 +88,14 @@ nb::list host_call(nb::handle function, nb::list inputs, nb::list like) {
   return results.take();
 }
 
+// Prints a line, in which values replace the {} of the format.
 void print(const std::string& format, nb::list values) {
   const Operands of(values);
   tenon_scope* here = scope();
   run_blocking([&] { return tenon_print(here, to_c(format), of.data(), of.size(), nullptr); });
 }
 
+// Fails with `message` unless all elements of `condition` are true.
 void assert_that(nb::handle condition, const std::string& message, nb::list values) {
   Operand holds;
   if (!holds.set(condition.ptr())) nb::raise_python_error();
@@ -98,6 +105,7 @@ void assert_that(nb::handle condition, const std::string& message, nb::list valu
       [&] { return tenon_assert(here, holds.handle, to_c(message), of.data(), of.size()); });
 }
 
+// The C callback that passes printed text to the Python function in `payload`.
 void write_text(void* payload, tenon_string text) {
   const nb::gil_scoped_acquire gil;
   try {

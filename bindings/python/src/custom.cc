@@ -15,14 +15,17 @@ struct Attributes {
   int64_t number;
 };
 
+// Returns the number in the attribute struct of a custom op.
 int64_t number_of(const void* attributes) {
   return static_cast<const Attributes*>(attributes)->number;
 }
 
+// Returns (dtype, sizes).
 nb::tuple type_to_python(const tenon_type& type) {
   return nb::make_tuple(to_python(type.dtype), sizes_to_python(type.shape, type.rank));
 }
 
+// Returns (memoryview, dtype, sizes) of an array. `flags` is PyBUF_READ or PyBUF_WRITE.
 nb::tuple array_to_python(const tenon_host_array& array, int flags) {
   static char empty = 0;
   char* data = array.size ? static_cast<char*>(array.data) : &empty;
@@ -33,8 +36,10 @@ nb::tuple array_to_python(const tenon_host_array& array, int flags) {
                         sizes_to_python(array.type.shape, array.type.rank));
 }
 
+// Returns the Python object whose methods implement a custom op.
 nb::handle functions_of(void* payload) { return static_cast<PyObject*>(payload); }
 
+// The C callback that infers output types by calling Python.
 tenon_error* infer(void* payload, const void* attributes, const tenon_type* inputs, size_t n_inputs,
                    tenon_type* out_types, size_t n_outputs) {
   const nb::gil_scoped_acquire gil;
@@ -58,6 +63,7 @@ tenon_error* infer(void* payload, const void* attributes, const tenon_type* inpu
   }
 }
 
+// The C callback that computes outputs in host memory by calling Python.
 tenon_error* compute(void* payload, const void* attributes, const tenon_host_array* inputs,
                      size_t n_inputs, const tenon_host_array* outputs, size_t n_outputs) {
   const nb::gil_scoped_acquire gil;
@@ -72,6 +78,7 @@ tenon_error* compute(void* payload, const void* attributes, const tenon_host_arr
   }
 }
 
+// The C callback that computes outputs by a Python function that calls other ops.
 tenon_error* decompose(void* payload, tenon_scope* scope, const void* attributes,
                        tenon_tensor* const* inputs, size_t n_inputs, tenon_tensor** out,
                        size_t n_outputs) {
@@ -84,6 +91,7 @@ tenon_error* decompose(void* payload, tenon_scope* scope, const void* attributes
   }
 }
 
+// The C callback that computes gradients by calling Python.
 tenon_error* backward(void* payload, tenon_scope* scope, const void* attributes,
                       const tenon_backward_args* args, tenon_tensor** out_grads, size_t n_grads) {
   const nb::gil_scoped_acquire gil;
@@ -98,6 +106,8 @@ tenon_error* backward(void* payload, tenon_scope* scope, const void* attributes,
   }
 }
 
+// Registers a custom op, and returns its number. `computes` selects compute() instead of
+// decompose().
 uint32_t register_op(const std::string& name, nb::handle functions, uint32_t n_inputs,
                      uint32_t n_outputs, bool computes, bool differentiates) {
   tenon_custom_op op;
@@ -118,6 +128,7 @@ uint32_t register_op(const std::string& name, nb::handle functions, uint32_t n_i
   return number;
 }
 
+// Calls a custom op. `attributes_number` is the number of its attributes.
 nb::list call(uint32_t op, int64_t attributes_number, nb::list inputs, size_t n_outputs) {
   const Operands of(inputs, true, true);
   const Attributes attributes = {sizeof(Attributes), 0, attributes_number};

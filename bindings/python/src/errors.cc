@@ -12,6 +12,7 @@ struct Remembered {
 };
 thread_local Remembered remembered;
 
+// Stores the exception of a callback in `remembered`, and returns the C error for it.
 tenon_error* remember(PyObject* exception) {
   nb::object text = nb::steal(PyObject_Str(exception));
   if (!text.is_valid()) PyErr_Clear();
@@ -28,8 +29,8 @@ tenon_error* remember(PyObject* exception) {
   return tenon_error_create(code, to_c(message));
 }
 
-// Whether the message of an error, or of an error that caused it, contains that of the remembered
-// exception.
+// Returns whether the message of an error, or of an error that caused it, contains the message of
+// the remembered exception.
 bool is_remembered(const tenon_error* error) {
   for (; error; error = tenon_error_cause(error))
     if (view(tenon_error_message(error)).find(remembered.message) != std::string_view::npos)
@@ -37,6 +38,7 @@ bool is_remembered(const tenon_error* error) {
   return false;
 }
 
+// Creates the Python exception for a C error, with its causes.
 nb::object make_exception(const tenon_error* error) {
   nb::object make = nb::module_::import_("tenon.errors").attr("_make");
   const tenon_error* cause = tenon_error_cause(error);
@@ -48,14 +50,17 @@ nb::object make_exception(const tenon_error* error) {
 
 }  // namespace
 
+// Copies a C string to a Python string.
 nb::str to_python(tenon_string text) { return nb::str(text.data ? text.data : "", text.size); }
 
+// Copies a C string to a Python string, and releases it.
 nb::str take_text(tenon_string text) {
   nb::str result = to_python(text);
   tenon_string_release(text);
   return result;
 }
 
+// Sets the Python exception for `error`, releases `error`, and returns nullptr.
 PyObject* set_exception(tenon_error* error) {
   const tenon_code code = tenon_error_code(error);
   if (remembered.exception && is_remembered(error)) {
@@ -76,11 +81,13 @@ PyObject* set_exception(tenon_error* error) {
   return nullptr;
 }
 
+// Throws the Python exception for `error`, and releases `error`.
 void throw_error(tenon_error* error) {
   set_exception(error);
   nb::raise_python_error();
 }
 
+// Converts the exception that is being handled to a C error.
 tenon_error* catch_exception() {
   try {
     throw;

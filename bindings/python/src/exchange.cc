@@ -15,6 +15,7 @@ struct KeptBuffer {
   Py_buffer buffer;
 };
 
+// The destructor of a capsule that owns a KeptBuffer.
 void release_buffer_object(PyObject* capsule) {
   auto* kept = static_cast<KeptBuffer*>(PyCapsule_GetPointer(capsule, nullptr));
   PyBuffer_Release(&kept->buffer);
@@ -46,7 +47,7 @@ nb::object from_buffer(nb::handle object, nb::handle dtype, nb::handle shape, bo
   if (copy) throw nb::value_error("tensor: a buffer must be contiguous to be copied");
   const int64_t item = TENON_DTYPE_BITS(code) / 8;
   std::vector<int64_t> strides;
-  // C takes the address of the first byte. With negative strides, elements precede `buf`.
+  // C takes the lowest address of all elements, which precedes `buf` if strides are negative.
   char* first = static_cast<char*>(buffer.buf);
   size_t bytes = buffer.len > 0 ? item : 0;
   for (int axis = 0; axis < buffer.ndim; ++axis) {
@@ -63,7 +64,7 @@ nb::object from_buffer(nb::handle object, nb::handle dtype, nb::handle shape, bo
   return take(result);
 }
 
-// Copies the elements into writable memory.
+// Copies the elements of `tensor` into the writable buffer of `target`.
 void read_into(nb::handle tensor, nb::handle target) {
   Operand operand;
   if (!operand.set(tensor.ptr())) nb::raise_python_error();
@@ -91,6 +92,7 @@ struct LegacyDlpack {
 constexpr const char* kVersioned = "dltensor_versioned";
 constexpr const char* kLegacy = "dltensor";
 
+// Calls the deleter of an exported tensor that no library has imported.
 template <typename Struct>
 void delete_unused(PyObject* capsule, const char* name) {
   // A consumer renames the capsule when it takes ownership, and frees the tensor itself.
@@ -102,6 +104,7 @@ void delete_unused(PyObject* capsule, const char* name) {
 void delete_versioned(PyObject* capsule) { delete_unused<tenon_dlpack>(capsule, kVersioned); }
 void delete_legacy(PyObject* capsule) { delete_unused<LegacyDlpack>(capsule, kLegacy); }
 
+// Exports a tensor as a capsule with a versioned or a legacy DLPack struct.
 nb::object to_dlpack(nb::handle tensor, bool versioned) {
   Operand operand;
   if (!operand.set(tensor.ptr(), false)) nb::raise_python_error();
@@ -130,6 +133,7 @@ void delete_later(Struct* foreign) {
   release_later(capsule);
 }
 
+// Imports the tensor in a capsule, and marks the capsule as used.
 nb::object from_dlpack(nb::handle capsule, bool copy) {
   tenon_dlpack* imported;
   if (PyCapsule_IsValid(capsule.ptr(), kVersioned)) {

@@ -28,6 +28,7 @@ struct Contents {
   std::vector<tenon_metadata> entries;
 };
 
+// Writes a safetensors file.
 void save(const std::string& path, const std::vector<std::string>& names, nb::list values,
           nb::dict metadata) {
   const Contents contents(names, values, metadata);
@@ -39,6 +40,7 @@ void save(const std::string& path, const std::vector<std::string>& names, nb::li
   });
 }
 
+// Returns the bytes of a safetensors file.
 nb::bytes write(const std::vector<std::string>& names, nb::list values, nb::dict metadata) {
   const Contents contents(names, values, metadata);
   tenon_scope* here = scope();
@@ -53,6 +55,7 @@ nb::bytes write(const std::vector<std::string>& names, nb::list values, nb::dict
   return result;
 }
 
+// Returns (name, dtype, sizes) of each tensor in a file.
 nb::list entries(Safetensors& self) {
   nb::list result;
   for (size_t i = 0; i < tenon_safetensors_count(self.handle); ++i)

@@ -9,6 +9,7 @@ namespace tenon_python {
 
 namespace {
 
+// The C callback that runs the body of a function, a Python function, while it is traced.
 tenon_error* run_body(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                       size_t n_inputs, const tenon_static*, size_t, tenon_tensor** out,
                       size_t max_outputs) {
@@ -16,6 +17,7 @@ tenon_error* run_body(void* payload, tenon_scope* scope, tenon_tensor* const* in
                      false);
 }
 
+// The constructor of the Python class Function.
 void create(Function* self, const std::string& name, nb::handle body, uint32_t max_outputs,
             nb::handle signature, nb::handle defaults, uint32_t max_traces, bool relax,
             uint64_t memory_budget) {
@@ -40,6 +42,7 @@ void create(Function* self, const std::string& name, nb::handle body, uint32_t m
   new (self) Function{handle, max_outputs};
 }
 
+// Calls a function, and returns its outputs.
 nb::list call(Function& self, nb::list inputs, nb::handle statics) {
   const Operands of(inputs);
   const Statics with(statics);
@@ -54,6 +57,7 @@ nb::list call(Function& self, nb::list inputs, nb::handle statics) {
   return results.take();
 }
 
+// Returns the trace that a call with these inputs would use.
 Trace find_trace(Function& self, nb::list inputs, nb::handle statics) {
   const Operands of(inputs);
   const Statics with(statics);
@@ -66,6 +70,7 @@ Trace find_trace(Function& self, nb::list inputs, nb::handle statics) {
   return trace;
 }
 
+// Returns the trace for inputs of these types. Traces if there is none.
 Trace trace_for(Function& self, nb::handle specs, nb::handle statics) {
   InputSpecs of;
   of.add_all(specs);
@@ -118,11 +123,13 @@ Statics::Statics(nb::handle pairs) {
   }
 }
 
+// Copies a string into `texts_`, and returns a C string that refers to the copy.
 tenon_string Statics::keep(nb::str text) {
   texts_.push_back(nb::cast<std::string>(text));
   return to_c(texts_.back());
 }
 
+// Converts and appends the specs of a Python list.
 void InputSpecs::add_all(nb::handle specs) {
   for (nb::handle spec : nb::list(specs)) {
     Kept& kept = kept_.emplace_back();
@@ -142,6 +149,7 @@ void InputSpecs::add_all(nb::handle specs) {
   }
 }
 
+// Returns (name, dtype, sizes, size names, is scalar).
 nb::tuple spec_to_python(const tenon_input_spec& spec) {
   nb::list names;
   for (uint32_t axis = 0; axis < spec.rank; ++axis)
@@ -150,6 +158,7 @@ nb::tuple spec_to_python(const tenon_input_spec& spec) {
                         sizes_to_python(spec.shape, spec.rank), names, spec.is_scalar);
 }
 
+// Converts a static argument to a number, string, bool, None, list or dict.
 nb::object static_to_python(const tenon_static& value) {
   switch (value.kind) {
     case TENON_STATIC_NONE:

@@ -31,6 +31,7 @@ class Statics {
   size_t size() const { return values_.size(); }
 
  private:
+  // Copies a string, and returns a C string that refers to the copy.
   tenon_string keep(nb::str text);
 
   std::deque<std::string> texts_;
@@ -40,6 +41,7 @@ class Statics {
 // Types of inputs as C structs, converted from tuples (name, dtype, shape, size names, is scalar).
 class InputSpecs {
  public:
+  // Converts and appends the specs of a Python list.
   void add_all(nb::handle specs);
   const tenon_input_spec* data() const { return specs_.data(); }
   size_t size() const { return specs_.size(); }
@@ -55,7 +57,9 @@ class InputSpecs {
   std::vector<tenon_input_spec> specs_;
 };
 
+// Returns (name, dtype, sizes, size names, is scalar).
 nb::tuple spec_to_python(const tenon_input_spec& spec);
+// Converts a static argument to a number, string, bool, None, list or dict.
 nb::object static_to_python(const tenon_static& value);
 
 }  // namespace tenon_python

@@ -13,6 +13,7 @@ std::mutex orphans_lock;
 std::vector<std::pair<tenon_scope*, tenon_tape*>>* orphans =
     new std::vector<std::pair<tenon_scope*, tenon_tape*>>;
 
+// Releases the tapes in `orphans` that record the scope `here`.
 void release_orphans(tenon_scope* here) {
   std::vector<tenon_tape*> mine;
   {
@@ -39,18 +40,21 @@ struct Tape {
   }
 };
 
+// `zeros`: whether the gradient with respect to an unreached source is zeros instead of None.
 tenon_gradient_options options_of(bool zeros) {
   tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
   options.unreached = zeros ? TENON_UNREACHED_ZEROS : TENON_UNREACHED_NULL;
   return options;
 }
 
+// Returns the C handles of a Python list of tensors and variables.
 std::vector<tenon_value*> values_of(nb::handle sources) {
   std::vector<tenon_value*> values;
   for (nb::handle source : nb::list(sources)) values.push_back(value_of(source));
   return values;
 }
 
+// Returns the tensor or variable of a C value, and releases the value.
 nb::object wrap_value(tenon_value* owned) {
   struct Owner {
     tenon_value* value;
@@ -62,6 +66,7 @@ nb::object wrap_value(tenon_value* owned) {
   return take(tensor);
 }
 
+// Returns the gradients of the targets, weighted by the cotangents, with respect to each source.
 nb::list gradient(Tape& self, nb::list targets, nb::object cotangents, nb::list sources,
                   bool zeros) {
   const Operands of(targets);
@@ -78,6 +83,7 @@ nb::list gradient(Tape& self, nb::list targets, nb::object cotangents, nb::list 
   return results.take();
 }
 
+// Returns the derivatives of all elements of the target with respect to each source.
 nb::list jacobian(Tape& self, nb::handle target, nb::list sources, bool zeros) {
   Operand of;
   if (!of.set(target.ptr())) nb::raise_python_error();
@@ -92,7 +98,8 @@ nb::list jacobian(Tape& self, nb::handle target, nb::list sources, bool zeros) {
   return results.take();
 }
 
-// Returns outputs, gradients of the inputs, and pairs of variables and gradients.
+// Calls a function, and returns its outputs, the gradients with respect to the inputs, and pairs of
+// a variable and the gradient with respect to it.
 nb::tuple gradients(nb::handle function, nb::list inputs, size_t n_outputs, bool zeros) {
   const Operands of(inputs, false);
   const tenon_gradient_options options = options_of(zeros);
@@ -115,6 +122,7 @@ nb::tuple gradients(nb::handle function, nb::list inputs, size_t n_outputs, bool
   return nb::make_tuple(outputs.take(), grads.take(), variables);
 }
 
+// Calls `forward`, whose gradient `backward` computes, and returns its outputs.
 nb::list custom_gradient(nb::handle forward, nb::list inputs, nb::handle backward,
                          size_t n_outputs) {
   const Operands of(inputs, false);

@@ -14,6 +14,7 @@ struct Argument {
   Operand operand;
 };
 
+// Runs a C call without the GIL, and returns the tensor that it creates.
 template <typename Call>
 nb::object result_of(Call&& call) {
   tenon_tensor* result = nullptr;

@@ -41,8 +41,10 @@ inline void check(tenon_error* error) {
 // the exception for set_exception(). Call it in a catch block, with the GIL.
 tenon_error* catch_exception();
 
+// Returns a C string that refers to the memory of `text`.
 inline tenon_string to_c(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view view(tenon_string text) { return {text.data ? text.data : "", text.size}; }
+// Copies a C string to a Python string.
 nb::str to_python(tenon_string text);
 // Converts a string that the caller owns to a Python string, and releases it.
 nb::str take_text(tenon_string text);
@@ -54,12 +56,14 @@ struct Current {
   tenon_scope* scope = nullptr;
   bool tracing = false;  // Whether the scope records calls into a trace.
 };
-// Uses the static block of thread-local storage for fast access, because each call reads it.
+// Uses the static block of thread-local storage, because each call reads this variable.
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit Current current;
 
-// Creates a scope in the shared context for a thread that has none. Throws.
+// Creates a scope in the shared context for a thread that has none. Throws if that fails.
 tenon_scope* make_thread_scope();
+// Returns the scope in which the calls of this thread run.
 inline tenon_scope* scope() { return current.scope ? current.scope : make_thread_scope(); }
+// Returns the shared context. Creates it at the first use.
 tenon_context* shared_context();
 
 // Makes the scope that a callback received the thread's current one.
@@ -83,6 +87,7 @@ void set_user_location();
 // Drops a reference to a Python object later, on a thread that holds the GIL. Any thread may call
 // this function, without the GIL, and while it holds locks of the core.
 void release_later(PyObject* object);
+// release_later() as a destructor of payloads, for C.
 void release_payload(void* object);
 
 // ---- tensors (tensor.cc) -----------------------------------------------------------------------
@@ -104,11 +109,13 @@ inline PyTensor* as_tensor(PyObject* object) { return reinterpret_cast<PyTensor*
 PyObject* wrap(tenon_tensor* owned, bool is_on_host = false);
 // Wraps a borrowed tensor, for example an input of a callback.
 PyObject* wrap_borrowed(tenon_tensor* borrowed);
+// Like wrap(), but throws the exception.
 inline nb::object take(tenon_tensor* owned) {
   PyObject* object = wrap(owned);
   if (!object) nb::raise_python_error();
   return nb::steal(object);
 }
+// Like take(), but NULL becomes None.
 inline nb::object take_or_none(tenon_tensor* owned) { return owned ? take(owned) : nb::none(); }
 
 void define_tensor(nb::module_& module);
@@ -143,7 +150,9 @@ class Operand {
   bool is_small = true;
 
  private:
+  // Sets the operand to a number, a variable or an array.
   bool set_other(PyObject* object, bool weak_numbers);
+  // Sets the operand to the value of a variable, or to a tensor that Python code creates.
   bool set_converted(PyObject* object);
 
   tenon_tensor* owned_ = nullptr;
@@ -174,6 +183,7 @@ class Results {
   size_t size() const { return handles_.size(); }
   // Returns the tensors as a list; NULL becomes None.
   nb::list take();
+  // Changes the number of results to the number of tensors that the call returned.
   void resize(size_t count) { handles_.resize(count); }
 
  private:
@@ -182,27 +192,36 @@ class Results {
 
 // Converts a Python object to a dtype: a tn.DType, a name, or a type of Python or NumPy.
 bool dtype_from_python(PyObject* object, tenon_dtype* out);
+// Like dtype_from_python(), but throws the exception.
 tenon_dtype to_dtype(nb::handle object);
+// Returns the tn.DType of a dtype; None for TENON_DTYPE_NONE.
 nb::object to_python(tenon_dtype dtype);
+// Converts a sequence of ints. None becomes TENON_SIZE_UNKNOWN.
 std::vector<int64_t> to_sizes(nb::handle sizes);
+// Returns a tuple of ints. An unknown size becomes None.
 nb::tuple sizes_to_python(const int64_t* sizes, size_t rank);
 
 // ---- variables (state.cc) ----------------------------------------------------------------------
 
 // Returns the variable of a Python object; nullptr without an exception if it is not a variable.
 tenon_variable* variable_of(PyObject* object);
-tenon_value* value_of(nb::handle object);  // For a tensor or a variable. Throws.
+// Returns the C value of a tensor or a variable. Throws for other objects.
+tenon_value* value_of(nb::handle object);
 // Returns the Python object of a variable: the existing one, or a new one.
 nb::object wrap_variable(tenon_variable* borrowed);
 
 // ---- calls of Python (callbacks.cc) ------------------------------------------------------------
 
-// Calls a Python function with a list of tensors, in a scope. Writes the tensors that it returns to
-// `out`, which owns them, and their number to `out_count` unless that is NULL.
+// Calls a Python function with a list of tensors, in a scope. Stores the tensors that it returns in
+// `out`, with a reference for the caller. Fails if the function returns more than n_out tensors, or
+// fewer although `exactly` is true.
 tenon_error* call_python(PyObject* function, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out, size_t n_out, bool exactly);
+// Returns a C block that borrows the Python function.
 tenon_block block_of(nb::handle function);
+// Returns a C function that owns a reference to the Python function.
 tenon_tensor_function tensor_function_of(nb::handle function);
+// Returns a C derivative that owns a reference to the Python function.
 tenon_backward_function backward_of(nb::handle function);
 
 // Runs `call` without the GIL, and throws the exception of the error that it returns.

@@ -10,13 +10,14 @@ bool is_floating(tenon_dtype dtype) {
   return code == TENON_CODE_FLOAT || code == TENON_CODE_BFLOAT;
 }
 
-// Whether an operator returns NotImplemented: the object is not a number, tensor or array of
-// numbers.
+// Returns whether an operator must return NotImplemented, because the object is not a number, a
+// tensor or an array of numbers.
 bool is_unsupported_operand(PyObject* object) {
   return object == Py_None || PyUnicode_Check(object) || PyDict_Check(object) ||
          PyComplex_Check(object);
 }
 
+// The slot of an operator with two operands. Calls an op.
 template <uint32_t op>
 PyObject* binary(PyObject* a, PyObject* b) {
   if ((!is_tensor(a) && is_unsupported_operand(a)) || (!is_tensor(b) && is_unsupported_operand(b)))
@@ -27,6 +28,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
   return call_plain(op, inputs, 2, x.is_small && y.is_small);
 }
 
+// The slot of an operator with one operand. Calls an op.
 template <uint32_t op>
 PyObject* unary(PyObject* a) {
   Operand x;
@@ -34,6 +36,7 @@ PyObject* unary(PyObject* a) {
   return call_plain(op, &x.handle, 1, x.is_small);
 }
 
+// The operator +a.
 PyObject* positive(PyObject* a) {
   return is_tensor(a) ? Py_NewRef(a) : unary<TENON_OP_identity>(a);
 }
@@ -55,6 +58,7 @@ PyObject* to_floating(PyObject* object) {
   return wrap(output);
 }
 
+// The operator a / b. Converts integers and bools to float32.
 PyObject* true_divide(PyObject* a, PyObject* b) {
   if (is_tensor(a) && is_floating(tenon_tensor_dtype(as_tensor(a)->handle)))
     if (!is_tensor(b) || is_floating(tenon_tensor_dtype(as_tensor(b)->handle)))
@@ -66,11 +70,13 @@ PyObject* true_divide(PyObject* a, PyObject* b) {
   return binary<TENON_OP_div>(x.ptr(), y.ptr());
 }
 
+// The operator a ** b. Does not support pow() with a modulus.
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) return Py_NewRef(Py_NotImplemented);
   return binary<TENON_OP_pow>(a, b);
 }
 
+// Returns whether an operand has the dtype bool.
 bool is_bool(PyObject* object) {
   if (is_tensor(object)) return tenon_tensor_dtype(as_tensor(object)->handle) == TENON_BOOL;
   if (tenon_variable* variable = variable_of(object))
@@ -78,15 +84,18 @@ bool is_bool(PyObject* object) {
   return PyBool_Check(object);
 }
 
+// The operator ~a: logical not for bools, bitwise not for integers.
 PyObject* invert(PyObject* a) {
   return is_bool(a) ? unary<TENON_OP_logical_not>(a) : unary<TENON_OP_bitwise_not>(a);
 }
 
+// The slot of &, | or ^: calls the op `logical` for bools, or `bitwise` for integers.
 template <uint32_t logical, uint32_t bitwise>
 PyObject* logic(PyObject* a, PyObject* b) {
   return is_bool(a) && is_bool(b) ? binary<logical>(a, b) : binary<bitwise>(a, b);
 }
 
+// The slot of comparisons. `how` is Py_EQ, Py_NE, Py_LT, Py_LE, Py_GT or Py_GE.
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   switch (how) {
     case Py_EQ:
@@ -106,6 +115,7 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
 
 }  // namespace
 
+// Adds the slots of the operators to the slots of the tensor type.
 void add_operators(std::vector<PyType_Slot>& slots) {
   auto add = [&](int slot, auto* function) {
     slots.push_back({slot, reinterpret_cast<void*>(function)});

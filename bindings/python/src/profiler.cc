@@ -15,16 +15,19 @@ struct Profiler {
   }
 };
 
+// Returns the name of a kind of span (TENON_SPAN_*).
 const char* kind_name(int32_t kind) {
   constexpr const char* kNames[] = {"op", "fused", "function", "tracing", "copy"};
   return kind >= 0 && kind < 5 ? kNames[kind] : "op";
 }
 
+// Returns the name of a device clock (TENON_DEVICE_CLOCK_*).
 const char* clock_name(int32_t clock) {
   constexpr const char* kNames[] = {"none", "launch", "completion", "device"};
   return clock >= 0 && clock < 4 ? kNames[clock] : "none";
 }
 
+// Returns the rows of the table as dicts.
 nb::list rows(Profiler& self) {
   nb::list result;
   for (size_t i = 0; i < tenon_profiler_count_rows(self.handle); ++i) {

@@ -10,6 +10,7 @@ struct Program {
   ~Program() { tenon_program_release(handle); }
 };
 
+// Returns (inputs, outputs, statics) of each signature of the function at this index.
 nb::list signatures(Program& self, size_t function) {
   nb::list result;
   for (size_t i = 0; i < tenon_program_count_signatures(self.handle, function); ++i) {
@@ -29,6 +30,7 @@ nb::list signatures(Program& self, size_t function) {
   return result;
 }
 
+// Saves traces, each under the name of its function, as a program.
 void save(const std::string& path, const std::vector<std::string>& names, nb::list traces) {
   std::vector<tenon_string> c_names;
   for (const std::string& name : names) c_names.push_back(to_c(name));

@@ -20,6 +20,7 @@ std::mutex context_lock;
 std::mutex released_lock;
 std::vector<PyObject*>* released = new std::vector<PyObject*>;
 
+// Drops the references in `released`. Python calls it on a thread that holds the GIL.
 int drop_released(void*) {
   std::vector<PyObject*> objects;
   {
@@ -37,6 +38,7 @@ int drop_released(void*) {
 int interrupt_pipe[2] = {-1, -1};
 struct sigaction python_handler;
 
+// The handler of SIGINT. Wakes the thread that cancels calls, and calls Python's handler.
 void on_interrupt(int number, siginfo_t* info, void* machine) {
   const int saved = errno;
   const char byte = 0;
@@ -51,6 +53,7 @@ void on_interrupt(int number, siginfo_t* info, void* machine) {
   }
 }
 
+// The loop of the thread that cancels the calls of the shared context after each SIGINT.
 void cancel_on_interrupts() {
   char byte;
   while (read(interrupt_pipe[0], &byte, 1) > 0) {
@@ -63,8 +66,8 @@ void cancel_on_interrupts() {
   }
 }
 
-// Does nothing if Python does not handle SIGINT, for example if Python is embedded in another
-// program.
+// Installs the handler of SIGINT and starts the thread that cancels calls. Does nothing if Python
+// does not handle SIGINT, for example if Python is embedded in another program.
 void watch_interrupts() {
   if (sigaction(SIGINT, nullptr, &python_handler) != 0) return;
   if (!(python_handler.sa_flags & SA_SIGINFO) &&
@@ -92,6 +95,7 @@ struct ThreadScope {
 };
 thread_local ThreadScope thread_scope;
 
+// Returns the properties of a device as a dict.
 nb::object describe_device(tenon_device* device) {
   tenon_device_info info;
   std::memset(&info, 0, sizeof info);
@@ -121,11 +125,13 @@ struct DeviceHandle {
   ~DeviceHandle() { tenon_device_release(device); }
 };
 
+// Finds a device by name in the context of the current scope.
 void find_device(const std::string& name, DeviceHandle& out) {
   tenon_context* context = tenon_scope_context(scope());
   run_blocking([&] { return tenon_context_find_device(context, to_c(name), &out.device); });
 }
 
+// Returns the memory statistics of the device with this name.
 nb::dict memory_of(const std::string& name) {
   DeviceHandle found;
   find_device(name, found);
@@ -143,6 +149,7 @@ nb::dict memory_of(const std::string& name) {
   return result;
 }
 
+// Returns the state, path, name and version of each plugin that was found.
 nb::list plugins() {
   tenon_context* context = tenon_scope_context(scope());
   nb::list result;
@@ -171,6 +178,7 @@ struct Options {
   tenon_context_options c = TENON_CONTEXT_OPTIONS_DEFAULT;
 };
 
+// Creates a context. The keys of `plugin_options` have the form "plugin.key".
 tenon_context* create_context(const std::vector<std::string>& plugin_paths, nb::dict plugin_options,
                               uint64_t memory_limit_bytes, uint32_t threads, int32_t numeric_policy,
                               int32_t fallback_policy, bool deterministic, int32_t log_level) {
@@ -219,6 +227,7 @@ struct Scope {
 
 }  // namespace
 
+// Drops a reference to a Python object later, on a thread that holds the GIL.
 void release_later(PyObject* object) {
   if (!object) return;
   {
@@ -229,8 +238,10 @@ void release_later(PyObject* object) {
   Py_AddPendingCall(drop_released, nullptr);
 }
 
+// release_later() as a destructor of payloads, for C.
 void release_payload(void* object) { release_later(static_cast<PyObject*>(object)); }
 
+// Returns the shared context. Creates it at the first use.
 tenon_context* shared_context() {
   {
     const std::lock_guard lock(context_lock);
@@ -250,6 +261,7 @@ tenon_context* shared_context() {
   return context_in_use;
 }
 
+// Creates the scope of this thread in the shared context, and makes it current.
 tenon_scope* make_thread_scope() {
   if (!thread_scope.scope)
     check(tenon_scope_create(shared_context(), TENON_STR(""), &thread_scope.scope));
@@ -257,6 +269,7 @@ tenon_scope* make_thread_scope() {
   return current.scope;
 }
 
+// Sets the location of the scope to the user's source line.
 void set_user_location() {
   static PyObject* const locate = [] {
     nb::object function = nb::module_::import_("tenon._frames").attr("user_location");

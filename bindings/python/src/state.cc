@@ -17,11 +17,13 @@ struct Generator {
 
 PyTypeObject* variable_type = nullptr;
 
+// Converts a Python value to the operand, and returns the operand's handle. Throws.
 tenon_tensor* operand_of(Operand& operand, nb::handle value, bool weak_numbers) {
   if (!operand.set(value.ptr(), weak_numbers)) nb::raise_python_error();
   return operand.handle;
 }
 
+// The constructor of the Python class of variables.
 void create_variable(Variable* self, nb::handle initial, bool trainable, const std::string& name) {
   Operand operand;
   operand_of(operand, initial, false);
@@ -33,6 +35,7 @@ void create_variable(Variable* self, nb::handle initial, bool trainable, const s
   new (self) Variable{handle};
 }
 
+// Calls the random op of this name with the generator's state.
 nb::object call_random(Generator& self, const std::string& name, nb::args arguments,
                        nb::kwargs keywords) {
   const Op* found = nullptr;
@@ -54,6 +57,7 @@ nb::object call_random(Generator& self, const std::string& name, nb::args argume
   return nb::steal(result);
 }
 
+// Runs a C call without the GIL, and returns the tensor that it creates.
 template <typename Draw>
 nb::object draw(Draw&& call) {
   tenon_tensor* result = nullptr;
@@ -164,11 +168,13 @@ void define_generators(nb::module_& module) {
 
 }  // namespace
 
+// Returns the variable of a Python object; nullptr if it is not a variable.
 tenon_variable* variable_of(PyObject* object) {
   if (!PyObject_TypeCheck(object, variable_type)) return nullptr;
   return nb::inst_ptr<Variable>(object)->handle;
 }
 
+// Returns the C value of a tensor or a variable. Throws for other objects.
 tenon_value* value_of(nb::handle object) {
   if (is_tensor(object.ptr())) return tenon_tensor_as_value(as_tensor(object.ptr())->handle);
   if (tenon_variable* variable = variable_of(object.ptr()))
@@ -176,6 +182,7 @@ tenon_value* value_of(nb::handle object) {
   throw nb::type_error("a source of gradients must be a Tensor or a Variable");
 }
 
+// Returns the Python object of a variable: the existing one, or a new one.
 nb::object wrap_variable(tenon_variable* borrowed) {
   return nb::module_::import_("tenon._variables")
       .attr("_of")(reinterpret_cast<uintptr_t>(borrowed));

@@ -14,6 +14,7 @@ constexpr size_t kMaxShortBytes = 1 << 16;
 nb::dict* dtype_objects = nullptr;  // Maps the code of a dtype to its tn.DType.
 PyObject* dtype_class = nullptr;
 
+// The slot tp_dealloc: releases the tensor.
 void dealloc(PyObject* self) {
   PyTensor* tensor = as_tensor(self);
   if (tensor->weak_references) PyObject_ClearWeakRefs(self);
@@ -23,6 +24,7 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
+// The slot tp_hash: hashes the identity of the object.
 Py_hash_t hash(PyObject* self) {
   const Py_hash_t value = static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4);
   return value == -1 ? -2 : value;
@@ -40,6 +42,7 @@ PyObject* guarded(Body&& body) try {
   return nullptr;
 }
 
+// Returns the sizes as a tuple; unknown sizes are None.
 PyObject* get_shape(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     tenon_tensor* tensor = as_tensor(self)->handle;
@@ -89,6 +92,7 @@ PyObject* get_is_list(PyObject* self, void*) {
   return PyBool_FromLong(tenon_tensor_is_list(as_tensor(self)->handle));
 }
 
+// Reads the only element into `real`, or into `integer` if the dtype is not floating.
 tenon_error* read_item(PyObject* self, double* real, int64_t* integer, bool* is_integer) {
   tenon_tensor* tensor = as_tensor(self)->handle;
   const uint32_t code = TENON_DTYPE_CODE(tenon_tensor_dtype(tensor));
@@ -111,6 +115,7 @@ PyObject* read_uint64_item(PyObject* self) {
   return PyLong_FromUnsignedLongLong(value);
 }
 
+// Returns the only element as a Python bool, int or float.
 PyObject* item(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     double real = 0;
@@ -140,6 +145,7 @@ void set_condition_error(PyObject* self) {
   }
 }
 
+// The slot nb_bool: 1 if the only element is nonzero, 0 if not, -1 with an exception.
 int truth(PyObject* self) {
   double real = 0;
   int64_t integer = 0;
@@ -162,6 +168,7 @@ int truth(PyObject* self) {
   return is_integer ? integer != 0 : real != 0;
 }
 
+// The slot of float().
 PyObject* to_float(PyObject* self) {
   double value = 0;
   if (tenon_error* error = tenon_tensor_item_f64(scope(), as_tensor(self)->handle, &value))
@@ -169,11 +176,13 @@ PyObject* to_float(PyObject* self) {
   return PyFloat_FromDouble(value);
 }
 
+// The slot of int().
 PyObject* to_int(PyObject* self) {
   nb::object value = nb::steal(item(self, nullptr));
   return value.is_valid() ? PyNumber_Long(value.ptr()) : nullptr;
 }
 
+// The slot nb_index. Fails unless the dtype is an integer dtype.
 PyObject* to_index(PyObject* self) {
   const uint32_t code = TENON_DTYPE_CODE(tenon_tensor_dtype(as_tensor(self)->handle));
   if (code != TENON_CODE_INT && code != TENON_CODE_UINT) {
@@ -183,6 +192,7 @@ PyObject* to_index(PyObject* self) {
   return to_int(self);
 }
 
+// The slot of len(): the size of the first axis.
 Py_ssize_t length(PyObject* self) {
   tenon_tensor* tensor = as_tensor(self)->handle;
   if (tenon_tensor_rank(tensor) == 0) {
@@ -203,6 +213,7 @@ PyObject* donate(PyObject* self, PyObject*) {
   return Py_NewRef(self);
 }
 
+// Copies the tensor to the device with this name.
 PyObject* copy_to(PyObject* self, PyObject* device) {
   return guarded([&] {
     const std::string name = nb::cast<std::string>(nb::handle(device));
@@ -216,6 +227,7 @@ PyObject* copy_to(PyObject* self, PyObject* device) {
 
 // ---- the buffer protocol -----------------------------------------------------------------------
 
+// Returns the format character of the buffer protocol; nullptr if there is none.
 const char* buffer_format(tenon_dtype dtype) {
   switch (dtype) {
     case TENON_BOOL:
@@ -247,6 +259,7 @@ const char* buffer_format(tenon_dtype dtype) {
   }
 }
 
+// The slot bf_getbuffer: exports the elements as a read-only buffer, without a copy.
 int get_buffer(PyObject* self, Py_buffer* out, int flags) {
   tenon_tensor* tensor = as_tensor(self)->handle;
   const tenon_dtype dtype = tenon_tensor_dtype(tensor);
@@ -289,6 +302,7 @@ int get_buffer(PyObject* self, Py_buffer* out, int flags) {
   return 0;
 }
 
+// The slot bf_releasebuffer: frees the strides.
 void release_buffer(PyObject*, Py_buffer* buffer) { PyMem_Free(buffer->internal); }
 
 PyGetSetDef properties[] = {
@@ -310,6 +324,7 @@ PyMethodDef own_methods[] = {
 
 }  // namespace
 
+// Wraps a tensor that a call returned, and takes ownership of it.
 PyObject* wrap(tenon_tensor* owned, bool is_on_host) {
   PyTensor* tensor = PyObject_New(PyTensor, tensor_type);
   if (!tensor) {
@@ -329,6 +344,7 @@ PyObject* wrap_borrowed(tenon_tensor* borrowed) {
   return wrap(borrowed);
 }
 
+// Sets the operand to a number, a variable or an array.
 bool Operand::set_other(PyObject* object, bool weak_numbers) {
   if (!weak_numbers) return set_converted(object);
   if (PyFloat_CheckExact(object)) {
@@ -347,6 +363,7 @@ bool Operand::set_other(PyObject* object, bool weak_numbers) {
   return handle;
 }
 
+// Sets the operand to the value of a variable, or to a tensor that Python code creates.
 bool Operand::set_converted(PyObject* object) {
   if (tenon_variable* variable = variable_of(object)) {
     if (tenon_error* error = tenon_variable_read(scope(), variable, &owned_)) {
@@ -380,6 +397,7 @@ Operands::Operands(nb::handle sequence, bool weak_numbers, bool optional) {
   }
 }
 
+// Returns the tensors as a list; NULL becomes None.
 nb::list Results::take() {
   nb::list result;
   for (tenon_tensor*& handle : handles_)
@@ -387,6 +405,7 @@ nb::list Results::take() {
   return result;
 }
 
+// Converts a Python object to a dtype. Returns false with an exception if that fails.
 bool dtype_from_python(PyObject* object, tenon_dtype* out) {
   nb::object dtype = nb::borrow(object);
   if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != dtype_class) {
@@ -399,17 +418,20 @@ bool dtype_from_python(PyObject* object, tenon_dtype* out) {
   return true;
 }
 
+// Like dtype_from_python(), but throws the exception.
 tenon_dtype to_dtype(nb::handle object) {
   tenon_dtype dtype = TENON_DTYPE_NONE;
   if (!dtype_from_python(object.ptr(), &dtype)) nb::raise_python_error();
   return dtype;
 }
 
+// Returns the tn.DType of a dtype; None for TENON_DTYPE_NONE.
 nb::object to_python(tenon_dtype dtype) {
   if (dtype == TENON_DTYPE_NONE) return nb::none();
   return (*dtype_objects)[nb::int_(dtype)];
 }
 
+// Converts a sequence of ints. None becomes TENON_SIZE_UNKNOWN.
 std::vector<int64_t> to_sizes(nb::handle sizes) {
   std::vector<int64_t> result;
   for (nb::handle size : nb::list(sizes))
@@ -417,6 +439,7 @@ std::vector<int64_t> to_sizes(nb::handle sizes) {
   return result;
 }
 
+// Returns a tuple of ints. An unknown size becomes None.
 nb::tuple sizes_to_python(const int64_t* sizes, size_t rank) {
   PyObject* result = PyTuple_New(static_cast<Py_ssize_t>(rank));
   if (!result) nb::raise_python_error();

@@ -97,7 +97,7 @@ def _pairs(texts, option):
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name or not value:
-            raise CommandError(f"--{option} {text}: the form must be NAME=VALUE")
+            raise CommandError(f"--{option} {text}: must have the form NAME=VALUE")
         if name in result:
             raise CommandError(f"--{option} {text}: '{name}' is given twice")
         result[name] = value

@@ -169,7 +169,7 @@ def _as_bool(value):
 
 
 def _same_dtype(value, before):
-    """Gives a Python number that the body returns the dtype of its loop variable."""
+    """Casts a Python number in the result of the body to the dtype of its loop variable."""
     return value
 
 

@@ -39,11 +39,11 @@ def asarray(value, dtype=None, copy: bool | None = None) -> Tensor:
     """
     wanted = None if dtype is None else DType(dtype)
     if copy is False and not isinstance(value, (Tensor, numpy.ndarray)) and not _has_dlpack(value):
-        raise ValueError("asarray: this value cannot be shared without a copy")
+        raise ValueError("asarray: this value cannot be shared without a copy; omit copy=False")
     result = _from(value, wanted, copy=bool(copy))
     if copy is False and wanted is not None and getattr(value, "dtype", wanted) != wanted:
         if numpy.dtype(str(value.dtype)) != wanted.to_numpy():
-            raise ValueError("asarray: converting the dtype needs a copy")
+            raise ValueError("asarray: converting the dtype needs a copy; omit copy=False")
     return result
 
 
@@ -52,7 +52,7 @@ def from_dlpack(value, *, device=None, copy: bool | None = None) -> Tensor:
     if isinstance(value, Tensor):
         if device is not None and device != value.device:
             if copy is False:
-                raise ValueError(f"from_dlpack: moving from {value.device} to {device} needs a copy")
+                raise ValueError(f"from_dlpack: copying from {value.device} to {device} is not allowed with copy=False")
             return value.copy_to(device)
         return _native.ops["copy"](value) if copy else value
     try:
@@ -158,7 +158,7 @@ def _cast(value, dtype):
 def _to_tensor(value):
     """Converts an operand of an op to a tensor. Called by the extension module."""
     if value is None:
-        raise TypeError("None is not a tensor")
+        raise TypeError("None cannot be converted to a tensor")
     return _from(value, None, True)
 
 

@@ -168,8 +168,8 @@ class Function:
         return _result(self._structure_of(graph, call, tensors), outputs)
 
     def _structure_of(self, graph, call, tensors):
-        """Returns the structure of a call's results. The traces of the graph return several
-        structures, so looks it up by the trace."""
+        """Returns the structure of a call's results. Traces of one graph may return different
+        structures, so the trace determines the structure."""
         with _Frame(call, graph):
             trace = graph.native.find_trace(tensors, None)
         # Another thread may have created the trace, but not have stored its structure yet.

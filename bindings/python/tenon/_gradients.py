@@ -48,7 +48,7 @@ class GradientTape:
         if self._tape is None:
             self._tape = _native.Tape(self._persistent, self._watch)
         elif self._tape.is_recording:
-            raise ValueError("the tape is already recording")
+            raise ValueError("the tape is already recording; use another tape")
         else:
             self._tape.resume()
         return self
@@ -296,8 +296,8 @@ def _call_with_gradient(function, args):
     def backward(inputs, outputs, cotangents):
         derivative = state["derivative"]
         if _native.is_tracing():
-            # This graph differs from that of the function, so the derivative must not use tensors
-            # of the latter.
+            # The derivative is traced in a different graph, so it must not use tensors
+            # of the function's graph. Call the function again in this graph.
             _, derivative = function(*_tree.tree_unflatten(structure, inputs))
         grads = derivative(*cotangents)
         if len(inputs) == 1 and not isinstance(grads, (tuple, list)):
@@ -308,8 +308,8 @@ def _call_with_gradient(function, args):
     def computed(inputs):
         return state["outputs"]
 
-    # C needs the number of outputs before the call. The first call computes all outputs. If there
-    # is not exactly one, a second call only returns them.
+    # C needs the number of outputs before the call, so first assume one. `forward` computes all
+    # outputs. If there are several, a second call passes them to C without computing them again.
     outputs = _native.custom_gradient(forward, tensors, backward, 1)
     if len(state["outputs"]) != 1:
         outputs = _native.custom_gradient(computed, tensors, backward, len(state["outputs"]))

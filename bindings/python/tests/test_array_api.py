@@ -1,5 +1,5 @@
-"""Behaviour of tenon.array_api that differs from Tenon's ops. array_api/run.py runs the test suite
-of the standard, from the checkout in the environment variable TENON_ARRAY_API_TESTS."""
+"""Tests where tenon.array_api differs from Tenon's ops. array_api/run.py runs the test suite of
+the standard, from the checkout in the environment variable TENON_ARRAY_API_TESTS."""
 
 import importlib.util
 import math
@@ -17,7 +17,7 @@ import tenon.array_api as xp
 HERE = pathlib.Path(__file__).parent
 
 
-def test_namespace_of_tensors():
+def test_tensors_name_their_array_api_namespace():
     x = xp.asarray([1.0, 2.0])
     assert x.__array_namespace__(api_version="2024.12") is xp and x.to_device("cpu:0") is x
     with pytest.raises(ValueError, match="the array API 2030.12 is not supported"):
@@ -56,7 +56,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("expression, expected", VALUES, ids=[text for text, _ in VALUES])
-def test_value(expression, expected):
+def test_expression_has_the_expected_value(expression, expected):
     value = eval(expression, {"xp": xp, "x": xp.asarray([[1.0, 2.0], [3.0, 4.0]])})
     numpy.testing.assert_allclose(numpy.asarray(value), expected, rtol=1e-6)
 
@@ -75,7 +75,7 @@ def test_decompositions_rebuild_the_matrix(shape):
     numpy.testing.assert_allclose(x @ xp.linalg.pinv(x) @ x, x, atol=1e-4)
 
 
-def test_dtypes():
+def test_dtype_functions_follow_the_array_api():
     assert xp.result_type(xp.int8, xp.uint8) is xp.int16
     assert xp.result_type(xp.float32, 1) is xp.float32
     assert xp.can_cast(xp.int8, xp.int32) and not xp.can_cast(xp.float64, xp.float32)

@@ -28,7 +28,7 @@ def missing(names, roots):
     return found
 
 
-def test_listing():
+def test_listing_of_the_page_runs():
     from tenon import tf
 
     x = tf.constant([[1.0, 2.0], [3.0, 4.0]])

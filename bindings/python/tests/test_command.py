@@ -51,7 +51,7 @@ def test_run_takes_several_inputs(program, tmp_path, capsys):
      "score needs --input x=FILE.npy; its inputs are x: float32[rows,2]"),
     (["run", "PROGRAM", "-f", "score", "-i", "z=FOLDER/x.npy"],
      "score has no input 'z'; its inputs are x: float32[rows,2]"),
-    (["run", "PROGRAM", "-f", "score", "-i", "x"], "--input x: the form must be NAME=VALUE"),
+    (["run", "PROGRAM", "-f", "score", "-i", "x"], "--input x: must have the form NAME=VALUE"),
     (["run", "PROGRAM", "-f", "score", "-i", "x=a", "-i", "x=b"], "--input x=b: 'x' is given twice"),
     (["run", "PROGRAM", "-f", "score", "-i", "x=FOLDER/none.npy"], "cannot be read as an .npy file"),
     (["run", "PROGRAM", "-f", "score", "-d", "moon:0", "-i", "x=FOLDER/x.npy"], "moon"),
@@ -84,7 +84,7 @@ def test_profile_counts_the_calls(program, tmp_path, capsys):
     assert json.loads(trace.read_text())
 
 
-def test_devices_and_ops(capsys):
+def test_devices_and_ops_are_listed(capsys):
     assert main(["devices"]) == 0
     assert capsys.readouterr().out.startswith("cpu:0 ")
     assert main(["devices", "--json"]) == 0
@@ -98,7 +98,7 @@ def test_devices_and_ops(capsys):
     assert len(lines) == len(tn.ops.__all__) and lines[0].startswith("abs ")
 
 
-def test_help_and_wrong_command_lines():
+def test_help_is_shown_and_wrong_command_lines_fail():
     def command(*arguments):
         return subprocess.run([sys.executable, "-m", "tenon", *arguments], capture_output=True, text=True)
 

@@ -13,7 +13,7 @@ def run(request):
     return lambda function, *args: tn.function(function, autograph=False)(*args)
 
 
-def test_cond(run, same):
+def test_cond_runs_the_selected_branch(run, same):
     def absolute(x):
         return tn.cond(x > 0, lambda: {"y": x}, lambda: {"y": -x})["y"]
 
@@ -31,7 +31,7 @@ def test_branches_of_different_structure_are_an_error():
         tn.function(wrong)(tn.tensor(1.0))
 
 
-def test_switch_case(run, same):
+def test_switch_case_runs_the_last_branch_for_a_large_index(run, same):
     def choose(i):
         return tn.switch_case(i, [lambda: tn.tensor(10), lambda: tn.tensor(20)])
 
@@ -39,7 +39,7 @@ def test_switch_case(run, same):
     same(run(choose, tn.tensor(7)), 20)
 
 
-def test_while_loop(run, same):
+def test_while_loop_carries_trees_of_values(run, same):
     def count(n):
         return tn.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, {"sum": s["sum"] + i}),
                              (tn.tensor(0), {"sum": tn.tensor(0)}))
@@ -62,7 +62,7 @@ def test_a_loop_must_keep_its_structure():
         tn.while_loop(lambda x: x < 3, lambda x: (x, x), (tn.tensor(0),))
 
 
-def test_scan(run, same):
+def test_scan_carries_values_and_stacks_outputs(run, same):
     def cumulate(xs):
         return tn.scan(lambda c, x: (c + x, {"before": c}), 0.0, xs)
 
@@ -75,7 +75,7 @@ def test_scan(run, same):
     assert none is None
 
 
-def test_lists_collect_results(run, same):
+def test_tensor_lists_collect_the_results_of_a_loop(run, same):
     def squares(n):
         return tn.while_loop(lambda i, out: i < n, lambda i, out: (i + 1, out.write(i, i * i)),
                              (tn.tensor(0), tn.TensorArray("int32", element_shape=())))[1].stack()
@@ -118,7 +118,7 @@ def test_py_function_runs_eagerly(run, same):
     same(run(tn.grad(lambda x: tn.py_function(lambda x: x * x, [x], x)), tn.tensor(3.0)), 6)
 
 
-def test_sizes_stay_symbolic(same):
+def test_unknown_sizes_stay_symbolic_in_a_function(same):
     @tn.function(input_signature=[tn.TensorSpec([None, 2])])
     def rows(x):
         n = tn.shape(x)[0]

@@ -131,7 +131,7 @@ def test_traces_are_made_for_specs(same):
     assert add.explain()
 
 
-def test_captures_variables_and_state(same):
+def test_a_function_updates_a_captured_variable_in_each_call(same):
     w = tn.Variable(1.0, name="w")
 
     @tn.function

@@ -69,7 +69,7 @@ def test_output_gradients_weight_the_targets(same):
     same(tape.gradient(y, x, output_gradients=tn.tensor([1.0, 10.0])), [3, 30])
 
 
-def test_jacobian(same):
+def test_jacobian_of_a_square_is_diagonal(same):
     x = tn.tensor([1.0, 2.0])
     with tn.GradientTape() as tape:
         tape.watch(x)
@@ -77,7 +77,7 @@ def test_jacobian(same):
     same(tape.jacobian(y, x), [[2, 0], [0, 4]])
 
 
-def test_stop_recording_and_reset_of_a_tape(same):
+def test_stop_recording_and_reset_exclude_calls_from_a_tape(same):
     x = tn.tensor(2.0)
     with tn.GradientTape() as tape:
         tape.watch(x)
@@ -104,7 +104,7 @@ def test_a_tape_records_nothing_after_its_block():
     assert tape.gradient(y, x) is None
 
 
-def test_grad_and_value_and_grad(same):
+def test_grad_and_value_and_grad_differentiate_by_arguments(same):
     same(tn.grad(lambda x: x**3)(2.0), 12)
     same(tn.grad(tn.grad(lambda x: x**3))(2.0), 12)
     value, (a, b) = tn.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
@@ -120,7 +120,7 @@ def test_grad_and_value_and_grad(same):
         tn.grad(lambda x: x * 2)([1.0, 2.0])
 
 
-def test_gradients_over_trees(same):
+def test_gradients_have_the_tree_structure_of_the_parameters(same):
     @dataclasses.dataclass
     class Layer:
         w: object

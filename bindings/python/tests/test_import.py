@@ -19,7 +19,7 @@ def run(code):
     return done.stdout.strip()
 
 
-def test_loads_only_what_every_program_needs():
+def test_import_loads_only_what_every_program_needs():
     code = ("import sys, numpy; before = set(sys.modules); import tenon; "
             "print(*sorted(set(sys.modules) - before))")
     loaded = run(code).split()
@@ -29,5 +29,5 @@ def test_loads_only_what_every_program_needs():
 
 
 @pytest.mark.skipif(os.environ.get("TENON_TIMES") is None, reason="TENON_TIMES is not set")
-def test_takes_at_most_60_milliseconds_beyond_numpy():
+def test_import_takes_at_most_60_milliseconds_beyond_numpy():
     assert min(float(run(COST.format(first="numpy"))) for _ in range(5)) < 60

@@ -33,14 +33,14 @@ def test_at_set_replaces_the_elements_that_indexing_reads(index):
     assert numpy.array_equal(tn.tensor(X).at[index].set(-1).numpy(), expected)
 
 
-def test_tensors_are_indices():
+def test_tensors_can_be_indices():
     x = tn.tensor(X)
     assert x[tn.tensor(1)].tolist() == X[1].tolist()
     assert x[tn.tensor([1, 0])].tolist() == X[[1, 0]].tolist()
     assert x[x > 20].tolist() == X[X > 20].tolist()
 
 
-def test_at_combines_values():
+def test_at_methods_combine_values_with_elements():
     x = tn.tensor([1, 2, 3])
     assert x.at[[0, 0, 2]].add([1, 1, 5]).tolist() == [3, 2, 8]
     assert x.at[1:].multiply([2, 3]).tolist() == [1, 4, 9]
@@ -55,7 +55,7 @@ def test_an_index_out_of_range_is_an_error(index):
 
 
 @pytest.mark.parametrize("index", [1.5, "a", (..., ...), ([0.5],)])
-def test_other_indices_are_errors(index):
+def test_indices_of_unsupported_types_are_errors(index):
     with pytest.raises(IndexError):
         tn.tensor(X)[index]
 
@@ -83,7 +83,7 @@ def test_indexing_is_differentiable(same):
     same(tn.grad(lambda x: tn.sum(x.at[1].set(5.0) * x))(x), [2, 5, 6])
 
 
-def test_indices_in_functions():
+def test_indexing_in_functions_equals_numpy():
     @tn.function
     def pick(x, i):
         return x[i], x[1:, -1], x.at[i].set(0)

@@ -1,10 +1,10 @@
-"""docs/languages.md: twenty tasks in Python. docs/snippets/languages.c is the same in C. A task stands
-between [its name] and [end]."""
+"""docs/languages.md: twenty tasks in Python. docs/snippets/languages.c has the same tasks in C. The
+code of a task stands between the comments [its name] and [end]."""
 
 import tenon as tn
 
 
-def test_values_and_ops():
+def test_listings_of_values_and_ops_run():
     # [make]
     x = tn.tensor([[1.0, 2.0], [3.0, 4.0]])
     # [end]
@@ -30,7 +30,7 @@ def test_values_and_ops():
     assert last_row.tolist() == [[3, 4]]
 
 
-def test_reading(capsys):
+def test_listings_of_reading_run(capsys):
     x = tn.tensor([[1.0, 2.0], [3.0, 4.0]])
     # [shape]
     shape = x.shape
@@ -58,7 +58,7 @@ def test_reading(capsys):
     assert there.device == "cpu:0"
 
 
-def test_random_numbers_and_errors(capsys):
+def test_listings_of_random_numbers_and_errors_run(capsys):
     # [random]
     generator = tn.Generator(7)
     noise = generator.normal((2, 2))
@@ -75,14 +75,14 @@ def test_random_numbers_and_errors(capsys):
     assert capsys.readouterr().out.startswith("softmax: C2: ")
 
 
-def test_contexts():
+def test_listing_of_contexts_runs():
     # [context]
     with tn.Scope(tn.Context()):
         # [end]
         assert (tn.ones((2,)) + 1).tolist() == [2, 2]
 
 
-def test_gradients():
+def test_listings_of_gradients_run():
     x = tn.tensor([1.0, 2.0])
     # [variable]
     w = tn.Variable(x)
@@ -97,7 +97,7 @@ def test_gradients():
     assert gradient.tolist() == [2, 4]
 
 
-def test_functions_and_control(capsys):
+def test_listings_of_functions_and_control_flow_run(capsys):
     x = tn.tensor([2.0, 3.0])
 
     # [function]
@@ -129,7 +129,7 @@ def test_functions_and_control(capsys):
     assert printed.item() == 192 and capsys.readouterr().out == "host: 192.0\n"
 
 
-def test_files(tmp_path):
+def test_listing_of_files_runs(tmp_path):
     x, path = tn.tensor([1.0]), tmp_path / "x.safetensors"
     # [safetensors]
     tn.save_safetensors(path, {"x": x})

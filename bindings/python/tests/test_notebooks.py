@@ -43,7 +43,7 @@ def outputs_of(printed, value, number):
 
 
 def executed(path):
-    """Runs a notebook, and returns it with the new outputs."""
+    """Runs a notebook file and returns its content with the new outputs."""
     notebook = json.loads(path.read_text())
     namespace = {"__name__": "__main__"}
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -59,7 +59,7 @@ def test_there_are_five_notebooks():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
-def test_notebook(path):
+def test_notebook_prints_its_stored_outputs(path):
     if "fashion" in path.stem:
         data = pathlib.Path(os.environ.get("TENON_FASHION", "/usr/share/datasets/fashion-mnist"))
         if not data.exists():

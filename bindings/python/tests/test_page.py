@@ -9,13 +9,13 @@ import pytest
 import tenon as tn
 
 
-def test_readme(capsys):
+def test_readme_example_prints_its_output(capsys):
     readme = pathlib.Path(__file__).parents[1] / "README.md"
     exec(re.search(r"```python\n(.*?)```", readme.read_text(), re.DOTALL).group(1), {})
     assert capsys.readouterr().out == "[2. 4. 6.]\n"
 
 
-def test_tensors():
+def test_example_of_tensors_runs():
     x = tn.tensor([[1, 2.5], [3, 4]])  # float32; a list of ints gives int32
     y = x[:, 0] + numpy.array([10, 20], numpy.float32)  # arrays are taken wherever tensors are
     z = x.at[0].set(0.0)  # a copy: tensors never change
@@ -23,14 +23,14 @@ def test_tensors():
     assert z.numpy().tolist() == [[0, 0], [3, 4]]
 
 
-def test_ops():
+def test_example_of_ops_runs():
     x = tn.tensor([3.0, 1.0, 2.0])
     total = x.sum(axes=[0], keepdims=True)  # the same as tn.sum(x, axes=[0], keepdims=True)
     values, indices = tn.top_k(x, k=2)
     assert total.tolist() == [6] and values.tolist() == [3, 2] and indices.tolist() == [0, 2]
 
 
-def test_exchange():
+def test_example_of_sharing_memory_runs():
     x = tn.ones((2, 2))
     array = x.numpy()  # shares x's memory, read-only
     shared = tn.from_dlpack(array)  # no copy: also of PyTorch and JAX
@@ -38,7 +38,7 @@ def test_exchange():
     assert shared.tolist() == copied.tolist() == [[1, 1], [1, 1]]
 
 
-def test_gradients():
+def test_example_of_gradients_runs():
     w, x = tn.Variable(3.0), tn.tensor(2.0)
     with tn.GradientTape() as tape:
         loss = w * w * x
@@ -49,7 +49,7 @@ def test_gradients():
     assert (value.item(), dx.item(), dw.item()) == (6, 3, 2)
 
 
-def test_functions():
+def test_example_of_functions_runs():
     @tn.function
     def collatz(n):
         steps = tn.tensor(0)
@@ -65,7 +65,7 @@ def test_functions():
     assert steps.item() == 111 and collatz.trace_count == 1
 
 
-def test_signatures():
+def test_example_of_signatures_runs():
     @tn.function(input_signature=[tn.TensorSpec([None, 2], name="rows")])
     def center(x):
         return x - tn.mean(x, axes=[0])
@@ -73,7 +73,7 @@ def test_signatures():
     assert center(tn.ones((3, 2))).shape == (3, 2) and center.trace_count == 1
 
 
-def test_control():
+def test_example_of_control_flow_runs():
     x = tn.tensor(-2.0)
     size = tn.cond(x > 0, lambda: x, lambda: -x)
     last = tn.while_loop(lambda v: v < 100, lambda v: (v * 2,), (size,))[0]
@@ -81,7 +81,7 @@ def test_control():
     assert last.item() == 128 and total.item() == 3 and partial.tolist() == [1, 3]
 
 
-def test_programs(tmp_path):
+def test_example_of_programs_runs(tmp_path):
     w = tn.Variable([1.0, 2.0], name="w")
     score = tn.function(lambda x: tn.sum(x * w, axes=[1]))
     folder = tmp_path / "scorer"
@@ -90,7 +90,7 @@ def test_programs(tmp_path):
     assert program.score(tn.ones((3, 2))).tolist() == [3, 3, 3]
 
 
-def test_devices():
+def test_example_of_devices_runs():
     with tn.device("cpu:0"):
         x = tn.zeros((2,))
     print(x.device, tn.memory_info("cpu:0")["live_bytes"])
@@ -99,7 +99,7 @@ def test_devices():
     print(profiler.table())
 
 
-def test_errors():
+def test_example_of_errors_runs():
     with pytest.raises(tn.InvalidArgumentError) as caught:
         tn.softmax([1.0, 2.0], axis=5)
     error = caught.value

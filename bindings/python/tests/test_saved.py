@@ -68,12 +68,12 @@ def program(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name, inputs, expected", CALLS)
-def test_runs_in_python(program, name, inputs, expected):
+def test_saved_functions_run_in_python(program, name, inputs, expected):
     assert tn.load(program)[name](*inputs.values()).item() == expected
 
 
 @pytest.mark.parametrize("name, inputs, expected", CALLS)
-def test_runs_from_the_command_of_python_and_the_tool(program, tmp_path, name, inputs, expected):
+def test_saved_functions_run_from_both_commands(program, tmp_path, name, inputs, expected):
     arguments = ["run", str(program), "--function", name, "--output", str(tmp_path)]
     for key, value in inputs.items():
         numpy.save(tmp_path / f"in_{key}.npy", value)
@@ -90,7 +90,7 @@ def test_runs_from_the_command_of_python_and_the_tool(program, tmp_path, name, i
         pytest.skip("TENON_TOOL does not name the tool `tenon`")
 
 
-def test_runs_from_c(program, tmp_path):
+def test_saved_function_runs_from_c(program, tmp_path):
     library, headers = os.environ.get("TENON_LIBRARY"), os.environ.get("TENON_HEADERS")
     compiler = shutil.which("cc")
     if not library or not headers or not compiler:
@@ -112,8 +112,8 @@ print(*(value.item() for value in session.run(None, given)))
 
 
 @pytest.mark.parametrize("name, inputs, expected", CALLS)
-def test_runs_in_onnxruntime(program, tmp_path, name, inputs, expected):
-    """Programs use ONNX's own ops Loop and If, so another runtime computes the same results."""
+def test_saved_functions_run_in_onnxruntime(program, tmp_path, name, inputs, expected):
+    """Programs use the ONNX ops Loop and If, so another runtime computes the same results."""
     python = os.environ.get("TENON_ONNXRUNTIME_PYTHON")
     if not python:
         pytest.skip("TENON_ONNXRUNTIME_PYTHON names no interpreter that has onnxruntime")

@@ -61,7 +61,7 @@ def test_a_generator_advances_in_a_function():
     assert draw().item() != draw().item()
 
 
-def test_devices():
+def test_device_block_sets_the_current_device():
     names = [each["name"] for each in tn.list_devices()]
     assert names[0] == "cpu:0" and tn.current_device() == "cpu:0"
     with tn.device("cpu"):
@@ -75,7 +75,7 @@ def test_devices():
     tn.synchronize()
 
 
-def test_memory_statistics():
+def test_memory_statistics_count_live_bytes():
     before = tn.memory_info()["live_bytes"]
     x = tn.zeros((1000,))
     assert tn.memory_info()["live_bytes"] - before >= 4000
@@ -108,7 +108,7 @@ def test_the_profiler_counts_calls(tmp_path):
     assert json.loads((tmp_path / "trace.json").read_text())
 
 
-def test_safetensors(tmp_path, same):
+def test_safetensors_files_are_saved_and_loaded(tmp_path, same):
     path = tmp_path / "x.safetensors"
     tn.save_safetensors(path, {"a": [1.0, 2.0], "b": tn.Variable(3)}, {"by": "test"})
     loaded = tn.load_safetensors(path)
@@ -203,7 +203,7 @@ def test_every_op_has_documentation_and_a_signature():
     assert str(inspect.signature(tn.Tensor.softmax)) == "(self, /, axis=-1)"
 
 
-def test_attributes_and_optional_inputs(same):
+def test_ops_take_attributes_and_optional_inputs(same):
     x = tn.tensor([[3.0, 1.0], [2.0, 4.0]])
     same(tn.sum(x, 0), [5, 5])
     same(x.sum(axes=[1], keepdims=True), [[4], [6]])

@@ -45,7 +45,7 @@ def test_unsupported_values_are_type_errors():
             tn.tensor(value)
 
 
-def test_operators(same):
+def test_operators_take_tensors_numbers_and_arrays(same):
     x = tn.tensor([1.0, 2.0, 3.0])
     same(x + 1, [2, 3, 4])
     same(1 - x, [0, -1, -2])
@@ -85,14 +85,14 @@ def test_numbers_adopt_the_dtype_of_tensors():
     assert (tn.tensor([1], dtype="int8") * 2).dtype is tn.int8
 
 
-def test_properties():
+def test_properties_describe_shape_dtype_and_device():
     x = tn.zeros((2, 3), "int8")
     assert (x.shape, x.ndim, x.size, x.dtype, x.device) == ((2, 3), 2, 6, tn.int8, "cpu:0")
     assert type(x.shape[0]) is int and len(x) == 2 and not x.is_symbolic
     assert x.T.shape == (3, 2) and x.mT.shape == (3, 2)
 
 
-def test_numbers_of_one_element():
+def test_a_tensor_of_one_element_converts_to_a_number():
     assert bool(tn.tensor([1])) is True and bool(tn.tensor(0.0)) is False
     assert int(tn.tensor(3.7)) == 3 and float(tn.tensor(2)) == 2.0
     assert [10, 20][tn.tensor(1)] == 20
@@ -103,7 +103,7 @@ def test_numbers_of_one_element():
         [10, 20][tn.tensor(1.0)]
 
 
-def test_iteration_and_length():
+def test_iteration_yields_rows():
     assert [row.tolist() for row in tn.tensor([[1, 2], [3, 4]])] == [[1, 2], [3, 4]]
     with pytest.raises(TypeError):
         len(tn.tensor(1))
@@ -119,7 +119,7 @@ def test_tensors_have_str_repr_format_and_html():
     assert tn.tensor(1)._repr_html_() == "<pre>&lt;tn.Tensor: shape=(), dtype=int32, value=1&gt;</pre>"
 
 
-def test_identity_pickling_and_copies():
+def test_tensors_can_be_hashed_pickled_and_copied():
     x = tn.tensor([1.0, 2.0])
     assert {x: "kept"}[x] == "kept" and hash(x) == hash(x)
     assert pickle.loads(pickle.dumps(x)).tolist() == [1, 2]
@@ -146,7 +146,7 @@ def test_tensor_copies_arrays_and_asarray_shares_them():
         tn.asarray([1, 2], copy=False)
 
 
-def test_buffers_are_views():
+def test_memoryview_of_a_tensor_is_read_only():
     view = memoryview(tn.tensor([[1, 2], [3, 4]]))
     assert view.readonly and view.shape == (2, 2) and view.tolist() == [[1, 2], [3, 4]]
     with pytest.raises(BufferError, match="no buffer format"):
@@ -179,7 +179,7 @@ def test_an_unconsumed_dlpack_capsule_frees_its_memory():
     assert tn.memory_info()["live_bytes"] - before < 4000
 
 
-def test_creation(same):
+def test_creation_functions_set_shape_and_dtype(same):
     same(tn.zeros((2,)), [0, 0], "float32")
     same(tn.ones((1, 2), "int8"), [[1, 1]], "int8")
     same(tn.full((2,), 3), [3, 3], "int32")

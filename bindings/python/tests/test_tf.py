@@ -83,7 +83,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("expression, expected", VALUES, ids=[text for text, _ in VALUES])
-def test_value(expression, expected):
+def test_expression_has_the_expected_value(expression, expected):
     value = eval(expression, {"tf": tf, "x": tf.constant(X)})
     numpy.testing.assert_allclose(numpy.asarray(value), expected, rtol=1e-6)
 
@@ -183,7 +183,7 @@ def test_init_scope_runs_eagerly_inside_a_trace():
     assert count.numpy() == 1
 
 
-def test_datasets():
+def test_datasets_batch_shuffle_map_and_filter():
     pairs = tf.data.Dataset.from_tensor_slices((tf.range(5), tf.range(5) * 10))
     assert [[int(x), int(y)] for x, y in pairs.take(2)] == [[0, 0], [1, 10]]
     assert [x.tolist() for x, _ in pairs.batch(2)] == [[0, 1], [2, 3], [4]]

@@ -62,9 +62,9 @@ TENON_API TENON_OWNED tenon_error* tenon_call(
 
 /* Sizes that an attribute takes from a tensor instead of from the attribute struct. */
 typedef struct tenon_size_argument {
-  /* The name of an attribute that holds a size or a list of sizes: "shape", "starts". */
+  /* The name of an attribute that holds a size or a list of sizes: for example "shape". */
   tenon_string attribute;
-  /* int64: of one axis for a list of sizes, without axes for a single size. */
+  /* An int64 tensor: of rank 1 for a list of sizes, of rank 0 for a single size. */
   tenon_tensor* sizes;
 } tenon_size_argument;
 

@@ -49,7 +49,7 @@ TENON_API uint32_t tenon_version_number(void);
 
 /* Receives log lines. May be called from any thread, also concurrently. */
 typedef struct tenon_log_callback {
-  /* NULL: messages are printed to stderr. */
+  /* The function to call; if it is NULL, messages are printed to stderr. */
   void (*function)(void* payload, int32_t level, tenon_string message) TENON_NULLABLE;
   void* payload;
   void (*destroy)(void* payload) TENON_NULLABLE;
@@ -79,18 +79,18 @@ enum {
 typedef struct tenon_context_options {
   uint32_t struct_size;
   int32_t log_level;      /* Minimum TENON_LOG_* level that is logged. */
-  tenon_log_callback log; /* Destroyed with the context. */
+  tenon_log_callback log; /* Receives log lines; destroyed with the context. */
   /* Plugin files, or folders of files libtenon_<name>.so, that are searched before all others. */
   const tenon_string* plugin_paths TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_plugin_paths);
   size_t n_plugin_paths;
   const tenon_plugin_option* plugin_options TENON_BORROWED TENON_NULLABLE
       TENON_COUNT(n_plugin_options);
   size_t n_plugin_options;
-  uint64_t memory_limit_bytes; /* For each device; 0 for no limit. */
-  uint32_t threads; /* For each device that computes on the host; 0 for one thread per core. */
-  int32_t numeric_policy;  /* TENON_NUMERIC_*. */
-  int32_t fallback_policy; /* TENON_FALLBACK_*. */
-  bool deterministic;      /* Whether two runs return bitwise equal results even with FAST. */
+  uint64_t memory_limit_bytes; /* Memory limit of each device in bytes; 0: no limit. */
+  uint32_t threads;        /* Threads of each device that computes on the host; 0: one per core. */
+  int32_t numeric_policy;  /* A TENON_NUMERIC_* constant. */
+  int32_t fallback_policy; /* A TENON_FALLBACK_* constant. */
+  bool deterministic;      /* Whether results repeat bitwise even with TENON_NUMERIC_FAST. */
 } tenon_context_options;
 
 #define TENON_CONTEXT_OPTIONS_DEFAULT                                                             \
@@ -99,7 +99,7 @@ typedef struct tenon_context_options {
         TENON_NUMERIC_STRICT, TENON_FALLBACK_WARN, false                                          \
   }
 
-/* ---- life --------------------------------------------------------------- */
+/* ---- creation and references -------------------------------------------- */
 
 /**
  * Creates a context. Plugins are loaded and devices are opened on first use.
@@ -129,8 +129,8 @@ TENON_API TENON_OWNED tenon_error* tenon_context_create(
 TENON_API void tenon_context_retain(tenon_context* context TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Releases a reference to a context. Its scopes, tensors and devices keep it alive. The last
- * reference waits for running work and its callbacks, and closes the devices.
+ * Releases a reference to a context. Its scopes, tensors and devices keep it alive. Releasing
+ * the last reference waits for running work and its callbacks, and closes the devices.
  *
  * @param context  The context; NULL does nothing.
  *
@@ -220,19 +220,19 @@ TENON_API TENON_OWNED tenon_error* tenon_context_find_device(
 enum {
   TENON_PLUGIN_NOT_TRIED = 0, /* Not loaded yet: no device of its name was requested. */
   TENON_PLUGIN_LOADED = 1,
-  TENON_PLUGIN_REFUSED = 2 /* Not loaded; `reason` states why. */
+  TENON_PLUGIN_REFUSED = 2 /* Loading failed; `reason` states why. */
 };
 
 /* A plugin that was found. The caller sets struct_size. Strings stay valid as long as the
  * context. */
 typedef struct tenon_plugin_candidate {
   uint32_t struct_size;
-  int32_t state;        /* TENON_PLUGIN_*. */
-  tenon_code code;      /* The error code of the refusal; TENON_OK otherwise. */
-  uint32_t reserved;    /* Zero. */
+  int32_t state;        /* A TENON_PLUGIN_* constant. */
+  tenon_code code;      /* The error code if loading failed; TENON_OK otherwise. */
+  uint32_t reserved;    /* Always zero. */
   tenon_string path;    /* Path of the file; empty if the plugin is statically linked. */
   tenon_string name;    /* Name of the plugin; its devices are NAME:0, NAME:1, ... */
-  tenon_string version; /* Empty until the plugin is loaded. */
+  tenon_string version; /* The plugin's version; empty until it is loaded. */
   tenon_string reason;  /* Why the plugin was refused; empty otherwise. */
 } tenon_plugin_candidate;
 

@@ -35,25 +35,25 @@ typedef struct tenon_block {
                            size_t n_inputs,
                            tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(max_outputs),
                            size_t max_outputs);
-  void* payload TENON_BORROWED; /* Must outlive the call. */
+  void* payload TENON_BORROWED; /* First argument of `function`; must outlive the call. */
 } tenon_block;
 
 /* How the gradient of a loop inside a function obtains the residuals of each iteration. Eager loops
  * ignore this policy: tapes record them call by call. */
 enum {
   TENON_LOOP_STACK = 0, /* Each iteration saves its residuals. */
-  /* Each iteration saves only its inputs, and the backward pass recomputes it. Saves memory if the
+  /* Each iteration saves only its inputs, and the backward pass runs it again. Saves memory if the
    * body's intermediate values are much larger than its inputs, for about 50 % more time. */
   TENON_LOOP_RECOMPUTE = 1,
-  TENON_LOOP_BOUNDED = 2 /* Like STACK, but memory for all iterations is preallocated. */
+  TENON_LOOP_BOUNDED = 2 /* Like TENON_LOOP_STACK, but memory for all iterations is preallocated. */
 };
 
 /* Options of a while loop. Start from TENON_WHILE_OPTIONS_DEFAULT. */
 typedef struct tenon_while_options {
   uint32_t struct_size;
-  int32_t policy;    /* TENON_LOOP_*. */
-  int64_t max_trips; /* Maximum number of iterations; more are an error. 0: no limit, except for
-                        BOUNDED, which requires a limit. */
+  int32_t policy;    /* A TENON_LOOP_* constant. */
+  int64_t max_trips; /* Maximum number of iterations; exceeding it is an error. 0: no limit.
+                        TENON_LOOP_BOUNDED requires a limit. */
 } tenon_while_options;
 
 #define TENON_WHILE_OPTIONS_DEFAULT \
@@ -62,9 +62,9 @@ typedef struct tenon_while_options {
 /* Options of a scan. Start from TENON_SCAN_OPTIONS_DEFAULT. */
 typedef struct tenon_scan_options {
   uint32_t struct_size;
-  bool reverse;   /* Iterates from the last element to the first. */
-  int32_t policy; /* TENON_LOOP_*. With BOUNDED, the limit is the length of `xs`, and memory for the
-                     stacked outputs is preallocated, too. */
+  bool reverse;   /* Whether to iterate from the last element to the first. */
+  int32_t policy; /* A TENON_LOOP_* constant. TENON_LOOP_BOUNDED preallocates the memory for the
+                     residuals and the stacked outputs of all elements of `xs`. */
 } tenon_scan_options;
 
 #define TENON_SCAN_OPTIONS_DEFAULT \

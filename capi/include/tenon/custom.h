@@ -77,19 +77,19 @@ TENON_API TENON_OWNED tenon_error* tenon_custom_gradient(
 
 /* ---- custom ops --------------------------------------------------------- */
 
-/* A dtype and a shape. Frozen. */
+/* A dtype and a shape. The layout is frozen. */
 typedef struct tenon_type {
-  tenon_dtype dtype; /* TENON_DTYPE_NONE for an optional input that is absent. */
+  tenon_dtype dtype; /* The dtype; TENON_DTYPE_NONE for an absent optional input. */
   uint32_t rank;
   int64_t shape[TENON_MAX_RANK];
 } tenon_type;
 
-/* Elements in host memory, row-major without gaps. Frozen. */
+/* Elements in host memory, row-major without gaps. The layout is frozen. */
 typedef struct tenon_host_array {
   void* data TENON_BORROWED TENON_COUNT(size);
-  size_t size; /* Bytes. */
+  size_t size; /* Number of bytes. */
   tenon_type type;
-  uint64_t reserved; /* Zero. */
+  uint64_t reserved; /* Always zero. */
 } tenon_host_array;
 
 /* The definition of an op. Requires `infer`, and either `compute` or `decompose`. Zero the struct
@@ -97,15 +97,15 @@ typedef struct tenon_host_array {
 typedef struct tenon_custom_op {
   uint32_t struct_size;
   uint32_t n_inputs;
-  uint32_t n_outputs; /* At least 1. */
+  uint32_t n_outputs; /* Number of outputs; at least 1. */
   /* The size in bytes of the op's attributes: a plain struct that begins with uint32_t struct_size
    * and contains no pointers. 0: the op has no attributes. Fields beyond a caller's struct_size are
    * zero. */
   uint32_t attrs_size;
-  tenon_string name; /* [a-z][a-z0-9_.]*, unique among the ops of this context. Copied. */
+  tenon_string name; /* Name: [a-z][a-z0-9_.]*, unique among the ops of this context. Copied. */
 
-  /* In all four functions `attrs` is the op's complete attribute struct; NULL for an op without
-   * attributes. */
+  /* In the four functions below, `attrs` is the op's complete attribute struct; NULL for an op
+   * without attributes. */
   /* clang-format off */
 
   /* Infers the types of the outputs, or returns an error that describes what is wrong with the

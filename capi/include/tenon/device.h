@@ -19,18 +19,18 @@ TENON_BEGIN_DECLS
 /* Properties of a device. The caller sets struct_size. Strings stay valid as long as the device. */
 typedef struct tenon_device_info {
   uint32_t struct_size;
-  int32_t kind;              /* TENON_DEVICE_*. */
-  tenon_string name;         /* "cpu:0". */
+  int32_t kind;              /* A TENON_DEVICE_* constant. */
+  tenon_string name;         /* The name, for example "cpu:0". */
   tenon_string description;  /* Human-readable: the name of the processor or board. */
-  tenon_string vendor;       /* May be empty. */
+  tenon_string vendor;       /* The vendor; may be empty. */
   tenon_string driver;       /* The driver or library with its version; may be empty. */
   tenon_string plugin;       /* The plugin's version. */
-  tenon_features features;   /* TENON_FEATURE_*. */
-  uint64_t memory_bytes;     /* Size of the device's memory; 0: unknown. */
-  uint64_t max_buffer_bytes; /* Maximum size of a buffer; 0: limited only by the memory. */
+  tenon_features features;   /* A bit set of TENON_FEATURE_*. */
+  uint64_t memory_bytes;     /* Size of the device's memory in bytes; 0: unknown. */
+  uint64_t max_buffer_bytes; /* Maximum size of a buffer in bytes; 0: no limit. */
   uint32_t compute_units;    /* Number of cores or multiprocessors; 0: unknown. */
-  uint32_t vector_bits;      /* Width of the SIMD unit in use; 0: does not apply. */
-  uint8_t uuid[16];          /* UUID of the device; zeros: none. */
+  uint32_t vector_bits;      /* Width of the SIMD unit in use, in bits; 0: none. */
+  uint8_t uuid[16];          /* UUID of the device; all zeros: none. */
 } tenon_device_info;
 
 /* Memory statistics of a device for this context. The caller sets struct_size. */
@@ -42,7 +42,7 @@ typedef struct tenon_memory_info {
   uint64_t held_bytes;   /* Bytes allocated from the device: live, or cached for later tensors. */
   uint64_t live_buffers; /* Number of buffers in use by tensors. */
   uint64_t allocations;  /* Number of allocations from the device, excluding reuse of the cache. */
-  uint64_t limit_bytes;  /* The context's memory limit; 0: no limit. */
+  uint64_t limit_bytes;  /* The context's memory limit in bytes; 0: no limit. */
 } tenon_memory_info;
 
 /**

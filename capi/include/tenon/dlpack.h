@@ -23,7 +23,7 @@ TENON_BEGIN_DECLS
 /* Device types that Tenon imports or exports. */
 enum { TENON_DLPACK_CPU = 1 };
 
-/* Bits of `flags`. */
+/* Bits of `flags` in tenon_dlpack. */
 #define TENON_DLPACK_READ_ONLY ((uint64_t)1 << 0)
 #define TENON_DLPACK_IS_COPIED ((uint64_t)1 << 1)
 
@@ -33,7 +33,7 @@ typedef struct tenon_dlpack_device {
 } tenon_dlpack_device;
 
 typedef struct tenon_dlpack_dtype {
-  uint8_t code; /* TENON_CODE_*. */
+  uint8_t code; /* A TENON_CODE_* constant. */
   uint8_t bits;
   uint16_t lanes;
 } tenon_dlpack_dtype;
@@ -44,7 +44,7 @@ typedef struct tenon_dlpack_tensor {
   int32_t rank;
   tenon_dlpack_dtype dtype;
   int64_t* shape TENON_BORROWED TENON_COUNT(rank);
-  /* In elements; NULL for row-major without gaps. */
+  /* Strides in elements; NULL for row-major without gaps. */
   int64_t* strides TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank);
   uint64_t byte_offset;
 } tenon_dlpack_tensor;

@@ -28,7 +28,7 @@ TENON_BEGIN_DECLS
 /* Receives printed text as complete lines, each with its line end. May be called from any thread,
  * also concurrently. */
 typedef struct tenon_print_callback {
-  /* NULL: prints to stdout. */
+  /* The function to call; if it is NULL, the text is printed to stdout. */
   void (*function)(void* payload, tenon_string text) TENON_NULLABLE;
   void* payload;
   void (*destroy)(void* payload) TENON_NULLABLE;

@@ -6,12 +6,12 @@
  * Each function lists its errors. In addition, any call may return:
  *   - TENON_OUT_OF_MEMORY if host memory is exhausted.
  *   - TENON_INTERNAL for a defect of Tenon or of a plugin. A plugin may return any code.
- * A call that takes a scope, or a tape, which belongs to one, may also return:
+ * A call that takes a scope, or a tape of a scope, may also return:
  *   - TENON_FAILED_PRECONDITION if another thread is using the scope.
  *   - TENON_DEVICE_LOST if a device that it uses is lost, until another context opens it.
  *   - TENON_CANCELLED if it computes or moves elements and the scope or its context is cancelled
  *     during the call.
- *   - An earlier error in computing a tensor that it uses, on an asynchronous device.
+ *   - On an asynchronous device: the error of an earlier call that computes one of its tensors.
  *
  * Threads: every function here may be called from any thread; an error is immutable.
  */

@@ -9,18 +9,18 @@
 TENON_BEGIN_DECLS
 
 /* ---- features ----------------------------------------------------------------------------------
- * A bit set. Plugin and host each declare the features that they provide and those that they
- * require of the other side. A plugin is refused if a required bit is not provided; the message
- * names the bit. */
+ * Features are a bit set. Plugin and host each declare the features that they provide and those
+ * that they require of the other side. A plugin is refused if a required bit is not provided; the
+ * message names the bit. */
 typedef uint64_t tenon_features;
 
-/* `map` returns host addresses. */
+/* The plugin's `map` returns the host address of a buffer. */
 #define TENON_FEATURE_HOST_VISIBLE ((tenon_features)1 << 0)
-/* `wait` may be called. */
+/* The host may call the plugin's `wait`, which blocks. */
 #define TENON_FEATURE_HOST_BLOCKING ((tenon_features)1 << 1)
 /* The plugin's `launch` returns only when the work is done. */
 #define TENON_FEATURE_SYNCHRONOUS ((tenon_features)1 << 2)
-/* `import_host` is implemented. */
+/* The plugin implements `import_host`. */
 #define TENON_FEATURE_IMPORT_HOST ((tenon_features)1 << 3)
 /* Division and square root are correctly rounded (error at most 0.5 ulp). */
 #define TENON_FEATURE_IEEE_DIV ((tenon_features)1 << 4)
@@ -28,7 +28,7 @@ typedef uint64_t tenon_features;
 #define TENON_FEATURE_IEEE_FMA ((tenon_features)1 << 5)
 /* Subnormal results may become zero. */
 #define TENON_FEATURE_FLUSH_TO_ZERO ((tenon_features)1 << 6)
-/* Conformance uses the tolerances of the `relaxed` profile. */
+/* The conformance kit tests the device with the tolerances of the `relaxed` profile. */
 #define TENON_FEATURE_FAST_MATH ((tenon_features)1 << 7)
 /* The device can compute in float64. Without this feature, it may refuse float64 kernels. */
 #define TENON_FEATURE_FLOAT64 ((tenon_features)1 << 8)

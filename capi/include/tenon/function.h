@@ -38,22 +38,22 @@ TENON_BEGIN_DECLS
 
 enum {
   TENON_STATIC_NONE = 0,
-  TENON_STATIC_BOOL = 1,   /* int_value: 0 or 1. */
-  TENON_STATIC_INT = 2,    /* int_value. */
-  TENON_STATIC_FLOAT = 3,  /* float_value; compared bitwise. */
-  TENON_STATIC_STRING = 4, /* string_value. */
-  TENON_STATIC_ENUM = 5,   /* int_value, in the enumeration that string_value names. */
+  TENON_STATIC_BOOL = 1,   /* A bool: int_value is 0 or 1. */
+  TENON_STATIC_INT = 2,    /* An integer: int_value. */
+  TENON_STATIC_FLOAT = 3,  /* A number: float_value, compared bitwise. */
+  TENON_STATIC_STRING = 4, /* A string: string_value. */
+  TENON_STATIC_ENUM = 5,   /* int_value is a value of the enumeration that string_value names. */
   TENON_STATIC_HANDLE = 6, /* A tensor, variable, generator or function, compared by identity. */
-  TENON_STATIC_LIST = 7,   /* n_items values; their order matters. */
-  TENON_STATIC_MAP = 8     /* n_items named values; their order does not matter. */
+  TENON_STATIC_LIST = 7,   /* A list: n_items values in `items`, in order. */
+  TENON_STATIC_MAP = 8     /* A map: n_items named values in `items`, in any order. */
 };
 
 /* A static argument: a value that is not a tensor. Two static arguments are equal if both their
- * kinds and their values are equal, so 1, 1.0 and true are different. Frozen. */
+ * kinds and their values are equal, so 1, 1.0 and true are different. Frozen layout. */
 typedef struct tenon_static {
-  int32_t kind; /* TENON_STATIC_*. */
+  int32_t kind; /* A TENON_STATIC_* constant. */
   uint32_t n_items;
-  tenon_string name; /* The name of an argument or of a map item; empty for none. */
+  tenon_string name; /* Name of the argument or the map item; empty for none. */
   int64_t int_value;
   double float_value;
   tenon_string string_value;
@@ -78,12 +78,12 @@ typedef struct tenon_function_body {
   void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_function_body;
 
-/* The type of an input. Frozen. */
+/* The type of an input. The layout is frozen. */
 typedef struct tenon_input_spec {
-  tenon_string name; /* Used in messages and files; if empty, x0, x1 and so on. */
-  tenon_dtype dtype; /* For an inline scalar: TENON_FLOAT32, TENON_INT64 or TENON_BOOL. */
+  tenon_string name; /* Name in messages and files; if empty, x0, x1 and so on. */
+  tenon_dtype dtype; /* The dtype; for inline scalars TENON_FLOAT32, TENON_INT64 or TENON_BOOL. */
   uint32_t rank;
-  /* Sizes, or TENON_SIZE_UNKNOWN. */
+  /* `rank` sizes; an unknown size is TENON_SIZE_UNKNOWN. */
   const int64_t* shape TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank);
   /* A name for each unknown size, empty for none; NULL if no size has a name. Sizes with the same
    * name are equal. */
@@ -106,8 +106,8 @@ typedef struct tenon_function_options {
   /* Maximum number of bytes of residuals that a call under a tape saves for the backward pass,
    * besides its inputs. The backward pass rematerialises other residuals once, just before their
    * first use; gradients are bitwise the same. 0: only inputs are saved. If the call is made inside
-   * another function's callback, the budget applies to the part of the outer trace that the call
-   * adds, and to tapes in that callback. Such a call cannot create variables. */
+   * another function's callback, the budget applies to the ops that the call adds to the outer
+   * trace, and to tapes in that callback. Such a call cannot create variables. */
   uint64_t memory_budget_bytes;
 } tenon_function_options;
 

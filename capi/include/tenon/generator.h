@@ -1,7 +1,7 @@
 /* tenon/generator.h - random numbers.
  *
- * A generator is an object with state: six uint32, the key (low and high word of the seed) and then
- * a counter of 128 bits, low word first. The algorithm is Philox4x32-10; the same state gives the
+ * The state of a generator is six uint32: the key (low and high word of the seed), followed by a
+ * counter of 128 bits, low word first. The algorithm is Philox4x32-10; the same state gives the
  * same bits on every device. Each draw advances the counter.
  *
  * Threads: any thread, also concurrently, but only one thread at a time may use a scope. Concurrent
@@ -90,7 +90,7 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_read(
     tenon_tensor** out_state TENON_OWNED);
 
 /**
- * Sets the state. The next draws repeat those that followed when the state was read.
+ * Sets the state. Later draws return the same numbers as the draws after the state was read.
  *
  * @param scope      The scope in which the call runs.
  * @param generator  The generator.

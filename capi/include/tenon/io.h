@@ -17,13 +17,13 @@
 
 TENON_BEGIN_DECLS
 
-/* One entry of a file's metadata. Frozen. */
+/* One entry of a file's metadata. The layout is frozen. */
 typedef struct tenon_metadata {
   tenon_string key;
   tenon_string value;
 } tenon_metadata;
 
-/* An open file, or its contents in memory. */
+/* An open safetensors file, or the contents of one in memory. */
 typedef struct tenon_safetensors tenon_safetensors;
 
 /**

@@ -70,7 +70,7 @@ typedef struct tenon_host {
 typedef struct tenon_instance_options {
   uint32_t struct_size;
   uint32_t threads;                 /* Maximum number of compute threads; 0 for one per core. */
-  void* log_context TENON_BORROWED; /* First argument of the host's `log`. */
+  void* log_context TENON_BORROWED; /* First argument for the host's `log`. */
   /* `n_options` key-value pairs, as the program passed them to the context for this plugin. The
    * plugin must refuse unknown keys. */
   const tenon_string* option_keys TENON_BORROWED TENON_COUNT(n_options);
@@ -78,7 +78,8 @@ typedef struct tenon_instance_options {
   size_t n_options;
 } tenon_instance_options;
 
-/* The host sets struct_size and zeroes the rest. Strings must stay valid as long as the device. */
+/* Properties of a device. The host sets struct_size and zeroes the rest. Strings must stay valid
+ * as long as the device. */
 typedef struct tenon_device_properties {
   uint32_t struct_size;
   int32_t kind;
@@ -86,11 +87,11 @@ typedef struct tenon_device_properties {
   tenon_string vendor;
   tenon_string driver;       /* The driver or the library, with its version; may be empty. */
   tenon_features features;   /* The plugin's features that this device supports. */
-  uint64_t memory_bytes;     /* Size of the device's memory; 0: unknown. */
-  uint64_t max_buffer_bytes; /* Maximum size of a buffer; 0: limited only by the memory. */
+  uint64_t memory_bytes;     /* Size of the device's memory in bytes; 0: unknown. */
+  uint64_t max_buffer_bytes; /* Maximum size of a buffer in bytes; 0: no limit. */
   uint32_t compute_units;    /* Number of cores or multiprocessors; 0: unknown. */
-  uint32_t vector_bits;      /* Width of the SIMD unit in use; 0: does not apply. */
-  uint8_t uuid[16];          /* UUID of the device; zeros: none. */
+  uint32_t vector_bits;      /* Width of the SIMD unit in use, in bits; 0: none. */
+  uint8_t uuid[16];          /* UUID of the device; all zeros: none. */
   /* Maximum extent in bytes, from the first to the last byte of an operand, that a kernel can
    * access; 0: no limit. The host requests loops over rows and epilogues of anchors only if no
    * operand exceeds this limit. In elementwise loops and in single launches, operands may exceed
@@ -101,7 +102,7 @@ typedef struct tenon_device_properties {
 typedef struct tenon_memory_statistics {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t allocated_bytes; /* Size of all buffers that the host has not released. */
+  uint64_t allocated_bytes; /* Total size of the buffers that the host has not released. */
   uint64_t peak_bytes;      /* Maximum of allocated_bytes so far. */
   uint64_t allocations;     /* Number of successful calls of `allocate`. */
 } tenon_memory_statistics;
@@ -109,17 +110,17 @@ typedef struct tenon_memory_statistics {
 /* ---- memory -------------------------------------------------------------------------------------
  */
 
-/* Source or destination of a copy: in a buffer or, if `buffer` is NULL, at a host address. Frozen.
- */
+/* Source or destination of a copy: in a buffer or, if `buffer` is NULL, at a host address. The
+ * layout is frozen. */
 typedef struct tenon_place {
   tenon_buffer_p* buffer TENON_NULLABLE;
   void* host TENON_BORROWED TENON_NULLABLE;
-  uint64_t offset; /* Bytes, added to the start of the buffer or to `host`. */
+  uint64_t offset; /* Offset in bytes from the start of the buffer or from `host`. */
   uint64_t reserved;
 } tenon_place;
 
 /* A copy of `size` bytes. Source and destination may each be on the stream's device or the host.
- * Frozen. */
+ * The layout is frozen. */
 typedef struct tenon_copy_region {
   tenon_place from;
   tenon_place to;
@@ -128,7 +129,7 @@ typedef struct tenon_copy_region {
 } tenon_copy_region;
 
 /* A fill of `size` bytes with a pattern of 1, 2, 4 or 8 bytes; `pattern_size` divides `size`.
- * Frozen. */
+ * The layout is frozen. */
 typedef struct tenon_fill_region {
   tenon_buffer_p* buffer;
   uint64_t offset;
@@ -145,14 +146,14 @@ typedef struct tenon_fill_region {
 typedef uint16_t tenon_stride_class;
 enum {
   TENON_STRIDES_DENSE = 0,   /* Row-major without gaps. */
-  TENON_STRIDES_UNIFORM = 1, /* One broadcast element: strides are zero, or it is by value. */
+  TENON_STRIDES_UNIFORM = 1, /* One element for all indices: zero strides, or by value. */
   TENON_STRIDES_STRIDED = 2, /* Any strides, including zero and negative ones. */
   TENON_STRIDES_ABSENT = 3   /* An optional operand that is absent. */
 };
 
-/* Describes an operand in `prepare`. Frozen. */
+/* Describes an operand in `prepare`. The layout is frozen. */
 typedef struct tenon_operand {
-  tenon_dtype dtype; /* TENON_DTYPE_NONE if absent. */
+  tenon_dtype dtype; /* The dtype; TENON_DTYPE_NONE if the operand is absent. */
   uint16_t rank;
   tenon_stride_class strides;
   /* The sizes, if the kernel's signature is marked SHAPED; otherwise NULL. */
@@ -165,14 +166,14 @@ struct tenon_kernel;
 enum {
   /* Results are bitwise determined by values, shapes, dtypes and attributes. */
   TENON_REQUEST_STRICT = 1 << 0,
-  TENON_REQUEST_DETERMINISTIC = 1 << 1 /* Two runs give bitwise equal results. STRICT implies it. */
+  TENON_REQUEST_DETERMINISTIC = 1 << 1 /* Results repeat bitwise. Implied by STRICT. */
 };
 
 /* The request that `prepare` receives. Valid during the call. */
 typedef struct tenon_kernel_request {
   uint32_t struct_size;
   uint32_t flags;
-  const struct tenon_kernel* line TENON_COUNT(1); /* The plugin's own line. */
+  const struct tenon_kernel* line TENON_COUNT(1); /* The plugin's line to prepare. */
   /* `tenon_<op>_attrs`, or a custom op's attribute struct. */
   const void* attrs TENON_BORROWED TENON_NULLABLE;
   size_t n_inputs;
@@ -222,7 +223,7 @@ typedef struct tenon_kernel_traits {
  * The host steps through the list by tenon_plugin.kernel_size, so the struct may grow. */
 /* clang-format on */
 typedef struct tenon_kernel {
-  uint32_t op;         /* TENON_OP_<name>, or 0. */
+  uint32_t op;         /* TENON_OP_<name>; 0 for a custom op. */
   uint32_t attrs_size; /* sizeof(tenon_<op>_attrs) when the plugin was built; 0 for none. */
   tenon_string signature;
   tenon_string name; /* The name of a custom op; otherwise empty. */
@@ -244,38 +245,39 @@ typedef struct tenon_kernel {
  *
  * A kernel of `prepare_loop` has a workspace only if it has an anchor.
  *
- * A loop may be the epilogue of an anchor kernel (`anchor`), which is not an instruction: the loop
- * consumes the elements of the anchor's output as they are computed. Such a loop has no rows.
+ * A loop may be the epilogue of an anchor kernel (`anchor`), such as a matmul: the loop consumes
+ * the elements of the anchor's output as they are computed. The anchor is not an instruction of the
+ * loop. Such a loop has no rows.
  *
  * Values are numbered: first the inputs of the loop, then the output of the anchor, if any, then
  * the results of the instructions, in order. Every value must be bitwise equal to the result of its
  * op's own kernel: it is rounded to its dtype, nothing is contracted, and sums keep their order.
  *
  * A loop may iterate over rows. A row consists of the elements along `row_axes`, in row-major
- * order; there is one row for each index along the other axes. Values are then per element or per
- * row, and reductions turn the former into the latter. Such a loop has stages: a pass over a row's
- * elements that ends in reductions, the next pass, which reads their results, and so on. The host
- * requests at most four stages with at most four reductions each. */
+ * order; there is one row for each index along the other axes. A value is then per element or per
+ * row, and a reduction computes a per-row value from a per-element value. Such a loop has stages.
+ * A stage is a pass over a row's elements that ends in reductions; later stages read the results.
+ * The host requests at most four stages with at most four reductions each. */
 
-/* Flags of an instruction. */
+/* Flags of a loop instruction. */
 enum {
-  /* Its value is per row. If the instruction is elementwise, it reads only per-row values and
-   * UNIFORM inputs. Other instructions may also read per-row values, which are broadcast to the
-   * row's elements. */
+  /* The instruction computes a per-row value. If it is elementwise, it reads only per-row values
+   * and UNIFORM inputs. Instructions without this flag may also read per-row values, which are
+   * broadcast to the row's elements. */
   TENON_LOOP_PER_ROW = 1 << 0,
   /* A reduction of a per-element value to a per-row value (PER_ROW is set as well). Its attributes
    * hold the row's axes, counted from the front, and `keepdims`. */
   TENON_LOOP_REDUCES = 1 << 1
 };
 
-/* One instruction of a loop. Valid as long as the request. Frozen. */
+/* One instruction of a loop. Valid as long as the request. The layout is frozen. */
 typedef struct tenon_loop_instruction {
-  const struct tenon_kernel* line TENON_COUNT(1);  /* The plugin's own line, marked LOOP. */
-  const void* attrs TENON_BORROWED TENON_NULLABLE; /* As in tenon_kernel_request. */
-  const uint32_t* inputs TENON_BORROWED TENON_COUNT(n_inputs); /* Numbers of earlier values. */
+  const struct tenon_kernel* line TENON_COUNT(1);  /* A line of the plugin, marked LOOP. */
+  const void* attrs TENON_BORROWED TENON_NULLABLE; /* Attributes, as in tenon_kernel_request. */
+  const uint32_t* inputs TENON_BORROWED TENON_COUNT(n_inputs); /* Numbers of the operands. */
   uint32_t n_inputs;
-  tenon_dtype dtype; /* The dtype of its result. */
-  uint32_t flags;    /* TENON_LOOP_*. */
+  tenon_dtype dtype; /* The dtype of the result. */
+  uint32_t flags;    /* TENON_LOOP_PER_ROW and TENON_LOOP_REDUCES. */
   uint32_t reserved;
 } tenon_loop_instruction;
 
@@ -283,20 +285,20 @@ typedef struct tenon_loop_instruction {
  * the host then launches the calls one by one, or in smaller loops. */
 typedef struct tenon_loop_request {
   uint32_t struct_size;
-  uint32_t flags; /* TENON_REQUEST_*. */
+  uint32_t flags; /* A bit set of TENON_REQUEST_*. */
   size_t n_inputs;
   size_t n_instructions;
   size_t n_outputs;
-  /* All have the loop's rank. Inputs of other shapes are already broadcast, with strides of 0. */
+  /* The inputs. All have the loop's rank; smaller ones are already broadcast by zero strides. */
   const tenon_operand* inputs TENON_BORROWED TENON_COUNT(n_inputs);
   const tenon_loop_instruction* instructions TENON_BORROWED TENON_COUNT(n_instructions);
   /* Numbers of the values to write: results of the anchor and of instructions, each at most
    * once. */
   const uint32_t* outputs TENON_BORROWED TENON_COUNT(n_outputs);
-  uint32_t row_axes; /* Bit i: rows extend along axis i. 0: no rows. */
+  uint32_t row_axes; /* Bit i is set if rows extend along axis i. 0: no rows. */
   /* Number of per-row inputs, which come last. In a launch, per-row inputs and outputs have size 1
-   * along the row's axes. All others have the sizes of input 0, which is per element if there are
-   * rows. */
+   * along the row's axes. All other inputs and outputs have the sizes of input 0, which is per
+   * element if there are rows. */
   uint32_t n_row_inputs;
   /* The anchor kernel, or NULL for none. Its line is marked ANCHOR, and its output has the loop's
    * rank and sizes. A launch has the anchor's inputs first, then the loop's, and as much workspace
@@ -309,16 +311,16 @@ typedef struct tenon_loop_request {
 
 /* An operand of a launch. Inputs of elementwise kernels are already broadcast: each has the rank
  * and sizes of output 0, with stride 0 along broadcast axes. In a loop over rows, see
- * tenon_loop_request. Frozen. */
+ * tenon_loop_request. The layout is frozen. */
 typedef struct tenon_view {
-  /* NULL if the operand is absent, or passed by value: `data` then points to one element. */
+  /* NULL if the operand is absent or passed by value. `data` points to a by-value element. */
   tenon_buffer_p* buffer TENON_NULLABLE;
-  uint64_t byte_offset; /* Of the first element, within the buffer. */
+  uint64_t byte_offset; /* Offset of the first element in the buffer. */
   /* The address of the first element if the device is HOST_VISIBLE or the operand is by value; else
    * NULL. */
   void* data TENON_BORROWED TENON_NULLABLE;
   const int64_t* sizes TENON_BORROWED TENON_COUNT(rank);
-  const int64_t* strides TENON_BORROWED TENON_COUNT(rank); /* In elements. */
+  const int64_t* strides TENON_BORROWED TENON_COUNT(rank); /* Strides in elements. */
   tenon_dtype dtype;
   uint16_t rank;
   tenon_stride_class strides_class;
@@ -326,7 +328,7 @@ typedef struct tenon_view {
 } tenon_view;
 
 /* Memory in which kernels report an index out of range. The first writer wins: it atomically
- * changes `state` from 0 to 1 and then writes the other fields. Frozen. */
+ * changes `state` from 0 to 1 and then writes the other fields. The layout is frozen. */
 typedef struct tenon_error_record {
   uint32_t state;
   uint32_t site;
@@ -337,21 +339,21 @@ typedef struct tenon_error_record {
 /* One launch. Valid during the call. */
 typedef struct tenon_launch {
   uint32_t struct_size;
-  uint32_t site; /* Value for the record's `site`. */
+  uint32_t site; /* Value that kernels write to `site` of the error record. */
   uint32_t n_inputs;
   uint32_t n_outputs;
   const tenon_view* inputs TENON_BORROWED TENON_COUNT(n_inputs);
   const tenon_view* outputs TENON_BORROWED TENON_COUNT(n_outputs);
-  tenon_view workspace; /* dtype TENON_UINT8, rank 0; 64-byte aligned. */
+  tenon_view workspace; /* Scratch memory: TENON_UINT8, rank 0, 64-byte aligned. */
   uint64_t workspace_size;
   /* The error record as a buffer and an offset in bytes. Used by devices that are not
    * HOST_VISIBLE. */
   tenon_buffer_p* record_buffer TENON_NULLABLE;
   uint64_t record_offset;
   /* The error record as an address. Used by devices that are HOST_VISIBLE. A launch may set both
-   * forms. */
+   * `record_buffer` and `record`. */
   tenon_error_record* record TENON_NULLABLE TENON_COUNT(1);
-  /* For the host's `launch_failed`; NULL on a SYNCHRONOUS device. */
+  /* Arguments for the host's `launch_failed`. `work` is NULL on a SYNCHRONOUS device. */
   void* work TENON_BORROWED TENON_NULLABLE;
   uint64_t ticket;
 } tenon_launch;
@@ -367,21 +369,21 @@ typedef struct tenon_launch {
  */
 
 enum {
-  TENON_OPERAND_FIXED = 0,   /* As in its view, in every replay: fixed memory, or absent. */
-  TENON_OPERAND_IN_SLOT = 1, /* `offset` bytes after the start of slot `number`. */
-  TENON_OPERAND_BY_VALUE = 2 /* Value `number` of the replay. */
+  TENON_OPERAND_FIXED = 0,   /* The memory of its view in every replay, or absent. */
+  TENON_OPERAND_IN_SLOT = 1, /* At byte `offset` of slot `number`. */
+  TENON_OPERAND_BY_VALUE = 2 /* Element `number` of tenon_replay.values. */
 };
 
-/* Location of an operand of a recorded launch. Frozen. */
+/* Location of an operand of a recorded launch. The layout is frozen. */
 typedef struct tenon_recorded_operand {
-  uint32_t kind; /* TENON_OPERAND_*. */
+  uint32_t kind; /* A TENON_OPERAND_* constant. */
   uint32_t number;
   uint64_t offset;
 } tenon_recorded_operand;
 
-/* One launch. Valid during the call. Frozen. */
+/* One launch of a recording. Valid during the call. The layout is frozen. */
 typedef struct tenon_recorded_launch {
-  tenon_kernel_p* kernel; /* Outlives the recording. */
+  tenon_kernel_p* kernel; /* The kernel, which outlives the recording. */
   /* The launch with its current memory and values, for plugins that record a launch by capturing
    * it. `work` and `ticket` are specified by each replay. */
   const tenon_launch* launch TENON_COUNT(1);
@@ -401,20 +403,20 @@ typedef struct tenon_record_request {
 } tenon_record_request;
 
 /* The memory of a slot. Its start address modulo 64 is the same in every replay as during
- * recording. A slot that no operand uses is empty. Frozen. */
+ * recording. A slot that no operand uses is empty. The layout is frozen. */
 typedef struct tenon_slot {
   tenon_buffer_p* buffer TENON_NULLABLE;
   uint64_t byte_offset;
-  void* data TENON_BORROWED TENON_NULLABLE; /* Its address, if the device is HOST_VISIBLE. */
+  void* data TENON_BORROWED TENON_NULLABLE; /* Address of the slot if the device is HOST_VISIBLE. */
   uint64_t reserved;
 } tenon_slot;
 
-/* Storage for one by-value element, which starts at the first byte. Frozen. */
+/* Storage for one by-value element, which starts at the first byte. The layout is frozen. */
 typedef struct tenon_element {
   uint64_t words[2];
 } tenon_element;
 
-/* One replay. Valid during the call. Another replay may be enqueued while this one runs. */
+/* One replay of a recording. Valid during the call. Other replays may be enqueued while it runs. */
 typedef struct tenon_replay {
   uint32_t struct_size;
   uint32_t reserved;
@@ -422,7 +424,8 @@ typedef struct tenon_replay {
   size_t n_values;
   const tenon_slot* slots TENON_BORROWED TENON_COUNT(n_slots);
   const tenon_element* values TENON_BORROWED TENON_COUNT(n_values);
-  /* As in tenon_launch, for all launches of the replay. If a launch fails, the replay fails. */
+  /* The fields below are as in tenon_launch and apply to all launches of the replay. If a launch
+   * fails, the replay fails. */
   tenon_buffer_p* record_buffer TENON_NULLABLE;
   uint64_t record_offset;
   tenon_error_record* record TENON_NULLABLE TENON_COUNT(1);
@@ -433,7 +436,7 @@ typedef struct tenon_replay {
 /* ---- tasks -------------------------------------------------------------------------------------
  */
 
-/* Host tasks that a device runs on its threads. Valid during the call. Frozen. */
+/* Host tasks that a device runs on its threads. Valid during the call. The layout is frozen. */
 typedef struct tenon_tasks {
   /* Called once for each i less than `n`, on any thread, possibly concurrently. */
   void (*run)(void* payload, size_t i);
@@ -454,12 +457,12 @@ typedef struct tenon_plugin_calls {
 typedef struct tenon_plugin {
   uint32_t struct_size;
   uint32_t reserved;
-  tenon_string name;    /* Devices are called NAME:0, NAME:1, ...; [a-z][a-z0-9_]*. */
+  tenon_string name;    /* [a-z][a-z0-9_]*. The plugin's devices are NAME:0, NAME:1, ... */
   tenon_string version; /* The plugin's version, for display. */
   tenon_features provides;
   tenon_features requires_of_host;
 
-  /* Creates an instance. Each context has its own. */
+  /* Creates an instance of the plugin. Each context has its own instance. */
   tenon_error* (*create)(const tenon_host* host, const tenon_instance_options* options,
                          tenon_instance_p** out_instance TENON_OWNED);
   const tenon_plugin_calls* calls;
@@ -468,8 +471,8 @@ typedef struct tenon_plugin {
   size_t kernel_size; /* sizeof(tenon_kernel) when the plugin was built. */
 } tenon_plugin;
 
-/* The symbol name contains the ABI epoch: a host of another epoch looks up another name and does
- * not find it. */
+/* Name of the query function. It contains the ABI epoch: a host of another epoch looks up another
+ * name and does not find it. */
 #define TENON_PLUGIN_SYMBOL "tenon_plugin_query_v1"
 
 /* Type of the one function that a plugin exports. It returns TENON_UNAVAILABLE, with a reason, if

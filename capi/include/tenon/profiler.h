@@ -54,27 +54,27 @@ enum {
   TENON_SPAN_FUSED = 1,    /* Ops that a function launched as one kernel: "fused(mul, add)". */
   TENON_SPAN_FUNCTION = 2, /* A call of a function, including everything inside it. */
   TENON_SPAN_TRACING = 3,  /* Tracing a function. */
-  TENON_SPAN_COPY = 4      /* "from_host", "to_host", "to_device". */
+  TENON_SPAN_COPY = 4      /* A copy, named "from_host", "to_host" or "to_device". */
 };
 
-/* How device times were measured. If a row contains launches with different methods, COMPLETION,
- * the least precise one. */
+/* How device times were measured. A row whose launches were measured in different ways reports
+ * TENON_DEVICE_CLOCK_COMPLETION, the least precise one. */
 enum {
   TENON_DEVICE_CLOCK_NONE = 0,       /* No device times: nothing was launched. */
-  TENON_DEVICE_CLOCK_LAUNCH = 1,     /* Around each launch of a synchronous device. */
-  TENON_DEVICE_CLOCK_COMPLETION = 2, /* Until the host was notified that a launch had finished. */
-  TENON_DEVICE_CLOCK_DEVICE = 3      /* The device's own clock, around each launch. */
+  TENON_DEVICE_CLOCK_LAUNCH = 1,     /* The host timed each launch of a synchronous device. */
+  TENON_DEVICE_CLOCK_COMPLETION = 2, /* The host timed each launch until it was notified. */
+  TENON_DEVICE_CLOCK_DEVICE = 3      /* The device's own clock timed each launch. */
 };
 
 /* One row of the table. Times are in nanoseconds. The caller sets struct_size. Strings stay valid
  * as long as the profiler. */
 typedef struct tenon_profiler_row {
   uint32_t struct_size;
-  int32_t kind;         /* TENON_SPAN_*. */
+  int32_t kind;         /* A TENON_SPAN_* constant. */
   tenon_string name;    /* The name of the op or the function. */
   tenon_string inputs;  /* Input types, such as "f32[2,3], f32[3]"; "scalar" is an inline scalar. */
   tenon_string device;  /* The device that ran it; empty for a function. */
-  int32_t device_clock; /* TENON_DEVICE_CLOCK_*. */
+  int32_t device_clock; /* A TENON_DEVICE_CLOCK_* constant. */
   int32_t reserved;
   uint64_t count; /* Number of spans. */
   /* Host time from a span's start to its end, including nested spans. */

@@ -143,8 +143,8 @@ TENON_API tenon_string tenon_program_function_name(const tenon_program* program 
                                                    size_t index);
 
 /**
- * Gets a function by name. It shares the variables of the program: all functions see what any of
- * them, or the caller, assigns. Any thread.
+ * Gets a function by name. All functions share the variables of the program, so they read what the
+ * caller or another function assigns. Any thread.
  *
  * @param program       The program.
  * @param name          The function's name; may be empty if there is only one.

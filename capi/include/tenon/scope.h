@@ -141,7 +141,7 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_wait_async(
 TENON_API void tenon_scope_cancel(tenon_scope* scope TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Sets the source location of the following calls, which their errors report. For bindings.
+ * Sets the source location that errors of later calls report. For language bindings.
  *
  * @param scope     The scope.
  * @param location  Text like "train.py:12", which is copied; empty for none.

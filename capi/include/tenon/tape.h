@@ -27,7 +27,7 @@ typedef struct tenon_tape_options {
   uint32_t struct_size;
   bool persistent;      /* Whether gradients can be computed more than once; otherwise the first
                            computation consumes the tape. */
-  bool watch_trainable; /* Whether it watches trainable variables when they are read. */
+  bool watch_trainable; /* Whether the tape watches trainable variables when they are read. */
 } tenon_tape_options;
 
 #define TENON_TAPE_OPTIONS_DEFAULT \
@@ -170,13 +170,13 @@ TENON_API TENON_OWNED tenon_error* tenon_tape_get_watched(
 
 enum {
   TENON_UNREACHED_ZEROS = 0, /* The gradient is zeros if no target depends on the source. */
-  TENON_UNREACHED_NULL = 1   /* The gradient is NULL in that case. */
+  TENON_UNREACHED_NULL = 1   /* The gradient is NULL if no target depends on the source. */
 };
 
 /* Options of gradients. Start from TENON_GRADIENT_OPTIONS_DEFAULT. */
 typedef struct tenon_gradient_options {
   uint32_t struct_size;
-  int32_t unreached; /* TENON_UNREACHED_*. */
+  int32_t unreached; /* A TENON_UNREACHED_* constant. */
 } tenon_gradient_options;
 
 #define TENON_GRADIENT_OPTIONS_DEFAULT \

@@ -31,8 +31,8 @@ TENON_BEGIN_DECLS
 TENON_API void tenon_tensor_retain(tenon_tensor* tensor TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Releases a reference to a tensor. Its memory is freed with the last reference, including those of
- * views, tapes and exports.
+ * Releases a reference to a tensor. Its memory is freed when no tensor, view, tape or export
+ * refers to it any more.
  *
  * @param tensor  The tensor; NULL does nothing.
  *
@@ -450,7 +450,7 @@ typedef struct tenon_format_options {
   int64_t threshold;  /* Tensors with more elements are summarised. */
   int32_t edge_items; /* Number of elements that a summary shows at each end of an axis. */
   int32_t line_width; /* Maximum number of columns in a line. */
-  bool long_form;     /* Appends dtype, shape and device: "... : f32[2,3] on cpu:0". */
+  bool long_form;     /* Whether to append dtype, shape and device: "... : f32[2,3] on cpu:0". */
 } tenon_format_options;
 
 #define TENON_FORMAT_OPTIONS_DEFAULT \

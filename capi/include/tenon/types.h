@@ -110,7 +110,7 @@ enum {
   TENON_CODE_BOOL = 6
 };
 
-#define TENON_DTYPE_NONE ((tenon_dtype)0) /* No dtype; the meaning depends on the use. */
+#define TENON_DTYPE_NONE ((tenon_dtype)0) /* No dtype, such as that of an invalid handle. */
 #define TENON_BOOL TENON_DTYPE(TENON_CODE_BOOL, 8, 1)
 #define TENON_INT8 TENON_DTYPE(TENON_CODE_INT, 8, 1)
 #define TENON_INT16 TENON_DTYPE(TENON_CODE_INT, 16, 1)
@@ -140,13 +140,13 @@ typedef int32_t tenon_code;
 enum {
   TENON_OK = 0,
   TENON_INVALID_ARGUMENT = 1,    /* An invalid type, shape, attribute or handle. */
-  TENON_OUT_OF_RANGE = 2,        /* An invalid value: an index outside its axis. */
+  TENON_OUT_OF_RANGE = 2,        /* An invalid value, such as an index outside its axis. */
   TENON_NOT_FOUND = 3,           /* No such device, op, file or name. */
   TENON_UNIMPLEMENTED = 4,       /* Valid, but not supported for this op, dtype or device. */
   TENON_UNAVAILABLE = 5,         /* Not available on this machine, or not now. */
   TENON_OUT_OF_MEMORY = 6,       /* The device's memory or the memory limit is exhausted. */
   TENON_CANCELLED = 7,           /* The context or the scope was cancelled. */
-  TENON_FAILED_PRECONDITION = 8, /* The object's state does not allow the call: a consumed tape. */
+  TENON_FAILED_PRECONDITION = 8, /* The state of an object forbids the call: a tape is consumed. */
   TENON_DATA_LOSS = 9,           /* A file is truncated or inconsistent. */
   TENON_DEVICE_LOST = 10,        /* The device is lost until it is opened again. */
   TENON_INTERNAL = 11            /* A defect of Tenon or of a plugin. */

@@ -24,7 +24,7 @@ TENON_BEGIN_DECLS
 typedef struct tenon_variable_options {
   uint32_t struct_size;
   bool trainable;    /* Whether tapes watch it when it is read. */
-  tenon_string name; /* For display; copied. */
+  tenon_string name; /* A name for display. Tenon copies it. */
 } tenon_variable_options;
 
 #define TENON_VARIABLE_OPTIONS_DEFAULT              \

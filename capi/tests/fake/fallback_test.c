@@ -123,9 +123,9 @@ static void refused_ops_fall_back_to_the_cpu(void) {
   CHECK(holds_2(t[1], -1, 2));
   CHECK(holds_2(t[0], 1, -2));
   cpu = memory_of("cpu");
-  CHECK(cpu.peak_bytes >= 2 * sizeof read); /* The copied input and the output. */
+  CHECK(cpu.peak_bytes >= 2 * sizeof read); /* It holds the input and the output. */
   CHECK(cpu.live_bytes == 0);
-  CHECK_OK(tenon_abs(there(), t[0], &t[2])); /* The first launch on the fake device. */
+  CHECK_OK(tenon_abs(there(), t[0], &t[2])); /* The fake device launches this op. */
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
               "launch 1 failed");
   close_all(t, 3);
@@ -140,7 +140,7 @@ static void ops_fall_back_on_every_kind_of_device(void) {
     tenon_tensor* t[4] = {0};
     open_with(&options);
     t[0] = vector(1, -2);
-    CHECK_OK(tenon_add(there(), t[0], t[0], &t[1])); /* Still running when it is copied. */
+    CHECK_OK(tenon_add(there(), t[0], t[0], &t[1])); /* Runs while the fallback copies t[1]. */
     CHECK_OK(tenon_neg(there(), t[1], &t[2]));
     CHECK_OK(tenon_add(there(), t[2], t[0], &t[3]));
     CHECK(holds_2(t[3], -1, 2));
@@ -291,7 +291,7 @@ static tenon_plugin_query fake_query;
  * cholesky on. */
 static tenon_error* with_fewer_lines(const tenon_host* host, const tenon_plugin** out_plugin) {
   static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-  static tenon_plugin plugin; /* Constant: other threads may query again. */
+  static tenon_plugin plugin; /* Set once, because threads share it. */
   static int is_made;
   const tenon_plugin* found = NULL;
   tenon_error* error = fake_query(host, &found);
@@ -318,7 +318,7 @@ static void add_device_with_fewer_lines(void) {
   CHECK_OK(tenon_context_add_plugin(own, tenon_str("other"), with_fewer_lines));
 }
 
-static void one_warning_for_each_op_and_device(void) {
+static void a_fallback_warns_once_for_each_op_and_device(void) {
   tenon_tensor* t[8] = {0};
   tenon_scope* other = NULL;
   int i;
@@ -371,13 +371,13 @@ static void fallback_policy_auto_logs_nothing(void) {
   falls_back_in_silence(&options);
 }
 
-static void warnings_can_be_disabled_by_log_level(void) {
+static void fallback_warnings_can_be_disabled_by_log_level(void) {
   tenon_context_options options = refusing(TENON_OP_neg, "");
   options.log_level = TENON_LOG_ERROR;
   falls_back_in_silence(&options);
 }
 
-static void without_a_log_callback_the_warning_goes_to_stderr(void) {
+static void fallback_warnings_go_to_stderr_without_a_log_callback(void) {
   tenon_context_options options = refusing(TENON_OP_neg, "");
   tenon_tensor* t[2] = {0};
   FILE* file = tmpfile();
@@ -407,7 +407,7 @@ static void without_a_log_callback_the_warning_goes_to_stderr(void) {
 
 /* ---- ops that must not fall back, and failures during a fallback -------- */
 
-static void a_composite_stays_on_the_device(void) {
+static void a_refused_composite_runs_its_decomposition_on_the_device(void) {
   tenon_tensor* t[2] = {0};
   open_refusing(TENON_OP_exp);
   t[0] = vector(0, 1);
@@ -487,11 +487,11 @@ int main(void) {
   RUN(a_fallback_runs_ops_without_input_tensors);
   RUN(a_fallback_is_differentiable);
   RUN(a_fallback_logs_one_warning);
-  RUN(one_warning_for_each_op_and_device);
+  RUN(a_fallback_warns_once_for_each_op_and_device);
   RUN(fallback_policy_auto_logs_nothing);
-  RUN(warnings_can_be_disabled_by_log_level);
-  RUN(without_a_log_callback_the_warning_goes_to_stderr);
-  RUN(a_composite_stays_on_the_device);
+  RUN(fallback_warnings_can_be_disabled_by_log_level);
+  RUN(fallback_warnings_go_to_stderr_without_a_log_callback);
+  RUN(a_refused_composite_runs_its_decomposition_on_the_device);
   RUN(explain_mentions_the_fallback_policy);
   RUN(errors_of_the_cpu_kernel_are_returned);
   RUN(a_fallback_without_a_cpu_is_an_error);

@@ -237,7 +237,7 @@ static void refusing_a_claimed_op_reports_the_plugins_reason(void) {
   tenon_tensor* t[1] = {0};
   tenon_tensor* none = GARBAGE(tenon_tensor);
   tenon_context_options options;
-  setenv("TENON_TEST_OPTIONS", "refuse_op=1", 1); /* 1 is the number of the op neg. */
+  setenv("TENON_TEST_OPTIONS", "refuse_op=1", 1); /* The op neg has number 1. */
   options = test_options();
   options.fallback_policy = TENON_FALLBACK_STRICT;
   CHECK_OK(tenon_context_create(&options, &own));

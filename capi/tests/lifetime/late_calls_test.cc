@@ -20,7 +20,7 @@ namespace {
 
 // Results of a child process, in memory that it shares with the parent.
 struct Report {
-  int n_late_calls;  // Late rounds of calls with correct results.
+  int n_late_calls;  // Number of late rounds of calls whose results were correct.
   int n_failures;
 };
 Report* report;

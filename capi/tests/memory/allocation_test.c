@@ -32,11 +32,11 @@ enum {
 /* State that the processes of a scenario share. */
 struct progress {
   uint64_t result;    /* Hash of a run without failures. */
-  long n_allocations; /* Allocations of a run in a process that has run before. */
+  long n_allocations; /* Allocations of a run that is not the first of its process. */
   long n_cold;        /* Allocations of the first run in a process. */
   long point;         /* Index of the allocation that fails. */
-  int is_alone;       /* Whether only this one fails. */
-  long n_points;      /* Allocations tested so far. */
+  int is_alone;       /* Whether only that allocation fails; else all later ones fail, too. */
+  long n_points;      /* Number of allocations tested so far. */
   int n_problems;
 };
 

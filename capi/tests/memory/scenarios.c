@@ -165,7 +165,7 @@ static uint64_t run_function(const char* device) {
   DO(tenon_trace_stages(trace, &text));
   tenon_string_release(text);
   text.data = NULL;
-  DO(tenon_function_explain(made.function, &text)); /* Mentions failed calls, too. */
+  DO(tenon_function_explain(made.function, &text)); /* Not hashed: it lists failed calls, too. */
 end:
   tenon_string_release(text);
   tenon_trace_release(trace);

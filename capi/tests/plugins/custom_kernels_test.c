@@ -183,7 +183,7 @@ static void a_kernel_is_preferred_to_a_decomposition(void) {
   tenon_tensor_release(y);
 }
 
-static void other_devices_run_the_decomposition(void) {
+static void devices_without_the_kernel_run_the_decomposition(void) {
   const struct scale_attrs attrs = {sizeof attrs, 2};
   const uint32_t id = scale();
   tenon_scope* ref = NULL;
@@ -203,7 +203,7 @@ static void other_devices_run_the_decomposition(void) {
   tenon_scope_release(ref);
 }
 
-static void the_derivative_of_the_program_is_used(void) {
+static void custom_ops_use_the_derivative_that_the_program_registered(void) {
   const struct scale_attrs attrs = {sizeof attrs, 2.5f};
   const uint32_t id = scale();
   tenon_tensor* x = F32(1, 2);
@@ -258,7 +258,7 @@ static void shaped_kernels_of_custom_ops_are_cached_by_size(void) {
 }
 
 struct counts {
-  int prepared; /* Kernels prepared so far. */
+  int prepared; /* Number of kernels prepared so far. */
   int live;
 };
 
@@ -374,8 +374,8 @@ int main(void) {
   RUN(calls_that_a_kernel_refuses_use_the_programs_compute_function);
   RUN(ops_without_a_kernel_use_the_programs_compute_function);
   RUN(a_kernel_is_preferred_to_a_decomposition);
-  RUN(other_devices_run_the_decomposition);
-  RUN(the_derivative_of_the_program_is_used);
+  RUN(devices_without_the_kernel_run_the_decomposition);
+  RUN(custom_ops_use_the_derivative_that_the_program_registered);
   RUN(each_set_of_sizes_has_its_own_shaped_kernel);
   RUN(shaped_kernels_of_custom_ops_are_cached_by_size);
   RUN(shaped_kernels_are_evicted_beyond_the_limit);

@@ -20,7 +20,7 @@ namespace adapters {
 
 // Convolves x with w and adds b, with the attributes of a Conv or ConvInteger node. Reads the
 // spatial sizes from input 0 of the node, which must have the shape of x.
-Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b);
+Tensor convolve(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b);
 }  // namespace adapters
 
 }  // namespace tenon::onnx

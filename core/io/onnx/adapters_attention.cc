@@ -60,6 +60,7 @@ struct Operands {
   Size past = 0;  // Number of cached keys and values.
 };
 
+// Splits the inputs into heads, and appends keys and values to the cached ones.
 Operands operands_of(const NodeCall& n) {
   const int64_t heads = n.attr("q_num_heads", 0), kv_heads = n.attr("kv_num_heads", 0);
   Operands all{split_heads(n.in(0), heads), split_heads(n.in(1), kv_heads),
@@ -91,6 +92,8 @@ Tensor mask_of(const NodeCall& n, const Operands& x, bool is_causal) {
 // The values of attribute qk_matmul_output_mode: which intermediate scores are output 3.
 enum class Scores : int64_t { kProduct = 0, kCapped = 1, kMasked = 2, kSoftmax = 3 };
 
+// Computes the attention scores up to the stage `selected`. `softcap`: bound of the scores; 0:
+// none.
 Tensor scores_of(const Operands& x, const Tensor& mask, double scale, double softcap,
                  Scores selected) {
   const DType dtype = x.q->type.dtype, wide = wide_dtype(dtype);
@@ -124,7 +127,7 @@ Tensors attention(const NodeCall& n) {
   const bool is_causal = n.flag("is_causal", false);
   // Without a key-value cache, Tenon's attention op applies the causal mask itself and skips masked
   // keys.
-  const bool masks_causally = is_causal && (n.has(4) || n.wants(3));
+  const bool masks_causally = is_causal && (n.has(4) || n.has_output(3));
   const Tensor mask = mask_of(n, x, masks_causally);
   const Tensor y = call_named1("attention",
                                {{"is_causal", int64_t{is_causal && !masks_causally}},
@@ -132,7 +135,7 @@ Tensors attention(const NodeCall& n) {
                                 {"softcap", softcap}},
                                {x.q, x.k, x.v, mask});
   Tensors outputs = {n.rank(0) == 3 ? join_heads(y) : y, x.k, x.v};
-  if (n.wants(3)) {
+  if (n.has_output(3)) {
     const double size = static_cast<double>(int64_t{x.q->shape()[3]});
     outputs.push_back(scores_of(x, mask, scale > 0 ? scale : 1 / std::sqrt(size), softcap,
                                 static_cast<Scores>(selected)));
@@ -242,6 +245,7 @@ namespace {
 // Maximum length of a sequence. Each position is traced as several ops.
 constexpr int64_t kMaxPositions = 1 << 14;
 
+// Returns the slice of x at position i, with a length of 1.
 Tensor at_position(const Tensor& x, int64_t i) {
   return slice(x, {.starts = {i}, .ends = {i + 1}, .axes = {kLengthAxis}});
 }

@@ -16,9 +16,10 @@ struct RoiAlignSettings {
   bool is_half_pixel, is_max;
 };
 
-// Returns the mean or maximum of `rows` * `columns` samples in each cell of each region.
-Tensor aligned(const Tensor& image, const Ints& sizes, const Tensor& rois,
-               const RoiAlignSettings& to, int64_t rows, int64_t columns) {
+// Divides each region of the image into a grid of cells. Returns the mean or maximum of `rows` *
+// `columns` samples in each cell.
+Tensor pool_regions(const Tensor& image, const Ints& sizes, const Tensor& rois,
+                    const RoiAlignSettings& to, int64_t rows, int64_t columns) {
   const Size n_rois = rois->shape()[0];
   // Returns the sample positions along one axis, with shape [regions, cells * samples].
   const auto along = [&](int64_t axis, int64_t cells, int64_t samples) {
@@ -72,7 +73,7 @@ Tensor aligned(const Tensor& image, const Ints& sizes, const Tensor& rois,
 
 }  // namespace
 
-// If sampling_ratio is 0, the number of samples differs between regions.
+// Implements RoiAlign. If sampling_ratio is 0, the number of samples differs between regions.
 Tensors roi_align(const NodeCall& n) {
   const Tensor &x = n.in(0), &rois = n.in(1);
   require(x->rank() == 4 && rois->rank() == 2 && rois->shape()[1] == 4,
@@ -115,7 +116,7 @@ Tensors roi_align(const NodeCall& n) {
   if (ratio > 0) {
     require_few(static_cast<double>(ratio), static_cast<double>(ratio));
     const Tensor images = gather(image, batch, 0);
-    return {to_dtype(aligned(images, sizes, regions, to, ratio, ratio), dtype)};
+    return {to_dtype(pool_regions(images, sizes, regions, to, ratio, ratio), dtype)};
   }
   const std::vector<double> corners = n.numbers(1);
   Tensors parts;
@@ -132,9 +133,9 @@ Tensors roi_align(const NodeCall& n) {
     const auto part = [&](const Tensor& of) {
       return slice(of, {.starts = {i}, .ends = {i + 1}, .axes = {0}});
     };
-    parts.push_back(aligned(gather(image, part(batch), 0), sizes, part(regions), to,
-                            std::max<int64_t>(static_cast<int64_t>(rows), 1),
-                            std::max<int64_t>(static_cast<int64_t>(columns), 1)));
+    parts.push_back(pool_regions(gather(image, part(batch), 0), sizes, part(regions), to,
+                                 std::max<int64_t>(static_cast<int64_t>(rows), 1),
+                                 std::max<int64_t>(static_cast<int64_t>(columns), 1)));
   }
   if (parts.empty()) {
     return {zeros(TensorType(dtype, {0, x->shape()[1], to.height, to.width}))};
@@ -149,6 +150,7 @@ struct Box {
   float area() const { return (bottom - top) * (right - left); }
 };
 
+// Returns the intersection over union of two boxes.
 float overlap(const Box& a, const Box& b) {
   const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
   const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
@@ -157,6 +159,7 @@ float overlap(const Box& a, const Box& b) {
   return all > 0 ? common / all : 0;
 }
 
+// Converts groups of four numbers to boxes. `by_centre`: the numbers are a centre and a size.
 std::vector<Box> boxes_of(const std::vector<double>& numbers, bool by_centre) {
   std::vector<Box> boxes;
   for (size_t i = 0; i + 3 < numbers.size(); i += 4) {

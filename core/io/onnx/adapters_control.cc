@@ -11,9 +11,11 @@
 namespace tenon::onnx::adapters {
 namespace {
 
+// Whether a function is being traced.
 bool is_traced() { return current_scope().traced_cells() != nullptr; }
 
-bool truth(const Tensor& x) {
+// Reads a bool tensor with one element on the host.
+bool read_condition(const Tensor& x) {
   bool value = false;
   require(x->type.dtype == DType::kBool && count(x->shape()) == 1,
           "a condition must be a bool with one element, but is {}", x->type);
@@ -22,7 +24,7 @@ bool truth(const Tensor& x) {
 }
 
 // Stacks the outputs of all iterations along a new axis. Throws if there are none.
-Tensor stacked(const Tensors& rounds, int64_t axis) {
+Tensor stack_rounds(const Tensors& rounds, int64_t axis) {
   require_code(!rounds.empty(), Code::kUnimplemented,
                "the body never runs, so the shape of its scan outputs is unknown");
   Tensors parts;
@@ -30,6 +32,7 @@ Tensor stacked(const Tensors& rounds, int64_t axis) {
   return concat(parts, axis);
 }
 
+// Returns the graph in attribute `name`. Throws if there is none.
 const Graph& body_of(const NodeCall& n, std::string_view name) {
   const Graph* body = n.attr_graph(name);
   require(body != nullptr, "attribute {} is missing", name);
@@ -61,6 +64,7 @@ struct Iterations {
 
 }  // namespace
 
+// Returns the attribute `name`, a list with one integer per value; zeros if it is missing.
 Ints per_value_list(const NodeCall& n, std::string_view name, size_t size) {
   const Ints given = n.attr_ints(name);
   require(given.empty() || given.size() == size, "attribute {} must have {} values, but has {}",
@@ -94,12 +98,14 @@ Iterations scan_over(const NodeCall& n, const Graph& body, const Tensors& initia
   return rounds;
 }
 
+// Returns the inputs with indices from `begin` up to `end`.
 Tensors inputs_of(const NodeCall& n, size_t begin, size_t end) {
   Tensors inputs;
   for (size_t i = begin; i < end; ++i) inputs.push_back(n.in(i));
   return inputs;
 }
 
+// Splits the inputs from `first` on into carried values and scanned inputs.
 ScanInputs scan_inputs(const NodeCall& n, size_t first) {
   const int64_t n_scanned = n.attr("num_scan_inputs", 0);
   const auto n_inputs = static_cast<int64_t>(n.n_inputs());
@@ -110,8 +116,8 @@ ScanInputs scan_inputs(const NodeCall& n, size_t first) {
   return {inputs_of(n, first, begin), inputs_of(n, begin, n.n_inputs())};
 }
 
-// Scan of operator set 8, which scanned each element of a batch separately. Axis 0 was the batch,
-// and the scanned axis followed it.
+// Implements the Scan of operator set 8, which scanned each element of a batch separately. Axis 0
+// was the batch, and the scanned axis followed it.
 Tensors scan_batch(const NodeCall& n) {
   const Graph& body = body_of(n, "body");
   require_code(!n.has(0), Code::kUnimplemented, "the input sequence_lens is not supported");
@@ -132,11 +138,11 @@ Tensors scan_batch(const NodeCall& n) {
     for (size_t i = 0; i < results.size(); ++i) {
       const size_t n_carried = rounds.carried.size();
       results[i].push_back(i < n_carried ? rounds.carried[i]
-                                         : stacked(rounds.collected[i - n_carried], 0));
+                                         : stack_rounds(rounds.collected[i - n_carried], 0));
     }
   }
   Tensors outputs;
-  for (const Tensors& elements : results) outputs.push_back(stacked(elements, 0));
+  for (const Tensors& elements : results) outputs.push_back(stack_rounds(elements, 0));
   return outputs;
 }
 
@@ -144,7 +150,7 @@ Tensors scan_batch(const NodeCall& n) {
 
 Tensors if_else(const NodeCall& n) {
   const Graph &then_branch = body_of(n, "then_branch"), &else_branch = body_of(n, "else_branch");
-  if (!is_traced()) return n.run(truth(n.in(0)) ? then_branch : else_branch, TensorSpan());
+  if (!is_traced()) return n.run(read_condition(n.in(0)) ? then_branch : else_branch, TensorSpan());
   return traced_if(n, then_branch, else_branch);
 }
 
@@ -154,17 +160,17 @@ Tensors loop(const NodeCall& n) {
   const Graph& body = body_of(n, "body");
   if (is_traced()) return traced_loop(n, body);
   const int64_t most = n.has(0) ? n.one_int(0) : std::numeric_limits<int64_t>::max();
-  bool goes_on = !n.has(1) || truth(n.in(1));
+  bool goes_on = !n.has(1) || read_condition(n.in(1));
   Iterations rounds(body, inputs_of(n, 2, n.n_inputs()), 1);
   for (int64_t i = 0; goes_on && i < most; ++i) {
     Tensors inputs = {host_ints({i}, {}), ones(TensorType(DType::kBool, {}))};
     for (const Tensor& x : rounds.carried) inputs.push_back(x);
     const Tensors outputs = n.run(body, inputs);
     rounds.take(outputs);
-    goes_on = truth(outputs[0]);
+    goes_on = read_condition(outputs[0]);
   }
   Tensors results = rounds.carried;
-  for (const Tensors& collected : rounds.collected) results.push_back(stacked(collected, 0));
+  for (const Tensors& collected : rounds.collected) results.push_back(stack_rounds(collected, 0));
   return results;
 }
 
@@ -182,7 +188,7 @@ Tensors scan(const NodeCall& n) {
   const Ints directions = per_value_list(n, "scan_output_directions", n_collected);
   Tensors results = rounds.carried;
   for (size_t k = 0; k < n_collected; ++k) {
-    const Tensor y = stacked(rounds.collected[k], axes[k]);
+    const Tensor y = stack_rounds(rounds.collected[k], axes[k]);
     results.push_back(directions[k] == 1 ? flip(y, {axes[k]}) : y);
   }
   return results;

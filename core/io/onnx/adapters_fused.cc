@@ -10,15 +10,18 @@
 namespace tenon::onnx::adapters {
 namespace {
 
+// Applies GELU. `is_tanh`: uses the approximation by tanh.
 Tensor gelu_of(const Tensor& x, bool is_tanh) {
   return call_named1("gelu", {{"approximate", int64_t{is_tanh}}}, {x});
 }
 
+// Adds the bias, which may be absent.
 Tensor plus(const Tensor& x, const Tensor& bias) { return bias ? x + bias : x; }
 
-// Applies the activation `name`. `parameter(i, default)` returns its i-th parameter.
+// Applies the activation `name`; none if it is empty. parameter(i, default) returns its i-th
+// parameter.
 template <class Parameter>
-Tensor activated(const Tensor& x, const std::string& name, const Parameter& parameter) {
+Tensor apply_activation(const Tensor& x, const std::string& name, const Parameter& parameter) {
   if (name.empty()) return x;
   if (name == "Relu") return relu(x);
   if (name == "Tanh") return tanh(x);
@@ -65,15 +68,16 @@ Tensors fused_gemm(const NodeCall& n) {
   const char* const names[] = {"activation_alpha", "activation_beta", "activation_gamma"};
   for (const char* name : names) n.ignore(name);
   const Tensor y = gemm(n)[0];
-  return {activated(y, n.attr_text("activation", ""),
-                    [&](size_t i, double otherwise) { return n.attr_float(names[i], otherwise); })};
+  return {apply_activation(y, n.attr_text("activation", ""), [&](size_t i, double otherwise) {
+    return n.attr_float(names[i], otherwise);
+  })};
 }
 
 // Convolves, adds input 3 if it is present, and applies the activation.
 Tensors fused_conv(const NodeCall& n) {
   const std::vector<float> parameters = n.attr_floats("activation_params");
-  const Tensor y = plus(convolved(n, n.in(0), n.in(1), n.optional(2)), n.optional(3));
-  return {activated(y, n.attr_text("activation", ""), [&](size_t i, double otherwise) {
+  const Tensor y = plus(convolve(n, n.in(0), n.in(1), n.optional(2)), n.optional(3));
+  return {apply_activation(y, n.attr_text("activation", ""), [&](size_t i, double otherwise) {
     return i < parameters.size() ? double{parameters[i]} : otherwise;
   })};
 }
@@ -85,8 +89,8 @@ namespace {
 // Returns the outputs of SkipLayerNormalization and its variants: output 0 is normalised, and
 // output 3 is the sum before normalisation. The node must not use outputs 1 and 2 (mean and
 // inv_std_var), which are for training.
-Tensors with_sum(const NodeCall& n, const Tensor& y, const Tensor& sum) {
-  require_code(!n.wants(1) && !n.wants(2), Code::kUnimplemented,
+Tensors outputs_with_sum(const NodeCall& n, const Tensor& y, const Tensor& sum) {
+  require_code(!n.has_output(1) && !n.has_output(2), Code::kUnimplemented,
                "the outputs mean and inv_std_var are not supported");
   return {y, Tensor(), Tensor(), sum};
 }
@@ -98,7 +102,7 @@ Tensors skip_layer_normalization(const NodeCall& n) {
   const Tensor y = call_named1("layer_norm",
                                {{"axis", int64_t{-1}}, {"epsilon", n.attr_float("epsilon", 1e-12)}},
                                {sum, n.in(2), n.optional(3)});
-  return with_sum(n, y, sum);
+  return outputs_with_sum(n, y, sum);
 }
 
 Tensors skip_rms_normalization(const NodeCall& n) {
@@ -106,7 +110,7 @@ Tensors skip_rms_normalization(const NodeCall& n) {
   const Tensor y =
       call_named1("rms_norm", {{"axis", int64_t{-1}}, {"epsilon", n.attr_float("epsilon", 1e-12)}},
                   {sum, n.in(2)});
-  return with_sum(n, y, sum);
+  return outputs_with_sum(n, y, sum);
 }
 
 // Adds the embeddings of words, positions and segments, and normalises the sum.
@@ -114,7 +118,7 @@ Tensors embed_layer_normalization(const NodeCall& n) {
   n.ignore("mask_index_type");
   const Tensor& ids = n.in(0);
   require(ids->rank() == 2, "input_ids must have two axes, but are {}", ids->type);
-  require_code(!n.wants(1) || n.has(7), Code::kUnimplemented,
+  require_code(!n.has_output(1) || n.has(7), Code::kUnimplemented,
                "the output mask_index without a mask is not supported");
   const Tensor positions = n.has(8) ? n.in(8) : iota({1, ids->shape()[1]}, DType::kI64, 1);
   Tensor sum = gather(n.in(2), ids, 0) + gather(n.in(3), positions, 0);
@@ -124,8 +128,8 @@ Tensors embed_layer_normalization(const NodeCall& n) {
                                {sum, n.in(5), n.in(6)});
   // The number of unmasked elements of each sequence.
   const Tensor lengths =
-      n.wants(1) ? cast(tenon::sum(cast(n.in(7), DType::kI32), {.axes = {1}}), DType::kI32)
-                 : Tensor();
+      n.has_output(1) ? cast(tenon::sum(cast(n.in(7), DType::kI32), {.axes = {1}}), DType::kI32)
+                      : Tensor();
   return {y, lengths, sum};
 }
 
@@ -163,7 +167,8 @@ Tensor attention_of_heads(const Heads& x, const Tensor& mask, const Tensor& bias
   return join_heads(call_named1("attention", {{"scale", scale}}, {x.q, x.k, x.v, all}));
 }
 
-Tensor part_of_last(const Tensor& x, Size start, Size end) {
+// Returns the elements from `start` up to `end` of the last axis.
+Tensor slice_last_axis(const Tensor& x, Size start, Size end) {
   return slice(x, {.starts = {start}, .ends = {end}, .axes = {-1}});
 }
 
@@ -181,7 +186,7 @@ Tensors multi_head_attention(const NodeCall& n) {
   const Size hidden = query->shape()[2];
   const auto biased = [&](const Tensor& x, Size start) {
     if (!n.has(3) || x->rank() != 3) return x;
-    return x + part_of_last(n.in(3), start, start + x->shape()[2]);
+    return x + slice_last_axis(n.in(3), start, start + x->shape()[2]);
   };
   Heads x{split_heads(biased(query, 0), heads), split_heads(biased(n.in(1), hidden), heads),
           split_heads(biased(n.in(2), hidden * 2), heads)};
@@ -214,9 +219,9 @@ Tensors packed_attention(const NodeCall& n) {
   const int64_t q_size = sizes.empty() ? third : sizes[0],
                 k_size = sizes.empty() ? third : sizes[1];
   const Tensor all = plus(matmul(n.in(0), w), n.optional(2));
-  Heads x{split_heads(part_of_last(all, 0, q_size), heads),
-          split_heads(part_of_last(all, q_size, q_size + k_size), heads),
-          split_heads(part_of_last(all, q_size + k_size, w->shape()[1]), heads)};
+  Heads x{split_heads(slice_last_axis(all, 0, q_size), heads),
+          split_heads(slice_last_axis(all, q_size, q_size + k_size), heads),
+          split_heads(slice_last_axis(all, q_size + k_size, w->shape()[1]), heads)};
   Size past = 0;
   if (n.has(4)) {
     past = n.in(4)->shape()[3];
@@ -230,7 +235,7 @@ Tensors packed_attention(const NodeCall& n) {
   const Tensor y =
       attention_of_heads(x, key_mask(n.optional(3), x.k->shape()[2]), n.optional(5),
                          n.attr_float("scale", 0), past, n.flag("unidirectional", false));
-  if (!n.wants(1)) return {y};
+  if (!n.has_output(1)) return {y};
   const Tensor both[] = {expand_dims(x.k, {0}), expand_dims(x.v, {0})};
   return {y, concat(both, 0)};
 }

@@ -42,32 +42,33 @@ struct Sampling {
       true;  // Whether the borders of the image are the centres of its outer elements.
 };
 
-// The interval of valid positions along one axis, at whose ends positions are reflected.
+// The interval of valid positions along one axis. Reflection mirrors positions at its ends.
 struct Borders {
   double low, high;
 };
 
+// Returns the borders of an axis of this size.
 Borders borders_of(int64_t size, bool align_corners) {
   const auto length = static_cast<double>(size);
   return align_corners ? Borders{0, length - 1} : Borders{-0.5, length - 0.5};
 }
 
-// Reflects positions at the borders, as often as needed to be between them.
-Tensor reflected(const Tensor& p, Borders at) {
+// Mirrors positions at the borders repeatedly, until they are inside.
+Tensor reflect_at_borders(const Tensor& p, Borders at) {
   const double range = at.high - at.low;
   if (range <= 0) return zeros(p->type) + at.low;
   const Tensor turn = mod(p - at.low, number(2 * range));
   return minimum(turn, 2 * range - turn) + at.low;
 }
 
-// Moves positions outside the image into it, as the padding mode specifies.
+// Moves positions outside the image into it, if the padding mode is border or reflection.
 Tensor padded_positions(const Tensor& p, int64_t size, const Sampling& how) {
   if (how.padding == Padding::kZeros) return p;
   const Borders at = borders_of(size, how.align_corners);
   const Tensor is_outside = logical_or(less(p, number(at.low)), greater(p, number(at.high)));
   return where(is_outside,
                how.padding == Padding::kBorder ? clamped(p, 0, static_cast<double>(size - 1))
-                                               : reflected(p, at),
+                                               : reflect_at_borders(p, at),
                p);
 }
 
@@ -76,6 +77,7 @@ struct Tap {
   Tensor index, weight, exists;  // An empty `weight` is 1; an empty `exists` is true.
 };
 
+// Returns the neighbour at index `place`, a tensor of whole numbers.
 Tap tap_at(const Tensor& place, const Tensor& weight, int64_t size, const Sampling& how) {
   const auto last = static_cast<double>(size - 1);
   Tap tap{{}, weight, {}};
@@ -83,12 +85,13 @@ Tap tap_at(const Tensor& place, const Tensor& weight, int64_t size, const Sampli
   if (how.padding == Padding::kZeros) {
     tap.exists = logical_and(greater_equal(place, number(0)), less_equal(place, number(last)));
   } else if (how.padding == Padding::kReflection) {
-    inside = trunc(reflected(place, borders_of(size, how.align_corners)));
+    inside = trunc(reflect_at_borders(place, borders_of(size, how.align_corners)));
   }
   tap.index = cast(clamped(inside, 0, last), DType::kI64);
   return tap;
 }
 
+// Returns the neighbours from which the elements at `position` are interpolated.
 std::vector<Tap> taps_of(const Tensor& position, int64_t size, const Sampling& how) {
   // Treats NaN as a position outside the image.
   const Tensor p = padded_positions(where(isfinite(position), position, number(-4)), size, how);
@@ -107,7 +110,8 @@ std::vector<Tap> taps_of(const Tensor& position, int64_t size, const Sampling& h
 // Samples an image at computed positions. x is [batch, channels, elements], with an image of the
 // given sizes in its last axis. `positions` has a tensor [batch, points] for each axis of the
 // image. Returns [batch, channels, points].
-Tensor sampled(const Tensor& x, const Ints& sizes, const Tensors& positions, const Sampling& how) {
+Tensor sample_image(const Tensor& x, const Ints& sizes, const Tensors& positions,
+                    const Sampling& how) {
   std::vector<std::vector<Tap>> taps;
   for (size_t i = 0; i < sizes.size(); ++i) taps.push_back(taps_of(positions[i], sizes[i], how));
   const Dims& points = positions[0]->shape();
@@ -143,7 +147,8 @@ Tensor component(const Tensor& points, int64_t i) {
 
 }  // namespace
 
-// The last axis of the grid holds coordinates between -1 and 1, the last axis of the image first.
+// Samples x at the positions in the grid. The last axis of the grid holds coordinates between -1
+// and 1, in reverse order: the coordinate along the last axis of x comes first.
 Tensors grid_sample(const NodeCall& n) {
   const Tensor &x = n.in(0), &grid = n.in(1);
   require(x->rank() >= 3 && grid->rank() == x->rank(),
@@ -189,7 +194,7 @@ Tensors grid_sample(const NodeCall& n) {
   if (how.mode != Interpolation::kNearest) image = to_dtype(image, promote(wide, dtype));
   Dims shape = {x->shape()[0], x->shape()[1]};
   for (size_t i = 1; i + 1 < grid->rank(); ++i) shape.push_back(grid->shape()[i]);
-  return {cast(reshape(sampled(image, sizes, positions, how), shape), dtype)};
+  return {cast(reshape(sample_image(image, sizes, positions, how), shape), dtype)};
 }
 
 // Computes the grid of an affine transform. theta holds a matrix for each image, which maps
@@ -295,7 +300,7 @@ Tensors deform_conv(const NodeCall& n) {
   }
   const Tensor image = reshape(
       to_dtype(x, wide), {batch * offset_group, channels / offset_group, sizes[0] * sizes[1]});
-  Tensor columns = sampled(image, sizes, positions, {});
+  Tensor columns = sample_image(image, sizes, positions, {});
   if (n.has(4)) {
     columns = columns * reshape(to_dtype(n.in(4), wide), {batch * offset_group, 1, points});
   }

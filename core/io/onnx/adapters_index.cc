@@ -75,11 +75,10 @@ Tensors one_hot(const NodeCall& n) {
   const Tensor& indices = n.in(0);
   const bool is_whole = n.known(1) && !is_floating(n.known(1)->dtype);
   const double given = is_whole ? 0 : n.one_number(1);
-  require(given >= 0 && given < 0x1p53, "depth must not be negative or too large, but is {}",
-          given);
+  require(given >= 0 && given < 0x1p53, "depth must be in [0, 2^53), but is {}", given);
   const Size depth = is_whole ? n.one_size(1) : Size(static_cast<int64_t>(given));
   const Tensor& values = n.in(2);
-  require(depth >= 0, "depth must not be negative or too large, but is {}", depth);
+  require(depth >= 0, "depth must not be negative, but is {}", depth);
   require(values->shape() == Dims{2}, "values must have shape [2], but is {}", values->type);
   const Tensor hot =
       tenon::one_hot(is_floating(indices->type.dtype) ? cast(indices, DType::kI64) : indices, depth,

@@ -11,12 +11,12 @@ namespace {
 
 // ---- reductions ----
 
-// What an op with noop_with_empty_axes and no axes does: it returns its input, or ONNX does not
-// specify it.
+// The meaning of the attribute noop_with_empty_axes if there are no axes. kItself: the op returns
+// its input. kUnknown: ONNX does not specify it.
 enum class EmptyAxes { kItself, kUnknown };
 
-// Calls a reduction. Reductions keep the reduced axes by default. From operator set `since` on, the
-// axes are an input instead of an attribute.
+// Calls the reduction `op`. From operator set `since` on, the axes are an input instead of an
+// attribute. Reduced axes are kept by default.
 Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
                EmptyAxes of_none = EmptyAxes::kItself) {
   const Ints axes = n.ints_since(since, "axes", 1).value_or(Ints());
@@ -41,7 +41,8 @@ Tensor extreme_of(DType dtype, const Dims& shape, bool largest) {
   return largest ? sub(y, integer(1)) : y;  // 0 - 1 wraps around to the largest number.
 }
 
-// Maximum or minimum. For an empty input it returns the identity of the reduction, such as -inf.
+// Calls the maximum or minimum. For an empty input, returns the identity of the reduction, such as
+// -inf. `of_nothing_is_largest`: whether the identity is the largest number.
 Tensors reduce_extreme(const NodeCall& n, std::string_view op, bool of_nothing_is_largest) {
   const TensorType& x = n.in(0)->type;
   if (x.dtype == DType::kBool) return reduce(n, of_nothing_is_largest ? "all" : "any", 18);
@@ -53,7 +54,8 @@ Tensors reduce_extreme(const NodeCall& n, std::string_view op, bool of_nothing_i
   return {extreme_of(x.dtype, shape, of_nothing_is_largest)};
 }
 
-// Returns the index of the first of equal extremes. To find the last one, reverses the axis.
+// Calls argmax or argmin, which return the first of equal extremes. To select the last one,
+// reverses the axis.
 Tensors arg_reduce(const NodeCall& n, std::string_view op) {
   const int64_t axis = n.attr("axis", 0);
   const auto search = [&](const Tensor& x) {
@@ -67,8 +69,9 @@ Tensors arg_reduce(const NodeCall& n, std::string_view op) {
 
 // ---- any number of inputs ----
 
+// Combines all inputs from left to right by join(a, b).
 template <class Join>
-Tensor fold(const NodeCall& n, const Join& join) {
+Tensor fold_inputs(const NodeCall& n, const Join& join) {
   Tensor y = n.in(0);
   for (size_t i = 1; i < n.n_inputs(); ++i) y = join(y, n.in(i));
   return y;
@@ -76,8 +79,8 @@ Tensor fold(const NodeCall& n, const Join& join) {
 
 // ---- along an axis ----
 
-// Before version 13, ops such as Softmax reshaped x to a matrix, whose rows held all axes from
-// `axis` on.
+// Calls an op that works along an axis, such as Softmax. Before version 13, such ops reshaped x to
+// a matrix, whose rows held all axes from `axis` on.
 Tensors call_along_axis(const NodeCall& n, std::string_view op) {
   constexpr int64_t kFirstAlongOneAxis = 13;
   const Tensor& x = n.in(0);
@@ -130,10 +133,12 @@ Tensors reduce_sum_square(const NodeCall& n) {
 Tensors arg_max(const NodeCall& n) { return arg_reduce(n, "argmax"); }
 Tensors arg_min(const NodeCall& n) { return arg_reduce(n, "argmin"); }
 
-Tensors max_of(const NodeCall& n) { return {fold(n, maximum)}; }
-Tensors min_of(const NodeCall& n) { return {fold(n, minimum)}; }
-Tensors sum_of(const NodeCall& n) { return {fold(n, add)}; }
-Tensors mean_of(const NodeCall& n) { return {fold(n, add) / static_cast<double>(n.n_inputs())}; }
+Tensors max_of(const NodeCall& n) { return {fold_inputs(n, maximum)}; }
+Tensors min_of(const NodeCall& n) { return {fold_inputs(n, minimum)}; }
+Tensors sum_of(const NodeCall& n) { return {fold_inputs(n, add)}; }
+Tensors mean_of(const NodeCall& n) {
+  return {fold_inputs(n, add) / static_cast<double>(n.n_inputs())};
+}
 
 Tensors softmax(const NodeCall& n) { return call_along_axis(n, "softmax"); }
 Tensors log_softmax(const NodeCall& n) { return call_along_axis(n, "log_softmax"); }
@@ -247,8 +252,8 @@ Tensors swish(const NodeCall& n) {
   return {in_wide(n.in(0), [&](const Tensor& x) { return x * sigmoid(x * alpha); })};
 }
 
-// Returns the length of an integer range whose operands are known sizes. Returns nothing if the
-// length is a constant or depends on values.
+// Returns the length of an integer range whose operands are known sizes. Returns nothing if start
+// and limit are numbers, if delta is not a positive number, or if an operand is not known.
 static std::optional<Size> size_of_range(const NodeCall& n) {
   for (size_t i = 0; i < 3; ++i) {
     if (!n.known(i) || is_floating(n.known(i)->dtype)) return std::nullopt;

@@ -17,6 +17,7 @@ struct Windows {
 // Upper bound for window parameters. It prevents overflow in sums and products of two of them.
 constexpr int64_t kMaxValue = int64_t{1} << 30;
 
+// Divides and rounds up.
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Computes the pads for SAME_UPPER and SAME_LOWER, such that the output has ceil(size / stride)
@@ -35,12 +36,14 @@ Ints same_pads(const Dims& x, const Ints& kernel, const Windows& w, bool upper) 
   return pads;
 }
 
-Ints or_else(Ints given, size_t size, int64_t value) {
+// Returns `given`, which must have `size` elements. If it is empty, returns `size` times `value`.
+Ints list_or_default(Ints given, size_t size, int64_t value) {
   require(given.empty() || given.size() == size,
           "a list of window parameters must have {} values, but has {}", size, given.size());
   return given.empty() ? Ints(size, value) : given;
 }
 
+// Reads the window attributes of a node, for a window with these spatial sizes.
 Windows windows_of(const NodeCall& n, const Ints& kernel) {
   const Dims& x = n.in(0)->shape();
   const size_t axes = kernel.size();
@@ -50,9 +53,9 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
     require(x[i] < kMaxValue, "axis {} of {} must have fewer than 2^30 elements", i, n.in(0)->type);
   }
   Windows w;
-  w.strides = or_else(n.attr_ints("strides"), axes, 1);
-  w.dilations = or_else(n.attr_ints("dilations"), axes, 1);
-  w.pads = or_else(n.attr_ints("pads"), 2 * axes, 0);
+  w.strides = list_or_default(n.attr_ints("strides"), axes, 1);
+  w.dilations = list_or_default(n.attr_ints("dilations"), axes, 1);
+  w.pads = list_or_default(n.attr_ints("pads"), 2 * axes, 0);
   for (const int64_t pad : w.pads)
     require(pad > -kMaxValue && pad < kMaxValue, "pads must be in (-2^30, 2^30), but contain {}",
             pad);
@@ -97,7 +100,7 @@ Tensor column_major(const Tensor& indices, const Dims& x) {
 
 }  // namespace
 
-Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b) {
+Tensor convolve(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b) {
   const Windows windows = windows_of(n, kernel_of(n, w));
   return call_named1("conv",
                      {{"strides", windows.strides},
@@ -107,7 +110,7 @@ Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tens
                      {x, w, b});
 }
 
-Tensors conv(const NodeCall& n) { return {convolved(n, n.in(0), n.in(1), n.optional(2))}; }
+Tensors conv(const NodeCall& n) { return {convolve(n, n.in(0), n.in(1), n.optional(2))}; }
 
 // If output_shape is given, computes the pads from it. If the output is too small even with pads of
 // 0, appends zeros to it.
@@ -116,7 +119,7 @@ Tensors conv_transpose(const NodeCall& n) {
   const size_t axes = kernel.size();
   const std::string auto_pad = n.attr_text("auto_pad", "NOTSET");
   Windows w = windows_of(n, kernel);
-  Ints zeros_behind = or_else(n.attr_ints("output_padding"), axes, 0);
+  Ints zeros_behind = list_or_default(n.attr_ints("output_padding"), axes, 0);
   Ints sizes = n.attr_ints("output_shape");
   const Dims& x = n.in(0)->shape();
   const bool same = auto_pad.starts_with("SAME");
@@ -160,11 +163,11 @@ Tensors max_pool(const NodeCall& n) {
                                 {"ceil_mode", n.attr("ceil_mode", 0)}},
                                {n.in(0)});
   const bool columns_first = n.flag("storage_order", false);
-  if (columns_first && n.wants(1)) outputs[1] = column_major(outputs[1], n.in(0)->shape());
+  if (columns_first && n.has_output(1)) outputs[1] = column_major(outputs[1], n.in(0)->shape());
   return outputs;
 }
 
-Tensor pooled_average(const NodeCall& n, const Tensor& x) {
+Tensor call_avg_pool(const NodeCall& n, const Tensor& x) {
   const Ints kernel = n.attr_ints("kernel_shape");
   const Windows w = windows_of(n, kernel);
   return call_named1("avg_pool",
@@ -177,7 +180,7 @@ Tensor pooled_average(const NodeCall& n, const Tensor& x) {
                      {x});
 }
 
-Tensors average_pool(const NodeCall& n) { return {pooled_average(n, n.in(0))}; }
+Tensors average_pool(const NodeCall& n) { return {call_avg_pool(n, n.in(0))}; }
 
 Tensors lp_pool(const NodeCall& n) {
   const Ints kernel = n.attr_ints("kernel_shape");

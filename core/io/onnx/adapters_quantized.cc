@@ -6,7 +6,7 @@ namespace tenon::onnx::adapters {
 namespace {
 
 // Reshapes a vector of per-axis parameters so that it broadcasts along `axis` of a tensor.
-Tensor along(const Tensor& parameter, int64_t axis, size_t rank) {
+Tensor reshape_along_axis(const Tensor& parameter, int64_t axis, size_t rank) {
   if (parameter->rank() != 1 || count(parameter->shape()) == 1) return parameter;
   Dims shape;
   for (size_t i = 0; i < rank; ++i) shape.push_back(1);
@@ -15,20 +15,20 @@ Tensor along(const Tensor& parameter, int64_t axis, size_t rank) {
 }
 
 // Rounds to integers (ties to even), adds the zero point, and saturates to `dtype`.
-Tensor rounded(const Tensor& x, const Tensor& zero_point, DType dtype) {
+Tensor round_and_saturate(const Tensor& x, const Tensor& zero_point, DType dtype) {
   const Tensor y = round(x);
   return cast(zero_point ? y + cast(zero_point, x->type.dtype) : y, dtype);
 }
 
 // Casts to int32 and subtracts the zero point, if there is one.
-Tensor centred(const Tensor& q, const Tensor& zero_point) {
+Tensor subtract_zero_point(const Tensor& q, const Tensor& zero_point) {
   const Tensor wide = cast(q, DType::kI32);
   return zero_point ? sub(wide, cast(zero_point, DType::kI32)) : wide;
 }
 
 // Reshapes per-filter zero points so that they broadcast over the filters of a convolution.
 Tensor reshape_filter_parameter(const Tensor& parameter, const Tensor& w) {
-  return parameter ? along(parameter, 0, w->rank()) : parameter;
+  return parameter ? reshape_along_axis(parameter, 0, w->rank()) : parameter;
 }
 
 // Computes an integer convolution in float32 or float64, whichever represents every sum exactly.
@@ -36,14 +36,15 @@ Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
   const int64_t terms = w->shape()[0] ? count(w->shape()) / w->shape()[0] : Size(0);
   constexpr int64_t kMaxProduct = 256 * 256;
   const DType dtype = terms <= (1 << 24) / kMaxProduct ? DType::kF32 : DType::kF64;
-  return cast(convolved(n, cast(x, dtype), cast(w, dtype), Tensor()), DType::kI32);
+  return cast(convolve(n, cast(x, dtype), cast(w, dtype), Tensor()), DType::kI32);
 }
 
-// Converts int32 sums of products to the scale and zero point of the output.
-Tensor requantized(const Tensor& sums, const Tensor& scales, const Tensor& y_scale,
-                   const Tensor& y_zero_point) {
+// Scales int32 sums of products by scales / y_scale, and quantises the result with the zero point
+// of the output.
+Tensor requantize(const Tensor& sums, const Tensor& scales, const Tensor& y_scale,
+                  const Tensor& y_zero_point) {
   const Tensor x = cast(sums, DType::kF32) * (scales / y_scale);
-  return rounded(x, y_zero_point, y_zero_point->type.dtype);
+  return round_and_saturate(x, y_zero_point, y_zero_point->type.dtype);
 }
 
 // Reshapes a scale or zero point with a single element to rank 0, which applies to the whole
@@ -102,7 +103,7 @@ Tensors quantize_linear(const NodeCall& n) {
             of_zero);
     const DType wide = wide_dtype(precision);
     const Tensor scales = repeat_block_parameter(to_dtype(scale, wide), x, axis, block);
-    return {rounded(to_dtype(x, wide) / scales, zero_point, dtype)};
+    return {round_and_saturate(to_dtype(x, wide) / scales, zero_point, dtype)};
   }
   std::vector<NamedAttr> attrs = {{"axis", axis}};
   if (to != DType::kNone) attrs.push_back({"output_dtype", to});
@@ -113,13 +114,14 @@ Tensors quantize_linear(const NodeCall& n) {
 Tensors dequantize_linear(const NodeCall& n) {
   const int64_t axis = n.attr("axis", 1), block = n.attr("block_size", 0);
   const DType scale_dtype = n.in(1)->type.dtype, given = optional_dtype(n, "output_dtype");
-  // Computes in the wider of the two dtypes, so that the result is rounded only once.
+  // Computes in the wider of the two dtypes, so that only one rounding occurs.
   const DType dtype = given == DType::kNone ? scale_dtype : given,
               common = promote(dtype, scale_dtype);
   const Tensor &x = n.in(0), scale = to_dtype(n.in(1), common);
   if (block != 0) {
     const DType wide = wide_dtype(common);
-    const Tensor centre = centred(x, repeat_block_parameter(n.optional(2), x, axis, block));
+    const Tensor centre =
+        subtract_zero_point(x, repeat_block_parameter(n.optional(2), x, axis, block));
     const Tensor scales = repeat_block_parameter(to_dtype(scale, wide), x, axis, block);
     return {to_dtype(cast(centre, wide) * scales, dtype)};
   }
@@ -135,7 +137,7 @@ Tensors dynamic_quantize_linear(const NodeCall& n) {
   const Tensor least = minimum(min(x), number(0)), greatest = maximum(max(x), number(0));
   const Tensor scale = (greatest - least) / 255;
   const Tensor zero_point = cast(round(neg(least) / scale), DType::kU8);
-  return {rounded(x / scale, zero_point, DType::kU8), scale, zero_point};
+  return {round_and_saturate(x / scale, zero_point, DType::kU8), scale, zero_point};
 }
 
 Tensors q_linear_mat_mul(const NodeCall& n) {
@@ -143,23 +145,23 @@ Tensors q_linear_mat_mul(const NodeCall& n) {
       "int8_matmul", {}, {n.in(0), n.in(3), scalar_if_single(n.in(2)), scalar_if_single(n.in(5))});
   const Tensor a_scale = scalar_if_single(n.in(1));
   const Tensor rows = a_scale->rank() == 1 ? expand_dims(a_scale, {1}) : a_scale;
-  return {requantized(sums, rows * scalar_if_single(n.in(4)), scalar_if_single(n.in(6)),
-                      scalar_if_single(n.in(7)))};
+  return {requantize(sums, rows * scalar_if_single(n.in(4)), scalar_if_single(n.in(6)),
+                     scalar_if_single(n.in(7)))};
 }
 
 Tensors conv_integer(const NodeCall& n) {
   const Tensor& w = n.in(1);
-  return {integer_conv(n, centred(n.in(0), n.optional(2)),
-                       centred(w, reshape_filter_parameter(n.optional(3), w)))};
+  return {integer_conv(n, subtract_zero_point(n.in(0), n.optional(2)),
+                       subtract_zero_point(w, reshape_filter_parameter(n.optional(3), w)))};
 }
 
 Tensors q_linear_conv(const NodeCall& n) {
   const Tensor& w = n.in(3);
-  Tensor sums =
-      integer_conv(n, centred(n.in(0), n.in(2)), centred(w, reshape_filter_parameter(n.in(5), w)));
+  Tensor sums = integer_conv(n, subtract_zero_point(n.in(0), n.in(2)),
+                             subtract_zero_point(w, reshape_filter_parameter(n.in(5), w)));
   const size_t rank = sums->rank();
-  if (n.has(8)) sums = add(sums, along(n.in(8), 1, rank));
-  return {requantized(sums, n.in(1) * along(n.in(4), 1, rank), n.in(6), n.in(7))};
+  if (n.has(8)) sums = add(sums, reshape_along_axis(n.in(8), 1, rank));
+  return {requantize(sums, n.in(1) * reshape_along_axis(n.in(4), 1, rank), n.in(6), n.in(7))};
 }
 
 }  // namespace tenon::onnx::adapters

@@ -8,14 +8,14 @@ namespace tenon::onnx::adapters {
 namespace {
 
 // Dequantises input i with the scale and zero point at inputs i + 1 and i + 2.
-Tensor real(const NodeCall& n, size_t i) {
+Tensor dequantize_input(const NodeCall& n, size_t i) {
   const auto whole = [](const Tensor& x) { return x && x->rank() > 0 ? reshape(x, {}) : x; };
   return call_named1("dequantize_linear", {},
                      {n.in(i), whole(n.in(i + 1)), whole(n.optional(i + 2))});
 }
 
 // Quantises y with the scale and zero point at inputs i and i + 1.
-Tensor quantized(const NodeCall& n, const Tensor& y, size_t i) {
+Tensor quantize_output(const NodeCall& n, const Tensor& y, size_t i) {
   const auto whole = [](const Tensor& x) { return x && x->rank() > 0 ? reshape(x, {}) : x; };
   const Tensor zero_point = n.optional(i + 1);
   const DType dtype = zero_point ? zero_point->type.dtype : n.in(0)->type.dtype;
@@ -31,28 +31,38 @@ Tensor column_parameter(const Tensor& parameter) {
              : reshape(parameter, {});
 }
 
-Tensor optional_whole(const Tensor& x) { return x && count(x->shape()) == 1 ? reshape(x, {}) : x; }
+// Reshapes a parameter with a single element to rank 0; x may be absent.
+Tensor scalar_if_single(const Tensor& x) {
+  return x && count(x->shape()) == 1 ? reshape(x, {}) : x;
+}
 
 }  // namespace
 
-Tensors q_linear_add(const NodeCall& n) { return {quantized(n, real(n, 0) + real(n, 3), 6)}; }
+Tensors q_linear_add(const NodeCall& n) {
+  return {quantize_output(n, dequantize_input(n, 0) + dequantize_input(n, 3), 6)};
+}
 
-Tensors q_linear_mul(const NodeCall& n) { return {quantized(n, real(n, 0) * real(n, 3), 6)}; }
+Tensors q_linear_mul(const NodeCall& n) {
+  return {quantize_output(n, dequantize_input(n, 0) * dequantize_input(n, 3), 6)};
+}
 
-Tensors q_linear_sigmoid(const NodeCall& n) { return {quantized(n, sigmoid(real(n, 0)), 3)}; }
+Tensors q_linear_sigmoid(const NodeCall& n) {
+  return {quantize_output(n, sigmoid(dequantize_input(n, 0)), 3)};
+}
 
 Tensors q_linear_leaky_relu(const NodeCall& n) {
   const double alpha = n.attr_float("alpha", 0.01);
-  return {quantized(n, call_named1("leaky_relu", {{"alpha", alpha}}, {real(n, 0)}), 3)};
+  return {quantize_output(
+      n, call_named1("leaky_relu", {{"alpha", alpha}}, {dequantize_input(n, 0)}), 3)};
 }
 
 Tensors q_linear_softmax(const NodeCall& n) {
-  const Tensor x = real(n, 0);
+  const Tensor x = dequantize_input(n, 0);
   const int64_t axis = n.attr("axis", -1);
   require_code(n.attr("opset", 13) >= 13 ||
                    require_axis(axis, x->rank(), "axis") + 1 == static_cast<int64_t>(x->rank()),
                Code::kUnimplemented, "axis {} is supported only from operator set 13 on", axis);
-  return {quantized(n, softmax(x, axis), 3)};
+  return {quantize_output(n, softmax(x, axis), 3)};
 }
 
 // Inputs 0 and 1 are the scale and zero point of the output. Three inputs follow for each tensor:
@@ -62,25 +72,26 @@ Tensors q_linear_concat(const NodeCall& n) {
           "the number of inputs must be 2 plus a multiple of 3, at least 5, but is {}",
           n.n_inputs());
   Tensors parts;
-  for (size_t i = 2; i < n.n_inputs(); i += 3) parts.push_back(real(n, i));
-  return {quantized(n, concat(parts, n.attr("axis", 0)), 0)};
+  for (size_t i = 2; i < n.n_inputs(); i += 3) parts.push_back(dequantize_input(n, i));
+  return {quantize_output(n, concat(parts, n.attr("axis", 0)), 0)};
 }
 
 Tensors q_linear_global_average_pool(const NodeCall& n) {
   n.require_attr("channels_last", 0);
-  return {quantized(n, call_named1("global_avg_pool", {}, {real(n, 0)}), 3)};
+  return {quantize_output(n, call_named1("global_avg_pool", {}, {dequantize_input(n, 0)}), 3)};
 }
 
 Tensors q_linear_average_pool(const NodeCall& n) {
   n.require_attr("channels_last", 0);
-  return {quantized(n, pooled_average(n, real(n, 0)), 3)};
+  return {quantize_output(n, call_avg_pool(n, dequantize_input(n, 0)), 3)};
 }
 
 namespace {
 
 // Multiplies two quantised matrices exactly, with int32 results. The zero points are optional.
-Tensor product(const Tensor& a, const Tensor& b, const Tensor& a_zero, const Tensor& b_zero) {
-  return call_named1("int8_matmul", {}, {a, b, optional_whole(a_zero), optional_whole(b_zero)});
+Tensor multiply_quantized(const Tensor& a, const Tensor& b, const Tensor& a_zero,
+                          const Tensor& b_zero) {
+  return call_named1("int8_matmul", {}, {a, b, scalar_if_single(a_zero), scalar_if_single(b_zero)});
 }
 
 }  // namespace
@@ -91,15 +102,15 @@ Tensors q_gemm(const NodeCall& n) {
   const double alpha = n.attr_float("alpha", 1);
   const Tensor a = trans_a ? transpose(n.in(0), {1, 0}) : n.in(0);
   const Tensor b = trans_b ? transpose(n.in(3), {1, 0}) : n.in(3);
-  Tensor sums = product(a, b, n.in(2), n.in(5));
+  Tensor sums = multiply_quantized(a, b, n.in(2), n.in(5));
   if (n.has(6)) sums = add(sums, n.in(6));
   Tensor y = cast(sums, DType::kF32) * (column_parameter(n.in(1)) * column_parameter(n.in(4)));
   if (alpha != 1) y = y * alpha;
-  return {n.has(7) ? quantized(n, y, 7) : y};
+  return {n.has(7) ? quantize_output(n, y, 7) : y};
 }
 
 Tensors mat_mul_integer_to_float(const NodeCall& n) {
-  const Tensor sums = product(n.in(0), n.in(1), n.optional(4), n.optional(5));
+  const Tensor sums = multiply_quantized(n.in(0), n.in(1), n.optional(4), n.optional(5));
   const Tensor scale = column_parameter(n.in(2)) * column_parameter(n.in(3));
   const Tensor y = cast(sums, scale->type.dtype) * scale;
   return {n.has(6) ? y + n.in(6) : y};
@@ -107,7 +118,7 @@ Tensors mat_mul_integer_to_float(const NodeCall& n) {
 
 Tensors dynamic_quantize_mat_mul(const NodeCall& n) {
   const Tensors a = dynamic_quantize_linear(n);  // Quantises input 0.
-  const Tensor sums = product(a[0], n.in(1), a[2], n.optional(3));
+  const Tensor sums = multiply_quantized(a[0], n.in(1), a[2], n.optional(3));
   const Tensor y = cast(sums, DType::kF32) * (a[1] * column_parameter(n.in(2)));
   return {n.has(4) ? y + n.in(4) : y};
 }

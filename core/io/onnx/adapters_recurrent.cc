@@ -26,7 +26,8 @@ std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::stri
   return {given.begin(), given.begin() + static_cast<ptrdiff_t>(size)};
 }
 
-void require_usual(const NodeCall& n, const std::vector<std::string>& usual) {
+// Throws unless the activations are `usual`, the only ones that Tenon supports for the op.
+void require_default_activations(const NodeCall& n, const std::vector<std::string>& usual) {
   const std::vector<std::string> given = activations_of(n, usual);
   for (size_t i = 0; i < usual.size(); ++i) {
     require_code(given[i] == usual[i], Code::kUnimplemented, "activation {} must be {}, but is {}",
@@ -50,14 +51,14 @@ std::vector<NamedAttr> shared_attrs(const NodeCall& n) {
 }  // namespace
 
 Tensors lstm(const NodeCall& n) {
-  require_usual(n, {"Sigmoid", "Tanh", "Tanh"});
+  require_default_activations(n, {"Sigmoid", "Tanh", "Tanh"});
   std::vector<NamedAttr> attrs = shared_attrs(n);
   attrs.push_back({"input_forget", n.attr("input_forget", 0)});
   return call_named("lstm", attrs, n.inputs());
 }
 
 Tensors gru(const NodeCall& n) {
-  require_usual(n, {"Sigmoid", "Tanh"});
+  require_default_activations(n, {"Sigmoid", "Tanh"});
   std::vector<NamedAttr> attrs = shared_attrs(n);
   attrs.push_back({"linear_before_reset", n.attr("linear_before_reset", 0)});
   return call_named("gru", attrs, n.inputs());

@@ -17,6 +17,7 @@ struct ResizeSpec {
   std::string mode, transformation, nearest_mode;
 };
 
+// Stores the scales of the axes as fractions.
 void set_scales(ResizeSpec& request, const std::vector<double>& scales) {
   require(scales.size() == request.axes.size(),
           "there must be one scale per axis, but there are {} scales for {} axes", scales.size(),
@@ -96,13 +97,15 @@ void keep_proportions(ResizeSpec& request, const Dims& x, const std::string& pol
   }
 }
 
+// Returns 0, 1, ..., rank - 1.
 Ints all_axes(size_t rank) {
   Ints axes;
   for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   return axes;
 }
 
-Tensors resized(const NodeCall& n, const ResizeSpec& given, std::vector<NamedAttr> more) {
+// Calls the resize op of the mode. `more`: further attributes, for modes other than nearest.
+Tensors call_resize(const NodeCall& n, const ResizeSpec& given, std::vector<NamedAttr> more) {
   const ResizeSpec request = drop_axes_with_scale_1(given);
   std::vector<NamedAttr> attrs = {{"axes", request.axes},
                                   {"sizes", request.sizes},
@@ -128,6 +131,8 @@ struct SamplePositions {
   std::vector<uint8_t> outside;
 };
 
+// Returns `to` positions at equal distances from `begin` to `end`, which are fractions of an axis
+// with `from` elements.
 SamplePositions sample_positions(int64_t from, int64_t to, double begin, double end) {
   const auto last = static_cast<double>(from - 1);
   SamplePositions places;
@@ -143,6 +148,7 @@ SamplePositions sample_positions(int64_t from, int64_t to, double begin, double 
   return places;
 }
 
+// Returns the output size of axis i, whose input size is `from`.
 int64_t size_of_axis(const ResizeSpec& request, size_t i, int64_t from) {
   const double scaled = !request.sizes.empty()
                             ? static_cast<double>(int64_t{request.sizes[i]})
@@ -195,7 +201,7 @@ Tensors upsample(const NodeCall& n) {
                         .nearest_mode = "floor"};
   const std::vector<float> given = n.attr_floats("scales");
   set_scales(request, n.has(1) ? n.numbers(1) : std::vector<double>(given.begin(), given.end()));
-  return resized(n, request, {});
+  return call_resize(n, request, {});
 }
 
 Tensors resize(const NodeCall& n) {
@@ -224,7 +230,7 @@ Tensors resize(const NodeCall& n) {
   std::vector<NamedAttr> more = {{"antialias", n.attr("antialias", 0)},
                                  {"exclude_outside", n.attr("exclude_outside", 0)}};
   if (request.mode == "cubic") more.push_back({"cubic_coeff_a", a});
-  if (request.transformation != "tf_crop_and_resize") return resized(n, request, more);
+  if (request.transformation != "tf_crop_and_resize") return call_resize(n, request, more);
   return crop_and_resize(n, request, n.numbers(1));
 }
 

@@ -85,7 +85,8 @@ Tensors shape_of(const NodeCall& n) {
   return {sizes_tensor(sizes)};
 }
 
-Tensors size_of_all(const NodeCall& n) {
+// Returns the number of elements of the input as a scalar.
+Tensors element_count(const NodeCall& n) {
   return {reshape(sizes_tensor({count(n.in(0)->shape())}), {})};
 }
 

@@ -18,6 +18,7 @@ struct Waves {
 // Maximum length of a transform, which is computed as a product with a [length, length] matrix.
 constexpr int64_t kMaxLength = 4096;
 
+// Computes the cosines and sines of a transform of this length.
 Waves waves(int64_t positions, int64_t frequencies, int64_t length, DType dtype) {
   const Tensor product =
       mul(iota({positions, 1}, DType::kI64, 0), iota({1, frequencies}, DType::kI64, 1));
@@ -33,8 +34,8 @@ Tensor with_length(const Tensor& x, int64_t length) {
   return pad(x, pads);
 }
 
-// Returns the dtype for sums: float64 if the device supports it, else float32. If a signal lacks a
-// frequency, its coefficient is a sum of many terms that cancel.
+// Returns the dtype for sums: float64 if the device supports it, else float32. The higher precision
+// matters if a signal lacks a frequency: its coefficient is a sum of many terms that cancel.
 DType sum_dtype() {
   const bool has_float64 = current_scope().device().features() & TENON_FEATURE_FLOAT64;
   return has_float64 ? DType::kF64 : DType::kF32;
@@ -45,9 +46,9 @@ struct Transform {
   bool is_inverse = false, is_onesided = false;
 };
 
-// Fourier transform along the second-last axis. The last axis has one element (real) or two (real
-// and imaginary part).
-Tensor transformed(const Tensor& x, const Transform& t) {
+// Computes the Fourier transform along the second-last axis. The last axis has one element (real)
+// or two (real and imaginary part).
+Tensor fourier_transform(const Tensor& x, const Transform& t) {
   const auto parts = static_cast<int64_t>(x->shape()[x->rank() - 1]);
   require(parts == 1 || parts == 2, "the last axis of {} must have 1 or 2 elements", x->type);
   require(t.length > 0, "the length must be positive, but is {}", t.length);
@@ -104,7 +105,7 @@ Tensors dft(const NodeCall& n) {
   Ints perm;
   for (int64_t i = 0; i <= last; ++i) perm.push_back(i);
   std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(last - 1)]);
-  const Tensor y = transformed(transpose(x, perm), t);
+  const Tensor y = fourier_transform(transpose(x, perm), t);
   return {to_dtype(transpose(y, perm), x->type.dtype)};
 }
 
@@ -123,7 +124,7 @@ Tensors stft(const NodeCall& n) {
       add(mul(iota({frames, 1}, DType::kI64, 0), integer(step)), iota({1, length}, DType::kI64, 1));
   Tensor parts = gather(x, index, 1);
   if (n.has(2)) parts = mul(parts, reshape(n.in(2), {length, 1}));
-  const Tensor y = transformed(parts, {length, false, n.flag("onesided", true)});
+  const Tensor y = fourier_transform(parts, {length, false, n.flag("onesided", true)});
   return {to_dtype(y, x->type.dtype)};
 }
 

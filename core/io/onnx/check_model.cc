@@ -11,6 +11,7 @@
 namespace tenon::onnx {
 namespace {
 
+// Returns a description of the node at index `place`, for error messages.
 std::string node_label(const Node& node, size_t place) {
   const std::string name =
       node.name.empty() ? "node " + std::to_string(place) : "node \"" + node.name + "\"";
@@ -36,8 +37,9 @@ class Names {
   std::unordered_set<std::string_view> names_;
 };
 
-void require_made(const Names& names, const Graph& graph, std::string_view name,
-                  const std::string& reader) {
+// Throws unless the value `name`, which `reader` reads, is already defined.
+void require_defined(const Names& names, const Graph& graph, std::string_view name,
+                     const std::string& reader) {
   if (name.empty() || names.has(name)) return;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     for (const std::string& output : graph.nodes[i].outputs) {
@@ -52,6 +54,8 @@ void require_made(const Names& names, const Graph& graph, std::string_view name,
        {name, reader});
 }
 
+// Checks that each value is defined once, before it is read. `around`: the names of the enclosing
+// graphs.
 void check_graph(const Graph& graph, const Names* around) {
   Names names(around);
   for (const ValueInfo& input : graph.inputs) {
@@ -63,7 +67,7 @@ void check_graph(const Graph& graph, const Names* around) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     for (const std::string& input : node.inputs) {
-      require_made(names, graph, input, node_label(node, i));
+      require_defined(names, graph, input, node_label(node, i));
     }
     std::set<std::string_view> attributes;
     for (const Attribute& attribute : node.attributes) {
@@ -74,10 +78,11 @@ void check_graph(const Graph& graph, const Names* around) {
     for (const std::string& output : node.outputs) names.add(output);
   }
   for (const ValueInfo& output : graph.outputs) {
-    require_made(names, graph, output.name, "the graph \"" + graph.name + "\" as an output");
+    require_defined(names, graph, output.name, "the graph \"" + graph.name + "\" as an output");
   }
 }
 
+// Calls `visit` for each node of the graph and of its inner graphs.
 template <class Visit>
 void each_call(const Graph& graph, const Visit& visit) {
   for (const Node& node : graph.nodes) {
@@ -112,8 +117,8 @@ class Calls {
 
  private:
   static constexpr size_t kMaxDepth = 64;
-  // Limits after inlining: the absolute maximum; the nodes that any file may have; and the
-  // additional nodes for each node of the file.
+  // Maximum numbers of nodes after inlining. A model may have kMaxFree nodes plus kMaxForEach for
+  // each node of its file, but at most kMaxNodes.
   static constexpr size_t kMaxNodes = size_t{1} << 21, kMaxFree = size_t{1} << 15, kMaxForEach = 64;
   enum class State : uint8_t { kNew, kUnderWay, kDone };
   // Number of nodes of a graph, and maximum nesting depth of calls, after inlining all calls.
@@ -178,7 +183,8 @@ void check_declared(const Graph& graph) {
 
 }  // namespace
 
-bool holds_declared(const ValueInfo& value, const TensorType& type) {
+// Whether a type matches the declaration of a value, as far as both are known.
+bool matches_declaration(const ValueInfo& value, const TensorType& type) {
   if (!value.is_tensor) return true;
   const DType dtype = dtype_of_element(value.element);
   bool holds = dtype == DType::kNone || dtype == type.dtype;
@@ -193,7 +199,7 @@ bool holds_declared(const ValueInfo& value, const TensorType& type) {
 }
 
 void require_declared(const ValueInfo& value, const TensorType& type) {
-  require_code(holds_declared(value, type), Code::kDataLoss,
+  require_code(matches_declaration(value, type), Code::kDataLoss,
                "the value \"{}\" is declared to be {}, but is {}", value.name, to_string(value),
                type);
 }

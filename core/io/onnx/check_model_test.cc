@@ -109,8 +109,8 @@ TEST_F(CheckModel, TheNumberOfNodesIsBounded) {
   for (int i = 0; i < (1 << 21) + 1; ++i) empty_nodes += std::string("\x0a\x00", 2);
   const std::string many = WireWriter().text(7, empty_nodes).bytes();
 
-  EXPECT_ERROR(read(model(inner)), Code::kDataLoss, "nests graphs too deeply");
-  EXPECT_ERROR(read(many), Code::kDataLoss, "exceeds the limit of 2^21 parts in a model");
+  EXPECT_ERROR(read(model(inner)), Code::kDataLoss, "nests more than 16 graphs");
+  EXPECT_ERROR(read(many), Code::kDataLoss, "exceeds the maximum of 2^21 fields in a model");
 }
 
 TEST_F(CheckModel, ADomainImportedTwiceHasTheHigherVersion) {

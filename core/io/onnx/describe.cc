@@ -26,7 +26,7 @@ std::string describe(const Model& model) {
   return Json{{"version", model.version_of("")},
               {"inputs", describe(model.graph.inputs)},
               {"outputs", describe(model.graph.outputs)},
-              {"ops", ops_of(model)},
+              {"ops", op_names(model)},
               {"unknown", unknown}}
       .dump();
 }

@@ -14,6 +14,7 @@
 namespace tenon::onnx {
 namespace {
 
+// Returns the value of an attribute of type T.
 template <class T>
 const T& attr_of(const tenon::Node& node, std::string_view name) {
   for (const AttrField& field : node.op->attrs->all()) {
@@ -30,7 +31,7 @@ WireWriter inner_graph(std::string_view name, NodeWriter& w, std::vector<WireWri
   for (size_t i = 0; i < outputs.size(); ++i) {
     const bool again = std::find(outputs.begin(), outputs.begin() + static_cast<ptrdiff_t>(i),
                                  outputs[i]) != outputs.begin() + static_cast<ptrdiff_t>(i);
-    if (again || !w.made(outputs[i])) outputs[i] = w.node("Identity", {outputs[i]});
+    if (again || !w.has_computed(outputs[i])) outputs[i] = w.node("Identity", {outputs[i]});
     const std::vector<DeclaredSize> shape = declared(w.body().sizes, types[i]);
     parts.outputs.push_back(value_info(outputs[i], types[i].dtype, shape));
   }
@@ -49,6 +50,7 @@ bool is_number(const Value& x, int64_t number) {
          node.constant->int_value == number;
 }
 
+// Whether x is a result of the op.
 bool is_call(const Value& x, std::string_view op) {
   return x.node->kind == NodeKind::kCall && x.node->op->name == op;
 }
@@ -69,7 +71,7 @@ bool counts_down(const tenon::Graph& body, size_t i) {
 // Returns the number of iterations of a loop whose condition depends only on a counter. The counter
 // goes from 0 up to a loop-invariant number, or from a number down to 0. Otherwise returns an empty
 // Value.
-Value trips_of(const tenon::Node& loop, const tenon::Graph& body) {
+Value trip_count_of(const tenon::Node& loop, const tenon::Graph& body) {
   const Value go = body.outputs()[0], first = loop.inputs[0];
   for (size_t i = 0; i + 1 < body.outputs().size(); ++i) {
     const Value next = body.outputs()[1 + i];
@@ -93,6 +95,7 @@ Value trips_of(const tenon::Node& loop, const tenon::Graph& body) {
   return Value();
 }
 
+// Returns how often the graph uses x, as an operand or as an output.
 size_t count_reads(const tenon::Graph& graph, const Value& x) {
   size_t n = 0;
   for (const tenon::Node& node : graph.nodes()) {
@@ -153,44 +156,49 @@ void GraphExporter::write_control(GraphState& at, const tenon::Node& node) {
     const Sizes& sizes = attr_of<Sizes>(node, "sizes");
     const std::string value = w.sizes(sizes.span());
     if (sizes.size() == 1) size_values_.emplace(value, sizes[0]);
-    return give(at, node, {value});
+    return set_output_names(at, node, {value});
   }
   if (op == "extent") {
     const std::string n = w.reshape(name_of(at, node.inputs[0], DType::kI64), {1});
     w.set_size(node.types[0].shape[0], n);
-    return give(at, node, {n});  // Consumers read the size from it.
+    return set_output_names(at, node, {n});  // Consumers of the extent read it from `n`.
   }
-  if (op == "assign") return give(at, node, {name_of(at, node.inputs[0], node.types[0].dtype)});
+  if (op == "assign")
+    return set_output_names(at, node, {name_of(at, node.inputs[0], node.types[0].dtype)});
   if (!node.inputs.empty() && node.inputs[0] && node.inputs[0].type().is_token()) {
     if (op != "call" && op != "recompute") return write_effect(at, node);
   }
   const bool is_inline = op == "call" || op == "recompute";
-  if (op != "branch" && !is_inline) return cannot(at, node, "ONNX has no equivalent");
+  if (op != "branch" && !is_inline) return report_inexpressible(at, node, "ONNX has no equivalent");
   Texts operands;
   for (const Value& x : node.operands()) operands.push_back(name_of(at, x, x.type().dtype));
   if (is_inline) {
-    return give(at, node, write_inside(w, *region_attrs(node.attrs.view()).regions[0], operands));
+    return set_output_names(at, node,
+                            write_region(w, *region_attrs(node.attrs.view()).regions[0], operands));
   }
   const std::string which = operands[0];
   operands.erase(operands.begin());
-  give(at, node, write_choice(w, node, which, operands, 0));
+  set_output_names(at, node, write_choice(w, node, which, operands, 0));
 }
 
 // Exports a print or an assertion as a function that returns its first operand. Later nodes use the
 // result of the function instead of the operand, which keeps the order of effects.
 void GraphExporter::write_effect(GraphState& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
-  if (op == "commit") return give(at, node, {kTokenName});
+  if (op == "commit") return set_output_names(at, node, {kTokenName});
   if (op == "reload") {
-    return give(at, node, {name_of(at, node.inputs[1], node.types[0].dtype), kTokenName});
+    return set_output_names(at, node,
+                            {name_of(at, node.inputs[1], node.types[0].dtype), kTokenName});
   }
-  if (op.starts_with("host_")) return cannot(at, node, "a host callback cannot be saved in a file");
+  if (op.starts_with("host_"))
+    return report_inexpressible(at, node, "a host callback cannot be saved in a file");
   if (node.inputs.size() < 2)
-    return cannot(at, node, "the effect has no operand from which its order could follow in ONNX");
+    return report_inexpressible(
+        at, node, "the effect has no operand from which its order could follow in ONNX");
   const TensorTypes types = types_of_inputs(node);
   Texts in;
   for (size_t i = 1; i < node.inputs.size(); ++i) {
-    if (types[i].lists) return cannot(at, node, "ONNX has no lists of this kind");
+    if (types[i].lists) return report_inexpressible(at, node, "ONNX has no lists of this kind");
     in.push_back(name_of(at, node.inputs[i], types[i].dtype));
   }
   TensorTypes own;
@@ -200,11 +208,12 @@ void GraphExporter::write_effect(GraphState& at, const tenon::Node& node) {
   const Value first = node.inputs[1];
   const bool is_named = first.node->kind != NodeKind::kConstant && !first.type().weak;
   if (is_named) at.values[first.slot()] = call.out[0];
-  if (node.types[0].is_token()) return give(at, node, {kTokenName});
-  give(at, node, {call.out[0], kTokenName});
+  if (node.types[0].is_token()) return set_output_names(at, node, {kTokenName});
+  set_output_names(at, node, {call.out[0], kTokenName});
 }
 
-Texts GraphExporter::write_inside(NodeWriter& w, const Region& region, const Texts& operands) {
+// Writes the nodes of a region, with `operands` as its inputs. Returns the names of its outputs.
+Texts GraphExporter::write_region(NodeWriter& w, const Region& region, const Texts& operands) {
   const tenon::Graph& graph = region.graph();
   Values values(graph.n_slots());
   for (size_t i = 0; i < operands.size(); ++i) values[graph.inputs()[i]->first_slot] = operands[i];
@@ -215,7 +224,7 @@ Texts GraphExporter::write_inside(NodeWriter& w, const Region& region, const Tex
 Texts GraphExporter::write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
                                   const Texts& operands, size_t i) {
   const Regions& regions = region_attrs(node.attrs.view()).regions;
-  if (i + 1 == regions.size()) return write_inside(w, *regions[i], operands);
+  if (i + 1 == regions.size()) return write_region(w, *regions[i], operands);
   const bool is_bool = node.inputs[0].type().dtype == DType::kBool;
   const std::string condition =
       is_bool ? which : w.node("Equal", {which, w.integer(static_cast<int64_t>(i))});
@@ -229,7 +238,7 @@ Texts GraphExporter::write_choice(NodeWriter& w, const tenon::Node& node, const 
   };
   std::vector<WireWriter> then_nodes, else_nodes;
   NodeWriter then(w.body(), then_nodes), otherwise(w.body(), else_nodes);
-  Texts of_then = without_tokens(write_inside(then, *regions[i], operands));
+  Texts of_then = without_tokens(write_region(then, *regions[i], operands));
   const WireWriter then_graph = inner_graph("then", then, {}, std::move(of_then), types);
   Texts of_else = without_tokens(write_choice(otherwise, node, which, operands, i + 1));
   const WireWriter else_graph = inner_graph("else", otherwise, {}, std::move(of_else), types);
@@ -259,7 +268,7 @@ void GraphExporter::write_loop(GraphState& at, const tenon::Node& node) {
 
   // If the number of iterations is the value of a size, it becomes the trip count of the Loop.
   // Otherwise the condition ends the loop.
-  const Value trips = trips_of(node, body);
+  const Value trips = trip_count_of(node, body);
   const std::string bound = trips ? name_of(at, trips, DType::kI64) : "";
   const bool is_bound = trips && size_values_.contains(bound);
   Texts operands = {is_bound ? bound : "",
@@ -319,7 +328,7 @@ void GraphExporter::write_loop(GraphState& at, const tenon::Node& node) {
     full_lists_.insert(list);
     if (is_bound) lengths_.emplace(list, size_values_.at(bound));
   }
-  give(at, node, results);
+  set_output_names(at, node, results);
 }
 
 void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
@@ -329,9 +338,9 @@ void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
   for (const Value& x : node.operands())
     in.push_back(name_of(at, x, x ? x.type().dtype : DType::kNone));
   for (const TensorType& type : types_of_inputs(node)) {
-    if (type.lists > 1) return cannot(at, node, "ONNX has no lists of lists");
+    if (type.lists > 1) return report_inexpressible(at, node, "ONNX has no lists of lists");
   }
-  if (node.types[0].lists > 1) return cannot(at, node, "ONNX has no lists of lists");
+  if (node.types[0].lists > 1) return report_inexpressible(at, node, "ONNX has no lists of lists");
   const TensorType& type = node.types[0];
   const Attributes along_first = {attribute("axis", int64_t{0})};
   const auto behind = [&](const std::string& index) {
@@ -340,42 +349,42 @@ void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
   if (op == "list_create") {
     Dims shape = type.shape;
     shape.insert(0, attr_of<Size>(node, "capacity"));
-    give(at, node, {w.zeros(type.dtype, w.sizes(shape))});
+    set_output_names(at, node, {w.zeros(type.dtype, w.sizes(shape))});
   } else if (op == "list_set") {
     const std::string x =
         in.size() > 2 && !in[2].empty()
             ? w.node("Unsqueeze", {in[2], w.integers({0})})
             : w.node("Unsqueeze", {w.zeros(type.dtype, w.sizes(type.shape)), w.integers({0})});
     const std::string list = extend_list_to(w, in[0], element_of(type), behind(in[1]));
-    give(at, node, {w.node("ScatterND", {list, w.reshape(in[1], {1, 1}), x})});
+    set_output_names(at, node, {w.node("ScatterND", {list, w.reshape(in[1], {1, 1}), x})});
   } else if (op == "list_get") {
     // A full list has an entry at every valid index, so it need not be extended.
     const bool is_full = full_lists_.contains(in[0]);
     const std::string list = is_full ? in[0] : extend_list_to(w, in[0], type, behind(in[1]));
-    give(at, node, {w.node("Gather", {list, in[1]}, along_first)});
+    set_output_names(at, node, {w.node("Gather", {list, in[1]}, along_first)});
   } else if (op == "list_add") {
     const Attributes first = {attribute("start", int64_t{0}), attribute("end", int64_t{1})};
     const std::string a = w.node("Shape", {in[0]}, first), b = w.node("Shape", {in[1]}, first);
     const TensorType element = element_of(type);
-    give(at, node,
-         {w.node("Add",
-                 {extend_list_to(w, in[0], element, b), extend_list_to(w, in[1], element, a)})});
+    set_output_names(at, node,
+                     {w.node("Add", {extend_list_to(w, in[0], element, b),
+                                     extend_list_to(w, in[1], element, a)})});
   } else if (op == "list_stack") {
     TensorType element = type;
     element.shape.erase(0);
     const Size asked = w.body().sizes.resolved(attr_of<Size>(node, "length"));
     const auto known = lengths_.find(in[0]);
     if (known != lengths_.end() && identical(w.body().sizes.resolved(known->second), asked)) {
-      return give(at, node, {in[0]});
+      return set_output_names(at, node, {in[0]});
     }
     const std::string length = w.size(asked);
     const std::string list = extend_list_to(w, in[0], element, length);
-    give(at, node, {w.node("Slice", {list, w.integers({0}), length, w.integers({0})})});
+    set_output_names(at, node, {w.node("Slice", {list, w.integers({0}), length, w.integers({0})})});
   } else if (op == "list_unstack") {
     full_lists_.insert(in[0]);
-    give(at, node, {in[0]});
+    set_output_names(at, node, {in[0]});
   } else {
-    cannot(at, node, "ONNX has no equivalent");
+    report_inexpressible(at, node, "ONNX has no equivalent");
   }
 }
 

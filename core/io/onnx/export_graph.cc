@@ -30,7 +30,7 @@ std::shared_ptr<tenon::Graph> copy_of(Scope& scope, const tenon::Graph& primal) 
   const Sizes symbols = graph->sizes().import_symbols(primal.sizes(), examples);
   Tensors inputs;
   for (const tenon::Node* node : primal.inputs()) {
-    inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), node->role,
+    inputs.push_back(tracer.input(substitute_sizes(primal, node->types[0], symbols), node->role,
                                   node->names[0], *node->device));
   }
   const Subgraph all(primal, outputs_of(primal.inputs()), primal.outputs());
@@ -38,6 +38,7 @@ std::shared_ptr<tenon::Graph> copy_of(Scope& scope, const tenon::Graph& primal) 
   return graph;
 }
 
+// Formats the guards of a graph, such as "where n > 1, n < m".
 std::string guards_text(const tenon::Graph& graph) {
   std::string text;
   for (const SizeTest& guard : graph.sizes().guards()) {
@@ -128,7 +129,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
                                             : body.names.fresh(given.empty() ? usual : given));
   }
   Texts outputs = model.outputs;
-  std::vector<Value> tokens;  // Returned so that effects are exported.
+  std::vector<Value> tokens;  // Outputs, too, so that the effects are exported.
   for (size_t i = 0; i < n_states; ++i) {
     if (graph->outputs()[i].type().is_token()) tokens.push_back(graph->outputs()[i]);
     if (model.states[i].input.empty()) continue;

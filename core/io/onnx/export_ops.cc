@@ -92,7 +92,7 @@ constexpr std::string_view kSame =
 bool export_renamed_floating(OpCall& c) { return is_floating(c.dtype()) && export_renamed(c); }
 
 bool export_where(OpCall& c) {
-  c.out = {choose(c.w, c.types[1].dtype, c.in[0], c.in[1], c.in[2])};
+  c.out = {write_select(c.w, c.types[1].dtype, c.in[0], c.in[1], c.in[2])};
   return true;
 }
 
@@ -119,6 +119,7 @@ bool export_bitwise(OpCall& c) {
   return true;
 }
 
+// Whether x is a constant that is not 0.
 bool is_nonzero_constant(const Value& x) {
   if (x.node->kind != NodeKind::kConstant) return false;
   const TensorImpl& value = *x.node->constant;
@@ -127,7 +128,7 @@ bool is_nonzero_constant(const Value& x) {
 
 // Divides integers such that x / 0 is 0, as in Tenon. ONNX leaves division by zero undefined.
 template <class Divide>
-std::string divided(OpCall& c, const Divide& divide) {
+std::string divide_or_zero(OpCall& c, const Divide& divide) {
   const std::string zero = c.w.number(0, c.dtype());
   const std::string is_zero = c.w.node("Equal", {c.in[1], zero});
   const std::string divisor = c.w.node("Where", {is_zero, c.w.number(1, c.dtype()), c.in[1]});
@@ -140,16 +141,16 @@ bool export_div(OpCall& c) {
   return true;
 }
 bool export_div_of_integers(OpCall& c) {
-  c.out = {divided(c, [&](const std::string& b) { return c.w.node("Div", {c.in[0], b}); })};
+  c.out = {divide_or_zero(c, [&](const std::string& b) { return c.w.node("Div", {c.in[0], b}); })};
   return true;
 }
 
-// The remainder of truncated division, which has the sign of a.
+// Adds a node for the remainder of truncated division, which has the sign of a.
 std::string remainder(OpCall& c, const std::string& b) {
   return c.w.node("Mod", {c.in[0], b}, {attribute("fmod", int64_t{1})});
 }
-// Whether truncated division rounded up: the remainder `rest` is not zero, and its sign differs
-// from the sign of b.
+// Adds nodes for the test whether truncated division rounded up: the remainder `rest` is not zero,
+// and its sign differs from the sign of b.
 std::string rounded_up_in_truncation(OpCall& c, const std::string& rest, const std::string& b) {
   const std::string zero = c.w.number(0, c.dtype());
   const std::string differ =
@@ -158,9 +159,9 @@ std::string rounded_up_in_truncation(OpCall& c, const std::string& rest, const s
 }
 
 bool export_fmod(OpCall& c) {
-  c.out = {is_floating(c.dtype()) ? remainder(c, c.in[1]) : divided(c, [&](const std::string& b) {
-    return remainder(c, b);
-  })};
+  c.out = {is_floating(c.dtype())
+               ? remainder(c, c.in[1])
+               : divide_or_zero(c, [&](const std::string& b) { return remainder(c, b); })};
   return true;
 }
 
@@ -170,7 +171,7 @@ bool export_mod(OpCall& c) {
     return c.w.node("Where",
                     {rounded_up_in_truncation(c, rest, b), c.w.node("Add", {rest, b}), rest});
   };
-  c.out = {is_floating(c.dtype()) ? of(c.in[1]) : divided(c, of)};
+  c.out = {is_floating(c.dtype()) ? of(c.in[1]) : divide_or_zero(c, of)};
   return true;
 }
 
@@ -179,7 +180,7 @@ bool export_floor_div(OpCall& c) {
     c.out = {c.w.node("Floor", {c.w.node("Div", c.in)})};
     return true;
   }
-  c.out = {divided(c, [&](const std::string& b) {
+  c.out = {divide_or_zero(c, [&](const std::string& b) {
     const std::string quotient = c.w.node("Div", {c.in[0], b});
     const std::string below = c.w.node("Sub", {quotient, c.w.number(1, c.dtype())});
     return c.w.node("Where", {rounded_up_in_truncation(c, remainder(c, b), b), below, quotient});
@@ -208,7 +209,9 @@ bool export_clip(OpCall& c) {
   return true;
 }
 
-std::string shifted(OpCall& c, const std::string& x, const std::string& by, const char* direction) {
+// Adds a node that shifts x by `by` bits; `direction` is LEFT or RIGHT.
+std::string write_bit_shift(OpCall& c, const std::string& x, const std::string& by,
+                            const char* direction) {
   return c.w.node("BitShift", {x, by}, {attribute("direction", std::string_view(direction))});
 }
 
@@ -216,7 +219,7 @@ bool export_shift(OpCall& c) {
   const bool left = c.node().op->name == "shift_left";
   const char* direction = left ? "LEFT" : "RIGHT";
   if (is_unsigned_integer(c.dtype())) {
-    c.out = {shifted(c, c.in[0], c.in[1], direction)};
+    c.out = {write_bit_shift(c, c.in[0], c.in[1], direction)};
     return true;
   }
   // Shifts the bits as an unsigned integer. For an arithmetic right shift, a negative number is
@@ -230,7 +233,7 @@ bool export_shift(OpCall& c) {
     if (own != c.dtype()) continue;
     const std::string by = c.w.cast(c.in[1], bits);
     const auto move = [&](const std::string& x) {
-      return c.w.cast(shifted(c, c.w.cast(x, bits), by, direction), own);
+      return c.w.cast(write_bit_shift(c, c.w.cast(x, bits), by, direction), own);
     };
     if (left) {
       c.out = {move(c.in[0])};
@@ -286,7 +289,8 @@ bool export_reduction(OpCall& c) {
   return true;
 }
 
-bool export_reduction_in_wide(OpCall& c) { return export_widened(c, export_reduction); }
+// Exports a reduction of a narrow dtype, computed in i64.
+bool export_reduction_as_i64(OpCall& c) { return export_widened(c, export_reduction); }
 
 bool export_cumsum(OpCall& c) {
   if (is_narrow(c.dtype())) return false;
@@ -296,8 +300,10 @@ bool export_cumsum(OpCall& c) {
   return true;
 }
 
-bool export_cumsum_in_wide(OpCall& c) { return export_widened(c, export_cumsum); }
+// Exports a cumsum of a narrow dtype, computed in i64.
+bool export_cumsum_as_i64(OpCall& c) { return export_widened(c, export_cumsum); }
 
+// Returns the exporters of all ops.
 ExportTable table() {
   ExportTable all;
   for (size_t at = 0; at < kSame.size();) {
@@ -312,7 +318,7 @@ ExportTable table() {
   }
   for (const char* op : {"sum", "prod", "max", "min", "mean", "l1_norm", "l2_norm", "sum_square",
                          "log_sum", "logsumexp"}) {
-    all[op] = {.as_nodes = export_reduction, .as_function = export_reduction_in_wide};
+    all[op] = {.as_nodes = export_reduction, .as_function = export_reduction_as_i64};
   }
   all["neg"] = {.as_nodes = export_neg};
   all["div"] = {export_div, export_div_of_integers};
@@ -326,13 +332,13 @@ ExportTable table() {
   all["shift_left"] = all["shift_right"] = {.as_function = export_shift};
   all["cast"] = {.as_nodes = export_cast, .as_function = export_cast_to_integer};
   all["gelu"] = {.as_nodes = export_gelu};
-  all["cumsum"] = {.as_nodes = export_cumsum, .as_function = export_cumsum_in_wide};
+  all["cumsum"] = {.as_nodes = export_cumsum, .as_function = export_cumsum_as_i64};
   for (const char* op : {"pow", "global_max_pool"}) all[op] = {.as_nodes = export_renamed_floating};
   all["where"] = {.as_nodes = export_where};
-  add_shape_forms(all);
-  add_math_forms(all);
-  add_nn_forms(all);
-  add_index_forms(all);
+  add_shape_exporters(all);
+  add_math_exporters(all);
+  add_nn_exporters(all);
+  add_index_exporters(all);
   return all;
 }
 
@@ -353,8 +359,8 @@ bool export_widened(OpCall& c, OpExport::Exporter exporter) {
   return true;
 }
 
-std::string choose(NodeWriter& w, DType dtype, const std::string& condition, const std::string& x,
-                   const std::string& y) {
+std::string write_select(NodeWriter& w, DType dtype, const std::string& condition,
+                         const std::string& x, const std::string& y) {
   if (dtype != DType::kBool) return w.node("Where", {condition, x, y});
   const std::string otherwise = w.node("And", {w.node("Not", {condition}), y});
   return w.node("Or", {w.node("And", {condition, x}), otherwise});

@@ -25,10 +25,13 @@ class OpCall {
   Texts out;          // Names of the outputs; the exporter sets them.
 
   const tenon::Node& node() const { return node_; }
+  // Whether input i is present.
   bool has(size_t i) const { return i < in.size() && !in[i].empty(); }
+  // Whether anything uses this output.
   bool wants(size_t output) const { return wanted_[output]; }
   const std::vector<bool>& wanted() const { return wanted_; }
   const TensorType& out_type(size_t i = 0) const { return node_.types[i]; }
+  // Returns the dtype of the first input.
   DType dtype() const { return types[0].dtype; }
   size_t rank(size_t i = 0) const { return types[i].rank(); }
 
@@ -50,6 +53,7 @@ class OpCall {
   bool attributes(Attributes& all) const;
 
  private:
+  // Returns the description of an attribute.
   const AttrField& find(std::string_view name) const;
   template <class T>
   const T& attr(std::string_view name) const {
@@ -70,7 +74,7 @@ struct OpExport {
   Exporter as_function = nullptr;
 };
 // Whether ONNX or onnxruntime lacks arithmetic for this integer dtype. Such calls are computed in
-// i64: the low bits of sums and products are the same, and the cast back drops the others.
+// i64: the low bits of sums and products are the same, and the cast back drops the high bits.
 inline bool is_narrow(DType dtype) {
   return is_integer(dtype) && dtype != DType::kI32 && dtype != DType::kI64;
 }
@@ -78,17 +82,18 @@ inline bool is_narrow(DType dtype) {
 bool export_widened(OpCall& call, OpExport::Exporter exporter);
 // Exports a select: x where the condition is true, else y. Works for bools, which ONNX's Where
 // lacks.
-std::string choose(NodeWriter& w, DType dtype, const std::string& condition, const std::string& x,
-                   const std::string& y);
+std::string write_select(NodeWriter& w, DType dtype, const std::string& condition,
+                         const std::string& x, const std::string& y);
 
 // Returns the exporters of an op; NULL if the op is exported only by its decomposition.
 const OpExport* find_export(const OpDef& op);
 
-// Defined in export_ops_shape.cc, export_ops_math.cc, export_ops_nn.cc and export_ops_index.cc.
+// The exporters of all ops, keyed by op. Each of the functions below adds the exporters that
+// export_ops_<family>.cc defines.
 using ExportTable = std::map<std::string_view, OpExport>;
-void add_shape_forms(ExportTable& table);
-void add_math_forms(ExportTable& table);
-void add_nn_forms(ExportTable& table);
-void add_index_forms(ExportTable& table);
+void add_shape_exporters(ExportTable& table);
+void add_math_exporters(ExportTable& table);
+void add_nn_exporters(ExportTable& table);
+void add_index_exporters(ExportTable& table);
 
 }  // namespace tenon::onnx

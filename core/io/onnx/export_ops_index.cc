@@ -54,7 +54,9 @@ struct SortKeys {
   }
 };
 
-Texts top(OpCall& c, const std::string& x, const std::string& k, int64_t axis, bool largest) {
+// Adds a TopK node. Returns the names of its values and of its indices.
+Texts write_top_k(OpCall& c, const std::string& x, const std::string& k, int64_t axis,
+                  bool largest) {
   return c.w.nodes_of("TopK", {x, k}, 2,
                       {attribute("axis", axis), attribute("largest", int64_t{largest})});
 }
@@ -65,7 +67,7 @@ bool export_sort(OpCall& c) {
   const int64_t axis = c.axis("axis", c.rank());
   const std::string n = c.w.size(c.types[0].shape[static_cast<size_t>(axis)]);
   SortKeys keys(c, c.in[0]);
-  const Texts found = top(c, keys.keys, n, axis, c.flag("descending"));
+  const Texts found = write_top_k(c, keys.keys, n, axis, c.flag("descending"));
   c.out = {c.node().op->name == "sort" ? keys.values(found[0]) : found[1]};
   return true;
 }
@@ -74,11 +76,11 @@ bool export_top_k(OpCall& c) {
   const int64_t axis = c.axis("axis", c.rank());
   const std::string k = c.w.size(c.size("k"));
   SortKeys keys(c, c.in[0]);
-  const Texts found = top(c, keys.keys, k, axis, c.flag("largest"));
+  const Texts found = write_top_k(c, keys.keys, k, axis, c.flag("largest"));
   c.out = {keys.values(found[0]), found[1]};
   if (c.flag("sorted")) return true;
   // For unsorted results, orders the selected elements by their indices.
-  c.out[1] = top(c, found[1], k, axis, false)[0];
+  c.out[1] = write_top_k(c, found[1], k, axis, false)[0];
   c.out[0] = c.w.node("GatherElements", {c.in[0], c.out[1]}, {attribute("axis", axis)});
   return true;
 }
@@ -107,8 +109,9 @@ bool export_searchsorted(OpCall& c) {
 
 // ---- running products and extremes, as reductions over a masked square
 
-// Expands x for a running op: inserts an axis i at `axis`, so that its own axis j follows. Row i
-// holds the elements that the op combines for result i, and `otherwise` at all other positions.
+// Expands x for a running op: inserts an axis i at `axis`, so that the axis of x, now j, follows
+// it. Row i holds the elements that the op combines for result i, and `otherwise` at all other
+// positions. `itself`: whether element i is among them.
 std::string expand_for_running_op(OpCall& c, int64_t axis, bool itself,
                                   const std::string& otherwise) {
   const Size n = c.types[0].shape[static_cast<size_t>(axis)];
@@ -139,7 +142,8 @@ bool export_cumprod(OpCall& c) {
   return true;
 }
 
-// Returns the smallest (or largest) number of the dtype: the identity of max (or min).
+// Returns the smallest number of the dtype, which is the identity of max. If `least` is false,
+// returns the largest number, which is the identity of min.
 std::string extreme_value_of(OpCall& c, bool least) {
   const DType dtype = c.dtype();
   if (is_floating(dtype)) {
@@ -151,7 +155,8 @@ std::string extreme_value_of(OpCall& c, bool least) {
   return c.w.constant(dtype, {}, {reinterpret_cast<const char*>(&bits), size_of(dtype)});
 }
 
-// Of equal extremes, selects the first in scan order. In a reversed scan that is the last one.
+// Exports cummax and cummin. Of equal extremes, they select the first in scan order, which is the
+// last one in a reversed scan.
 bool export_running_extreme(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
@@ -234,7 +239,7 @@ bool export_dynamic_update_slice(OpCall& c) {
   const std::string ones = c.w.node("Expand", {c.w.number(1, DType::kI32), c.w.sizes(block)});
   const std::string here = c.w.cast(c.w.node("Pad", {ones, pads}), DType::kBool);
   const std::string update = c.w.node("Pad", {c.in[1], pads});
-  c.out = {choose(c.w, c.dtype(), here, update, c.in[0])};
+  c.out = {write_select(c.w, c.dtype(), here, update, c.in[0])};
   return true;
 }
 
@@ -242,19 +247,22 @@ bool export_dynamic_update_slice(OpCall& c) {
 
 constexpr int64_t kMask = 0xffffffff;
 
-std::string shifted(OpCall& c, const std::string& x, const char* direction) {
+// Shifts a u64 by 32 bits.
+std::string shift_by_32(OpCall& c, const std::string& x, const char* direction) {
   const std::string by = c.w.number(32, DType::kU64);
   return c.w.node("BitShift", {x, by}, {attribute("direction", std::string_view(direction))});
 }
+// Returns the high 32 bits of an i64.
 std::string high_half(OpCall& c, const std::string& x) {
-  return c.w.cast(shifted(c, c.w.cast(x, DType::kU64), "RIGHT"), DType::kI64);
+  return c.w.cast(shift_by_32(c, c.w.cast(x, DType::kU64), "RIGHT"), DType::kI64);
 }
+// Returns the low 32 bits of an i64.
 std::string low_half(OpCall& c, const std::string& x) {
   return c.w.node("BitwiseAnd", {x, c.w.integer(kMask)});
 }
 
 // Adds `by` to the 128-bit counter, whose four words are ordered from low to high.
-Texts advanced_counter(OpCall& c, const Texts& counter, const std::string& by) {
+Texts advance_counter(OpCall& c, const Texts& counter, const std::string& by) {
   Texts result;
   std::string carry = by;
   for (const std::string& word : counter) {
@@ -266,6 +274,7 @@ Texts advanced_counter(OpCall& c, const Texts& counter, const std::string& by) {
   return result;
 }
 
+// Computes the ten rounds of Philox4x32 on the four words x.
 Texts philox(OpCall& c, Texts x, Texts key) {
   const std::string m0 = c.w.integer(0xD2511F53), m1 = c.w.integer(0xCD9E8D57);
   const auto bitwise_xor = [&](const std::string& a, const std::string& b) {
@@ -293,7 +302,7 @@ bool export_rng_bits(OpCall& c) {
   const std::string n = c.w.size(blocks);
   const std::string places =
       c.w.node("Range", {c.w.integer(0), c.w.reshape(n, {}), c.w.integer(1)});
-  const Texts lanes = philox(c, advanced_counter(c, counter, places), key);
+  const Texts lanes = philox(c, advance_counter(c, counter, places), key);
   Texts columns;
   for (const std::string& lane : lanes) {
     columns.push_back(c.w.node("Unsqueeze", {lane, c.w.integers({1})}));
@@ -306,12 +315,12 @@ bool export_rng_bits(OpCall& c) {
     const auto lane = [&](int64_t i) {
       return c.w.node("Gather", {rows, c.w.integer(i)}, along_rows);
     };
-    bits = c.w.node("BitwiseOr", {lane(0), shifted(c, lane(1), "LEFT")});
+    bits = c.w.node("BitwiseOr", {lane(0), shift_by_32(c, lane(1), "LEFT")});
   } else {
     bits = c.w.cast(bits, DType::kU32);
   }
   Texts after = key;
-  for (const std::string& word : advanced_counter(c, counter, n)) after.push_back(word);
+  for (const std::string& word : advance_counter(c, counter, n)) after.push_back(word);
   const std::string next = c.w.node("Concat", after, {attribute("axis", int64_t{0})});
   c.out = {c.w.node("Reshape", {bits, c.w.sizes(type.shape)}), c.w.cast(next, DType::kU32)};
   return true;
@@ -319,7 +328,7 @@ bool export_rng_bits(OpCall& c) {
 
 }  // namespace
 
-void add_index_forms(ExportTable& all) {
+void add_index_exporters(ExportTable& all) {
   for (const char* op : {"gather_nd", "scatter_nd"}) all[op] = {.as_nodes = export_by_coordinates};
   all["sort"] = all["argsort"] = {.as_function = export_sort};
   all["top_k"] = {.as_function = export_top_k};

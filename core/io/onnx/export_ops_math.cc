@@ -8,10 +8,13 @@
 namespace tenon::onnx {
 namespace {
 
+// Adds a node with two inputs.
 std::string binary(OpCall& c, const char* op, const std::string& a, const std::string& b) {
   return c.w.node(op, {a, b});
 }
+// Adds a constant with the dtype of the call's first input.
 std::string number(OpCall& c, double value) { return c.w.number(value, c.dtype()); }
+// Adds a node that selects a where the condition is true, else b.
 std::string where(OpCall& c, const std::string& condition, const std::string& a,
                   const std::string& b) {
   return c.w.node("Where", {condition, a, b});
@@ -52,6 +55,8 @@ bool export_expm1(OpCall& c) {
   return true;
 }
 
+// Computes log(1 + x) as log(u) * x / (u - 1), where u is the rounded 1 + x. The quotient cancels
+// the rounding error.
 std::string log1p(OpCall& c, const std::string& x) {
   const std::string one = number(c, 1), u = binary(c, "Add", x, one), log = c.w.node("Log", {u});
   const std::string scaled = binary(c, "Mul", log, binary(c, "Div", x, binary(c, "Sub", u, one)));
@@ -71,12 +76,13 @@ std::string is_negative(OpCall& c, const std::string& x) {
                                            binary(c, "Less", c.w.node("Reciprocal", {x}), zero));
   return binary(c, "Or", binary(c, "Less", x, zero), negative_zero);
 }
-std::string with_sign(OpCall& c, const std::string& x, const std::string& of) {
+// Returns the magnitude of x with the sign of `of`.
+std::string copy_sign(OpCall& c, const std::string& x, const std::string& of) {
   const std::string size = c.w.node("Abs", {x});
   return where(c, is_negative(c, of), c.w.node("Neg", {size}), size);
 }
 bool export_copysign(OpCall& c) {
-  c.out = {with_sign(c, c.in[0], c.in[1])};
+  c.out = {copy_sign(c, c.in[0], c.in[1])};
   return true;
 }
 bool export_signbit(OpCall& c) {
@@ -102,13 +108,13 @@ bool export_atan2(OpCall& c) {
       where(c, is_negative(c, x), binary(c, "Sub", number(c, kPi), quadrant), quadrant);
   // If either operand is NaN, the result is NaN.
   const std::string nan = binary(c, "Or", c.w.node("IsNaN", {y}), c.w.node("IsNaN", {x}));
-  c.out = {where(c, nan, binary(c, "Add", y, x), with_sign(c, half, y))};
+  c.out = {where(c, nan, binary(c, "Add", y, x), copy_sign(c, half, y))};
   return true;
 }
 
 bool export_cbrt(OpCall& c) {
   const std::string root = binary(c, "Pow", c.w.node("Abs", c.in), number(c, 1.0 / 3));
-  c.out = {with_sign(c, root, c.in[0])};
+  c.out = {copy_sign(c, root, c.in[0])};
   return true;
 }
 
@@ -227,7 +233,7 @@ bool export_pass_through(OpCall& c) {
 
 }  // namespace
 
-void add_math_forms(ExportTable& all) {
+void add_math_exporters(ExportTable& all) {
   all["pow"].as_function = export_pow_of_integers;
   all["rsqrt"] = {.as_function = export_rsqrt};
   all["exp2"] = {.as_function = export_exp2};

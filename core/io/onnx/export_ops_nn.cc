@@ -20,7 +20,8 @@ bool export_matmul(OpCall& c) {
   return true;
 }
 
-bool export_matmul_in_wide(OpCall& c) { return export_widened(c, export_matmul); }
+// Exports a matmul of a narrow dtype, computed in i64.
+bool export_matmul_as_i64(OpCall& c) { return export_widened(c, export_matmul); }
 
 // Exports products whose zero points are absent or scalars as MatMulInteger. For per-row and
 // per-column zero points, the decomposition subtracts them first.
@@ -31,6 +32,7 @@ bool export_int8_matmul(OpCall& c) {
   c.out = {c.w.node("MatMulInteger", c.in)};
   return true;
 }
+// Exports products with zero points per row or column: subtracts them in int32 and multiplies.
 bool export_int8_matmul_of_rows(OpCall& c) {
   const auto centred = [&](size_t i) {
     const std::string x = c.w.cast(c.in[i], DType::kI32);
@@ -89,13 +91,14 @@ struct Window {
   Ints strides, dilations, pads;
 };
 
+// Whether the input of a convolution is dilated, which ONNX does not support.
 bool is_dilated(const OpCall& c) {
   return any_of(c.ints("lhs_dilation"), [](int64_t d) { return d != 1; });
 }
 
 // Crops x instead of using negative pads, which ONNX does not allow for this op. Sets those pads to
 // 0.
-std::string cropped(OpCall& c, std::string x, Ints& pads) {
+std::string crop_negative_pads(OpCall& c, std::string x, Ints& pads) {
   const size_t n = pads.size() / 2;
   Ints cuts(2 * (n + 2), 0);
   bool any = false;
@@ -137,12 +140,14 @@ bool export_conv(OpCall& c) {
   return true;
 }
 
+// Exports convolutions with input dilation or negative pads: inserts zeros into the input, and
+// crops it.
 bool export_other_conv(OpCall& c) {
   Window window(c, c.rank() - 2);
   std::string x = c.in[0];
   if (is_dilated(c)) x = insert_dilation_zeros(c, x, c.ints("lhs_dilation"), window.pads);
   Texts inputs = c.in;
-  inputs[0] = cropped(c, x, window.pads);
+  inputs[0] = crop_negative_pads(c, x, window.pads);
   c.out = {c.w.node("Conv", inputs, window.attributes(c.integer("group")))};
   return true;
 }
@@ -178,7 +183,7 @@ bool export_conv_backward_filter(OpCall& c) {
   Window window(c, n);
   std::string x = c.in[0];
   if (is_dilated(c)) x = insert_dilation_zeros(c, x, c.ints("lhs_dilation"), window.pads);
-  x = cropped(c, x, window.pads);
+  x = crop_negative_pads(c, x, window.pads);
   std::swap(window.strides, window.dilations);
   const int64_t group = c.integer("group");
   Ints perm = {1, 0}, spatial, zeros(n, 0);
@@ -263,7 +268,8 @@ bool export_window_sum(OpCall& c) {
   const std::string ones =
       c.w.node("Expand", {c.w.number(1, c.dtype()), c.w.integers(ones_shape.span())});
   const std::string x = c.w.node("Reshape", {c.in[0], c.w.sizes(one_channel)});
-  const std::string y = c.w.node("Conv", {cropped(c, x, window.pads), ones}, window.attributes(1));
+  const std::string y =
+      c.w.node("Conv", {crop_negative_pads(c, x, window.pads), ones}, window.attributes(1));
   c.out = {c.w.node("Reshape", {y, c.w.sizes(to)})};
   return true;
 }
@@ -353,8 +359,8 @@ bool export_depth_to_space(OpCall& c) {
 
 }  // namespace
 
-void add_nn_forms(ExportTable& all) {
-  all["matmul"] = {.as_nodes = export_matmul, .as_function = export_matmul_in_wide};
+void add_nn_exporters(ExportTable& all) {
+  all["matmul"] = {.as_nodes = export_matmul, .as_function = export_matmul_as_i64};
   all["int8_matmul"] = {.as_nodes = export_int8_matmul, .as_function = export_int8_matmul_of_rows};
   all["einsum"] = {.as_nodes = export_einsum};
   all["lrn"] = {.as_nodes = export_lrn};

@@ -157,7 +157,8 @@ bool export_stack(OpCall& c) {
   return true;
 }
 
-std::string transposed(OpCall& c, const Ints& perm) {
+// Transposes the first input.
+std::string transpose_input(OpCall& c, const Ints& perm) {
   return c.w.node("Transpose", {c.in[0]}, {attribute("perm", perm.span())});
 }
 
@@ -166,7 +167,7 @@ bool export_transpose(OpCall& c) {
   const auto rank = static_cast<int64_t>(c.rank());
   for (int64_t& axis : perm) axis = axis < 0 ? axis + rank : axis;
   for (int64_t axis = rank; c.ints("perm").empty() && axis > 0; --axis) perm.push_back(axis - 1);
-  c.out = {transposed(c, perm)};
+  c.out = {transpose_input(c, perm)};
   return true;
 }
 
@@ -175,7 +176,7 @@ bool export_swapaxes(OpCall& c) {
   for (size_t i = 0; i < c.rank(); ++i) perm.push_back(static_cast<int64_t>(i));
   std::swap(perm[static_cast<size_t>(c.axis("axis1", c.rank()))],
             perm[static_cast<size_t>(c.axis("axis2", c.rank()))]);
-  c.out = {transposed(c, perm)};
+  c.out = {transpose_input(c, perm)};
   return true;
 }
 
@@ -192,7 +193,7 @@ bool export_moveaxis(OpCall& c) {
     while (axis < 0 && any_of(source, [&](int64_t s) { return from_front(s) == next; })) ++next;
     if (axis < 0) axis = next++;
   }
-  c.out = {transposed(c, perm)};
+  c.out = {transpose_input(c, perm)};
   return true;
 }
 
@@ -241,7 +242,7 @@ bool export_nonzero(OpCall& c) {
 
 }  // namespace
 
-void add_shape_forms(ExportTable& all) {
+void add_shape_exporters(ExportTable& all) {
   all["fill"] = {.as_nodes = export_fill};
   all["iota"] = {.as_nodes = export_iota};
   all["reshape"] = {.as_nodes = export_reshape};

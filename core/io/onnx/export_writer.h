@@ -19,7 +19,9 @@ namespace tenon::onnx {
 // Collects everything in a program that ONNX cannot express, so that one error can report it.
 class Inexpressible {
  public:
+  // Adds the description of something that ONNX cannot express, unless it was added before.
   void add(std::string what);
+  // Whether anything was added.
   bool any() const { return !all_.empty(); }
   // Throws UNIMPLEMENTED with the list of everything that was added.
   [[noreturn]] void fail(std::string_view path) const;
@@ -65,11 +67,13 @@ class NodeWriter {
 
   Body& body() const { return body_; }
   std::vector<WireWriter>& nodes() const { return nodes_; }
-  // Whether a node of this writer computes the value, rather than an enclosing graph.
-  bool made(const std::string& value) const { return made_.contains(value); }
+  // Whether a node of this writer computes the value. Otherwise, the value comes from an enclosing
+  // graph or is an input.
+  bool has_computed(const std::string& value) const { return made_.contains(value); }
 
   // Adds a node and returns the name of its output.
   std::string node(std::string_view op, const Texts& inputs, const Attributes& attributes = {});
+  // Adds a node with `n_outputs` outputs and returns their names.
   Texts nodes_of(std::string_view op, const Texts& inputs, size_t n_outputs,
                  const Attributes& attributes = {}, std::string_view domain = "");
   // Adds a node for outputs that already have names.
@@ -77,7 +81,9 @@ class NodeWriter {
                 const Attributes& attributes = {});
 
   // ---- constants
+  // Adds a constant, unless there is an equal one, and returns its name.
   std::string constant(DType dtype, std::span<const int64_t> shape, std::string_view elements);
+  // Adds a constant of rank 0.
   std::string scalar(const TensorImpl& inline_scalar, DType dtype);
   std::string number(double value, DType dtype);
   std::string integer(int64_t value);                     // A constant of type i64[].
@@ -88,8 +94,9 @@ class NodeWriter {
 
   // ---- sizes as i64 values; these functions throw UnavailableSize
   std::string size(Size size);  // Returns the name of an i64[1] value.
-  // Uses `value` for a data-dependent size from here on.
+  // Declares that the value named `value` holds a data-dependent size, for the nodes that follow.
   void set_size(Size size, const std::string& value) { body_.known_sizes[size.word()] = value; }
+  // Returns the name of an i64[n] value.
   std::string sizes(std::span<const Size> sizes);
   std::string sizes(const Dims& shape) { return sizes(std::span<const Size>(shape)); }
 
@@ -101,8 +108,10 @@ class NodeWriter {
   std::string zeros(DType dtype, const std::string& sizes);  // `sizes`: name of a value.
 
  private:
+  // Adds nodes that compute a symbol, quotient, remainder, minimum or maximum.
   std::string part(const SizeTable::Part& part);
-  // Whether a size is data-dependent. Nodes at the start of the graph cannot compute such a size.
+  // Whether any of the sizes is data-dependent. Nodes at the start of the graph cannot compute such
+  // a size.
   bool has_data_dependent(std::span<const Size> sizes) const;
 
   Body& body_;

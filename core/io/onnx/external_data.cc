@@ -13,9 +13,10 @@
 namespace tenon::onnx {
 namespace {
 
-// O_NONBLOCK, because opening a named pipe would otherwise wait for a writer.
+// O_NONBLOCK is set, because opening a named pipe would otherwise wait for a writer.
 constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
+// Returns the status of an open file.
 struct stat status_of(int descriptor) {
   struct stat status = {};
   require_code(::fstat(descriptor, &status) == 0, Code::kNotFound, "a file cannot be read: {}",
@@ -134,7 +135,7 @@ void ModelFolder::load(TensorData& data) {
   file.read(external.offset, data.converted.data(), needed);
   data.unreadable.clear();
   data.external.reset();
-  normalise(data);
+  normalise_bools(data);
 }
 
 }  // namespace tenon::onnx

@@ -10,6 +10,6 @@ namespace tenon::onnx::adapters {
 #include "core/io/onnx/foreign.def"
 
 // Calls avg_pool on x with the attributes of a node. Input 0 of the node must have the shape of x.
-Tensor pooled_average(const NodeCall& n, const Tensor& x);
+Tensor call_avg_pool(const NodeCall& n, const Tensor& x);
 
 }  // namespace tenon::onnx::adapters

@@ -84,7 +84,7 @@ TEST_F(OnnxForeign, NGramsMatchTokensAtEqualDistances) {
   EXPECT_TENSOR(counts(1), f32({2, 2}));
 }
 
-TEST_F(OnnxForeign, TheseOpsAreUnknownInOtherDomains) {
+TEST_F(OnnxForeign, ForeignOpsAreUnknownInOtherDomains) {
   EXPECT_EQ(find_adapter("", "FastGelu"), nullptr);
   EXPECT_EQ(find_adapter("com.wool", "FastGelu"), nullptr);
 }

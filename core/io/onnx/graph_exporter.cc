@@ -50,7 +50,7 @@ class AttrsAsJson final : public AttrVisitor {
 
 // Returns the doc string of an exported function. It names the op, from which Tenon restores the op
 // when it reads the model.
-std::string text_of(const OpCall& call, const Texts& outputs) {
+std::string doc_string_of(const OpCall& call, const Texts& outputs) {
   const tenon::Node& node = call.node();
   const SizeTable::Use use(call.w.body().sizes);
   AttrsAsJson attrs;
@@ -64,8 +64,8 @@ std::string text_of(const OpCall& call, const Texts& outputs) {
     return list;
   };
   json["inputs"] = places(call.in);
-  // The function of an effect returns its first operand. The op itself has only an order token,
-  // which is not listed.
+  // If the call is an effect, the function returns the first operand of the call. The op itself
+  // returns only an order token, which is not listed.
   json["outputs"] = node.types[0].is_token() ? Json::array() : places(outputs);
   return json.dump();
 }
@@ -140,15 +140,18 @@ std::string GraphExporter::name_of(GraphState& at, const Value& x, DType dtype) 
   return x.type().dtype == dtype ? name : at.w.cast(name, dtype);
 }
 
-void GraphExporter::give(GraphState& at, const tenon::Node& node, const Texts& names) {
+// Sets the names of the outputs of a node.
+void GraphExporter::set_output_names(GraphState& at, const tenon::Node& node, const Texts& names) {
   for (size_t i = 0; i < names.size(); ++i) at.values[node.first_slot + i] = names[i];
 }
 
-void GraphExporter::cannot(GraphState& at, const tenon::Node& node, std::string_view why) {
+// Records why ONNX cannot express a node.
+void GraphExporter::report_inexpressible(GraphState& at, const tenon::Node& node,
+                                         std::string_view why) {
   const std::string line = node.location.empty() ? "" : " (" + node.location + ")";
   inexpressible_.add(fmt::format("{}: {}{}: {}", where_, node.op->name, line, why));
   // Gives the outputs a placeholder name, so that errors in later calls are found, too.
-  give(at, node, Texts(node.types.size(), "unsayable"));
+  set_output_names(at, node, Texts(node.types.size(), "unsayable"));
 }
 
 // ---- calls
@@ -158,7 +161,8 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
   for (const TensorTypes& some : {types, node.types}) {
     for (const TensorType& type : some) {
       if (type.dtype == DType::kNone || element_of(type.dtype) != 0) continue;
-      return cannot(at, node, fmt::format("ONNX has no {}", tenon::name_of(type.dtype)));
+      return report_inexpressible(at, node,
+                                  fmt::format("ONNX has no {}", tenon::name_of(type.dtype)));
     }
   }
   try {
@@ -181,19 +185,20 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
         if (type.dtype != DType::kNone)
           operands += (operands.empty() ? "" : ", ") + to_string(type);
       }
-      return cannot(at, node, fmt::format("ONNX has no equivalent for {}", operands));
+      return report_inexpressible(at, node, fmt::format("ONNX has no equivalent for {}", operands));
     }
-    give(at, node, call.out);
+    set_output_names(at, node, call.out);
     const auto size = call.in.empty() ? size_values_.end() : size_values_.find(call.in[0]);
     const bool is_same = size != size_values_.end() && node.op->name == "reshape";
     if (is_same) size_values_.emplace(call.out[0], size->second);
   } catch (const UnavailableSize& size) {
     if (at.w.body().is_function) throw;  // The calling graph may compute the size.
-    cannot(at, node,
-           fmt::format("the sizes of the arguments do not determine the size {}", size.text));
+    report_inexpressible(
+        at, node,
+        fmt::format("the sizes of the arguments do not determine the size {}", size.text));
   } catch (const Error& error) {
     if (error.is_transient()) throw;
-    cannot(at, node, error.what());
+    report_inexpressible(at, node, error.what());
   }
 }
 
@@ -239,7 +244,7 @@ void GraphExporter::call_function(OpCall& call, const WriteBody& write_body) {
       continue;
     }
     const bool again = std::find(results.begin(), results.end(), outputs[i]) != results.end();
-    if (again || !w.made(outputs[i])) outputs[i] = w.node("Identity", {outputs[i]});
+    if (again || !w.has_computed(outputs[i])) outputs[i] = w.node("Identity", {outputs[i]});
     results.push_back(outputs[i]);
   }
   if (results.empty()) return;
@@ -249,7 +254,7 @@ void GraphExporter::call_function(OpCall& call, const WriteBody& write_body) {
   for (const std::string& name : results) function.text(5, name);
   for (const WireWriter& node : body.first) function.message(7, node);
   for (const WireWriter& node : nodes) function.message(7, node);
-  function.text(8, text_of(call, outputs));
+  function.text(8, doc_string_of(call, outputs));
   function.message(9, operator_set("", kOperatorSet));
   function.message(9, operator_set(kTenonDomain, kTenonOperatorSet));
   function.text(10, kTenonDomain);
@@ -269,6 +274,7 @@ void GraphExporter::call_function(OpCall& call, const WriteBody& write_body) {
   }
 }
 
+// Exports a call by the decomposition of its op: traces it, and writes its graph as a function.
 bool GraphExporter::decompose(OpCall& call) {
   const tenon::Node& node = call.node();
   SizeTable& sizes = call.w.body().sizes;

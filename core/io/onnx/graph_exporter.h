@@ -47,23 +47,32 @@ class GraphExporter {
     Values& values;
     std::vector<uint32_t> reads;  // Number of uses of each slot.
   };
+  // Returns the name of a value, cast to `dtype` if its dtype differs.
   static std::string name_of(GraphState& at, const Value& x, DType dtype);
-  static void give(GraphState& at, const tenon::Node& node, const Texts& names);
+  // Sets the names of the outputs of a node.
+  static void set_output_names(GraphState& at, const tenon::Node& node, const Texts& names);
+  // Writes the nodes of a call.
   void write_call(GraphState& at, const tenon::Node& node);
-  void cannot(GraphState& at, const tenon::Node& node, std::string_view why);
+  // Records why ONNX cannot express a node, and continues with the following nodes.
+  void report_inexpressible(GraphState& at, const tenon::Node& node, std::string_view why);
 
-  // Return false if ONNX cannot express the call in this form.
+  // Exports a call by its exporters or its decomposition. Returns false if neither is possible.
   bool export_op(OpCall& call);
+  // Exports a call by the decomposition of its op.
   bool decompose(OpCall& call);
   using WriteBody = std::function<Texts(NodeWriter& w, const Texts& inputs)>;
+  // Writes a function of the model and a node that calls it.
   void call_function(OpCall& call, const WriteBody& write_body);
 
-  // Defined in export_control.cc.
+  // Exports a call with regions, lists, effects or sizes. Defined in export_control.cc, like the
+  // functions below.
   void write_control(GraphState& at, const tenon::Node& node);
   void write_loop(GraphState& at, const tenon::Node& node);
   void write_list(GraphState& at, const tenon::Node& node);
   void write_effect(GraphState& at, const tenon::Node& node);
-  Texts write_inside(NodeWriter& w, const Region& region, const Texts& operands);
+  // Writes the nodes of a region, with `operands` as its inputs. Returns the names of its outputs.
+  Texts write_region(NodeWriter& w, const Region& region, const Texts& operands);
+  // Writes regions i, i + 1, ... as nested If nodes. `which`: name of the condition or the index.
   Texts write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
                      const Texts& operands, size_t i);
 

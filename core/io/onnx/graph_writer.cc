@@ -8,12 +8,14 @@ namespace {
 // Values of AttributeProto.type in the ONNX format.
 enum : uint64_t { kFloat = 1, kInt = 2, kText = 3, kTensor = 4, kGraph = 5, kInts = 7, kTexts = 8 };
 
+// Returns a tensor without elements.
 WireWriter tensor_header(std::string_view name, DType dtype, std::span<const int64_t> shape) {
   WireWriter out;
   out.numbers(1, shape).number(2, static_cast<uint64_t>(element_of(dtype))).text(8, name);
   return out;
 }
 
+// Returns a StringStringEntryProto.
 WireWriter entry(std::string_view key, std::string_view value) {
   return WireWriter().text(1, key).text(2, value);
 }

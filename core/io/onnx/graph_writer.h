@@ -43,7 +43,9 @@ WireWriter attribute(std::string_view name, double value);
 WireWriter attribute(std::string_view name, std::string_view value);
 WireWriter attribute(std::string_view name, std::span<const int64_t> values);
 WireWriter attribute(std::string_view name, const Texts& values);
+// Returns an attribute that holds a graph.
 WireWriter graph_attribute(std::string_view name, const WireWriter& graph);
+// Returns an attribute that holds a tensor.
 WireWriter tensor_attribute(std::string_view name, const WireWriter& tensor);
 using Attributes = std::vector<WireWriter>;
 
@@ -61,6 +63,7 @@ struct DeclaredSize {
   int64_t number = -1;
   std::string name;
 };
+// Returns the declaration of a value.
 WireWriter value_info(std::string_view name, DType dtype, std::span<const DeclaredSize> shape);
 
 // ---- nodes, graphs, functions

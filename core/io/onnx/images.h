@@ -13,6 +13,7 @@ Ints spatial_sizes(const Tensor& x);
 // Reshapes x to [batch, channels, elements].
 Tensor flat_image(const Tensor& x);
 
+// Clamps the elements of p to the range from `low` to `high`.
 Tensor clamped(const Tensor& p, double low, double high);
 
 }  // namespace tenon::onnx::adapters

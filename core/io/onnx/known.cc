@@ -11,6 +11,7 @@
 namespace tenon::onnx {
 namespace {
 
+// Appends integers of type T to `known`. Sets `fits` to false if one cannot be represented.
 template <class T>
 void read_integers(const TensorData& data, Known& known, bool& fits) {
   const auto elements = data.elements();
@@ -22,6 +23,8 @@ void read_integers(const TensorData& data, Known& known, bool& fits) {
   }
 }
 
+// Appends floats of type T, as fractions, to `known`. Sets `fits` to false if one cannot be
+// represented.
 template <class T>
 void read_fractions(const TensorData& data, Known& known, bool& fits) {
   const auto elements = data.elements();
@@ -63,7 +66,7 @@ std::optional<Known> known_elements(const TensorData& data) {
   const DType dtype = data.type.dtype;
   const int64_t most = is_floating(dtype) ? kMaxFractions : kMaxKnown;
   if (!data.unreadable.empty() || count(data.type.shape) > most) return std::nullopt;
-  Known known = like(dtype, data.type.shape);
+  Known known = empty_known(dtype, data.type.shape);
   bool fits = true;
   switch (dtype) {
     case DType::kI64:
@@ -89,7 +92,8 @@ std::optional<Known> known_elements(const TensorData& data) {
 
 namespace {
 
-Tensor uploaded(const Known& known) {
+// Uploads elements that are numbers.
+Tensor upload_elements(const Known& known) {
   Scope& scope = current_scope();
   const auto host = [&](DType dtype, const void* data) {
     return from_host(scope, scope.device(), TensorType(dtype, known.shape), data);
@@ -121,7 +125,7 @@ Tensor uploaded(const Known& known) {
 Tensor tensor_of(const Known& known) {
   if (are_numbers(known)) {
     if (known.upload.tensor) return known.upload.tensor;
-    const Tensor x = uploaded(known);
+    const Tensor x = upload_elements(known);
     // If uploading recorded a cast, the tensor belongs to the trace or even to one of its branches.
     // Therefore it is not cached.
     if (!x->storage->traced) known.upload.tensor = x;

@@ -14,9 +14,10 @@ using Result = std::optional<Known>;
 
 // ---- elementwise ops and indexing
 
+// Applies f to each element.
 template <class F>
 Result each(const Known& x, DType dtype, const F& f) {
-  Known result = like(dtype, x.shape);
+  Known result = empty_known(dtype, x.shape);
   for (size_t i = 0; i < x.size(); ++i) {
     const Maybe y = f(at(x, i));
     if (!y || !push(result, *y)) return std::nullopt;
@@ -24,11 +25,12 @@ Result each(const Known& x, DType dtype, const F& f) {
   return result;
 }
 
+// Applies f to each pair of elements, with broadcasting.
 template <class F>
-Result each_pair(const Known& a, const Known& b, DType dtype, const F& f) {
+Result map_pairs(const Known& a, const Known& b, DType dtype, const F& f) {
   const Result x = broadcast(a, b.shape), y = broadcast(b, a.shape);
   if (!x || !y) return std::nullopt;
-  Known result = like(dtype, x->shape);
+  Known result = empty_known(dtype, x->shape);
   for (size_t i = 0; i < x->size(); ++i) {
     const Maybe z = f(at(*x, i), at(*y, i));
     if (!z || !push(result, *z)) return std::nullopt;
@@ -38,14 +40,15 @@ Result each_pair(const Known& a, const Known& b, DType dtype, const F& f) {
 
 // Returns the elements of x at the given flat indices, with a new shape.
 Result select_elements(const Known& x, const Dims& shape, const std::vector<size_t>& places) {
-  Known result = like(x.dtype, shape);
+  Known result = empty_known(x.dtype, shape);
   for (const size_t place : places) {
     if (!push(result, at(x, place))) return std::nullopt;
   }
   return result;
 }
 
-Result reshaped(const Known& x, const Dims& shape) {
+// Returns the same elements in another shape.
+Result with_shape(const Known& x, const Dims& shape) {
   if (!known(shape) || count_of(shape) != x.size()) return std::nullopt;
   Known result = x;
   result.shape = shape;
@@ -65,13 +68,13 @@ Result shape_of(const NodeCall& n) {
     return std::clamp<int64_t>(from_front(n.attr(name, otherwise), shape.rank()), 0, rank);
   };
   const int64_t begin = place("start", 0), end = place("end", rank);
-  Known result = like(DType::kI64, {std::max<int64_t>(end - begin, 0)});
+  Known result = empty_known(DType::kI64, {std::max<int64_t>(end - begin, 0)});
   for (int64_t i = begin; i < end; ++i) result.values.push_back(shape[static_cast<size_t>(i)]);
   return result;
 }
 
-Result size_of_all(const NodeCall& n) {
-  Known result = like(DType::kI64, {});
+Result element_count(const NodeCall& n) {
+  Known result = empty_known(DType::kI64, {});
   result.values.push_back(count(n.shape(0)));
   return result;
 }
@@ -83,35 +86,37 @@ Result cast_to(const NodeCall& n) {
   const Known* x = n.known(0);
   if (!x) return std::nullopt;
   if (to == DType::kBool) {
-    return each(*x, to, [](const Element& e) { return truth(bool(e.value != 0)); });
+    return each(*x, to, [](const Element& e) { return bool_element(bool(e.value != 0)); });
   }
   if (is_floating(to)) return each(*x, to, [](const Element& e) { return Maybe(e); });
-  return each(*x, to, truncated);
+  return each(*x, to, truncate_element);
 }
 
+// Applies an op with two inputs.
 template <auto Integers, auto Fractions = Integers>
-Result of_two(const NodeCall& n) {
+Result apply_binary(const NodeCall& n) {
   const Known *a = n.known(0), *b = n.known(1);
   if (!a || !b || n.n_inputs() != 2) return std::nullopt;
-  return is_floating(a->dtype) ? each_pair(*a, *b, a->dtype, Fractions)
-                               : each_pair(*a, *b, a->dtype, Integers);
+  return is_floating(a->dtype) ? map_pairs(*a, *b, a->dtype, Fractions)
+                               : map_pairs(*a, *b, a->dtype, Integers);
 }
 
 Result mod(const NodeCall& n) {
   n.ignore("fmod");
   const Known *a = n.known(0), *b = n.known(1);
   if (!a || !b || is_floating(a->dtype)) return std::nullopt;
-  return each_pair(*a, *b, a->dtype, mod_integers);
+  return map_pairs(*a, *b, a->dtype, mod_integers);
 }
 
 enum class Order { kEqual, kLess, kLessEqual };
 
+// Compares two inputs elementwise. `kSwapped`: exchanges them first.
 template <Order kOrder, bool kSwapped = false>
-Result compared(const NodeCall& n) {
+Result compare(const NodeCall& n) {
   const Known *a = n.known(kSwapped ? 1 : 0), *b = n.known(kSwapped ? 0 : 1);
   if (!a || !b) return std::nullopt;
-  return each_pair(*a, *b, DType::kBool, [](const Element& x, const Element& y) {
-    return truth(asked(x, y, [](Size p, Size q) {
+  return map_pairs(*a, *b, DType::kBool, [](const Element& x, const Element& y) {
+    return bool_element(compare_elements(x, y, [](Size p, Size q) {
       if constexpr (kOrder == Order::kEqual) return p == q;
       if constexpr (kOrder == Order::kLess) return p < q;
       return p <= q;
@@ -120,16 +125,21 @@ Result compared(const NodeCall& n) {
 }
 
 bool is_true(const Element& x) { return x.value != 0; }
-Maybe both(const Element& a, const Element& b) { return truth(is_true(a) && is_true(b)); }
-Maybe either(const Element& a, const Element& b) { return truth(is_true(a) || is_true(b)); }
+Maybe and_elements(const Element& a, const Element& b) {
+  return bool_element(is_true(a) && is_true(b));
+}
+Maybe or_elements(const Element& a, const Element& b) {
+  return bool_element(is_true(a) || is_true(b));
+}
 
+// Applies an op with one input.
 template <auto F>
-Result of_one(const NodeCall& n) {
+Result apply_unary(const NodeCall& n) {
   const Known* x = n.known(0);
   return x ? each(*x, x->dtype, F) : std::nullopt;
 }
 Maybe absolute(const Element& a) { return a.value >= 0 ? Maybe(a) : neg(a); }
-Maybe negated(const Element& a) { return truth(!is_true(a)); }
+Maybe not_element(const Element& a) { return bool_element(!is_true(a)); }
 
 Result where(const NodeCall& n) {
   const Known *c = n.known(0), *x = n.known(1), *y = n.known(2);
@@ -139,7 +149,7 @@ Result where(const NodeCall& n) {
   const Result second = first ? broadcast(*y, first->shape) : first;
   const Result choice = first ? broadcast(*c, first->shape) : first;
   if (!first || !second || !choice) return std::nullopt;
-  Known result = like(first->dtype, first->shape);
+  Known result = empty_known(first->dtype, first->shape);
   for (size_t i = 0; i < first->size(); ++i) {
     if (!push(result, at(is_true(at(*choice, i)) ? *first : *second, i))) return std::nullopt;
   }
@@ -236,12 +246,12 @@ Result slice(const NodeCall& n) {
   return select_along_axes(*x, places);
 }
 
-// Concatenates vectors, the rank that shapes have. Other ranks are not needed.
+// Concatenates vectors. Shapes are vectors, so other ranks are not supported.
 Result concat(const NodeCall& n) {
   n.ignore("axis");
   const Known* first = n.n_inputs() ? n.known(0) : nullptr;
   if (!first) return std::nullopt;
-  Known result = like(first->dtype, {});
+  Known result = empty_known(first->dtype, {});
   for (size_t i = 0; i < n.n_inputs(); ++i) {
     const Known* x = n.known(i);
     if (!x || x->shape.rank() != 1 || x->dtype != first->dtype) return std::nullopt;
@@ -253,6 +263,7 @@ Result concat(const NodeCall& n) {
   return result;
 }
 
+// Returns the axes of Squeeze or Unsqueeze, if they are known.
 std::optional<Ints> axes_of(const NodeCall& n) {
   if (n.version() >= 13 && n.has(1) && !n.known(1)) return std::nullopt;
   return n.ints_since(13, "axes", 1).value_or(Ints());
@@ -272,7 +283,7 @@ Result unsqueeze(const NodeCall& n) {
   Dims shape;
   size_t next = 0;
   for (size_t i = 0; i < rank; ++i) shape.push_back(is_new[i] ? Size(1) : x->shape[next++]);
-  return reshaped(*x, shape);
+  return with_shape(*x, shape);
 }
 
 Result squeeze(const NodeCall& n) {
@@ -285,7 +296,7 @@ Result squeeze(const NodeCall& n) {
     const bool goes = axes->empty() ? bool(x->shape[i] == 1) : (mask >> i & 1) != 0;
     if (!goes) shape.push_back(x->shape[i]);
   }
-  return reshaped(*x, shape);
+  return with_shape(*x, shape);
 }
 
 Result reshape(const NodeCall& n) {
@@ -303,7 +314,7 @@ Result reshape(const NodeCall& n) {
     if (size.word() > 0) others *= size;
   }
   if (rest < shape.rank()) shape[rest] = static_cast<int64_t>(x->size()) / others;
-  return reshaped(*x, shape);
+  return with_shape(*x, shape);
 }
 
 Result range(const NodeCall& n) {
@@ -311,7 +322,7 @@ Result range(const NodeCall& n) {
   if (!start || !limit || !delta || is_floating(start->dtype)) return std::nullopt;
   const Size begin = start->values[0], end = limit->values[0], step = delta->values[0];
   if (!begin.known() || !end.known() || !step.known() || step.word() == 0) return std::nullopt;
-  Known result = like(start->dtype, {});
+  Known result = empty_known(start->dtype, {});
   for (__int128 i = begin.word(); step.word() > 0 ? i < end.word() : i > end.word();
        i += step.word()) {
     if (!push(result, {Size(static_cast<int64_t>(i)), 1})) return std::nullopt;
@@ -341,7 +352,8 @@ Result constant(const NodeCall& n) {
   if (!n.has_attr("value_int") && !n.has_attr("value_ints")) return std::nullopt;
   const bool is_one = n.has_attr("value_int");
   const Ints values = is_one ? Ints{n.attr("value_int", 0)} : n.attr_ints("value_ints");
-  Known result = like(DType::kI64, is_one ? Dims{} : Dims{static_cast<int64_t>(values.size())});
+  Known result =
+      empty_known(DType::kI64, is_one ? Dims{} : Dims{static_cast<int64_t>(values.size())});
   for (const int64_t value : values) {
     if (!as_size(value) || !push(result, {*as_size(value), 1})) return std::nullopt;
   }
@@ -359,7 +371,7 @@ Result expand(const NodeCall& n) {
 
 // Reduces all elements of a scalar or vector with F.
 template <auto F>
-Result reduced(const NodeCall& n) {
+Result reduce_all(const NodeCall& n) {
   const Known* x = n.known(0);
   if (!x || x->shape.rank() > 1 || x->size() == 0) return std::nullopt;
   if (n.has(1) && (!n.known(1) || n.known(1)->size() == 0)) return std::nullopt;
@@ -371,7 +383,7 @@ Result reduced(const NodeCall& n) {
     if (!next) return std::nullopt;
     all = *next;
   }
-  Known result = like(x->dtype, {});
+  Known result = empty_known(x->dtype, {});
   if (n.flag("keepdims", true) && x->shape.rank() == 1) result.shape = {1};
   return push(result, all) ? Result(result) : std::nullopt;
 }
@@ -380,7 +392,7 @@ Result reduced(const NodeCall& n) {
 Result nonzero(const NodeCall& n) {
   const Known* x = n.known(0);
   if (!x || x->shape.rank() != 1) return std::nullopt;
-  Known result = like(DType::kI64, {});
+  Known result = empty_known(DType::kI64, {});
   for (size_t i = 0; i < x->size(); ++i) {
     if (!x->values[i].known()) return std::nullopt;
     if (x->values[i].word() != 0) push(result, {Size(static_cast<int64_t>(i)), 1});
@@ -423,27 +435,27 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       std::unordered_map<std::string_view, Rule>{
           {"Identity", identity},
           {"Shape", shape_of},
-          {"Size", size_of_all},
+          {"Size", element_count},
           {"Cast", cast_to},
-          {"Add", of_two<add>},
-          {"Sub", of_two<sub>},
-          {"Mul", of_two<mul>},
-          {"Div", of_two<div_integers, div_fractions>},
+          {"Add", apply_binary<add>},
+          {"Sub", apply_binary<sub>},
+          {"Mul", apply_binary<mul>},
+          {"Div", apply_binary<div_integers, div_fractions>},
           {"Mod", mod},
-          {"Min", of_two<min>},
-          {"Max", of_two<max>},
-          {"Equal", compared<Order::kEqual>},
-          {"Less", compared<Order::kLess>},
-          {"LessOrEqual", compared<Order::kLessEqual>},
-          {"Greater", compared<Order::kLess, true>},
-          {"GreaterOrEqual", compared<Order::kLessEqual, true>},
-          {"And", of_two<both>},
-          {"Or", of_two<either>},
-          {"Not", of_one<negated>},
-          {"Neg", of_one<neg>},
-          {"Abs", of_one<absolute>},
-          {"Floor", of_one<floor_of>},
-          {"Ceil", of_one<ceil_of>},
+          {"Min", apply_binary<min>},
+          {"Max", apply_binary<max>},
+          {"Equal", compare<Order::kEqual>},
+          {"Less", compare<Order::kLess>},
+          {"LessOrEqual", compare<Order::kLessEqual>},
+          {"Greater", compare<Order::kLess, true>},
+          {"GreaterOrEqual", compare<Order::kLessEqual, true>},
+          {"And", apply_binary<and_elements>},
+          {"Or", apply_binary<or_elements>},
+          {"Not", apply_unary<not_element>},
+          {"Neg", apply_unary<neg>},
+          {"Abs", apply_unary<absolute>},
+          {"Floor", apply_unary<floor_of>},
+          {"Ceil", apply_unary<ceil_of>},
           {"Where", where},
           {"Gather", gather},
           {"Slice", slice},
@@ -456,10 +468,10 @@ const std::unordered_map<std::string_view, Rule>& rules() {
           {"ConstantOfShape", constant_of_shape},
           {"Constant", constant},
           {"Expand", expand},
-          {"ReduceSum", reduced<add>},
-          {"ReduceProd", reduced<mul>},
-          {"ReduceMin", reduced<min>},
-          {"ReduceMax", reduced<max>},
+          {"ReduceSum", reduce_all<add>},
+          {"ReduceProd", reduce_all<mul>},
+          {"ReduceMin", reduce_all<min>},
+          {"ReduceMax", reduce_all<max>},
           {"NonZero", nonzero},
       };
   return table;
@@ -477,7 +489,7 @@ std::optional<Known> known_result(const NodeCall& n) {
     if (error.is_transient()) throw;
     return std::nullopt;  // The op itself reports the error.
   }
-  if (result) n.require_all_known();
+  if (result) n.require_all_attrs_read();
   return result;
 }
 

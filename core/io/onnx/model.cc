@@ -12,9 +12,8 @@ namespace {
 // Maximum nesting depth of graphs, which If, Loop and Scan hold as attributes.
 constexpr int kMaxDepth = 16;
 
-// The nesting depth at the current position of the parser, and the number of messages parsed so
-// far. That number is limited, because a message of a few bytes may need a hundred times as much
-// memory.
+// The state of the parser: the nesting depth, and the number of messages parsed so far. That number
+// is limited, because a message of a few bytes may need a hundred times as much memory.
 class ParseContext {
  public:
   ParseContext at_deeper() const {
@@ -33,7 +32,7 @@ class ParseContext {
   bool is_in_function() const { return in_function_; }
   void count(const WireReader& fields) const {
     constexpr size_t kMaxParts = size_t{1} << 21;
-    if (++*parts_ > kMaxParts) fields.fail_here("exceeds the limit of 2^21 parts in a model");
+    if (++*parts_ > kMaxParts) fields.fail_here("exceeds the maximum of 2^21 fields in a model");
   }
 
  private:
@@ -44,6 +43,7 @@ class ParseContext {
 
 Graph read_graph(WireReader fields, const ParseContext& place);
 
+// Converts the number of an attribute type; kOther if it is unknown.
 AttributeKind kind_of(int64_t number) {
   const bool known = number >= 0 && number < static_cast<int64_t>(AttributeKind::kOther);
   return known ? static_cast<AttributeKind>(number) : AttributeKind::kOther;
@@ -75,7 +75,7 @@ Attribute read_attribute(WireReader fields, const ParseContext& place) {
         found = AttributeKind::kTensor;
         break;
       case 6:
-        if (place.depth() == kMaxDepth) fields.fail_here("nests graphs too deeply");
+        if (place.depth() == kMaxDepth) fields.fail_here("nests more than 16 graphs");
         attribute.graph = std::make_unique<Graph>(read_graph(fields.message(), place.at_deeper()));
         found = AttributeKind::kGraph;
         break;
@@ -235,12 +235,14 @@ OperatorSet read_operator_set(WireReader fields) {
   return set;
 }
 
-ValueInfo named(std::string name) {
+// Returns a value with this name and without a type.
+ValueInfo value_named(std::string name) {
   ValueInfo value;
   value.name = std::move(name);
   return value;
 }
 
+// Returns the key of a function in Model::function_indices.
 std::string full_name(const std::string& domain, const std::string& name,
                       const std::string& overload) {
   return domain + '\n' + name + '\n' + overload;
@@ -256,10 +258,10 @@ ModelFunction read_function(WireReader fields, const ParseContext& around) {
         function.name = fields.text();
         break;
       case 4:
-        function.graph.inputs.push_back(named(fields.text()));
+        function.graph.inputs.push_back(value_named(fields.text()));
         break;
       case 5:
-        function.graph.outputs.push_back(named(fields.text()));
+        function.graph.outputs.push_back(value_named(fields.text()));
         break;
       case 6:
         function.attributes.push_back(fields.text());
@@ -331,7 +333,7 @@ Model parse_model(std::string_view bytes) {
   for (WireReader fields(bytes); fields.next();) {
     switch (fields.number()) {
       case 7:
-        if (has_graph) fields.fail_here("is a second graph");
+        if (has_graph) fields.fail_here("is a second graph, but a model has only one");
         model.graph = read_graph(fields.message(), place);
         has_graph = true;
         break;

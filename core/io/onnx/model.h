@@ -86,7 +86,7 @@ struct OperatorSet {
 // Returns the version of the operator set for a domain; 0 if `sets` does not contain the domain.
 int64_t version_of(std::span<const OperatorSet> sets, std::string_view domain);
 
-// A function of the model: an op that the file itself defines by a graph of other ops.
+// A function that the model defines: an op whose graph of other ops is in the file.
 struct ModelFunction {
   std::string name, domain, overload;
   std::string doc;
@@ -117,9 +117,9 @@ Model parse_model(std::string_view bytes);
 // each other recursively, or if an initialiser does not match its declared type.
 void check_model(const Model& model);
 
-// Returns whether a value's type matches its declaration, as far as both are known.
-// require_declared() throws DATA_LOSS if it does not.
-bool holds_declared(const ValueInfo& value, const TensorType& type);
+// Whether a type matches the declaration of a value, as far as both are known.
+bool matches_declaration(const ValueInfo& value, const TensorType& type);
+// Throws DATA_LOSS if the type does not match the declaration.
 void require_declared(const ValueInfo& value, const TensorType& type);
 
 // Calls `visit` for each graph in a node's attributes.

@@ -140,7 +140,7 @@ struct Kept {
       given.push_back(input.cell ? read(scope, *input.cell) : arguments[input.argument]);
     }
     const Tensors all =
-        run_model(model, checked_inputs(model.graph, given), {initial, declared_shapes, &own_ops});
+        run_model(model, convert_inputs(model.graph, given), {initial, declared_shapes, &own_ops});
     Tensors results;
     for (const size_t i : outputs) results.push_back(all[i]);
     for (const Stored& each : stored) {
@@ -286,7 +286,7 @@ class Loader {
 
 // ---- inputs and outputs
 
-InputSpec spec_of(const ValueInfo& value) {
+InputSpec input_spec_of(const ValueInfo& value) {
   InputSpec spec;
   spec.name = value.name;
   spec.dtype = dtype_of_element(value.element);
@@ -390,9 +390,9 @@ struct Interface {
   }
 };
 
-FunctionOptions options_for(std::span<const ValueInfo* const> values,
-                            const std::vector<InputSpec>& inputs,
-                            const std::vector<std::string>& outputs) {
+FunctionOptions make_options(std::span<const ValueInfo* const> values,
+                             const std::vector<InputSpec>& inputs,
+                             const std::vector<std::string>& outputs) {
   FunctionOptions options;
   for (const InputSpec& input : inputs) options.input_names.push_back(input.name);
   options.output_names = outputs;
@@ -405,7 +405,7 @@ FunctionOptions options_for(std::span<const ValueInfo* const> values,
   return options;
 }
 
-Json list_of(std::span<const ValueInfo* const> values) {
+Json describe_values(std::span<const ValueInfo* const> values) {
   Json list = Json::array();
   for (const ValueInfo* value : values) {
     list.push_back({{"name", value->name}, {"type", to_string(*value)}});
@@ -421,8 +421,8 @@ std::string describe_signature(const OwnedStatics& statics, const Interface& int
     sets[set.domain.empty() ? "ai.onnx" : set.domain] = set.version;
   }
   return Json{{"statics", json_of_statics(statics.all())},
-              {"inputs", list_of(interface.inputs)},
-              {"outputs", list_of(interface.outputs)},
+              {"inputs", describe_values(interface.inputs)},
+              {"outputs", describe_values(interface.outputs)},
               {"ops", ops},
               {"operator_sets", sets}}
       .dump();
@@ -448,12 +448,12 @@ ReadModel read_model(Scope& scope, ModelSource source, Variables& variables) {
   ProgramSignature& signature = made.signature;
   signature.statics = source.saved ? source.saved->statics : std::make_shared<const OwnedStatics>();
   const Interface interface(kept->model.graph, source.saved, *kept);
-  for (const ValueInfo* input : interface.inputs) signature.inputs.push_back(spec_of(*input));
+  for (const ValueInfo* input : interface.inputs) signature.inputs.push_back(input_spec_of(*input));
   for (const ValueInfo* output : interface.outputs) {
     signature.outputs.push_back(output->name);
-    signature.output_specs.push_back(spec_of(*output));
+    signature.output_specs.push_back(input_spec_of(*output));
   }
-  FunctionOptions options = options_for(interface.inputs, signature.inputs, signature.outputs);
+  FunctionOptions options = make_options(interface.inputs, signature.inputs, signature.outputs);
   if (source.saved) options.defaults = source.saved->defaults;
   signature.description = describe_signature(*signature.statics, interface, kept->model);
   if (source.saved) kept->declared_shapes = DeclaredShapes::kRequired;

@@ -48,8 +48,8 @@ struct SavedInterface {
 // A model and how to convert it to a function.
 struct ModelSource {
   std::string bytes;
-  std::string name;    // Name of the function; if empty, the graph's.
-  std::string stem;    // Name of the function if both are empty.
+  std::string name;    // Name of the function; empty: use the name of the graph.
+  std::string stem;    // Name of the function if the graph has no name either.
   std::string folder;  // The folder of its external data.
   // Set if the model is a saved function, whose variables already exist. Its other initialisers are
   // constants.
@@ -62,8 +62,10 @@ struct ReadModel {
   Ref<Function> function;
   ProgramSignature signature;
 };
+// Converts a model to a function. Adds its variables to `variables`.
 ReadModel read_model(Scope& scope, ModelSource source, Variables& variables);
 
+// Returns a program with these functions and variables.
 Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions, const Variables& variables);
 
 // Reads a program with a single function from the bytes of an ONNX file.

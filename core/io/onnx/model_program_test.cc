@@ -54,7 +54,7 @@ TEST_F(ModelProgram, FoldsPadsAsExportersComputeThem) {
   EXPECT_EQ(text(f), "(x: f32[N,M]) {\n  v0 = pad(x, none, pads=[0,1,0,2])\n  return v0\n}\n");
 }
 
-TEST_F(ModelProgram, ScalesAreFractionsOfSizes) {
+TEST_F(ModelProgram, ARoundedFractionOfASizeServesAllLengths) {
   // The model computes range(ceil(N / 2)).
   const auto f = function(model(
       graph({.nodes = {node("Size", {"x"}, {"n"}),
@@ -112,7 +112,7 @@ TEST_F(ModelProgram, DeclaredSizesFormASignature) {
                "the program has no function \"g\"; its functions are file");
 }
 
-TEST_F(ModelProgram, ValuesMatchTheirDeclarations) {
+TEST_F(ModelProgram, AWrongDeclaredDTypeIsAnError) {
   const auto with = [&](const WireWriter& output, const WireWriter& inner) {
     WireWriter g = graph({.nodes = {node("Neg", {"x"}, {"a"}), node("Abs", {"a"}, {"y"})},
                           .inputs = {value("x", {"2"})},
@@ -335,7 +335,7 @@ TEST_F(ModelProgram, ALoopMayHaveADataDependentTripCount) {
   EXPECT_EQ(log_, "");
 }
 
-TEST_F(ModelProgram, ALoopOverASizeHasScanOutputs) {
+TEST_F(ModelProgram, ALoopWithASizeAsTripCountHasScanOutputs) {
   const WireWriter body =
       graph({.nodes = {node("Gather", {"x", "i"}, {"each"}), node("Add", {"v", "each"}, {"v2"}),
                        node("Identity", {"c"}, {"c2"}), node("Identity", {"v2"}, {"sum"})},

@@ -27,6 +27,7 @@ class NamedAttrs {
  public:
   explicit NamedAttrs(const OpDef& op);
 
+  // Whether the op has an attribute of that name.
   bool has(std::string_view name) const;
   // Throws INVALID_ARGUMENT if the op has no attribute of that name, or if the value has the wrong
   // kind.

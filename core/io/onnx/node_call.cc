@@ -8,8 +8,9 @@ namespace tenon::onnx {
 
 namespace {
 
+// Copies the elements of x, which have type T, to the host and converts them to double.
 template <class T>
-std::vector<double> read(const Tensor& x) {
+std::vector<double> read_as_doubles(const Tensor& x) {
   std::vector<T> elements(static_cast<size_t>(count(x->shape())));
   to_host(current_scope(), x, elements.data(), elements.size() * sizeof(T));
   return {elements.begin(), elements.end()};
@@ -94,11 +95,11 @@ std::vector<double> NodeCall::numbers(size_t i) const {
   const Tensor& x = in(i);
   const DType dtype = x->type.dtype;
   if (dtype == DType::kF64 || dtype == DType::kU64) {
-    return dtype == DType::kF64 ? read<double>(x) : read<uint64_t>(x);
+    return dtype == DType::kF64 ? read_as_doubles<double>(x) : read_as_doubles<uint64_t>(x);
   }
   // float32 and int64 represent every value of the remaining dtypes.
-  return is_floating(dtype) ? read<float>(cast(x, DType::kF32))
-                            : read<int64_t>(cast(x, DType::kI64));
+  return is_floating(dtype) ? read_as_doubles<float>(cast(x, DType::kF32))
+                            : read_as_doubles<int64_t>(cast(x, DType::kI64));
 }
 
 Size NodeCall::one_size(size_t i) const {
@@ -211,7 +212,7 @@ std::optional<Sizes> NodeCall::sizes_since(int64_t since, std::string_view name,
   return has_attr(name) ? std::optional(to_sizes(attr_ints(name))) : std::nullopt;
 }
 
-void NodeCall::require_all_known() const {
+void NodeCall::require_all_attrs_read() const {
   for (size_t i = 0; i < asked_.size(); ++i) {
     require_code(asked_[i], Code::kUnimplemented, "attribute {} is not supported",
                  node_.attributes[i].name);

@@ -20,7 +20,8 @@ namespace tenon::onnx {
 
 using ModelValues = std::vector<ModelValue>;
 
-// What a node can access besides its inputs: the values that graphs in its attributes may read.
+// Callbacks for the graphs in a node's attributes: they run such a graph, and find the values that
+// it may read.
 struct Environment {
   // Runs a graph that is an attribute of the node.
   std::function<Tensors(const Graph& graph, std::span<const ModelValue> inputs)> run;
@@ -41,13 +42,18 @@ class NodeCall {
            const GivenAttributes* given, const Environment& around);
 
   const Node& node() const { return node_; }
-  int64_t version() const { return version_; }  // Of the operator set.
+  // Returns the version of the operator set.
+  int64_t version() const { return version_; }
 
   // ---- inputs ----
   size_t n_inputs() const { return inputs_.size(); }
+  // Whether the node has input i.
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i]; }
-  const Tensor& in(size_t i) const;  // Throws if absent.
+  // Returns input i. Throws if it is absent.
+  const Tensor& in(size_t i) const;
+  // Returns input i, or an empty tensor if it is absent.
   Tensor optional(size_t i) const { return has(i) ? in(i) : Tensor(); }
+  // Returns all inputs; those that are absent are empty tensors.
   TensorSpan inputs() const;
   const Dims& shape(size_t i) const;
   size_t rank(size_t i) const { return shape(i).rank(); }
@@ -56,21 +62,24 @@ class NodeCall {
     return i < inputs_.size() ? inputs_[i].known.get() : nullptr;
   }
 
-  // Return the elements of an input, which are known or copied to the host: as integers, as sizes
-  // (which may be formulas of the current trace), or as numbers of any dtype. Throw
+  // Returns the elements of an integer input, which are known or copied to the host. Throws
   // FAILED_PRECONDITION if the elements depend on values of a trace.
   Ints ints(size_t i) const;
+  // As ints(), but the elements may be formulas of sizes in the current trace.
   Sizes sizes(size_t i) const;
+  // As ints(), but for an input of any dtype.
   std::vector<double> numbers(size_t i) const;
-  // The same for an input with exactly one element; otherwise they throw.
+  // Return the only element of an input. Throw if the input has another number of elements.
   int64_t one_int(size_t i) const;
   Size one_size(size_t i) const;
   double one_number(size_t i) const;
 
   // ---- outputs ----
   size_t n_outputs() const { return node_.outputs.size(); }
-  bool wants(size_t i) const { return i < n_outputs() && !node_.outputs[i].empty(); }
+  // Whether output i has a name, so that other nodes may read it.
+  bool has_output(size_t i) const { return i < n_outputs() && !node_.outputs[i].empty(); }
 
+  // Run a graph that is an attribute of the node.
   Tensors run(const Graph& graph, std::span<const ModelValue> inputs) const {
     return around_.run(graph, inputs);
   }
@@ -80,6 +89,7 @@ class NodeCall {
   // Returns a value that a graph in the node's attributes may read; NULL if there is none of that
   // name.
   const ModelValue* outer(const std::string& name) const { return around_.find(name); }
+  // Returns the value of an initialiser of such a graph.
   ModelValue initial(const TensorData& data) const { return around_.initial(data); }
 
   // ---- attributes ----
@@ -87,33 +97,42 @@ class NodeCall {
   // the value that the function call passes. Returns NULL if it is not given.
   const Attribute* find(std::string_view name) const;
   bool has_attr(std::string_view name) const { return find(name) != nullptr; }
+  // Return the value of an attribute, or `otherwise` if it is not given. Throw if the attribute has
+  // another kind.
   int64_t attr(std::string_view name, int64_t otherwise) const;
+  // Returns whether an integer attribute is nonzero, or `otherwise` if it is not given.
   bool flag(std::string_view name, bool otherwise) const;
   double attr_float(std::string_view name, double otherwise) const;
   std::string attr_text(std::string_view name, std::string_view otherwise) const;
-  Ints attr_ints(std::string_view name) const;  // Empty if not given.
+  // Return a list; an empty one if the attribute is not given.
+  Ints attr_ints(std::string_view name) const;
   std::vector<float> attr_floats(std::string_view name) const;
   std::vector<std::string> attr_texts(std::string_view name) const;
-  const TensorData* attr_tensor(std::string_view name) const;  // NULL if not given.
+  // Return NULL if the attribute is not given.
+  const TensorData* attr_tensor(std::string_view name) const;
   const Graph* attr_graph(std::string_view name) const;
-  // Returns the dtype whose ONNX number the attribute holds.
+  // Returns the dtype whose ONNX number the attribute holds, or `otherwise` if it is not given.
   DType attr_dtype(std::string_view name, DType otherwise) const;
   // Marks an attribute as read, because it does not affect the result of this adapter.
   void ignore(std::string_view name) const { find(name); }
-  // Throws unless an attribute is absent or has the only supported value.
+  // Throws unless the attribute is absent or equals `value`, the only value that is supported.
   void require_attr(std::string_view name, int64_t value) const;
 
-  // Read values that are an attribute in older operator sets and an input since version `since`.
-  // Return nothing if the value is not given.
+  // Returns integers that are an attribute in older operator sets, and an input since version
+  // `since`. Returns nothing if they are not given.
   std::optional<Ints> ints_since(int64_t since, std::string_view name, size_t input) const;
+  // As ints_since(), but the elements of the input may be formulas of sizes.
   std::optional<Sizes> sizes_since(int64_t since, std::string_view name, size_t input) const;
 
   // Throws if the node has an attribute that was not read.
-  void require_all_known() const;
+  void require_all_attrs_read() const;
 
  private:
+  // As above, but throws if the attribute has another kind. `words` names the kind in the message.
   const Attribute* find(std::string_view name, AttributeKind kind, std::string_view words) const;
+  // Throws unless input i is an integer or bool tensor.
   void require_integers(size_t i) const;
+  // Throws if the elements of input i are unknown while tracing.
   void require_readable(size_t i) const;
 
   const Node& node_;
@@ -125,7 +144,7 @@ class NodeCall {
   mutable std::vector<bool> asked_;  // Whether each attribute was read.
 };
 
-// Creates an int64 tensor from host values on the scope's device.
+// Create an int64 tensor from host values on the scope's device: with a given shape, or a vector.
 Tensor host_ints(const Ints& values, const Dims& shape);
 inline Tensor host_ints(const Ints& values) {
   return host_ints(values, {static_cast<int64_t>(values.size())});

@@ -15,7 +15,7 @@
 namespace tenon::onnx {
 namespace {
 
-const AttrField* find(const AttrsType& type, std::string_view name) {
+const AttrField* find_field(const AttrsType& type, std::string_view name) {
   for (const AttrField& field : type.all()) {
     if (field.name == name) return &field;
   }
@@ -23,7 +23,7 @@ const AttrField* find(const AttrsType& type, std::string_view name) {
 }
 
 // Converts a JSON number. JSON cannot represent infinities and NaN, so they are strings.
-std::optional<AttrValue> real(const Json& value) {
+std::optional<AttrValue> parse_real(const Json& value) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (value.is_number()) return value.get<double>();
   if (value == "inf") return kInfinity;
@@ -32,7 +32,8 @@ std::optional<AttrValue> real(const Json& value) {
   return std::nullopt;
 }
 
-std::optional<AttrValue> dtype(const Json& value) {
+// Converts the name of a dtype. Returns nothing for an unknown name.
+std::optional<AttrValue> parse_dtype(const Json& value) {
   if (!value.is_string()) return std::nullopt;
   const auto& name = value.text();
   const DType found = dtype_from_name(name);
@@ -40,18 +41,19 @@ std::optional<AttrValue> dtype(const Json& value) {
   return is_known ? std::optional<AttrValue>(found) : std::nullopt;
 }
 
-std::optional<AttrValue> integers(const Json& value) {
+// Converts a list of whole numbers. Returns nothing if the list has another element.
+std::optional<AttrValue> parse_integers(const Json& value) {
   if (!value.is_array()) return std::nullopt;
   Ints numbers;
   for (const Json& each : value) {
-    if (!each.is_number_integer()) return std::nullopt;  // A formula of sizes.
+    if (!each.is_number_integer()) return std::nullopt;  // Such as a formula of sizes.
     numbers.push_back(each.get<int64_t>());
   }
   return numbers;
 }
 
 // Converts a JSON value to an attribute. Returns nothing if it does not match the attribute's kind.
-std::optional<AttrValue> value_for(const AttrField& field, const Json& value) {
+std::optional<AttrValue> parse_attr_value(const AttrField& field, const Json& value) {
   switch (field.kind) {
     case AttrKind::kInt:
     case AttrKind::kSize:
@@ -61,12 +63,12 @@ std::optional<AttrValue> value_for(const AttrField& field, const Json& value) {
       return value.is_boolean() ? std::optional<AttrValue>(int64_t{value.get<bool>()})
                                 : std::nullopt;
     case AttrKind::kFloat:
-      return real(value);
+      return parse_real(value);
     case AttrKind::kDType:
-      return dtype(value);
+      return parse_dtype(value);
     case AttrKind::kInts:
     case AttrKind::kSizes:
-      return integers(value);
+      return parse_integers(value);
     case AttrKind::kText:
     case AttrKind::kEnum:
       return value.is_string() ? std::optional<AttrValue>(value.text()) : std::nullopt;
@@ -75,8 +77,8 @@ std::optional<AttrValue> value_for(const AttrField& field, const Json& value) {
   }
 }
 
-// Parses a list of ascending indices that are less than `most`.
-std::optional<std::vector<size_t>> places(const Json& list, size_t most) {
+// Parses a list of strictly ascending indices less than `most`. Returns nothing for other JSON.
+std::optional<std::vector<size_t>> parse_ascending_indices(const Json& list, size_t most) {
   std::vector<size_t> found;
   if (!list.is_array()) return std::nullopt;
   for (const Json& each : list) {
@@ -98,7 +100,9 @@ bool is_effect(const OpDef& op) {
   return &op == &control::print() || &op == &control::assert_all();
 }
 
-std::optional<OwnOp> own_op(const ModelFunction& function) {
+// Reads the doc string of a function. Returns nothing if it does not describe a known op whose
+// inputs and outputs match those of the function.
+std::optional<OwnOp> parse_own_op(const ModelFunction& function) {
   constexpr int kMaxDepth = 3;
   constexpr size_t kMaxPlaces = 256;
   const Json text = parse_strict_json(function.doc, kMaxDepth, "the doc string of the function");
@@ -107,8 +111,8 @@ std::optional<OwnOp> own_op(const ModelFunction& function) {
     if (!text.contains(key)) return std::nullopt;
   }
   const OpDef* op = text["op"].is_string() ? find_own(text["op"].text()) : nullptr;
-  const auto inputs = places(text["inputs"], kMaxPlaces);
-  const auto outputs = places(text["outputs"], kMaxPlaces);
+  const auto inputs = parse_ascending_indices(text["inputs"], kMaxPlaces);
+  const auto outputs = parse_ascending_indices(text["outputs"], kMaxPlaces);
   const bool passes_on = op && is_effect(*op) && outputs && outputs->empty();
   const size_t n_outputs = function.graph.outputs.size();
   const bool fits = op && inputs && outputs && inputs->size() == function.graph.inputs.size() &&
@@ -117,8 +121,8 @@ std::optional<OwnOp> own_op(const ModelFunction& function) {
   if (!fits || !text["attributes"].is_object()) return std::nullopt;
   NamedAttrs attrs(*op);
   for (const auto& [name, value] : text["attributes"].items()) {
-    const AttrField* field = find(*op->attrs, name);
-    const auto given = field ? value_for(*field, value) : std::nullopt;
+    const AttrField* field = find_field(*op->attrs, name);
+    const auto given = field ? parse_attr_value(*field, value) : std::nullopt;
     if (!given) return std::nullopt;
     attrs.set(name, *given);
   }
@@ -150,7 +154,7 @@ OwnOps own_ops_of(const Model& model) {
   for (const ModelFunction& function : model.functions) {
     if (function.domain != "tenon" || function.doc.empty()) continue;
     try {
-      if (auto op = own_op(function)) all.emplace(&function, std::move(*op));
+      if (auto op = parse_own_op(function)) all.emplace(&function, std::move(*op));
     } catch (const Error& error) {
       if (error.is_transient()) throw;
       // The doc string is ordinary text, or another version of Tenon wrote it.

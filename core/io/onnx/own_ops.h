@@ -24,12 +24,13 @@ class OwnOp {
         outputs_(std::move(outputs)) {}
 
   const OpDef& op() const { return op_; }
+  // Calls the op with the inputs of the function, and returns the outputs of the function.
   Tensors call(TensorSpan given) const;
 
  private:
   const OpDef& op_;
   NamedAttrs attrs_;
-  std::vector<size_t> inputs_, outputs_;  // Positions in the op's lists.
+  std::vector<size_t> inputs_, outputs_;  // Indices into the op's inputs and outputs.
 };
 
 // The functions of a model that represent Tenon's ops. A function that names an unknown op is not

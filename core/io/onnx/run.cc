@@ -13,17 +13,18 @@
 namespace tenon::onnx {
 namespace {
 
-std::string full_name(const Node& node) {
+// Returns the name of the node's op; for ops outside the ONNX domain, after the domain and a dot.
+std::string qualified_op_name(const Node& node) {
   return node.domain.empty() ? node.op : node.domain + "." + node.op;
 }
 
 // Returns the node's name for messages or, if it has none, its index.
-std::string node_label(const Node& node, size_t place) {
-  return node.name.empty() ? "node " + std::to_string(place) : "node \"" + node.name + "\"";
+std::string node_label(const Node& node, size_t index) {
+  return node.name.empty() ? "node " + std::to_string(index) : "node \"" + node.name + "\"";
 }
 
 // Finds the Tenon op that is equivalent to the node's ONNX op; NULL if there is none.
-const OpDef* find_same(const Node& node) {
+const OpDef* find_equivalent_op(const Node& node) {
   using Table = std::unordered_map<std::string_view, const OpDef*>;
   static const Immortal<Table> made = [] {
     Table ops;
@@ -37,6 +38,7 @@ const OpDef* find_same(const Node& node) {
   return node.domain.empty() && at != table.end() ? at->second : nullptr;
 }
 
+// Converts an attribute of an ONNX node to one of a Tenon op. Throws for kinds that no op accepts.
 AttrValue value_of(const Attribute& attribute) {
   switch (attribute.kind) {
     case AttributeKind::kInt:
@@ -52,7 +54,8 @@ AttrValue value_of(const Attribute& attribute) {
   }
 }
 
-Tensors call_same(const OpDef& op, const NodeCall& call) {
+// Calls the op with the inputs of the node and its attributes, which it finds by name.
+Tensors call_equivalent_op(const OpDef& op, const NodeCall& call) {
   NamedAttrs attrs(op);
   for (const Attribute& attribute : call.node().attributes) {
     require_code(attrs.has(attribute.name), Code::kUnimplemented, "attribute {} is not supported",
@@ -98,7 +101,7 @@ struct Common {
   std::span<const OperatorSet> operator_sets;
   const GivenAttributes* given =
       nullptr;      // Attributes of the calling function node; NULL for none.
-  size_t* n_known;  // Known elements of all results so far.
+  size_t* n_known;  // Number of known elements in all results so far.
 };
 
 // Runs one graph. Releases each value after its last use.
@@ -144,7 +147,7 @@ class Run {
   }
 
   void check_declared(const ValueInfo& value, const TensorType& type) const {
-    if (holds_declared(value, type)) return;
+    if (matches_declaration(value, type)) return;
     const DType dtype = dtype_of_element(value.element);
     const bool is_shape = dtype == DType::kNone || dtype == type.dtype;
     if (!is_shape || all_.settings.declared_shapes == DeclaredShapes::kRequired) {
@@ -182,7 +185,7 @@ class Run {
       }
     } catch (const Error& error) {
       fail_because(error, error.code(), "{} ({}): {}",
-                   {node_label(node, place), full_name(node), error.what()});
+                   {node_label(node, place), qualified_op_name(node), error.what()});
     }
     each_use(node, [&](const std::string& name) {
       if (--uses_[name] == 0) values_.erase(name);
@@ -214,7 +217,7 @@ class Run {
       outputs = call_op(call);
     }
     for (size_t i = outputs.size(); i < node.outputs.size(); ++i) {
-      require_code(!call.wants(i), Code::kUnimplemented,
+      require_code(!call.has_output(i), Code::kUnimplemented,
                    "the node uses output {}, but the op has only {} known outputs", i,
                    outputs.size());
     }
@@ -233,13 +236,13 @@ class Run {
     const Node& node = call.node();
     if (const Adapter adapter = find_adapter(node.domain, node.op)) {
       tensors = adapter(call);
-      call.require_all_known();
+      call.require_all_attrs_read();
     } else {
-      tensors = call_same(*find_same(node), call);
+      tensors = call_equivalent_op(*find_equivalent_op(node), call);
     }
     ModelValues outputs(tensors.begin(), tensors.end());
-    // Known floating-point elements are exact fractions, whereas the tensor holds the op's rounded
-    // result.
+    // Keep the known elements in addition to the tensor. They are exact fractions, whereas the
+    // tensor holds the op's rounded result.
     if (known) outputs[0].known = std::make_shared<const Known>(std::move(*known));
     return outputs;
   }
@@ -291,7 +294,7 @@ class Run {
 
 }  // namespace
 
-Tensors checked_inputs(const Graph& graph, TensorSpan given) {
+Tensors convert_inputs(const Graph& graph, TensorSpan given) {
   require(given.size() == graph.inputs.size(), "the model takes {} inputs, but got {}",
           graph.inputs.size(), given.size());
   Tensors inputs;
@@ -331,7 +334,7 @@ void require_known_ops(const Model& model) {
                list);
 }
 
-std::vector<std::string> ops_of(const Model& model) {
+std::vector<std::string> op_names(const Model& model) {
   std::vector<std::string> ops;
   for (const auto& [op, n] : op_counts(model)) ops.push_back(op);
   return ops;
@@ -339,15 +342,16 @@ std::vector<std::string> ops_of(const Model& model) {
 
 std::map<std::string, size_t> op_counts(const Model& model) {
   std::map<std::string, size_t> counts;
-  each_node(model, [&](const Node& node, size_t) { ++counts[full_name(node)]; });
+  each_node(model, [&](const Node& node, size_t) { ++counts[qualified_op_name(node)]; });
   return counts;
 }
 
 std::vector<UnknownOp> unknown_ops(const Model& model) {
   std::map<std::string, std::vector<std::string>> found;
   each_node(model, [&](const Node& node, size_t place) {
-    if (find_adapter(node.domain, node.op) || find_same(node) || model.find_function(node)) return;
-    found[full_name(node)].push_back(node_label(node, place));
+    if (find_adapter(node.domain, node.op) || find_equivalent_op(node) || model.find_function(node))
+      return;
+    found[qualified_op_name(node)].push_back(node_label(node, place));
   });
   std::vector<UnknownOp> all;
   for (auto& [op, nodes] : found) all.push_back({op, std::move(nodes)});
@@ -370,7 +374,7 @@ Tensors run_onnx(const Model& model, TensorSpan inputs) {
   SmallVector<TensorImpl*, 6> borrowed;
   for (const Tensor& x : inputs) borrowed.push_back(x.get());
   const Scope::OnDevice on_device(scope, common_device(scope, borrowed));
-  return run_model(model, checked_inputs(model.graph, inputs),
+  return run_model(model, convert_inputs(model.graph, inputs),
                    {[&](const TensorData& data) { return upload(scope, scope.device(), data); }});
 }
 

@@ -26,7 +26,7 @@ inline constexpr int64_t kNewestVersion = 27;
 // Returns the names of all ops that a model uses, including its inner graphs and functions, sorted
 // and without duplicates. Ops outside the ONNX domain have their domain as a prefix:
 // com.microsoft.FusedGemm.
-std::vector<std::string> ops_of(const Model& model);
+std::vector<std::string> op_names(const Model& model);
 // Returns the number of nodes for each op of a model.
 std::map<std::string, size_t> op_counts(const Model& model);
 
@@ -63,7 +63,7 @@ Tensors run_model(const Model& model, TensorSpan inputs, const RunSettings& sett
 
 // Converts inline scalars to tensors of the declared dtypes and checks the dtypes of the other
 // inputs. Declared sizes are advisory; each op checks the sizes that it requires.
-Tensors checked_inputs(const Graph& graph, TensorSpan given);
+Tensors convert_inputs(const Graph& graph, TensorSpan given);
 
 // Checks the ops and the inputs of a model, and runs it. It runs on the device of the inputs or,
 // without inputs, on the scope's device.

@@ -45,7 +45,7 @@ constexpr Element kElements[] = {
     {"int4", DType::kNone},
 };
 
-bool is_element(int64_t element) {
+bool is_element_type(int64_t element) {
   return element >= 0 && element < static_cast<int64_t>(std::size(kElements));
 }
 
@@ -62,6 +62,7 @@ struct Fields {
   std::vector<uint64_t> uint64s;
 };
 
+// Returns the type of the tensor. Throws if it has too many axes or an invalid size.
 TensorType checked_type(const std::string& name, const Fields& fields) {
   require_code(fields.dims.size() <= kMaxRank, Code::kUnimplemented,
                "tensor \"{}\" has {} axes, more than the {} that a tensor can have", name,
@@ -77,8 +78,8 @@ TensorType checked_type(const std::string& name, const Fields& fields) {
   return TensorType(dtype, shape);
 }
 
-// Converts values of a field to the tensor's elements. A narrower element is in the low bits of its
-// value.
+// Converts the values of a field to the tensor's elements. An element that is narrower than T is in
+// the low bits of the value.
 template <class T>
 void convert(TensorData& data, const std::vector<T>& values) {
   const auto n = static_cast<size_t>(count(data.type.shape));
@@ -89,6 +90,7 @@ void convert(TensorData& data, const std::vector<T>& values) {
   for (size_t i = 0; i < n; ++i) std::memcpy(data.converted.data() + i * size, &values[i], size);
 }
 
+// Converts the elements from the field that ONNX uses for the tensor's dtype.
 void convert(TensorData& data, const Fields& fields) {
   switch (data.type.dtype) {
     case DType::kF32:
@@ -106,7 +108,7 @@ void convert(TensorData& data, const Fields& fields) {
 }
 
 // Parses a decimal number of bytes, which ONNX stores as text.
-uint64_t number_in(std::string_view text, const WireReader& reader) {
+uint64_t parse_byte_count(std::string_view text, const WireReader& reader) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
@@ -115,6 +117,7 @@ uint64_t number_in(std::string_view text, const WireReader& reader) {
   return value;
 }
 
+// Reads one entry of the field external_data: a key and its value.
 void read_external(WireReader entry, ExternalData& external) {
   std::string key, value;
   while (entry.next()) {
@@ -122,8 +125,8 @@ void read_external(WireReader entry, ExternalData& external) {
     if (entry.number() != 2) continue;
     value = entry.text();
     // Writers always put the key before the value.
-    if (key == "offset") external.offset = number_in(value, entry);
-    if (key == "length") external.length = number_in(value, entry);
+    if (key == "offset") external.offset = parse_byte_count(value, entry);
+    if (key == "length") external.length = parse_byte_count(value, entry);
   }
   if (key == "location") external.location = value;
 }
@@ -131,12 +134,12 @@ void read_external(WireReader entry, ExternalData& external) {
 }  // namespace
 
 DType dtype_of_element(int64_t element) {
-  return is_element(element) ? kElements[element].dtype : DType::kNone;
+  return is_element_type(element) ? kElements[element].dtype : DType::kNone;
 }
 
 std::string name_of_element(int64_t element) {
-  return is_element(element) ? kElements[element].name
-                             : format("element type {}", {FormatArg(element)});
+  return is_element_type(element) ? kElements[element].name
+                                  : format("element type {}", {FormatArg(element)});
 }
 
 uint64_t bytes_of(const TensorType& type) {
@@ -201,11 +204,11 @@ TensorData read_tensor_data(WireReader reader) {
   } else {
     convert(data, fields);
   }
-  if (data.unreadable.empty()) normalise(data);
+  if (data.unreadable.empty()) normalise_bools(data);
   return data;
 }
 
-void normalise(TensorData& data) {
+void normalise_bools(TensorData& data) {
   if (data.type.dtype != DType::kBool) return;
   const auto elements = data.elements();
   std::vector<std::byte> ones(elements.size());

@@ -39,8 +39,9 @@ struct ExternalData {
 struct TensorData {
   std::string name;
   TensorType type;
-  std::string unreadable;  // The reason why it cannot be read; else empty.
+  std::string unreadable;  // Why the elements cannot be read; empty if they can.
   std::optional<ExternalData> external;
+  // Returns the elements: `converted` or, if that is empty, `raw`.
   std::span<const std::byte> elements() const {
     return converted.empty() ? std::as_bytes(std::span(raw)) : std::as_bytes(std::span(converted));
   }
@@ -56,7 +57,7 @@ uint64_t bytes_of(const TensorType& type);
 TensorData read_tensor_data(WireReader fields);
 
 // Sets every nonzero byte of a bool tensor to 1.
-void normalise(TensorData& data);
+void normalise_bools(TensorData& data);
 
 // Uploads the elements to a device. Throws UNIMPLEMENTED with `unreadable` if that is not empty.
 Tensor upload(Scope& scope, Device& device, const TensorData& data);

@@ -122,7 +122,7 @@ class LoopBody {
   }
   const Node* maker(const std::string& name) const { return made_by(source(name)); }
 
-  // Returns a value that is known and loop-invariant; else nothing.
+  // Returns the value of this name if it is loop-invariant and one known integer; else nothing.
   std::optional<Size> number(const std::string& name) const {
     const std::string& value = source(name);
     if (makers_.contains(value)) return std::nullopt;
@@ -164,8 +164,9 @@ class LoopBody {
 };
 
 // Returns the number of iterations of a Loop whose condition is initially true. Returns nothing if
-// sizes do not determine it.
-std::optional<Size> trips_of(const NodeCall& n, const LoopBody& body, bool runs_all) {
+// sizes do not determine it. If `runs_all`, the condition stays true, so that only the trip count
+// limits the loop.
+std::optional<Size> trip_count(const NodeCall& n, const LoopBody& body, bool runs_all) {
   if (n.has(0) && !n.known(0)) return std::nullopt;
   const std::optional<Size> tested = runs_all ? std::nullopt : body.trips();
   if (!n.has(0)) return tested;
@@ -189,7 +190,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
   const LoopBody seen(n, body);
   const bool runs_all = begins_true && seen.is_always_true();
   const std::optional<Size> trips =
-      gathers && begins_true ? trips_of(n, seen, runs_all) : std::nullopt;
+      gathers && begins_true ? trip_count(n, seen, runs_all) : std::nullopt;
   require_code(!gathers || trips, Code::kFailedPrecondition,
                "the number of iterations, which is also the length of the scan outputs, depends on "
                "values, which are unknown while tracing");
@@ -231,7 +232,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
 namespace {
 
 // Moves the axis `from` of x to position `to`.
-Tensor moved(const Tensor& x, int64_t from, int64_t to) {
+Tensor move_axis(const Tensor& x, int64_t from, int64_t to) {
   if (from == to) return x;
   Ints perm;
   for (int64_t i = 0; i < static_cast<int64_t>(x->rank()); ++i) {
@@ -255,7 +256,7 @@ Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inpu
   Tensors scanned;
   for (size_t k = 0; k < n_scanned; ++k) {
     const Tensor& x = inputs.scanned[k];
-    const Tensor first = moved(x, require_axis(axes[k], x->rank(), "scan_input_axes"), 0);
+    const Tensor first = move_axis(x, require_axis(axes[k], x->rank(), "scan_input_axes"), 0);
     scanned.push_back(directions[k] == 1 ? flip(first, {0}) : first);
   }
   const Block step = [&](TensorSpan operands) { return n.run(body, operands); };
@@ -266,7 +267,7 @@ Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inpu
   for (size_t k = 0; k < n_collected; ++k) {
     Tensor& y = results[n_carried + k];
     if (back[k] == 1) y = flip(y, {0});
-    y = moved(y, 0, require_axis(to[k], y->rank(), "scan_output_axes"));
+    y = move_axis(y, 0, require_axis(to[k], y->rank(), "scan_output_axes"));
   }
   return results;
 }

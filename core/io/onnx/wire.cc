@@ -11,7 +11,7 @@ constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
 // Reinterprets the low bits of a word as a value of type T. (libc++ 14 lacks std::bit_cast.)
 template <class T>
-T value_of(uint64_t bits) {
+T from_bits(uint64_t bits) {
   const auto word = static_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>(bits);
   T value;
   static_assert(sizeof value == sizeof word);
@@ -52,7 +52,7 @@ void WireReader::fail_here(std::string_view what) const {
 }
 
 uint64_t WireReader::read_varint() {
-  const uint64_t begin = here();
+  const uint64_t begin = current_offset();
   uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
     require_code(at_ < bytes_.size(), Code::kDataLoss, "byte {}: the data ends inside a number",
@@ -66,7 +66,7 @@ uint64_t WireReader::read_varint() {
 
 uint64_t WireReader::read_fixed(size_t size) {
   require_code(bytes_.size() - at_ >= size, Code::kDataLoss,
-               "byte {}: the data ends inside a number", here());
+               "byte {}: the data ends inside a number", current_offset());
   uint64_t value = 0;
   for (size_t i = 0; i < size; ++i) {
     value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes_[at_++])) << (8 * i);
@@ -76,13 +76,13 @@ uint64_t WireReader::read_fixed(size_t size) {
 
 bool WireReader::next() {
   if (at_ == bytes_.size()) return false;
-  field_at_ = here();
+  field_at_ = current_offset();
   const uint64_t key = read_varint();
   require_code(key >> 3 >= 1 && key >> 3 <= kMaxFieldNumber, Code::kDataLoss,
                "byte {}: {} is not a valid field number", field_at_, key >> 3);
   number_ = static_cast<uint32_t>(key >> 3);
   form_ = static_cast<Form>(key & 7);
-  value_at_ = here();
+  value_at_ = current_offset();
   switch (form_) {
     case Form::kVarint:
       word_ = read_varint();
@@ -98,7 +98,7 @@ bool WireReader::next() {
       require_code(size <= bytes_.size() - at_, Code::kDataLoss,
                    "byte {}: field {} has {} bytes, but only {} bytes remain", field_at_, number_,
                    size, bytes_.size() - at_);
-      value_at_ = here();
+      value_at_ = current_offset();
       run_ = bytes_.substr(at_, size);
       at_ += size;
       return true;
@@ -118,7 +118,7 @@ uint64_t WireReader::uint64() const {
 
 float WireReader::float32() const {
   require_form(Form::kFixed32);
-  return value_of<float>(word_);
+  return from_bits<float>(word_);
 }
 
 std::string_view WireReader::bytes() const {
@@ -144,12 +144,12 @@ void WireReader::append_varints(std::vector<T>& values) const {
 template <class T>
 void WireReader::append_fixed(std::vector<T>& values, Form form) const {
   if (form_ == form) {
-    values.push_back(value_of<T>(word_));
+    values.push_back(from_bits<T>(word_));
     return;
   }
   WireReader packed = message();
   while (packed.at_ < packed.bytes_.size()) {
-    values.push_back(value_of<T>(packed.read_fixed(sizeof(T))));
+    values.push_back(from_bits<T>(packed.read_fixed(sizeof(T))));
   }
 }
 

@@ -28,6 +28,7 @@ class WireReader {
 
   // Advances to the next field. Returns false after the last one.
   bool next();
+  // Returns the number of the current field.
   uint32_t number() const { return number_; }
 
   // Return the value of the current field. Throw if the field has another encoding.
@@ -36,7 +37,8 @@ class WireReader {
   int32_t int32() const { return static_cast<int32_t>(uint64()); }
   float float32() const;
   std::string_view bytes() const;
-  std::string text() const;  // Must be valid UTF-8.
+  std::string text() const;  // Throws unless it is valid UTF-8.
+  // Returns a reader of the current field, whose value is a message.
   WireReader message() const { return WireReader(bytes(), value_at_); }
 
   // Append the values of a repeated field, which is encoded as one packed field or as several
@@ -53,10 +55,15 @@ class WireReader {
  private:
   enum class Form : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-  uint64_t here() const { return offset_ + at_; }
+  uint64_t current_offset() const { return offset_ + at_; }
+  // Reads the next integer, which has a variable length.
   uint64_t read_varint();
+  // Reads the next integer, which has `size` bytes in little-endian order.
   uint64_t read_fixed(size_t size);
+  // Throws unless the current field has this wire type.
   void require_form(Form form) const;
+  // Append the values of the current field: a single value, or all values of a packed field. `form`
+  // is the wire type of a single value.
   template <class T>
   void append_varints(std::vector<T>& values) const;
   template <class T>

@@ -30,7 +30,7 @@ std::string refusal(std::string_view bytes) {
   });
 }
 
-// Returns the error of reading the first field with `ask`; empty if there is none.
+// Calls `ask` on the first field of `bytes`. Returns its error; empty if there is none.
 template <class Ask>
 std::string refusal(std::string_view bytes, const Ask& ask) {
   return refusal_of([&] {

@@ -17,11 +17,13 @@ namespace tenon::onnx {
 
 class WireWriter {
  public:
+  // Appends an integer field.
   WireWriter& number(uint32_t field, uint64_t value) {
     varint(uint64_t{field} << 3);
     varint(value);
     return *this;
   }
+  // Appends a float field.
   WireWriter& real(uint32_t field, float value) {
     varint(uint64_t{field} << 3 | 5);
     uint32_t bits;
@@ -46,6 +48,7 @@ class WireWriter {
   const std::string& bytes() const { return bytes_; }
 
  private:
+  // Appends an integer of variable length: 7 bits in each byte, low bits first.
   void varint(uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);

@@ -26,7 +26,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {x, TensorType(DType::kBool, x.shape), state};  // C4
 }
 
-Tensor kept(const Attrs& attrs, const Tensor& mask, const Tensor& x) {
+// Returns x / (1 - ratio) where the mask is true, and 0 elsewhere.
+Tensor apply_mask(const Attrs& attrs, const Tensor& mask, const Tensor& x) {
   return where(mask, x * (1 / (1 - attrs.ratio)), number(0));
 }
 
@@ -37,12 +38,12 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   }
   const Tensors drawn = random_uniform(state, x->shape(), DType::kF32);
   const Tensor mask = greater_equal(drawn[0], number(attrs.ratio));
-  return {kept(attrs, mask, x), mask, drawn[1]};
+  return {apply_mask(attrs, mask, x), mask, drawn[1]};
 }
 
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& dy = v.cotangent(0);
-  return {attrs.training ? kept(attrs, v.output(1), dy) : dy, Tensor()};
+  return {attrs.training ? apply_mask(attrs, v.output(1), dy) : dy, Tensor()};
 }
 
 Cases<Attrs> cases() {

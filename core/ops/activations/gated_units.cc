@@ -28,6 +28,7 @@ struct Halves {
   Tensor first, second;
 };
 
+// Splits x into two halves along the axis.
 Halves halves_of(const Tensor& x, int64_t axis) {
   const Tensors halves =
       call_op(OpId::k_split, any_attrs(SplitAttrs{.axis = axis, .num_outputs = 2}), {&x, 1});
@@ -58,7 +59,8 @@ Tensors swiglu_vjp(const Attrs& attrs, const VjpArgs& v) {
   return {concat(Tensors{of_first, open * first}, attrs.axis)};
 }
 
-Cases<Attrs> with_shared(Cases<Attrs> cases) {
+// Returns the cases of one op, followed by the cases that both ops share.
+Cases<Attrs> with_shared_cases(Cases<Attrs> cases) {
   return joined(
       std::move(cases),
       {
@@ -74,7 +76,7 @@ Cases<Attrs> with_shared(Cases<Attrs> cases) {
       });
 }
 
-OpDef gated_unit(Definition<Attrs> d) {
+OpDef define_gated_unit(Definition<Attrs> d) {
   d.inputs = {{"x", "the input, split into two halves along axis"}};
   d.outputs = {{"y", "the result, of the type of x with half the size along axis"}};
   d.attrs_doc = {{"axis", "The axis to split; a negative one counts from the end."}};
@@ -87,7 +89,7 @@ OpDef gated_unit(Definition<Attrs> d) {
 }  // namespace
 
 OpDef glu_def() {
-  return gated_unit({
+  return define_gated_unit({
       .name = "glu",
       .summary = "The gated linear unit: the first half of x times the sigmoid of the second half.",
       .formula = "y = first * sigmoid(second), where x = concat(first, second)",
@@ -95,7 +97,7 @@ OpDef glu_def() {
       .decompose = glu_decompose,
       .cases =
           [] {
-            return with_shared({
+            return with_shared_cases({
                 {.name = "example",
                  .inputs = {f32({1, 2, 3, -4})},
                  .expect = {f32({0.9525741268224334, 0.03597241992418312})}},
@@ -110,7 +112,7 @@ OpDef glu_def() {
 }
 
 OpDef swiglu_def() {
-  return gated_unit({
+  return define_gated_unit({
       .name = "swiglu",
       .summary = "The SwiGLU unit: the SiLU of the first half of x times the second half.",
       .formula = "y = silu(first) * second, where x = concat(first, second)",
@@ -120,7 +122,7 @@ OpDef swiglu_def() {
       .decompose = swiglu_decompose,
       .cases =
           [] {
-            return with_shared({
+            return with_shared_cases({
                 {.name = "example",
                  .inputs = {f32({1, 2, 3, -4})},
                  .expect = {f32({2.193175735890015, -7.0463766238230585})}},

@@ -24,28 +24,29 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// The standard normal distribution function P(X <= x). 0.5 * (1 + tanh_form(x)) approximates it.
-Tensor probability(const Tensor& x) { return 0.5 * (1.0 + erf(kSqrtHalf * x)); }
+// The standard normal distribution function P(X <= x).
+Tensor normal_cdf(const Tensor& x) { return 0.5 * (1.0 + erf(kSqrtHalf * x)); }
+// The tanh term of the published approximation: P(X <= x) is about 0.5 * (1 + tanh_form(x)).
 Tensor tanh_form(const Tensor& x) { return tanh(kSqrtTwoOverPi * (x + kCubic * (x * x * x))); }
 
 // Clamps x to [-16, 16], so that no power of x overflows. Outside this range, tanh_form(x) is -1 or
 // 1 in every dtype.
-Tensor near(const Tensor& x) { return clip(x, number(-16), number(16)); }
+Tensor clamp_for_tanh(const Tensor& x) { return clip(x, number(-16), number(16)); }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
-  return {x * (attrs.approximate ? 0.5 * (1.0 + tanh_form(near(x))) : probability(x))};
+  return {x * (attrs.approximate ? 0.5 * (1.0 + tanh_form(clamp_for_tanh(x))) : normal_cdf(x))};
 }
 
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &x = v.input(0), &dy = v.cotangent(0);
   if (attrs.approximate) {
-    const Tensor n = near(x), t = tanh_form(n);
+    const Tensor n = clamp_for_tanh(x), t = tanh_form(n);
     const Tensor inner = kSqrtTwoOverPi * (1.0 + (3 * kCubic) * (n * n));
     return {dy * (0.5 * (1.0 + t) + 0.5 * n * (1.0 - t * t) * inner)};
   }
   const Tensor density = kDensityAtZero * exp(-0.5 * (x * x));
-  return {dy * (probability(x) + x * density)};
+  return {dy * (normal_cdf(x) + x * density)};
 }
 
 Cases<Attrs> cases() {

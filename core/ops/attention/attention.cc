@@ -16,6 +16,7 @@ enum Axis { kBatch, kHeads, kLength, kSize };
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
+// Returns the type of the scores: [batch, heads, queries, keys].
 TensorType scores_type(const TensorType& q, const TensorType& k) {
   return TensorType(q.dtype,
                     {q.shape[kBatch], q.shape[kHeads], q.shape[kLength], k.shape[kLength]});
@@ -49,13 +50,14 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(q.dtype, {q.shape[kBatch], heads, q.shape[kLength], v.shape[kSize]})};  // C8
 }
 
+// Returns the factor of the scores. `size` is the head size.
 double scale_of(const Attrs& attrs, int64_t size) {
   return attrs.scale > 0 ? attrs.scale : 1 / std::sqrt(static_cast<double>(size));
 }
 
 // Stacks the rows of all query heads that use the same key head. Each key head then needs only one
 // matmul.
-Tensor grouped(const Tensor& x, int64_t kv_heads) {
+Tensor stack_grouped_heads(const Tensor& x, int64_t kv_heads) {
   const Dims& shape = x->shape();
   if (shape[kHeads] == kv_heads) return x;
   return reshape(
@@ -68,6 +70,7 @@ struct Bias {
   Tensor hidden;  // True for queries that attend to no key; the key axis has size 1.
 };
 
+// Computes the bias of the mask, which may be an empty tensor, and of causal attention.
 Bias bias_of(const Attrs& attrs, const Tensor& mask, const TensorType& scores) {
   const Tensor none = number(kMinusInfinity);
   Bias bias;
@@ -98,7 +101,7 @@ Bias bias_of(const Attrs& attrs, const Tensor& mask, const TensorType& scores) {
 struct Weights {
   int64_t kv_heads;
   double scale;
-  Tensor q;  // Multiplied by `scale` and passed through grouped().
+  Tensor q;  // Multiplied by `scale` and passed through stack_grouped_heads().
   Tensor k;
   Bias bias;
   Tensor capped;  // tanh(scores / softcap), if softcap is set.
@@ -108,7 +111,7 @@ struct Weights {
     const DType wide = wide_dtype(q_given->type.dtype);
     kv_heads = k_given->shape()[kHeads];
     scale = scale_of(attrs, q_given->shape()[kSize]);
-    q = grouped(to_dtype(q_given, wide) * scale, kv_heads);
+    q = stack_grouped_heads(to_dtype(q_given, wide) * scale, kv_heads);
     k = to_dtype(k_given, wide);
     TensorType type = scores_type(q_given->type, k_given->type);
     type.dtype = wide;
@@ -122,7 +125,7 @@ struct Weights {
   }
 
   // Replaces the rows of queries that attend to no key by zeros. `rows` is y or its cotangent.
-  Tensor shown(const Tensor& rows) const {
+  Tensor zero_hidden_rows(const Tensor& rows) const {
     return bias.hidden ? where(bias.hidden, number(0), rows) : rows;
   }
 };
@@ -132,8 +135,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Dims shape{q.shape[kBatch], q.shape[kHeads], q.shape[kLength], v.shape[kSize]};
   if (count(v.shape) == 0 || count(shape) == 0) return {zeros(TensorType(q.dtype, shape))};
   const Weights w(attrs, in[kQ], in[kK], has(in, kMask) ? in[kMask] : Tensor());
-  const Tensor y = matmul(grouped(w.p, w.kv_heads), to_dtype(in[kV], w.p->type.dtype));
-  return {to_dtype(w.shown(reshape(y, shape)), q.dtype)};
+  const Tensor y = matmul(stack_grouped_heads(w.p, w.kv_heads), to_dtype(in[kV], w.p->type.dtype));
+  return {to_dtype(w.zero_hidden_rows(reshape(y, shape)), q.dtype)};
 }
 
 // Recomputes the attention weights instead of saving them, so that the tape holds only the
@@ -146,8 +149,9 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
 
   const Weights w(attrs, v.input(kQ), v.input(kK), has_mask ? v.input(kMask) : Tensor());
   const DType wide = w.p->type.dtype;
-  const Tensor dy = grouped(w.shown(to_dtype(v.cotangent(0), wide)), w.kv_heads);
-  const Tensor p = grouped(w.p, w.kv_heads);
+  const Tensor dy =
+      stack_grouped_heads(w.zero_hidden_rows(to_dtype(v.cotangent(0), wide)), w.kv_heads);
+  const Tensor p = stack_grouped_heads(w.p, w.kv_heads);
   if (v.needs(kV)) grads[kV] = to_dtype(matmul(p, dy, {.transpose_a = true}), q_type.dtype);
   const bool needs_mask = has_mask && v.needs(kMask);
   if (!v.needs(kQ) && !v.needs(kK) && !needs_mask) return grads;
@@ -158,7 +162,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
     const Tensor each = reshape(ds, w.p->shape());
     grads[kMask] = to_dtype(sum_to(each, v.input_type(kMask)), q_type.dtype);
   }
-  if (w.capped) ds = ds * (1.0 - square(grouped(w.capped, w.kv_heads)));
+  if (w.capped) ds = ds * (1.0 - square(stack_grouped_heads(w.capped, w.kv_heads)));
   if (v.needs(kQ)) {
     const Tensor dq = matmul(ds, w.k) * w.scale;
     grads[kQ] = to_dtype(reshape(dq, q_type.shape), q_type.dtype);

@@ -20,6 +20,7 @@ enum Input { kQuery, kKey, kValue, kWQ, kWK, kWV, kWO, kBQ, kBK, kBV, kBO, kMask
 constexpr const char* kNames[] = {"query", "key", "value", "w_q", "w_k", "w_v",
                                   "w_o",   "b_q", "b_k",   "b_v", "b_o", "attn_mask"};
 
+// Returns the number of key and value heads.
 int64_t kv_heads(const Attrs& attrs) {
   return attrs.kv_num_heads == 0 ? attrs.num_heads : attrs.kv_num_heads;
 }

@@ -25,7 +25,8 @@ HeadSizes sizes_of(const Attrs& attrs, const Dims& x) {
   return {x[0], attrs.num_heads, x[1], x[2] / attrs.num_heads};
 }
 
-int64_t turning(const Attrs& attrs, const HeadSizes& x) {
+// Returns the number of features per head that are rotated.
+int64_t n_rotated(const Attrs& attrs, const HeadSizes& x) {
   return attrs.rotary_embedding_dim == 0 ? x.size : attrs.rotary_embedding_dim;
 }
 
@@ -51,7 +52,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
       "is {} with num_heads {}",
       x, attrs.num_heads);
   const HeadSizes sizes = sizes_of(attrs, x.shape);
-  const int64_t n = turning(attrs, sizes);
+  const int64_t n = n_rotated(attrs, sizes);
   require(n >= 0 && n % 2 == 0 && n <= sizes.size,
           "C3: the number of rotated features must be even and at most the head size, but is {} of "
           "{} for x: {}",
@@ -75,6 +76,7 @@ struct Pairs {
   Tensor first, second, rest;
 };
 
+// Splits the features of x into pairs. The first n features of each head are rotated.
 Pairs pairs_of(const Attrs& attrs, const Tensor& x, int64_t n) {
   const int64_t size = x->shape()[x->rank() - 1];
   const auto part = [&](int64_t start, int64_t end, int64_t step) {
@@ -85,7 +87,8 @@ Pairs pairs_of(const Attrs& attrs, const Tensor& x, int64_t n) {
   return {part(0, n / 2, 1), part(n / 2, n, 1), rest};
 }
 
-Tensor joined(const Attrs& attrs, const Pairs& pairs) {
+// Concatenates the features in their original order; the inverse of pairs_of().
+Tensor join_pairs(const Attrs& attrs, const Pairs& pairs) {
   if (!attrs.interleaved) {
     const Tensor parts[] = {pairs.first, pairs.second, pairs.rest};
     return concat(parts, -1);
@@ -111,10 +114,10 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Tensor x = to_dtype(in[kX], wide);
   if (!has_heads_first) x = reshape(x, {sizes.batch, sizes.length, sizes.heads, sizes.size});
   const Tensor cos = angles(in[kCos]), sin = angles(in[kSin]);
-  const Pairs from = pairs_of(attrs, x, turning(attrs, sizes));
+  const Pairs from = pairs_of(attrs, x, n_rotated(attrs, sizes));
   const Pairs to{from.first * cos - from.second * sin, from.first * sin + from.second * cos,
                  from.rest};
-  return {to_dtype(reshape(joined(attrs, to), type.shape), type.dtype)};
+  return {to_dtype(reshape(join_pairs(attrs, to), type.shape), type.dtype)};
 }
 
 Cases<Attrs> cases() {

@@ -18,7 +18,7 @@ using Attrs = ConvAttrs;
 //   C6  b has one element for each output channel.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &w = in[1];
-  const TensorType y(x.dtype, require_conv(x.shape, w.shape, attrs));
+  const TensorType y(x.dtype, infer_conv_shape(x.shape, w.shape, attrs));
   require_conv_inputs(in, w.shape[0]);
   return {y};
 }

@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(is_floating(x.dtype) && x.dtype == dy.dtype,
           "C1: x and dy must be floating point and of one dtype, but are {} and {}", x, dy);
   const TensorType dw = require_sizes(x.dtype, attrs.shape, "C2");
-  const Dims y = require_conv(x.shape, dw.shape, forward_of(attrs));
+  const Dims y = infer_conv_shape(x.shape, dw.shape, forward_attrs(attrs));
   require(dy.shape == y, "C6: dy must have the shape {} of the result, but is {}", y, dy);
   return {dw};
 }
@@ -29,7 +29,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 // dy), with the cotangent ddw as the filter.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& ddw = v.cotangent(0);
-  const ConvAttrs forward = forward_of(attrs);
+  const ConvAttrs forward = forward_attrs(attrs);
   Tensors grads(2, Tensor());
   if (v.needs(0)) grads[0] = conv_backward_input(v.input(1), ddw, v.input_type(0).shape, forward);
   if (v.needs(1)) grads[1] = conv(v.input(0), ddw, forward);

@@ -21,14 +21,14 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(is_floating(dy.dtype) && dy.dtype == w.dtype,
           "C1: dy and w must be floating point and of one dtype, but are {} and {}", dy, w);
   const TensorType dx = require_sizes(dy.dtype, attrs.shape, "C2");
-  const Dims y = require_conv(dx.shape, w.shape, forward_of(attrs));
+  const Dims y = infer_conv_shape(dx.shape, w.shape, forward_attrs(attrs));
   require(dy.shape == y, "C6: dy must have the shape {} of the result, but is {}", y, dy);
   return {dx};
 }
 
 // Swaps the input and output channels of each group, and reverses the spatial axes. Element w[g *
 // outputs + o, c, k] becomes w'[g * inputs + c, o, -k] for group g.
-Tensor turned(const Tensor& w, int64_t group) {
+Tensor transpose_filter(const Tensor& w, int64_t group) {
   const Dims& shape = w->shape();
   const size_t n = shape.rank() - kSpatial;
   Dims split{group, shape[0] / group, shape[1]}, merged{group * shape[1], shape[0] / group};
@@ -49,9 +49,9 @@ Tensor turned(const Tensor& w, int64_t group) {
   return flip(reshape(transpose(reshape(w, split), perm), merged), spatial);
 }
 
-// The derivative is a convolution of dy, dilated by the strides, with the filter from turned(). The
-// padding is chosen so that the first window ends at the first element of the input, and the last
-// window begins at its last element.
+// The derivative is a convolution of dy, dilated by the strides, with the filter from
+// transpose_filter(). The padding is chosen so that the first window ends at the first element of
+// the input, and the last window begins at its last element.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor &dy = in[0], &w = in[1];
   const Dims shape = to_dims(attrs.shape);
@@ -59,7 +59,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 
   ConvAttrs back{.group = attrs.group};
   Ints pads_end;
-  const Window window = conv_window(w->shape(), forward_of(attrs));
+  const Window window = conv_window(w->shape(), forward_attrs(attrs));
   for (size_t i = 0; i < window.size(); ++i) {
     const WindowAxis& axis = window[i];
     const int64_t last_window = (dy->shape()[kSpatial + i] - 1) * axis.stride;
@@ -71,14 +71,14 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
     pads_end.push_back(last_element + axis.pad_begin - last_window);
   }
   for (const int64_t pad : pads_end) back.pads.push_back(pad);
-  return {conv(dy, turned(w, attrs.group), back)};
+  return {conv(dy, transpose_filter(w, attrs.group), back)};
 }
 
 // The op is linear in dy and in w. Its derivatives are conv (for dy) and conv_backward_filter (for
 // w).
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& ddx = v.cotangent(0);
-  const ConvAttrs forward = forward_of(attrs);
+  const ConvAttrs forward = forward_attrs(attrs);
   Tensors grads(2, Tensor());
   if (v.needs(0)) grads[0] = conv(ddx, v.input(1), forward);
   if (v.needs(1)) grads[1] = conv_backward_filter(ddx, v.input(0), v.input_type(1).shape, forward);

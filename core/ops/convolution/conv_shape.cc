@@ -5,6 +5,7 @@
 namespace tenon {
 namespace {
 
+// Returns values[i], or `otherwise` if the list is empty.
 int64_t value_or(const Ints& values, size_t i, int64_t otherwise) {
   return values.empty() ? otherwise : values[i];
 }
@@ -51,7 +52,7 @@ void require_pads(const Ints& pads, size_t n_axes, int64_t least) {
   }
 }
 
-size_t require_spatial(const Dims& x) {
+size_t count_spatial_axes(const Dims& x) {
   require(x.rank() >= 3 && x.rank() <= 5,
           "C2: x must have a batch, channels, and one to three spatial axes, but its shape is {}",
           x);
@@ -97,8 +98,8 @@ void require_conv_inputs(TypeSpan in, Size output_channels) {
           b);
 }
 
-Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs) {
-  const size_t n = require_spatial(x);
+Dims infer_conv_shape(const Dims& x, const Dims& w, const ConvAttrs& attrs) {
+  const size_t n = count_spatial_axes(x);
   require(w.rank() == x.rank(), "C2: w must have {} axes like x, but its shape is {}", x.rank(), w);
   require_empty_or_positive(attrs.strides, n, "strides");
   require_empty_or_positive(attrs.dilations, n, "dilations");
@@ -125,8 +126,8 @@ Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs) {
   return y;
 }
 
-Dims require_pool(const Dims& x, const PoolAttrs& attrs) {
-  const size_t n = require_spatial(x);
+Dims infer_pool_shape(const Dims& x, const PoolAttrs& attrs) {
+  const size_t n = count_spatial_axes(x);
   require_positive(attrs.kernel_shape, n, "kernel_shape");
   require_empty_or_positive(attrs.strides, n, "strides");
   require_empty_or_positive(attrs.dilations, n, "dilations");
@@ -161,7 +162,7 @@ void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_
   }
 }
 
-ConvBackwardAttrs backward_of(const ConvAttrs& attrs, const Dims& shape) {
+ConvBackwardAttrs backward_attrs(const ConvAttrs& attrs, const Dims& shape) {
   return {.shape = to_sizes(shape),
           .strides = attrs.strides,
           .pads = attrs.pads,
@@ -170,7 +171,7 @@ ConvBackwardAttrs backward_of(const ConvAttrs& attrs, const Dims& shape) {
           .lhs_dilation = attrs.lhs_dilation};
 }
 
-ConvAttrs forward_of(const ConvBackwardAttrs& attrs) {
+ConvAttrs forward_attrs(const ConvBackwardAttrs& attrs) {
   return {.strides = attrs.strides,
           .pads = attrs.pads,
           .dilations = attrs.dilations,
@@ -184,12 +185,12 @@ Tensor conv(const Tensor& x, const Tensor& w, const ConvAttrs& attrs) {
 
 Tensor conv_backward_input(const Tensor& dy, const Tensor& w, const Dims& shape,
                            const ConvAttrs& attrs) {
-  return call1(OpId::k_conv_backward_input, backward_of(attrs, shape), {dy, w});
+  return call1(OpId::k_conv_backward_input, backward_attrs(attrs, shape), {dy, w});
 }
 
 Tensor conv_backward_filter(const Tensor& x, const Tensor& dy, const Dims& shape,
                             const ConvAttrs& attrs) {
-  return call1(OpId::k_conv_backward_filter, backward_of(attrs, shape), {x, dy});
+  return call1(OpId::k_conv_backward_filter, backward_attrs(attrs, shape), {x, dy});
 }
 
 Tensor window_sum(const Tensor& x, const PoolAttrs& attrs) {

@@ -31,13 +31,14 @@ inline constexpr size_t kSpatial = 2;  // Index of the first spatial axis.
 inline constexpr int64_t kMaxWindowExtent = int64_t{1} << 31;
 
 // Returns the number of spatial axes. Throws an error with label C2 unless there are one to three.
-size_t require_spatial(const Dims& x);
+size_t count_spatial_axes(const Dims& x);
 
-// Check attribute lists and throw errors with label C3. require_positive: one positive value for
-// each spatial axis. require_empty_or_positive: the same, or an empty list. require_pads: an empty
-// list, or two values of at least `least` for each axis.
+// Requires one positive value for each spatial axis. Errors have the label C3.
 void require_positive(const Ints& values, size_t n_axes, const char* name);
+// As require_positive(), but also accepts an empty list.
 void require_empty_or_positive(const Ints& values, size_t n_axes, const char* name);
+// Requires an empty list, or two values of at least `least` for each spatial axis. Errors have the
+// label C3.
 void require_pads(const Ints& pads, size_t n_axes, int64_t least);
 
 // Requires x, w and, if given, b to be floating point and of one dtype (C1), and b to have one
@@ -46,23 +47,24 @@ void require_conv_inputs(TypeSpan in, Size output_channels);
 
 // Returns the shape of the result of conv. Checks constraints C2 to C5 of conv.cc. The three
 // convolution ops call it from `infer`.
-Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs);
+Dims infer_conv_shape(const Dims& x, const Dims& w, const ConvAttrs& attrs);
 
 // Returns the shape of the result of a pooling op. Checks constraints C2 to C4 of max_pool.cc.
-Dims require_pool(const Dims& x, const PoolAttrs& attrs);
+Dims infer_pool_shape(const Dims& x, const PoolAttrs& attrs);
 
 // Requires every window to contain at least one element of x, so that none consists only of
 // padding.
 void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_view label);
 
-// Return the window of a call whose attributes require_conv() or require_pool() has accepted.
+// Return the window of a call whose attributes infer_conv_shape() or infer_pool_shape() has
+// accepted.
 Window conv_window(const Dims& w, const ConvAttrs& attrs);
 Window pool_window(const PoolAttrs& attrs);
 
 // Convert the attributes of conv to those of conv_backward_input and conv_backward_filter, and
 // back.
-ConvBackwardAttrs backward_of(const ConvAttrs& attrs, const Dims& shape);
-ConvAttrs forward_of(const ConvBackwardAttrs& attrs);
+ConvBackwardAttrs backward_attrs(const ConvAttrs& attrs, const Dims& shape);
+ConvAttrs forward_attrs(const ConvBackwardAttrs& attrs);
 
 // ---- calls
 
@@ -74,6 +76,7 @@ Tensor conv_backward_input(const Tensor& dy, const Tensor& w, const Dims& shape,
 Tensor conv_backward_filter(const Tensor& x, const Tensor& dy, const Dims& shape,
                             const ConvAttrs& attrs);
 
+// Sums the elements of each window.
 Tensor window_sum(const Tensor& x, const PoolAttrs& attrs);
 // The transpose of window_sum: adds each element of dy to all elements of its window.
 Tensor window_spread(const Tensor& dy, const Dims& shape, const PoolAttrs& attrs);

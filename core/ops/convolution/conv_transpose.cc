@@ -16,12 +16,13 @@ struct Attrs {
   TENON_ATTRS(strides, pads, dilations, group, output_padding, output_shape)
 };
 
-// The shape of the result, and the attributes of the convolution whose gradient this op is.
+// The shape of the result, and the attributes with which conv_backward_input computes it.
 struct Plan {
   Dims shape;
   ConvAttrs back;
 };
 
+// Requires an empty list, or a size from 0 to 2^31 for each spatial axis.
 void require_sizes_of_axes(const Ints& values, size_t n_axes, const char* name) {
   require(values.empty() || values.size() == n_axes,
           "C3: {} must have one value for each of {} spatial axes, not {}", name, n_axes,
@@ -44,7 +45,7 @@ void require_sizes_of_axes(const Ints& values, size_t n_axes, const char* name) 
 //   C7  pads and output_shape are not given together.
 //   C8  pads crop at most the whole result, and the result fits.
 Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
-  const size_t n = require_spatial(x.shape);
+  const size_t n = count_spatial_axes(x.shape);
   require(w.rank() == x.rank(), "C2: w must have {} axes like x, but its shape is {}", x.rank(),
           w.shape);
   require_empty_or_positive(attrs.strides, n, "strides");

@@ -14,7 +14,7 @@ struct Attrs {
 };
 
 // Returns the attributes of the equivalent conv, which has one group per channel.
-ConvAttrs grouped(const Attrs& attrs, const TensorType& x) {
+ConvAttrs equivalent_conv(const Attrs& attrs, const TensorType& x) {
   require(x.rank() > kSpatial && x.shape[1] >= 1,
           "C2: x must have channels and spatial axes, but is {}", x);
   return {.strides = attrs.strides,
@@ -33,13 +33,13 @@ ConvAttrs grouped(const Attrs& attrs, const TensorType& x) {
 //   C6  b has one element for each filter.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &w = in[1];
-  const TensorType y(x.dtype, require_conv(x.shape, w.shape, grouped(attrs, x)));
+  const TensorType y(x.dtype, infer_conv_shape(x.shape, w.shape, equivalent_conv(attrs, x)));
   require_conv_inputs(in, w.shape[0]);
   return {y};
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const ConvAttrs conv = grouped(attrs, in[0]->type);
+  const ConvAttrs conv = equivalent_conv(attrs, in[0]->type);
   return call_op(OpId::k_conv, any_attrs(conv), in);
 }
 

@@ -24,8 +24,9 @@ struct BackAttrs {
   TENON_ATTRS(image_shape, kernel_shape, strides, pads, dilations)
 };
 
+// Returns the attributes of a pooling op with the same windows.
 template <class A>
-PoolAttrs windows(const A& attrs) {
+PoolAttrs pool_attrs(const A& attrs) {
   return {.kernel_shape = attrs.kernel_shape,
           .strides = attrs.strides,
           .pads = attrs.pads,
@@ -42,7 +43,7 @@ struct Geometry {
 };
 
 Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
-  const Dims out = require_pool(image, attrs);
+  const Dims out = infer_pool_shape(image, attrs);
   const Window window = pool_window(attrs);
   Geometry g{.pads = Sizes(2 * image.rank(), 0)};
   for (size_t i = 0; i < window.size(); ++i) {
@@ -61,9 +62,9 @@ Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
   return g;
 }
 
-// Returns a tensor [taps, columns]: for element k of window l, its row-major index in the padded
-// plane.
-Tensor places(const Geometry& g, const PoolAttrs& attrs) {
+// Returns a tensor [taps, columns]. Entry (k, l) is the row-major index, in one channel of the
+// padded image, of element k of window l.
+Tensor padded_indices(const Geometry& g, const PoolAttrs& attrs) {
   const Window window = pool_window(attrs);
   const size_t n = window.size();
   const auto steps = [&](size_t at, Size size, int64_t step) {
@@ -92,7 +93,7 @@ Tensor places(const Geometry& g, const PoolAttrs& attrs) {
 //   C4  the window fits into each padded axis.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
-  const Geometry g = geometry_of(x.shape, windows(attrs));
+  const Geometry g = geometry_of(x.shape, pool_attrs(attrs));
   const TensorType y(x.dtype, {x.shape[0], x.shape[1] * g.taps, g.columns});
   check_size(y);
   return {y};
@@ -100,9 +101,10 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Dims& x = in[0]->shape();
-  const Geometry g = geometry_of(x, windows(attrs));
+  const Geometry g = geometry_of(x, pool_attrs(attrs));
   const Tensor planes = reshape(pad(in[0], g.pads), {x[0], x[1], count(g.padded)});
-  return {reshape(gather(planes, places(g, windows(attrs)), 2), {x[0], x[1] * g.taps, g.columns})};
+  return {reshape(gather(planes, padded_indices(g, pool_attrs(attrs)), 2),
+                  {x[0], x[1] * g.taps, g.columns})};
 }
 
 // ---- col2im
@@ -116,13 +118,13 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 //   C4  the window fits into each padded axis.
 //   C5  x has a batch axis, an axis of channels times elements of a window, and an axis with one
 //       column for each window.
-TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
+TensorType image_type(const BackAttrs& attrs, const TensorType& x) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(x.rank() == 3, "C5: x must have a batch, elements of windows and columns, but is {}", x);
   const TensorType sizes = require_sizes(x.dtype, attrs.image_shape, "C2");
   TensorType image(x.dtype, {x.shape[0], 1});
   for (const Size size : sizes.shape) image.shape.push_back(size);
-  const Geometry g = geometry_of(image.shape, windows(attrs));
+  const Geometry g = geometry_of(image.shape, pool_attrs(attrs));
   require(x.shape[1] % g.taps == 0 && x.shape[2] == g.columns,
           "C5: x must have {} columns and a multiple of {} rows, but is {}", g.columns, g.taps, x);
   image.shape[1] = x.shape[1] / g.taps;
@@ -130,20 +132,20 @@ TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
   return image;
 }
 
-TensorTypes back_infer(const BackAttrs& attrs, TypeSpan in) { return {image_of(attrs, in[0])}; }
+TensorTypes col2im_infer(const BackAttrs& attrs, TypeSpan in) { return {image_type(attrs, in[0])}; }
 
 // Adds the columns of all planes (batch * channels) by one scatter_nd. Each row of the updates
-// holds the same image position in every plane.
-Tensors back_decompose(const BackAttrs& attrs, TensorSpan in) {
-  const Dims image = image_of(attrs, in[0]->type).shape;
-  const Geometry g = geometry_of(image, windows(attrs));
+// holds the values for one position of the image, one value for each plane.
+Tensors col2im_decompose(const BackAttrs& attrs, TensorSpan in) {
+  const Dims image = image_type(attrs, in[0]->type).shape;
+  const Geometry g = geometry_of(image, pool_attrs(attrs));
   const Size planes = image[0] * image[1], n = g.taps * g.columns;
   Dims padded{image[0], image[1]};
   Sizes crop = g.pads;
   for (const Size size : g.padded) padded.push_back(size);
   for (Size& size : crop) size = -size;
   return {in_wide(in[0], [&](const Tensor& x) {
-    const Tensor rows = reshape(places(g, windows(attrs)), {n, 1});
+    const Tensor rows = reshape(padded_indices(g, pool_attrs(attrs)), {n, 1});
     const Tensor nothing = zeros(TensorType(x->type.dtype, {count(g.padded), planes}));
     const Tensor sums =
         scatter_nd(nothing, rows, transpose(reshape(x, {planes, n})), ScatterReduction::kAdd);
@@ -197,7 +199,7 @@ Cases<Attrs> cases() {
   };
 }
 
-Cases<BackAttrs> back_cases() {
+Cases<BackAttrs> col2im_cases() {
   const CaseTensor columns = f32({1, 2, 3}, {1, 2, 3, 10, 20, 30});
   return {
       {.name = "example",
@@ -313,9 +315,9 @@ OpDef col2im_def() {
                     {"strides", kStridesDoc},
                     {"pads", kPadsDoc},
                     {"dilations", kDilationsDoc}},
-      .infer = back_infer,
-      .decompose = back_decompose,
-      .cases = back_cases,
+      .infer = col2im_infer,
+      .decompose = col2im_decompose,
+      .cases = col2im_cases,
       .numeric = Numeric::kAccumulation,
       .onnx = "Col2Im",
   });

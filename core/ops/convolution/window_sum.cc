@@ -17,7 +17,7 @@ using Attrs = PoolAttrs;
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
-  return {TensorType(x.dtype, require_pool(x.shape, attrs))};
+  return {TensorType(x.dtype, infer_pool_shape(x.shape, attrs))};
 }
 
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {

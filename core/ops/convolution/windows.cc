@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan) {
 }
 
 // Computes a0 - a1 cos(t) + a2 cos(2t), where t runs from 0 to 2 pi.
-Tensors cosines(const Attrs& attrs, double a0, double a1, double a2) {
+Tensors cosine_window(const Attrs& attrs, double a0, double a1, double a2) {
   const int64_t period = attrs.periodic ? attrs.size : attrs.size - 1;
   const TensorType type(wide_dtype(attrs.dtype), {attrs.size});
   if (period < 1) return {cast(ones(type), attrs.dtype)};
@@ -34,13 +34,13 @@ Tensors cosines(const Attrs& attrs, double a0, double a1, double a2) {
   return {cast(y, attrs.dtype)};
 }
 
-Tensors hann(const Attrs& attrs, TensorSpan) { return cosines(attrs, 0.5, 0.5, 0); }
+Tensors hann(const Attrs& attrs, TensorSpan) { return cosine_window(attrs, 0.5, 0.5, 0); }
 Tensors hamming(const Attrs& attrs, TensorSpan) {
-  return cosines(attrs, 25.0 / 46, 1 - 25.0 / 46, 0);
+  return cosine_window(attrs, 25.0 / 46, 1 - 25.0 / 46, 0);
 }
-Tensors blackman(const Attrs& attrs, TensorSpan) { return cosines(attrs, 0.42, 0.5, 0.08); }
+Tensors blackman(const Attrs& attrs, TensorSpan) { return cosine_window(attrs, 0.42, 0.5, 0.08); }
 
-// `periodic` are the expected values for a periodic window of size 4, `symmetric` those for a
+// `periodic` holds the expected values of a periodic window of size 4, and `symmetric` those of a
 // symmetric window of size 5.
 Cases<Attrs> cases(std::initializer_list<double> periodic,
                    std::initializer_list<double> symmetric) {

@@ -15,6 +15,7 @@ struct Attrs {
   TENON_ATTRS(rows, columns, k, dtype)
 };
 
+// Returns the number of columns, which defaults to the number of rows.
 int64_t columns_of(const Attrs& attrs) { return attrs.columns == -1 ? attrs.rows : attrs.columns; }
 
 // Constraints.

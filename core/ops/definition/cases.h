@@ -128,6 +128,7 @@ class Cases : public AnyCases {
   }
 };
 
+// Returns `cases`, followed by `more`.
 template <class A>
 Cases<A> joined(Cases<A> cases, const std::type_identity_t<Cases<A>>& more) {
   cases.append(more);
@@ -163,8 +164,10 @@ TENON_CASE_TENSOR(f64, DType::kF64)
 
 // A tensor of values drawn uniformly from [low, high); the default is float32 in [-1, 1).
 CaseTensor uniform(const Dims& shape, double low = -1, double high = 1, DType dtype = DType::kF32);
+// Inline scalars: a floating-point number and an integer.
 CaseTensor scalar(double value);
 CaseTensor scalar_int(double value);
+// An optional input that is not passed.
 CaseTensor absent();
 
 }  // namespace ops

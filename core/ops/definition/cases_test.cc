@@ -34,8 +34,9 @@ struct Bounds {
   double rtol = 0, atol = 0;
 };
 
-// The tolerance for an op's results. Coarser than the accuracy classes of NUMERICS.md, which the
-// conformance kit checks in ulp: these tests detect bugs, not losses of precision.
+// Returns the tolerances for an op's results. These tests detect bugs, not losses of precision, so
+// the tolerances are coarser than the accuracy classes of NUMERICS.md, which the conformance kit
+// checks in ulp.
 Bounds bounds_of(const OpDef& op, const AnyCase& c, DType dtype) {
   Bounds bounds;
   if (is_floating(dtype)) {
@@ -239,7 +240,7 @@ std::vector<Param> params(const char* device) {
   return result;
 }
 
-// Whether the op accepts no half types. Such an op has a case with this name.
+// Whether the op refuses half types. Such an op has a case that is named half_types_are_refused.
 bool refuses_half_types(const OpDef& op) {
   for (const AnyCase& c : op.cases(op)) {
     if (c.name == "half_types_are_refused") return true;

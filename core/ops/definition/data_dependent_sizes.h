@@ -15,8 +15,10 @@
 
 namespace tenon::ops {
 
+// Whether the attribute `size` is given, which means that it is not -1.
 inline bool has_size(Size size) { return !identical(size, -1); }
 
+// Requires the attribute `size` to be -1 or not negative. Error messages begin with `label`.
 inline void require_size(Size size, std::string_view label) {
   require(!has_size(size) || size >= 0, "{}: size must be -1 or not negative, but is {}", label,
           size);

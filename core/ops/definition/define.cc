@@ -15,6 +15,7 @@ OpDef::~OpDef() = default;
 
 namespace ops::detail {
 
+// Sets the bit masks of saved inputs and outputs. `inputs` and `outputs` are the masks for kSome.
 static void set_saves(OpDef& op, Saves saves, uint64_t inputs, uint64_t outputs) {
   constexpr uint64_t kAllBits = ~uint64_t{0};
   op.saves = saves;
@@ -43,6 +44,7 @@ static void set_saves(OpDef& op, Saves saves, uint64_t inputs, uint64_t outputs)
   }
 }
 
+// Sets the number of required and of possible inputs, and which are optional or variadic.
 static void set_inputs(OpDef& op, const std::vector<InputDef>& inputs) {
   for (const InputDef& input : inputs) {
     if (input.kind == InputKind::kOptional) {

@@ -8,6 +8,7 @@
 namespace tenon::ops {
 namespace detail {
 
+// Restores the type of attributes that were passed as a pointer to void.
 template <class A>
 const A& as(const void* attrs) {
   if constexpr (std::is_empty_v<A>) {
@@ -18,6 +19,7 @@ const A& as(const void* attrs) {
   }
 }
 
+// Erases the type of a function pointer.
 template <class Function>
 void (*erase(Function function))() {
   return reinterpret_cast<void (*)()>(function);
@@ -35,6 +37,7 @@ struct Untyped {
   uint64_t saved_inputs, saved_outputs;
   const std::vector<InputDef>& inputs;
 };
+// Copies the fields to the OpDef.
 void set(OpDef& op, const Untyped& d);
 
 #if defined(TENON_WITH_DOCS)
@@ -46,6 +49,7 @@ struct UntypedDoc {
   bool sparse_output;
   Version since;
 };
+// Copies the documentation to the OpDef.
 void set(OpDef& op, const UntypedDoc& d);
 #endif
 

@@ -3,14 +3,15 @@
 namespace tenon::ops {
 namespace {
 
-Tensor typed(DType dtype, const ExpansionOperand& a) {
+// Returns the operand as a tensor of `dtype`. A constant becomes a tensor of rank 0.
+Tensor to_typed_tensor(DType dtype, const ExpansionOperand& a) {
   return a.tensor()->type.weak ? fill(a.tensor(), {}, dtype) : a.tensor();
 }
 
 // Returns `a` as an operand of a binary op. A constant stays a weak scalar if `other` is a tensor,
-// whose dtype it adopts. If both are constants, it becomes a tensor of `dtype`.
-Tensor beside(DType dtype, const ExpansionOperand& a, const ExpansionOperand& other) {
-  return other.tensor()->type.weak ? typed(dtype, a) : a.tensor();
+// whose dtype it adopts. If both are constants, `a` becomes a tensor of `dtype`.
+Tensor binary_operand(DType dtype, const ExpansionOperand& a, const ExpansionOperand& other) {
+  return other.tensor()->type.weak ? to_typed_tensor(dtype, a) : a.tensor();
 }
 
 }  // namespace
@@ -21,25 +22,25 @@ ExpansionOperand& ExpansionOperand::operator=(const ExpansionOperand& other) = d
 ExpansionOperand::~ExpansionOperand() = default;
 
 Tensor expansion_unary(OpId op, DType dtype, const ExpansionOperand& a) {
-  return call1(op, NoAttrs{}, {typed(dtype, a)});
+  return call1(op, NoAttrs{}, {to_typed_tensor(dtype, a)});
 }
 
 Tensor expansion_binary(OpId op, DType dtype, const ExpansionOperand& a,
                         const ExpansionOperand& b) {
-  return call1(op, NoAttrs{}, {beside(dtype, a, b), b.tensor()});
+  return call1(op, NoAttrs{}, {binary_operand(dtype, a, b), b.tensor()});
 }
 
 Tensor expansion_where(DType dtype, const ExpansionOperand& condition, const ExpansionOperand& a,
                        const ExpansionOperand& b) {
-  return where(condition.tensor(), beside(dtype, a, b), b.tensor());
+  return where(condition.tensor(), binary_operand(dtype, a, b), b.tensor());
 }
 
 Tensor expansion_bitcast(DType dtype, const ExpansionOperand& a, DType to) {
-  return bitcast(typed(dtype, a), to);
+  return bitcast(to_typed_tensor(dtype, a), to);
 }
 
 Tensor expansion_cast(DType dtype, const ExpansionOperand& a, DType to) {
-  return cast(typed(dtype, a), to);
+  return cast(to_typed_tensor(dtype, a), to);
 }
 
 }  // namespace tenon::ops

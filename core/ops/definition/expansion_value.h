@@ -1,6 +1,6 @@
 // The value type that evaluates expansions over tensors: each instruction calls one op. Devices
-// without kernels for transcendental ops run them in this form. A tracer records them as
-// arithmetic.
+// without kernels for transcendental ops run these calls instead. A tracer records them as
+// arithmetic ops.
 
 #pragma once
 

@@ -215,6 +215,7 @@ Tensors call_op(OpId id, AnyAttrs attrs, TensorSpan inputs);
 // Calls an op with one output and returns that output.
 Tensor call_single(OpId id, AnyAttrs attrs, TensorSpan inputs);
 
+// As call_single(), but takes the attribute struct itself.
 template <class A>
 Tensor call1(OpId id, const A& attrs, std::initializer_list<Tensor> inputs) {
   return call_single(id, any_attrs(attrs), {inputs.begin(), inputs.size()});

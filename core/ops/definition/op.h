@@ -86,7 +86,8 @@ class VjpArgs {
   // The gradient of output i; zeros if there is none.
   virtual const Tensor& cotangent(size_t i) const = 0;
   virtual bool has_cotangent(size_t i) const = 0;
-  virtual bool needs(size_t input) const = 0;  // Whether the gradient of this input is used.
+  // Whether the gradient of this input is used.
+  virtual bool needs(size_t input) const = 0;
   virtual size_t n_inputs() const = 0;
   virtual size_t n_outputs() const = 0;
 
@@ -196,7 +197,7 @@ struct OpDef {
   // immediately.
   Tensors (*run)(Scope& scope, const Call& call) = nullptr;
   // For ops that hold graphs: runs the op and returns its derivative. Saves the residuals that the
-  // backward pass needs for the inputs that are true in `by`.
+  // backward pass needs for the gradients of those inputs i for which by[i] is true.
   Linearized (*linearize)(Scope& scope, const Call& call, const std::vector<bool>& by) = nullptr;
 
   // For ops with effects: the variant of the op that takes an order token as its first input and

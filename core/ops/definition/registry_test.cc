@@ -28,7 +28,7 @@ class Fields final : public AttrVisitor {
   }
   void on_string(std::string_view name, std::string_view v) override { add(name, std::string(v)); }
   std::vector<std::pair<std::string, std::string>> all;
-  // For each enumeration, its number of values.
+  // The number of values of each enumeration.
   std::vector<std::pair<std::string, size_t>> n_values;
 
  private:
@@ -97,8 +97,8 @@ TEST(Registry, HasCasesForEveryAttributeAndForSuccessAndFailure) {
   }
 }
 
-// A composite's decomposition computes its own expected results on `ref`, so it proves nothing.
-// Cases with literal expected values do; tools/expectations records their sources.
+// A composite is compared with its own decomposition on `ref`, which cannot detect a wrong formula.
+// Literal expected values can; tools/expectations records their sources.
 TEST(Registry, HasLiteralExpectationsForEveryAttributeOfAComposite) {
   for (const OpDef& op : all_ops()) {
     if (!op.decompose) continue;

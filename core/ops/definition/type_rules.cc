@@ -12,12 +12,15 @@ Dims broadcast(TypeSpan in) {
   return shape;
 }
 
-TensorTypes same(TypeSpan in, bool ok, std::string_view wanted) {
+// Infers an output with the dtype of the inputs. `ok`: whether the op accepts that dtype; if not,
+// the error says that it must be `wanted`.
+TensorTypes infer_same(TypeSpan in, bool ok, std::string_view wanted) {
   require(ok, "C1: the input must be {}, but is {}", wanted, in[0].dtype);
   return {TensorType(in[0].dtype, broadcast(in))};
 }
 
-TensorTypes to_bool(TypeSpan in, bool ok, std::string_view wanted) {
+// As above, but infers a bool output.
+TensorTypes infer_to_bool(TypeSpan in, bool ok, std::string_view wanted) {
   require(ok, "C1: the input must be {}, but is {}", wanted, in[0].dtype);
   return {TensorType(DType::kBool, broadcast(in))};
 }
@@ -39,36 +42,38 @@ OpDef define_binary(Definition<NoAttrs> d) {
   return define(d);
 }
 
-TensorTypes infer_any(const NoAttrs&, TypeSpan in) { return same(in, true, "any"); }
+TensorTypes infer_any(const NoAttrs&, TypeSpan in) { return infer_same(in, true, "any"); }
 
 TensorTypes infer_numeric(const NoAttrs&, TypeSpan in) {
-  return same(in, is_numeric(in[0].dtype), "numeric");
+  return infer_same(in, is_numeric(in[0].dtype), "numeric");
 }
 
 TensorTypes infer_floating(const NoAttrs&, TypeSpan in) {
-  return same(in, is_floating(in[0].dtype), "floating point");
+  return infer_same(in, is_floating(in[0].dtype), "floating point");
 }
 
 TensorTypes infer_integer(const NoAttrs&, TypeSpan in) {
-  return same(in, is_integer(in[0].dtype), "an integer");
+  return infer_same(in, is_integer(in[0].dtype), "an integer");
 }
 
 TensorTypes infer_integer_or_bool(const NoAttrs&, TypeSpan in) {
-  return same(in, !is_floating(in[0].dtype), "an integer or bool");
+  return infer_same(in, !is_floating(in[0].dtype), "an integer or bool");
 }
 
 TensorTypes infer_bool(const NoAttrs&, TypeSpan in) {
-  return same(in, in[0].dtype == DType::kBool, "bool");
+  return infer_same(in, in[0].dtype == DType::kBool, "bool");
 }
 
 TensorTypes infer_floating_to_bool(const NoAttrs&, TypeSpan in) {
-  return to_bool(in, is_floating(in[0].dtype), "floating point");
+  return infer_to_bool(in, is_floating(in[0].dtype), "floating point");
 }
 
 TensorTypes infer_numeric_to_bool(const NoAttrs&, TypeSpan in) {
-  return to_bool(in, is_numeric(in[0].dtype), "numeric");
+  return infer_to_bool(in, is_numeric(in[0].dtype), "numeric");
 }
 
-TensorTypes infer_any_to_bool(const NoAttrs&, TypeSpan in) { return to_bool(in, true, "any"); }
+TensorTypes infer_any_to_bool(const NoAttrs&, TypeSpan in) {
+  return infer_to_bool(in, true, "any");
+}
 
 }  // namespace tenon::ops

@@ -28,7 +28,7 @@ Tensor only_where(const Tensor& condition, const Tensor& g) {
   return where(condition, g, number(0));
 }
 
-// The selected input gets the cotangent. Where the inputs are equal, each gets half of it.
+// The input for which `wins` is true gets the cotangent; equal inputs get half of it each.
 Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const Tensor&)) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
   const Tensor tied = only_where(equal(a, b), 0.5 * g);
@@ -36,8 +36,8 @@ Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const 
       v, [&] { return where(wins(a, b), g, tied); }, [&] { return where(wins(b, a), g, tied); });
 }
 
-// Replaces operands with an undefined power or logarithm, to avoid 0 * infinity. By convention,
-// d(0^0)/da is 0, and the derivative with respect to b is 0 where a <= 0.
+// Replaces operands with an undefined power or logarithm by 1. By convention, d(0^0)/da is 0, and
+// the derivative with respect to b is 0 where a <= 0.
 Tensors pow_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
   return gradients(

@@ -15,7 +15,7 @@ namespace {
 
 using None = NoAttrs;
 
-OpDef comparison(Definition<NoAttrs> d) {
+OpDef define_comparison(Definition<NoAttrs> d) {
   d.sparse_output = true;
   d.no_gradient = "its result is bool";
   return define_binary(std::move(d));
@@ -49,6 +49,7 @@ Cases<None> comparison_cases(double smaller, double same, double larger, double 
   };
 }
 
+// Cases of an ordering such as less, which is false for NaN and refuses bool.
 Cases<None> order_cases(double smaller, double same, double larger) {
   Cases<None> cases = comparison_cases(smaller, same, larger, 0);
   cases.push_back(
@@ -56,6 +57,7 @@ Cases<None> order_cases(double smaller, double same, double larger) {
   return cases;
 }
 
+// Cases of equal and not_equal. `same` is the result for equal operands: 1 or 0.
 Cases<None> equality_cases(double same) {
   const double differs = 1 - same;
   Cases<None> cases = comparison_cases(differs, same, differs, differs);
@@ -68,7 +70,7 @@ Cases<None> equality_cases(double same) {
 }  // namespace
 
 OpDef equal_def() {
-  return comparison({
+  return define_comparison({
       .name = "equal",
       .summary = "Whether a equals b, element by element.",
       .formula = "y = a == b",
@@ -79,7 +81,7 @@ OpDef equal_def() {
 }
 
 OpDef not_equal_def() {
-  return comparison({
+  return define_comparison({
       .name = "not_equal",
       .summary = "Whether a differs from b, element by element.",
       .formula = "y = a != b",
@@ -89,7 +91,7 @@ OpDef not_equal_def() {
 }
 
 OpDef less_def() {
-  return comparison({
+  return define_comparison({
       .name = "less",
       .summary = "Whether a is less than b, element by element.",
       .formula = "y = a < b",
@@ -100,7 +102,7 @@ OpDef less_def() {
 }
 
 OpDef less_equal_def() {
-  return comparison({
+  return define_comparison({
       .name = "less_equal",
       .summary = "Whether a is less than or equal to b, element by element.",
       .formula = "y = a <= b",
@@ -111,7 +113,7 @@ OpDef less_equal_def() {
 }
 
 OpDef greater_def() {
-  return comparison({
+  return define_comparison({
       .name = "greater",
       .summary = "Whether a is greater than b, element by element.",
       .formula = "y = a > b",
@@ -122,7 +124,7 @@ OpDef greater_def() {
 }
 
 OpDef greater_equal_def() {
-  return comparison({
+  return define_comparison({
       .name = "greater_equal",
       .summary = "Whether a is greater than or equal to b, element by element.",
       .formula = "y = a >= b",

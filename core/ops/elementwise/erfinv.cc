@@ -15,6 +15,7 @@ constexpr double kPi = 3.14159265358979323846;
 constexpr double kHalfSqrtPi = 0.886226925452758013649;
 constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 
+// Evaluates a polynomial in t by Horner's rule. `first` is the coefficient of the highest power.
 Tensor horner(const Tensor& t, double first, std::initializer_list<double> rest) {
   Tensor y = fill(number(first), Dims{}, t->type.dtype);
   for (const double c : rest) y = y * t + c;
@@ -40,7 +41,7 @@ Tensor initial_estimate(const Tensor& x) {
 
 // Improves y by one step of Halley's method, which triples the number of correct digits. For |x| >=
 // 0.5 it solves erfc(|y|) = 1 - |x| instead of erf(y) = x, because 1 - |x| is exact near |x| = 1.
-Tensor refined(const Tensor& x, const Tensor& y) {
+Tensor refine_by_halley(const Tensor& x, const Tensor& y) {
   const Tensor tail = 1.0 - abs(x) - call1(OpId::k_erfc, NoAttrs{}, {abs(y)});
   const Tensor rest = where(less(abs(x), number(0.5)), erf(y) - x, tail * sign(y));
   const Tensor step = rest / (kTwoOverSqrtPi * exp(-(y * y)));
@@ -52,7 +53,8 @@ Tensors decompose(const NoAttrs&, TensorSpan in) {
     const Tensor is_inside = less(abs(given), number(1));
     const Tensor x = where(is_inside, given, number(0));
     Tensor y = initial_estimate(x);
-    for (int steps = size_of(x->type.dtype) < 8 ? 1 : 3; steps > 0; --steps) y = refined(x, y);
+    for (int steps = size_of(x->type.dtype) < 8 ? 1 : 3; steps > 0; --steps)
+      y = refine_by_halley(x, y);
     const Tensor ends = where(equal(abs(given), number(1)), given * kInf, number(kNaN));
     return where(is_inside, where(equal(x, number(0)), given, y), ends);
   })};

@@ -24,8 +24,8 @@ Cases<NoAttrs> cases() {
       {.name = "broadcast",
        .inputs = {f32({2, 1}, {1, 2}), f32({3, 4}), scalar(1)},
        .expect = {f32({2, 2}, {4, 5, 7, 9})}},
-      // The exact results differ from a tie between two float32 values by less than a double can
-      // represent.
+      // Each exact result is next to the midpoint of two float32 values. Rounding it to float64
+      // first would give the midpoint itself, which may round to the wrong float32 value.
       {.name = "ties_are_broken_far_below",
        .inputs =
            {f32({6}, {0x1.001p0, 0x1.001p0, 0x1.003p0, 0x1.003p0, 0x1.000002p-12, -0x1.000002p-12}),

@@ -8,6 +8,7 @@ namespace {
 // Constraints: none.
 TensorTypes infer(const NoAttrs&, TypeSpan in) { return {TensorType(in[0].dtype, in[0].shape)}; }
 
+// Implements `view` (see OpDef): the result has the layout of the input.
 bool view(const NoAttrs&, size_t, const TensorType&, const TensorType&, const StridedLayout& in,
           StridedLayout& out) {
   out = in;
@@ -26,6 +27,7 @@ Cases<NoAttrs> cases() {
   };
 }
 
+// Returns the cases with their gradient checks disabled.
 Cases<NoAttrs> without_gradient(Cases<NoAttrs> cases) {
   for (AnyCase& c : cases) c.check_gradient = false;
   return cases;

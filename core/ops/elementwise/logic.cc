@@ -12,28 +12,28 @@ namespace {
 
 using None = NoAttrs;
 
-OpDef logical(Definition<NoAttrs> d) {
+OpDef define_logical(Definition<NoAttrs> d) {
   d.infer = infer_bool;
   d.sparse_output = true;
   d.no_gradient = "its result is bool";
   return define_binary(std::move(d));
 }
 
-OpDef bitwise(Definition<NoAttrs> d) {
+OpDef define_bitwise(Definition<NoAttrs> d) {
   d.infer = infer_integer_or_bool;
   d.sparse_output = true;
   d.no_gradient = "its result is an integer";
   return define_binary(std::move(d));
 }
 
-OpDef shift(Definition<NoAttrs> d) {
+OpDef define_shift(Definition<NoAttrs> d) {
   d.infer = infer_integer;
   d.sparse_output = true;
   d.no_gradient = "its result is an integer";
   return define_binary(std::move(d));
 }
 
-Case<None> do_not_broadcast() {
+Case<None> broadcast_error_case() {
   return {.name = "shapes_that_do_not_broadcast",
           .inputs = {boolean({1, 0}), boolean({1, 0, 1})},
           .error = "C2"};
@@ -49,7 +49,7 @@ Cases<None> logical_cases(std::initializer_list<double> truth) {
        .inputs = {boolean({2, 1}, {0, 1}), boolean({0, 1})},
        .expect = {boolean({2, 2}, truth)}},
       {.name = "integer_is_not_bool", .inputs = {u8({1}), u8({1})}, .error = "C1"},
-      do_not_broadcast(),
+      broadcast_error_case(),
   };
 }
 
@@ -64,10 +64,11 @@ Cases<None> bitwise_cases(double of_12_and_10, double of_minus_1_and_5,
        .inputs = {boolean({0, 0, 1, 1}), boolean({0, 1, 0, 1})},
        .expect = {boolean(truth)}},
       {.name = "float_has_no_bits", .inputs = {f32({1}), f32({1})}, .error = "C1"},
-      do_not_broadcast(),
+      broadcast_error_case(),
   };
 }
 
+// Returns the cases of one shift, followed by the errors that both shifts have in common.
 Cases<None> with_shift_errors(Cases<None> cases) {
   cases.push_back(
       {.name = "bool_is_not_an_integer", .inputs = {boolean({1}), boolean({1})}, .error = "C1"});
@@ -80,7 +81,7 @@ Cases<None> with_shift_errors(Cases<None> cases) {
 }  // namespace
 
 OpDef logical_and_def() {
-  return logical({
+  return define_logical({
       .name = "logical_and",
       .summary = "Whether both elements are true.",
       .formula = "y = a and b",
@@ -93,7 +94,7 @@ OpDef logical_and_def() {
 }
 
 OpDef logical_or_def() {
-  return logical({
+  return define_logical({
       .name = "logical_or",
       .summary = "Whether at least one of two elements is true.",
       .formula = "y = a or b",
@@ -106,7 +107,7 @@ OpDef logical_or_def() {
 }
 
 OpDef logical_xor_def() {
-  return logical({
+  return define_logical({
       .name = "logical_xor",
       .summary = "Whether exactly one of two elements is true.",
       .formula = "y = a != b",
@@ -119,7 +120,7 @@ OpDef logical_xor_def() {
 }
 
 OpDef bitwise_and_def() {
-  return bitwise({
+  return define_bitwise({
       .name = "bitwise_and",
       .summary = "The bits that are set in both elements.",
       .formula = "y = a & b",
@@ -133,7 +134,7 @@ OpDef bitwise_and_def() {
 }
 
 OpDef bitwise_or_def() {
-  return bitwise({
+  return define_bitwise({
       .name = "bitwise_or",
       .summary = "The bits that are set in at least one of two elements.",
       .formula = "y = a | b",
@@ -147,7 +148,7 @@ OpDef bitwise_or_def() {
 }
 
 OpDef bitwise_xor_def() {
-  return bitwise({
+  return define_bitwise({
       .name = "bitwise_xor",
       .summary = "The bits that are set in exactly one of two elements.",
       .formula = "y = a ^ b",
@@ -161,7 +162,7 @@ OpDef bitwise_xor_def() {
 }
 
 OpDef shift_left_def() {
-  return shift({
+  return define_shift({
       .name = "shift_left",
       .summary = "The bits of a, shifted left by b.",
       .formula = "y = a * 2^b",
@@ -182,7 +183,7 @@ OpDef shift_left_def() {
 }
 
 OpDef shift_right_def() {
-  return shift({
+  return define_shift({
       .name = "shift_right",
       .summary = "The bits of a, shifted right by b.",
       .formula = "y = floor(a / 2^b)",

@@ -21,7 +21,7 @@ constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kLn10 = 2.302585092994045684018;
 constexpr double kTwoOverSqrtPi = 1.128379167095512573896;
 
-OpDef transcendental(Definition<NoAttrs> d) {
+OpDef define_transcendental(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.numeric = Numeric::kTranscendental;
   return define_unary(std::move(d));
@@ -158,7 +158,7 @@ OpDef sqrt_def() {
 }
 
 OpDef rsqrt_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "rsqrt",
       .summary = "One divided by the square root of each element.",
       .formula = "y = 1 / sqrt(x)",
@@ -202,7 +202,7 @@ OpDef square_def() {
 }
 
 OpDef exp_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "exp",
       .summary = "e to the power of each element.",
       .formula = "y = e^x",
@@ -226,7 +226,7 @@ OpDef exp_def() {
 }
 
 OpDef exp2_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "exp2",
       .summary = "2 to the power of each element.",
       .formula = "y = 2^x",
@@ -248,7 +248,7 @@ OpDef exp2_def() {
 }
 
 OpDef expm1_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "expm1",
       .summary = "The exponential of each element minus one, accurate near zero too.",
       .formula = "y = e^x - 1",
@@ -270,7 +270,7 @@ OpDef expm1_def() {
 }
 
 OpDef log_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "log",
       .summary = "The natural logarithm of each element.",
       .formula = "y = ln(x)",
@@ -292,7 +292,7 @@ OpDef log_def() {
 }
 
 OpDef log2_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "log2",
       .summary = "The logarithm to base 2 of each element.",
       .formula = "y = log2(x)",
@@ -314,7 +314,7 @@ OpDef log2_def() {
 }
 
 OpDef log10_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "log10",
       .summary = "The logarithm to base 10 of each element.",
       .formula = "y = log10(x)",
@@ -336,7 +336,7 @@ OpDef log10_def() {
 }
 
 OpDef log1p_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "log1p",
       .summary = "The natural logarithm of 1 + x, accurate near zero too.",
       .formula = "y = ln(1 + x)",
@@ -358,7 +358,7 @@ OpDef log1p_def() {
 }
 
 OpDef erf_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "erf",
       .summary = "The error function of each element.",
       .formula = "y = 2 / sqrt(pi) * integral of e^(-t^2) for t from 0 to x",
@@ -382,7 +382,7 @@ OpDef erf_def() {
 }
 
 OpDef sigmoid_def() {
-  return transcendental({
+  return define_transcendental({
       .name = "sigmoid",
       .summary = "The logistic function of each element.",
       .formula = "y = 1 / (1 + e^-x)",

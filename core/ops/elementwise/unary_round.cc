@@ -14,14 +14,14 @@ namespace {
 
 using None = NoAttrs;
 
-OpDef rounding(Definition<NoAttrs> d) {
+OpDef define_rounding(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.vjp = no_gradients;
   d.sparse_output = true;
   return define_unary(std::move(d));
 }
 
-OpDef test(Definition<NoAttrs> d) {
+OpDef define_test(Definition<NoAttrs> d) {
   d.infer = infer_floating_to_bool;
   d.sparse_output = true;
   d.no_gradient = "its result is bool";
@@ -64,7 +64,7 @@ Tensors signbit_decompose(const None&, TensorSpan in) {
 }  // namespace
 
 OpDef floor_def() {
-  return rounding({
+  return define_rounding({
       .name = "floor",
       .summary = "The largest integer not greater than each element.",
       .formula = "y = floor(x)",
@@ -78,7 +78,7 @@ OpDef floor_def() {
 }
 
 OpDef ceil_def() {
-  return rounding({
+  return define_rounding({
       .name = "ceil",
       .summary = "The smallest integer not less than each element.",
       .formula = "y = ceil(x)",
@@ -92,7 +92,7 @@ OpDef ceil_def() {
 }
 
 OpDef round_def() {
-  return rounding({
+  return define_rounding({
       .name = "round",
       .summary = "The integer nearest to each element.",
       .formula = "y = round(x)",
@@ -106,7 +106,7 @@ OpDef round_def() {
 }
 
 OpDef trunc_def() {
-  return rounding({
+  return define_rounding({
       .name = "trunc",
       .summary = "Each element rounded towards zero.",
       .formula = "y = sign(x) * floor(|x|)",
@@ -119,7 +119,7 @@ OpDef trunc_def() {
 }
 
 OpDef isnan_def() {
-  return test({
+  return define_test({
       .name = "isnan",
       .summary = "Whether each element is NaN.",
       .formula = "y = x is NaN",
@@ -132,7 +132,7 @@ OpDef isnan_def() {
 }
 
 OpDef isinf_def() {
-  return test({
+  return define_test({
       .name = "isinf",
       .summary = "Whether each element is infinite.",
       .formula = "y = |x| is infinity",
@@ -145,7 +145,7 @@ OpDef isinf_def() {
 }
 
 OpDef isfinite_def() {
-  return test({
+  return define_test({
       .name = "isfinite",
       .summary = "Whether each element is neither infinite nor NaN.",
       .formula = "y = |x| < infinity",
@@ -158,7 +158,7 @@ OpDef isfinite_def() {
 }
 
 OpDef signbit_def() {
-  return test({
+  return define_test({
       .name = "signbit",
       .summary = "Whether the sign bit of each element is set, as it is for -0.",
       .formula = "y = the sign bit of x",

@@ -21,13 +21,14 @@ constexpr double kTwoOverSqrtPi = 1.128379167095512573896;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-OpDef special(Definition<NoAttrs> d) {
+OpDef define_special(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.numeric = Numeric::kTranscendental;
   return define_unary(std::move(d));
 }
 
-Cases<None> with_shared(Cases<None> cases) {
+// Returns the cases of one op, followed by the cases that all of these ops share.
+Cases<None> with_shared_cases(Cases<None> cases) {
   cases.push_back({.name = "no_elements", .inputs = {uniform({0, 3})}});
   cases.push_back({.name = "integer_is_not_floating", .inputs = {i32({1})}, .error = "C1"});
   return cases;
@@ -46,7 +47,7 @@ Tensors cbrt_vjp(const None&, const VjpArgs& v) {
 }  // namespace
 
 OpDef cbrt_def() {
-  return special({
+  return define_special({
       .name = "cbrt",
       .summary = "The cube root of each element.",
       .formula = "y = sign(x) * |x|^(1/3)",
@@ -55,7 +56,7 @@ OpDef cbrt_def() {
       .decompose = TENON_EXPAND_UNARY(cbrt),
       .cases =
           [] {
-            return with_shared({
+            return with_shared_cases({
                 {.name = "example",
                  .inputs = {f32({8, -27, 0.125, 2})},
                  .expect = {f32({2, -3, 0.5, 1.2599210498948732})}},
@@ -83,7 +84,7 @@ OpDef cbrt_def() {
 }
 
 OpDef erfc_def() {
-  return special({
+  return define_special({
       .name = "erfc",
       .summary =
           "One minus the error function of each element, accurate where the result is small.",
@@ -95,7 +96,7 @@ OpDef erfc_def() {
       .decompose = TENON_EXPAND_UNARY(erfc),
       .cases =
           [] {
-            return with_shared({
+            return with_shared_cases({
                 {.name = "example",
                  .inputs = {f32({0, 1, -0.5})},
                  .expect = {f32({1, 0.15729920705028516, 1.5204998778130465})}},
@@ -117,7 +118,7 @@ OpDef erfc_def() {
 }
 
 OpDef lgamma_def() {
-  return special({
+  return define_special({
       .name = "lgamma",
       .summary = "The natural logarithm of the absolute value of the gamma function.",
       .formula = "y = ln |gamma(x)|",
@@ -130,7 +131,7 @@ OpDef lgamma_def() {
       .decompose = TENON_EXPAND_UNARY(lgamma),
       .cases =
           [] {
-            return with_shared({
+            return with_shared_cases({
                 {.name = "example",
                  .inputs = {f32({1, 2, 3, 0.5, 10, 100})},
                  .expect = {f32({0, 0, 0.6931471805599453, 0.5723649429247001, 12.801827480081469,
@@ -156,7 +157,7 @@ OpDef lgamma_def() {
 }
 
 OpDef digamma_def() {
-  return special({
+  return define_special({
       .name = "digamma",
       .summary = "The derivative of lgamma.",
       .formula = "y = gamma'(x) / gamma(x)",
@@ -169,7 +170,7 @@ OpDef digamma_def() {
       .decompose = TENON_EXPAND_UNARY(digamma),
       .cases =
           [] {
-            return with_shared({
+            return with_shared_cases({
                 {.name = "example",
                  .inputs = {f32({1, 2, 0.5, 10})},
                  .expect = {f32({-0.5772156649015329, 0.42278433509846714, -1.9635100260214235,
@@ -195,7 +196,7 @@ OpDef digamma_def() {
 
 // No op computes the derivative of trigamma, so it is obtained by differentiating the expansion.
 OpDef trigamma_def() {
-  return special({
+  return define_special({
       .name = "trigamma",
       .summary = "The derivative of digamma.",
       .formula = "y = sum(1 / (x + k)^2 for k from 0)",
@@ -204,7 +205,7 @@ OpDef trigamma_def() {
       .decompose = TENON_EXPAND_UNARY(trigamma),
       .cases =
           [] {
-            return with_shared({
+            return with_shared_cases({
                 {.name = "example",
                  .inputs = {f32({2, 0.5, 10})},
                  .expect = {f32({0.6449340668482264, 4.934802200544679, 0.10516633568168575})}},

@@ -16,7 +16,7 @@ namespace {
 using None = NoAttrs;
 
 // Sets the fields that these ops share. They differ in documentation, derivative and one example.
-OpDef trigonometric(Definition<NoAttrs> d) {
+OpDef define_trigonometric(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.numeric = Numeric::kTranscendental;
   return define_unary(std::move(d));
@@ -48,7 +48,7 @@ Cases<None> example(CaseTensor x, CaseTensor y) {
 }  // namespace
 
 OpDef sin_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "sin",
       .summary = "The sine of each element, an angle in radians.",
       .formula = "y = sin(x)",
@@ -68,7 +68,7 @@ OpDef sin_def() {
 }
 
 OpDef cos_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "cos",
       .summary = "The cosine of each element, an angle in radians.",
       .formula = "y = cos(x)",
@@ -88,7 +88,7 @@ OpDef cos_def() {
 }
 
 OpDef tan_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "tan",
       .summary = "The tangent of each element, an angle in radians.",
       .formula = "y = tan(x)",
@@ -106,7 +106,7 @@ OpDef tan_def() {
 }
 
 OpDef asin_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "asin",
       .summary = "The inverse sine of each element, in [-pi/2, pi/2].",
       .formula = "y = asin(x)",
@@ -125,7 +125,7 @@ OpDef asin_def() {
 }
 
 OpDef acos_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "acos",
       .summary = "The inverse cosine of each element, in [0, pi].",
       .formula = "y = acos(x)",
@@ -144,7 +144,7 @@ OpDef acos_def() {
 }
 
 OpDef atan_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "atan",
       .summary = "The inverse tangent of each element, in [-pi/2, pi/2].",
       .formula = "y = atan(x)",
@@ -165,7 +165,7 @@ OpDef atan_def() {
 }
 
 OpDef sinh_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "sinh",
       .summary = "The hyperbolic sine of each element.",
       .formula = "y = (e^x - e^-x) / 2",
@@ -183,7 +183,7 @@ OpDef sinh_def() {
 }
 
 OpDef cosh_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "cosh",
       .summary = "The hyperbolic cosine of each element.",
       .formula = "y = (e^x + e^-x) / 2",
@@ -201,7 +201,7 @@ OpDef cosh_def() {
 }
 
 OpDef tanh_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "tanh",
       .summary = "The hyperbolic tangent of each element.",
       .formula = "y = (e^x - e^-x) / (e^x + e^-x)",
@@ -219,7 +219,7 @@ OpDef tanh_def() {
 }
 
 OpDef asinh_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "asinh",
       .summary = "The inverse hyperbolic sine of each element.",
       .formula = "y = asinh(x)",
@@ -240,7 +240,7 @@ OpDef asinh_def() {
 }
 
 OpDef acosh_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "acosh",
       .summary = "The inverse hyperbolic cosine of each element.",
       .formula = "y = acosh(x)",
@@ -262,7 +262,7 @@ OpDef acosh_def() {
 }
 
 OpDef atanh_def() {
-  return trigonometric({
+  return define_trigonometric({
       .name = "atanh",
       .summary = "The inverse hyperbolic tangent of each element.",
       .formula = "y = atanh(x)",

@@ -26,7 +26,7 @@ V softplus(const V& x) {
   return where(x < 0.0, V(0.0), x) + expansions::log1p(expansions::exp(-abs(x)));
 }
 
-// Its error is that of sigmoid plus half an ulp from the product.
+// The error is that of sigmoid, plus half an ulp from the product.
 template <class V>
 V silu(const V& x) {
   return x * expansions::sigmoid(x);

@@ -362,7 +362,7 @@ inline constexpr std::array<double, 8> kSinPi<double>{
     -0x1.a51a6625307d3p+0, 0x1.9f9cb402bc429p-1, -0x1.86a8e4720a1dbp-3, 0x1.ac6805cc89978p-6,
     -0x1.33816997b81afp-9, 0x1.3746a1835370ap-13, -0x1.d3e6a319fc052p-18, 0x1.074366e4f7e57p-22};
 
-// The binary digits of 2/pi in whole words, behind as many zeros as the reduction wants.
+// The binary digits of 2/pi in whole words, after as many zeros as the reduction requires.
 template <class Scalar>
 inline constexpr std::array<uint32_t, 0> kTwoOverPi{};
 template <>

@@ -6,8 +6,8 @@
 //
 // For |x| > 1, erf(x) = 1 - exp(q(|x| - 1)), where the polynomial q approximates log(erfc) and is
 // nearly a parabola. The exponential is at most 0.16 and decreases like exp(-x^2). Its rounding
-// error and that of q are therefore small relative to the half ulp of the difference. q was fitted
-// with the matching weight.
+// error and that of q are therefore small relative to the half ulp of the difference. The fit
+// of q weights its error accordingly.
 
 #pragma once
 

@@ -19,6 +19,7 @@ struct Exponential {
   V tail;
 };
 
+// Computes n and tail for exp(x) = 2^n (1 + tail).
 template <class V>
 Exponential<V> split_exponential(const V& x) {
   const V n = round(x * 0x1.71547652b82fep+0);

@@ -25,9 +25,9 @@
 
 namespace tenon::expansions::testing {
 
-// The oracle's functions: those of the C library for double, and for binary128 if the C library has
-// them (glibc). Otherwise they use long double instead of binary128, which is precise enough to
-// detect a wrong digit.
+// The functions of the oracle, in double and in binary128. They call the C library. If it has no
+// functions for binary128 (only glibc has them), those for long double replace them, which are
+// precise enough to detect a wrong digit.
 namespace wide {
 
 #if defined(__HAVE_FLOAT128) && __HAVE_FLOAT128
@@ -123,16 +123,17 @@ using Wide = std::conditional_t<sizeof(T) == 4, double, wide::Quad>;
 struct WorstPolicy : PlainPolicy {
   template <class T>
   static T divide(T a, T b) {
-    return moved(a / b);
+    return perturb(a / b);
   }
   template <class T>
   static T square_root(T x) {
-    return moved(std::sqrt(x));
+    return perturb(std::sqrt(x));
   }
 
  private:
+  // Returns x, changed by a pseudorandom number of -2 to 2 ulp.
   template <class T>
-  static T moved(T x) {
+  static T perturb(T x) {
     using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
     static uint32_t state = 1;
     state = state * 1664525 + 1013904223;
@@ -144,8 +145,9 @@ struct WorstPolicy : PlainPolicy {
 
 // Counts the instructions of an expansion, without constants.
 struct CountingPolicy : PlainPolicy {
-  static void count() { ++counted(); }
-  static int& counted() {
+  static void count() { ++instruction_count(); }
+  // The number of instructions so far.
+  static int& instruction_count() {
     static int count = 0;
     return count;
   }
@@ -155,8 +157,8 @@ struct Range {
   double low, high;
 };
 
-// An expansion as a function under each policy, with its tolerances. Functions take two arguments;
-// unary expansions ignore the second, which is 0.
+// An expansion, instantiated with each policy, and its tolerances. The functions take two
+// arguments; unary expansions ignore the second one.
 template <class T>
 struct Expansion {
   template <class V>
@@ -164,7 +166,7 @@ struct Expansion {
 
   std::string name;
   double bound;     // Maximum error in ulp.
-  double absolute;  // Errors up to this are accepted, where a result cancels or underflows.
+  double absolute;  // Permitted absolute error, for results that cancel or underflow.
   std::vector<Range> ranges;
   bool is_binary;
   Function<ScalarValue<T>> plain;

@@ -20,6 +20,7 @@ inline constexpr int kSanitizerSlowdown = 20;
 inline constexpr int kSanitizerSlowdown = 1;
 #endif
 
+// Returns the number of inputs to test in each run, which is lower for float64.
 template <class T>
 int sample_count() {
   if (const char* samples = std::getenv("TENON_EXPANSION_SAMPLES")) return std::atoi(samples);
@@ -33,6 +34,7 @@ class Inputs {
  public:
   Inputs(const std::vector<Range>& ranges) : ranges_(ranges) {}
 
+  // Draws the next input.
   T next() {
     using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
     const size_t kind = random_() % (ranges_.size() + 1);
@@ -80,10 +82,12 @@ struct Worst {
   double error = -1;
   double x = 0, y = 0, got = 0;
 
-  void see(double error_here, double x_here, double y_here, double got_here) {
+  // Records this error and its inputs if it is the largest so far.
+  void record(double error_here, double x_here, double y_here, double got_here) {
     if (error_here <= error) return;
     *this = {error_here, x_here, y_here, got_here};
   }
+  // Describes the error and its inputs, for test output.
   std::string text() const {
     char line[160];
     std::snprintf(line, sizeof line, "%.2f ulp at (%.17g, %.17g), which gives %.17g", error, x, y,

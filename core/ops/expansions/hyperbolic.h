@@ -13,6 +13,7 @@
 
 namespace tenon::expansions {
 
+// Returns x + x z p(z) with z = x^2. `tail` holds the coefficients of p.
 template <class V, size_t N>
 V odd_polynomial(const V& x, const std::array<double, N>& tail) {
   const V z = x * x;

@@ -12,7 +12,7 @@
 namespace tenon::expansions {
 
 // Intermediate values of asin and acos. For |x| > 1/2, asin(x) = pi/2 - 2 asin(root) with root^2 =
-// (1 - |x|) / 2, which is exact. precise_sqrt() computes the root with half as many extra bits, so
+// (1 - |x|) / 2, which is exact. precise_sqrt() computes the root with 1.5 times the bits of V, so
 // that it adds no significant error.
 template <class V>
 struct ArcSine {
@@ -21,6 +21,7 @@ struct ArcSine {
   V half;  // Otherwise: asin(root).
 };
 
+// Computes the intermediate values for a = |x|.
 template <class V>
 ArcSine<V> arc_sine(const V& a) {
   const typename V::Bool is_inner = a <= 0.5;

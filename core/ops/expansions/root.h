@@ -8,10 +8,10 @@
 
 namespace tenon::expansions {
 
-// Improves 1 / sqrt(x), which may be off by 5 ulp, by one step of Newton's method. The step squares
-// the relative error, which makes it negligible. The total error is about 1 ulp: half an ulp from
-// the roundings of the two products, which the factor 0.5 halves, and half an ulp from the sum. The
-// order (x y) y avoids overflow and underflow.
+// Improves 1 / sqrt(x), whose error is up to 5 ulp, by one step of Newton's method. The step
+// squares the relative error, which makes it negligible. The total error is about 1 ulp: half an
+// ulp from the roundings of the two products, which the factor 0.5 halves, and half an ulp from the
+// sum. The order (x y) y avoids overflow and underflow.
 template <class V>
 V rsqrt(const V& x) {
   const V y = 1.0 / sqrt(x);

@@ -24,6 +24,7 @@ struct PlainPolicy {
   }
 };
 
+// Reinterprets the bits of a value as another type of the same size.
 template <class To, class From>
 To same_bits(From from) {
   static_assert(sizeof(To) == sizeof(From));
@@ -43,6 +44,7 @@ struct ScalarBool {
   friend ScalarBool operator|(ScalarBool a, ScalarBool b) { return made(a.v || b.v); }
   friend ScalarBool operator!(ScalarBool a) { return made(!a.v); }
 
+  // Counts one instruction and returns its result.
   static ScalarBool made(bool v) {
     Policy::count();
     return {v};
@@ -78,6 +80,7 @@ class ScalarInteger {
     return made(c.v ? a.v_ : b.v_);
   }
 
+  // Counts one instruction and returns its result.
   template <class Any>
   static ScalarInteger made(Any v) {
     Policy::count();
@@ -136,6 +139,7 @@ class ScalarValue {
     return made(std::copysign((magnitude + kAllWhole) - kAllWhole, a.v_));
   }
 
+  // Counts one instruction and returns its result.
   static ScalarValue made(T v) {
     Policy::count();
     ScalarValue value(0);

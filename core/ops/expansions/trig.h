@@ -30,6 +30,7 @@ V cosine_of(const Sum<V>& angle) {
   return lead.high + (lead.low + (tail - angle.high * angle.low));
 }
 
+// Returns y if the magnitude is finite, else NaN.
 template <class V>
 V nan_unless_finite(const V& magnitude, const V& y) {
   return where(magnitude < kInfinity, y, V(kNan));
@@ -67,7 +68,7 @@ V cos(const V& x) {
 }
 
 // Computes tan(angle), or -1 / tan(angle) in odd quadrants. The tangent t has two parts. The
-// quotient q = -1 / t may be off by 2.5 ulp, so it is corrected by the exact error of q t = -1.
+// quotient q = -1 / t has an error of up to 2.5 ulp, which q t + 1, computed exactly, corrects.
 template <class V>
 V tan(const V& x) {
   const V a = abs(x);

@@ -34,15 +34,15 @@ struct PiReducer {
   static constexpr int kWord = 8 * sizeof(Scalar);
   static constexpr int kLimb = kWord / 2;
   static constexpr uint64_t kLimbMask = (uint64_t{1} << kLimb) - 1;
-  // Half a quadrant, as a bit of limb 0.
+  // The bit of limb 0 that represents half a quadrant.
   static constexpr uint64_t kHalf = uint64_t{1} << (kLimb - 3);
   static constexpr uint64_t kImpliedBit = uint64_t{1} << F::kMantissaBits;
   static constexpr int kWordBits = kIsFloat32<V> ? 5 : 6;  // kWord = 2^kWordBits.
   static constexpr size_t kWords = kTwoOverPi<Scalar>.size();
 
   // Returns six limbs of 2/pi from binary digit `start` on. The word that contains this digit is
-  // selected bit by bit: for each set bit of the word's index, all words move by the value of that
-  // bit.
+  // selected bit by bit: each set bit of the word's index moves all words forward by as many
+  // positions as the bit's value.
   static std::array<UInt, 6> digits(const UInt& start) {
     std::array<UInt, kWords> words = all_digits(std::make_index_sequence<kWords>());
     for (size_t step = (kWords - 3) / 2; step > 0; step /= 2) {
@@ -84,6 +84,7 @@ struct PiReducer {
     return exact_sum(lead.high, lead.low + (second.low + parts[3]));
   }
 
+  // Returns x pi / 2. Both are numbers in two parts.
   static Sum<V> times_half_pi(const Sum<V>& x) {
     const Sum<V> right = half_pi<V>();
     const V high = x.high * right.high;
@@ -117,6 +118,7 @@ struct PiReducer {
   }
 
  private:
+  // Returns all words of 2/pi as constants of the value type.
   template <size_t... I>
   static std::array<UInt, kWords> all_digits(std::index_sequence<I...>) {
     return {UInt(kTwoOverPi<Scalar>[I])...};

@@ -11,14 +11,14 @@
 //   V       + - * / unary -   == != < <= > >=   abs  sqrt  round (ties to even)
 //   V::Int  + - & | ^ << >> (arithmetic)   <
 //   V::UInt + - * & | ^ << >> (logical)    !=
-//   where(Bool, a, b)     for V and V::UInt; the value not selected may be anything, also NaN.
+//   where(Bool, a, b)     for V and V::UInt; the value not selected may be anything, even NaN.
 //   as_int(V), as_float(V::Int), as_uint(V::Int), as_int(V::UInt)   the same bits.
 //   to_float(V::Int); to_int(V), exact for integers in range, else any value, without a trap.
 //
 // Shift counts are int constants, or a V::UInt less than the width. Each operation rounds to
-// Scalar, and nothing is fused. Division and square root may be off by 2.5 ulp. Where that is too
-// inaccurate, an expansion corrects the result with exact products: the product of two mantissa
-// halves (high_half) is exact.
+// Scalar, and nothing is fused. Division and square root may have errors of up to 2.5 ulp. Where
+// that is too inaccurate, an expansion corrects the result with exact products: the product of two
+// mantissa halves (high_half) is exact.
 
 #pragma once
 
@@ -110,9 +110,9 @@ V product_error(const V& a, const V& b, const V& product) {
   return (((ah * bh - product) + ah * bl) + al * bh) + al * bl;
 }
 
-// Computes sqrt(x) with half as many additional bits as V has. sqrt() may be off by a few ulp. The
-// square of the root's upper half, high^2, is exact. The rest follows from x - high^2 = (sqrt(x) -
-// high) (sqrt(x) + high).
+// Computes sqrt(x) with half as many additional bits as V has. The error of sqrt() is a few ulp.
+// The square of the root's upper half, high^2, is exact. The rest follows from x - high^2 =
+// (sqrt(x) - high) (sqrt(x) + high).
 template <class V>
 Sum<V> precise_sqrt(const V& x) {
   const V root = sqrt(x);

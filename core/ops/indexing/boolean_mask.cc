@@ -57,7 +57,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 
   const Tensor filler = fill_scalar(attrs.fill, x->type.dtype);
   const Dims shape = with_masked_axis(x->shape(), axis, mask->rank(), attrs.size);
-  // gather would have no slice to read.
+  // If x has no slices, gather has nothing to read.
   if (n == 0) return {fill(filler, shape, x->type.dtype), n_chosen};
   const Tensor y = gather(slices, places, static_cast<int64_t>(axis));
   Dims along(shape);

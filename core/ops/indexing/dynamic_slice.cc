@@ -12,9 +12,11 @@ struct Attrs {
   TENON_ATTRS(sizes)
 };
 
+// Calls dynamic_slice.
 Tensor read(const Tensor& x, const Tensor& starts, const Dims& sizes) {
   return call1(OpId::k_dynamic_slice, Attrs{.sizes = to_sizes(sizes)}, {x, starts});
 }
+// Calls dynamic_update_slice.
 Tensor write(const Tensor& x, const Tensor& update, const Tensor& starts) {
   return call1(OpId::k_dynamic_update_slice, NoAttrs{}, {x, update, starts});
 }
@@ -32,7 +34,8 @@ void require_starts(const TensorType& starts, const TensorType& x) {
 TensorTypes read_infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require_starts(in[1], x);
-  require(attrs.sizes.size() == x.rank(), "C3: sizes has {} entries for {}", attrs.sizes.size(), x);
+  require(attrs.sizes.size() == x.rank(),
+          "C3: sizes has {} entries, but needs one for each axis of {}", attrs.sizes.size(), x);
   for (size_t i = 0; i < x.rank(); ++i) {
     const Size size = attrs.sizes[i];
     require(size >= 0, "C3: a slice size of {} is negative or exceeds axis {} of {}", size, i, x);
@@ -68,6 +71,7 @@ Tensors write_vjp(const NoAttrs&, const VjpArgs& v) {
           v.needs(1) ? read(g, starts, update.shape) : Tensor(), Tensor()};
 }
 
+// The numbers 0 to 11 in three rows.
 CaseTensor grid() { return f32({3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}); }
 
 Cases<Attrs> read_cases() {

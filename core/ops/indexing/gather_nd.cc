@@ -24,14 +24,14 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           "and {}",
           batch_dims, x, indices);
   for (size_t i = 0; i < batch; ++i) {
-    require(x.shape[i] == indices.shape[i], "C3: axis {} of x {} and indices {} differ", i, x,
-            indices);
+    require(x.shape[i] == indices.shape[i],
+            "C3: axis {} of x {} and of indices {} must have one size", i, x, indices);
   }
   const size_t last = indices.rank() - 1;
   const int64_t n = indices.shape[last];
   require(n >= 1 && n <= static_cast<int64_t>(x.rank() - batch),
-          "C4: {} coordinates per index are too many or too few for x {} with {} batch axes", n, x,
-          batch);
+          "C4: {} coordinates per index, but allowed are 1 to the rank of x {} minus {} batch axes",
+          n, x, batch);
 
   const size_t first_kept = batch + static_cast<size_t>(n);
   require(last + x.rank() - first_kept <= kMaxRank,

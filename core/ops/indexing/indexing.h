@@ -6,6 +6,7 @@
 
 namespace tenon::ops {
 
+// Whether indices may have this dtype.
 inline bool is_index(DType dtype) { return dtype == DType::kI32 || dtype == DType::kI64; }
 
 // Requires indices to be int32 or int64; errors have the label C1.

@@ -52,7 +52,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 // Returns the permutation that moves axis `from` to index `to` and keeps the order of the others.
-Ints moved(size_t rank, size_t from, size_t to) {
+Ints move_axis_permutation(size_t rank, size_t from, size_t to) {
   Ints perm;
   for (size_t i = 0; i < rank; ++i) {
     if (perm.size() == to) perm.push_back(static_cast<int64_t>(from));
@@ -77,7 +77,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (attrs.mode == CacheMode::kCircular) place = mod(place, integer(places));
   const Tensor coordinates[] = {expand_dims(iota({batch, length}, DType::kI64, 0), {-1}),
                                 expand_dims(place, {-1})};
-  const Ints forth = moved(rank, axis, 1), back = moved(rank, 1, axis);
+  const Ints forth = move_axis_permutation(rank, axis, 1),
+             back = move_axis_permutation(rank, 1, axis);
   const Tensor written = scatter_nd(transpose(in[kCache], forth), concat(coordinates, -1),
                                     transpose(in[kUpdate], forth), ScatterReduction::kNone);
   return {transpose(written, back)};

@@ -37,11 +37,11 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {cast(equal(expand_dims(index, {axis}), classes), attrs.dtype)};
 }
 
-// Returns a row of n zeros with a one at index `place`.
-CaseTensor one_hot_row(int64_t n, size_t place) {
+// Returns a row of n zeros, except for a one at index `place`.
+CaseTensor one_hot_row(int64_t n, size_t index) {
   CaseTensor row = u8({1, n}, {});
   row.values.assign(static_cast<size_t>(n), 0);
-  row.values[place] = 1;
+  row.values[index] = 1;
   return row;
 }
 

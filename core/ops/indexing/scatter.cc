@@ -70,8 +70,8 @@ class Derivative {
   }
 
   // For reduction NONE: returns the cotangents of the updates. If several updates write to one
-  // element, only the last one has an effect. Scattering the number of each update shows which one
-  // that is.
+  // element, only the last one has an effect. To find it, the numbers of the updates are scattered
+  // in the same way.
   Tensor gradient_of_last_updates() const {
     const Dims& shape = v_.input_type(2).shape;
     const Tensor ids = reshape(iota({count(shape)}, DType::kI64, 0), shape);
@@ -154,7 +154,7 @@ TensorTypes nd_infer(const ScatterNdAttrs& attrs, TypeSpan in) {
   const size_t last = indices.rank() - 1;
   const int64_t n = indices.shape[last];
   require(n >= 1 && n <= static_cast<int64_t>(x.rank()),
-          "C4: {} coordinates per index are too many or too few for x {}", n, x);
+          "C4: {} coordinates per index, but allowed are 1 to the rank of x {}", n, x);
   Dims shape = indices.shape;
   shape.erase(last);
   for (size_t i = static_cast<size_t>(n); i < x.rank(); ++i) shape.push_back(x.shape[i]);
@@ -275,7 +275,7 @@ Cases<ScatterNdAttrs> nd_cases() {
 }
 
 template <class Attrs>
-OpDef scatter(Definition<Attrs> d) {
+OpDef define_scatter(Definition<Attrs> d) {
   d.details =
       "If several updates address the same element, reduction none keeps the last one, and the "
       "other reductions combine all of them with the element of x. Negative indices count from the "
@@ -297,7 +297,7 @@ OpDef scatter(Definition<Attrs> d) {
 }  // namespace
 
 OpDef scatter_elements_def() {
-  return scatter<ScatterElementsAttrs>({
+  return define_scatter<ScatterElementsAttrs>({
       .name = "scatter_elements",
       .summary = "A tensor with elements updated at given indices along an axis.",
       .formula = "y = x, then y[i, indices[i, j]] = reduce(..., updates[i, j]), for axis 1",
@@ -313,7 +313,7 @@ OpDef scatter_elements_def() {
 }
 
 OpDef scatter_nd_def() {
-  return scatter<ScatterNdAttrs>({
+  return define_scatter<ScatterNdAttrs>({
       .name = "scatter_nd",
       .summary = "A tensor with slices updated at given rows of coordinates.",
       .formula = "y = x, then y[indices[i, 0], indices[i, 1], ...] = reduce(..., updates[i])",

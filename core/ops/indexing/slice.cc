@@ -20,10 +20,10 @@ struct Range {
 };
 using Ranges = SmallVector<Range, 6>;
 
-// Clamps start and end to the axis, as NumPy does. With a negative step, `end` may be -1, one
-// before the first element. Users must pass a number below -n for that, because -1 is the last
-// element.
-Range clamped(Size n, Size start, Size end, int64_t step) {
+// Clamps start and end to an axis of size n, as NumPy does. With a negative step, the clamped end
+// may be -1, one before the first element. Users pass a number below -n for that, because a given
+// -1 means the last element.
+Range clamp_range(Size n, Size start, Size end, int64_t step) {
   const Size lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
   // Exceeds every size, and leaves room for sums.
   constexpr int64_t kBeyondEveryAxis = int64_t{1} << 60;
@@ -49,11 +49,12 @@ Range clamped(Size n, Size start, Size end, int64_t step) {
 //   C3  no step is 0.
 Ranges ranges_of(const Attrs& attrs, const TensorType& x) {
   const size_t n = attrs.starts.size();
-  require(attrs.ends.size() == n, "C1: {} starts but {} ends", n, attrs.ends.size());
-  require(attrs.axes.empty() || attrs.axes.size() == n, "C1: {} starts but {} axes", n,
-          attrs.axes.size());
-  require(attrs.steps.empty() || attrs.steps.size() == n, "C1: {} starts but {} steps", n,
-          attrs.steps.size());
+  require(attrs.ends.size() == n, "C1: starts has {} entries, but ends has {}", n,
+          attrs.ends.size());
+  require(attrs.axes.empty() || attrs.axes.size() == n,
+          "C1: starts has {} entries, but axes has {}", n, attrs.axes.size());
+  require(attrs.steps.empty() || attrs.steps.size() == n,
+          "C1: starts has {} entries, but steps has {}", n, attrs.steps.size());
   require(n <= x.rank(), "C2: there are {} starts, more than the axes of x: {}", n, x);
   if (!attrs.axes.empty()) require_axes(attrs.axes, x, "C2");
 
@@ -64,7 +65,7 @@ Ranges ranges_of(const Attrs& attrs, const TensorType& x) {
         attrs.axes.empty() ? i : static_cast<size_t>(from_front(attrs.axes[i], x.rank()));
     const int64_t step = attrs.steps.empty() ? 1 : attrs.steps[i];
     require(step != 0, "C3: the step of axis {} is 0", axis);
-    ranges[axis] = clamped(x.shape[axis], attrs.starts[i], attrs.ends[i], step);
+    ranges[axis] = clamp_range(x.shape[axis], attrs.starts[i], attrs.ends[i], step);
   }
   return ranges;
 }
@@ -75,6 +76,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
+// Implements `view` (see OpDef): moves the offset to the first element, and multiplies strides by
+// steps.
 bool view(const Attrs& attrs, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   out.offset = in.offset;

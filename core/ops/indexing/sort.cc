@@ -31,7 +31,8 @@ Tensors sort_vjp(const Attrs& attrs, const VjpArgs& v) {
   return {scatter_elements(zeros(v.input_type(0)), places, v.cotangent(0), {.axis = attrs.axis})};
 }
 
-Cases<Attrs> with_shared(Cases<Attrs> cases) {
+// Returns the cases of one op, followed by the cases that sort and argsort share.
+Cases<Attrs> with_shared_cases(Cases<Attrs> cases) {
   cases.push_back({.name = "drawn", .inputs = {uniform({3, 7})}});
   cases.push_back({.name = "drawn_descending",
                    .attrs = {.axis = 1, .descending = true},
@@ -54,7 +55,7 @@ Cases<Attrs> with_shared(Cases<Attrs> cases) {
 }
 
 Cases<Attrs> sort_cases() {
-  return with_shared({
+  return with_shared_cases({
       {.name = "example", .inputs = {f32({3, 1, 2})}, .expect = {f32({1, 2, 3})}},
       {.name = "descending",
        .attrs = {.descending = true},
@@ -86,7 +87,7 @@ Cases<Attrs> sort_cases() {
 }
 
 Cases<Attrs> argsort_cases() {
-  return with_shared({
+  return with_shared_cases({
       {.name = "example", .inputs = {f32({3, 1, 2})}, .expect = {i64({1, 2, 0})}},
       {.name = "ties_go_to_the_lowest_index",
        .inputs = {f32({2, 1, 2, 1})},
@@ -116,7 +117,7 @@ Cases<Attrs> argsort_cases() {
   });
 }
 
-OpDef in_order(Definition<Attrs> d) {
+OpDef define_sort(Definition<Attrs> d) {
   d.details =
       "The sort is stable: equal elements, including zeros of either sign, stay in the order of "
       "their indices in both directions. NaN comes last in both directions.";
@@ -129,7 +130,7 @@ OpDef in_order(Definition<Attrs> d) {
 }  // namespace
 
 OpDef sort_def() {
-  return in_order({
+  return define_sort({
       .name = "sort",
       .summary = "The elements along an axis in sorted order.",
       .formula = "y[0] <= y[1] <= ..., a permutation of x",
@@ -142,7 +143,7 @@ OpDef sort_def() {
 }
 
 OpDef argsort_def() {
-  return in_order({
+  return define_sort({
       .name = "argsort",
       .summary = "The indices that sort the elements along an axis.",
       .formula = "x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices",

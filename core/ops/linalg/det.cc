@@ -11,17 +11,17 @@ namespace {
 //   C1  x is float32 or float64.
 //   C2  x has two axes or more; the last two hold the matrices.
 //   C3  The matrices are square.
-TensorType infer_each(const TensorType& x) {
+TensorType infer_one_per_matrix(const TensorType& x) {
   require_square(x);
   TensorType y(x.dtype, x.shape);
   y.shape.set_rank(x.rank() - 2);
   return y;
 }
 
-TensorTypes det_infer(const NoAttrs&, TypeSpan in) { return {infer_each(in[0])}; }
+TensorTypes det_infer(const NoAttrs&, TypeSpan in) { return {infer_one_per_matrix(in[0])}; }
 
 TensorTypes slogdet_infer(const NoAttrs&, TypeSpan in) {
-  const TensorType each = infer_each(in[0]);
+  const TensorType each = infer_one_per_matrix(in[0]);
   return {each, each};
 }
 
@@ -43,7 +43,7 @@ Tensors slogdet_vjp(const NoAttrs&, const VjpArgs& v) {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Cases<NoAttrs> with_errors(Cases<NoAttrs> cases) {
+Cases<NoAttrs> with_error_cases(Cases<NoAttrs> cases) {
   cases.push_back({.name = "half_types_are_refused", .inputs = {f16({1, 1}, {1})}, .error = "C1"});
   cases.push_back({.name = "integers", .inputs = {i32({1, 1}, {1})}, .error = "C1"});
   cases.push_back({.name = "one_axis", .inputs = {f32({1})}, .error = "C2"});
@@ -52,7 +52,7 @@ Cases<NoAttrs> with_errors(Cases<NoAttrs> cases) {
 }
 
 Cases<NoAttrs> det_cases() {
-  return with_errors({
+  return with_error_cases({
       {.name = "example", .inputs = {f32({2, 2}, {1, 2, 3, 4})}, .expect = {f32({}, {-2})}},
       {.name = "three",
        .inputs = {f32({3, 3}, {2, 1, 0, 1, 3, 1, 0, 1, 5})},
@@ -76,7 +76,7 @@ Cases<NoAttrs> det_cases() {
 
 Cases<NoAttrs> slogdet_cases() {
   constexpr double kLog2 = 0.6931471805599453;
-  return with_errors({
+  return with_error_cases({
       {.name = "example",
        .inputs = {f32({2, 2}, {1, 2, 3, 4})},
        .expect = {f32({}, {-1}), f32({}, {kLog2})},

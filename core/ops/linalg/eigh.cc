@@ -24,13 +24,13 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
 Tensors vjp(const NoAttrs&, const VjpArgs& args) {
   const Tensor &w = args.output(0), &v = args.output(1), &dw = args.cotangent(0);
   if (!args.has_cotangent(1)) {
-    return {fold_to_lower(matmul(columns_times(v, dw), v, {.transpose_b = true}))};
+    return {fold_to_lower(matmul(scale_columns(v, dw), v, {.transpose_b = true}))};
   }
   const Tensor gaps = expand_dims(w, {-2}) - expand_dims(w, {-1});
   const Tensor diagonal = identity_like(gaps);
   const Tensor product = matmul(v, args.cotangent(1), {.transpose_a = true});
   const Tensor turned = product * (1.0 - diagonal) / (gaps + diagonal);
-  const Tensor inner = turned + columns_times(diagonal, dw);
+  const Tensor inner = turned + scale_columns(diagonal, dw);
   return {fold_to_lower(matmul(matmul(v, inner), v, {.transpose_b = true}))};
 }
 

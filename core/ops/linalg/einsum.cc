@@ -291,7 +291,7 @@ Cases<Attrs> cases() {
        .attrs = {.equation = "ij,ij"},
        .inputs = {a, b},
        .error = "C4: equation \"ij,ij\": axis 0 of operand 1 has size 3, but its letter has size 2 "
-                "before"},
+                "on an earlier axis"},
       {.name = "letters_do_not_broadcast",
        .attrs = {.equation = "i,i"},
        .inputs = {v, f32({1})},

@@ -73,6 +73,7 @@ Labels implied_output(const std::vector<Labels>& terms, const Labels& under_elli
   return output;
 }
 
+// Returns the labels of the output that the equation specifies after "->".
 Labels written_output(const Parsed& parsed, const std::vector<Labels>& terms,
                       const Labels& under_ellipsis) {
   Labels output;
@@ -129,8 +130,8 @@ Dims EinsumPlan::shape_of(const Labels& labels) const {
   return shape;
 }
 
-// Chooses the order of the products greedily: the next product is the one whose result has the
-// fewest elements more than its two operands.
+// Chooses the order of the products greedily: the next product is the one that minimises the size
+// of the result minus the sizes of the two operands.
 void EinsumPlan::choose_products(const std::string& equation) {
   const auto volume = [&](const Labels& labels) {
     double n = 1;
@@ -179,7 +180,7 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
       if (!is_letter(label) && identical(shapes[i][axis], 1)) continue;
       require(size == shapes[i][axis],
               "C4: equation \"{}\": axis {} of operand {} has size {}, but its letter has size {} "
-              "before",
+              "on an earlier axis",
               equation, axis, i, shapes[i][axis], size);
     }
   }
@@ -202,7 +203,8 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
     }
   }
   choose_products(equation);
-  require(output.size() <= kMaxRank, "C6: equation \"{}\": the result has {} axes", equation,
+  require(output.size() <= kMaxRank,
+          "C6: equation \"{}\": the result has {} axes, which is too many", equation,
           output.size());
 }
 

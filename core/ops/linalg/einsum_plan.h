@@ -30,6 +30,7 @@ struct EinsumPlan {
   // Throws an error if the equation is invalid, or does not fit the shapes.
   EinsumPlan(const std::string& equation, const std::vector<Dims>& shapes);
 
+  // Returns the shape of a tensor with these labels.
   Dims shape_of(const Labels& labels) const;
 
  private:

@@ -13,7 +13,7 @@ struct Attrs {
   TENON_ATTRS(alpha, beta, trans_a, trans_b)
 };
 
-MatmulAttrs product(const Attrs& attrs) {
+MatmulAttrs matmul_attrs(const Attrs& attrs) {
   return {.transpose_a = attrs.trans_a, .transpose_b = attrs.trans_b};
 }
 
@@ -47,13 +47,13 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Tensor y = scaled(matmul(in[0], in[1], product(attrs)), attrs.alpha);
+  const Tensor y = scaled(matmul(in[0], in[1], matmul_attrs(attrs)), attrs.alpha);
   return {has(in, 2) ? y + scaled(in[2], attrs.beta) : y};
 }
 
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& dy = v.cotangent(0);
-  const MatmulAttrs ab = product(attrs);
+  const MatmulAttrs ab = matmul_attrs(attrs);
   Tensors grads(v.n_inputs(), Tensor());
   if (v.needs(0)) {
     grads[0] = scaled(matmul_da(dy, v.input(1), v.input_type(0), ab), attrs.alpha);

@@ -45,7 +45,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   const TensorType &a = in[kA], &b = in[kB];
   require(is_byte(a.dtype) && is_byte(b.dtype), "C1: a and b must be i8 or u8, but are {} and {}",
           a, b);
-  const TensorType y(DType::kI32, require_product(a, b, {}));
+  const TensorType y(DType::kI32, infer_product_shape(a, b, {}));
   const size_t ra = a.rank(), rb = b.rank();
   if (in.has(kZeroPointA)) require_zero_point(in[kZeroPointA], a, ra - 2, ra - 1, "a_zero_point");
   if (in.has(kZeroPointB)) require_zero_point(in[kZeroPointB], b, rb - 1, rb - 2, "b_zero_point");
@@ -73,6 +73,7 @@ void arrange_zero_point(bool of_a, const Dims& x, const Dims& y, StridedShape& o
   }
 }
 
+// Implements `arrange` (see OpDef): converts matrices and zero points to the layout of kernels.
 void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) {
   const Dims &a = in[kA].shape, &b = in[kB].shape, &y = out[0].shape;
   const bool is_output = i >= in.size();

@@ -47,7 +47,7 @@ Tensor identity_like(const Tensor& x) {
   return cast(equal(row, column), x->type.dtype);
 }
 
-Tensor columns_times(const Tensor& x, const Tensor& scale) { return x * expand_dims(scale, {-2}); }
+Tensor scale_columns(const Tensor& x, const Tensor& scale) { return x * expand_dims(scale, {-2}); }
 
 Tensor solve(const Tensor& a, const Tensor& b) { return call1(OpId::k_solve, NoAttrs{}, {a, b}); }
 

@@ -13,18 +13,16 @@ struct DiagonalAttrs {
 };
 
 struct TriangularSolveAttrs {
-  bool lower = true;           // Whether to read the lower triangle of a or the upper one.
+  bool lower = true;           // true: reads the lower triangle of a; false: the upper one.
   bool transpose = false;      // Whether to transpose the matrix; `lower` refers to a before that.
   bool unit_diagonal = false;  // Whether to take the diagonal of a as ones instead of reading it.
   bool left = true;            // true: solves a y = b; false: solves y a = b.
   TENON_ATTRS(lower, transpose, unit_diagonal, left)
 };
 
-// Constraints.
-//   C1  the operands are float32 or float64, and of one dtype.
-//   C2  the first one has two axes or more.
+// Requires x to be float32 or float64 (C1), and to have two axes or more (C2).
 void require_matrices(const TensorType& x, const char* name = "x");
-//   C3  its matrices are square.
+// Checks the same, and requires the matrices of x to be square (C3).
 void require_square(const TensorType& x, const char* name = "x");
 
 // Implements `arrange` (see OpDef): broadcasts the batch axes of an operand to those of y. Batch
@@ -35,9 +33,12 @@ void broadcast_batches(const Dims& y, StridedShape& operand);
 
 Tensor tril(const Tensor& x, int64_t k = 0);
 Tensor triu(const Tensor& x, int64_t k = 0);
-Tensor transposed(const Tensor& x);     // Swaps the last two axes.
-Tensor identity_like(const Tensor& x);  // One identity matrix with the size of the matrices of x.
-Tensor columns_times(const Tensor& x, const Tensor& scale);  // Scales each column of matrices.
+// Swaps the last two axes.
+Tensor transposed(const Tensor& x);
+// Returns one identity matrix with the size of the matrices of x.
+Tensor identity_like(const Tensor& x);
+// Multiplies each column of the matrices of x by its element of `scale`.
+Tensor scale_columns(const Tensor& x, const Tensor& scale);
 Tensor solve(const Tensor& a, const Tensor& b);
 Tensor triangular_solve(const Tensor& a, const Tensor& b, const TriangularSolveAttrs& attrs);
 

@@ -27,7 +27,7 @@ Tensor as_operand(const Tensor& gradient, const TensorType& operand, size_t vect
   return operand.rank() == 1 ? reshape(summed, operand.shape) : summed;
 }
 
-// Reshapes a batch of matrices to one matrix with the rows of all.
+// Reshapes a batch of matrices to one matrix, which has the rows of all of them.
 Tensor stacked(const Tensor& x) {
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < x->rank(); ++i) rows *= x->shape()[i];
@@ -64,6 +64,7 @@ Tensor matmul_db(const Tensor& a, const Tensor& dy, const TensorType& b, const M
 
 namespace {
 
+// Requires x to have an axis (C2) and, if it is transposed, two axes (C3).
 void require_matrices(bool transposed, const TensorType& x, const char* name) {
   require(x.rank() >= 1, "C2: {} must have at least one axis, but is {}", name, x);
   require(!transposed || x.rank() >= 2, "C3: transpose_{} needs two axes, but {} is {}", name, name,
@@ -72,7 +73,7 @@ void require_matrices(bool transposed, const TensorType& x, const char* name) {
 
 }  // namespace
 
-Dims require_product(const TensorType& a, const TensorType& b, const MatmulAttrs& attrs) {
+Dims infer_product_shape(const TensorType& a, const TensorType& b, const MatmulAttrs& attrs) {
   require_matrices(attrs.transpose_a, a, "a");
   require_matrices(attrs.transpose_b, b, "b");
 
@@ -128,9 +129,10 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &a = in[0], &b = in[1];
   require(is_numeric(a.dtype) && a.dtype == b.dtype,
           "C1: a and b must be numeric and of one dtype, but are {} and {}", a, b);
-  return {TensorType(a.dtype, require_product(a, b, attrs))};
+  return {TensorType(a.dtype, infer_product_shape(a, b, attrs))};
 }
 
+// Implements `arrange` (see OpDef).
 void arrange(size_t i, TypeSpan in, const TensorTypes& out, StridedShape& operand) {
   constexpr ProductPart kParts[] = {ProductPart::kA, ProductPart::kB, ProductPart::kY};
   arrange_product(kParts[i], in[0].rank(), in[1].rank(), out[0].shape, operand);

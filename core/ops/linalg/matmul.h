@@ -7,12 +7,12 @@
 namespace tenon {
 
 // Returns the shape of the product. Checks C2 to C6 of matmul.cc.
-Dims require_product(const TensorType& a, const TensorType& b, const MatmulAttrs& attrs);
+Dims infer_product_shape(const TensorType& a, const TensorType& b, const MatmulAttrs& attrs);
 
+enum class ProductPart : uint8_t { kA, kB, kY };
 // Converts the sizes and strides of a, b or y to those that kernels receive, which support only
 // matrices. A vector a becomes a row, and a vector b a column. Batch axes are broadcast to those of
 // y; broadcast axes get stride 0.
-enum class ProductPart : uint8_t { kA, kB, kY };
 void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims& y,
                      StridedShape& operand);
 

@@ -29,8 +29,8 @@ Tensor tall_dx(const Tensor& q, const Tensor& r, const Tensor& dq, const Tensor&
                           {.lower = false, .transpose = true, .left = false});
 }
 
-// A wide matrix consists of a square and further columns. The further columns are q times those of
-// r, so their cotangent is q times that of r.
+// A wide x is a square matrix, followed by more columns. These are q times the same columns of r,
+// so their cotangent is q times the cotangent of the columns of r.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &q = v.output(0), &r = v.output(1), &dq = v.cotangent(0), &dr = v.cotangent(1);
   const Size rows = r->shape()[r->rank() - 2], columns = r->shape()[r->rank() - 1];

@@ -24,12 +24,13 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {u, s, vh};  // C3
 }
 
+// Returns x - x^T, which is twice the antisymmetric part of x.
 Tensor antisymmetric(const Tensor& x) { return x - transposed(x); }
 
-// Returns the antisymmetric part of vectors^T d_vectors, with each element divided by the
-// difference of two squared singular values; 0 on the diagonal. It describes a rotation of the
-// singular vectors within the space that they span.
-Tensor turned(const Tensor& vectors, const Tensor& d_vectors, const Tensor& s) {
+// Returns p - p^T for p = vectors^T d_vectors, with element [i, j] divided by the difference of the
+// squared singular values j and i; 0 on the diagonal. It describes a rotation of the singular
+// vectors within the space that they span.
+Tensor rotation_part(const Tensor& vectors, const Tensor& d_vectors, const Tensor& s) {
   const Tensor squares = square(s);
   const Tensor gaps = expand_dims(squares, {-2}) - expand_dims(squares, {-1});
   const Tensor diagonal = identity_like(gaps);
@@ -37,19 +38,19 @@ Tensor turned(const Tensor& vectors, const Tensor& d_vectors, const Tensor& s) {
   return antisymmetric(product) * (1.0 - diagonal) / (gaps + diagonal);
 }
 
-// dx = u (turned(u) s + s turned(v) + ds) v^T, plus a term for the component of du or dv outside
-// the space that the vectors span. For a tall matrix, only du has such a component; for a wide one,
-// only dv.
+// dx = u (rotation_part(u) s + s rotation_part(v) + ds) v^T, plus a term for the component of du or
+// dv outside the space that the vectors span. For a tall matrix, only du has such a component; for
+// a wide one, only dv.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &u = v.output(kU), &s = v.output(kS), &vh = v.output(kVh);
   if (!v.has_cotangent(kU) && !v.has_cotangent(kVh)) {
-    return {matmul(columns_times(u, v.cotangent(kS)), vh)};
+    return {matmul(scale_columns(u, v.cotangent(kS)), vh)};
   }
   const Tensor &du = v.cotangent(kU), &dvh = v.cotangent(kVh);
   const Tensor rows = expand_dims(s, {-1});
-  const Tensor of_u = columns_times(turned(u, du, s), s);
-  const Tensor of_v = rows * turned(transposed(vh), transposed(dvh), s);
-  const Tensor inner = of_u + of_v + columns_times(identity_like(of_u), v.cotangent(kS));
+  const Tensor of_u = scale_columns(rotation_part(u, du, s), s);
+  const Tensor of_v = rows * rotation_part(transposed(vh), transposed(dvh), s);
+  const Tensor inner = of_u + of_v + scale_columns(identity_like(of_u), v.cotangent(kS));
   Tensor dx = matmul(matmul(u, inner), vh);
   const Size m = u->shape()[u->rank() - 2], n = vh->shape()[vh->rank() - 1];
   if (m > n) {

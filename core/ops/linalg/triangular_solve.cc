@@ -33,6 +33,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
+// Implements `arrange` (see OpDef).
 void arrange(size_t, TypeSpan, const TensorTypes& out, StridedShape& operand) {
   broadcast_batches(out[0].shape, operand);
 }

@@ -26,7 +26,7 @@ struct Target {
   Tensor is_zero, probability, logarithm;
 };
 
-Target read(const Attrs& attrs, const Tensor& target) {
+Target read_target(const Attrs& attrs, const Tensor& target) {
   if (attrs.log_target) {
     const Tensor probability = exp(target);
     return {equal(probability, number(0)), probability, target};
@@ -36,7 +36,7 @@ Target read(const Attrs& attrs, const Tensor& target) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Target t = read(attrs, in[1]);
+  const Target t = read_target(attrs, in[1]);
   const Tensor losses = where(t.is_zero, number(0), t.probability * (t.logarithm - in[0]));
   return {reduce_losses(losses, attrs.reduction)};
 }
@@ -46,7 +46,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor each =
       unreduce_losses(v.cotangent(0), count(v.input_type(0).shape), attrs.reduction);
-  const Target t = read(attrs, v.input(1));
+  const Target t = read_target(attrs, v.input(1));
   Tensors grads(2, Tensor());
   if (v.needs(0)) grads[0] = -(each * t.probability);
   if (v.needs(1)) {

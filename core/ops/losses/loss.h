@@ -18,7 +18,9 @@ inline constexpr const char* kReductionDoc =
     "How the losses are combined: none returns each, sum their sum, mean the sum divided by their "
     "number.";
 
+// Returns the type of the result of reduce_losses().
 TensorType reduced_type(const TensorType& losses, Reduction reduction);
+// Combines the losses of all elements: to their sum or mean, or not at all.
 Tensor reduce_losses(const Tensor& losses, Reduction reduction);
 
 // Returns the cotangent of the `n` losses before the reduction. It broadcasts to their shape.

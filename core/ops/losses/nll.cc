@@ -29,7 +29,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   using Narrow = std::numeric_limits<int32_t>;
   const bool fits = attrs.ignore_index >= Narrow::min() && attrs.ignore_index <= Narrow::max();
   require(fits || target.dtype == DType::kI64,
-          "C1: target must be int32 or int64 and hold ignore_index {}, but is {}",
+          "C1: target must be int32 or int64 and able to hold ignore_index {}, but is {}",
           attrs.ignore_index, target);
   require(is_floating(x.dtype) && x.rank() >= 2 && x.shape[1] > 0,
           "C2: x must be floating point, with axes of examples and classes, but is {}", x);

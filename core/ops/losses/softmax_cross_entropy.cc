@@ -7,6 +7,7 @@
 namespace tenon::ops {
 namespace {
 
+// The axis of classes, which a reduction keeps with size 1.
 Along classes() { return {.axes = {1}, .keepdims = true}; }
 
 // Constraints.

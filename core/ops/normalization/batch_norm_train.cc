@@ -46,7 +46,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType& type = in[kX]->type;
   const Tensor x = to_dtype(in[kX], wide_dtype(type.dtype));
   const Statistics s = statistics(x, all_but_channels(type.rank()), type.dtype, attrs.epsilon);
-  const Tensor scale = by_channel(in[kScale], type), bias = by_channel(in[kBias], type);
+  const Tensor scale = broadcast_channels(in[kScale], type),
+               bias = broadcast_channels(in[kBias], type);
   const Tensor y = s.scaled * (s.inv_scaled_std * scale) + bias;
 
   const Dims channels{type.shape[1]};
@@ -66,11 +67,11 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const DType wide = wide_dtype(type.dtype);
   const Ints axes = all_but_channels(type.rank());
   const Tensor x = to_dtype(v.input(kX), wide), dy = to_dtype(v.cotangent(kY), wide);
-  const Tensor inv_std = by_channel(v.output(kSavedInvStd), type);
-  const Tensor z = (x - by_channel(v.output(kSavedMean), type)) * inv_std;
+  const Tensor inv_std = broadcast_channels(v.output(kSavedInvStd), type);
+  const Tensor z = (x - broadcast_channels(v.output(kSavedMean), type)) * inv_std;
 
   const auto reached = [&](Output output) {
-    return v.has_cotangent(output) ? by_channel(v.cotangent(output), type) : Tensor();
+    return v.has_cotangent(output) ? broadcast_channels(v.cotangent(output), type) : Tensor();
   };
   const double share = 1 - attrs.momentum;
   StatisticsCotangents to{.mean = reached(kSavedMean), .inv_std = reached(kSavedInvStd)};
@@ -79,7 +80,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
 
   Tensors grads(5, Tensor());
   if (v.needs(kX)) {
-    const Tensor dz = dy * by_channel(v.input(kScale), type);
+    const Tensor dz = dy * broadcast_channels(v.input(kScale), type);
     grads[kX] = to_dtype(statistics_dx(z, inv_std, axes, dz, to), type.dtype);
   }
   if (v.needs(kScale)) {

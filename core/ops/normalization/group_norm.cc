@@ -38,7 +38,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const TensorType& type = in[kX]->type;
   const Statistics s = statistics(grouped(attrs, in[kX]), {kMembers}, type.dtype, attrs.epsilon);
   const Tensor z = reshape(s.scaled * s.inv_scaled_std, type.shape);
-  const Tensor y = z * by_channel(in[kScale], type) + by_channel(in[kBias], type);
+  const Tensor y = z * broadcast_channels(in[kScale], type) + broadcast_channels(in[kBias], type);
   return {to_dtype(y, type.dtype)};
 }
 
@@ -51,7 +51,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Along channels{.axes = all_but_channels(type.rank())};
   Tensors grads(3, Tensor());
   if (v.needs(kX)) {
-    const Tensor dz = grouped(attrs, dy * by_channel(v.input(kScale), type));
+    const Tensor dz = grouped(attrs, dy * broadcast_channels(v.input(kScale), type));
     const Tensor dx = statistics_dx(z, s.inv_std(), {kMembers}, dz, {});
     grads[kX] = to_dtype(reshape(dx, type.shape), type.dtype);
   }

@@ -26,8 +26,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[kX];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C2"));
-  require_from_axis(in[kScale], x, axis, "scale");
-  if (in.has(kBias)) require_from_axis(in[kBias], x, axis, "bias");
+  require_broadcast_from_axis(in[kScale], x, axis, "scale");
+  if (in.has(kBias)) require_broadcast_from_axis(in[kBias], x, axis, "bias");
   require(attrs.epsilon >= 0, "C4: epsilon must not be negative, but is {}", attrs.epsilon);
   TensorType saved(wide_dtype(x.dtype), x.shape);
   for (size_t i = axis; i < x.rank(); ++i) saved.shape[i] = 1;

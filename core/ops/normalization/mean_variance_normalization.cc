@@ -61,7 +61,7 @@ Cases<Attrs> cases() {
        .attrs = {.axes = {0}},
        .inputs = {f32({3, 3})},
        .expect = {f32({0, 0})},
-       // There, x is divided by 1e-9, which is too steep for finite differences.
+       // The deviation is 0, so the slope is 1e9, which is too steep for finite differences.
        .check_gradient = false},
       {.name = "deviation_would_overflow",
        .attrs = {.axes = {1}},

@@ -23,12 +23,12 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C2"));
-  require_from_axis(in[1], x, axis, "scale");
+  require_broadcast_from_axis(in[1], x, axis, "scale");
   require(attrs.epsilon >= 0, "C4: epsilon must not be negative, but is {}", attrs.epsilon);
   return {x};  // C5
 }
 
-Along rows(const Attrs& attrs, size_t rank) {
+Along normalised_axes(const Attrs& attrs, size_t rank) {
   return {.axes = axes_from(attrs.axis, rank), .keepdims = true};
 }
 
@@ -37,8 +37,8 @@ struct Scaled {
   Tensor z, inverse;
 };
 
-Scaled scaled(const Attrs& attrs, const Tensor& x, DType from) {
-  const Along along = rows(attrs, x->rank());
+Scaled normalise_rows(const Attrs& attrs, const Tensor& x, DType from) {
+  const Along along = normalised_axes(attrs, x->rank());
   const SquareScale scale = square_scale(
       from, [&] { return mean(x * x, along); }, std::sqrt(attrs.epsilon));
   const Tensor row = scale.of(x);
@@ -48,7 +48,7 @@ Scaled scaled(const Attrs& attrs, const Tensor& x, DType from) {
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[0]->type.dtype, wide = wide_dtype(dtype);
-  const Tensor z = scaled(attrs, to_dtype(in[0], wide), dtype).z;
+  const Tensor z = normalise_rows(attrs, to_dtype(in[0], wide), dtype).z;
   return {to_dtype(z * to_dtype(in[1], wide), dtype)};
 }
 
@@ -56,11 +56,11 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const DType dtype = v.input_type(0).dtype, wide = wide_dtype(dtype);
   const Tensor x = to_dtype(v.input(0), wide), dy = to_dtype(v.cotangent(0), wide);
-  const auto [z, r] = scaled(attrs, x, dtype);
+  const auto [z, r] = normalise_rows(attrs, x, dtype);
   Tensors grads(2, Tensor());
   if (v.needs(0)) {
     const Tensor dz = dy * to_dtype(v.input(1), wide);
-    grads[0] = to_dtype(r * (dz - z * mean(dz * z, rows(attrs, x->rank()))), dtype);
+    grads[0] = to_dtype(r * (dz - z * mean(dz * z, normalised_axes(attrs, x->rank()))), dtype);
   }
   if (v.needs(1)) grads[1] = to_dtype(sum_to(dy * z, v.input_type(1)), dtype);
   return grads;

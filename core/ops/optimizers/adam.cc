@@ -23,21 +23,21 @@ enum Input { kP, kG, kM, kV, kStep, kLr };
 //   C5  0 <= beta1 < 1 and 0 <= beta2 < 1.
 //   C6  epsilon is not negative.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  require_step(in, {"g", "m", "v"}, kLr);
+  require_optimizer_inputs(in, {"g", "m", "v"}, kLr);
   require_moments(in[kStep], attrs.beta1, attrs.beta2, attrs.epsilon);
   const TensorType& p = in[kP];
   return {p, p, p};
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Tensors w = widened(in, 4);
+  const Tensors w = widen_inputs(in, 4);
   const Tensor& p = w[kP];
   const Tensor step = cast(in[kStep], p->type.dtype);
   const Tensor lr = to_dtype(in[kLr], p->type.dtype);
   const Moments next =
       next_moments(w[kG], w[kM], w[kV], step, attrs.beta1, attrs.beta2, attrs.epsilon);
   const Tensor rate = lr / next.weight;
-  return narrowed({p - rate * next.m / next.size, next.m, next.v}, in[kP]->type.dtype);
+  return narrow_results({p - rate * next.m / next.size, next.m, next.v}, in[kP]->type.dtype);
 }
 
 Cases<Attrs> cases() {

@@ -24,14 +24,14 @@ enum Input { kP, kG, kM, kV, kStep, kLr };
 //   C5  0 <= beta1 < 1 and 0 <= beta2 < 1.
 //   C6  epsilon is not negative.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  require_step(in, {"g", "m", "v"}, kLr);
+  require_optimizer_inputs(in, {"g", "m", "v"}, kLr);
   require_moments(in[kStep], attrs.beta1, attrs.beta2, attrs.epsilon);
   const TensorType& p = in[kP];
   return {p, p, p};
 }
 
 // The trust ratio: the norm of p divided by that of the direction, or 1 if either is 0.
-Tensor trust(const Tensor& p, const Tensor& direction) {
+Tensor trust_ratio(const Tensor& p, const Tensor& direction) {
   const Tensor of_p = call1(OpId::k_l2_norm, Along{}, {p});
   const Tensor of_direction = call1(OpId::k_l2_norm, Along{}, {direction});
   const Tensor has_both = logical_and(greater(of_p, number(0)), greater(of_direction, number(0)));
@@ -39,14 +39,15 @@ Tensor trust(const Tensor& p, const Tensor& direction) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Tensors w = widened(in, 4);
+  const Tensors w = widen_inputs(in, 4);
   const Tensor& p = w[kP];
   const Tensor step = cast(in[kStep], p->type.dtype);
   const Tensor lr = to_dtype(in[kLr], p->type.dtype);
   const Moments next =
       next_moments(w[kG], w[kM], w[kV], step, attrs.beta1, attrs.beta2, attrs.epsilon);
   const Tensor direction = next.m / next.weight / next.size + attrs.weight_decay * p;
-  return narrowed({p - lr * trust(p, direction) * direction, next.m, next.v}, in[kP]->type.dtype);
+  return narrow_results({p - lr * trust_ratio(p, direction) * direction, next.m, next.v},
+                        in[kP]->type.dtype);
 }
 
 Cases<Attrs> cases() {

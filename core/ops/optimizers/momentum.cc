@@ -17,17 +17,17 @@ struct Attrs {
 //   C3  lr is floating point and 0-d.
 //   C4  0 <= momentum < 1.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  require_step(in, {"g", "v"}, 3);
+  require_optimizer_inputs(in, {"g", "v"}, 3);
   require_decay(attrs.momentum, "momentum", "C4");
   return {in[0], in[0]};
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Tensors w = widened(in, 4);
+  const Tensors w = widen_inputs(in, 4);
   const Tensor &p = w[0], &g = w[1], &lr = w[3];
   const Tensor v = attrs.momentum * w[2] + g;
   const Tensor step = attrs.nesterov ? g + attrs.momentum * v : v;
-  return narrowed({p - lr * step, v}, in[0]->type.dtype);
+  return narrow_results({p - lr * step, v}, in[0]->type.dtype);
 }
 
 Cases<Attrs> cases() {

@@ -4,7 +4,8 @@
 
 namespace tenon {
 
-void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t lr) {
+void require_optimizer_inputs(TypeSpan in, std::initializer_list<const char*> names,
+                              size_t lr_index) {
   const TensorType& p = in[0];
   require(is_floating(p.dtype), "C1: p must be floating point, but is {}", p.dtype);
   size_t i = 1;
@@ -13,8 +14,8 @@ void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t 
             "C2: {} must have the type of p: {}, but is {}", name, p, in[i]);
     ++i;
   }
-  require(is_floating(in[lr].dtype) && in[lr].rank() == 0,
-          "C3: lr must be floating point and 0-d, but is {}", in[lr]);
+  require(is_floating(in[lr_index].dtype) && in[lr_index].rank() == 0,
+          "C3: lr must be floating point and 0-d, but is {}", in[lr_index]);
 }
 
 void require_decay(double value, const char* name, std::string_view label) {
@@ -35,26 +36,28 @@ void require_moments(const TensorType& step, double beta1, double beta2, double 
 
 // Returns 1 - beta^step, which corrects the bias of a moving average that starts at zero. expm1
 // stays accurate if beta^step is close to 1.
-static Tensor weight_of(double beta, const Tensor& step) { return -expm1(std::log(beta) * step); }
+static Tensor bias_correction(double beta, const Tensor& step) {
+  return -expm1(std::log(beta) * step);
+}
 
 Moments next_moments(const Tensor& g, const Tensor& m, const Tensor& v, const Tensor& step,
                      double beta1, double beta2, double epsilon) {
   Moments next;
   next.m = beta1 * m + (1 - beta1) * g;
   next.v = beta2 * v + (1 - beta2) * (g * g);
-  next.weight = weight_of(beta1, step);
-  next.size = sqrt(next.v / weight_of(beta2, step)) + epsilon;
+  next.weight = bias_correction(beta1, step);
+  next.size = sqrt(next.v / bias_correction(beta2, step)) + epsilon;
   return next;
 }
 
-Tensors widened(TensorSpan in, size_t n) {
+Tensors widen_inputs(TensorSpan in, size_t n) {
   const DType wide = wide_dtype(in[0]->type.dtype);
   Tensors result;
   for (size_t i = 0; i < n; ++i) result.push_back(to_dtype(in[i], wide));
   return result;
 }
 
-Tensors narrowed(Tensors results, DType dtype) {
+Tensors narrow_results(Tensors results, DType dtype) {
   for (Tensor& result : results) result = to_dtype(result, dtype);
   return results;
 }

@@ -11,12 +11,15 @@ namespace tenon {
 
 inline constexpr const char* kNoStepGradient = "an optimizer's step is not differentiated";
 
-// Checks constraints C1 to C3 of every optimizer. Input 0 is the parameter, and input `lr` is the
-// learning rate. `names` are the inputs between them.
-void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t lr);
+// Checks constraints C1 to C3 of every optimizer. Input 0 is the parameter, and `lr_index` is the
+// index of the input that holds the learning rate. `names` names the inputs after the parameter
+// that must have its type.
+void require_optimizer_inputs(TypeSpan in, std::initializer_list<const char*> names,
+                              size_t lr_index);
 
 // Requires 0 <= value < 1, for decay rates.
 void require_decay(double value, const char* name, std::string_view label);
+// Requires epsilon, `value`, not to be negative. Error messages begin with `label`.
 void require_epsilon(double value, std::string_view label);
 
 // Checks constraints C4 to C6 of adam, adamw and lamb: `step` is a 0-d number, the betas are decay
@@ -29,11 +32,12 @@ void require_moments(const TensorType& step, double beta1, double beta2, double 
 struct Moments {
   Tensor m, v, weight, size;
 };
+// Updates the moving averages m and v with the gradient g of one step.
 Moments next_moments(const Tensor& g, const Tensor& m, const Tensor& v, const Tensor& step,
                      double beta1, double beta2, double epsilon);
 
 // Widen the first n inputs to the compute dtype, and narrow results to the parameter's dtype.
-Tensors widened(TensorSpan in, size_t n);
-Tensors narrowed(Tensors results, DType dtype);
+Tensors widen_inputs(TensorSpan in, size_t n);
+Tensors narrow_results(Tensors results, DType dtype);
 
 }  // namespace tenon

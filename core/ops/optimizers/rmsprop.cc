@@ -18,17 +18,17 @@ struct Attrs {
 //   C4  0 <= rho < 1.
 //   C5  epsilon is not negative.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  require_step(in, {"g", "s"}, 3);
+  require_optimizer_inputs(in, {"g", "s"}, 3);
   require_decay(attrs.rho, "rho", "C4");
   require_epsilon(attrs.epsilon, "C5");
   return {in[0], in[0]};
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Tensors w = widened(in, 4);
+  const Tensors w = widen_inputs(in, 4);
   const Tensor &p = w[0], &g = w[1], &lr = w[3];
   const Tensor s = attrs.rho * w[2] + (1 - attrs.rho) * (g * g);
-  return narrowed({p - lr * g / (sqrt(s) + attrs.epsilon), s}, in[0]->type.dtype);
+  return narrow_results({p - lr * g / (sqrt(s) + attrs.epsilon), s}, in[0]->type.dtype);
 }
 
 Cases<Attrs> cases() {

@@ -10,14 +10,14 @@ namespace {
 //   C2  g has the type of p.
 //   C3  lr is floating point and 0-d.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
-  require_step(in, {"g"}, 2);
+  require_optimizer_inputs(in, {"g"}, 2);
   return {in[0]};
 }
 
 Tensors decompose(const NoAttrs&, TensorSpan in) {
-  const Tensors w = widened(in, 3);
+  const Tensors w = widen_inputs(in, 3);
   const Tensor &p = w[0], &g = w[1], &lr = w[2];
-  return narrowed({p - lr * g}, in[0]->type.dtype);
+  return narrow_results({p - lr * g}, in[0]->type.dtype);
 }
 
 Cases<NoAttrs> cases() {

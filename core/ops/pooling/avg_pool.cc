@@ -7,7 +7,8 @@ namespace {
 
 using Attrs = AvgPoolAttrs;
 
-PoolAttrs windows(const Attrs& attrs) {
+// Returns the attributes of a pooling op with the same windows.
+PoolAttrs pool_attrs(const Attrs& attrs) {
   return {.kernel_shape = attrs.kernel_shape,
           .strides = attrs.strides,
           .pads = attrs.pads,
@@ -25,8 +26,8 @@ PoolAttrs windows(const Attrs& attrs) {
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
-  const Dims y = require_pool(x.shape, windows(attrs));
-  require_no_empty_window(x.shape, windows(attrs), "C5");
+  const Dims y = infer_pool_shape(x.shape, pool_attrs(attrs));
+  require_no_empty_window(x.shape, pool_attrs(attrs), "C5");
   return {TensorType(x.dtype, y)};
 }
 
@@ -42,7 +43,7 @@ Tensor divisor(const Attrs& attrs, const TensorType& x, const Dims& y) {
   }
   const size_t n_axes = attrs.kernel_shape.size();
   TensorType plane(x.dtype, {1, 1});
-  PoolAttrs counted = windows(attrs);
+  PoolAttrs counted = pool_attrs(attrs);
   SliceAttrs kept;
   for (size_t i = 0; i < n_axes; ++i) {
     Size size = x.shape[kSpatial + i];
@@ -58,7 +59,7 @@ Tensor divisor(const Attrs& attrs, const TensorType& x, const Dims& y) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Tensor sums = window_sum(in[0], windows(attrs));
+  const Tensor sums = window_sum(in[0], pool_attrs(attrs));
   return {sums / divisor(attrs, in[0]->type, sums->shape())};
 }
 
@@ -66,7 +67,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const Tensor& dy = v.cotangent(0);
-  return {window_spread(dy / divisor(attrs, x, dy->shape()), x.shape, windows(attrs))};
+  return {window_spread(dy / divisor(attrs, x, dy->shape()), x.shape, pool_attrs(attrs))};
 }
 
 Cases<Attrs> cases() {

@@ -25,7 +25,8 @@ struct GlobalAttrs {
   TENON_ATTRS(p)
 };
 
-PoolAttrs windows(const Attrs& attrs) {
+// Returns the attributes of a pooling op with the same windows.
+PoolAttrs pool_attrs(const Attrs& attrs) {
   return {.kernel_shape = attrs.kernel_shape,
           .strides = attrs.strides,
           .pads = attrs.pads,
@@ -33,7 +34,8 @@ PoolAttrs windows(const Attrs& attrs) {
           .ceil_mode = attrs.ceil_mode};
 }
 
-Along channels(const Dims& x) {
+// Returns the spatial axes, which a reduction keeps with size 1.
+Along spatial_axes(const Dims& x) {
   Along spatial{.keepdims = true};
   for (size_t i = kSpatial; i < x.rank(); ++i) spatial.axes.push_back(static_cast<int64_t>(i));
   return spatial;
@@ -41,11 +43,11 @@ Along channels(const Dims& x) {
 
 // sums() adds the elements of each window, or of each channel for global_lp_pool. spread() is the
 // transpose of the window sum.
-Tensor sums(const Attrs& attrs, const Tensor& x) { return window_sum(x, windows(attrs)); }
+Tensor sums(const Attrs& attrs, const Tensor& x) { return window_sum(x, pool_attrs(attrs)); }
 Tensor spread(const Attrs& attrs, const Tensor& g, const Dims& x) {
-  return window_spread(g, x, windows(attrs));
+  return window_spread(g, x, pool_attrs(attrs));
 }
-Tensor sums(const GlobalAttrs&, const Tensor& x) { return sum(x, channels(x->shape())); }
+Tensor sums(const GlobalAttrs&, const Tensor& x) { return sum(x, spatial_axes(x->shape())); }
 
 // Returns |x|^n, without calling pow for the usual exponents 0, 1 and 2.
 Tensor power(const Tensor& x, int64_t n) {
@@ -80,7 +82,7 @@ Tensor norms(const Attrs& attrs, const Tensor& x, DType from) {
 // power, or a sum of such powers, could overflow or underflow.
 Tensor norms(const GlobalAttrs& attrs, const Tensor& x, DType from) {
   if (attrs.p == 1) return sums(attrs, abs(x));
-  const Along along = channels(x->shape());
+  const Along along = spatial_axes(x->shape());
   if (attrs.p == 2) {
     const SquareScale scale = square_scale(from, [&] { return sum(square(x), along); });
     return scale.undo(sqrt(sum(square(scale.of(x)), along)));
@@ -111,6 +113,7 @@ Tensor slope(const Attrs& attrs, const Tensor& x, const Tensor& y, const Tensor&
   const Tensor reaching = spread(attrs, dy / power(y, attrs.p - 1), x->shape());
   return (attrs.p == 2 ? x : sign(x) * power(x, attrs.p - 1)) * reaching;
 }
+// The derivative of global_lp_pool: sign(x) |x / y|^(p - 1) dy.
 Tensor slope(const GlobalAttrs& attrs, const Tensor& x, const Tensor& y, const Tensor& dy) {
   const Tensor share = x / y;
   return (attrs.p == 2 ? share : sign(x) * power(share, attrs.p - 1)) * dy;
@@ -145,7 +148,7 @@ void require_norm(const TensorType& x, int64_t p) {
 
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require_norm(in[0], attrs.p);
-  return {TensorType(in[0].dtype, require_pool(in[0].shape, windows(attrs)))};
+  return {TensorType(in[0].dtype, infer_pool_shape(in[0].shape, pool_attrs(attrs)))};
 }
 
 TensorTypes global_infer(const GlobalAttrs& attrs, TypeSpan in) {
@@ -274,7 +277,7 @@ Cases<GlobalAttrs> global_cases() {
 }
 
 template <class A>
-OpDef norm_pool(Definition<A> d) {
+OpDef define_norm_pool(Definition<A> d) {
   d.details =
       "Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are "
       "computed in float32. Squares neither overflow nor underflow (see l2_norm), and neither do "
@@ -290,7 +293,7 @@ OpDef norm_pool(Definition<A> d) {
 }  // namespace
 
 OpDef lp_pool_def() {
-  return norm_pool<Attrs>({
+  return define_norm_pool<Attrs>({
       .name = "lp_pool",
       .summary = "The p-norm of each window.",
       .formula = "y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)",
@@ -312,7 +315,7 @@ OpDef lp_pool_def() {
 }
 
 OpDef global_lp_pool_def() {
-  return norm_pool<GlobalAttrs>({
+  return define_norm_pool<GlobalAttrs>({
       .name = "global_lp_pool",
       .summary = "The p-norm of each channel over all spatial axes.",
       .formula = "y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)",

@@ -21,7 +21,7 @@ using Attrs = PoolAttrs;
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_numeric(x.dtype), "C1: x must be numeric, but is {}", x.dtype);
-  const Dims y = require_pool(x.shape, attrs);
+  const Dims y = infer_pool_shape(x.shape, attrs);
   require_no_empty_window(x.shape, attrs, "C5");
   return {TensorType(x.dtype, y), TensorType(DType::kI64, y)};
 }

@@ -44,8 +44,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[kX];
   const DType dtype = in[kScale]->type.dtype, wide = wide_dtype(dtype);
   Tensor zero_point;
-  if (has(in, kZeroPoint)) zero_point = call_along_axis(in[kZeroPoint], x, attrs.axis);
-  const Tensor scale = call_along_axis(to_dtype(in[kScale], wide), x, attrs.axis);
+  if (has(in, kZeroPoint)) zero_point = broadcast_along_axis(in[kZeroPoint], x, attrs.axis);
+  const Tensor scale = broadcast_along_axis(to_dtype(in[kScale], wide), x, attrs.axis);
   return {to_dtype(centered(x, zero_point, wide) * scale, dtype)};
 }
 

@@ -46,17 +46,19 @@ struct Quantized {
   Tensor integer, scale, zero_point;
 };
 
+// Quantises x, but does not clip the result to [quant_min, quant_max].
 Quantized quantize(const Attrs& attrs, const Tensor& x, const Tensor& scale,
                    const Tensor& zero_point) {
   const DType wide = wide_dtype(x->type.dtype);
   Quantized q;
-  q.scale = call_along_axis(to_dtype(scale, wide), x, attrs.axis);
-  q.zero_point = zero_point ? cast(call_along_axis(zero_point, x, attrs.axis), wide)
+  q.scale = broadcast_along_axis(to_dtype(scale, wide), x, attrs.axis);
+  q.zero_point = zero_point ? cast(broadcast_along_axis(zero_point, x, attrs.axis), wide)
                             : fill(number(0), {}, wide);
   q.integer = round(to_dtype(x, wide) / q.scale) + q.zero_point;
   return q;
 }
 
+// Returns quant_min or quant_max as a scalar.
 Tensor bound(int64_t value) { return number(static_cast<double>(value)); }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {

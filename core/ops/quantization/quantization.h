@@ -24,7 +24,7 @@ inline void require_scale_shape(const TensorType& scale, const TensorType& x, in
 }
 
 // Appends axes of size 1 to a scale or zero point, so that it broadcasts to x along `axis`.
-inline Tensor call_along_axis(const Tensor& parameter, const Tensor& x, int64_t axis) {
+inline Tensor broadcast_along_axis(const Tensor& parameter, const Tensor& x, int64_t axis) {
   if (parameter->rank() == 0) return parameter;
   const auto at = static_cast<size_t>(from_front(axis, x->rank()));
   Dims shape = parameter->shape();

@@ -15,6 +15,7 @@ struct Attrs {
 
 enum Input { kX, kScale, kZeroPoint };
 
+// Whether the result may have this dtype: an integer of 8 or 16 bits.
 bool is_small_integer(DType dtype) { return is_integer(dtype) && size_of(dtype) <= 2; }
 
 // Constraints.
@@ -47,11 +48,11 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[kX]->type.dtype);
   const Tensor x = to_dtype(in[kX], wide), scale = to_dtype(in[kScale], wide);
-  Tensor q = round(x / call_along_axis(scale, x, attrs.axis));
+  Tensor q = round(x / broadcast_along_axis(scale, x, attrs.axis));
   DType dtype = attrs.output_dtype == DType::kNone ? DType::kU8 : attrs.output_dtype;
   if (has(in, kZeroPoint)) {
     const Tensor& zero_point = in[kZeroPoint];
-    q = q + cast(call_along_axis(zero_point, x, attrs.axis), wide);
+    q = q + cast(broadcast_along_axis(zero_point, x, attrs.axis), wide);
     dtype = zero_point->type.dtype;
   }
   return {cast(q, dtype)};

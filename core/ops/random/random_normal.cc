@@ -28,10 +28,11 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_floating_draw(in, attrs.dtype, attrs.shape);
 }
 
-DType wide(DType drawn) { return drawn == DType::kF64 ? DType::kF64 : DType::kF32; }
+// Returns the dtype in which samples are computed before they are rounded to `drawn`.
+DType sampling_dtype(DType drawn) { return drawn == DType::kF64 ? DType::kF64 : DType::kF32; }
 
 // Applies `scale` and `mean` to standard normal samples, before they are rounded to the dtype.
-Tensor placed(const Attrs& attrs, Tensor y) {
+Tensor shift_and_scale(const Attrs& attrs, Tensor y) {
   if (attrs.scale != 1) y = y * attrs.scale;
   if (attrs.mean != 0) y = y + attrs.mean;
   return cast(y, attrs.dtype);
@@ -45,7 +46,7 @@ Tensors decompose_normal(const Attrs& attrs, TensorSpan in) {
   const Size n = count(shape);
   const Size pairs = (n + 1) / 2;
 
-  Tensors drawn = draw_uniform(in[0], {2, pairs}, wide(attrs.dtype));
+  Tensors drawn = draw_uniform(in[0], {2, pairs}, sampling_dtype(attrs.dtype));
   const auto half = [&](int64_t i) {
     return reshape(slice(drawn[0], {.starts = {i}, .ends = {i + 1}, .axes = {0}}), {pairs});
   };
@@ -54,16 +55,16 @@ Tensors decompose_normal(const Attrs& attrs, TensorSpan in) {
   const Tensor both[] = {radius * cos(angle), radius * sin(angle)};
 
   const Tensor y = slice(concat(both, 0), {.starts = {0}, .ends = {n}, .axes = {0}});
-  return {placed(attrs, reshape(y, shape)), drawn[1]};
+  return {shift_and_scale(attrs, reshape(y, shape)), drawn[1]};
 }
 
 // Inverse transform sampling: applies the inverse of the cumulative distribution function to
 // uniform samples between its values at the two bounds.
 Tensors decompose_truncated_normal(const Attrs& attrs, TensorSpan in) {
-  const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), wide(attrs.dtype));
+  const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), sampling_dtype(attrs.dtype));
   const Tensor place = kTwoSigmaProbability * (2.0 * drawn[0] - 1.0);
   const Tensor y = kSqrt2 * call1(OpId::k_erfinv, NoAttrs{}, {place});
-  return {placed(attrs, y), drawn[1]};
+  return {shift_and_scale(attrs, y), drawn[1]};
 }
 
 // The expected values were computed with Python in double precision from the published results of
@@ -122,7 +123,7 @@ Cases<Attrs> truncated_normal_cases() {
       shared_draw_cases<Attrs>());
 }
 
-OpDef normal_distribution(Definition<Attrs> d, const char* scale_doc) {
+OpDef define_normal(Definition<Attrs> d, const char* scale_doc) {
   d.inputs = {{"state", "the generator's state, u32[6]"}};
   d.outputs = {{"y", "the samples"}, {"new_state", "the state for the next draw"}};
   d.attrs_doc = {{"shape", "The shape of the result."},
@@ -138,7 +139,7 @@ OpDef normal_distribution(Definition<Attrs> d, const char* scale_doc) {
 }  // namespace
 
 OpDef random_normal_def() {
-  return normal_distribution(
+  return define_normal(
       {
           .name = "random_normal",
           .summary = "Samples from a normal distribution, and the generator's next state.",
@@ -155,7 +156,7 @@ OpDef random_normal_def() {
 }
 
 OpDef truncated_normal_def() {
-  return normal_distribution(
+  return define_normal(
       {
           .name = "truncated_normal",
           .summary =

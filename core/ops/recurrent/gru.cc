@@ -15,7 +15,7 @@ struct Attrs {
   TENON_ATTRS(direction, layout, clip, linear_before_reset)
 };
 
-LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
+LayerIteration iteration_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.
 //   C1  All inputs are floating point and of one dtype, except sequence_lens, which is int32 or
@@ -29,11 +29,11 @@ LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layo
 //   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states have the shape of
 //       the initial ones.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  return infer_layer(walk_of(attrs), attrs.clip, in, 3, 1);
+  return infer_layer(iteration_of(attrs), attrs.clip, in, 3, 1);
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  return run_layer(walk_of(attrs), in, 1, [&](const LayerWeights& weights) -> DirectedStep {
+  return run_layer(iteration_of(attrs), in, 1, [&](const LayerWeights& weights) -> DirectedStep {
     const GruStep step(weights.r, weights.b, attrs.linear_before_reset, attrs.clip);
     return {step.input_bias(), [step](const Tensor& input, const Tensors& states) {
               return Tensors{step(input, states[0])};

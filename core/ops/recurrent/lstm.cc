@@ -14,7 +14,7 @@ struct Attrs {
   TENON_ATTRS(direction, layout, clip, input_forget)
 };
 
-LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
+LayerIteration iteration_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.
 //   C1  All inputs are floating point and of one dtype, except sequence_lens, which is int32 or
@@ -28,17 +28,17 @@ LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layo
 //   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states have the shape of
 //       the initial ones.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  return infer_layer(walk_of(attrs), attrs.clip, in, 4, 2);
+  return infer_layer(iteration_of(attrs), attrs.clip, in, 4, 2);
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  return run_layer(walk_of(attrs), in, 2, [&](const LayerWeights& weights) -> DirectedStep {
+  return run_layer(iteration_of(attrs), in, 2, [&](const LayerWeights& weights) -> DirectedStep {
     const LstmOptions options{weights.p, attrs.input_forget, attrs.clip};
     const auto step = [options, r = weights.r](const Tensor& input, const Tensors& states) {
       const LstmState next = lstm_step(input, {states[0], states[1]}, r, options);
       return Tensors{next.h, next.c};
     };
-    return {joined_biases(weights.b), step};
+    return {add_biases(weights.b), step};
   });
 }
 

@@ -18,7 +18,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
 }
 
 Tensors decompose(const NoAttrs&, TensorSpan in) {
-  const Tensor bias = joined_biases(has(in, kB) ? in[kB] : Tensor());
+  const Tensor bias = add_biases(has(in, kB) ? in[kB] : Tensor());
   const LstmState next = lstm_step(input_product(in[kX], in[kW], bias), {in[kH], in[kC]}, in[kR]);
   return {next.h, next.c};
 }

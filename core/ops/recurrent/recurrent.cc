@@ -18,20 +18,21 @@ struct LayerSizes {
   Size steps, batch, features, hidden;
   int64_t directions;
 
-  LayerSizes(const LayerIteration& walk, const Dims& x, const Dims& r)
-      : steps(x[walk.batch_first() ? 1 : 0]),
-        batch(x[walk.batch_first() ? 0 : 1]),
+  LayerSizes(const LayerIteration& iteration, const Dims& x, const Dims& r)
+      : steps(x[iteration.batch_first() ? 1 : 0]),
+        batch(x[iteration.batch_first() ? 0 : 1]),
         features(x[2]),
         hidden(r[2]),
-        directions(walk.directions()) {}
+        directions(iteration.directions()) {}
 
-  Dims state(const LayerIteration& walk) const {
-    return walk.batch_first() ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
+  Dims state(const LayerIteration& iteration) const {
+    return iteration.batch_first() ? Dims{batch, directions, hidden}
+                                   : Dims{directions, batch, hidden};
   }
 };
 
 // Splits x along one axis into slices without that axis.
-Tensors unstacked(const Tensor& x, size_t axis) {
+Tensors unstack(const Tensor& x, size_t axis) {
   Dims shape = x->shape();
   const auto n = static_cast<size_t>(shape[axis]);
   if (n == 0) return {};
@@ -42,7 +43,8 @@ Tensors unstacked(const Tensor& x, size_t axis) {
   return parts;
 }
 
-Tensor stacked(const Tensors& parts, size_t axis) {
+// Stacks tensors along a new axis; the inverse of unstack().
+Tensor stack(const Tensors& parts, size_t axis) {
   const AxisAttrs attrs{.axis = static_cast<int64_t>(axis)};
   return call_single(OpId::k_stack, any_attrs(attrs), parts.span());
 }
@@ -51,7 +53,7 @@ Tensor stacked(const Tensors& parts, size_t axis) {
 // input is absent.
 Tensors slices_by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
   if (!has(in, i)) return Tensors(static_cast<size_t>(directions), Tensor());
-  return unstacked(to_dtype(in[i], wide_dtype(in[kX]->type.dtype)), axis);
+  return unstack(to_dtype(in[i], wide_dtype(in[kX]->type.dtype)), axis);
 }
 
 // Runs all steps of one direction. Returns h after each step, in the order of `inputs`, and
@@ -83,7 +85,7 @@ EnumInfo enum_info(Direction) {
   return {"direction", kValues};
 }
 
-TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates,
+TensorTypes infer_layer(const LayerIteration& iteration, double clip, TypeSpan in, int64_t gates,
                         size_t states) {
   const TensorType& x = in[kX];
   for (size_t i = 0; i < in.size(); ++i) {
@@ -96,12 +98,12 @@ TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, in
   for (const size_t i : {kX, kW, kR}) {
     require(in[i].rank() == 3, "C2: {} must have three axes, but is {}", kNames[i], in[i]);
   }
-  require(walk.layout == 0 || walk.layout == 1, "C4: layout must be 0 or 1, but is {}",
-          walk.layout);
+  require(iteration.layout == 0 || iteration.layout == 1, "C4: layout must be 0 or 1, but is {}",
+          iteration.layout);
   require(clip >= 0, "C5: clip must not be negative, but is {}", clip);
 
-  const LayerSizes n(walk, x.shape, in[kR].shape);
-  const Dims state = n.state(walk);
+  const LayerSizes n(iteration, x.shape, in[kR].shape);
+  const Dims state = n.state(iteration);
   const auto require_shape = [&](size_t i, const Dims& shape) {
     if (!in.has(i)) return;
     require(in[i].shape == shape, "C3: {} must have the shape {}, but is {}", kNames[i], shape,
@@ -116,17 +118,17 @@ TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, in
   require_shape(kPeepholes, {n.directions, 3 * n.hidden});
 
   TensorTypes types(1 + states, TensorType(x.dtype, state));
-  types[0].shape = walk.batch_first() ? Dims{n.batch, n.steps, n.directions, n.hidden}
-                                      : Dims{n.steps, n.directions, n.batch, n.hidden};
+  types[0].shape = iteration.batch_first() ? Dims{n.batch, n.steps, n.directions, n.hidden}
+                                           : Dims{n.steps, n.directions, n.batch, n.hidden};
   return types;  // C6
 }
 
-Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
+Tensors run_layer(const LayerIteration& iteration, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of) {
   const TensorType& type = in[kX]->type;
   const DType wide = wide_dtype(type.dtype);
-  const LayerSizes n(walk, type.shape, in[kR]->shape());
-  const size_t time = walk.batch_first() ? 1 : 0, of_state = walk.batch_first() ? 1 : 0;
+  const LayerSizes n(iteration, type.shape, in[kR]->shape());
+  const size_t time = iteration.batch_first() ? 1 : 0, of_state = iteration.batch_first() ? 1 : 0;
 
   const Tensor x = reshape(to_dtype(in[kX], wide), {n.steps * n.batch, n.features});
   const Tensor lengths =
@@ -150,16 +152,16 @@ Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
     for (size_t s = 0; s < states; ++s) {
       now.push_back(first[s][d] ? first[s][d] : zeros(TensorType(wide, {n.batch, n.hidden})));
     }
-    const bool reverse = walk.direction == Direction::kReverse || d == 1;
+    const bool reverse = iteration.direction == Direction::kReverse || d == 1;
     shape[2] = n.hidden;
     // The loop is unrolled, so a trace is specialised to one number of steps.
     const Tensors outputs =
-        iterate_steps(unstacked(products, time), reverse, directed.step, lengths, now);
-    y.push_back(outputs.empty() ? zeros(TensorType(wide, shape)) : stacked(outputs, time));
+        iterate_steps(unstack(products, time), reverse, directed.step, lengths, now);
+    y.push_back(outputs.empty() ? zeros(TensorType(wide, shape)) : stack(outputs, time));
     for (size_t s = 0; s < states; ++s) last[s].push_back(now[s]);
   }
-  Tensors results{stacked(y, walk.batch_first() ? 2 : 1)};
-  for (size_t s = 0; s < states; ++s) results.push_back(stacked(last[s], of_state));
+  Tensors results{stack(y, iteration.batch_first() ? 2 : 1)};
+  for (size_t s = 0; s < states; ++s) results.push_back(stack(last[s], of_state));
   for (Tensor& result : results) result = to_dtype(result, type.dtype);
   return results;
 }

@@ -29,6 +29,7 @@ class GruStep {
   GruStep(const Tensor& r, const Tensor& b, bool linear_before_reset, double clip);
   // The bias to add to the product of x and w; an empty tensor if there are no biases.
   const Tensor& input_bias() const { return input_bias_; }
+  // Returns the next h. `input` is the product of x and w, including input_bias().
   Tensor operator()(const Tensor& input, const Tensor& h) const;
 
  private:
@@ -59,13 +60,14 @@ LstmState lstm_step(const Tensor& input, const LstmState& state, const Tensor& r
 
 // Adds the bias of the input product (first half of b) and that of the recurrent product (second
 // half). Returns an empty tensor if b is empty.
-Tensor joined_biases(const Tensor& b);
+Tensor add_biases(const Tensor& b);
 
 // Returns x @ w^T, plus the bias unless it is empty.
 Tensor input_product(const Tensor& x, const Tensor& w, const Tensor& bias);
 
 // Checks constraints C1 to C3 of rnn_cell, gru_cell and lstm_cell: x is [B, I], states are [B, H],
-// and weights and biases have `gates` times H rows.
+// and weights have `gates` times H rows. `w` is the index of the first weights among the inputs,
+// which r and b follow. `names` are the names of all inputs.
 void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<const char*> names);
 
 // ---- layers
@@ -85,7 +87,7 @@ struct LayerIteration {
 // Infers the output types of a layer and checks the constraints C1 to C6 in its file. The layer has
 // `gates` gates and `states` states: h and, for lstm, c. Its inputs are x, w, r, b, sequence_lens,
 // initial_h, initial_c and p; absent ones are skipped.
-TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates,
+TensorTypes infer_layer(const LayerIteration& iteration, double clip, TypeSpan in, int64_t gates,
                         size_t states);
 
 // The weights of one direction, in the compute dtype; b and p may be empty.
@@ -101,9 +103,9 @@ struct DirectedStep {
   Step step;
 };
 
-// Runs a layer. Returns y and the final states. `step_of` makes the step of a direction from its
-// weights.
-Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
+// Runs a layer with `states` states. Returns y and the final states. `step_of` makes the step of a
+// direction from its weights.
+Tensors run_layer(const LayerIteration& iteration, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of);
 
 // ---- documentation of attributes and inputs

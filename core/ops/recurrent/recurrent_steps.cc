@@ -6,21 +6,24 @@
 namespace tenon {
 namespace {
 
-Tensor clipped(const Tensor& x, double bound) {
+// Clips x to [-bound, bound]. Returns x itself if the bound is 0.
+Tensor clip_symmetric(const Tensor& x, double bound) {
   return bound > 0 ? clip(x, number(-bound), number(bound)) : x;
 }
 
 // Splits the last axis into `parts` tensors of `size` elements each.
-Tensors cut(const Tensor& x, int64_t parts, int64_t size) {
+Tensors split_last_axis(const Tensor& x, int64_t parts, int64_t size) {
   const SplitAttrs attrs{.axis = -1, .split = Sizes(static_cast<size_t>(parts), size)};
   return call_op(OpId::k_split, any_attrs(attrs), {&x, 1});
 }
 
+// Returns x @ weights^T.
 Tensor times_transposed(const Tensor& x, const Tensor& weights) {
   return matmul(x, weights, {.transpose_b = true});
 }
 
-Tensor rows(const Tensor& x, int64_t start, int64_t end) {
+// Returns the rows from `start` to `end` - 1.
+Tensor slice_rows(const Tensor& x, int64_t start, int64_t end) {
   return slice(x, {.starts = {start}, .ends = {end}, .axes = {0}});
 }
 
@@ -31,7 +34,7 @@ EnumInfo enum_info(RnnActivation) {
   return {"rnn_activation", kNames};
 }
 
-Tensor joined_biases(const Tensor& b) {
+Tensor add_biases(const Tensor& b) {
   if (!b) return {};
   return sum(reshape(b, {2, b->shape()[0] / 2}), {.axes = {0}});
 }
@@ -43,7 +46,7 @@ Tensor input_product(const Tensor& x, const Tensor& w, const Tensor& bias) {
 
 Tensor rnn_step(const Tensor& input, const Tensor& h, const Tensor& r, RnnActivation activation,
                 double clip) {
-  const Tensor sum = clipped(input + times_transposed(h, r), clip);
+  const Tensor sum = clip_symmetric(input + times_transposed(h, r), clip);
   return activation == RnnActivation::kRelu ? relu(sum) : tanh(sum);
 }
 
@@ -53,41 +56,42 @@ GruStep::GruStep(const Tensor& r, const Tensor& b, bool linear_before_reset, dou
   if (linear_before_reset) {
     r_ = r;
     if (!b) return;
-    input_bias_ = rows(b, 0, 3 * n);
-    hidden_bias_ = rows(b, 3 * n, 6 * n);
+    input_bias_ = slice_rows(b, 0, 3 * n);
+    hidden_bias_ = slice_rows(b, 3 * n, 6 * n);
   } else {
-    r_ = rows(r, 0, 2 * n);
-    r_hidden_ = rows(r, 2 * n, 3 * n);
-    input_bias_ = joined_biases(b);
+    r_ = slice_rows(r, 0, 2 * n);
+    r_hidden_ = slice_rows(r, 2 * n, 3 * n);
+    input_bias_ = add_biases(b);
   }
 }
 
 Tensor GruStep::operator()(const Tensor& input, const Tensor& h) const {
-  const Tensors from_x = cut(input, 3, hidden_);
+  const Tensors from_x = split_last_axis(input, 3, hidden_);
   Tensor from_h = times_transposed(h, r_);
   if (hidden_bias_) from_h = from_h + hidden_bias_;
-  const Tensors parts = cut(from_h, linear_before_reset_ ? 3 : 2, hidden_);
-  const Tensor update = sigmoid(clipped(from_x[0] + parts[0], clip_));
-  const Tensor reset = sigmoid(clipped(from_x[1] + parts[1], clip_));
+  const Tensors parts = split_last_axis(from_h, linear_before_reset_ ? 3 : 2, hidden_);
+  const Tensor update = sigmoid(clip_symmetric(from_x[0] + parts[0], clip_));
+  const Tensor reset = sigmoid(clip_symmetric(from_x[1] + parts[1], clip_));
   const Tensor seen =
       linear_before_reset_ ? reset * parts[2] : times_transposed(reset * h, r_hidden_);
-  const Tensor hidden = tanh(clipped(from_x[2] + seen, clip_));
+  const Tensor hidden = tanh(clip_symmetric(from_x[2] + seen, clip_));
   return (1.0 - update) * hidden + update * h;
 }
 
 LstmState lstm_step(const Tensor& input, const LstmState& state, const Tensor& r,
                     const LstmOptions& options) {
   const int64_t n = r->shape()[1];
-  const Tensors gates = cut(input + times_transposed(state.h, r), 4, n);
-  const Tensors peepholes = options.peepholes ? cut(options.peepholes, 3, n) : Tensors();
+  const Tensors gates = split_last_axis(input + times_transposed(state.h, r), 4, n);
+  const Tensors peepholes =
+      options.peepholes ? split_last_axis(options.peepholes, 3, n) : Tensors();
   const auto gate = [&](size_t i, const Tensor& cell) {
     const Tensor sum = peepholes.empty() ? gates[i] : gates[i] + peepholes[i] * cell;
-    return sigmoid(clipped(sum, options.clip));
+    return sigmoid(clip_symmetric(sum, options.clip));
   };
   const Tensor taken = gate(0, state.c);
   const Tensor kept = options.input_forget ? 1.0 - taken : gate(2, state.c);
-  const Tensor c = kept * state.c + taken * tanh(clipped(gates[3], options.clip));
-  return {gate(1, c) * tanh(clipped(c, options.clip)), c};
+  const Tensor c = kept * state.c + taken * tanh(clip_symmetric(gates[3], options.clip));
+  return {gate(1, c) * tanh(clip_symmetric(c, options.clip)), c};
 }
 
 void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<const char*> names) {

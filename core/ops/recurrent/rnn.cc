@@ -14,7 +14,7 @@ struct Attrs {
   TENON_ATTRS(direction, layout, clip, activation)
 };
 
-LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
+LayerIteration iteration_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.
 //   C1  All inputs except sequence_lens are floating point and of one dtype; sequence_lens is int32
@@ -28,15 +28,15 @@ LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layo
 //   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; final states have the shape of initial
 //       ones.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  return infer_layer(walk_of(attrs), attrs.clip, in, 1, 1);
+  return infer_layer(iteration_of(attrs), attrs.clip, in, 1, 1);
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  return run_layer(walk_of(attrs), in, 1, [&](const LayerWeights& weights) -> DirectedStep {
+  return run_layer(iteration_of(attrs), in, 1, [&](const LayerWeights& weights) -> DirectedStep {
     const auto step = [&attrs, r = weights.r](const Tensor& input, const Tensors& states) {
       return Tensors{rnn_step(input, states[0], r, attrs.activation, attrs.clip)};
     };
-    return {joined_biases(weights.b), step};
+    return {add_biases(weights.b), step};
   });
 }
 

@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Tensor bias = joined_biases(has(in, kB) ? in[kB] : Tensor());
+  const Tensor bias = add_biases(has(in, kB) ? in[kB] : Tensor());
   return {rnn_step(input_product(in[kX], in[kW], bias), in[kH], in[kR], attrs.activation, 0)};
 }
 

@@ -16,10 +16,10 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_reduced(attrs, in[0]);
 }
 
-// Computes max (any) or min (all) of 0 and 1. For an empty input, which max and min reject, returns
-// `of_nothing`.
-Tensor decide(const Attrs& attrs, const Tensor& x, Tensor (*extreme)(const Tensor&, const Along&),
-              bool of_nothing) {
+// Computes any or all as the max or min (`extreme`) of x, converted to 0 and 1. For an empty input,
+// which max and min reject, returns `of_nothing`.
+Tensor any_or_all(const Attrs& attrs, const Tensor& x,
+                  Tensor (*extreme)(const Tensor&, const Along&), bool of_nothing) {
   if (count(x->shape()) == 0) {
     const uint32_t mask = axes_mask(attrs.axes, x->rank());
     return fill(make_scalar_bool(of_nothing), reduced_shape(x->shape(), mask, attrs.keepdims),
@@ -29,11 +29,11 @@ Tensor decide(const Attrs& attrs, const Tensor& x, Tensor (*extreme)(const Tenso
 }
 
 Tensors any_decompose(const Attrs& attrs, TensorSpan in) {
-  return {decide(attrs, in[0], max, false)};
+  return {any_or_all(attrs, in[0], max, false)};
 }
 
 Tensors all_decompose(const Attrs& attrs, TensorSpan in) {
-  return {decide(attrs, in[0], min, true)};
+  return {any_or_all(attrs, in[0], min, true)};
 }
 
 // The cases of any or all. The arguments are the expected results for x = [[0, 1], [0, 0], [1, 1]]:

@@ -54,7 +54,7 @@ Cases<Attrs> cases(double place, double of_rows_0, double of_rows_1) {
   };
 }
 
-OpDef arg_reduction(Definition<Attrs> d) {
+OpDef define_arg_reduction(Definition<Attrs> d) {
   d.details =
       "Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.";
   d.inputs = {{"x", "the input"}};
@@ -70,7 +70,7 @@ OpDef arg_reduction(Definition<Attrs> d) {
 }  // namespace
 
 OpDef argmax_def() {
-  return arg_reduction({
+  return define_arg_reduction({
       .name = "argmax",
       .summary = "The index of the largest element along an axis.",
       .formula = "y = the first i for which x[i] = max(x)",
@@ -80,7 +80,7 @@ OpDef argmax_def() {
 }
 
 OpDef argmin_def() {
-  return arg_reduction({
+  return define_arg_reduction({
       .name = "argmin",
       .summary = "The index of the smallest element along an axis.",
       .formula = "y = the first i for which x[i] = min(x)",

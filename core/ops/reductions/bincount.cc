@@ -22,6 +22,7 @@ int64_t n_nonnegative_values(DType dtype) {
   return bits < 58 ? int64_t{1} << bits : kMaxCounts;
 }
 
+// Upper bound of the length of the result if attrs.length is -1.
 Size max_counts(const Attrs& attrs, DType dtype) {
   return std::max(attrs.minlength, n_nonnegative_values(dtype));
 }
@@ -48,6 +49,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(y.dtype, {length}, "C4")};
 }
 
+// Returns the length of the result: the largest element of x plus 1, but at least attrs.minlength.
 Size length_for_largest(const Attrs& attrs, const Tensor& x) {
   if (count(x->shape()) == 0) return attrs.minlength;
   const Tensor largest = cast(max(x), DType::kI64);

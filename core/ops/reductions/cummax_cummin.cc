@@ -89,8 +89,10 @@ Cases<Attrs> cases(double sign) {
   };
 }
 
-Cases<Attrs> with_integers(Cases<Attrs> cases, std::initializer_list<double> extremes,
-                           std::initializer_list<double> places) {
+// Adds a case with the integers 0, 127 and -128. `extremes` and `places` are the expected values
+// and indices.
+Cases<Attrs> with_integer_case(Cases<Attrs> cases, std::initializer_list<double> extremes,
+                               std::initializer_list<double> places) {
   cases.push_back({.name = "integers",
                    .inputs = {i8({0, 127, -128})},
                    .expect = {i8(extremes), i64(places)},
@@ -98,7 +100,7 @@ Cases<Attrs> with_integers(Cases<Attrs> cases, std::initializer_list<double> ext
   return cases;
 }
 
-OpDef cumulative_extreme(Definition<Attrs> d) {
+OpDef define_cumulative_extreme(Definition<Attrs> d) {
   d.details =
       "Ties go to the element that is visited first, which receives the whole gradient. From the "
       "first NaN on, all values are NaN.";
@@ -117,25 +119,25 @@ OpDef cumulative_extreme(Definition<Attrs> d) {
 }  // namespace
 
 OpDef cummax_def() {
-  return cumulative_extreme({
+  return define_cumulative_extreme({
       .name = "cummax",
       .summary = "The cumulative maximum along an axis, and its index.",
       .formula = "values[i] = max(x[0], ..., x[i]) = x[indices[i]]",
       .cases =
           [] {
-            return with_integers(cases(1), {0, 127, 127}, {0, 1, 1});
+            return with_integer_case(cases(1), {0, 127, 127}, {0, 1, 1});
           },
   });
 }
 
 OpDef cummin_def() {
-  return cumulative_extreme({
+  return define_cumulative_extreme({
       .name = "cummin",
       .summary = "The cumulative minimum along an axis, and its index.",
       .formula = "values[i] = min(x[0], ..., x[i]) = x[indices[i]]",
       .cases =
           [] {
-            return with_integers(cases(-1), {0, 0, -128}, {0, 0, 2});
+            return with_integer_case(cases(-1), {0, 0, -128}, {0, 0, 2});
           },
   });
 }

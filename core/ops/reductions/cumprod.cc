@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 // Shifts x along an axis: element i becomes the element at i + step, or `beyond` if there is none.
-Tensor shifted(const Tensor& x, size_t axis, int64_t step, double beyond) {
+Tensor shift(const Tensor& x, size_t axis, int64_t step, double beyond) {
   Sizes pads(2 * x->rank(), 0);
   pads[axis] = -step;
   pads[x->rank() + axis] = step;
@@ -39,11 +39,11 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const auto axis = static_cast<size_t>(from_front(attrs.axis, type.rank()));
   const int64_t next = attrs.reverse ? -1 : 1;
 
-  Tensor s = attrs.exclusive ? shifted(dy, axis, next, 0) : dy;
-  Tensor factor = shifted(x, axis, next, 1);
+  Tensor s = attrs.exclusive ? shift(dy, axis, next, 0) : dy;
+  Tensor factor = shift(x, axis, next, 1);
   for (int64_t reach = 1; reach < type.shape[axis]; reach *= 2) {
-    s = s + factor * shifted(s, axis, next * reach, 0);
-    factor = factor * shifted(factor, axis, next * reach, 1);
+    s = s + factor * shift(s, axis, next * reach, 0);
+    factor = factor * shift(factor, axis, next * reach, 1);
   }
   const Tensor p = cumprod(x, {.axis = attrs.axis, .exclusive = true, .reverse = attrs.reverse});
   return {to_dtype(p * s, type.dtype)};

@@ -51,7 +51,8 @@ Ints axes_from(int64_t axis, size_t rank) {
   return axes;
 }
 
-void require_from_axis(const TensorType& p, const TensorType& x, size_t axis, const char* name) {
+void require_broadcast_from_axis(const TensorType& p, const TensorType& x, size_t axis,
+                                 const char* name) {
   require(p.dtype == x.dtype, "C1: {} must be {} like x, but is {}", name, x.dtype, p);
   TensorType row(x.dtype, {});
   for (size_t i = axis; i < x.rank(); ++i) row.shape.push_back(x.shape[i]);
@@ -73,7 +74,7 @@ void require_channels(TypeSpan in) {
   }
 }
 
-Tensor by_channel(const Tensor& values, const TensorType& x) {
+Tensor broadcast_channels(const Tensor& values, const TensorType& x) {
   Dims shape;
   for (size_t i = 0; i < x.rank(); ++i) shape.push_back(i == 1 ? x.shape[1] : Size(1));
   return reshape(to_dtype(values, wide_dtype(x.dtype)), shape);

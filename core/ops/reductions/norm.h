@@ -44,7 +44,8 @@ Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, c
 Ints axes_from(int64_t axis, size_t rank);
 
 // Checks that p has the dtype of x (C1) and broadcasts to the axes of x from `axis` on (C3).
-void require_from_axis(const TensorType& p, const TensorType& x, size_t axis, const char* name);
+void require_broadcast_from_axis(const TensorType& p, const TensorType& x, size_t axis,
+                                 const char* name);
 
 // ---- norms whose scale and bias have one element for each channel (axis 1 of x)
 
@@ -59,7 +60,7 @@ struct GroupNormAttrs {
 void require_channels(TypeSpan in);
 
 // Returns `values`, one for each channel, in the compute dtype and reshaped to broadcast to x.
-Tensor by_channel(const Tensor& values, const TensorType& x);
+Tensor broadcast_channels(const Tensor& values, const TensorType& x);
 
 // Returns all axes of a tensor except axis 1, the channels.
 Ints all_but_channels(size_t rank);

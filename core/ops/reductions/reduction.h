@@ -21,7 +21,7 @@ inline TensorTypes infer_reduced_floating(const ReduceAttrs& attrs, TypeSpan in)
   return infer_reduced(attrs, in[0]);
 }
 
-// Returns the number of elements that one result is reduced from.
+// Returns the number of input elements that are reduced to one element of the result.
 inline Size count_reduced(const Ints& axes, const Dims& shape) {
   const uint32_t mask = axes_mask(axes, shape.rank());
   Size n = 1;
@@ -31,8 +31,8 @@ inline Size count_reduced(const Ints& axes, const Dims& shape) {
   return n;
 }
 
-// Returns a number of elements as a scalar. A symbolic number is computed in the graph, as a sum of
-// ones.
+// Returns the number n as a scalar. If n is symbolic, the graph computes it in `dtype`, as a sum of
+// n ones.
 inline Tensor count_as(DType dtype, const Size& n) {
   if (n.known()) [[likely]]
     return number(static_cast<double>(n));

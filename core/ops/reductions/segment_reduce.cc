@@ -50,6 +50,7 @@ Tensor lowest(const TensorType& type) {
   return fill(integer(INT64_MIN >> (64 - bits)), type.shape, type.dtype);
 }
 
+// Returns a tensor filled with the highest value of its dtype.
 Tensor highest(const TensorType& type) {
   return is_floating(type.dtype) ? neg(lowest(type)) : bitwise_not(lowest(type));
 }

@@ -16,7 +16,9 @@ struct SquareScale {
   Tensor factor;
   Tensor inverse;
 
+  // Multiplies x by the factor.
   Tensor of(const Tensor& x) const { return factor ? x * factor : x; }
+  // Divides x by the factor.
   Tensor undo(const Tensor& x) const { return inverse ? x * inverse : x; }
 };
 
@@ -40,6 +42,7 @@ SquareScale square_scale(DType from, const Squares& squares, double floor = 0) {
 struct SquareFactors {
   double down, up;
 };
+// Returns the factors for values of a dtype, float32 or float64.
 SquareFactors square_factors(DType dtype);
 
 // Factor for vectors before their norm is computed, if the norm may overflow although no element

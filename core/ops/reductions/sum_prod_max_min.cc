@@ -22,6 +22,7 @@ TensorTypes infer_numeric(const Attrs& attrs, TypeSpan in) {
   return infer_reduced(attrs, in[0]);
 }
 
+// The type rule of max and min.
 TensorTypes infer_extreme(const Attrs& attrs, TypeSpan in) {
   TensorTypes y = infer_numeric(attrs, in);
   require(count(in[0].shape) > 0 || count(y[0].shape) == 0,
@@ -29,6 +30,7 @@ TensorTypes infer_extreme(const Attrs& attrs, TypeSpan in) {
   return y;
 }
 
+// Returns the reduced axes as a bit mask.
 uint32_t mask_of(const Attrs& attrs, const VjpArgs& v) {
   return axes_mask(attrs.axes, v.input_type(0).rank());
 }
@@ -98,6 +100,7 @@ Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
   return {spread(v.cotangent(0), x, mask) * transpose(reshape(slope, turned), back)};
 }
 
+// The numbers 1 to 6 in two rows.
 CaseTensor matrix() { return f32({2, 3}, {1, 2, 3, 4, 5, 6}); }
 
 // The cases of one reduction. `all`, `rows` and `columns` are its expected results for matrix().

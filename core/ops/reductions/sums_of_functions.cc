@@ -30,9 +30,11 @@ Tensors log_sum_decompose(const Attrs& attrs, TensorSpan in) {
   return {in_wide(in[0], [&](const Tensor& x) { return log(sum(x, attrs)); })};
 }
 
+// The numbers 1 to 6 in two rows.
 CaseTensor matrix() { return f32({2, 3}, {1, 2, 3, 4, 5, 6}); }
 
-Cases<Attrs> with_shared(Cases<Attrs> cases) {
+// Returns the cases of one op, followed by the cases that all three ops share.
+Cases<Attrs> with_shared_cases(Cases<Attrs> cases) {
   cases.push_back({.name = "outer_and_inner_axis",
                    .attrs = {.axes = {0, 2}},
                    .inputs = {uniform({3, 4, 5}, 0.5, 2)}});
@@ -46,7 +48,7 @@ Cases<Attrs> with_shared(Cases<Attrs> cases) {
 }
 
 Cases<Attrs> l1_norm_cases() {
-  return with_shared({
+  return with_shared_cases({
       {.name = "example", .inputs = {f32({1, -2, 3})}, .expect = {f32({}, {6})}},
       {.name = "rows", .attrs = {.axes = {1}}, .inputs = {matrix()}, .expect = {f32({6, 15})}},
       {.name = "keepdims",
@@ -69,7 +71,7 @@ Cases<Attrs> l1_norm_cases() {
 }
 
 Cases<Attrs> sum_square_cases() {
-  return with_shared({
+  return with_shared_cases({
       {.name = "example", .inputs = {f32({1, -2, 3})}, .expect = {f32({}, {14})}},
       {.name = "rows", .attrs = {.axes = {1}}, .inputs = {matrix()}, .expect = {f32({14, 77})}},
       {.name = "keepdims",
@@ -90,7 +92,7 @@ Cases<Attrs> sum_square_cases() {
 Cases<Attrs> log_sum_cases() {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  return with_shared({
+  return with_shared_cases({
       {.name = "example", .inputs = {f32({1, 2, 3})}, .expect = {f32({}, {1.791759469228055})}},
       {.name = "rows",
        .attrs = {.axes = {1}},

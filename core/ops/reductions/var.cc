@@ -22,6 +22,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_reduced_floating({.axes = attrs.axes, .keepdims = attrs.keepdims}, in);
 }
 
+// Returns the number of reduced elements minus attrs.correction, but at least 0.
 Tensor divisor(const Attrs& attrs, const Tensor& x) {
   const Size n = count_reduced(attrs.axes, x->shape());
   if (!n.known()) {
@@ -31,12 +32,12 @@ Tensor divisor(const Attrs& attrs, const Tensor& x) {
 }
 
 // Returns 2 / divisor.
-Tensor share(const Attrs& attrs, const Tensor& x) {
+Tensor two_over_divisor(const Attrs& attrs, const Tensor& x) {
   const Tensor n = divisor(attrs, x);
   return n->is_scalar_value() ? number(2 / n->float_value) : number(2) / n;
 }
 
-Tensor centred(const Attrs& attrs, const Tensor& x) {
+Tensor subtract_mean(const Attrs& attrs, const Tensor& x) {
   return x - mean(x, {.axes = attrs.axes, .keepdims = true});
 }
 
@@ -44,7 +45,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[0]->type.dtype;
   return {in_wide(in[0], [&](const Tensor& x) {
     const Along along{.axes = attrs.axes, .keepdims = true};
-    const Tensor distances = centred(attrs, x);
+    const Tensor distances = subtract_mean(attrs, x);
     const SquareScale scale = square_scale(dtype, [&] { return mean(square(distances), along); });
     const Tensor variance = sum(square(scale.of(distances)), along) / divisor(attrs, x);
     const uint32_t mask = axes_mask(attrs.axes, x->rank());
@@ -59,7 +60,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const Tensor g = spread(v.cotangent(0), type, axes_mask(attrs.axes, type.rank()));
   return {in_wide(v.input(0), [&](const Tensor& x) {
-    return cast(g, x->type.dtype) * centred(attrs, x) * share(attrs, x);
+    return cast(g, x->type.dtype) * subtract_mean(attrs, x) * two_over_divisor(attrs, x);
   })};
 }
 

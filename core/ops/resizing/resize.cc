@@ -16,7 +16,7 @@ namespace {
 
 // Returns a * b. Requires the product of known sizes to be less than 2^59, because users may pass
 // sizes and scales of any magnitude and sums of such products must not overflow.
-Size times(Size a, Size b) {
+Size multiply_sizes(Size a, Size b) {
   constexpr double kMax = 0x1p59;
   if (a.known() && b.known()) {
     require(std::abs(static_cast<double>(a.word()) * static_cast<double>(b.word())) < kMax,
@@ -25,8 +25,9 @@ Size times(Size a, Size b) {
   return a * b;
 }
 
-// Sets step, first and unit of an axis for the scale n / d.
-void place(CoordinateTransformationMode mode, Size n, Size d, ResizedAxis& axis) {
+// Sets the mapping of positions for the scale n / d: element i of the result lies at position
+// (i * step + first) / unit of x.
+void set_position_mapping(CoordinateTransformationMode mode, Size n, Size d, ResizedAxis& axis) {
   const Size from = axis.from, to = axis.to;
   const auto half_pixel = [&](Size moved) {
     axis.step = 2 * d;
@@ -37,19 +38,19 @@ void place(CoordinateTransformationMode mode, Size n, Size d, ResizedAxis& axis)
     case CoordinateTransformationMode::kHalfPixel:
       return half_pixel(0);
     case CoordinateTransformationMode::kHalfPixelSymmetric:
-      return half_pixel(times(from, n) - times(to, d));
+      return half_pixel(multiply_sizes(from, n) - multiply_sizes(to, d));
     case CoordinateTransformationMode::kPytorchHalfPixel:
       if (to > 1) half_pixel(0);
       return;
     case CoordinateTransformationMode::kAlignCorners:
       // The formula needs the exact scaled size, which is from * n / d before rounding.
-      if (times(from, n) <= d) return;
+      if (multiply_sizes(from, n) <= d) return;
       if (identical(d, from)) {
         axis.step = from - 1;
         axis.unit = n - 1;
         return;
       }
-      axis.step = times(from - 1, d);
+      axis.step = multiply_sizes(from - 1, d);
       axis.unit = from * n - d;
       return;
     case CoordinateTransformationMode::kAsymmetric:
@@ -64,12 +65,13 @@ void place(CoordinateTransformationMode mode, Size n, Size d, ResizedAxis& axis)
   }
 }
 
+// Computes how one axis is resized. `i` is the index of the axis in the attributes.
 ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis, size_t i) {
   ResizedAxis result{.axis = axis, .from = x.shape[axis]};
   Size n = attrs.scales.empty() ? 1 : attrs.scales[i];
   Size d = attrs.scale_divisors.empty() ? 1 : attrs.scale_divisors[i];
   require(n > 0 && d > 0, "C3: scale must be positive, but is {} / {}", n, d);
-  result.to = attrs.sizes.empty() ? times(result.from, n) / d : Size(attrs.sizes[i]);
+  result.to = attrs.sizes.empty() ? multiply_sizes(result.from, n) / d : Size(attrs.sizes[i]);
   require(result.to >= 0, "C3: sizes must not be negative, but one is {}", result.to);
   if (result.to == 0) return result;
   require(result.from > 0, "C4: axis {} of {} is empty and cannot be resized to {}", axis, x,
@@ -84,14 +86,14 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
     n = n / common;
     d = d / common;
   }
-  // The part that rounding `to` lost, times d.
-  const Size rest = times(result.from, n) - times(result.to, d);
+  // The exact size minus its rounded value `to`, multiplied by d.
+  const Size rest = multiply_sizes(result.from, n) - multiply_sizes(result.to, d);
   require(2 * rest >= -d && rest < d, "C5: axis {} of {}: size {} contradicts the scale {} / {}",
           axis, x, result.to, n, d);
   result.scale = n;
   result.scale_divisor = d;
-  place(attrs.coordinate_transformation_mode, n, d, result);
-  times(result.step, result.to);  // Throws if the last position is too large.
+  set_position_mapping(attrs.coordinate_transformation_mode, n, d, result);
+  multiply_sizes(result.step, result.to);  // Throws if the last position is too large.
   return result;
 }
 
@@ -102,14 +104,14 @@ struct Tap {
   Tensor weight;
 };
 
+// Returns the taps of the filter along an axis, with weights of the given dtype.
 SmallVector<Tap, 4> taps_of(const ResizedAxis& axis, const Filter& filter, DType dtype) {
   const Tensor places = positions_in_units(axis), unit = integer(axis.unit);
   const Tensor below = floor_div(places, unit);
+  // The fraction of the position, in [0, 1).
   const Tensor beyond =
-      cast(mod(places, unit), dtype) / (axis.unit.known() ? number(static_cast<double>(axis.unit))
-                                                          // The fraction of the position, in [0,
-                                                          // 1).
-                                                          : cast(unit, dtype));
+      cast(mod(places, unit), dtype) /
+      (axis.unit.known() ? number(static_cast<double>(axis.unit)) : cast(unit, dtype));
   const bool stretches = filter.antialias && axis.scale < axis.scale_divisor;
   const int64_t scale = stretches ? axis.scale : Size(1),
                 divisor = stretches ? axis.scale_divisor : Size(1);

@@ -20,8 +20,7 @@ enum class CoordinateTransformationMode : int32_t {
 };
 EnumInfo enum_info(CoordinateTransformationMode);
 
-// The attributes that all three ops have. resizing() converts an op's own attribute struct to this
-// one.
+// The attributes that all three ops have.
 struct Resizing {
   Ints sizes;           // Result size for each of `axes`; empty: derived from the scales.
   Ints scales;          // Result size divided by x size, for each of `axes`; empty: from sizes.
@@ -31,6 +30,7 @@ struct Resizing {
       CoordinateTransformationMode::kHalfPixel;
 };
 
+// Copies these attributes from the attribute struct of one of the ops.
 template <class Attrs>
 Resizing resizing(const Attrs& a) {
   return {a.sizes, a.scales, a.scale_divisors, a.axes, a.coordinate_transformation_mode};
@@ -47,6 +47,7 @@ struct ResizedAxis {
   Size scale = 1;  // The scale factor is scale / scale_divisor.
   Size scale_divisor = 1;
 
+  // Whether resizing along this axis returns x unchanged.
   bool keeps_all() const {
     return identical(from, to) && identical(first, 0) &&
            (identical(step, unit) || identical(to, 1));
@@ -55,9 +56,9 @@ struct ResizedAxis {
 
 using ResizedAxes = SmallVector<ResizedAxis, 3>;
 
-// Checks constraints C2 to C6 of resize_nearest.cc and returns the resized axes. resized_type()
-// returns the type of the result.
+// Checks constraints C2 to C6 of resize_nearest.cc and returns the resized axes.
 ResizedAxes require_resize(const Resizing& attrs, const TensorType& x);
+// Checks the same constraints and returns the type of the result.
 TensorType resized_type(const Resizing& attrs, const TensorType& x);
 
 // Returns the position of each result element along an axis, multiplied by axis.unit: int64
@@ -72,7 +73,7 @@ using Weight = Tensor (*)(const Tensor& distance, double parameter);
 struct Filter {
   Weight weight;
   double parameter = 0;
-  int64_t reach = 1;       // Distance in elements from which on the weight is zero.
+  int64_t reach = 1;       // Smallest distance, in elements, from which on the weight is zero.
   bool antialias = false;  // Whether to widen the filter when downsampling.
   // true: elements outside x have weight 0; false: they repeat the edge.
   bool exclude_outside = false;
@@ -82,7 +83,7 @@ struct Filter {
 // elements around its position.
 Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filter);
 
-// Documentation that all three share.
+// Documentation of the attributes that all three ops share.
 inline constexpr AttrDoc kSizesDoc = {
     "sizes",
     "The size of the result along each of axes; empty to compute it from scales, rounded down."};

@@ -36,8 +36,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {resized_type(resizing(attrs), in[0])};
 }
 
-// Keys' cubic convolution kernel: one polynomial for distances up to 1, another for those up to 2.
-Tensor keys(const Tensor& distance, double a) {
+// The cubic convolution kernel of R. Keys with parameter `a`: one polynomial for distances up to 1,
+// another for distances from 1 to 2, and 0 beyond.
+Tensor cubic_weight(const Tensor& distance, double a) {
   const Tensor& d = distance;
   const Tensor near = ((a + 2) * d - (a + 3)) * d * d + 1.0;
   const Tensor far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
@@ -45,7 +46,7 @@ Tensor keys(const Tensor& distance, double a) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Filter filter{.weight = keys,
+  const Filter filter{.weight = cubic_weight,
                       .parameter = attrs.cubic_coeff_a,
                       .reach = 2,
                       .antialias = attrs.antialias,

@@ -35,11 +35,13 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {resized_type(resizing(attrs), in[0])};
 }
 
-Tensor tent(const Tensor& distance, double) { return maximum(1.0 - distance, number(0)); }
+// The filter of linear interpolation: 1 - distance, but at least 0.
+Tensor linear_weight(const Tensor& distance, double) { return maximum(1.0 - distance, number(0)); }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  const Filter filter{
-      .weight = tent, .antialias = attrs.antialias, .exclude_outside = attrs.exclude_outside};
+  const Filter filter{.weight = linear_weight,
+                      .antialias = attrs.antialias,
+                      .exclude_outside = attrs.exclude_outside};
   return {interpolate(in[0], require_resize(resizing(attrs), in[0]->type), filter)};
 }
 

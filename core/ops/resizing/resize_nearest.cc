@@ -41,7 +41,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 // Returns the nearest index of x for each position. Positions are quotients of integers, so
 // rounding is exact.
-Tensor nearest(const ResizedAxis& axis, NearestMode mode) {
+Tensor nearest_indices(const ResizedAxis& axis, NearestMode mode) {
   const Tensor places = positions_in_units(axis);
   const auto below = [](const Tensor& quotient, Size more, Size unit) {
     return floor_div(add(quotient, integer(more)), integer(unit));
@@ -67,7 +67,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Tensor y = in[0];
   for (const ResizedAxis& axis : require_resize(resizing(attrs), in[0]->type)) {
     if (axis.keeps_all()) continue;
-    y = gather(y, nearest(axis, attrs.nearest_mode), static_cast<int64_t>(axis.axis));
+    y = gather(y, nearest_indices(axis, attrs.nearest_mode), static_cast<int64_t>(axis.axis));
   }
   return {y};
 }

@@ -22,6 +22,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
+// Sets `out` to the layout of the result as a view of the input. Always succeeds.
 bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   const size_t extra = type.rank() - in_type.rank();

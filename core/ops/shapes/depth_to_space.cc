@@ -19,6 +19,7 @@ struct Attrs {
 
 constexpr int64_t kMaxBlocksize = int64_t{1} << 30;  // Its square fits an int64.
 
+// Checks constraints C1 and C2, which both ops share.
 void require_image(const TensorType& x, int64_t blocksize) {
   require(x.rank() == 4, "C1: x must have a batch, channels, rows and columns, but is {}", x);
   require(blocksize >= 1 && blocksize <= kMaxBlocksize, "C2: blocksize must be positive, but is {}",
@@ -29,12 +30,13 @@ void require_image(const TensorType& x, int64_t blocksize) {
 //   C1  x has a batch, channels, rows and columns.
 //   C2  blocksize is positive.
 //   C3  blocksize^2 divides the channels, and the result fits.
-TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
+TensorTypes depth_to_space_infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const int64_t b = attrs.blocksize;
   require_image(x, b);
-  require(x.shape[1] % (b * b) == 0, "C3: {} channels must be a multiple of blocksize^2, {} by {}",
-          x.shape[1], b, b);
+  require(x.shape[1] % (b * b) == 0,
+          "C3: there are {} channels, which is not a multiple of blocksize^2 = {} * {}", x.shape[1],
+          b, b);
   for (const size_t side : {2, 3}) check_size(TensorType(x.dtype, {x.shape[side], b}));
   const TensorType y(x.dtype, {x.shape[0], x.shape[1] / (b * b), x.shape[2] * b, x.shape[3] * b});
   check_size(y);
@@ -45,12 +47,12 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
 //   C1  x has a batch, channels, rows and columns.
 //   C2  blocksize is positive.
 //   C3  blocksize divides the rows and the columns, and the result fits.
-TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
+TensorTypes space_to_depth_infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const int64_t b = attrs.blocksize;
   require_image(x, b);
   require(x.shape[2] % b == 0 && x.shape[3] % b == 0,
-          "C3: {} rows and {} columns must be multiples of blocksize, {} by {}", x.shape[2],
+          "C3: {} rows and {} columns cannot be divided into blocks of {} by {}", x.shape[2],
           x.shape[3], b, b);
   check_size(TensorType(x.dtype, {x.shape[1], b, b}));
   const TensorType y(x.dtype, {x.shape[0], x.shape[1] * b * b, x.shape[2] / b, x.shape[3] / b});
@@ -60,7 +62,7 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
 
 // Splits the channel index into the position in a block and the output channel. In mode dcr, the
 // position is the outer part of the index; in mode crd, it is the inner part.
-Tensors spread(const Attrs& attrs, TensorSpan in) {
+Tensors depth_to_space_decompose(const Attrs& attrs, TensorSpan in) {
   const Dims& x = in[0]->shape();
   const int64_t b = attrs.blocksize;
   const Size channels = x[1] / (b * b);
@@ -71,7 +73,8 @@ Tensors spread(const Attrs& attrs, TensorSpan in) {
   return {reshape(transpose(reshape(in[0], cut), order), {x[0], channels, x[2] * b, x[3] * b})};
 }
 
-Tensors collect(const Attrs& attrs, TensorSpan in) {
+// Moves the position in a block from the row and column indices into the channel index.
+Tensors space_to_depth_decompose(const Attrs& attrs, TensorSpan in) {
   const Dims& x = in[0]->shape();
   const int64_t b = attrs.blocksize;
   const Size rows = x[2] / b, columns = x[3] / b;
@@ -81,7 +84,7 @@ Tensors collect(const Attrs& attrs, TensorSpan in) {
   return {reshape(transpose(cut, order), {x[0], x[1] * b * b, rows, columns})};
 }
 
-Cases<Attrs> spread_cases() {
+Cases<Attrs> depth_to_space_cases() {
   const CaseTensor deep = f32({1, 8, 1, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   return {
       {.name = "example",
@@ -118,7 +121,7 @@ Cases<Attrs> spread_cases() {
   };
 }
 
-Cases<Attrs> collect_cases() {
+Cases<Attrs> space_to_depth_cases() {
   const CaseTensor wide = f32({1, 2, 2, 4}, {0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15});
   return {
       {.name = "example",
@@ -167,9 +170,9 @@ OpDef depth_to_space_def() {
       .inputs = {{"x", "the input: batch, channels, rows, columns"}},
       .outputs = {{"y", "the result, with fewer channels and more rows and columns"}},
       .attrs_doc = {{"blocksize", "The side length of the blocks."}, {"mode", kModeDoc}},
-      .infer = spread_infer,
-      .decompose = spread,
-      .cases = spread_cases,
+      .infer = depth_to_space_infer,
+      .decompose = depth_to_space_decompose,
+      .cases = depth_to_space_cases,
       .onnx = "DepthToSpace",
   });
 }
@@ -184,9 +187,9 @@ OpDef space_to_depth_def() {
       .inputs = {{"x", "the input: batch, channels, rows, columns"}},
       .outputs = {{"y", "the result, with more channels and fewer rows and columns"}},
       .attrs_doc = {{"blocksize", "The side length of the blocks."}, {"mode", kModeDoc}},
-      .infer = collect_infer,
-      .decompose = collect,
-      .cases = collect_cases,
+      .infer = space_to_depth_infer,
+      .decompose = space_to_depth_decompose,
+      .cases = space_to_depth_cases,
       .onnx = "SpaceToDepth",
   });
 }

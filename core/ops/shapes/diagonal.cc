@@ -21,7 +21,8 @@ struct Line {
   Size size = 0;
 };
 
-Line line_of(const Attrs& attrs, const TensorType& x) {
+// Returns the diagonal that the attributes select.
+Line diagonal_of(const Attrs& attrs, const TensorType& x) {
   Line line{.rows = static_cast<size_t>(from_front(attrs.axis1, x.rank())),
             .columns = static_cast<size_t>(from_front(attrs.axis2, x.rank()))};
   const Size n_rows = x.shape[line.rows], n_columns = x.shape[line.columns];
@@ -34,7 +35,8 @@ Line line_of(const Attrs& attrs, const TensorType& x) {
   return line;
 }
 
-Dims without_both(const Dims& values, const Line& line) {
+// Removes the entries of the axes of rows and columns from `values`, which has one per axis.
+Dims without_matrix_axes(const Dims& values, const Line& line) {
   Dims result = values;
   result.erase(std::max(line.rows, line.columns));
   result.erase(std::min(line.rows, line.columns));
@@ -48,32 +50,33 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(x.rank() >= 2, "C1: x must have two axes or more, but is {}", x);
   require_axes({attrs.axis1, attrs.axis2}, x, "C2");
-  const Line line = line_of(attrs, x);
-  TensorType y(x.dtype, without_both(x.shape, line));
+  const Line line = diagonal_of(attrs, x);
+  TensorType y(x.dtype, without_matrix_axes(x.shape, line));
   y.shape.push_back(line.size);
   return {y};
 }
 
+// Sets `out` to the layout of the result as a view of the input. Always succeeds.
 bool view(const Attrs& attrs, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
-  const Line line = line_of(attrs, in_type);
+  const Line line = diagonal_of(attrs, in_type);
   out.offset = in.offset;
-  out.strides = without_both(in.strides, line);
+  out.strides = without_matrix_axes(in.strides, line);
   out.strides.push_back(in.strides[line.rows] + in.strides[line.columns]);
   if (count(type.shape) == 0) return true;
   out.offset += line.row * in.strides[line.rows] + line.column * in.strides[line.columns];
   return true;
 }
 
-// In a row-major matrix with m columns, successive elements of the diagonal are m + 1 elements
-// apart. So m zeros are appended to each element of the cotangent, and zeros past the end of the
-// matrix are cropped.
+// Writes the cotangent to the diagonal of a zero matrix. In a row-major matrix with m columns,
+// successive elements of the diagonal are m + 1 elements apart. So m zeros are appended to each
+// element of the cotangent, and zeros past the end of the matrix are cropped.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
-  const Line line = line_of(attrs, x);
+  const Line line = diagonal_of(attrs, x);
   if (line.size == 0) return {zeros(x)};
   const Size rows = x.shape[line.rows], columns = x.shape[line.columns];
-  const Dims others = without_both(x.shape, line);
+  const Dims others = without_matrix_axes(x.shape, line);
   const Size n = count(others), before = line.row * columns + line.column;
 
   const Tensor apart = pad(reshape(v.cotangent(0), {n, line.size, 1}), {0, 0, 0, 0, 0, columns});
@@ -84,7 +87,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   Dims shape{others};
   shape.push_back(rows);
   shape.push_back(columns);
-  Ints perm;  // Moves the axes of rows and columns, which are last, back.
+  Ints perm;  // Moves the axes of rows and columns from the end to their original positions.
   int64_t next = 0;
   for (size_t i = 0; i < x.rank(); ++i) {
     const auto last = static_cast<int64_t>(x.rank()) - 1;

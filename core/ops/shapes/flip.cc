@@ -14,6 +14,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
+// Sets `out` to the layout of the result as a view of the input. Always succeeds.
 bool view(const Attrs& attrs, size_t, const TensorType&, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   const uint32_t mask = axes_mask(attrs.axes, in_type.rank());

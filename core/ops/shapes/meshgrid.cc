@@ -19,8 +19,8 @@ struct Attrs {
   TENON_ATTRS(indexing)
 };
 
-// Returns the axis of the grid along which input i varies.
-size_t axis_of(const Attrs& attrs, size_t i, size_t n) {
+// Returns the axis of the grid along which input i of n varies.
+size_t axis_of_input(const Attrs& attrs, size_t i, size_t n) {
   return attrs.indexing == MeshgridIndexing::kXy && n > 1 && i < 2 ? 1 - i : i;
 }
 
@@ -38,7 +38,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
     require(x.rank() <= 1, "C1: each input must have at most one axis, but input {} is {}", i, x);
     require(x.dtype == grid.dtype, "C2: input {} is {}, but must have the dtype of input 0: {}", i,
             x, grid.dtype);
-    grid.shape[axis_of(attrs, i, in.size())] = x.rank() == 0 ? Size(1) : x.shape[0];
+    grid.shape[axis_of_input(attrs, i, in.size())] = x.rank() == 0 ? Size(1) : x.shape[0];
   }
   check_size(grid);
   TensorTypes types;
@@ -50,11 +50,11 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Dims grid;
   grid.set_rank(in.size());
   for (size_t i = 0; i < in.size(); ++i) {
-    grid[axis_of(attrs, i, in.size())] = count(in[i]->shape());
+    grid[axis_of_input(attrs, i, in.size())] = count(in[i]->shape());
   }
   Tensors coordinates;
   for (size_t i = 0; i < in.size(); ++i) {
-    const size_t axis = axis_of(attrs, i, in.size());
+    const size_t axis = axis_of_input(attrs, i, in.size());
     Dims along;
     for (size_t k = 0; k < grid.rank(); ++k) along.push_back(k == axis ? grid[k] : Size(1));
     coordinates.push_back(broadcast_to(reshape(in[i], along), grid));

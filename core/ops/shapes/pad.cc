@@ -17,8 +17,8 @@ struct Edges {
   Size size() const { return before + kept + after; }
 };
 
-// Computes the edges of an axis of size n. If one pad crops more than n elements, the rest is
-// cropped from the elements that the other pad adds.
+// Computes the edges of an axis of size n for pads `before` and `after`; negative pads crop. If one
+// pad crops more than n elements, it also crops elements that the other pad adds.
 Edges edges_of(Size n, Size before, Size after) {
   const Size size = n + before + after;
   Edges edges{.skipped = least(n, greatest(0, -before)),
@@ -63,8 +63,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
     const Size before = pads[i], after = pads[rank + i];
     const bool fits = before > -kMaxPad && before < kMaxPad && after > -kMaxPad && after < kMaxPad;
     y.shape[i] = fits ? x.shape[i] + before + after : Size(-1);
-    require(y.shape[i] >= 0, "C2: {} and {} elements cannot be added to axis {} of {}", before,
-            after, i, x);
+    require(y.shape[i] >= 0,
+            "C2: pads {} and {} give a negative or too large size for axis {} of {}", before, after,
+            i, x);
     require(attrs.mode == PadMode::kConstant || y.shape[i] == 0 ||
                 edges_of(x.shape[i], before, after).kept > 0,
             "C4: axis {} of {} has no element to repeat between pads of {} and {}", i, x, before,
@@ -75,7 +76,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 // Returns, for each index along a padded axis, the index of the kept element to copy.
-Tensor repeated(PadMode mode, const Edges& edges) {
+Tensor source_indices(PadMode mode, const Edges& edges) {
   const Tensor all = iota({edges.size()}, DType::kI64, 0);
   const Tensor i = sub(all, integer(edges.before));
   if (mode == PadMode::kEdge) return clip(i, integer(0), integer(edges.kept - 1));
@@ -86,7 +87,7 @@ Tensor repeated(PadMode mode, const Edges& edges) {
 }
 
 // Returns a block of `n` padding elements along one axis; the other sizes are those of y.
-Tensor block(TensorSpan in, const Tensor& y, size_t axis, Size n) {
+Tensor padding_block(TensorSpan in, const Tensor& y, size_t axis, Size n) {
   TensorType type = y->type;
   type.shape[axis] = n;
   return has(in, 1) ? broadcast_to(in[1], type.shape) : zeros(type);
@@ -105,16 +106,18 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
     y = slice(y, {.starts = {edges.skipped}, .ends = {end}, .axes = {axis}});
     if (edges.before == 0 && edges.after == 0) continue;
     if (attrs.mode == PadMode::kConstant) {
-      const Tensor parts[] = {block(in, y, i, edges.before), y, block(in, y, i, edges.after)};
+      const Tensor parts[] = {padding_block(in, y, i, edges.before), y,
+                              padding_block(in, y, i, edges.after)};
       y = concat(parts, axis);
     } else {
-      y = gather(y, repeated(attrs.mode, edges), axis);
+      y = gather(y, source_indices(attrs.mode, edges), axis);
     }
   }
   return {y};
 }
 
-// Crops the elements that pad added, and inserts zeros for those that it cropped.
+// The derivative in mode constant: crops the elements that pad added, and inserts zeros for the
+// elements that it cropped.
 Tensors constant_vjp(const Attrs& attrs, const VjpArgs& v) {
   const Sizes pads = all_pads(attrs, v.input_type(0).rank());
   Sizes back = pads;
@@ -132,7 +135,7 @@ Tensors constant_vjp(const Attrs& attrs, const VjpArgs& v) {
   return gradients;
 }
 
-// Adds the cotangent of each copy of an element to that of the element.
+// In modes other than constant, adds the cotangents of all copies of an element.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   if (attrs.mode == PadMode::kConstant) return constant_vjp(attrs, v);
   const TensorType& x = v.input_type(0);
@@ -150,7 +153,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
     if (edges.before == 0 && edges.after == 0) continue;
     TensorType kept = g->type;
     kept.shape[i] = edges.kept;
-    g = gather_transposed(g, repeated(attrs.mode, edges), kept, static_cast<int64_t>(i));
+    g = gather_transposed(g, source_indices(attrs.mode, edges), kept, static_cast<int64_t>(i));
   }
   gradients[0] = pad(g, back);
   return gradients;

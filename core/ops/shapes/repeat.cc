@@ -40,7 +40,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 // Repeats each element along `axis` by a broadcast: inserts a new axis after `axis`, broadcasts it,
 // and merges the two. The intermediate tensors have three axes, so that the rank limit is not
 // exceeded.
-Tensor each(const Tensor& x, size_t axis, int64_t times) {
+Tensor repeat_elements(const Tensor& x, size_t axis, int64_t times) {
   if (times == 1) return x;
   Dims shape = x->shape();
   Size outer = 1, inner = 1;
@@ -57,14 +57,14 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const int64_t axis = from_front(attrs.axis, x->rank());
   const auto at = static_cast<size_t>(axis);
   if (x->shape()[at] == 0) return {x};
-  if (repeats.size() == 1) return {each(x, at, repeats[0])};
+  if (repeats.size() == 1) return {repeat_elements(x, at, repeats[0])};
   Tensors parts;
   for (size_t begin = 0, end = 0; begin < repeats.size(); begin = end) {
     while (end < repeats.size() && repeats[end] == repeats[begin]) ++end;
     const SliceAttrs part{.starts = {static_cast<int64_t>(begin)},
                           .ends = {static_cast<int64_t>(end)},
                           .axes = {axis}};
-    parts.push_back(each(slice(x, part), at, repeats[begin]));
+    parts.push_back(repeat_elements(slice(x, part), at, repeats[begin]));
   }
   return {concat(parts, axis)};
 }

@@ -60,8 +60,9 @@ std::optional<int64_t> stride_of_run(const Dims& shape, const Dims& strides, siz
   return stride;
 }
 
-// Splits the axes of x and y into the shortest runs that have the same number of elements. y is a
-// view if each run of x can be treated as one axis. Axes of size 1 do not matter.
+// Sets `out` to the layout of y as a view of x, or returns false if there is none. Splits the axes
+// of x and y into the shortest runs with equal numbers of elements. y is a view if each run of x
+// can be treated as one axis. Axes of size 1 do not matter.
 bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   out.offset = in.offset;

@@ -23,10 +23,11 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
+// Rotates the elements along one axis by `shift` elements.
 Tensor roll_axis(const Tensor& x, int64_t shift, int64_t axis) {
   const Size n = x->shape()[static_cast<size_t>(axis)];
   if (shift == 0 || identical(n, 0)) return x;
-  // Reduce the shift to 0 <= places < n. For n = 0, divide by 1 instead.
+  // `places` is the shift modulo n, so that 0 <= places < n. For n = 0, the divisor is 1 instead.
   const Size divisor = n.known() ? n : greatest(n, 1);
   const Size places = (Size(shift) % divisor + divisor) % divisor;
   if (identical(places, 0)) return x;

@@ -11,6 +11,7 @@ struct Attrs {
   TENON_ATTRS(block_shape, pads)
 };
 
+// Returns entry `i` of the attribute pads, or 0 if it is empty.
 int64_t pad_of(const Attrs& attrs, size_t i) { return attrs.pads.empty() ? 0 : attrs.pads[i]; }
 
 // Returns the number of positions in a block.
@@ -37,8 +38,9 @@ void require_blocks(const Attrs& attrs, const TensorType& x) {
         side);
     places *= side;
   }
-  require(attrs.pads.empty() || attrs.pads.size() == 2 * n, "C3: {} pads for {} axes",
-          attrs.pads.size(), n);
+  require(attrs.pads.empty() || attrs.pads.size() == 2 * n,
+          "C3: pads has {} entries for {} axes, but must have two for each axis", attrs.pads.size(),
+          n);
   for (const int64_t pad : attrs.pads) {
     require(pad >= 0 && pad <= kMaxBlockElements,
             "C3: {} is not a valid number of elements to pad or to crop", pad);
@@ -48,7 +50,7 @@ void require_blocks(const Attrs& attrs, const TensorType& x) {
 // Additional constraints of space_to_batch.
 //   C4  the padded size of each axis is a multiple of the block's size, and the size of the result
 //       does not overflow.
-TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
+TensorTypes space_to_batch_infer(const Attrs& attrs, TypeSpan in) {
   require_blocks(attrs, in[0]);
   const size_t n = attrs.block_shape.size();
   TensorType y = in[0];
@@ -68,7 +70,7 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
 // Additional constraints of batch_to_space.
 //   C4  the number of positions in a block divides the batch size, no more elements are cropped
 //       than there are, and the size of the result does not overflow.
-TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
+TensorTypes batch_to_space_infer(const Attrs& attrs, TypeSpan in) {
   require_blocks(attrs, in[0]);
   const size_t n = attrs.block_shape.size();
   TensorType y = in[0];
@@ -90,7 +92,7 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
 
 // Splits each blocked axis into a block index and a position in the block, and moves the positions
 // into the batch axis.
-Tensors collect(const Attrs& attrs, TensorSpan in) {
+Tensors space_to_batch_decompose(const Attrs& attrs, TensorSpan in) {
   const size_t n = attrs.block_shape.size(), rank = in[0]->rank();
   Sizes pads(2 * rank, 0);
   for (size_t i = 0; i < n; ++i) {
@@ -118,7 +120,9 @@ Tensors collect(const Attrs& attrs, TensorSpan in) {
   return {reshape(transpose(reshape(x, blocked), perm), shape)};
 }
 
-Tensors spread(const Attrs& attrs, TensorSpan in) {
+// Splits the batch axis into positions in a block and the batch, interleaves the positions with the
+// spatial axes, and crops.
+Tensors batch_to_space_decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   const size_t n = attrs.block_shape.size(), rank = x->rank();
   const Size batch = x->shape()[0] / block_size(attrs);
@@ -166,7 +170,7 @@ Cases<Attrs> shared_cases() {
   };
 }
 
-Cases<Attrs> collect_cases() {
+Cases<Attrs> space_to_batch_cases() {
   return joined(shared_cases(), {
                                     {.name = "example",
                                      .attrs = {.block_shape = {2, 2}},
@@ -194,7 +198,7 @@ Cases<Attrs> collect_cases() {
                                 });
 }
 
-Cases<Attrs> spread_cases() {
+Cases<Attrs> batch_to_space_cases() {
   return joined(shared_cases(), {
                                     {.name = "example",
                                      .attrs = {.block_shape = {2, 2}},
@@ -222,7 +226,8 @@ Cases<Attrs> spread_cases() {
                                 });
 }
 
-OpDef repeat_block_parameter(Definition<Attrs> d, const char* y_doc, const char* pads_doc) {
+// Adds what the definitions of both ops share. `y_doc` and `pads_doc` document y and pads.
+OpDef define_block_op(Definition<Attrs> d, const char* y_doc, const char* pads_doc) {
   d.inputs = {
       {"x",
        "a batch axis, one axis for each entry of block_shape, and any number of further axes"}};
@@ -235,23 +240,23 @@ OpDef repeat_block_parameter(Definition<Attrs> d, const char* y_doc, const char*
 }  // namespace
 
 OpDef space_to_batch_def() {
-  return repeat_block_parameter(
+  return define_block_op(
       {
           .name = "space_to_batch",
           .summary = "Blocks of spatial positions moved into the batch axis.",
           .formula = "y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]",
           .details = "p enumerates the positions in a block in row-major order. The axes are "
                      "padded with zeros first. The axes after those of block_shape are unchanged.",
-          .infer = collect_infer,
-          .decompose = collect,
-          .cases = collect_cases,
+          .infer = space_to_batch_infer,
+          .decompose = space_to_batch_decompose,
+          .cases = space_to_batch_cases,
       },
       "the result, whose batch size is multiplied by the number of positions in a block",
       "The number of zeros before each of these axes, then after each; empty for none.");
 }
 
 OpDef batch_to_space_def() {
-  return repeat_block_parameter(
+  return define_block_op(
       {
           .name = "batch_to_space",
           .summary = "Blocks of spatial positions moved out of the batch axis: the inverse of "
@@ -260,9 +265,9 @@ OpDef batch_to_space_def() {
           .details =
               "p enumerates the positions in a block in row-major order. The padding of "
               "space_to_batch is cropped. The axes after those of block_shape are unchanged.",
-          .infer = spread_infer,
-          .decompose = spread,
-          .cases = spread_cases,
+          .infer = batch_to_space_infer,
+          .decompose = batch_to_space_decompose,
+          .cases = batch_to_space_cases,
       },
       "the result, whose batch size is divided by the number of positions in a block",
       "The number of elements cropped at the start of each of these axes, then at the end of each; "

@@ -13,7 +13,8 @@ using Attrs = SplitAttrs;
 //   C1  -rank(x) <= axis < rank(x).
 //   C2  either num_outputs is at least 1, or `split` is given.
 //   C3  the sizes of `split` are not negative and sum to the size of the axis.
-Sizes sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
+// Checks C2 and C3 and returns the sizes of the outputs along the axis.
+Sizes output_sizes(const Attrs& attrs, const TensorType& x, int64_t axis) {
   const Size n = x.shape[static_cast<size_t>(axis)];
   require((attrs.num_outputs >= 1) != !attrs.split.empty() && attrs.num_outputs >= 0,
           "C2: exactly one of num_outputs and split must be given, but num_outputs is {} and split "
@@ -22,7 +23,7 @@ Sizes sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
           attrs.num_outputs, attrs.split.size());
   if (attrs.split.empty()) {
     constexpr int64_t kMaxOutputs = 1 << 16;
-    require(attrs.num_outputs <= kMaxOutputs, "C2: num_outputs {} is more than {}",
+    require(attrs.num_outputs <= kMaxOutputs, "C2: num_outputs is {}, but must be at most {}",
             attrs.num_outputs, kMaxOutputs);
     const Size part = (n + attrs.num_outputs - 1) / attrs.num_outputs;
     Sizes sizes;
@@ -52,17 +53,18 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const int64_t axis = require_axis(attrs.axis, x, "C1");
   TensorTypes parts;
-  for (const Size size : sizes_of(attrs, x, axis)) {
+  for (const Size size : output_sizes(attrs, x, axis)) {
     TensorType& part = parts.emplace_back(x.dtype, x.shape);
     part.shape[static_cast<size_t>(axis)] = size;
   }
   return parts;
 }
 
+// Sets `out` to the layout of output `index` as a view of the input. Always succeeds.
 bool view(const Attrs& attrs, size_t index, const TensorType&, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   const int64_t axis = from_front(attrs.axis, in_type.rank());
-  const Sizes sizes = sizes_of(attrs, in_type, axis);
+  const Sizes sizes = output_sizes(attrs, in_type, axis);
   int64_t start = 0;
   for (size_t i = 0; i < index; ++i) start += sizes[i];
   out = in;

@@ -8,11 +8,12 @@ namespace {
 using Attrs = AxesAttrs;
 
 // Returns the elements of `values` for the axes that are not in the mask.
-Dims without(const Dims& values, uint32_t mask) { return reduced_shape(values, mask, false); }
+Dims remove_axes(const Dims& values, uint32_t mask) { return reduced_shape(values, mask, false); }
 
 // Constraints of squeeze.
 //   C1  -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
 //   C2  those axes have size 1.
+// Checks the constraints and returns the axes to remove, as a mask.
 uint32_t squeezed_axes(const Attrs& attrs, const TensorType& x) {
   uint32_t mask = 0;
   if (attrs.axes.empty()) {
@@ -29,6 +30,7 @@ uint32_t squeezed_axes(const Attrs& attrs, const TensorType& x) {
 // Constraints of expand_dims.
 //   C1  axes is not empty.
 //   C2  -rank(y) <= axis < rank(y) for each of `axes`, none of them twice.
+// Checks the constraints and returns the axes of y to insert, as a mask.
 uint32_t expanded_axes(const Attrs& attrs, const TensorType& x) {
   require(!attrs.axes.empty(), "C1: axes must not be empty");
   TensorType y(x.dtype, x.shape);
@@ -37,7 +39,7 @@ uint32_t expanded_axes(const Attrs& attrs, const TensorType& x) {
 }
 
 // Returns `values` with `value` inserted at each axis in the mask.
-Dims with(const Dims& values, uint32_t mask, int64_t value) {
+Dims insert_axes(const Dims& values, uint32_t mask, int64_t value) {
   Dims result = values;
   for (size_t i = 0; i < kMaxRank; ++i) {
     if (mask >> i & 1) result.insert(i, value);
@@ -46,24 +48,26 @@ Dims with(const Dims& values, uint32_t mask, int64_t value) {
 }
 
 TensorTypes squeeze_infer(const Attrs& attrs, TypeSpan in) {
-  return {TensorType(in[0].dtype, without(in[0].shape, squeezed_axes(attrs, in[0])))};
+  return {TensorType(in[0].dtype, remove_axes(in[0].shape, squeezed_axes(attrs, in[0])))};
 }
 
+// Sets `out` to the layout of the result as a view of the input. Always succeeds.
 bool squeeze_view(const Attrs& attrs, size_t, const TensorType&, const TensorType& in_type,
                   const StridedLayout& in, StridedLayout& out) {
   out.offset = in.offset;
-  out.strides = without(in.strides, squeezed_axes(attrs, in_type));
+  out.strides = remove_axes(in.strides, squeezed_axes(attrs, in_type));
   return true;
 }
 
 TensorTypes expand_dims_infer(const Attrs& attrs, TypeSpan in) {
-  return {TensorType(in[0].dtype, with(in[0].shape, expanded_axes(attrs, in[0]), 1))};
+  return {TensorType(in[0].dtype, insert_axes(in[0].shape, expanded_axes(attrs, in[0]), 1))};
 }
 
+// Sets `out` to the layout of the result as a view of the input. Always succeeds.
 bool expand_dims_view(const Attrs& attrs, size_t, const TensorType&, const TensorType& in_type,
                       const StridedLayout& in, StridedLayout& out) {
   out.offset = in.offset;
-  out.strides = with(in.strides, expanded_axes(attrs, in_type), 0);
+  out.strides = insert_axes(in.strides, expanded_axes(attrs, in_type), 0);
   return true;
 }
 

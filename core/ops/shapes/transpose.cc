@@ -20,13 +20,14 @@ struct SwapaxesAttrs {
 };
 
 // Permutes `values`: element i of the result is element order[i].
-Dims permuted(const Dims& values, const Ints& order) {
+Dims permute(const Dims& values, const Ints& order) {
   Dims result;
   for (const int64_t axis : order) result.push_back(values[static_cast<size_t>(axis)]);
   return result;
 }
 
-Ints inverse(const Ints& order) {
+// Returns the permutation that undoes `order`.
+Ints inverse_permutation(const Ints& order) {
   Ints result(order.size(), 0);
   for (size_t i = 0; i < order.size(); ++i) {
     result[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
@@ -39,7 +40,8 @@ Ints inverse(const Ints& order) {
 // Constraints.
 //   C1  perm is empty or has as many entries as x has axes.
 //   C2  perm lists each axis once.
-Ints order_of(const TransposeAttrs& attrs, const TensorType& x) {
+// Checks the constraints and returns, for each axis of the result, the axis of x.
+Ints permutation_of(const TransposeAttrs& attrs, const TensorType& x) {
   const size_t rank = x.rank();
   Ints order(rank, 0);
   if (attrs.perm.empty()) {
@@ -58,7 +60,8 @@ Ints order_of(const TransposeAttrs& attrs, const TensorType& x) {
 //   C1  source and destination have the same length.
 //   C2  source lists axes of x, each at most once.
 //   C3  destination lists axes of x, each at most once.
-Ints order_of(const MoveaxisAttrs& attrs, const TensorType& x) {
+// Checks the constraints and returns, for each axis of the result, the axis of x.
+Ints permutation_of(const MoveaxisAttrs& attrs, const TensorType& x) {
   const size_t rank = x.rank();
   require(attrs.source.size() == attrs.destination.size(),
           "C1: source and destination must have the same length, but have {} and {}",
@@ -89,7 +92,8 @@ Ints order_of(const MoveaxisAttrs& attrs, const TensorType& x) {
 
 // Constraints.
 //   C1  -rank(x) <= axis < rank(x) for axis1 and axis2, which may be the same.
-Ints order_of(const SwapaxesAttrs& attrs, const TensorType& x) {
+// Checks the constraint and returns, for each axis of the result, the axis of x.
+Ints permutation_of(const SwapaxesAttrs& attrs, const TensorType& x) {
   const int64_t axis1 = require_axis(attrs.axis1, x, "C1");
   const int64_t axis2 = require_axis(attrs.axis2, x, "C1");
   Ints order;
@@ -98,24 +102,25 @@ Ints order_of(const SwapaxesAttrs& attrs, const TensorType& x) {
   return order;
 }
 
-// ---- all
+// ---- functions of all three ops
 
 template <class Attrs>
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  return {TensorType(in[0].dtype, permuted(in[0].shape, order_of(attrs, in[0])))};
+  return {TensorType(in[0].dtype, permute(in[0].shape, permutation_of(attrs, in[0])))};
 }
 
+// Sets `out` to the layout of the result as a view of the input. Always succeeds.
 template <class Attrs>
 bool view(const Attrs& attrs, size_t, const TensorType&, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   out.offset = in.offset;
-  out.strides = permuted(in.strides, order_of(attrs, in_type));
+  out.strides = permute(in.strides, permutation_of(attrs, in_type));
   return true;
 }
 
 template <class Attrs>
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
-  return {transpose(v.cotangent(0), inverse(order_of(attrs, v.input_type(0))))};
+  return {transpose(v.cotangent(0), inverse_permutation(permutation_of(attrs, v.input_type(0))))};
 }
 
 Cases<TransposeAttrs> transpose_cases() {

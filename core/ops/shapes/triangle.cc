@@ -16,8 +16,10 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// Clamps k to a diagonal outside every possible matrix, so that row + k cannot overflow.
-Tensor keep(const Attrs& attrs, const Tensor& x, Tensor (*kept)(const Tensor&, const Tensor&)) {
+// Sets the elements of x for which kept(column, row + k) is false to zero. Clamps k to a diagonal
+// outside every possible matrix, so that row + k cannot overflow.
+Tensor keep_triangle(const Attrs& attrs, const Tensor& x,
+                     Tensor (*kept)(const Tensor&, const Tensor&)) {
   constexpr int64_t kBeyond = int64_t{1} << 61;
   const Size rows = x->shape()[x->rank() - 2], columns = x->shape()[x->rank() - 1];
   const int64_t k = std::clamp(attrs.k, -kBeyond, kBeyond);
@@ -27,36 +29,39 @@ Tensor keep(const Attrs& attrs, const Tensor& x, Tensor (*kept)(const Tensor&, c
 }
 
 Tensors tril_decompose(const Attrs& attrs, TensorSpan in) {
-  return {keep(attrs, in[0], less_equal)};
+  return {keep_triangle(attrs, in[0], less_equal)};
 }
 
 Tensors triu_decompose(const Attrs& attrs, TensorSpan in) {
-  return {keep(attrs, in[0], greater_equal)};
+  return {keep_triangle(attrs, in[0], greater_equal)};
 }
 
-CaseTensor nine() { return f32({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}); }
+CaseTensor matrix_of_nine() { return f32({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}); }
 
-Cases<Attrs> with_shared(Cases<Attrs> cases) {
+// Appends the cases that both ops share.
+Cases<Attrs> with_shared_cases(Cases<Attrs> cases) {
   cases.push_back({.name = "no_elements", .inputs = {uniform({2, 0, 3})}});
   cases.push_back({.name = "one_axis", .inputs = {uniform({3})}, .error = "C1"});
   return cases;
 }
 
 Cases<Attrs> tril_cases() {
-  return with_shared({
-      {.name = "example", .inputs = {nine()}, .expect = {f32({3, 3}, {1, 0, 0, 4, 5, 0, 7, 8, 9})}},
+  return with_shared_cases({
+      {.name = "example",
+       .inputs = {matrix_of_nine()},
+       .expect = {f32({3, 3}, {1, 0, 0, 4, 5, 0, 7, 8, 9})}},
       {.name = "upper_diagonal",
        .attrs = {.k = 1},
-       .inputs = {nine()},
+       .inputs = {matrix_of_nine()},
        .expect = {f32({3, 3}, {1, 2, 0, 4, 5, 6, 7, 8, 9})}},
       {.name = "lower_diagonal",
        .attrs = {.k = -1},
-       .inputs = {nine()},
+       .inputs = {matrix_of_nine()},
        .expect = {f32({3, 3}, {0, 0, 0, 4, 0, 0, 7, 8, 0})}},
       {.name = "diagonal_outside",
        .attrs = {.k = 9223372036854775807},
-       .inputs = {nine()},
-       .expect = {nine()}},
+       .inputs = {matrix_of_nine()},
+       .expect = {matrix_of_nine()}},
       {.name = "batch_of_wide_matrices",
        .inputs = {i32({2, 1, 2}, {1, 2, 3, 4})},
        .expect = {i32({2, 1, 2}, {1, 0, 3, 0})}},
@@ -67,19 +72,21 @@ Cases<Attrs> tril_cases() {
 }
 
 Cases<Attrs> triu_cases() {
-  return with_shared({
-      {.name = "example", .inputs = {nine()}, .expect = {f32({3, 3}, {1, 2, 3, 0, 5, 6, 0, 0, 9})}},
+  return with_shared_cases({
+      {.name = "example",
+       .inputs = {matrix_of_nine()},
+       .expect = {f32({3, 3}, {1, 2, 3, 0, 5, 6, 0, 0, 9})}},
       {.name = "upper_diagonal",
        .attrs = {.k = 1},
-       .inputs = {nine()},
+       .inputs = {matrix_of_nine()},
        .expect = {f32({3, 3}, {0, 2, 3, 0, 0, 6, 0, 0, 0})}},
       {.name = "lower_diagonal",
        .attrs = {.k = -1},
-       .inputs = {nine()},
+       .inputs = {matrix_of_nine()},
        .expect = {f32({3, 3}, {1, 2, 3, 4, 5, 6, 0, 8, 9})}},
       {.name = "diagonal_outside",
        .attrs = {.k = 9223372036854775807},
-       .inputs = {nine()},
+       .inputs = {matrix_of_nine()},
        .expect = {f32({3, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 0})}},
       {.name = "bool",
        .inputs = {boolean({2, 2}, {1, 1, 1, 1})},
@@ -87,7 +94,7 @@ Cases<Attrs> triu_cases() {
   });
 }
 
-OpDef triangle(Definition<Attrs> d) {
+OpDef define_triangle_op(Definition<Attrs> d) {
   d.inputs = {{"x", "the matrices, in the last two axes"}};
   d.outputs = {{"y", "the input with zeros on the other side of the diagonal"}};
   d.attrs_doc = {{"k",
@@ -102,7 +109,7 @@ OpDef triangle(Definition<Attrs> d) {
 }  // namespace
 
 OpDef tril_def() {
-  return triangle({
+  return define_triangle_op({
       .name = "tril",
       .summary = "The lower triangles of matrices, with zeros above.",
       .formula = "y[i, j] = x[i, j] if j <= i + k, else 0",
@@ -112,7 +119,7 @@ OpDef tril_def() {
 }
 
 OpDef triu_def() {
-  return triangle({
+  return define_triangle_op({
       .name = "triu",
       .summary = "The upper triangles of matrices, with zeros below.",
       .formula = "y[i, j] = x[i, j] if j >= i + k, else 0",

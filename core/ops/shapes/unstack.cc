@@ -26,6 +26,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return slices;
 }
 
+// Sets `out` to the layout of output `index` as a view of the input. Always succeeds.
 bool view(const Attrs& attrs, size_t index, const TensorType&, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   const auto axis = static_cast<size_t>(from_front(attrs.axis, in_type.rank()));

@@ -16,7 +16,8 @@ using Attrs = RegionAttrs;
 
 const Attrs& attrs_of(const Call& call) { return region_attrs(call.attrs); }
 
-size_t chosen(const Tensor& which, size_t n) {
+// Returns the index of the branch, of n, that the value of `which` selects.
+size_t selected_branch(const Tensor& which, size_t n) {
   if (which->type.dtype == DType::kBool) return read_bool(which) ? 0 : 1;
   const int64_t value = read_integer(which);
   return value >= 0 && static_cast<uint64_t>(value) < n ? static_cast<size_t>(value) : n - 1;
@@ -26,7 +27,7 @@ Tensors run(Scope& scope, const Call& call) {
   const Attrs& attrs = attrs_of(call);
   Tensors operands;
   for (TensorImpl* x : call.inputs.subspan(1)) operands.push_back(Tensor::share(x));
-  const size_t i = chosen(Tensor::share(call.inputs[0]), attrs.regions.size());
+  const size_t i = selected_branch(Tensor::share(call.inputs[0]), attrs.regions.size());
   Tensors results = attrs.regions[i]->apply(scope, attrs.sizes, operands);
   for (Tensor& y : results) y = alias_of(*y);
   return results;
@@ -43,18 +44,19 @@ class BranchDerivative {
     for (TensorImpl* x : call.inputs.subspan(1)) operands_.push_back(Tensor::share(x));
     std::vector<bool> from;
     for (const auto& region : attrs_of(call).regions) {
-      const std::vector<bool> own = depending(region->graph(), by_);
+      const std::vector<bool> own = outputs_depending_on(region->graph(), by_);
       from.resize(own.size(), false);
       for (size_t i = 0; i < own.size(); ++i) from[i] = from[i] || own[i];
     }
     for (const auto& region : attrs_of(call).regions) {
       Branch branch;
       branch.derivative = std::make_unique<Derivative>(scope, region->graph(), sizes_, by_, from);
-      branch.derivative->require_served(sizes_);
+      branch.derivative->require_guards(sizes_);
       for (const Value& x : branch.derivative->saved()) {
         const std::optional<size_t> i = branch.derivative->input_index_of(x);
         branch.operands.push_back(i ? operands_[*i] : Tensor());
-        if (!i) saved_types_.push_back(evaluated(*branch.derivative->graph(), x.type(), sizes_));
+        if (!i)
+          saved_types_.push_back(substitute_sizes(*branch.derivative->graph(), x.type(), sizes_));
       }
       branches_.push_back(std::move(branch));
     }
@@ -151,6 +153,7 @@ class BranchDerivative {
   Tensors lists_;
 };
 
+// Fails unless all branches return values of the same types.
 void check_same_types(const std::vector<TracedBlock>& blocks) {
   const auto first = blocks[0].graph->outputs();
   for (const TracedBlock& block : blocks) {
@@ -160,7 +163,7 @@ void check_same_types(const std::vector<TracedBlock>& blocks) {
             first.size(), own.size());
     for (size_t i = 0; i < own.size(); ++i) {
       const TensorType &a = first[i].type(), &b = own[i].type();
-      require(alike(a, b),
+      require(have_equal_types(a, b),
               "all branches must return the same types, but value {} of two branches is {} and {}",
               i, a, b);
     }

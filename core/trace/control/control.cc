@@ -13,16 +13,18 @@
 namespace tenon {
 namespace {
 
+// Fails unless x is a bool of rank 0; `what` names it in the message.
 void check_predicate(const TensorImpl& x, const char* what) {
   require(x.type.dtype == DType::kBool && x.rank() == 0 && !x.type.lists,
           "{} must be bool[], but is {}", what, x.type);
 }
 
-// Whether the value of the scalar `x` is known now. Otherwise it is only known when the trace runs.
-bool is_decided(Scope& scope, const TensorImpl& x) {
+// Whether the value of the scalar `x` is known now. Otherwise it is known only when the trace runs.
+bool is_value_known(Scope& scope, const TensorImpl& x) {
   return !scope.traced_cells() || x.is_scalar_value();
 }
 
+// Converts inline scalars to tensors; see as_tensor().
 Tensors as_tensors(TensorSpan values) {
   Tensors all;
   for (const Tensor& x : values) all.push_back(as_tensor(x));
@@ -30,18 +32,19 @@ Tensors as_tensors(TensorSpan values) {
 }
 
 // Converts outputs of the body to the types of the carried values.
-Tensors converted_to_carried(const char* name, TensorSpan carried, TensorSpan given) {
+Tensors convert_to_carried(const char* name, TensorSpan carried, TensorSpan given) {
   Tensors all;
   for (size_t i = 0; i < carried.size(); ++i) {
     const TensorType& type = carried[i]->type;
     Tensor x = as_tensor(given[i], type.dtype);
-    require(alike(x->type, type), "{} carries {} as value {}, but its body returns {}", name, type,
-            i, x->type);
+    require(have_equal_types(x->type, type), "{} carries {} as value {}, but its body returns {}",
+            name, type, i, x->type);
     all.push_back(std::move(x));
   }
   return all;
 }
 
+// Runs the loop eagerly. Returns the final carried values, then the lists of gathered values.
 Tensors run_loop(Scope& scope, const Loop& loop) {
   const size_t n = loop.carried.size();
   const Size capacity = list_capacity(loop);
@@ -50,7 +53,7 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
   bool has_run = false;
   TripLimit limit(loop.max_trips);
   while (read_bool(go)) {
-    limit.take();
+    limit.count_trip();
     has_run = true;
     scope.check_cancelled();
     const Tensors given = loop.body(carried);
@@ -62,10 +65,10 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
       if (j == lists.size()) lists.push_back(list_create(x->type, capacity));
       lists[j] = list_set(lists[j], carried[0], x);
     }
-    carried = converted_to_carried(loop.name, carried, all.subspan(1, n));
+    carried = convert_to_carried(loop.name, carried, all.subspan(1, n));
   }
   if (loop.gathers && !has_run) {
-    // No trip has run, but the types of the lists are needed. Trace the body to find them.
+    // No trip has run, so the body is traced to find the types of the gathered values.
     Graph graph;
     std::vector<TensorType> types;
     {
@@ -94,7 +97,7 @@ Tensor with_new_identity(Scope& scope, const Tensor& x) {
   return list_add(x, list_create(element_of(x->type)));
 }
 
-bool alike(const TensorType& a, const TensorType& b) {
+bool have_equal_types(const TensorType& a, const TensorType& b) {
   return a.dtype == b.dtype && a.lists == b.lists && a.rank() == b.rank() &&
          (a.shape == b.shape).hold();
 }
@@ -106,7 +109,7 @@ Tensor as_tensor(const Tensor& x, DType wanted) {
   return fill(x, Dims{}, fits ? wanted : x->type.dtype);
 }
 
-std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by) {
+std::vector<bool> outputs_depending_on(const Graph& graph, const std::vector<bool>& by) {
   std::vector<bool> depends(graph.n_slots(), false);
   for (size_t i = 0; i < by.size(); ++i) depends[graph.inputs()[i]->first_slot] = by[i];
   for (const Node& node : graph.nodes()) {
@@ -138,8 +141,7 @@ Tensors loop(Scope& scope, const Loop& given) {
     const size_t n = carried.size();
     const TensorSpan from(all.data() + 1, n);
     Tensors result = {as_tensor(all[0])};
-    for (Tensor& x : converted_to_carried(given.name, carried, from))
-      result.push_back(std::move(x));
+    for (Tensor& x : convert_to_carried(given.name, carried, from)) result.push_back(std::move(x));
     for (size_t j = 1 + n; j < all.size(); ++j) result.push_back(as_tensor(all[j]));
     return result;
   };
@@ -167,7 +169,7 @@ Tensors while_loop(Scope& scope, const Block& condition, const Block& body, Tens
                             require(given.size() == in.size(),
                                     "while_loop carries {} values, but its body returns {}",
                                     in.size(), given.size());
-                            given = converted_to_carried("while_loop", in, given);
+                            given = convert_to_carried("while_loop", in, given);
                             Tensors all = {holds(given)};
                             for (Tensor& x : given) all.push_back(std::move(x));
                             return all;
@@ -238,7 +240,7 @@ Tensors switch_case(Scope& scope, const Tensor& index, std::span<const Block> br
   require(!branches.empty(), "switch_case needs at least one branch");
   require(index->type.dtype == DType::kI64 && index->rank() == 0 && !index->type.lists,
           "the index of a branch must be i64[], but is {}", index->type);
-  if (is_decided(scope, *index)) {
+  if (is_value_known(scope, *index)) {
     const int64_t i = read_integer(index);
     const bool is_there = i >= 0 && static_cast<uint64_t>(i) < branches.size();
     return as_tensors(is_there ? branches[static_cast<size_t>(i)]({}) : branches.back()({}));
@@ -248,7 +250,7 @@ Tensors switch_case(Scope& scope, const Tensor& index, std::span<const Block> br
 
 Tensors cond(Scope& scope, const Tensor& predicate, const Block& then, const Block& otherwise) {
   check_predicate(*predicate, "the predicate of cond");
-  if (is_decided(scope, *predicate)) {
+  if (is_value_known(scope, *predicate)) {
     return as_tensors(read_bool(predicate) ? then({}) : otherwise({}));
   }
   const Block branches[] = {then, otherwise};

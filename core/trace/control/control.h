@@ -12,17 +12,18 @@
 
 namespace tenon {
 
-// cond() runs `then` if `predicate`, a bool of rank 0, is true, else `otherwise`, and returns the
-// block's outputs. switch_case() runs the branch at position `index`, an i64 of rank 0, or the last
-// one if there is none. All blocks must return the same number of values, of the same types.
+// Runs `then` if `predicate`, a bool of rank 0, is true, else `otherwise`. Returns the outputs of
+// the block. Both blocks must return the same number of values, of the same types.
 Tensors cond(Scope& scope, const Tensor& predicate, const Block& then, const Block& otherwise);
+// Runs the branch with index `index`, an i64 of rank 0, or the last branch if the index is out of
+// range. All branches must return the same number of values, of the same types.
 Tensors switch_case(Scope& scope, const Tensor& index, std::span<const Block> branches);
 
 // Runs `body` while `condition` returns true, a bool of rank 0. Both take the carried values:
 // `initial` at first, then the outputs of `body`, whose types must not change.
 struct WhileOptions {
   LoopPolicy policy = LoopPolicy::kStack;
-  int64_t max_trips = 0;  // Maximum number of trips; another one is an error. 0: no limit.
+  int64_t max_trips = 0;  // Maximum number of trips; more are an error. 0: no limit.
 };
 Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial,
                    const WhileOptions& options = {});
@@ -43,8 +44,10 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
 Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
                       const std::shared_ptr<const CustomVjp>& vjp);
 
-// Return sizes as an i64 tensor of rank 1. In a trace, symbolic sizes are computed in each call.
+// Returns the sizes as an i64 tensor of rank 1. In a trace, symbolic sizes are computed in each
+// call.
 Tensor shape_tensor(const Dims& shape);
+// The same for sizes that are not a shape.
 Tensor sizes_tensor(const Sizes& sizes);
 
 // Converts an i64 of rank 0 to a size. While tracing, a tensor computed from sizes and numbers
@@ -70,17 +73,19 @@ struct Loop {
   LoopPolicy policy = LoopPolicy::kStack;
   Size max_trips = 0;
 };
+// Runs or traces the loop.
 Tensors loop(Scope& scope, const Loop& loop);
 
-// Marks the differentiable outputs of a graph that depend on the inputs marked in `by`.
-std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by);
+// Returns, for each output of a graph, whether it is differentiable and depends on an input that is
+// marked in `by`.
+std::vector<bool> outputs_depending_on(const Graph& graph, const std::vector<bool>& by);
 
 // Returns a tensor with the value of `x` that tapes distinguish from `x`. Needed for the outputs of
 // eager code, which may return one of its arguments.
 Tensor with_new_identity(Scope& scope, const Tensor& x);
 
 // Whether two types are equal. In a trace, comparing symbolic sizes may add guards.
-bool alike(const TensorType& a, const TensorType& b);
+bool have_equal_types(const TensorType& a, const TensorType& b);
 
 // Converts an inline scalar to a tensor, of dtype `wanted` if the scalar has the same kind of
 // dtype. Returns other tensors unchanged.

@@ -6,8 +6,8 @@ namespace tenon {
 namespace {
 
 using testing::Code1;
-using testing::count_from;
 using testing::f64;
+using testing::i64_scalar;
 using testing::scalar64;
 using testing::values_of;
 using Doubles = std::vector<double>;
@@ -35,7 +35,7 @@ TEST_P(ControlGradients, OfCondMatchFiniteDifferences) {
 TEST_P(ControlGradients, OfLoopsMatchFiniteDifferences) {
   for (const int n : {0, 1, 4}) {
     SCOPED_TRACE(n);
-    check([&](const Tensor& x) { return power(sin(x), count_from(n)) * x; }, {0.7, 2});
+    check([&](const Tensor& x) { return power(sin(x), i64_scalar(n)) * x; }, {0.7, 2});
   }
 }
 
@@ -55,7 +55,7 @@ TEST_P(ControlGradients, OfALoopInABranchMatchFiniteDifferences) {
       [&](const Tensor& x) {
         return cond(
             scope(), greater(x, number(1)),
-            [&](TensorSpan) { return Tensors{power(x, count_from(3))}; },
+            [&](TensorSpan) { return Tensors{power(x, i64_scalar(3))}; },
             [&](TensorSpan) { return Tensors{x}; })[0];
       },
       {0.5, 1.5});
@@ -64,7 +64,7 @@ TEST_P(ControlGradients, OfALoopInABranchMatchFiniteDifferences) {
 TEST_P(ControlGradients, OfABranchInALoopMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
-        return times(count_from(4), x, [&](const Tensor&, const Tensor& y) {
+        return iterate(i64_scalar(4), x, [&](const Tensor&, const Tensor& y) {
           return cond(
               scope(), greater(y, number(2)), [&](TensorSpan) { return Tensors{sin(y)}; },
               [&](TensorSpan) { return Tensors{y * x * number(2)}; })[0];
@@ -76,8 +76,8 @@ TEST_P(ControlGradients, OfABranchInALoopMatchFiniteDifferences) {
 TEST_P(ControlGradients, OfALoopInALoopMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
-        return times(count_from(3), x,
-                     [&](const Tensor& i, const Tensor& y) { return power(sin(y), i) + y * x; });
+        return iterate(i64_scalar(3), x,
+                       [&](const Tensor& i, const Tensor& y) { return power(sin(y), i) + y * x; });
       },
       {0.6, 1.1});
 }
@@ -86,7 +86,7 @@ TEST_P(ControlGradients, OfAScanInALoopMatchFiniteDifferences) {
   check(
       [&](const Tensor& x) {
         const Tensor xs = f64({1, 2, 3}) * x;
-        return times(count_from(2), x, [&](const Tensor&, const Tensor& y) {
+        return iterate(i64_scalar(2), x, [&](const Tensor&, const Tensor& y) {
           const Tensors found = scan(scope(),
                                      [&](TensorSpan each) {
                                        return Tensors{sin(each[0]) * each[1], each[0] * each[1]};
@@ -101,7 +101,7 @@ TEST_P(ControlGradients, OfAScanInALoopMatchFiniteDifferences) {
 // The body has many intermediate values and few inputs, so that rematerialisation saves memory.
 TEST_P(ControlGradients, SaveResidualsAccordingToTheirPolicy) {
   const auto f = function([&](const Tensor& x) {
-    const Tensor y = times(count_from(10), x, [](const Tensor&, const Tensor& each) {
+    const Tensor y = iterate(i64_scalar(10), x, [](const Tensor&, const Tensor& each) {
       Tensor wide = each;
       for (int i = 0; i < 8; ++i) wide = sin(wide);
       return wide;
@@ -137,7 +137,7 @@ TEST_F(Loops, FailBeyondTheMaximumOfTrips) {
   const auto f =
       function([&](Scope&, TensorSpan in, const Statics&) { return Tensors{power(in[0], in[1])}; });
   for (int i = 0; i < 4; ++i) {
-    const Tensor three[] = {scalar64(2), count_from(3)}, four[] = {scalar64(2), count_from(4)};
+    const Tensor three[] = {scalar64(2), i64_scalar(3)}, four[] = {scalar64(2), i64_scalar(4)};
     EXPECT_EQ(values_of(power(three[0], three[1])), Doubles{8});
     EXPECT_EQ(values_of(f->call(scope(), three, {})[0]), Doubles{8});
     EXPECT_ERROR(power(four[0], four[1]), Code::kInvalidArgument, "exceeds its maximum of 3 trips");
@@ -145,9 +145,9 @@ TEST_F(Loops, FailBeyondTheMaximumOfTrips) {
                  "exceeds its maximum of 3 trips");
   }
   loops = {.policy = LoopPolicy::kBounded};
-  EXPECT_ERROR(power(scalar64(2), count_from(3)), Code::kInvalidArgument, "requires max_trips");
+  EXPECT_ERROR(power(scalar64(2), i64_scalar(3)), Code::kInvalidArgument, "requires max_trips");
   loops = {.max_trips = -1};
-  EXPECT_ERROR(power(scalar64(2), count_from(3)), Code::kInvalidArgument,
+  EXPECT_ERROR(power(scalar64(2), i64_scalar(3)), Code::kInvalidArgument,
                "max_trips must not be negative, but is -1");
 }
 

@@ -20,20 +20,23 @@
 
 namespace tenon {
 
+// Traces the body of the loop and adds a call of while_loop.
 Tensors trace_loop(Scope& scope, const Loop& loop);
 
 // Returns the number of entries for which the lists of a loop preallocate memory.
 Size list_capacity(const Loop& loop);
+// Traces the blocks and adds a call of branch, which selects a block by `which`.
 Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> blocks);
 
+// Traces `forward` and adds a call of the op call, whose derivative is `vjp`.
 Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
                    const std::shared_ptr<const CustomVjp>& vjp);
 
 // Runs `code` and returns its outputs. Saves at most `memory_budget` bytes for the backward pass.
 Tensors trace_recompute(Scope& scope, const Block& code, uint64_t memory_budget);
 
-// Returns a tensor of length `n`, where `n` is an i64 of rank 0. In a trace, the length is a new
-// symbol.
+// Calls the op extent: returns a tensor of length `n`, where `n` is an i64 of rank 0. In a trace,
+// the length is a new symbol.
 Tensor extent(Scope& scope, const Tensor& n);
 // Returns the data-dependent symbol that a call of extent defines; nullopt for other nodes.
 std::optional<size_t> symbol_defined_by(const Graph& graph, const Node& node);

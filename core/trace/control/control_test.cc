@@ -11,10 +11,10 @@ namespace tenon {
 namespace {
 
 using testing::Code1;
-using testing::count_from;
 using testing::f32;
 using testing::f64;
 using testing::i64;
+using testing::i64_scalar;
 using testing::scalar64;
 using testing::values_of;
 using Doubles = std::vector<double>;
@@ -99,7 +99,7 @@ TEST_F(Control, OutOfRangeIndicesSelectTheLastCase) {
   const auto f = function(code);
   for (const auto& [index, want] :
        {std::pair{0, 10.0}, {1, 20.0}, {2, 30.0}, {3, 30.0}, {-1, 30.0}}) {
-    const Tensor i = count_from(index);
+    const Tensor i = i64_scalar(index);
     EXPECT_EQ(values_of(code(i)), Doubles{want});
     EXPECT_EQ(values_of(f->call(scope(), {&i, 1}, {})[0]), Doubles{want});
   }
@@ -109,7 +109,7 @@ TEST_F(Control, TripCountDependsOnTheInput) {
   const auto f =
       function([&](Scope&, TensorSpan in, const Statics&) { return Tensors{power(in[0], in[1])}; });
   for (const int n : {0, 1, 5}) {
-    const Tensor in[] = {scalar64(2), count_from(n)};
+    const Tensor in[] = {scalar64(2), i64_scalar(n)};
     EXPECT_EQ(values_of(power(in[0], in[1])), Doubles{std::pow(2, n)});
     EXPECT_EQ(values_of(f->call(scope(), in, {})[0]), Doubles{std::pow(2, n)});
   }
@@ -189,13 +189,13 @@ TEST_F(Control, LoopsReadAndAssignVariables) {
           total->assign(s, total->read(s) + step->read(s));
           return Tensors{i[0] + integer(1)};
         },
-        Tensors{count_from(0)});
+        Tensors{i64_scalar(0)});
     return Tensors{total->read(s)};
   });
-  const Tensor three = count_from(3);
+  const Tensor three = i64_scalar(3);
   EXPECT_EQ(values_of(f->call(scope(), {&three, 1}, {})[0]), Doubles{6});
   EXPECT_EQ(values_of(f->call(scope(), {&three, 1}, {})[0]), Doubles{12});
-  EXPECT_EQ(values_of(total->held()), Doubles{12});
+  EXPECT_EQ(values_of(total->load_untraced()), Doubles{12});
 }
 
 TEST_F(Control, TapesRecordReadsOfVariablesThatBranchesAssign) {
@@ -216,7 +216,7 @@ TEST_F(Control, TapesRecordReadsOfVariablesThatBranchesAssign) {
     const Source source[] = {w};
     EXPECT_EQ(values_of(t->gradient(y, {}, source)[0]), Doubles{slope});
   }
-  EXPECT_EQ(values_of(seen->held()), Doubles{1});
+  EXPECT_EQ(values_of(seen->load_untraced()), Doubles{1});
 }
 
 TEST_F(Control, EveryTripDrawsNewNumbers) {
@@ -243,7 +243,7 @@ TEST_F(Control, EveryTripDrawsNewNumbers) {
 TEST_F(Control, TapesCanBeUsedInsideALoopBody) {
   check(
       [&](const Tensor& x) {
-        return times(count_from(3), x, [&](const Tensor&, const Tensor& y) {
+        return iterate(i64_scalar(3), x, [&](const Tensor&, const Tensor& y) {
           // A step of gradient descent on y^4.
           const auto t = tape();
           t->watch(y);
@@ -254,10 +254,10 @@ TEST_F(Control, TapesCanBeUsedInsideALoopBody) {
 }
 
 // Gradient descent on (w - 3)^2: each step halves the distance.
-TEST_F(Control, OptimizerStepsInALoopWork) {
+TEST_F(Control, LoopMakesOptimizerStepsLikeEagerCode) {
   const auto w = variable(f32({0}));
   const auto descend = [&](Scope& s, const Tensor& steps) {
-    return times(steps, w->read(s), [&](const Tensor&, const Tensor&) {
+    return iterate(steps, w->read(s), [&](const Tensor&, const Tensor&) {
       const auto t = tape();
       const Tensor now = w->read(s);
       t->watch(now);
@@ -268,16 +268,16 @@ TEST_F(Control, OptimizerStepsInALoopWork) {
   };
   const auto f =
       function([&](Scope& s, TensorSpan in, const Statics&) { return Tensors{descend(s, in[0])}; });
-  const Tensor three = count_from(3), none = count_from(0);
+  const Tensor three = i64_scalar(3), none = i64_scalar(0);
   EXPECT_EQ(values_of(descend(scope(), three)), Doubles{2.625});
   w->assign(scope(), f32({0}));
   EXPECT_EQ(values_of(f->call(scope(), {&three, 1}, {})[0]), Doubles{2.625});
   EXPECT_EQ(values_of(f->call(scope(), {&none, 1}, {})[0]), Doubles{2.625});
   EXPECT_EQ(values_of(f->call(scope(), {&three, 1}, {})[0]), Doubles{2.953125});
-  EXPECT_EQ(values_of(w->held()), Doubles{2.953125});
+  EXPECT_EQ(values_of(w->load_untraced()), Doubles{2.953125});
 }
 
-TEST_F(Control, ReportsErrors) {
+TEST_F(Control, InvalidArgumentsOfBranchesAndLoopsAreErrors) {
   const auto f = function([&](const Tensor& x) {
     return while_loop(
         scope(), [&](TensorSpan in) { return Tensors{less(in[0], number(3))}; },

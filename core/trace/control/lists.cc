@@ -34,8 +34,8 @@ class Slots {
  public:
   explicit Slots(Tensor all) : all_(std::move(all)), is_slot_used_(size_of_axis(*all_), false) {}
 
-  // Copies x to its slot and returns a view of it. Returns x if the slot is taken or does not
-  // exist.
+  // Copies x to slot `index` and returns a view of the slot. Returns x itself if the slot is
+  // already used or does not exist.
   Tensor put(Scope& scope, uint64_t index, const Tensor& x) {
     {
       std::lock_guard guard(mutex_);
@@ -46,8 +46,8 @@ class Slots {
     return make_view(*all_, x->type, dense_strides(x->shape()), start_of(index));
   }
 
-  // Returns the first entries as a view of the preallocated memory. Their number is the first size
-  // of `type`. Returns an empty tensor unless each of them is in its slot.
+  // Returns the first n entries as one view of the preallocated memory, where n is the first size
+  // of `type`. Returns an empty tensor unless all n entries are in their slots.
   Tensor stacked_view(const TensorList& content, const TensorType& type) const {
     for (uint64_t i = 0; i < size_of_axis(type); ++i) {
       const Tensor x = content.get(i);
@@ -80,14 +80,17 @@ struct ListStorage final : NonMemoryStorage<ListStorage> {
   std::shared_ptr<Slots> slots;  // NULL if the list has no preallocated memory.
 };
 
+// Returns the storage of a list. Fails for a traced list, which has none.
 const ListStorage& storage_of(const TensorImpl& list) {
   if (list.storage && list.storage->traced) fail_traced(list);
   require_code(list.storage && list.storage->list, Code::kInternal,
                "the storage of a list has no entries");
   return static_cast<const ListStorage&>(*list.storage);
 }
+// Returns the entries of a list.
 const TensorList& content_of(const TensorImpl& list) { return storage_of(list).content; }
 
+// Creates a list with these entries.
 Tensor make_list(const TensorType& type, Device& device, TensorList content,
                  std::shared_ptr<Slots> slots = nullptr) {
   Tensor x = Tensor::adopt(new TensorImpl);
@@ -98,12 +101,14 @@ Tensor make_list(const TensorType& type, Device& device, TensorList content,
   return x;
 }
 
+// Reads an index; fails if it is negative.
 uint64_t index_of(TensorImpl* index) {
   const int64_t value = read_integer(Tensor::share(index));
   require(value >= 0, "the index must not be negative, but is {}", value);
   return static_cast<uint64_t>(value);
 }
 
+// Infers the output types of a call.
 TensorTypes types_of(const Call& call) {
   return call.op.infer(call.op, call.attrs.data, call.types);
 }
@@ -222,7 +227,7 @@ Tensors run_add(Scope&, const Call& call) {
   const TensorType type = types_of(call)[0];
   return {make_list(
       type, *call.inputs[0]->storage->device,
-      TensorList::merged(content_of(*call.inputs[0]), content_of(*call.inputs[1]), accumulated))};
+      TensorList::merge(content_of(*call.inputs[0]), content_of(*call.inputs[1]), add_values))};
 }
 Tensors vjp_add(const NoAttrs&, const VjpArgs& v) { return {v.cotangent(0), v.cotangent(0)}; }
 
@@ -241,9 +246,9 @@ TensorTypes infer_stack(const StackAttrs& attrs, TypeSpan in) {
   return {type};
 }
 
-// A device prepares one concat kernel for each number of inputs. Joining at most kMaxInputs tensors
-// at a time bounds the number of kernels.
-Tensor joined(Tensors parts) {
+// Concatenates tensors along the first axis, at most kMaxInputs at a time. This bounds the number
+// of concat kernels that the device prepares, one for each number of inputs.
+Tensor join_in_groups(Tensors parts) {
   constexpr size_t kMaxInputs = 8;
   while (parts.size() > 1) {
     Tensors fewer;
@@ -279,7 +284,7 @@ Tensors run_stack(Scope& scope, const Call& call) {
     TensorType rest = type;
     rest.shape[0] = length - static_cast<int64_t>(n);
     if (rest.shape[0] > 0 || parts.empty()) parts.push_back(zeros(rest));
-    return {joined(std::move(parts))};
+    return {join_in_groups(std::move(parts))};
   }
   Tensor all = is_whole ? allocate(device, type) : zeros(type);
   for (uint64_t i = 0; i < n; ++i) {
@@ -318,6 +323,7 @@ Tensors vjp_unstack(const NoAttrs&, const VjpArgs& v) {
 
 // ---- the ops
 
+// Defines an op that runs on the host by `run`.
 template <class A>
 OpDef list_op(ops::Definition<A> definition, Tensors (*run)(Scope&, const Call&)) {
   OpDef op = ops::define<A>(definition);
@@ -376,6 +382,7 @@ const OpDef& unstack_op() {
   return op;
 }
 
+// Calls an op in the current scope and returns its only output.
 Tensor call(const OpDef& op, AnyAttrs attrs, std::initializer_list<TensorImpl*> inputs) {
   return std::move(apply(current_scope(), op, attrs, {inputs.begin(), inputs.size()})[0]);
 }
@@ -436,7 +443,7 @@ Tensor zeros_or_list(const TensorType& type) {
   return type.lists ? list_create(element_of(type)) : zeros(type);
 }
 
-Tensor accumulated(const Tensor& a, const Tensor& b) {
+Tensor add_values(const Tensor& a, const Tensor& b) {
   return a->type.lists ? list_add(a, b) : add(a, b);
 }
 

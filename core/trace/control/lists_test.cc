@@ -5,15 +5,15 @@
 namespace tenon {
 namespace {
 
-using testing::count_from;
 using testing::f32;
+using testing::i64_scalar;
 using testing::values_of;
 using Doubles = std::vector<double>;
 
 class Lists : public testing::CoreTest {
  protected:
   static Tensor set(const Tensor& list, int64_t index, const Tensor& x) {
-    return list_set(list, count_from(index), x);
+    return list_set(list, i64_scalar(index), x);
   }
   static Tensor with_room_for(int64_t n) {
     return list_create(TensorType(DType::kF32, Dims{2}), n);
@@ -26,7 +26,7 @@ TEST_F(Lists, WithCapacityStackWithoutCopy) {
   const Tensor all = list_stack(list, 3), first = list_stack(list, 2);
   EXPECT_EQ(values_of(all), (Doubles{0, 0, 1, 2, 2, 4}));
   EXPECT_EQ(values_of(first), (Doubles{0, 0, 1, 2}));
-  EXPECT_EQ(all->storage.get(), list_get(list, count_from(1))->storage.get());
+  EXPECT_EQ(all->storage.get(), list_get(list, i64_scalar(1))->storage.get());
   EXPECT_EQ(all->storage.get(), first->storage.get());
 }
 
@@ -37,14 +37,14 @@ TEST_F(Lists, WithCapacityKeepOtherVersionsIntact) {
   EXPECT_EQ(values_of(list_stack(a, 1)), (Doubles{1, 2}));
   EXPECT_EQ(values_of(list_stack(b, 1)), (Doubles{3, 4}));
   EXPECT_EQ(values_of(list_stack(c, 1)), (Doubles{5, 6}));
-  EXPECT_EQ(values_of(list_get(c, count_from(7))), (Doubles{7, 8}));
+  EXPECT_EQ(values_of(list_get(c, i64_scalar(7))), (Doubles{7, 8}));
   EXPECT_EQ(values_of(list_stack(empty, 2)), (Doubles{0, 0, 0, 0}));
 }
 
 TEST_F(Lists, WithCapacityTakeStridedTensors) {
   const Tensor x = transpose(f32({2, 2}, {1, 2, 3, 4}));
-  const Tensor list = list_set(list_create(x->type, 1), count_from(0), x);
-  EXPECT_EQ(values_of(list_get(list, count_from(0))), (Doubles{1, 3, 2, 4}));
+  const Tensor list = list_set(list_create(x->type, 1), i64_scalar(0), x);
+  EXPECT_EQ(values_of(list_get(list, i64_scalar(0))), (Doubles{1, 3, 2, 4}));
 }
 
 TEST_F(Lists, LengthFollowsTheLastEntry) {
@@ -61,19 +61,19 @@ TEST_F(Lists, LengthFollowsTheLastEntry) {
 
 using Lengths = testing::ControlTest;
 
-// Stacks the entries of a list of unknown length; the length is a formula of sizes.
-TEST_F(Lengths, MayBeFormulasOfSizes) {
+// Stacks more or fewer entries than the list has. The number is a formula of an unknown size.
+TEST_F(Lengths, OfStackedListsMayBeFormulasOfSizes) {
   const auto f =
       function({.name = "xs", .dtype = DType::kF64, .sizes = {InputSpec::kUnknown, 2}},
                [&](Scope& s, TensorSpan in, const Statics&) {
                  const Tensor sizes = shape_tensor(in[0]->shape()), list = list_unstack(in[0]);
                  const Tensor n = gather(sizes, fill(integer(-2), Dims{}, DType::kI64), 0);
                  const Tensor columns = squeeze(slice(sizes, {.starts = {1}, .ends = {2}}), {0});
-                 // Stacks the list inside a branch, too.
+                 // The list is stacked inside branches.
                  return cond(
                      s, greater(sum(in[0]), number(0)),
                      [&](TensorSpan) {
-                       const Tensor length = n * columns - integer(1) + count_from(0);
+                       const Tensor length = n * columns - integer(1) + i64_scalar(0);
                        return Tensors{list_stack(list, size_in(s, length, "the length"))};
                      },
                      [&](TensorSpan) {
@@ -88,7 +88,7 @@ TEST_F(Lengths, MayBeFormulasOfSizes) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(Lengths, MayBeDataDependent) {
+TEST_F(Lengths, OfStackedListsMayBeDataDependent) {
   const auto f = function([&](const Tensor& x) {
     const Tensor length = cast(sum(x), DType::kI64);
     return list_stack(list_unstack(x), size_in(scope(), length, "the length"));
@@ -99,7 +99,7 @@ TEST_F(Lengths, MayBeDataDependent) {
                "the length must be i64[], but is");
 }
 
-TEST_F(Lists, CanBeDifferentiatedFromAndWithRespectTo) {
+TEST_F(Lists, CanBeTargetsAndSourcesOfGradients) {
   const Tensor list = set(set(with_room_for(0), 0, f32({1, 2})), 1, f32({3, 4}));
   const Tensor other = set(with_room_for(0), 0, f32({5, 6}));
   const auto t = tape({.persistent = true});

@@ -15,6 +15,7 @@ using Attrs = RegionAttrs;
 
 const Attrs& attrs_of(const Call& call) { return region_attrs(call.attrs); }
 
+// Returns the number of carried values of a loop.
 size_t count_carried(const Attrs& attrs) { return attrs.regions[0]->graph().outputs().size() - 1; }
 
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
@@ -33,7 +34,7 @@ Tensors run(Scope& scope, const Call& call) {
   while (read_bool(go)) {
     scope.check_cancelled();
     if (attrs.regions[0]->repeat(scope, attrs.sizes, operands, limit)) break;
-    limit.take();
+    limit.count_trip();
     Tensors given = attrs.regions[0]->apply(scope, attrs.sizes, operands);
     go = std::move(given[0]);
     for (size_t i = 0; i < n; ++i) operands[i] = std::move(given[1 + i]);
@@ -59,7 +60,7 @@ class LoopDerivative {
     active_.assign(by.begin() + 1, by.end());
     std::vector<bool> from;
     for (bool more = true; more;) {
-      from = depending(graph, active_);
+      from = outputs_depending_on(graph, active_);
       more = false;
       for (size_t i = 0; i < n_; ++i) {
         more = more || (from[1 + i] && !active_[i]);
@@ -69,7 +70,7 @@ class LoopDerivative {
     from[0] = false;
     for (size_t i = 0; i < n_; ++i) from[1 + i] = active_[i];
     body_ = std::make_unique<Derivative>(scope, graph, sizes_, active_, from);
-    body_->require_served(sizes_);
+    body_->require_guards(sizes_);
     std::vector<bool> begins(active_.size(), false);
     if (policy_ == LoopPolicy::kRecompute) begins = body_->inputs_of_residuals();
     for (size_t i = 0; i < active_.size(); ++i) {
@@ -80,7 +81,7 @@ class LoopDerivative {
       is_gathered_.push_back(i < n_ && begins[i]);
     }
     if (policy_ == LoopPolicy::kRecompute) {
-      is_gathered_.resize(is_gathered_.size() + body_->pushed().size(), true);
+      is_gathered_.resize(is_gathered_.size() + body_->effect_results().size(), true);
       return;
     }
     for (const Value& x : body_->saved()) {
@@ -106,7 +107,7 @@ class LoopDerivative {
       for (const Tensor& x : constants) operands.push_back(x);
       const bool recomputes = policy_ == LoopPolicy::kRecompute;
       Tensors given = !recomputes ? body_->forward(scope, sizes_, operands)
-                      : body_->pushed().empty()
+                      : body_->effect_results().empty()
                           ? primal_->apply(scope, sizes_, operands)
                           : body_->forward_saving_effects(scope, sizes_, operands);
       Tensors all = {given[0], in[0] + integer(1)};
@@ -156,7 +157,7 @@ class LoopDerivative {
         const Tensor& before = in[1 + next];
         Tensor dx = std::move(found[next++]);
         if (i >= n_) {
-          dx = dx ? accumulated(before, dx) : before;
+          dx = dx ? add_values(before, dx) : before;
         } else if (!dx) {
           dx = zeros_or_list(types_[i]);
         }
@@ -173,19 +174,19 @@ class LoopDerivative {
   }
 
  private:
-  // Returns the residuals of a trip.
+  // Returns the residuals of trip `trip`, recomputed if the policy requires it.
   Tensors saved(Scope& scope, const Tensor& trip) const {
     Tensors all;
     size_t next = 0;
     for (size_t i = 0; i < kept_.size(); ++i) {
       all.push_back(is_gathered_[i] ? list_get(lists_[next++], trip)
                     : kept_[i]      ? kept_[i]
-                                    : zeros_or_list(types_[i]));  // Unused.
+                                    : zeros_or_list(types_[i]));  // A value that nothing reads.
     }
     if (policy_ != LoopPolicy::kRecompute) return all;
-    Tensors pushed;
-    while (next < lists_.size()) pushed.push_back(list_get(lists_[next++], trip));
-    return body_->recompute_residuals(scope, sizes_, all, pushed);
+    Tensors effect_results;
+    while (next < lists_.size()) effect_results.push_back(list_get(lists_[next++], trip));
+    return body_->recompute_residuals(scope, sizes_, all, effect_results);
   }
 
   Sizes sizes_;

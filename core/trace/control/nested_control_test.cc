@@ -6,8 +6,8 @@
 namespace tenon {
 namespace {
 
-using testing::count_from;
 using testing::f64;
+using testing::i64_scalar;
 
 class Nested : public testing::ControlTest, public ::testing::WithParamInterface<LoopPolicy> {
  protected:
@@ -15,7 +15,8 @@ class Nested : public testing::ControlTest, public ::testing::WithParamInterface
 
   // Applies a smooth function n times to x.
   Tensor curved(const Tensor& x, int n) {
-    return times(count_from(n), x, [&](const Tensor&, const Tensor& y) { return sin(y) * x + y; });
+    return iterate(i64_scalar(n), x,
+                   [&](const Tensor&, const Tensor& y) { return sin(y) * x + y; });
   }
   Tensor larger_than_one(const Tensor& x, const Block& then) {
     return cond(scope(), greater(x, number(1)), then,
@@ -51,7 +52,7 @@ TEST_P(Nested, CondInWhileHasCorrectGradients) {
     SCOPED_TRACE(n);
     check(
         [&](const Tensor& x) {
-          return times(count_from(n), x, [&](const Tensor&, const Tensor& y) {
+          return iterate(i64_scalar(n), x, [&](const Tensor&, const Tensor& y) {
             return larger_than_one(y, [&](TensorSpan) { return Tensors{sin(y) * x}; });
           });
         },
@@ -65,8 +66,8 @@ TEST_P(Nested, WhileInWhileHasCorrectGradients) {
       SCOPED_TRACE(format("{} times {}", {outer, inner}));
       check(
           [&](const Tensor& x) {
-            return times(count_from(outer), x,
-                         [&](const Tensor&, const Tensor& y) { return curved(y, inner) * x; });
+            return iterate(i64_scalar(outer), x,
+                           [&](const Tensor&, const Tensor& y) { return curved(y, inner) * x; });
           },
           kPoints, 2);
     }
@@ -79,7 +80,7 @@ TEST_P(Nested, ScanInWhileHasCorrectGradients) {
       SCOPED_TRACE(format("{} times {}", {outer, inner}));
       check(
           [&](const Tensor& x) {
-            return times(count_from(outer), x, [&](const Tensor&, const Tensor& y) {
+            return iterate(i64_scalar(outer), x, [&](const Tensor&, const Tensor& y) {
               return scanned(x, y, inner) * number(0.5);
             });
           },
@@ -106,7 +107,7 @@ TEST_F(Memory, RecomputingLowersThePeak) {
   const auto peak = [&](LoopPolicy policy) {
     loops.policy = policy;
     const auto f = function([&](const Tensor& start) {
-      return sum(times(count_from(20), start, [&](const Tensor& i, const Tensor& y) {
+      return sum(iterate(i64_scalar(20), start, [&](const Tensor& i, const Tensor& y) {
         return cond(
             scope(), less(i, integer(100)),
             [&](TensorSpan) {

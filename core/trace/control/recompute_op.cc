@@ -15,6 +15,7 @@ using Attrs = RegionAttrs;
 
 const Attrs& attrs_of(const Call& call) { return region_attrs(call.attrs); }
 
+// Returns the inputs of a call.
 Tensors operands_of(const Call& call) {
   Tensors operands;
   for (TensorImpl* x : call.inputs) operands.push_back(Tensor::share(x));
@@ -33,11 +34,11 @@ class RecomputeDerivative {
   RecomputeDerivative(Scope& scope, const Call& call, const std::vector<bool>& by)
       : attrs_(attrs_of(call)),
         by_(by),
-        from_(depending(attrs_.regions[0]->graph(), by)),
+        from_(outputs_depending_on(attrs_.regions[0]->graph(), by)),
         operands_(operands_of(call)),
         derivative_(scope, attrs_.regions[0]->graph(), attrs_.sizes, by_, from_,
                     {.memory_budget = static_cast<uint64_t>(attrs_.memory_budget)}) {
-    derivative_.require_served(attrs_.sizes);
+    derivative_.require_guards(attrs_.sizes);
   }
 
   Tensors forward(Scope& scope, const Call&) {

@@ -48,7 +48,9 @@ Sizes read_sizes(const Tensor& x) {
 
 std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x);
 
-std::optional<Sizes> through_view(const Node& node, uint32_t output, const Sizes& in) {
+// Returns the elements of a view of a tensor whose elements are `in`; nullopt if the output is no
+// view.
+std::optional<Sizes> sizes_of_view(const Node& node, uint32_t output, const Sizes& in) {
   const TensorType &from = node.inputs[0].type(), &to = node.types[output];
   StridedLayout layout;
   if (to.rank() > 1 || !node.op->view(*node.op, node.attrs.view().data, output, to, from,
@@ -64,7 +66,8 @@ std::optional<Sizes> through_view(const Node& node, uint32_t output, const Sizes
   return sizes;
 }
 
-std::optional<Sizes> gathered(const Sizes& from, const Sizes& indices) {
+// Returns from[i] for each index i; nullopt if an index is not a known number in range.
+std::optional<Sizes> gather_sizes(const Sizes& from, const Sizes& indices) {
   Sizes sizes;
   for (const Size index : indices) {
     if (!index.known()) return std::nullopt;
@@ -76,7 +79,8 @@ std::optional<Sizes> gathered(const Sizes& from, const Sizes& indices) {
   return sizes;
 }
 
-std::optional<Size> combined(OpId op, Size a, Size b) {
+// Applies an elementwise op to two sizes; nullopt if the result is not a size formula.
+std::optional<Size> combine_sizes(OpId op, Size a, Size b) {
   switch (op) {
     case OpId::k_add:
       return a + b;
@@ -88,7 +92,7 @@ std::optional<Size> combined(OpId op, Size a, Size b) {
       return least(a, b);
     case OpId::k_maximum:
       return greatest(a, b);
-    // Sizes divide towards zero, which equals the floor for non-negative numbers.
+    // Division of sizes rounds towards zero, which equals floor_div only for non-negative numbers.
     case OpId::k_floor_div:
     case OpId::k_mod:
       if (!b.known() || b.word() <= 0 || !(a >= 0)) return std::nullopt;
@@ -120,7 +124,7 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
     if (!sizes) return std::nullopt;
     in.push_back(*sizes);
   }
-  if (node.op->is_view) return through_view(node, x.index, in[0]);
+  if (node.op->is_view) return sizes_of_view(node, x.index, in[0]);
   const auto id = static_cast<OpId>(node.op->id);
   if (id == OpId::k_concat || id == OpId::k_stack) {
     Sizes joined;
@@ -140,12 +144,12 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const Value& x) {
   }
   const bool is_same = id == OpId::k_fill || id == OpId::k_cast || id == OpId::k_copy;
   if (is_same && in[0].size() == 1 && x.type().rank() == 0) return in[0];
-  if (id == OpId::k_gather) return gathered(in[0], in[1]);
+  if (id == OpId::k_gather) return gather_sizes(in[0], in[1]);
   if (in.size() != 2 || in[0].empty() || in[1].empty()) return std::nullopt;
   Sizes sizes;
   for (size_t i = 0; i < std::max(in[0].size(), in[1].size()); ++i) {
     const Size a = in[0][in[0].size() == 1 ? 0 : i], b = in[1][in[1].size() == 1 ? 0 : i];
-    const std::optional<Size> size = combined(id, a, b);
+    const std::optional<Size> size = combine_sizes(id, a, b);
     if (!size) return std::nullopt;
     sizes.push_back(*size);
   }
@@ -159,8 +163,8 @@ std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x) {
     // A tensor from outside the trace has a known value, which never changes.
     return read_sizes(Tensor::share(const_cast<TensorImpl*>(&x)));
   }
-  for (const Tracer* at = &tracer; at; at = at->around()) {
-    if (const Value value = at->place_of(x)) return sizes_in(*at, value);
+  for (const Tracer* at = &tracer; at; at = at->outer_trace()) {
+    if (const Value value = at->find_value(x)) return sizes_in(*at, value);
   }
   return std::nullopt;
 }
@@ -201,6 +205,7 @@ Sizes sizes_in(Scope& scope, const Tensor& x, const char* name) {
   return sizes;
 }
 
+// Returns a size as an i64 tensor of rank 0.
 Tensor traced_integer(Size size) { return reshape(sizes_tensor({size}), Dims{}); }
 
 Tensor shape_tensor(const Dims& shape) { return sizes_tensor(to_sizes(shape)); }

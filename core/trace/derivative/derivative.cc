@@ -12,12 +12,13 @@ namespace tenon {
 namespace {
 
 template <class A, class B>
-std::vector<Value> joined(const A& a, const B& b) {
+std::vector<Value> concatenate(const A& a, const B& b) {
   std::vector<Value> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   return all;
 }
 
+// Whether an input of the node is an order token.
 bool has_effects(const Node& node) {
   return std::any_of(node.inputs.begin(), node.inputs.end(),
                      [](const Value& x) { return x && x.type().is_token(); });
@@ -31,7 +32,7 @@ std::vector<Value>::const_iterator find_slot(const std::vector<Value>& sorted, u
   return at != sorted.end() && at->slot() == slot ? at : sorted.end();
 }
 
-// Host calls and ops with effects must run only once.
+// Whether recomputing the node changes nothing. Host calls and ops with effects must run only once.
 bool may_be_repeated(const Node& node) {
   return node.kind != NodeKind::kCall || (!node.op->payload && !has_effects(node));
 }
@@ -51,8 +52,8 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   const Sizes symbols = graph_->sizes().import_symbols(primal.sizes(), examples);
   Tensors inputs;
   for (const Node* node : primal.inputs()) {
-    inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), InputRole::kArgument,
-                                  node->names[0], *node->device));
+    inputs.push_back(tracer.input(substitute_sizes(primal, node->types[0], symbols),
+                                  InputRole::kArgument, node->names[0], *node->device));
     inputs_.push_back(tracer.value_of(*inputs.back()));
   }
   const auto tape = Ref<Tape>::adopt(
@@ -110,11 +111,12 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   find_saved(first_backward_slot, examples, keep);
   find_effect_results();
   if (any_of(inputs_, [](const Value& x) { return x.type() == token_type(); })) {
-    forward_saving_effects_.emplace(*graph_, joined(inputs_, captured_),
-                                    joined(outputs_, saved_effects_));
-    recompute_.emplace(*graph_, joined(joined(inputs_, saved_effects_), captured_), saved_);
+    forward_saving_effects_.emplace(*graph_, concatenate(inputs_, captured_),
+                                    concatenate(outputs_, saved_effects_));
+    recompute_.emplace(*graph_, concatenate(concatenate(inputs_, saved_effects_), captured_),
+                       saved_);
   }
-  forward_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, saved_));
+  forward_.emplace(*graph_, concatenate(inputs_, captured_), concatenate(outputs_, saved_));
   make_backward(first_backward_slot);
 }
 
@@ -124,7 +126,7 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
 std::vector<Value> Derivative::residuals_of_backward(
     uint32_t end, const std::function<bool(const Value&)>& is_kept) const {
   std::vector<bool> seen(graph_->n_slots(), false), is_captured = seen;
-  // By first slot of a node, so that a node with many outputs is visited once.
+  // Marks visited nodes, indexed by first slot. A node with many outputs is visited once.
   std::vector<bool> is_entered = seen;
   for (const Value& x : captured_) is_captured[x.slot()] = true;
   std::vector<Value> open(graph_->outputs().begin(), graph_->outputs().end()), taken;
@@ -149,6 +151,7 @@ std::vector<Value> Derivative::residuals_of_backward(
   return taken;
 }
 
+// Sets saved_. `examples` are the sizes of the traced call, where known.
 void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples,
                             const ResidualLimits& keep) {
   saved_ = residuals_of_backward(end, [](const Value&) { return true; });
@@ -156,12 +159,12 @@ void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>
   if (keep.forward) {
     for (const Value& x : keep.forward->saved_) is_kept[x.slot()] = true;
   } else if (keep.memory_budget != kSaveAll) {
-    constexpr int64_t kUsual = 64;  // Assumed for sizes that are unknown in the traced call.
+    constexpr int64_t kUsual = 64;  // Replaces sizes that are unknown in the traced call.
     Sizes sizes;
     for (const std::optional<int64_t>& example : examples)
       sizes.push_back(example.value_or(kUsual));
     const auto bytes_of = [&](const Value& x) {
-      const TensorType type = evaluated(*graph_, x.type(), sizes);
+      const TensorType type = substitute_sizes(*graph_, x.type(), sizes);
       return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
     };
     for (const Value& x : choose_residuals(*graph_, end, saved_, bytes_of, keep.memory_budget)) {
@@ -177,7 +180,7 @@ void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>
 // Builds the backward pass. Rematerialised values are recomputed immediately before their first
 // use, which keeps peak memory low.
 void Derivative::make_backward(uint32_t end) {
-  const std::vector<Value> given = joined(joined(saved_, cotangents_), captured_);
+  const std::vector<Value> given = concatenate(concatenate(saved_, cotangents_), captured_);
   const Subgraph slice(*graph_, given, graph_->outputs());
   const std::span<const Node* const> nodes = slice.nodes();
   const auto is_repeated = [&](const Node* node) {
@@ -261,13 +264,13 @@ bool Derivative::can_use_residuals_of(const Derivative& forward) const {
   });
 }
 
-bool Derivative::serves(std::span<const Size> sizes) const {
+bool Derivative::guards_hold(std::span<const Size> sizes) const {
   return all_of(graph_->sizes().guards(), [&](const SizeTest& guard) {
     return bool(graph_->sizes().evaluate(guard, sizes));
   });
 }
 
-void Derivative::require_served(std::span<const Size> sizes) const {
+void Derivative::require_guards(std::span<const Size> sizes) const {
   for (const SizeTest& guard : graph_->sizes().guards()) {
     require_code(graph_->sizes().evaluate(guard, sizes).hold(), Code::kUnimplemented,
                  "the derivative of this function needs {}", graph_->sizes().text(guard));
@@ -294,12 +297,12 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
   const size_t first_capture = given.size();
   for (const Tensor& x : captures_) given.push_back(x);
   auto* tracer = static_cast<Tracer*>(scope.traced_cells());
-  if (!order_ || !tracer) return spread(backward_->apply(scope, sizes, given));
+  if (!order_ || !tracer) return gradients_per_input(backward_->apply(scope, sizes, given));
   tracer->commit();
   given[first_capture + *order_] = tracer->load(tracer->order());
   Tensors found = backward_->apply(scope, sizes, given);
   tracer->store(tracer->order(), found.back());
-  return spread(std::move(found));
+  return gradients_per_input(std::move(found));
 }
 
 Tensors Derivative::forward_saving_effects(Scope& scope, std::span<const Size> sizes,
@@ -310,18 +313,18 @@ Tensors Derivative::forward_saving_effects(Scope& scope, std::span<const Size> s
 }
 
 Tensors Derivative::recompute_residuals(Scope& scope, std::span<const Size> sizes,
-                                        TensorSpan inputs, TensorSpan pushed) const {
+                                        TensorSpan inputs, TensorSpan effect_results) const {
   if (!recompute_) {
     const Tensors given = forward(scope, sizes, inputs);
     return Tensors(TensorSpan(given).subspan(outputs_.size()));
   }
   Tensors given(inputs);
-  for (const Tensor& x : pushed) given.push_back(x);
+  for (const Tensor& x : effect_results) given.push_back(x);
   for (const Tensor& x : captures_) given.push_back(x);
   return recompute_->apply(scope, sizes, given);
 }
 
-Tensors Derivative::spread(Tensors gradients) const {
+Tensors Derivative::gradients_per_input(Tensors gradients) const {
   Tensors all;
   size_t next = 0;
   for (const Value& dx : gradients_) all.push_back(dx ? std::move(gradients[next++]) : Tensor());

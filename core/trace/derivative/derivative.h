@@ -23,8 +23,8 @@ class Derivative {
   // Limits the residuals: the values that are saved for the backward pass.
   struct ResidualLimits {
     uint64_t memory_budget = kSaveAll;  // Maximum number of bytes, in addition to the inputs.
-    // If set, the forward pass of this derivative runs instead, and only its residuals are
-    // available. It differentiates more outputs with respect to the same inputs.
+    // If set, the forward pass of `forward` runs instead, and only its residuals are available.
+    // `forward` differentiates more outputs with respect to the same inputs.
     const Derivative* forward = nullptr;
   };
   // Differentiates the outputs marked in `from` with respect to the inputs marked in `by`. `sizes`
@@ -33,34 +33,38 @@ class Derivative {
              const std::vector<bool>& by, const std::vector<bool>& from,
              const ResidualLimits& keep = {kSaveAll, nullptr});
 
+  // Whether this derivative was made for the same marked inputs and outputs.
   bool is_of(const std::vector<bool>& by, const std::vector<bool>& from) const {
     return by_ == by && from_ == from;
   }
   // Whether the forward pass of `forward` saves every residual that this backward pass reads.
   bool can_use_residuals_of(const Derivative& forward) const;
   // Whether the guards that tracing the backward pass added hold for these sizes.
-  bool serves(std::span<const Size> sizes) const;
+  bool guards_hold(std::span<const Size> sizes) const;
   // Fails unless the guards of the backward pass hold for `sizes`. In a trace, adds guards to it if
   // necessary.
-  void require_served(std::span<const Size> sizes) const;
-  // saved() returns the residuals of the backward pass. input_index_of() returns the index of the
-  // input of the primal graph that a residual equals, or nullopt.
+  void require_guards(std::span<const Size> sizes) const;
+  // The residuals of the backward pass.
   std::span<const Value> saved() const { return saved_; }
+  // Returns the index of the input of the primal graph that is this residual; nullopt if it is no
+  // input.
   std::optional<size_t> input_index_of(const Value& saved) const;
-  // Marks the primal inputs from which recompute_residuals() computes residuals. pushed() are the
-  // results of calls with effects from which it computes them.
+  // For each input of the primal graph, whether recompute_residuals() reads it.
   const std::vector<bool>& inputs_of_residuals() const { return inputs_of_saved_; }
-  std::span<const Value> pushed() const { return saved_effects_; }
+  // The results of calls with effects that recompute_residuals() reads instead of repeating the
+  // calls.
+  std::span<const Value> effect_results() const { return saved_effects_; }
 
   // Returns the outputs of the primal graph, followed by the residuals.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
-  // For rematerialisation. forward_saving_effects() returns the outputs, followed by pushed()
-  // instead of all residuals. recompute_residuals() recomputes the residuals from `inputs` and
-  // `pushed` without repeating an effect.
+  // For rematerialisation: returns the outputs of the primal graph, followed by the results of
+  // calls with effects instead of all residuals.
   Tensors forward_saving_effects(Scope& scope, std::span<const Size> sizes,
                                  TensorSpan inputs) const;
+  // Recomputes the residuals from the inputs and the saved results of calls with effects. Does not
+  // repeat an effect.
   Tensors recompute_residuals(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
-                              TensorSpan pushed) const;
+                              TensorSpan effect_results) const;
   // If tracing the backward pass failed, throws its error.
   void require_backward() const {
     if (error_) throw Error(*error_);
@@ -77,11 +81,13 @@ class Derivative {
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   const std::vector<Tensor>& captures() const { return captures_; }
   // Converts the outputs of graph() to one gradient per marked input, null if an input has none.
-  Tensors spread(Tensors gradients) const;
+  Tensors gradients_per_input(Tensors gradients) const;
 
  private:
   std::vector<Value> residuals_of_backward(uint32_t end,
                                            const std::function<bool(const Value&)>& is_kept) const;
+  // Chooses the residuals. `examples` are the sizes of the traced call, `end` the first slot of the
+  // backward pass.
   void find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples,
                   const ResidualLimits& keep);
   void find_effect_results();

@@ -9,7 +9,7 @@ namespace tenon {
 namespace {
 
 // Whether the value is an output of a call that has inputs.
-bool is_made(const Value& x) {
+bool is_call_result(const Value& x) {
   return x && x.node->kind == NodeKind::kCall && !x.node->inputs.empty();
 }
 
@@ -33,15 +33,15 @@ std::vector<const Node*> calls_needed_for(const Graph& graph, uint32_t end,
   return calls;
 }
 
-// The values saved at the cuts, their bytes, and the bytes of the largest span between two cuts. A
-// span ends when its calls have produced `span_bytes` bytes.
+// The values saved at the cuts, their bytes, and the bytes of the largest span between two cuts.
 struct Cuts {
   std::vector<Value> kept;
   uint64_t kept_bytes = 0, longest = 0;
 };
 
-Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& bytes_of,
-         uint64_t span_bytes) {
+// Cuts the calls into spans. A span ends when its calls have produced `span_bytes` bytes.
+Cuts cut_into_spans(const Graph& graph, std::span<const Node* const> calls, const BytesOf& bytes_of,
+                    uint64_t span_bytes) {
   std::vector<size_t> last_use(graph.n_slots(), 0);
   for (size_t i = 0; i < calls.size(); ++i) {
     for (const Value& x : calls[i]->inputs) {
@@ -58,7 +58,7 @@ Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& 
     for (uint32_t k = 0; k < node.types.size(); ++k) {
       const Value y{const_cast<Node*>(&node), k};
       bytes += bytes_of(y);
-      if (is_made(y)) made.push_back(y);
+      if (is_call_result(y)) made.push_back(y);
     }
     cuts.longest = std::max(cuts.longest, bytes);
     if (bytes < span_bytes || i + 1 == calls.size()) continue;
@@ -80,7 +80,7 @@ Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& 
 std::vector<Value> choose_residuals(const Graph& graph, uint32_t end, std::span<const Value> needed,
                                     const BytesOf& bytes_of, uint64_t budget) {
   uint64_t all = 0;
-  for (const Value& x : needed) all += is_made(x) ? bytes_of(x) : 0;
+  for (const Value& x : needed) all += is_call_result(x) ? bytes_of(x) : 0;
   if (all <= budget) return {needed.begin(), needed.end()};
   const std::vector<const Node*> calls = calls_needed_for(graph, end, needed);
   uint64_t total = 0;
@@ -92,7 +92,7 @@ std::vector<Value> choose_residuals(const Graph& graph, uint32_t end, std::span<
   Cuts best = {.longest = total};
   constexpr uint64_t kMaxSpans = 64;
   for (uint64_t n = 2; n <= std::min<uint64_t>(kMaxSpans, calls.size()); ++n) {
-    Cuts cuts = cut(graph, calls, bytes_of, total / n);
+    Cuts cuts = cut_into_spans(graph, calls, bytes_of, total / n);
     const bool is_less = cuts.kept_bytes + cuts.longest < best.kept_bytes + best.longest;
     if (cuts.kept_bytes <= budget && is_less) best = std::move(cuts);
   }
@@ -100,7 +100,7 @@ std::vector<Value> choose_residuals(const Graph& graph, uint32_t end, std::span<
   for (const Value& x : best.kept) is_kept[x.slot()] = true;
   std::vector<Value> more;
   for (const Value& x : needed) {
-    if (is_made(x) && !is_kept[x.slot()]) more.push_back(x);
+    if (is_call_result(x) && !is_kept[x.slot()]) more.push_back(x);
   }
   std::stable_sort(more.begin(), more.end(), [&](const Value& a, const Value& b) {
     const bool is_costly_a = !a.node->op->elementwise, is_dear_b = !b.node->op->elementwise;

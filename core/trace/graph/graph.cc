@@ -10,7 +10,7 @@ namespace tenon {
 namespace {
 
 // Makes a name valid in the text form.
-std::string as_word(std::string name) {
+std::string make_valid_name(std::string name) {
   for (char& c : name) {
     const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (!fits) c = '_';
@@ -31,7 +31,7 @@ std::string Graph::fresh_name() {
 
 Node& Graph::add(Node node, std::string name) {
   count_steps(1 + node.inputs.size());
-  name = as_word(std::move(name));
+  name = make_valid_name(std::move(name));
   node.names.resize(node.types.size());
   for (std::string& own : node.names) {
     own = name.empty() || names_.contains(name) ? fresh_name() : std::move(name);
@@ -71,15 +71,15 @@ Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorType
   node.inputs = std::move(inputs);
   node.types = std::move(types);
   if (!size_origins_.empty()) {
-    each_size(attrs, [&](const Size& size) {
+    visit_sizes(attrs, [&](const Size& size) {
       for (const size_t symbol : sizes_->data_dependent_symbols_of(size))
-        add_size_origin(node, symbol);
+        add_size_inputs(node, symbol);
     });
   }
   return add(std::move(node));
 }
 
-void Graph::add_size_origin(Node& node, size_t symbol) const {
+void Graph::add_size_inputs(Node& node, size_t symbol) const {
   const auto [first, last] = size_origins_.equal_range(symbol);
   for (auto at = first; at != last; ++at) {
     count_steps();
@@ -107,7 +107,7 @@ std::vector<Value> outputs_of(std::span<Node* const> nodes) {
   return values;
 }
 
-TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> sizes) {
+TensorType substitute_sizes(const Graph& graph, TensorType type, std::span<const Size> sizes) {
   for (size_t i = 0; i < type.rank(); ++i) {
     if (!type.shape[i].known()) type.shape[i] = graph.sizes().evaluate(type.shape[i], sizes);
   }

@@ -104,7 +104,9 @@ class Graph {
 
  private:
   Node& add(Node node, std::string name = "");
-  void add_size_origin(Node& node, size_t symbol) const;
+  // Appends the origins of a data-dependent symbol to the inputs of `node`.
+  void add_size_inputs(Node& node, size_t symbol) const;
+  // Returns a name that no value of the graph has.
   std::string fresh_name();
 
   std::shared_ptr<SizeTable> sizes_;
@@ -119,7 +121,7 @@ class Graph {
 
 // Visits every size in the attributes.
 template <class Visit>
-void each_size(AnyAttrs attrs, const Visit& visit) {
+void visit_sizes(AnyAttrs attrs, const Visit& visit) {
   if (attrs.empty()) return;
   for (const AttrField& field : attrs.type->all()) {
     if (field.kind == AttrKind::kSize) {
@@ -134,6 +136,6 @@ void each_size(AnyAttrs attrs, const Visit& visit) {
 std::vector<Value> outputs_of(std::span<Node* const> nodes);
 
 // Returns `type` with sizes[i] substituted for symbol i of the graph's size table.
-TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> sizes);
+TensorType substitute_sizes(const Graph& graph, TensorType type, std::span<const Size> sizes);
 
 }  // namespace tenon

@@ -20,7 +20,8 @@ struct TokenStorage final : NonMemoryStorage<TokenStorage> {
   HostObject content;
 };
 
-Tensor make(const TensorType& type, Device& device, HostObject content) {
+// Creates a token, or a record that holds `content`.
+Tensor make_token_tensor(const TensorType& type, Device& device, HostObject content) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
   x->dense = false;  // Excludes tokens from the fast path for repeated calls.
@@ -28,7 +29,8 @@ Tensor make(const TensorType& type, Device& device, HostObject content) {
   return x;
 }
 
-TensorType token_of(DType dtype) {
+// Returns the type of tokens or of records, which differ in dtype.
+TensorType special_type(DType dtype) {
   TensorType type(dtype, Dims{});
   type.lists = TensorType::kToken;
   return type;
@@ -40,9 +42,11 @@ void require_token(const TensorType& type) {
 
 // ---- an op with a token as first input and last output
 
-const OpDef& plain(const OpDef& op) { return *static_cast<const OpDef*>(op.payload.get()); }
+// Returns the op of which `op` is the variant with a token.
+const OpDef& wrapped_op(const OpDef& op) { return *static_cast<const OpDef*>(op.payload.get()); }
 
 using Types = SmallVector<const TensorType*, 6>;
+// Returns the types of the inputs after the token.
 Types types_after_token(TypeSpan in) {
   Types types;
   for (size_t i = 1; i < in.size(); ++i) types.push_back(&in[i]);
@@ -52,14 +56,14 @@ Types types_after_token(TypeSpan in) {
 TensorTypes infer_ordered(const OpDef& op, const void* attrs, TypeSpan in) {
   require_token(in[0]);
   const Types types = types_after_token(in);
-  TensorTypes out = plain(op).infer(plain(op), attrs, {types.data(), types.size()});
+  TensorTypes out = wrapped_op(op).infer(wrapped_op(op), attrs, {types.data(), types.size()});
   out.push_back(token_type());
   return out;
 }
 
 Tensors run_ordered(Scope& scope, const Call& call) {
   const Types types = types_after_token(call.types);
-  const OpDef& op = plain(call.op);
+  const OpDef& op = wrapped_op(call.op);
   Tensors outputs =
       eager(scope, {op, call.attrs, call.inputs.subspan(1), {types.data(), types.size()}});
   outputs.push_back(Tensor::share(call.inputs[0]));
@@ -86,7 +90,7 @@ class ArgsAfterToken final : public VjpArgs {
 
 Tensors vjp_ordered(const OpDef& op, const void* attrs, const VjpArgs& args) {
   Tensors result = {Tensor()};
-  for (Tensor& dx : plain(op).vjp(plain(op), attrs, ArgsAfterToken(args))) {
+  for (Tensor& dx : wrapped_op(op).vjp(wrapped_op(op), attrs, ArgsAfterToken(args))) {
     result.push_back(std::move(dx));
   }
   return result;
@@ -94,6 +98,7 @@ Tensors vjp_ordered(const OpDef& op, const void* attrs, const VjpArgs& args) {
 
 // ---- cells
 
+// Returns the cell that the attributes of a call name.
 Cell& cell_of(const Call& call) {
   const HostObject& cell = static_cast<const CellAttrs*>(call.attrs.data)->cell;
   require_code(cell != nullptr, Code::kFailedPrecondition,
@@ -106,7 +111,7 @@ TensorTypes infer_commit(const CellAttrs&, TypeSpan in) {
   return {in[0]};
 }
 Tensors run_commit(Scope&, const Call& call) {
-  cell_of(call).hold(Tensor::share(call.inputs[1]));
+  cell_of(call).store_untraced(Tensor::share(call.inputs[1]));
   return {Tensor::share(call.inputs[0])};
 }
 
@@ -115,19 +120,19 @@ TensorTypes infer_reload(const CellAttrs&, TypeSpan in) {
   return {in[1], in[0]};
 }
 Tensors run_reload(Scope&, const Call& call) {
-  return {cell_of(call).held(), Tensor::share(call.inputs[0])};
+  return {cell_of(call).load_untraced(), Tensor::share(call.inputs[0])};
 }
 // All reads of a variable contribute to one gradient, even if its value has changed between them.
 Tensors vjp_reload(const CellAttrs&, const VjpArgs& v) { return {Tensor(), v.cotangent(0)}; }
 
 }  // namespace
 
-TensorType token_type() { return token_of(DType::kBool); }
-Tensor make_token(Device& device) { return make(token_type(), device, nullptr); }
+TensorType token_type() { return special_type(DType::kBool); }
+Tensor make_token(Device& device) { return make_token_tensor(token_type(), device, nullptr); }
 
-TensorType record_type() { return token_of(DType::kU8); }
+TensorType record_type() { return special_type(DType::kU8); }
 Tensor make_record(Device& device, HostObject content) {
-  return make(record_type(), device, std::move(content));
+  return make_token_tensor(record_type(), device, std::move(content));
 }
 const HostObject& content_of_record(const TensorImpl& x) {
   const bool is_there = x.storage && !x.storage->traced && x.type == record_type();

@@ -24,7 +24,7 @@ namespace tenon {
 TensorType token_type();
 Tensor make_token(Device& device);
 
-// A record is a residual that is not a tensor. Host calls save their tapes in one
+// A record is a residual that is not a tensor. A host call saves its tapes in a record
 // (core/trace/host_call.cc).
 TensorType record_type();
 Tensor make_record(Device& device, HostObject content);

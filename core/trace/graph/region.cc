@@ -22,8 +22,8 @@ Region::Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vj
 
 namespace {
 
-// A region may run once, many times or never. Sizes that depend on data inside it are unknown
-// outside.
+// Fails if a size of an output depends on data inside the region: the region may run many times or
+// never, so the size is unknown outside.
 void require_no_data_dependent_sizes(const Graph& graph, size_t n_symbols, const char* name) {
   for (const Value& y : graph.outputs()) {
     for (const Size size : y.type().shape) {
@@ -88,7 +88,7 @@ class OrderedSet {
   }
   bool contains(const T& x) const { return places_.contains(x.get()); }
   // Returns the index of `x`, or the number of elements if it is absent.
-  size_t place_of(const T& x) const {
+  size_t index_of(const T& x) const {
     count_steps();
     const auto at = places_.find(x.get());
     return at == places_.end() ? all_.size() : at->second;
@@ -113,11 +113,11 @@ Value add_reload(TracedBlock& block, Cell& cell, const Node& input) {
 }
 
 // Returns the block's input for the capture or state `x`. Adds an unused input if the block does
-// not use `x`.
+// not use `x`. `own` holds the captures or states that the block uses, and `inputs` their inputs.
 template <class T>
-Node* input_for(const TracedBlock& block, const OrderedSet<T>& own,
-                const std::vector<Node*>& inputs, const T& x, const Tensor& operand) {
-  const size_t i = own.place_of(x);
+Node* get_or_add_input(const TracedBlock& block, const OrderedSet<T>& own,
+                       const std::vector<Node*>& inputs, const T& x, const Tensor& operand) {
+  const size_t i = own.index_of(x);
   if (i < inputs.size()) return inputs[i];
   Device& device = *operand->storage->device;
   return block.graph->add_input(operand->type, InputRole::kCapture, "", device).node;
@@ -167,7 +167,8 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
   }
   const auto take = [&](const auto& x, Tensor operand, const auto& own, const auto& own_inputs) {
     for (size_t b = 0; b < blocks.size(); ++b) {
-      inputs[b].push_back(input_for(blocks[b], taken[b].*own, blocks[b].*own_inputs, x, operand));
+      inputs[b].push_back(
+          get_or_add_input(blocks[b], taken[b].*own, blocks[b].*own_inputs, x, operand));
     }
     operands.push_back(std::move(operand));
   };
@@ -177,7 +178,7 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
   for (const Ref<Cell>& state : stored) {
     take_state(state);
     for (size_t b = 0; b < blocks.size(); ++b) {
-      const size_t i = taken[b].states.place_of(state);
+      const size_t i = taken[b].states.index_of(state);
       const bool is_own = i < blocks[b].states.size();
       outputs[b].push_back(is_own              ? blocks[b].final_states[i]
                            : blocks[b].reloads ? add_reload(blocks[b], *state, *inputs[b].back())
@@ -208,7 +209,8 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
 TensorTypes region_types(const RegionAttrs& attrs, TypeSpan) {
   const Graph& graph = attrs.regions[0]->graph();
   TensorTypes types;
-  for (const Value& y : graph.outputs()) types.push_back(evaluated(graph, y.type(), attrs.sizes));
+  for (const Value& y : graph.outputs())
+    types.push_back(substitute_sizes(graph, y.type(), attrs.sizes));
   return types;
 }
 
@@ -221,7 +223,7 @@ OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::
   return op;
 }
 
-RegionAttrs retraced_in(Scope& scope, const Graph& graph, const RegionAttrs& attrs) {
+RegionAttrs retrace_regions(Scope& scope, const Graph& graph, const RegionAttrs& attrs) {
   RegionAttrs result = attrs;
   result.regions = {};
   for (const auto& region : attrs.regions) {
@@ -235,7 +237,7 @@ RegionAttrs retraced_in(Scope& scope, const Graph& graph, const RegionAttrs& att
       Tracer tracer(scope, *anew);
       Tensors operands;
       for (const Node* node : own.inputs()) {
-        operands.push_back(tracer.input(evaluated(own, node->types[0], attrs.sizes),
+        operands.push_back(tracer.input(substitute_sizes(own, node->types[0], attrs.sizes),
                                         InputRole::kArgument, node->names[0], *node->device));
       }
       tracer.finish(region->apply(scope, attrs.sizes, operands));

@@ -21,13 +21,15 @@ class Region {
 
   const Graph& graph() const { return *graph_; }
   const std::shared_ptr<const CustomVjp>& vjp() const { return vjp_; }
-  // Whether the graph and its nested regions were verified, so that passes need not verify them
-  // again. Otherwise a graph nested n deep would be verified n times.
+  // Whether the graph and its nested regions were already verified, so that no pass verifies them
+  // again. Without this flag, a graph nested n deep would be verified n times.
   bool is_verified() const { return is_verified_.load(std::memory_order_relaxed); }
   void set_verified() const { is_verified_.store(true, std::memory_order_relaxed); }
+  // Runs the region once; see Subgraph::apply().
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan operands) const {
     return all_.apply(scope, sizes, operands);
   }
+  // Runs the region as a loop body; see Subgraph::repeat().
   bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& operands,
               TripLimit& limit) const {
     return all_.repeat(scope, sizes, operands, limit);
@@ -108,6 +110,6 @@ Linearized linearize_with_class(Scope& scope, const Call& call, const std::vecto
 
 // Returns the attributes for a call that is added to `graph`, which is being traced. Regions with
 // another size table than the graph's are traced again with the graph's table.
-RegionAttrs retraced_in(Scope& scope, const Graph& graph, const RegionAttrs& attrs);
+RegionAttrs retrace_regions(Scope& scope, const Graph& graph, const RegionAttrs& attrs);
 
 }  // namespace tenon

@@ -9,6 +9,7 @@
 namespace tenon {
 namespace {
 
+// Formats a float with a decimal point, so that it is not parsed as an integer.
 std::string text_of(double value) {
   std::string text = fmt::format("{}", value);
   const bool has_integer_form = text.find_first_not_of("-0123456789") == std::string::npos;
@@ -66,7 +67,8 @@ class AttrPrinter final : public AttrVisitor {
   const Regions* regions_ = nullptr;
 };
 
-std::vector<std::string> attrs_of(const Node& node, const AttrPrinter& own) {
+// Lists the attributes of a call that differ from their defaults, as name=value.
+std::vector<std::string> nondefault_attrs(const Node& node, const AttrPrinter& own) {
   const AttrsType& type = *node.op->attrs;
   AttrPrinter defaults;
   type.visit(OwnedAttrs(type).view().data, defaults);
@@ -105,18 +107,20 @@ std::string text_of_input(const Node& node) {
 }
 
 template <class All>
-std::string joined(const All& all) {
+std::string join_texts(const All& all) {
   std::vector<std::string> texts;
   for (const auto& each : all) texts.push_back(text_of(each));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+// Lists the inputs of a graph in parentheses; `text` formats one input.
 std::string inputs_text(const Graph& graph, std::string (*text)(const Node&)) {
   std::vector<std::string> inputs;
   for (const Node* input : graph.inputs()) inputs.push_back(text(*input));
   return fmt::format("({})", fmt::join(inputs, ", "));
 }
 
+// Formats the calls and the outputs of a graph in braces.
 std::string body_text(const Graph& graph, const std::string& indent) {
   std::string out = " {\n";
   for (const Node& node : graph.nodes()) {
@@ -125,7 +129,7 @@ std::string body_text(const Graph& graph, const std::string& indent) {
     node.op->attrs->visit(node.attrs.view().data, attrs);
     std::vector<std::string> arguments;
     for (const Value& x : node.operands()) arguments.push_back(text_of(x));
-    for (std::string& attr : attrs_of(node, attrs)) arguments.push_back(std::move(attr));
+    for (std::string& attr : nondefault_attrs(node, attrs)) arguments.push_back(std::move(attr));
     out += fmt::format("{}  {} = {}({})", indent, fmt::join(node.names, ", "), node.op->name,
                        fmt::join(arguments, ", "));
     for (const auto& region : attrs.regions()) {
@@ -137,7 +141,7 @@ std::string body_text(const Graph& graph, const std::string& indent) {
     }
     out += "\n";
   }
-  return out + fmt::format("{}  return {}\n{}}}\n", indent, joined(graph.outputs()), indent);
+  return out + fmt::format("{}  return {}\n{}}}\n", indent, join_texts(graph.outputs()), indent);
 }
 
 }  // namespace

@@ -24,12 +24,13 @@
 
 namespace tenon {
 
+// Returns the text of a graph.
 std::string to_text(const Graph& graph);
-// The first line of the text: inputs and guards.
+// Returns the first line of the text: inputs and guards.
 std::string signature_text(const Graph& graph);
 
-// Throws INVALID_ARGUMENT with the line number if the text is malformed, and passes on errors of
-// ops.
+// Parses the text of a graph. Throws INVALID_ARGUMENT with the line number if the text is
+// malformed, and passes on errors of ops.
 std::unique_ptr<Graph> parse_graph(Scope& scope, std::string_view text);
 
 }  // namespace tenon

@@ -19,6 +19,7 @@ struct Seen {
   Node* made;
 };
 
+// Returns a hash of a call or constant, in which `inputs` replace its inputs.
 uint64_t hash_of(const Node& node, const Values& inputs) {
   uint64_t h = detail::mix(static_cast<uint64_t>(node.kind), node.types.size());
   if (node.kind == NodeKind::kConstant) {
@@ -29,8 +30,9 @@ uint64_t hash_of(const Node& node, const Values& inputs) {
   return detail::mix(h, node.attrs.view().hash());
 }
 
-// Compares inline scalars bitwise: -0 is not 0.
-bool is_same(const Node& node, const Values& inputs, const Seen& seen) {
+// Whether the node computes the same as the node that was seen earlier. Compares inline scalars
+// bitwise: -0 is not 0.
+bool can_merge(const Node& node, const Values& inputs, const Seen& seen) {
   const Node& other = *seen.old;
   if (node.kind != other.kind || node.device != other.device) return false;
   if (node.kind == NodeKind::kConstant) {
@@ -53,7 +55,7 @@ std::shared_ptr<Graph> eliminate_common_subexpressions(Scope&, const Graph& grap
     const auto [first, last] = all.equal_range(hash);
     const auto at = std::find_if(first, last, [&](const auto& entry) {
       count_steps();
-      return is_same(node, inputs, entry.second);
+      return can_merge(node, inputs, entry.second);
     });
     if (at == last) {
       all.emplace(hash, Seen{&node, &copy.copy(node, std::move(inputs))});
@@ -63,7 +65,7 @@ std::shared_ptr<Graph> eliminate_common_subexpressions(Scope&, const Graph& grap
     for (uint32_t i = 0; i < node.types.size(); ++i) {
       instead.push_back(at->second.made->output(i));
     }
-    copy.put(node, instead.span());
+    copy.map_outputs(node, instead.span());
   }
   return copy.finish();
 }

@@ -53,6 +53,7 @@ class Growth final : public AttrVisitor {
   int64_t growth_ = 1;
 };
 
+// Returns the memory size of a value.
 int64_t bytes_of(const TensorType& type) {
   return int64_t{count(type.shape)} * static_cast<int64_t>(size_of(type.dtype));
 }
@@ -129,7 +130,7 @@ class Folder {
           copy_.graph().add_input(node.types[i], InputRole::kCapture, "", *node.device));
       constants_.push_back(found[i]);
     }
-    copy_.put(node, instead.span());
+    copy_.map_outputs(node, instead.span());
   }
 
   Scope& scope_;

@@ -20,7 +20,7 @@ constexpr Pass kPasses[] = {
      "Removes calls whose results are unused, even if they would fail (dead-code elimination).",
      eliminate_dead_code},
     {"fuse", "Merges elementwise calls and row reductions over the same elements into one launch.",
-     nullptr},  // loop_groups.cc
+     nullptr},  // Implemented in loop_groups.cc; transforms launch plans, not graphs.
 };
 
 }  // namespace
@@ -41,7 +41,7 @@ bool is_disabled(Scope& scope, std::string_view name) {
   return scope.context().is_pass_disabled(find_pass(name));
 }
 
-std::shared_ptr<Graph> optimised(Scope& scope, const Graph& graph, Tensors& constants) {
+std::shared_ptr<Graph> run_passes(Scope& scope, const Graph& graph, Tensors& constants) {
   std::shared_ptr<Graph> result;
   for (size_t i = 0; i < std::size(kPasses); ++i) {
     if (!kPasses[i].run || scope.context().is_pass_disabled(i)) continue;

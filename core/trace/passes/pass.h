@@ -19,18 +19,21 @@ namespace tenon {
 struct Pass {
   const char* name;
   const char* summary;  // One sentence, for documentation.
-  // `constants` are the values of the graph's last inputs. A pass may append to both. Returns NULL
-  // if nothing changes. `run` is NULL for optimisations that do not transform graphs.
+  // Returns the transformed graph, or NULL if nothing changes. `constants` are the values of the
+  // last inputs of the graph. A pass may append inputs and their constants. `run` is NULL for
+  // optimisations that do not transform graphs.
   std::shared_ptr<Graph> (*run)(Scope& scope, const Graph& graph, Tensors& constants);
 };
 
+// Returns the table of passes, in the order in which they run.
 std::span<const Pass> passes();
 
 // Runs all passes that the scope's context does not disable.
-std::shared_ptr<Graph> optimised(Scope& scope, const Graph& graph, Tensors& constants);
+std::shared_ptr<Graph> run_passes(Scope& scope, const Graph& graph, Tensors& constants);
 
 // Returns the index of a pass in the table. Throws NOT_FOUND with a list of the valid names.
 size_t find_pass(std::string_view name);
+// Whether the scope's context disables the pass.
 bool is_disabled(Scope& scope, std::string_view name);
 
 // The passes. Each is defined in a file of its own in this folder.

@@ -27,7 +27,7 @@ Node& Rewriter::copy(const Node& node, Values inputs) {
   return made;
 }
 
-void Rewriter::put(const Node& node, std::span<const Value> instead) {
+void Rewriter::map_outputs(const Node& node, std::span<const Value> instead) {
   for (uint32_t i = 0; i < instead.size(); ++i) mapped_[node.first_slot + i] = instead[i];
 }
 

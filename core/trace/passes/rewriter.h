@@ -18,14 +18,15 @@ class Rewriter {
 
   // Returns the value of the copy that corresponds to `old`.
   Value operator()(const Value& old) const;
+  // Returns the values of the copy that correspond to the inputs of `node`.
   Values inputs_of(const Node& node) const;
 
   // Copies a constant or a call, with mapped or given inputs.
   Node& copy(const Node& node) { return copy(node, inputs_of(node)); }
   Node& copy(const Node& node, Values inputs);
   // Maps the outputs of the node to `instead`, which are values of the copy.
-  void put(const Node& node, std::span<const Value> instead);
-  void put(const Node& node, Value instead) { put(node, {&instead, 1}); }
+  void map_outputs(const Node& node, std::span<const Value> instead);
+  void map_outputs(const Node& node, Value instead) { map_outputs(node, {&instead, 1}); }
 
   Graph& graph() { return *to_; }
   // Sets the outputs and returns the copy.

@@ -71,8 +71,8 @@ bool can_select(const Node& node) {
   return true;
 }
 
-// Copies the calls of a region. Returns its outputs.
-Values inlined(Graph& graph, const Graph& region, std::span<const Value> operands) {
+// Copies the calls of a region to the graph. Returns its outputs.
+Values inline_region(Graph& graph, const Graph& region, std::span<const Value> operands) {
   std::vector<Value> mapped(region.n_slots());
   for (size_t i = 0; i < operands.size(); ++i) {
     mapped[region.inputs()[i]->first_slot] = operands[i];
@@ -89,13 +89,14 @@ Values inlined(Graph& graph, const Graph& region, std::span<const Value> operand
   return outputs;
 }
 
-void select(Rewriter& copy, const Node& node) {
+// Replaces a branch by the calls of both regions and a `where` for each output that differs.
+void replace_by_where(Rewriter& copy, const Node& node) {
   const Values inputs = copy.inputs_of(node);
   const std::span<const Value> operands = inputs.span().subspan(1);
   const Regions& regions = region_attrs(node.attrs.view()).regions;
   Graph& graph = copy.graph();
-  const Values if_true = inlined(graph, regions[0]->graph(), operands);
-  const Values if_false = inlined(graph, regions[1]->graph(), operands);
+  const Values if_true = inline_region(graph, regions[0]->graph(), operands);
+  const Values if_false = inline_region(graph, regions[1]->graph(), operands);
   Values chosen;
   for (size_t i = 0; i < node.types.size(); ++i) {
     if (if_true[i] == if_false[i]) {
@@ -108,7 +109,7 @@ void select(Rewriter& copy, const Node& node) {
     made.location = node.location;
     chosen.push_back(made.output());
   }
-  copy.put(node, chosen.span());
+  copy.map_outputs(node, chosen.span());
 }
 
 }  // namespace
@@ -124,7 +125,7 @@ std::shared_ptr<Graph> select_branches(Scope&, const Graph& graph, Tensors&) {
   for (const Node& node : graph.nodes()) {
     if (node.kind == NodeKind::kInput) continue;
     if (can_select(node)) {
-      select(copy, node);
+      replace_by_where(copy, node);
     } else {
       copy.copy(node);
     }

@@ -20,11 +20,12 @@
 namespace tenon {
 namespace {
 
+// Whether the node is a call of this op.
 bool is_op(const Node* node, OpId id) {
   return node->kind == NodeKind::kCall && node->op == &op_def(id);
 }
 
-bool same_type(const TensorType& a, const TensorType& b) {
+bool is_same_type(const TensorType& a, const TensorType& b) {
   return a.dtype == b.dtype && a.weak == b.weak && a.lists == b.lists &&
          identical(a.shape, b.shape);
 }
@@ -47,7 +48,8 @@ bool is_zero_summand(const Value& x, DType dtype) {
 // Whether subtracting the inline scalar `x` changes nothing: true for 0 and +0.0.
 bool is_zero_subtrahend(const Value& x) { return is_scalar(x, 0.0); }
 
-bool is_in_place(const Ints& perm, size_t rank) {
+// Whether a transpose by `perm` keeps the order of the axes.
+bool is_identity_permutation(const Ints& perm, size_t rank) {
   if (perm.empty()) return rank < 2;
   for (size_t i = 0; i < perm.size(); ++i) {
     if (perm[i] != static_cast<int64_t>(i)) return false;
@@ -55,11 +57,13 @@ bool is_in_place(const Ints& perm, size_t rank) {
   return true;
 }
 
+// Returns the attribute perm of a transpose.
 const Ints& perm_of(const Node& node) {
   return static_cast<const TransposeAttrs*>(node.attrs.view().data)->perm;
 }
 
-bool undoes(const Node& outer, const Node& inner) {
+// Whether transposing by `outer` after `inner` restores the order of the axes.
+bool is_inverse_transpose(const Node& outer, const Node& inner) {
   const Ints &p = perm_of(outer), &q = perm_of(inner);
   const size_t rank = outer.types[0].rank();
   for (size_t i = 0; i < rank; ++i) {
@@ -71,10 +75,10 @@ bool undoes(const Node& outer, const Node& inner) {
 }
 
 // Returns the existing value that equals the result of the call; empty if no identity applies.
-Value known(const Node& node, const Values& in) {
+Value find_equal_value(const Node& node, const Values& in) {
   if (in.empty() || !in[0] || node.types.size() != 1) return {};
   const TensorType& type = node.types[0];
-  const auto if_same = [&](const Value& x) { return same_type(x.type(), type) ? x : Value(); };
+  const auto if_same = [&](const Value& x) { return is_same_type(x.type(), type) ? x : Value(); };
   if (is_op(&node, OpId::k_identity) || node.op == &control::assign()) return if_same(in[0]);
   if (is_op(&node, OpId::k_mul)) {
     return is_scalar(in[1], 1) ? if_same(in[0]) : is_scalar(in[0], 1) ? if_same(in[1]) : Value();
@@ -92,8 +96,8 @@ Value known(const Node& node, const Values& in) {
     if (is_op(&node, id) && is_op(in[0].node, id)) return if_same(in[0].node->inputs[0]);
   }
   if (is_op(&node, OpId::k_transpose)) {
-    if (is_in_place(perm_of(node), type.rank())) return if_same(in[0]);
-    if (is_op(in[0].node, OpId::k_transpose) && undoes(node, *in[0].node)) {
+    if (is_identity_permutation(perm_of(node), type.rank())) return if_same(in[0]);
+    if (is_op(in[0].node, OpId::k_transpose) && is_inverse_transpose(node, *in[0].node)) {
       return if_same(in[0].node->inputs[0]);
     }
   }
@@ -109,8 +113,8 @@ std::shared_ptr<Graph> simplify(Scope&, const Graph& graph, Tensors&) {
     Values inputs = copy.inputs_of(node);
     if (node.kind == NodeKind::kConstant) {
       copy.copy(node, std::move(inputs));
-    } else if (const Value instead = known(node, inputs)) {
-      copy.put(node, instead);
+    } else if (const Value instead = find_equal_value(node, inputs)) {
+      copy.map_outputs(node, instead);
     } else {
       if (is_op(&node, OpId::k_reshape) && is_op(inputs[0].node, OpId::k_reshape)) {
         inputs[0] = inputs[0].node->inputs[0];

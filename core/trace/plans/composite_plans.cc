@@ -12,24 +12,24 @@
 namespace tenon {
 namespace {
 
-// The cache key of a call, without the op and its attributes.
+// The part of the cache key of a call that excludes the op and its attributes.
 using Words = SmallVector<int64_t, 24>;
 
-void add(Words& words, const TensorType& type) {
+void append_type(Words& words, const TensorType& type) {
   words.push_back(static_cast<int64_t>(type.dtype) | static_cast<int64_t>(type.weak) << 8 |
                   static_cast<int64_t>(type.rank()) << 16);
   for (const Size size : type.shape) words.push_back(size.word());
 }
 
-Words words_of(Scope& scope, const CompositePlans::Key& key, TensorSpan inputs) {
+Words cache_key_of(Scope& scope, const CompositePlans::Key& key, TensorSpan inputs) {
   Words words = {static_cast<int64_t>(key.part), reinterpret_cast<intptr_t>(&scope.device())};
-  for (const TensorType& type : key.types) add(words, type);
+  for (const TensorType& type : key.types) append_type(words, type);
   for (const Tensor& x : inputs) {
     if (!x) {
       words.push_back(-1);
       continue;
     }
-    add(words, x->type);
+    append_type(words, x->type);
     if (x->dense) continue;
     for (const Size stride : x->strides) words.push_back(stride.word());
   }
@@ -70,7 +70,8 @@ struct Present {
   SmallVector<bool, 8> is_there;
 };
 
-Tensors spread(Tensors tensors, const SmallVector<bool, 8>& is_there) {
+// Inserts a null tensor at each position that the mask marks as absent.
+Tensors restore_absent(Tensors tensors, const SmallVector<bool, 8>& is_there) {
   Tensors all;
   size_t next = 0;
   for (const bool there : is_there) all.push_back(there ? std::move(tensors[next++]) : Tensor());
@@ -82,19 +83,20 @@ class Plans final : public CompositePlans {
   explicit Plans(Context& context) : fuse_(find_pass("fuse")), context_(context) {}
 
   Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) override {
-    // Runs the decomposition op by op. It gets aliases of donated inputs, because only the whole
-    // call may consume them.
+    // Runs the decomposition op by op, on aliases of donated inputs, because only the call as a
+    // whole may consume them.
     const auto in_parts = [&] {
       const auto is_donated_tensor = [](const Tensor& x) {
         return x && x->donation == Donation::kDonated;
       };
       if (!any_of(inputs, is_donated_tensor)) return code(inputs);
       Tensors own;
-      for (const Tensor& x : inputs) own.push_back(is_donated_tensor(x) ? another(scope, x) : x);
+      for (const Tensor& x : inputs)
+        own.push_back(is_donated_tensor(x) ? tracked_alias(scope, x) : x);
       return code(own);
     };
     if (scope.innermost() || scope.recorder() || is_disabled(key.op)) return in_parts();
-    const Words words = words_of(scope, key, inputs);
+    const Words words = cache_key_of(scope, key, inputs);
     const uint64_t hash = hash_of(key, words);
     const Entry* const entry = find(hash, key, words);
     if (!entry) return was_seen_before(hash) ? record(scope, key, words, inputs, code) : in_parts();
@@ -103,19 +105,19 @@ class Plans final : public CompositePlans {
     SmallVector<uint8_t, 16> spare;
     for (const Tensor& x : inputs) {
       if (!x) continue;
-      // The tensor has two owners, the caller and `inputs`. Its memory then has two owners, too:
-      // the tensor and its alias in `given`.
+      // A donated tensor whose only owners are the caller and `inputs` is reusable. Its memory then
+      // has two owners, too: the tensor and its alias in `given`.
       const bool is_spare = x->donation == Donation::kDonated && x->owners() == 2;
       spare.push_back(is_spare ? uint8_t{2} : uint8_t{0});
       given.push_back(without_donation(scope, x));
     }
     if (!entry->program->serves(given)) return in_parts();
-    return spread(entry->program->run(scope, given, spare.span()), entry->gives);
+    return restore_absent(entry->program->run(scope, given, spare.span()), entry->gives);
   }
 
   bool is_light(Scope& scope, const Key& key, TensorSpan inputs) override {
     if (is_disabled(key.op)) return false;
-    const Words words = words_of(scope, key, inputs);
+    const Words words = cache_key_of(scope, key, inputs);
     const uint64_t hash = hash_of(key, words);
     if (const Entry* entry = find(hash, key, words)) {
       return entry->program && entry->program->is_light();
@@ -184,18 +186,18 @@ class Plans final : public CompositePlans {
     LaunchPlan::Recorded recorded;
     {
       const WithoutLocation no_line(scope);
-      recorded = LaunchPlan::record(scope, common_device(scope, borrowed(given)), given,
-                                    [&](TensorSpan own) {
-                                      Present outputs(code(spread(Tensors(own), present.is_there)));
-                                      made.gives = std::move(outputs.is_there);
-                                      return std::move(outputs.tensors);
-                                    });
+      recorded = LaunchPlan::record(
+          scope, common_device(scope, borrowed(given)), given, [&](TensorSpan own) {
+            Present outputs(code(restore_absent(Tensors(own), present.is_there)));
+            made.gives = std::move(outputs.is_there);
+            return std::move(outputs.tensors);
+          });
     }
-    // A scope does not keep its context alive, and its launch plans must not either.
+    // A launch plan must not keep the context alive, just as a scope does not.
     if (recorded.program && recorded.program->make_context_owned()) {
       made.program = std::move(recorded.program);
     }
-    Tensors outputs = spread(std::move(recorded.outputs), made.gives);
+    Tensors outputs = restore_absent(std::move(recorded.outputs), made.gives);
     place_of(made.hash, entries_, [](const Entry& entry) { return !entry.op; }) = std::move(made);
     return outputs;
   }

@@ -94,8 +94,9 @@ TEST_F(CompositePlans, KeepDonatedInputsWithOtherOwnersIntact) {
   }
 }
 
-// If a tape records a call as one record, the backward pass recomputes its decomposition.
-TEST_F(CompositePlans, AreDifferentiatedByDonatedInputs) {
+// A tape stores the call as one record. The backward pass then recomputes the decomposition from
+// the input, although the input was donated.
+TEST_F(CompositePlans, GradientFlowsToADonatedInput) {
   for (int n = 0; n < kCalls; ++n) {
     const Ref<Tape> recording = tape({.persistent = true});
     const Tensor x = f32({1, -2, 3});

@@ -71,7 +71,8 @@ TEST_P(EpilogueFusion, DoesNotFuseRowReductionsOrOtherShapes) {
   EXPECT_EQ(expect_same(turned, {Dims{3, 4}, Dims{4, 5}}), 2u);
 }
 
-// The second matmul reads the result of the first one before tanh, which could be its epilogue.
+// The second matmul reads the result of the first one. It runs before the tanh, which could be the
+// epilogue of the first one.
 TEST_P(EpilogueFusion, DoesNotDelayOtherReadersOfTheAnchor) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]);
@@ -81,7 +82,7 @@ TEST_P(EpilogueFusion, DoesNotDelayOtherReadersOfTheAnchor) {
   expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{5, 5}});
 }
 
-TEST_P(EpilogueFusion, MakesAPlanNotLight) {
+TEST_P(EpilogueFusion, PlanWithAFusedAnchorIsNotLight) {
   const Tensors in = {numbers({3, 4}, 1), numbers({4, 5}, 2), numbers({5}, 3)};
   const LaunchPlan::Code layer = [](TensorSpan x) { return Tensors{dense(x[0], x[1], x[2])}; };
   EXPECT_FALSE(record(layer, in)->is_light());

@@ -7,8 +7,8 @@ namespace tenon {
 namespace {
 
 // Returns a graph of the nodes that compute the `wanted` values from the `given` ones.
-std::shared_ptr<Graph> part_of(const Graph& graph, std::span<const Node* const> nodes,
-                               std::span<const Value> given, std::span<const Value> wanted) {
+std::shared_ptr<Graph> copy_subgraph(const Graph& graph, std::span<const Node* const> nodes,
+                                     std::span<const Value> given, std::span<const Value> wanted) {
   auto part = std::make_shared<Graph>(graph.shared_sizes());
   std::vector<Value> now(graph.n_slots());
   for (const Value& x : given) {
@@ -44,8 +44,8 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
   const SizeTable::Use use(graph_.sizes());
   const bool is_whole = given_.size() == graph_.inputs().size() && is_disabled(scope, "dce");
   const Subgraph all(graph_, given_, wanted_, is_whole);
-  const std::shared_ptr<Graph> part = part_of(graph_, all.nodes(), given_, wanted_);
-  optimised_.graph = tenon::optimised(scope, *part, optimised_.constants);
+  const std::shared_ptr<Graph> part = copy_subgraph(graph_, all.nodes(), given_, wanted_);
+  optimised_.graph = run_passes(scope, *part, optimised_.constants);
   if (!optimised_.graph) optimised_.graph = part;
   const Graph& graph = *optimised_.graph;
   optimised_.slice.emplace(graph, outputs_of(graph.inputs()), graph.outputs(), is_whole);

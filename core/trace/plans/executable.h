@@ -17,8 +17,10 @@ class Executable {
   // The arguments are those of Subgraph.
   Executable(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted);
 
+  // Runs the subgraph; see Subgraph::apply().
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                 std::span<const uint8_t> spare = {}) const;
+  // Runs the subgraph as a loop body; see Subgraph::repeat().
   bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given, TripLimit& limit) const;
   // Describes the optimised graph, its segments and their launch plans (stages.h).
   std::string stages() const;
@@ -29,7 +31,8 @@ class Executable {
     Tensors constants;  // Values of the trailing inputs, which passes have added.
     std::optional<Subgraph> slice;
   };
-  // Returns NULL if a tape or a tracer is active. The original subgraph is used then.
+  // Returns the optimised subgraph, which the first call creates. Returns NULL if a tape or a
+  // tracer is active, because these use the original subgraph.
   const Optimised* optimised(Scope& scope) const;
 
   const Graph& graph_;

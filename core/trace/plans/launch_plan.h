@@ -25,13 +25,13 @@
 
 namespace tenon {
 
-// The maximum number of trips of a loop.
+// Counts the trips of a loop, and fails if there are more than a maximum.
 class TripLimit {
  public:
   explicit TripLimit(int64_t most)  // 0: no limit.
       : most_(most), left_(most > 0 ? static_cast<uint64_t>(most) : ~uint64_t{0}) {}
   // Counts a trip; fails if the limit is exceeded.
-  void take() {
+  void count_trip() {
     if (left_-- == 0) fail();
   }
 
@@ -56,20 +56,21 @@ class LaunchPlan {
 
   // Whether the inputs have the types, strides, devices and alignment of the recorded ones.
   bool serves(TensorSpan inputs) const;
-  // An output may be written into the memory of an input that is dead after the call. This happens
-  // only if the memory of input i has at most spare[i] owners. 0 or absent: never.
+  // Runs the plan. An output may be written into the memory of input i if no later launch reads it
+  // and the memory has exactly spare[i] owners. 0 or absent: never.
   Tensors run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare = {}) const;
 
-  // repeat() runs the plan as a do-while loop while output `go`, a bool of rank 0, is true. Outputs
-  // are fed back to inputs; carried values are double-buffered.
+  // An output that repeat() feeds back to an input.
   struct Carry {
     uint32_t output, input;  // kNone: fed to no input.
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
-  // Whether repeat() can run: `go` and the fed-back outputs have memory of their own in each call,
-  // and the types and strides of the latter match the inputs.
+  // Whether repeat() can run: each call allocates memory for `go` and the fed-back outputs, and the
+  // types and strides of fed-back outputs match those of the inputs.
   bool can_repeat(uint32_t go, std::span<const Carry> feedback) const;
-  // Returns the fed-back outputs of the last trip.
+  // Runs the plan as a do-while loop while output `go`, a bool of rank 0, is true. The outputs in
+  // `feedback` are fed back to inputs and double-buffered.
+  // Returns their values from the last trip.
   Tensors repeat(Scope& scope, TensorSpan inputs, uint32_t go, std::span<const Carry> feedback,
                  TripLimit& limit) const;
 
@@ -130,8 +131,8 @@ class LaunchPlan {
     TensorType type;
     Dims strides;
     Device* device;  // NULL for an inline scalar.
-    // Start offset in bytes; must match modulo `alignment`, the size of the largest element type by
-    // which any view reads the input.
+    // `start` is the start offset of the recorded input in bytes. Later inputs must have the same
+    // offset modulo `alignment`, the size of the largest element type by which a view reads it.
     uint64_t alignment = 1, start = 0;
   };
   struct Output {
@@ -169,10 +170,10 @@ class LaunchPlan {
     std::vector<tenon_view> views;
     std::vector<tenon_launch> launches;
     std::vector<ElementBits> scalars;
-    std::vector<ElementBits> fills;  // Scalars that are written to memory.
+    std::vector<ElementBits> fills;  // Values that fill() writes to device memory.
     std::vector<Slot> slots;
     std::vector<tenon_slot> shown;  // The slots that the views currently refer to.
-    std::vector<tenon_slot> given;  // The slots for a replay.
+    std::vector<tenon_slot> given;  // The slots that a replay passes to the device.
     std::vector<uint64_t> tickets;  // Ticket of the last write, by buffer.
     bool is_shown = false;          // Whether the views refer to the current slots.
     std::unique_ptr<Frame> other;   // The frame for every second trip of repeat().
@@ -192,60 +193,79 @@ class LaunchPlan {
   // Fuses launches over the same iteration space if the device supports loop kernels.
   class LoopFuser;
   void fuse(uint32_t flags, std::span<const OwnedAttrs> attrs);
+  // Finds the first and the last launch that uses each buffer.
   void find_lifetimes();
+  // Raises the required alignment of an input that a view reads as elements of `dtype`.
   void require_alignment(const Buffer& buffer, DType dtype);
+  // Plans the memory of the recorded launches.
   void plan();
+  // Finds the views of the memory in each slot.
   void find_slot_views();
-  // Whether the launch may write the output of view `to` into the memory that view `from` reads,
-  // for buffers in the block and for inputs.
+  // Whether the launch may write its output view `to` into the memory that its input view `from`
+  // reads, which is in the block or belongs to an input of the plan.
   bool can_overwrite(const Launch& launch, uint32_t to, uint32_t from) const;
   // Union-find of buffers that were merged by in-place reuse.
   class Aliases;
   // Whether another launch that uses the buffer may run in parallel with this one.
   bool is_used_in_parallel(uint32_t buffer, uint32_t launch, const Aliases& aliases) const;
+  // Whether a launch that may report a value error may run in parallel with this one.
   bool may_report_in_parallel(uint32_t launch) const;
   class LifetimeOverlap;
+  // Lets launches write outputs into the memory of temporaries that are dead afterwards.
   void reuse_in_place();
-  // Two algorithms for the layout of the block. The first needs less memory; the second takes O(n
-  // log n) time.
+  // Lays out the block in O(n^2) time. The block is smaller than with allocate_in_launch_order().
   void allocate_largest_first(std::span<const uint32_t> buffers);
+  // Lays out the block in O(n log n) time.
   void allocate_in_launch_order(std::span<const uint32_t> buffers);
+  // Finds outputs that may be written into the memory of the plan's inputs.
   void find_reuses();
   using Storages = SmallVector<Ref<Storage>, 3>;
 
   // ---- a call
   size_t n_slots() const { return inputs_.size() + n_output_buffers_ + 1; }
   uint32_t slot_of(const Buffer& buffer) const;  // Returns kNone if the buffer has no slot.
+  // Allocates the block of one call.
   Ref<Storage> new_block() const;
-  // Allocates the outputs, or reuses the memory of inputs. In the latter case, lowers `commits` to
-  // the first launch that writes into the memory of an input.
+  // Returns the memory of each output, which is new or that of a reusable input. If an input is
+  // reused, lowers `commits` to the first launch that writes into the memory of an input.
   Storages find_outputs(TensorSpan inputs, std::span<const uint8_t> spare, size_t& commits) const;
   std::unique_ptr<Frame> new_frame() const;
-  // Returns a frame with the inputs and the block bound.
+  // Returns a frame whose slots refer to the inputs and the block.
   std::unique_ptr<Frame> begin(TensorSpan inputs, const Ref<Storage>& block) const;
+  // Sets the slots of the inputs and the block, and stores the scalar inputs.
   void put_inputs(Frame& frame, TensorSpan inputs, const Ref<Storage>& block) const;
+  // Sets the slots of the outputs.
   void put_outputs(Frame& frame, const Storages& made) const;
+  // Keeps the frame for a later call.
   void end(std::unique_ptr<Frame> frame) const;
   // Points the views of a frame at its slots.
-  void show(Frame& frame) const;
+  void point_views(Frame& frame) const;
   // Writes the scalar inputs that kernels read from memory.
   void fill(Scope& scope, const Frame& frame) const;
-  // From launch `commits` on, the call cannot be cancelled.
+  // Runs or enqueues all launches. From launch `commits` on, the call cannot be cancelled.
   void launch(Scope& scope, Frame& frame, size_t commits) const;
+  // Runs the launches on a synchronous device, in parallel chains if that is faster.
   void launch_now(Scope& scope, Frame& frame, size_t commits) const;
+  // Runs the launches one after the other on a synchronous device.
   void launch_serially(Scope& scope, Frame& frame, size_t commits) const;
-  // Throws `error` or, if it is NULL, the value error that the launch wrote to the scope's error
-  // record.
+  // Throws `error`, with the op and the source line of the launch. If `error` is NULL, throws the
+  // value error that the launch wrote to the scope's error record.
   void fail(Scope& scope, const Launch& launch, tenon_error* error) const;
+  // Enqueues the launches one by one on an asynchronous device.
   void enqueue(Scope& scope, Frame& frame, size_t commits) const;
+  // Returns the description of a launch for a profiler.
   LaunchSpan span_of(const Launch& launch) const;
   // Collects the tickets of earlier writes to the memory that a call reads.
   void find_tickets(Frame& frame) const;
-  // Returns false if the launches must be enqueued one by one.
+  // Replays the device's recording. Returns false if the launches must be enqueued one by one.
   bool replay(Scope& scope, Frame& frame) const;
+  // Returns the recording, which the second call makes; NULL if it cannot replay the frame's slots.
   const Recording* find_recording(Scope& scope, Frame& frame) const;
+  // Records the launches on the device.
   std::unique_ptr<const Recording> make_recording(Scope& scope, Frame& frame) const;
-  bool continues(Scope& scope, const Output& go, const Storages& made) const;
+  // Reads the value of output `go`.
+  bool read_condition(Scope& scope, const Output& go, const Storages& made) const;
+  // Creates the tensor of an output in the memory `made`.
   Tensor output(const Output& output, TensorSpan inputs, const Storages& made) const;
 
   Device& device_;
@@ -262,8 +282,9 @@ class LaunchPlan {
   std::vector<Reuse> reuses_;  // Sorted by output.
   uint64_t block_bytes_ = 0;
   std::vector<Filled> filled_;
-  std::vector<uint32_t> scalar_views_;  // Views of scalar inputs.
-  // The views of each slot, concatenated, and for each slot the end of its range.
+  std::vector<uint32_t> scalar_views_;  // Views that refer to scalar inputs.
+  // slot_views_ holds the views of all slots, sorted by slot. slot_ends_[i] is the end of the range
+  // of slot i in it.
   std::vector<uint32_t> slot_views_, slot_ends_;
 
   std::unique_ptr<const Chains> chains_;
@@ -271,8 +292,7 @@ class LaunchPlan {
   mutable std::atomic<Frame*> free_frame_{nullptr};  // Reusable frame of an earlier call.
   mutable std::mutex recording_mutex_;
   mutable std::unique_ptr<const Recording> recording_;
-  // Number of calls so far. Not counted after the device has recorded the plan or refused to record
-  // it.
+  // Number of calls before the device recorded the plan or refused to record it.
   mutable uint32_t n_enqueued_ = 0;
 };
 

@@ -24,7 +24,7 @@ void LaunchPlan::LoopFuser::run() {
     find_groups();
     is_done = make_loops();
   }
-  rewrite();
+  replace_launches();
 }
 
 // Returns false if the device rejected a group with reductions or an anchor. These are then
@@ -55,8 +55,8 @@ bool LaunchPlan::LoopFuser::is_broadcast_along(uint32_t k, uint32_t axes) const 
   return repeats;
 }
 
-// Adds the external input that launch `i` reads through view `k`, unless it is present. Returns it
-// as a source.
+// Adds the external input that launch `i` reads through view `k` to `reads`, unless it is present.
+// Returns the input as the source of an operand.
 LaunchPlan::LoopFuser::Source LaunchPlan::LoopFuser::add_input(Reads& reads, const Group& group,
                                                                uint32_t i, uint32_t k) {
   const bool per_row =
@@ -198,7 +198,7 @@ LoopSpec::Anchor LaunchPlan::LoopFuser::anchor_of(const Group& group) const {
   return anchor;
 }
 
-// Normalises equivalent reductions to the same attributes.
+// Returns the attributes of launch `i` in a loop. Equivalent reductions get the same attributes.
 OwnedAttrs LaunchPlan::LoopFuser::attrs_in_loop(uint32_t i) const {
   if (reduced_[i] == 0) return attrs_[i];
   if (attrs_[i].view().type == &attrs_type<ArgReduceAttrs>()) {
@@ -215,7 +215,7 @@ OwnedAttrs LaunchPlan::LoopFuser::attrs_in_loop(uint32_t i) const {
 // Returns a view of the same data with the sizes of the loop: those of its rows, or of all
 // elements. Adds it to the plan if it differs from view `k`.
 uint32_t LaunchPlan::LoopFuser::view_in_loop(uint32_t k, const Group& group, bool per_row) {
-  const Ints sizes = per_row ? rows_of(group.sizes, group.row_axes, true) : group.sizes;
+  const Ints sizes = per_row ? row_shape(group.sizes, group.row_axes, true) : group.sizes;
   const tenon_view& x = view(k);
   if (sizes_of(x) == sizes) return k;
   const size_t rank = sizes.size();
@@ -243,7 +243,7 @@ uint32_t LaunchPlan::LoopFuser::view_in_loop(uint32_t k, const Group& group, boo
   return static_cast<uint32_t>(program_.views_.size() - 1);
 }
 
-// "fused(mul, add x2, tanh)", or with an anchor "fused(matmul, add, tanh)".
+// Returns "fused(mul, add x2, tanh)" or, with an anchor, "fused(matmul, add, tanh)".
 std::string LaunchPlan::LoopFuser::name_of(const Group& group) const {
   std::vector<uint32_t> members = group.members;
   if (group.anchor != kNone) {
@@ -262,7 +262,7 @@ std::string LaunchPlan::LoopFuser::name_of(const Group& group) const {
   return name + ")";
 }
 
-void LaunchPlan::LoopFuser::rewrite() {
+void LaunchPlan::LoopFuser::replace_launches() {
   std::vector<Launch> launches;
   std::vector<tenon_view> views;
   std::vector<ViewSource> all_shown;

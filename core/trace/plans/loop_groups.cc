@@ -25,11 +25,12 @@ constexpr size_t kMaxReductions = 4;  // Maximum number of reductions per stage.
 // Reductions over longer rows are not fused, because other kernels use several threads for one row.
 constexpr int64_t kMaxRowSize = 32 * 1024;
 
+// Whether two views have the same sizes.
 bool same_sizes(const tenon_view& a, const tenon_view& b) {
   return a.rank == b.rank && std::equal(a.sizes, a.sizes + a.rank, b.sizes);
 }
 
-// The number of elements along the axes in a mask.
+// Returns the product of the sizes of the axes in a mask.
 int64_t count_along(const Ints& sizes, uint32_t axes) {
   int64_t n = 1;
   for (size_t axis = 0; axis < sizes.size(); ++axis) n *= axes >> axis & 1 ? sizes[axis] : 1;
@@ -38,7 +39,7 @@ int64_t count_along(const Ints& sizes, uint32_t axes) {
 
 }  // namespace
 
-Ints rows_of(const Ints& sizes, uint32_t row_axes, bool keeps) {
+Ints row_shape(const Ints& sizes, uint32_t row_axes, bool keeps) {
   Ints rows;
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
     const bool is_of_row = row_axes >> axis & 1;
@@ -66,7 +67,7 @@ std::vector<uint32_t> LaunchPlan::LoopFuser::inputs_of(uint32_t i) const {
   return views;
 }
 
-// The axes that a launch reduces, as a mask; nullopt if it is not a reduction.
+// Returns the axes that a launch reduces, as a mask; nullopt if it is not a reduction.
 std::optional<uint32_t> LaunchPlan::LoopFuser::axes_reduced_by(uint32_t i) const {
   const AnyAttrs attrs = attrs_[i].view();
   const size_t rank = view(launch(i).first_view).rank;
@@ -111,7 +112,8 @@ bool LaunchPlan::LoopFuser::writes_new_buffer(uint32_t i) const {
                       [&](uint32_t k) { return shown(k).buffer == result.buffer; });
 }
 
-// The iteration space of a launch.
+// Returns the iteration space of a launch: the sizes of its output or, in a reduction,
+// of its input.
 Ints LaunchPlan::LoopFuser::sizes_of_launch(uint32_t i) const {
   return sizes_of(view(reduced_[i] != 0 ? launch(i).first_view : output_of(i)));
 }
@@ -152,8 +154,8 @@ bool LaunchPlan::LoopFuser::broadcasts_rows(uint32_t k, const Group& group) cons
 }
 
 bool LaunchPlan::LoopFuser::is_row_shape_of(const Ints& sizes, const Group& group) {
-  return group.row_axes != 0 && (sizes == rows_of(group.sizes, group.row_axes, true) ||
-                                 sizes == rows_of(group.sizes, group.row_axes, false));
+  return group.row_axes != 0 && (sizes == row_shape(group.sizes, group.row_axes, true) ||
+                                 sizes == row_shape(group.sizes, group.row_axes, false));
 }
 
 // Launches that read a reduction belong to the stage after it.
@@ -161,7 +163,7 @@ uint32_t LaunchPlan::LoopFuser::stage_of_readers(uint32_t launch) const {
   return stage_[launch] + (reduced_[launch] != 0 ? 1 : 0);
 }
 
-// Whether the launch can join the group that produced the value of view `k`.
+// Whether launch `i`, which reads view `k`, can join the group that computes the value of the view.
 bool LaunchPlan::LoopFuser::can_read(uint32_t i, uint32_t k, const Group& group) const {
   const uint32_t from = writer_[shown(k).buffer];
   if (sizes_of_launch(i) == group.sizes) {
@@ -183,7 +185,7 @@ void LaunchPlan::LoopFuser::add_launch(uint32_t i) {
   }
   group_.push_back(kNone);
   if (joins) {
-    join(i);
+    merge_with_producers(i);
   } else if (can_be_anchor(i)) {
     add_group({.members = {i}, .sizes = sizes_of_launch(i), .anchor = i});
   } else {
@@ -202,7 +204,7 @@ void LaunchPlan::LoopFuser::close_if_overwritten(uint32_t i) {
   }
 }
 
-void LaunchPlan::LoopFuser::join(uint32_t i) {
+void LaunchPlan::LoopFuser::merge_with_producers(uint32_t i) {
   Group own;
   own.members = {i};
   own.sizes = sizes_of_launch(i);
@@ -245,7 +247,7 @@ LaunchPlan::LoopFuser::Group* LaunchPlan::LoopFuser::find_small_group(uint32_t i
   for (const uint32_t number : small_groups(own.sizes)) {
     count_steps();
     Group& group = groups_[number];
-    if (fit(group, own) && !may_run_in_parallel(i, group)) return &group;
+    if (can_merge(group, own) && !may_run_in_parallel(i, group)) return &group;
   }
   return nullptr;
 }
@@ -262,7 +264,7 @@ void LaunchPlan::LoopFuser::add_group(Group group) {
   groups_.push_back(std::move(group));
 }
 
-// Whether the launch may run in parallel with a member. Fusing them would serialise them.
+// Whether the launch may run in parallel with a member of the group. Fusing would serialise them.
 bool LaunchPlan::LoopFuser::may_run_in_parallel(uint32_t i, const Group& group) const {
   return program_.chains_ &&
          std::any_of(group.members.begin(), group.members.end(),
@@ -274,7 +276,7 @@ bool LaunchPlan::LoopFuser::iterates_over_rows_of(const Group& a, const Group& b
   return a.row_axes == 0 && a.sizes != b.sizes && is_row_shape_of(a.sizes, b);
 }
 
-bool LaunchPlan::LoopFuser::fit(const Group& a, const Group& b) const {
+bool LaunchPlan::LoopFuser::can_merge(const Group& a, const Group& b) const {
   const bool is_same =
       a.sizes == b.sizes && (a.row_axes == b.row_axes || a.row_axes == 0 || b.row_axes == 0);
   if (!is_same && !iterates_over_rows_of(a, b) && !iterates_over_rows_of(b, a)) return false;
@@ -290,10 +292,10 @@ bool LaunchPlan::LoopFuser::fit(const Group& a, const Group& b) const {
          a.reads.size() + b.reads.size() + 2 <= kMaxReads;
 }
 
-// Merges two groups, or only closes the other if they do not fit.
+// Merges `other` into `own` if the two fit into one loop. Otherwise only closes `other`.
 void LaunchPlan::LoopFuser::absorb(Group& own, Group& other) {
   other.is_open = false;
-  if (!fit(own, other)) return;
+  if (!can_merge(own, other)) return;
   for (const auto& [rows, elements] : {std::pair(&own, &other), std::pair(&other, &own)}) {
     if (!iterates_over_rows_of(*rows, *elements)) continue;
     for (const uint32_t i : rows->members) is_per_row_elementwise_[i] = true;

@@ -23,8 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 // Minimum time that parallel chains must save, because running tasks has a cost.
 constexpr int64_t kMinParallelNs = 10'000;
-// Launches of at most this duration are short: kShortNs, or 1 / kShortPart of the plan if that is
-// longer.
+// Launches shorter than kShortNs, or than 1 / kShortPart of the plan if that is longer, are short.
 constexpr int64_t kShortNs = 2'000, kShortPart = 256;
 
 }  // namespace
@@ -51,7 +50,7 @@ class LaunchPlan::Chains::Finder {
   void defer_short_launches();
   uint32_t partition(const Members& members);
   void add(const Members& between, Chain& chain);
-  std::vector<Members> part(const Members& members) const;
+  std::vector<Members> split_by_dependencies(const Members& members) const;
   int64_t elements(const Launch& launch) const;
   int64_t cost(uint32_t i) const;
   int64_t cost(const Members& members) const;
@@ -64,6 +63,7 @@ class LaunchPlan::Chains::Finder {
   bool found_ = false;           // Whether chains were found that are long enough to run as tasks.
 };
 
+// Returns these launches as a bit set.
 auto LaunchPlan::Chains::Finder::set_of(const Members& members) -> Launches {
   Launches set;
   for (const uint32_t i : members) set.set(i);
@@ -97,9 +97,9 @@ void LaunchPlan::Chains::Finder::find_needs() {
   }
 }
 
-// A short launch without dependencies, such as a fill, would keep earlier launches from being
-// joints. Therefore it is made to depend on all launches on which all of its readers depend. Short
-// launches at the start of the plan run before all others.
+// A short launch without dependencies, such as a fill, could run in parallel with earlier launches,
+// so none of them would be a joint. Therefore it is made to depend on every launch on which all of
+// its readers depend. Short launches at the start of the plan run before all others.
 void LaunchPlan::Chains::Finder::defer_short_launches() {
   const auto n = static_cast<uint32_t>(needs_.size());
   const std::vector<Launches> found = needs_;
@@ -126,8 +126,10 @@ void LaunchPlan::Chains::Finder::defer_short_launches() {
   }
 }
 
-// Partitions launches by their dependencies. Chains too short to run as tasks are merged into one.
-auto LaunchPlan::Chains::Finder::part(const Members& members) const -> std::vector<Members> {
+// Splits launches into sets that do not depend on each other. Sets too short to run as tasks are
+// merged into one.
+auto LaunchPlan::Chains::Finder::split_by_dependencies(const Members& members) const
+    -> std::vector<Members> {
   std::vector<Members> parts;
   for (const uint32_t i : members) {
     Members own = {i};
@@ -151,7 +153,7 @@ auto LaunchPlan::Chains::Finder::part(const Members& members) const -> std::vect
   return parts;
 }
 
-// Size of the first input or the first output, whichever is larger.
+// Returns the number of elements of the first input or the first output, whichever is larger.
 int64_t LaunchPlan::Chains::Finder::elements(const Launch& launch) const {
   const auto count = [](const tenon_view& x) {
     return std::accumulate(x.sizes, x.sizes + x.rank, int64_t{1}, std::multiplies<>());
@@ -160,6 +162,7 @@ int64_t LaunchPlan::Chains::Finder::elements(const Launch& launch) const {
                   count(program_.views_[launch.first_output()]));
 }
 
+// Returns the duration of a launch in nanoseconds; 0 for a small one that may be fused.
 int64_t LaunchPlan::Chains::Finder::cost(uint32_t i) const {
   const Launch& launch = program_.launches_[i];
   const bool is_small = launch.kernel->loop_line() && elements(launch) <= small_;
@@ -174,7 +177,7 @@ int64_t LaunchPlan::Chains::Finder::cost(const Members& members) const {
 
 // Adds a step for the launches between two joints.
 void LaunchPlan::Chains::Finder::add(const Members& between, Chain& chain) {
-  const std::vector<Members> parts = part(between);
+  const std::vector<Members> parts = split_by_dependencies(between);
   int64_t all = 0, longest = 0;
   for (const Members& each : parts) {
     all += cost(each);
@@ -199,7 +202,7 @@ void LaunchPlan::Chains::Finder::add(const Members& between, Chain& chain) {
   chain.push_back(std::move(step));
 }
 
-// Makes a chain of these launches and returns its index.
+// Makes a chain of these launches, split at its joints into steps. Returns its index.
 uint32_t LaunchPlan::Chains::Finder::partition(const Members& members) {
   Chain chain;
   const Launches all = set_of(members);
@@ -266,7 +269,7 @@ class LaunchPlan::Chains::Call {
   void run_chains(const Step& step, uint32_t last);
   void launch(uint32_t i, tenon_error_record& record);
   void fail(uint32_t i, tenon_error* error);
-  void find_wrong(uint32_t i, const tenon_error_record& record);
+  void note_value_error(uint32_t i, const tenon_error_record& record);
 
   const Chains& chains_;
   const LaunchPlan& program_;
@@ -275,8 +278,8 @@ class LaunchPlan::Chains::Call {
   const size_t commits_;
   tenon_stream_p* const stream_;
   std::atomic<bool> is_cancelled_{false};
-  // The first launch, in plan order, that failed; all launches before it run. Value errors count as
-  // failures unless the scope keeps them.
+  // The first launch, in plan order, that failed. All launches before it still run. Value errors
+  // count as failures unless the scope keeps them.
   std::atomic<uint32_t> failed_{kNone};
   std::mutex mutex_;
   tenon_error* error_ = nullptr;
@@ -327,7 +330,7 @@ void LaunchPlan::Chains::Call::launch(uint32_t i, tenon_error_record& record) {
     record = {};
     fail(i, error);
   } else if (record.state != 0) [[unlikely]] {
-    find_wrong(i, std::exchange(record, {}));
+    note_value_error(i, std::exchange(record, {}));
   }
 }
 
@@ -340,7 +343,7 @@ void LaunchPlan::Chains::Call::fail(uint32_t i, tenon_error* error) {
   if (error) release_error(error);
 }
 
-void LaunchPlan::Chains::Call::find_wrong(uint32_t i, const tenon_error_record& record) {
+void LaunchPlan::Chains::Call::note_value_error(uint32_t i, const tenon_error_record& record) {
   const std::lock_guard lock(mutex_);
   if (i >= wrong_) return;
   wrong_ = i;

@@ -10,15 +10,16 @@ namespace tenon {
 
 class LaunchPlan::Chains {
  public:
-  // Returns NULL if the device runs no tasks or parallel chains are not worthwhile. Launches of at
-  // most `small` elements have cost 0 if they may be fused.
+  // Finds the chains of a plan. Returns NULL if the device runs no tasks or if parallel chains
+  // would not save time. Launches of at most `small` elements that may be fused count as taking no
+  // time.
   static std::unique_ptr<const Chains> find(const LaunchPlan& program, int64_t small = 0);
 
   // Maximum number of launches; larger plans have no chains. Launches are identified by index.
   static constexpr size_t kMaxLaunches = 1024;
   using Launches = std::bitset<kMaxLaunches>;
 
-  // The launches that may run in parallel with `launch`.
+  // Returns the launches that may run in parallel with `launch`.
   const Launches& parallel_to(uint32_t launch) const { return parallel_[launch]; }
 
   // Runs the launches in parallel. Returns false if serial execution has been faster. The caller
@@ -31,7 +32,7 @@ class LaunchPlan::Chains {
     uint32_t launch = kNone;
     std::vector<uint32_t> chains;
     uint32_t last = 0;           // Last launch of the step.
-    bool runs_as_tasks = false;  // Run the chains as tasks; otherwise only nested steps do.
+    bool runs_as_tasks = false;  // Whether the chains are tasks; if false, only nested chains are.
   };
   using Chain = std::vector<Step>;
   class Finder;

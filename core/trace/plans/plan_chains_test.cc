@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-using testing::counted;
+using testing::call_counts;
 using testing::make;
 using testing::values_of;
 using Doubles = std::vector<double>;
@@ -28,7 +28,7 @@ Tensor matrix(double scale) {
   return make(DType::kF32, {kSize, kSize}, values);
 }
 
-// Takes long enough to be run as a task.
+// A chain of n layers, which takes long enough to be run as a task.
 Tensor tower(const Tensor& x, const Tensor& w, int n = 3) {
   Tensor y = x;
   for (int i = 0; i < n; ++i) y = tanh(matmul(y, w) + y);
@@ -68,14 +68,14 @@ class PlanChains : public ::testing::Test {
   uint64_t expect_same(const LaunchPlan::Code& code, Tensors inputs) {
     const auto program = record(code, inputs);
     const Tensors want = code(inputs);
-    const uint64_t before = counted().tasks;
+    const uint64_t before = call_counts().tasks;
     for (int call = 0; call < kTrials; ++call) {
       const Tensors got = program->run(scope(), inputs);
       for (size_t i = 0; i < want.size(); ++i) {
         EXPECT_EQ(values_of(got[i]), values_of(want[i])) << "output " << i << " of call " << call;
       }
     }
-    return counted().tasks - before;
+    return call_counts().tasks - before;
   }
 
   Ref<Context> context_;
@@ -170,11 +170,11 @@ TEST_F(PlanChains, ReportTheFirstFailureInPlanOrder) {
   const auto expect_told = [&](double late, double soon, const char* text) {
     const auto program = record(code, sound);
     const Tensors inputs = {sound[0], sound[1], rows(late), rows(soon)};
-    const uint64_t before = counted().tasks;
+    const uint64_t before = call_counts().tasks;
     for (int call = 0; call < kTrials; ++call) {
       EXPECT_ERROR(program->run(scope(), inputs), Code::kOutOfRange, text);
     }
-    EXPECT_GT(counted().tasks, before);
+    EXPECT_GT(call_counts().tasks, before);
     EXPECT_EQ(values_of(program->run(scope(), sound)[0]), values_of(code(sound)[0]));
   };
   expect_told(kSize, kSize + 1, "index 192");
@@ -203,10 +203,10 @@ TEST_F(PlanChains, CanBeCancelled) {
   const auto program = record(code, inputs);
   for (int call = 0; call < kTrials; ++call) {
     enter_again();
-    const uint64_t before = counted().launches;
+    const uint64_t before = call_counts().launches;
     scope().cancel();
     EXPECT_ERROR(program->run(scope(), inputs), Code::kCancelled, "cancelled");
-    EXPECT_LT(counted().launches - before, program->n_launches());
+    EXPECT_LT(call_counts().launches - before, program->n_launches());
   }
   enter_again();
   EXPECT_EQ(values_of(program->run(scope(), inputs)[1]), values_of(code(inputs)[1]));
@@ -229,10 +229,10 @@ TEST_F(PlanChains, OverwriteNoInputsIfCancelled) {
     }
     const Tensor x = matrix(0.4);
     const uint8_t spare[] = {0, 0, 0, 1};
-    const uint64_t enough = counted().launches + call / 2;
+    const uint64_t enough = call_counts().launches + call / 2;
     std::atomic<bool> is_over{false};
     std::thread other([&] {
-      while (!is_over && counted().launches < enough) std::this_thread::yield();
+      while (!is_over && call_counts().launches < enough) std::this_thread::yield();
       scope().cancel();
     });
     try {

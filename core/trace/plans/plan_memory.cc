@@ -16,7 +16,7 @@ namespace tenon {
 namespace {
 
 constexpr uint64_t kAlign = 64;
-uint64_t aligned(uint64_t bytes) {
+uint64_t round_up_to_alignment(uint64_t bytes) {
   return (std::max<uint64_t>(bytes, 1) + kAlign - 1) / kAlign * kAlign;
 }
 
@@ -44,7 +44,8 @@ class LaunchPlan::Aliases {
     std::iota(instead_.begin(), instead_.end(), 0);
   }
 
-  // Returns the buffer that represents `buffer`. Path halving keeps long chains of aliases cheap.
+  // Returns the buffer into which `buffer` was merged, or itself. Path halving keeps long chains of
+  // aliases cheap.
   uint32_t of(uint32_t buffer) const {
     if (buffer == kNone) return kNone;
     while (instead_[buffer] != buffer) {
@@ -81,7 +82,8 @@ bool LaunchPlan::may_report_in_parallel(uint32_t launch) const {
   return false;
 }
 
-// Lets kernels write an output into the memory of an input that is dead afterwards.
+// Lets kernels write an output into the memory of an input of the same launch that no later launch
+// reads.
 void LaunchPlan::reuse_in_place() {
   Aliases aliases(buffers_.size());
   const auto resolve = [&](uint32_t first_view, uint32_t end_view) {
@@ -217,11 +219,11 @@ void LaunchPlan::allocate_largest_first(std::span<const uint32_t> buffers) {
       count_steps();
       if (neighbours.can_share(i, k)) continue;
       const Buffer& other = buffers_[k];
-      if (at + aligned(buffer.bytes) <= other.offset) break;
-      at = std::max(at, other.offset + aligned(other.bytes));
+      if (at + round_up_to_alignment(buffer.bytes) <= other.offset) break;
+      at = std::max(at, other.offset + round_up_to_alignment(other.bytes));
     }
     buffer.offset = at;
-    block_bytes_ = std::max(block_bytes_, at + aligned(buffer.bytes));
+    block_bytes_ = std::max(block_bytes_, at + round_up_to_alignment(buffer.bytes));
     placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
                                    [&](uint32_t a, uint32_t b) {
                                      return buffers_[a].offset < buffers_[b].offset;
@@ -232,7 +234,7 @@ void LaunchPlan::allocate_largest_first(std::span<const uint32_t> buffers) {
 
 namespace {
 
-// Free ranges of a block that grows at its end.
+// The free ranges of a block. The block grows at its end if no range is large enough.
 class FreeRanges {
  public:
   // Allocates from the smallest range that is large enough.
@@ -306,9 +308,9 @@ void LaunchPlan::allocate_in_launch_order(std::span<const uint32_t> buffers) {
   auto dead = by_last.begin();
   for (const uint32_t i : by_first) {
     for (; buffers_[*dead].last < buffers_[i].first; ++dead) {
-      gaps.give_back(buffers_[*dead].offset, aligned(buffers_[*dead].bytes));
+      gaps.give_back(buffers_[*dead].offset, round_up_to_alignment(buffers_[*dead].bytes));
     }
-    buffers_[i].offset = gaps.take(aligned(buffers_[i].bytes));
+    buffers_[i].offset = gaps.take(round_up_to_alignment(buffers_[i].bytes));
   }
   block_bytes_ = gaps.end();
 }
@@ -339,7 +341,7 @@ void LaunchPlan::plan() {
       if (buffer.place == Buffer::Place::kInput)
         require_alignment(buffer, dtype_from_c(views_[i].dtype));
       if (buffer.place == Buffer::Place::kScalar) {
-        // Index of the scalar in a frame, which holds its bits.
+        // Each frame holds the bits of the scalar at this index.
         shown_[i].scalar = static_cast<uint32_t>(scalars_.size());
         shown_[i].scalar_input = buffer.index;
         shown_[i].dtype = buffer.dtype;

@@ -15,7 +15,7 @@ namespace tenon {
 namespace {
 
 // Represents the memory of one input. Inputs that share memory in the recorded call have different
-// InputStorages, because in later calls they may not share memory.
+// InputStorages, because the inputs of a later call need not share memory.
 struct InputStorage final : NonMemoryStorage<InputStorage> {
   explicit InputStorage(Ref<Storage> given) : base(std::move(given)) {
     device = base->device;
@@ -122,7 +122,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
       buffer.dtype = x.type.dtype;
       buffer.constant = x.storage;
     } else {
-      // The kernels were prepared for an operand in device memory.
+      // The kernels were prepared for an operand in device memory. Each call writes it.
       buffer.place = Buffer::Place::kBlock;
       buffer.bytes = x.storage->size;
       buffer.is_filled = true;
@@ -164,8 +164,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
         auto& input = static_cast<InputStorage&>(*y->storage);
         y = make_view_of(*y, input.base);
       } else if (buffer.place == Buffer::Place::kScalar) {
-        interrupted();  // Rejected, because callers could not distinguish the value from a
-                        // constant.
+        interrupted();  // Not replayable: the output would seem to be a constant.
       }
     }
     return given;
@@ -194,7 +193,8 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
     return buffer;
   }
 
-  // A storage that `code` did not create is a constant, like an inline number.
+  // Returns the buffer of a storage. A storage that is neither an input nor created by `code` is a
+  // constant.
   uint32_t known(Storage& storage) {
     const auto at = known_.find(&storage);
     if (at != known_.end()) return at->second;

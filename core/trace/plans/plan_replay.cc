@@ -18,8 +18,8 @@ constexpr size_t kMinLaunches =
     2;  // Minimum number of launches; replaying a single one saves nothing.
 constexpr uint64_t kAlign = 64;  // Replays must have the recorded slot offsets modulo kAlign.
 
-// Whether the memory starts at a multiple of kAlign. The device's own allocations do. Imported
-// memory is checked by its address.
+// Whether the memory starts at a multiple of kAlign. All memory that the device allocates does. For
+// imported memory, the host address tells.
 bool begins_aligned(const Storage& storage) {
   return !storage.imported ||
          (storage.data && reinterpret_cast<uintptr_t>(storage.data) % kAlign == 0);
@@ -41,6 +41,7 @@ class LaunchPlan::Recording {
   Recording(const Recording&) = delete;
 
   tenon_recording_p* handle() const { return handle_; }
+  // Whether a replay can use the memory in these slots: it must have the recorded alignment.
   bool serves(const std::vector<Slot>& slots) const {
     return handle_ && std::equal(starts_.begin(), starts_.end(), slots.begin(),
                                  [](uint64_t start, const Slot& slot) {
@@ -63,7 +64,7 @@ LaunchPlan::~LaunchPlan() { delete free_frame_.load(); }
 
 std::unique_ptr<const LaunchPlan::Recording> LaunchPlan::make_recording(Scope& scope,
                                                                         Frame& frame) const {
-  show(frame);
+  point_views(frame);
   std::vector<tenon_recorded_operand> operands;
   for (const ViewSource& shown : shown_) {
     tenon_recorded_operand& made = operands.emplace_back();

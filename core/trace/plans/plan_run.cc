@@ -54,7 +54,8 @@ LaunchPlan::Storages LaunchPlan::find_outputs(TensorSpan inputs, std::span<const
 
 namespace {
 
-void put(tenon_view& view, const tenon_slot& slot, uint64_t offset) {
+// Sets the address of a view to `offset` bytes after the start of the slot.
+void set_view_address(tenon_view& view, const tenon_slot& slot, uint64_t offset) {
   view.buffer = slot.buffer;
   view.byte_offset = slot.byte_offset + offset;
   view.data = slot.data ? static_cast<std::byte*>(slot.data) + offset : nullptr;
@@ -76,7 +77,7 @@ std::unique_ptr<LaunchPlan::Frame> LaunchPlan::new_frame() const {
       frame->views[i].data = &frame->scalars[shown.scalar];
     } else if (shown.buffer != kNone && buffers_[shown.buffer].constant) {
       const Storage& storage = *buffers_[shown.buffer].constant;
-      put(frame->views[i], {storage.buffer, 0, storage.data, 0}, shown.offset);
+      set_view_address(frame->views[i], {storage.buffer, 0, storage.data, 0}, shown.offset);
     }
   }
   for (const Launch& launch : launches_) {
@@ -119,6 +120,7 @@ void LaunchPlan::put_inputs(Frame& frame, TensorSpan inputs, const Ref<Storage>&
   }
 }
 
+// Keeps the frame for a later call.
 void LaunchPlan::end(std::unique_ptr<Frame> frame) const {
   delete free_frame_.exchange(frame.release(), std::memory_order_acq_rel);
 }
@@ -127,7 +129,8 @@ void LaunchPlan::put_outputs(Frame& frame, const Storages& made) const {
   for (size_t i = 0; i < made.size(); ++i) frame.put(inputs_.size() + i, {made[i].get(), 0});
 }
 
-void LaunchPlan::show(Frame& frame) const {
+// Points the views of the frame at its slots, if the slots have changed.
+void LaunchPlan::point_views(Frame& frame) const {
   if (frame.is_shown) return;
   frame.is_shown = true;
   uint32_t view = 0;
@@ -146,11 +149,12 @@ void LaunchPlan::show(Frame& frame) const {
     for (; view != end; ++view) {
       const uint32_t k = slot_views_[view];
       const ViewSource& what = shown_[k];
-      put(frame.views[k], shown, buffers_[what.buffer].offset + what.offset);
+      set_view_address(frame.views[k], shown, buffers_[what.buffer].offset + what.offset);
     }
   }
 }
 
+// Writes the scalar inputs that kernels read from device memory.
 void LaunchPlan::fill(Scope& scope, const Frame& frame) const {
   for (size_t i = 0; i < filled_.size(); ++i) {
     const Buffer& buffer = buffers_[filled_[i].buffer];
@@ -178,7 +182,7 @@ void LaunchPlan::launch(Scope& scope, Frame& frame, size_t commits) const {
   if (!filled_.empty()) [[unlikely]]
     fill(scope, frame);
   if (!device_.synchronous() && replay(scope, frame)) return;
-  show(frame);
+  point_views(frame);
   if (device_.synchronous()) {
     launch_now(scope, frame, commits);
   } else {
@@ -245,8 +249,8 @@ void LaunchPlan::find_tickets(Frame& frame) const {
   }
 }
 
-// Each launch has its own ticket, so that a failed launch poisons only what depends on it. A
-// failure does not stop later launches, because overwritten outputs cannot be restored.
+// Each launch has its own ticket, so that a failed launch poisons only the values that depend on
+// it. A failure does not stop later launches, because overwritten inputs cannot be restored.
 void LaunchPlan::enqueue(Scope& scope, Frame& frame, size_t commits) const {
   PendingWork& pending = scope.pending(device_);
   find_tickets(frame);
@@ -342,7 +346,7 @@ void TripLimit::fail() const {
 
 // Returns the value of `go`. Copies it from the device if the host cannot access the memory
 // directly.
-bool LaunchPlan::continues(Scope& scope, const Output& go, const Storages& made) const {
+bool LaunchPlan::read_condition(Scope& scope, const Output& go, const Storages& made) const {
   const Storage& storage = *made[buffers_[go.buffer].index];
   if (device_.synchronous() && storage.data) return *storage.data != std::byte{0};
   const Scope::Unrecorded unrecorded(scope);
@@ -365,9 +369,9 @@ Tensors LaunchPlan::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
   for (const size_t i : {0, 1}) put_outputs(*frames[i], both[i]);
   size_t now = 0;
   for (int trip = 0;; trip = std::min(trip + 1, 2), now = 1 - now) {
-    limit.take();
+    limit.count_trip();
     launch(scope, *frames[now], never);
-    if (!continues(scope, outputs_[go], both[now])) break;
+    if (!read_condition(scope, outputs_[go], both[now])) break;
     if (trip == 2) continue;
     for (const Carry each : feedback) {
       const Buffer& from = buffers_[outputs_[each.output].buffer];

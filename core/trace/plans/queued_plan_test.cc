@@ -15,7 +15,7 @@
 namespace tenon {
 namespace {
 
-using testing::counted;
+using testing::call_counts;
 using testing::f32;
 using testing::i32;
 using testing::i64;
@@ -36,7 +36,7 @@ class OnFake {
   Context& context() { return *context_; }
   Scope& scope() { return *scope_; }
   Device& device() { return scope_->device(); }
-  // Ends the current call into the library and begins another.
+  // Simulates the end of a call into the library and the start of the next one.
   void enter_again() {
     enter_.reset();
     enter_ = std::make_unique<Scope::Enter>(*scope_);
@@ -69,14 +69,14 @@ class OnFake {
 // Counts the calls of the plugin while it exists.
 class Counting {
  public:
-  uint64_t launches() const { return counted().launches - launches_; }
-  uint64_t records() const { return counted().records - records_; }
-  uint64_t replays() const { return counted().replays - replays_; }
-  uint64_t allocations() const { return counted().allocations - allocations_; }
+  uint64_t launches() const { return call_counts().launches - launches_; }
+  uint64_t records() const { return call_counts().records - records_; }
+  uint64_t replays() const { return call_counts().replays - replays_; }
+  uint64_t allocations() const { return call_counts().allocations - allocations_; }
 
  private:
-  uint64_t launches_ = counted().launches, records_ = counted().records,
-           replays_ = counted().replays, allocations_ = counted().allocations;
+  uint64_t launches_ = call_counts().launches, records_ = call_counts().records,
+           replays_ = call_counts().replays, allocations_ = call_counts().allocations;
 };
 
 // ---- on each kind of device
@@ -421,12 +421,12 @@ TEST(Recordings, AreReleasedAfterTheirWorkIsDone) {
   for (int i = 0; i < 2; ++i) on.run(program, {a, b});
   const Tensors y = on.run(program, {a, b});
   program.reset();
-  // May include the recording of another test's device that is still being destroyed.
-  const uint64_t held = counted().recordings;
+  // The count may include a recording of another test's device that is still being destroyed.
+  const uint64_t held = call_counts().recordings;
   EXPECT_GE(held, 1u);
   EXPECT_EQ(values_of(y[1]), (Doubles{3, 7}));
   on.scope().wait();
-  EXPECT_LT(counted().recordings, held);
+  EXPECT_LT(call_counts().recordings, held);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-bool same(const Sizes& a, std::span<const Size> b) {
+bool are_identical(const Sizes& a, std::span<const Size> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](Size x, Size y) { return identical(x, y); });
 }
@@ -19,7 +19,7 @@ Segment::Next Segment::look_up(std::span<const Size> sizes, TensorSpan inputs,
   Next next = Next::kRun;
   bool is_known = false;
   for (Variant& form : variants_) {
-    if (!same(form.sizes, sizes)) continue;
+    if (!are_identical(form.sizes, sizes)) continue;
     is_known = true;
     if (!form.can_record) return Next::kRun;
     form.used = uses_;
@@ -29,24 +29,24 @@ Segment::Next Segment::look_up(std::span<const Size> sizes, TensorSpan inputs,
     }
     next = Next::kRecord;
   }
-  if (!is_known) keep(sizes, nullptr);
+  if (!is_known) add_variant(sizes, nullptr);
   return next;
 }
 
 std::shared_ptr<const LaunchPlan> Segment::program(std::span<const Size> sizes, TensorSpan inputs) {
   std::lock_guard guard(mutex_);
   for (const Variant& form : variants_) {
-    if (form.program && same(form.sizes, sizes) && form.program->serves(inputs)) {
+    if (form.program && are_identical(form.sizes, sizes) && form.program->serves(inputs)) {
       return form.program;
     }
   }
   return nullptr;
 }
 
-void Segment::keep(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan> program) {
+void Segment::add_variant(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan> program) {
   const auto oldest = [](const Variant& a, const Variant& b) { return a.used < b.used; };
   auto at = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& form) {
-    return !form.program && same(form.sizes, sizes);
+    return !form.program && are_identical(form.sizes, sizes);
   });
   if (at == variants_.end() && variants_.size() < kMaxVariants)
     at = variants_.emplace(variants_.end());
@@ -63,7 +63,7 @@ Tensors Segment::run(Scope& scope, Device& device, std::span<const Size> sizes, 
   LaunchPlan::Recorded recorded = LaunchPlan::record(scope, device, inputs, code);
   const bool can_record = recorded.program != nullptr;
   std::lock_guard guard(mutex_);
-  keep(sizes, std::move(recorded.program));
+  add_variant(sizes, std::move(recorded.program));
   if (!can_record) {
     for (Variant& form : variants_) form.can_record = false;
   }

@@ -17,7 +17,7 @@ class Segment {
   // eagerly. The second records a plan, which later calls replay. `spare`: as for LaunchPlan::run.
   Tensors run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
               const LaunchPlan::Code& code, std::span<const uint8_t> spare = {});
-  // Returns the plan that serves these inputs; NULL if none is recorded.
+  // Returns the recorded plan that these sizes and inputs can run; NULL if there is none.
   std::shared_ptr<const LaunchPlan> program(std::span<const Size> sizes, TensorSpan inputs);
   // Describes the launch plan for each set of sizes (stages.h).
   std::string stages() const;
@@ -33,9 +33,12 @@ class Segment {
     uint64_t used = 0;
   };
   enum class Next : uint8_t { kRun, kRecord };
+  // Decides whether a call runs or is recorded. Sets `program` to the plan that serves the inputs,
+  // if there is one.
   Next look_up(std::span<const Size> sizes, TensorSpan inputs,
                std::shared_ptr<const LaunchPlan>& program);
-  void keep(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan> program);
+  // Adds a variant for these sizes. If there are too many, replaces the least recently used one.
+  void add_variant(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan> program);
 
   mutable std::mutex mutex_;
   std::vector<Variant> variants_;

@@ -22,13 +22,13 @@ std::vector<uint32_t> indices_in(const std::vector<uint32_t>& list, uint32_t n_s
 
 bool has_formulas(AnyAttrs attrs) {
   bool any = false;
-  each_size(attrs, [&](const Size& size) { any = any || !size.known(); });
+  visit_sizes(attrs, [&](const Size& size) { any = any || !size.known(); });
   return any;
 }
 
-OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes) {
+OwnedAttrs substitute_sizes(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes) {
   OwnedAttrs result(attrs);
-  each_size(result.view(), [&](Size& size) { size = table.evaluate(size, sizes); });
+  visit_sizes(result.view(), [&](Size& size) { size = table.evaluate(size, sizes); });
   return result;
 }
 
@@ -78,7 +78,7 @@ Subgraph::Subgraph(const Graph& graph, std::span<const Value> given, std::span<c
   }
   std::reverse(dead_end_.begin(), dead_end_.end());
   if (graph.sizes().has_data_dependent_symbols()) find_data_dependent_sizes(given);
-  split();
+  split_into_steps();
 }
 
 void Subgraph::find_data_dependent_sizes(std::span<const Value> given) {
@@ -116,7 +116,7 @@ void Subgraph::set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next,
 }
 
 // Groups the nodes into segments of calls on one device, separated by host ops.
-void Subgraph::split() {
+void Subgraph::split_into_steps() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const bool is_plain = nodes_[i]->kind != NodeKind::kCall || !nodes_[i]->op->run;
     Device* device = nodes_[i]->kind == NodeKind::kCall ? nodes_[i]->device : nullptr;
@@ -158,10 +158,10 @@ void Subgraph::split() {
     for (const uint32_t slot : step.reads) give(slot);
   }
   for (const uint32_t slot : wanted_) give(slot);
-  if (has_single_step()) find_indices();
+  if (has_single_step()) map_single_step();
 }
 
-void Subgraph::find_indices() {
+void Subgraph::map_single_step() {
   std::vector<uint32_t>& reads = steps_[0].reads;
   const std::vector<uint32_t> given_at = indices_in(given_, graph_.n_slots());
   const std::vector<uint32_t> gives_at = indices_in(steps_[0].gives, graph_.n_slots());
@@ -200,7 +200,7 @@ void Subgraph::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
     return;
   }
   OwnedAttrs own;
-  if (has_formulas_[i]) own = evaluated(graph_.sizes(), node.attrs.view(), sizes);
+  if (has_formulas_[i]) own = substitute_sizes(graph_.sizes(), node.attrs.view(), sizes);
   const AnyAttrs attrs = has_formulas_[i] ? own.view() : node.attrs.view();
   Tensors outputs = tenon::apply(scope, *node.op, attrs, inputs);
   for (uint32_t k = 0; k < outputs.size(); ++k) {
@@ -209,7 +209,7 @@ void Subgraph::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
 }
 
 // Releases the values that no node after the range [begin, end) reads.
-void Subgraph::release(size_t begin, size_t end, std::vector<Tensor>& values) const {
+void Subgraph::release_dead_values(size_t begin, size_t end, std::vector<Tensor>& values) const {
   const uint32_t from = end < nodes_.size() ? dead_end_[end] : 0;
   for (uint32_t k = from; k < dead_end_[begin]; ++k) values[dead_[k]].reset();
 }
@@ -220,8 +220,8 @@ Tensors Subgraph::apply_nodes(Scope& scope, std::span<const Size> sizes, const S
   for (size_t i = 0; i < reads.size(); ++i) values[step.reads[i]] = reads[i];
   for (size_t i = step.begin; i < step.end; ++i) {
     apply_node(scope, sizes, i, values);
-    // Inputs of the step stay alive, because the caller holds them.
-    release(i, i + 1, values);
+    // The inputs of the step stay alive, because the caller holds them, too.
+    release_dead_values(i, i + 1, values);
   }
   Tensors gives;
   for (const uint32_t slot : step.gives) gives.push_back(values[slot]);
@@ -240,7 +240,7 @@ void Subgraph::run_segment(Scope& scope, std::span<const Size> sizes, const Step
                         : code(inputs);
   for (size_t i = 0; i < inputs.size(); ++i) values[step.reads[i]] = inputs[i];
   for (size_t i = 0; i < outputs.size(); ++i) values[step.gives[i]] = std::move(outputs[i]);
-  release(step.begin, step.end, values);
+  release_dead_values(step.begin, step.end, values);
 }
 
 Tensors Subgraph::apply_single_step(Scope& scope, std::span<const Size> sizes, TensorSpan given,
@@ -323,7 +323,7 @@ Tensors Subgraph::apply(Scope& scope, std::span<const Size> sizes, TensorSpan gi
     for (size_t i = step.begin; i < step.end; ++i) {
       apply_node(scope, sizes, i, values);
       set_data_dependent_sizes(all, i, next_data_dependent_size, values);
-      release(i, i + 1, values);
+      release_dead_values(i, i + 1, values);
     }
   }
   Tensors results;

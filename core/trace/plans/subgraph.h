@@ -16,7 +16,7 @@ namespace tenon {
 // Whether the attributes contain symbolic sizes.
 bool has_formulas(AnyAttrs attrs);
 // Returns a copy of the attributes, with sizes[i] substituted for symbol i in all formulas.
-OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes);
+OwnedAttrs substitute_sizes(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes);
 
 class Subgraph {
  public:
@@ -45,7 +45,7 @@ class Subgraph {
  private:
   struct Step {
     size_t begin, end;                 // Range of nodes_.
-    std::unique_ptr<Segment> segment;  // NULL for an op that runs on the host, not on a device.
+    std::unique_ptr<Segment> segment;  // NULL for a step that is one host op.
     Device* device;                    // The device of a segment's calls; NULL if it has none.
     std::vector<uint32_t> reads, gives;
     bool is_open = false;  // Whether attributes contain formulas of sizes.
@@ -61,7 +61,7 @@ class Subgraph {
     std::vector<uint32_t> reads;  // Indices in `given`.
     // For each result, its index in the outputs of the step; kNone if it is an input instead.
     std::vector<uint32_t> gives;
-    std::vector<uint32_t> passes;  // For each result with kNone, its index in `given`.
+    std::vector<uint32_t> passes;  // For each result that is an input, its index in `given`.
     std::vector<bool> may_reuse;   // For each input of the step, whether it is not also a result.
     // For each given value, its index in the inputs of the step, or kNone.
     std::vector<uint32_t> read_at;
@@ -75,24 +75,33 @@ class Subgraph {
   bool has_single_step() const {
     return steps_.size() == 1 && steps_[0].segment && steps_[0].device;
   }
-  void split();
-  void find_indices();
+  // Groups the nodes into steps: segments of calls on one device, and host ops.
+  void split_into_steps();
+  // Sets single_step_.
+  void map_single_step();
+  // Finds the data-dependent symbols that nodes or given values determine.
   void find_data_dependent_sizes(std::span<const Value> given);
-  // Adds entries for data-dependent sizes, and sets those that follow from the given values.
+  // Returns `sizes` with entries for data-dependent sizes appended. Sets the entries that are sizes
+  // of given values; the others are -1.
   Sizes with_data_dependent_sizes(std::span<const Size> sizes, TensorSpan given) const;
   // Sets the sizes that node i determines; `next` is the first entry of data_dependent_sizes_ not
   // yet set.
   void set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next,
                                 const std::vector<Tensor>& values) const;
+  // Applies node i and stores its outputs in `values`, which is indexed by slot.
   void apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
                   std::vector<Tensor>& values) const;
+  // Applies the nodes of a step one by one. `reads` are the inputs of the step.
   Tensors apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step, TensorSpan reads,
                       std::vector<Tensor>& values) const;
+  // Runs a subgraph that has a single step, without a table of all values.
   Tensors apply_single_step(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                             std::span<const uint8_t> spare) const;
+  // Runs a step by its segment, which may replay a launch plan.
   void run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
                    std::vector<Tensor>& values) const;
-  void release(size_t begin, size_t end, std::vector<Tensor>& values) const;
+  // Releases the values that no node after the range [begin, end) reads.
+  void release_dead_values(size_t begin, size_t end, std::vector<Tensor>& values) const;
 
   const Graph& graph_;
   std::vector<const Node*> nodes_;  // Calls and constants.

@@ -59,7 +59,7 @@ struct tenon_kernel_p {
   size_t axis;
   uint32_t n_instructions;
   async_instruction instructions[kMaxInstructions];
-  uint32_t outputs[kMaxInstructions]; /* Numbers of the values that are written. */
+  uint32_t outputs[kMaxInstructions]; /* Which values are written to the outputs. */
 };
 
 static inline tenon_error* async_error(const tenon_host* host, tenon_code code, const char* text) {

@@ -43,7 +43,7 @@ tenon_error* async_describe_device(tenon_device_p* device, tenon_device_properti
       .compute_units = 1,
   };
   (void)device;
-  async_answer(out, &properties, sizeof properties);
+  async_fill_struct(out, &properties, sizeof properties);
   return NULL;
 }
 
@@ -83,7 +83,7 @@ tenon_error* async_memory_statistics(tenon_device_p* device, tenon_memory_statis
       .peak_bytes = __atomic_load_n(&device->peak_bytes, __ATOMIC_RELAXED),
       .allocations = __atomic_load_n(&device->allocations, __ATOMIC_RELAXED),
   };
-  async_answer(out, &statistics, sizeof statistics);
+  async_fill_struct(out, &statistics, sizeof statistics);
   return NULL;
 }
 
@@ -217,7 +217,7 @@ tenon_error* async_record_event(tenon_stream_p* stream, tenon_event_p** out_even
   if (!event) return no_memory(stream);
   pthread_mutex_init(&event->mutex, NULL);
   pthread_cond_init(&event->changed, NULL);
-  event->users = 2; /* The caller and the job. */
+  event->users = 2; /* Shared by the caller and the job. */
   if (async_ring_push(&stream->ring, run_signal, event)) {
     *out_event = event;
     return NULL;
@@ -289,7 +289,7 @@ tenon_error* async_launch(tenon_kernel_p* kernel, tenon_stream_p* stream,
     return no_memory(stream);
   }
   for (size_t i = 0; i < (size_t)copy->n_inputs + copy->n_outputs; ++i) locate(&views[i]);
-  /* The error record is in a device buffer, or else at a host address. */
+  /* The error record is in a device buffer or, if there is none, at a host address. */
   if (copy->record_buffer) {
     copy->record = (tenon_error_record*)(copy->record_buffer->data + copy->record_offset);
   }

@@ -5,7 +5,7 @@
  *   async_ring           a queue of jobs that one thread runs in order
  *   async_report_index   an index out of range, in an error record in device memory
  *   async_loop_dtype     the dtype of a value of a loop
- *   async_answer         fills a struct of the host, which may be shorter than the plugin's */
+ *   async_fill_struct    fills a struct of the host, which may be shorter than the plugin's */
 
 #ifndef ASYNC_HELPERS_H_
 #define ASYNC_HELPERS_H_
@@ -24,7 +24,7 @@
 
 /* Copies `filled` to a struct of the host that may be shorter: writes at most its struct_size,
  * and sets struct_size to the number written. Both begin with struct_size. */
-static inline void async_answer(void* out, void* filled, uint32_t size) {
+static inline void async_fill_struct(void* out, void* filled, uint32_t size) {
   uint32_t room;
   memcpy(&room, out, sizeof room);
   if (room < size) size = room;
@@ -95,7 +95,7 @@ typedef struct async_ring {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   pthread_t thread;
-  async_job* jobs; /* `n` jobs from `first` on, around the end of `capacity`. */
+  async_job* jobs; /* `n` jobs from index `first` on; they continue at 0 after the end. */
   size_t capacity;
   size_t first;
   size_t n;

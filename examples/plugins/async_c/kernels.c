@@ -30,7 +30,7 @@ static tenon_error* prepared(tenon_device_p* device, const tenon_kernel_p* made,
   if (!kernel) return async_error(device->host, TENON_OUT_OF_MEMORY, "no memory for a kernel");
   *kernel = *made;
   tenon_kernel_traits traits = {.flags = flags};
-  async_answer(out_traits, &traits, sizeof traits);
+  async_fill_struct(out_traits, &traits, sizeof traits);
   *out_kernel = kernel;
   return NULL;
 }

@@ -99,7 +99,7 @@ static void run_cast(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view *x = &launch->inputs[0], *y = &launch->outputs[0];
   const int64_t x_bytes = PLAIN_BYTES(x->dtype), y_bytes = PLAIN_BYTES(y->dtype);
   const int64_t* strides[] = {plain_strides(x)};
-  unsigned char* to = y->data; /* Dense, and written in order. */
+  unsigned char* to = y->data; /* The output is dense and is written in order. */
   plain_rows rows;
   (void)self;
   for (plain_rows_begin(&rows, y->rank, y->sizes, 1, strides); !rows.done; plain_rows_next(&rows)) {
@@ -123,6 +123,6 @@ PLAIN_PREPARE(plain_prepare_cast) {
   const tenon_kernel_p made = {.run = run_cast};
   (void)request;
   (void)out_reason;
-  return plain_prepared(device, &made, TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC,
-                        out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC,
+                           out_kernel, out_traits);
 }

@@ -21,12 +21,12 @@ static void unfold(const plain_window* window, const int64_t* taps, const float*
     const float* channel = x + tap / (taps[0] * taps[1] * taps[2]) * planes->area;
     float* out = to + tap * tap_step;
     for (int64_t p0 = 0; p0 < places[0]; ++p0) {
-      const int64_t i = plain_window_find(window, 0, p0, k0, sizes[0]);
+      const int64_t i = plain_window_input_index(window, 0, p0, k0, sizes[0]);
       for (int64_t p1 = 0; p1 < places[1]; ++p1) {
-        const int64_t j = plain_window_find(window, 1, p1, k1, sizes[1]);
+        const int64_t j = plain_window_input_index(window, 1, p1, k1, sizes[1]);
         const float* row = i < 0 || j < 0 ? NULL : channel + (i * sizes[1] + j) * sizes[2];
         for (int64_t p2 = 0; p2 < places[2]; ++p2, out += place_step) {
-          const int64_t k = plain_window_find(window, 2, p2, k2, sizes[2]);
+          const int64_t k = plain_window_input_index(window, 2, p2, k2, sizes[2]);
           *out = row && k >= 0 ? row[k] : 0;
         }
       }
@@ -101,25 +101,25 @@ static void run_conv_backward_filter(const tenon_kernel_p* self, const tenon_lau
  */
 
 /* Defines the prepare function of conv or of its derivative. */
-#define PREPARE_CONV(name, attrs_type, defaults, run_function, workspace_function)            \
-  PLAIN_PREPARE(name) {                                                                       \
-    attrs_type attrs = defaults;                                                              \
-    const size_t rank = request->inputs[0].rank;                                              \
-    tenon_kernel_p made = {                                                                   \
-        .run = run_function, .workspace = workspace_function, .window = kPlainWindow};        \
-    if (request->inputs[0].strides == TENON_STRIDES_UNIFORM ||                                \
-        request->inputs[1].strides == TENON_STRIDES_UNIFORM) {                                \
-      *out_reason = tenon_str("does not support uniform operands (one element broadcast)");   \
-      return NULL;                                                                            \
-    }                                                                                         \
-    plain_read_attrs(request, &attrs, sizeof attrs);                                          \
-    plain_window_set(made.window.steps, attrs.strides, attrs.n_strides, rank);                \
-    plain_window_set(made.window.pads, attrs.pads, attrs.n_pads / 2, rank);                   \
-    plain_window_set(made.window.dilations, attrs.dilations, attrs.n_dilations, rank);        \
-    plain_window_set(made.window.gaps, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);       \
-    made.groups = attrs.group;                                                                \
-    return plain_prepared(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC, \
-                          out_kernel, out_traits);                                            \
+#define PREPARE_CONV(name, attrs_type, defaults, run_function, workspace_function)               \
+  PLAIN_PREPARE(name) {                                                                          \
+    attrs_type attrs = defaults;                                                                 \
+    const size_t rank = request->inputs[0].rank;                                                 \
+    tenon_kernel_p made = {                                                                      \
+        .run = run_function, .workspace = workspace_function, .window = kPlainWindow};           \
+    if (request->inputs[0].strides == TENON_STRIDES_UNIFORM ||                                   \
+        request->inputs[1].strides == TENON_STRIDES_UNIFORM) {                                   \
+      *out_reason = tenon_str("does not support uniform operands (one element broadcast)");      \
+      return NULL;                                                                               \
+    }                                                                                            \
+    plain_read_attrs(request, &attrs, sizeof attrs);                                             \
+    plain_window_read_list(made.window.steps, attrs.strides, attrs.n_strides, rank);             \
+    plain_window_read_list(made.window.pads, attrs.pads, attrs.n_pads / 2, rank);                \
+    plain_window_read_list(made.window.dilations, attrs.dilations, attrs.n_dilations, rank);     \
+    plain_window_read_list(made.window.gaps, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);    \
+    made.groups = attrs.group;                                                                   \
+    return plain_make_kernel(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC, \
+                             out_kernel, out_traits);                                            \
   }
 
 PREPARE_CONV(plain_prepare_conv, tenon_conv_attrs, TENON_CONV_ATTRS_DEFAULT, run_conv,

@@ -41,7 +41,7 @@ tenon_error* plain_describe_device(tenon_device_p* device, tenon_device_properti
       .compute_units = 1,
   };
   (void)device;
-  plain_answer(out, &properties, sizeof properties);
+  plain_fill_struct(out, &properties, sizeof properties);
   return NULL;
 }
 
@@ -122,7 +122,7 @@ tenon_error* plain_memory_statistics(tenon_device_p* device, tenon_memory_statis
       .peak_bytes = __atomic_load_n(&device->peak_bytes, __ATOMIC_RELAXED),
       .allocations = __atomic_load_n(&device->allocations, __ATOMIC_RELAXED),
   };
-  plain_answer(out, &statistics, sizeof statistics);
+  plain_fill_struct(out, &statistics, sizeof statistics);
   return NULL;
 }
 

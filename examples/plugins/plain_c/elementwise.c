@@ -87,7 +87,7 @@ WHERE(run_where_i64, int64_t)
 
 static const struct {
   uint32_t op;
-  tenon_dtype dtype; /* Dtype of the last input. */
+  tenon_dtype dtype; /* The dtype of the last input. */
   void (*run)(const tenon_kernel_p*, const tenon_launch*);
 } functions[] = {
     {TENON_OP_neg, TENON_FLOAT32, run_neg},
@@ -126,6 +126,6 @@ PLAIN_PREPARE(plain_prepare_elementwise) {
     *out_reason = tenon_str("does not support this dtype");
     return NULL;
   }
-  return plain_prepared(device, &made, TENON_KERNEL_MAY_ALIAS | TENON_KERNEL_DETERMINISTIC,
-                        out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_MAY_ALIAS | TENON_KERNEL_DETERMINISTIC,
+                           out_kernel, out_traits);
 }

@@ -27,7 +27,8 @@ static int64_t checked(const tenon_launch* launch, int64_t index, int64_t bound)
   return -1;
 }
 
-/* Gathers blocks of the axes after the indexed axis, whole. x is dense or uniform. */
+/* Copies for each index the block of elements along the axes after the indexed axis. x is dense or
+ * uniform. */
 static void run_gather(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view *x = &launch->inputs[0], *indices = &launch->inputs[1];
   const tenon_view* y = &launch->outputs[0];
@@ -145,9 +146,9 @@ PLAIN_PREPARE(plain_prepare_scatter_elements) {
   made.axis = plain_axis(attrs.axis, request->inputs[0].rank);
   made.reduction = attrs.reduction;
   if (attrs.reduction != TENON_SCATTER_REDUCTION_ADD) {
-    return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
+    return plain_make_kernel(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
   }
   made.workspace = sums_workspace;
-  return plain_prepared(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC,
-                        out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC,
+                           out_kernel, out_traits);
 }

@@ -7,20 +7,20 @@
 
 #include "plain.h"
 
-tenon_error* plain_prepared(tenon_device_p* device, const tenon_kernel_p* made, uint32_t flags,
-                            tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits) {
+tenon_error* plain_make_kernel(tenon_device_p* device, const tenon_kernel_p* made, uint32_t flags,
+                               tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits) {
   tenon_kernel_p* kernel = malloc(sizeof *kernel);
   if (!kernel) return plain_error(device->host, TENON_OUT_OF_MEMORY, "no memory for a kernel");
   *kernel = *made;
   tenon_kernel_traits traits = {.flags = flags};
-  plain_answer(out_traits, &traits, sizeof traits);
+  plain_fill_struct(out_traits, &traits, sizeof traits);
   *out_kernel = kernel;
   return NULL;
 }
 
 void plain_read_attrs(const tenon_kernel_request* request, void* attrs, size_t size) {
   if (!request->attrs) return;
-  const uint32_t given = *(const uint32_t*)request->attrs; /* Its struct_size. */
+  const uint32_t given = *(const uint32_t*)request->attrs; /* The field struct_size. */
   memcpy(attrs, request->attrs, given < size ? given : size);
 }
 

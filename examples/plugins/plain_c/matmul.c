@@ -13,10 +13,10 @@ static int64_t matrix_size(const tenon_view* view) {
   return view->sizes[view->rank - 1] * view->sizes[view->rank - 2];
 }
 
-enum { kTransposeA = 1, kTransposeB = 2 }; /* Bits of the kernel's `axes`. */
+enum { kTransposeA = 1, kTransposeB = 2 }; /* Flags in the field `axes` of the kernel. */
 
 static uint64_t workspace(const tenon_launch* launch) {
-  /* The size is for packing both matrices; memory that a launch does not use costs nothing. */
+  /* Room to copy both matrices. A launch that copies only one does not use the rest. */
   const int64_t n = matrix_size(&launch->inputs[0]) + matrix_size(&launch->inputs[1]);
   return (uint64_t)n * sizeof(float);
 }
@@ -88,6 +88,6 @@ PLAIN_PREPARE(plain_prepare_matmul) {
   (void)out_reason;
   plain_read_attrs(request, &attrs, sizeof attrs);
   made.axes = (attrs.transpose_a ? kTransposeA : 0) | (attrs.transpose_b ? kTransposeB : 0);
-  return plain_prepared(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC,
-                        out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_WORKSPACE | TENON_KERNEL_DETERMINISTIC,
+                           out_kernel, out_traits);
 }

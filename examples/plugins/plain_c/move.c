@@ -33,8 +33,8 @@ PLAIN_PREPARE(plain_prepare_copy) {
   const tenon_kernel_p made = {.run = run_copy};
   (void)request;
   (void)out_reason;
-  return plain_prepared(device, &made, TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC,
-                        out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC,
+                           out_kernel, out_traits);
 }
 
 /* Fills the output with a value. The value is a tensor with one element or is passed by value;
@@ -52,7 +52,7 @@ PLAIN_PREPARE(plain_prepare_fill) {
   const tenon_kernel_p made = {.run = run_fill};
   (void)request;
   (void)out_reason;
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
 }
 
 static void run_concat(const tenon_kernel_p* self, const tenon_launch* launch) {

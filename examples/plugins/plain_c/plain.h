@@ -34,27 +34,25 @@ struct tenon_stream_p {
   tenon_device_p* device;
 };
 
-enum {
-  kSpatial = 3
-}; /* Convolutions and pools have up to so many axes besides batch and channel. */
+enum { kSpatial = 3 }; /* Maximum number of spatial axes of convolutions and pools. */
 
 /* How a window moves over an input, for convolutions and pools. If there are fewer than kSpatial
  * axes, leading axes of size 1 are added. */
 typedef struct plain_window {
-  int64_t taps[kSpatial]; /* The window's size. */
+  int64_t taps[kSpatial]; /* Size of the window. */
   int64_t steps[kSpatial];
-  int64_t pads[kSpatial]; /* Before the first element; the rest follows from the output's size. */
+  int64_t pads[kSpatial]; /* Padding before the first element. */
   int64_t dilations[kSpatial];
-  int64_t gaps[kSpatial]; /* Distance of the input's elements. */
+  int64_t gaps[kSpatial]; /* Distance of input elements in the dilated input. */
 } plain_window;
 
 /* A prepared kernel: the function that runs it, and the data that this function needs of the
  * attributes. It is immutable, because several threads may launch it at the same time. */
 struct tenon_kernel_p {
   void (*run)(const tenon_kernel_p* self, const tenon_launch* launch);
-  uint64_t (*workspace)(const tenon_launch* launch); /* NULL if none. */
+  uint64_t (*workspace)(const tenon_launch* launch); /* Returns the size; NULL: no workspace. */
   size_t axis;
-  uint32_t axes; /* A bit for each reduced axis. */
+  uint32_t axes; /* Mask of the reduced axes. */
   int32_t reduction;
   int64_t groups;
   plain_window window;
@@ -77,7 +75,7 @@ static inline tenon_error* plain_error(const tenon_host* host, tenon_code code, 
 
 /* Copies `filled` to a struct of the host that may be shorter: writes at most its struct_size,
  * and sets struct_size to the number written. Both begin with struct_size. */
-static inline void plain_answer(void* out, void* filled, uint32_t size) {
+static inline void plain_fill_struct(void* out, void* filled, uint32_t size) {
   uint32_t room;
   memcpy(&room, out, sizeof room);
   if (room < size) size = room;
@@ -88,9 +86,9 @@ static inline void plain_answer(void* out, void* filled, uint32_t size) {
 /* ---- preparing ---------------------------------------------------------------------------------
  */
 
-/* Completes a prepare function: stores a copy of `made`, the kernel. `flags` are TENON_KERNEL_*. */
-tenon_error* plain_prepared(tenon_device_p* device, const tenon_kernel_p* made, uint32_t flags,
-                            tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits);
+/* Completes a prepare function: returns a copy of `made` as the kernel. `flags`: TENON_KERNEL_*. */
+tenon_error* plain_make_kernel(tenon_device_p* device, const tenon_kernel_p* made, uint32_t flags,
+                               tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits);
 
 /* Copies the request's attributes over the defaults in `attrs`, because a host that is older than
  * this plugin sends a shorter struct. Lists in it are valid only until `prepare` returns. */
@@ -103,14 +101,14 @@ static inline size_t plain_axis(int64_t axis, size_t rank) {
 
 /* Defines the prepare function of a kernel whose only attribute is an axis of `view`, an operand
  * of the request. */
-#define PLAIN_PREPARE_ALONG_AXIS(name, attrs_type, defaults, run_function, view)              \
-  PLAIN_PREPARE(name) {                                                                       \
-    attrs_type attrs = defaults;                                                              \
-    tenon_kernel_p made = {.run = run_function};                                              \
-    (void)out_reason;                                                                         \
-    plain_read_attrs(request, &attrs, sizeof attrs);                                          \
-    made.axis = plain_axis(attrs.axis, request->view.rank);                                   \
-    return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits); \
+#define PLAIN_PREPARE_ALONG_AXIS(name, attrs_type, defaults, run_function, view)                 \
+  PLAIN_PREPARE(name) {                                                                          \
+    attrs_type attrs = defaults;                                                                 \
+    tenon_kernel_p made = {.run = run_function};                                                 \
+    (void)out_reason;                                                                            \
+    plain_read_attrs(request, &attrs, sizeof attrs);                                             \
+    made.axis = plain_axis(attrs.axis, request->view.rank);                                      \
+    return plain_make_kernel(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits); \
   }
 
 /* y += a b, for dense matrices m x k and k x n. */

@@ -7,7 +7,7 @@
 
 typedef struct best {
   float value;
-  int64_t at; /* Index in the channel; -1 before the first. */
+  int64_t at; /* Index in the channel; -1 before the first element. */
 } best;
 
 /* Returns the maximum in a window: the first NaN or, if there is none, the first of the largest
@@ -17,11 +17,11 @@ static best best_of(const plain_window* window, const plain_planes* planes, cons
   const int64_t *taps = window->taps, *sizes = planes->sizes;
   best found = {0, -1};
   for (int64_t k0 = 0; k0 < taps[0]; ++k0) {
-    const int64_t i = plain_window_find(window, 0, place[0], k0, sizes[0]);
+    const int64_t i = plain_window_input_index(window, 0, place[0], k0, sizes[0]);
     for (int64_t k1 = 0; i >= 0 && k1 < taps[1]; ++k1) {
-      const int64_t j = plain_window_find(window, 1, place[1], k1, sizes[1]);
+      const int64_t j = plain_window_input_index(window, 1, place[1], k1, sizes[1]);
       for (int64_t k2 = 0; j >= 0 && k2 < taps[2]; ++k2) {
-        const int64_t k = plain_window_find(window, 2, place[2], k2, sizes[2]);
+        const int64_t k = plain_window_input_index(window, 2, place[2], k2, sizes[2]);
         if (k < 0) continue;
         const int64_t at = (i * sizes[1] + j) * sizes[2] + k;
         if (found.at >= 0 && (isnan(found.value) || x[at] <= found.value)) continue;
@@ -65,9 +65,9 @@ PLAIN_PREPARE(plain_prepare_max_pool) {
     *out_reason = tenon_str("does not support a uniform input (one element broadcast)");
     return NULL;
   }
-  plain_window_set(made.window.taps, attrs.kernel_shape, attrs.n_kernel_shape, rank);
-  plain_window_set(made.window.steps, attrs.strides, attrs.n_strides, rank);
-  plain_window_set(made.window.pads, attrs.pads, attrs.n_pads / 2, rank);
-  plain_window_set(made.window.dilations, attrs.dilations, attrs.n_dilations, rank);
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
+  plain_window_read_list(made.window.taps, attrs.kernel_shape, attrs.n_kernel_shape, rank);
+  plain_window_read_list(made.window.steps, attrs.strides, attrs.n_strides, rank);
+  plain_window_read_list(made.window.pads, attrs.pads, attrs.n_pads / 2, rank);
+  plain_window_read_list(made.window.dilations, attrs.dilations, attrs.n_dilations, rank);
+  return plain_make_kernel(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
 }

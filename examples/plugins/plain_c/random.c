@@ -51,5 +51,5 @@ PLAIN_PREPARE(plain_prepare_rng_bits) {
   const tenon_kernel_p made = {.run = run_rng_bits};
   (void)request;
   (void)out_reason;
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
 }

@@ -55,7 +55,7 @@ static float max_of(const float* x, const axes* part) {
 static void reduce(const tenon_kernel_p* self, const tenon_launch* launch,
                    float (*join)(const float*, const axes*)) {
   const tenon_view* x = &launch->inputs[0];
-  float* y = launch->outputs[0].data; /* Dense, in the order of the kept axes. */
+  float* y = launch->outputs[0].data; /* The output is dense, in the order of the kept axes. */
   axes kept, gone;
   plain_rows rows;
   divide(x, self->axes, &kept, &gone);
@@ -87,7 +87,7 @@ PLAIN_PREPARE(plain_prepare_sum) {
   (void)out_reason;
   plain_read_attrs(request, &attrs, sizeof attrs);
   made.axes = mask_of(attrs.axes, attrs.n_axes, request->inputs[0].rank);
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
 }
 
 PLAIN_PREPARE(plain_prepare_max) {
@@ -96,5 +96,5 @@ PLAIN_PREPARE(plain_prepare_max) {
   (void)out_reason;
   plain_read_attrs(request, &attrs, sizeof attrs);
   made.axes = mask_of(attrs.axes, attrs.n_axes, request->inputs[0].rank);
-  return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
+  return plain_make_kernel(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits);
 }

@@ -27,7 +27,7 @@ void plain_rows_begin(plain_rows* rows, size_t rank, const int64_t* sizes, size_
     push_axis(rows, sizes[axis], step);
   }
   rows->n = 1;
-  if (rows->rank == 0) return; /* A single element. */
+  if (rows->rank == 0) return; /* There is a single element. */
   /* The last axis is the row; the others are iterated over. */
   --rows->rank;
   rows->n = rows->sizes[rows->rank];

@@ -12,9 +12,9 @@ enum { kMaxOperands = 3 };
  * single row. */
 typedef struct plain_rows {
   bool done;
-  int64_t n;                    /* Elements per row. */
-  int64_t offset[kMaxOperands]; /* Of the row's first element. */
-  int64_t step[kMaxOperands];   /* Between elements of the row. */
+  int64_t n;                    /* Number of elements per row. */
+  int64_t offset[kMaxOperands]; /* Offset of the first element of the current row. */
+  int64_t step[kMaxOperands];   /* Distance of neighbouring elements in a row. */
   size_t operands;
   size_t rank;
   int64_t at[TENON_MAX_RANK];
@@ -22,7 +22,7 @@ typedef struct plain_rows {
   int64_t steps[TENON_MAX_RANK][kMaxOperands];
 } plain_rows;
 
-/* Begins an iteration. `strides` has one pointer for each operand; NULL stands for zeros.
+/* Begins an iteration. `strides` has one pointer for each operand; NULL: all its strides are 0.
  *
  *   plain_rows rows;
  *   for (plain_rows_begin(&rows, ...); !rows.done; plain_rows_next(&rows)) ...
@@ -31,11 +31,13 @@ void plain_rows_begin(plain_rows* rows, size_t rank, const int64_t* sizes, size_
                       const int64_t* const* strides);
 void plain_rows_next(plain_rows* rows);
 
+/* Returns the product of n sizes. */
 static inline int64_t plain_product(size_t n, const int64_t* sizes) {
   int64_t product = 1;
   for (size_t i = 0; i < n; ++i) product *= sizes[i];
   return product;
 }
+/* Returns the number of elements of a view. */
 static inline int64_t plain_count(const tenon_view* view) {
   return plain_product(view->rank, view->sizes);
 }

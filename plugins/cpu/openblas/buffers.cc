@@ -11,7 +11,7 @@
 namespace {
 
 // Size of a buffer. OpenBLAS stores two blocks in a buffer: one of a few MB, and one of at most 640
-// rows of a matrix, which with the longest rows that kernels/lapack.cc permits take 160 MiB. Pages
+// rows of a matrix. With the longest rows that kernels/lapack.cc permits, these take 160 MiB. Pages
 // that are not accessed take no memory.
 constexpr size_t kSize = size_t{256} << 20;
 
@@ -45,6 +45,7 @@ void* acquire() {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
+// Returns a buffer to the list of free buffers.
 void release(void* buffer) {
   const std::lock_guard guard(free_mutex);
   Free* const node = static_cast<Free*>(buffer);
@@ -52,6 +53,7 @@ void release(void* buffer) {
   first_free = node;
 }
 
+// See TenonBlasBuffers::enter.
 bool enter() {
   if (depth == 0) {
     own = acquire();
@@ -62,6 +64,7 @@ bool enter() {
   return true;
 }
 
+// Releases the buffer of this thread at the outermost call; see TenonBlasBuffers::enter.
 void leave() {
   if (--depth > 0) return;
   release(own);
@@ -77,8 +80,9 @@ extern "C" {
 TENON_EXPORT extern const TenonBlasBuffers tenon_blas_buffers;
 const TenonBlasBuffers tenon_blas_buffers = {enter, leave, was_called_by_openblas};
 
-// Replace the functions of OpenBLAS with these names. Outside enter() and leave(), they are called
-// by threads that OpenBLAS started, and by other users of this copy of OpenBLAS.
+// blas_memory_alloc() and blas_memory_free() replace the functions of OpenBLAS with these names.
+// Outside enter() and leave(), they are called by threads that OpenBLAS started, and by other users
+// of this copy of OpenBLAS.
 TENON_EXPORT void* blas_memory_alloc(int /*position*/);
 void* blas_memory_alloc(int) {
   served.store(true, std::memory_order_relaxed);

@@ -17,7 +17,7 @@ struct Column {
   Spatial start;
 };
 struct Deep {
-  i64 channel, w;  // Offsets of the channel in x and of the tap in the filter.
+  i64 channel, w;  // Offset of the channel in x, and of the tap in the filter `w`.
   Spatial tap;     // Tap coordinates times the dilation.
 };
 DEVICE Row row_of(const Factors& p, i64 group, i64 row) {
@@ -25,9 +25,9 @@ DEVICE Row row_of(const Factors& p, i64 group, i64 row) {
 }
 DEVICE Column column_of(const Factors& p, i64 group, i64 column) {
   const i64 n_places = places(p.y.sizes), n = divide(column, n_places);
-  Column result = {data<const T>(p.x) + n * p.x.batch_stride +
-                       group * p.w.channels * p.x.channel_stride,
-                   place(column - n * n_places, p.y.sizes)};
+  Column result = {
+      data<const T>(p.x) + n * p.x.batch_stride + group * p.w.channels * p.x.channel_stride,
+      place(column - n * n_places, p.y.sizes)};
   for (int i = 0; i < 3; ++i) {
     result.start.at[i] = result.start.at[i] * p.window.steps[i] - p.window.pads[i];
   }
@@ -56,6 +56,6 @@ DEVICE i64 index_of(const Factors& p, i64 group, i64 row, i64 column) {
 }
 DEVICE Accumulator<T> finished(const Factors& p, i64 group, i64 row, i64, Accumulator<T> sum) {
   if (p.bias.rank == 0) return sum;
-  return sum + (Accumulator<T>)widen(
-                   data<const T>(p.bias)[(group * p.rows + row) * p.bias.strides[0]]);
+  return sum +
+         (Accumulator<T>)widen(data<const T>(p.bias)[(group * p.rows + row) * p.bias.strides[0]]);
 }

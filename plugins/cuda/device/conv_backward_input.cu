@@ -3,16 +3,16 @@
 //
 //   x * lhs_dilation + pad = y * step + k * dilation
 //
-// Along a strided axis, only every tap_step-th tap satisfies this equation. The remainder of x, its
-// phase, determines the first of these taps. The positions with the same phase along each axis form
-// a separate matrix product, whose k iterates over the taps of the phase only (PhaseAxis in
-// kernels/conv.cc). Rows are the input channels of a group, columns the positions of a phase in all
-// images, and k iterates over the group's output channels and the phase's taps. Requires window.cuh
-// before this file and product.cuh after it.
+// Along a strided axis, only every tap_step-th tap satisfies this equation. The first of these taps
+// depends on the phase of x, which is x modulo the number of phases. The positions with the same
+// phase along each axis form a separate matrix product, whose k iterates over the taps of the phase
+// only (PhaseAxis in kernels/conv.cc). Rows are the input channels of a group, columns the
+// positions of a phase in all images, and k iterates over the group's output channels and the
+// phase's taps. Requires window.cuh before this file and product.cuh after it.
 
 struct Phases {
-  i64 n, tap_step;         // Number of phases of the axis, and distance between taps of a phase.
-  i64 n_places, n_taps;    // Maximum numbers of positions and of taps of a phase.
+  i64 n, tap_step;       // Number of phases of the axis, and distance between taps of a phase.
+  i64 n_places, n_taps;  // Maximum numbers of positions and of taps of a phase.
   i64 first_taps[8];
 };
 struct Factors {
@@ -36,14 +36,14 @@ DEVICE Phase phase_of(const Factors& p, i64 matrix) {
   return result;
 }
 
-constexpr i64 kNoTap = -1;  // Value of the first tap if the phase has no tap with this index.
+constexpr i64 kNoTap = -1;  // Value of Deep::tap.at[0] for indices along k that have no tap.
 
 struct Row {
   const T* w;
 };
 struct Column {
   const T* dy;
-  Spatial at;  // x * lhs_dilation + pad.
+  Spatial at;  // x * lhs_dilation + pad, for input position x.
 };
 struct Deep {
   i64 dy, w;    // Offsets in dy and in the filter.
@@ -72,8 +72,8 @@ DEVICE Column column_of(const Factors& p, i64 matrix, i64 column) {
   i64 n;
   Column result;
   find_column(p, phase, column, n, result.at);
-  result.dy = data<const T>(p.dy) + n * p.dy.batch_stride +
-              phase.group * p.channels * p.dy.channel_stride;
+  result.dy =
+      data<const T>(p.dy) + n * p.dy.batch_stride + phase.group * p.channels * p.dy.channel_stride;
   for (int i = 0; i < 3; ++i) {
     i64& at = result.at.at[i];
     at = at * p.window.lhs_dilations[i] + p.window.pads[i];

@@ -26,10 +26,9 @@ KERNEL gather(PARAMETERS(Gather) p) {
     T value = T();
     if (at >= 0) {
       const i64 inner = i - line * p.n_inner;
-      value = data<const T>(p.x)[offset_of(outer, axis, p.x.sizes, p.x.strides) +
-                                 at * p.x.strides[axis] +
-                                 offset_of(inner, (int)p.x.rank - after, p.x.sizes + after,
-                                           p.x.strides + after)];
+      value = data<const T>(
+          p.x)[offset_of(outer, axis, p.x.sizes, p.x.strides) + at * p.x.strides[axis] +
+               offset_of(inner, (int)p.x.rank - after, p.x.sizes + after, p.x.strides + after)];
     }
     ((T*)p.y)[i] = value;
   }
@@ -38,7 +37,7 @@ KERNEL gather(PARAMETERS(Gather) p) {
 struct GatherElements {
   View x, indices;
   i64 n, axis;
-  i64 others[16];  // The strides of x along the other axes.
+  i64 others[16];  // The strides of x, with 0 along `axis`.
   char* y;
   Site site;
 };
@@ -54,7 +53,7 @@ KERNEL gather_elements(PARAMETERS(GatherElements) p) {
 struct GatherNd {
   View x, indices;
   i64 n, batch, tuple_size, n_inner;
-  i64 in_batch[16];  // The strides of x for the batch axes of `indices`.
+  i64 in_batch[16];  // The strides of x along the batch axes, by axis of `indices`.
   char* y;
   Site site;
 };

@@ -17,14 +17,16 @@ KERNEL int8_matmul(PARAMETERS(Int8Matmul) p) {
     const i64 b = offset_in_batch(p.b, batch, p) + column * p.b.strides[column_axis];
     i32 zero_a = 0, zero_b = 0;
     if (p.zero_a.rank > 0) {
-      zero_a = (i32)data<const TA>(p.zero_a)[offset_of(batch, row_axis, p.a.sizes, p.zero_a.strides) +
-                                             row * p.zero_a.strides[row_axis]];
+      zero_a =
+          (i32)data<const TA>(p.zero_a)[offset_of(batch, row_axis, p.a.sizes, p.zero_a.strides) +
+                                        row * p.zero_a.strides[row_axis]];
     }
     if (p.zero_b.rank > 0) {
-      zero_b = (i32)data<const TB>(p.zero_b)[offset_of(batch, row_axis, p.b.sizes, p.zero_b.strides) +
-                                             column * p.zero_b.strides[column_axis]];
+      zero_b =
+          (i32)data<const TB>(p.zero_b)[offset_of(batch, row_axis, p.b.sizes, p.zero_b.strides) +
+                                        column * p.zero_b.strides[column_axis]];
     }
-    u32 sum = 0;  // The sum wraps.
+    u32 sum = 0;  // Unsigned, so that overflow wraps.
 #pragma unroll 1
     for (i64 k = 0; k < p.k; ++k) {
       const i32 x = (i32)data<const TA>(p.a)[a + k * p.a.strides[column_axis]] - zero_a;

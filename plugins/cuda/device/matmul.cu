@@ -1,5 +1,5 @@
-// The factors of matmul and gemm, [..., m, k] times [..., k, n], read by strides. Requires
-// product.cuh after this file.
+// The factors of matmul and gemm: the product of [..., m, k] and [..., k, n], with any layouts.
+// Requires product.cuh after this file.
 
 struct Factor {
   char* memory;  // NULL: the operand is passed by value.
@@ -37,9 +37,7 @@ DEVICE Column column_of(const Factors& p, i64 matrix, i64 column) {
 }
 DEVICE Deep deep_of(const Factors& p, i64, i64 k) { return {k * p.a.along_k, k * p.b.along_k}; }
 DEVICE T left(const Factors&, const Row& row, const Deep& deep) { return row.at[deep.a]; }
-DEVICE T right(const Factors&, const Deep& deep, const Column& column) {
-  return column.at[deep.b];
-}
+DEVICE T right(const Factors&, const Deep& deep, const Column& column) { return column.at[deep.b]; }
 
 DEVICE i64 index_of(const Factors& p, i64 matrix, i64 row, i64 column) {
   return (matrix * p.m + row) * p.n + column;

@@ -1,7 +1,8 @@
 // concat, pad, dynamic_slice and dynamic_update_slice: kernels that move elements without
 // computing.
 
-// Parameters of a copy of a view to the dense part of the output that begins at `to`.
+// Parameters of a copy of view `x` into the output. Element 0 is stored at `to`, and `strides` are
+// those of the output.
 struct CopyView {
   View x;
   i64 n;
@@ -75,8 +76,8 @@ KERNEL dynamic_update_slice(PARAMETERS(UpdateSlice) p) {
 #pragma unroll 1
     for (int axis = (int)p.y.rank - 1; axis >= 0; --axis) {
       const i64 size = p.update.sizes[axis], q = rest / p.y.sizes[axis];
-      const i64 at = rest - q * p.y.sizes[axis] -
-                     start_along(p.starts, axis, p.y.sizes[axis], size);
+      const i64 at =
+          rest - q * p.y.sizes[axis] - start_along(p.starts, axis, p.y.sizes[axis], size);
       is_inside = is_inside && at >= 0 && at < size;
       of_update += at * p.update.strides[axis];
       rest = q;

@@ -16,9 +16,9 @@
 struct Product {
   i64 n_matrices, m, n, k;
   i64 n_splits, k_of_split, run;
-  // For each factor, whether its contiguous elements are neighbours along k.
+  // For each factor, whether it is contiguous along k, and not along its rows or columns.
   i64 left_along_k, right_along_k;
-  char* partial;                    // Partial sums, one matrix per split of k.
+  char* partial;  // Partial sums, one matrix per split of k.
   Epilogue epilogue;
   Factors factors;
 };
@@ -77,7 +77,8 @@ DEVICE void multiply_tile(const Product& p, i64 tile, Tiles& shared) {
 #pragma unroll 1
   for (i64 k0 = begin; k0 < end; k0 += kDepth, at ^= 1) {
     for (int i = 0; i < kEach; ++i) {
-      const Spot l = position_in_panel(left_along_k, self + i * kBlock), r = position_in_panel(right_along_k, self + i * kBlock);
+      const Spot l = position_in_panel(left_along_k, self + i * kBlock),
+                 r = position_in_panel(right_along_k, self + i * kBlock);
       const bool is_left = row0 + l.i < p.m && k0 + l.depth < end;
       const bool is_right = column0 + r.i < p.n && k0 + r.depth < end;
       shared.left.put(l.depth, l.i,
@@ -153,7 +154,9 @@ KERNEL join_splits(PARAMETERS(Product) p) {
   }
 }
 
-// ---- kernels before and after a library product; p.partial holds its elements, rounded to T
+// ---- kernels that run before and after a cuBLASLt product
+//
+// p.partial holds the elements of the product, rounded to T.
 
 KERNEL finish_product(PARAMETERS(Product) p) {
   const T* const products = (const T*)p.partial;
@@ -171,5 +174,5 @@ struct Pack {
 // Copies the elements of a factor into contiguous memory.
 KERNEL pack_factor(PARAMETERS(Pack) p) {
   const T* const from = data<const T>(p.from);
-  FOR_EACH(i, p.n) ((T*)p.to)[i] = from[offset_of(p.from, i)];
+  FOR_EACH(i, p.n)((T*)p.to)[i] = from[offset_of(p.from, i)];
 }

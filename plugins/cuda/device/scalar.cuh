@@ -25,14 +25,14 @@ DEVICE u64 as_u64(T x) {
   }
 }
 
-#define BINARY_ARITHMETIC(name, symbol)                      \
-  template <class T>                                         \
-  DEVICE T op_##name(T a, T b) {                             \
-    if constexpr (Traits<T>::is_float) {                     \
-      return narrow<T>(widen(a) symbol widen(b));            \
-    } else {                                                 \
-      return narrow<T>((T)(as_u64(a) symbol as_u64(b)));     \
-    }                                                        \
+#define BINARY_ARITHMETIC(name, symbol)                  \
+  template <class T>                                     \
+  DEVICE T op_##name(T a, T b) {                         \
+    if constexpr (Traits<T>::is_float) {                 \
+      return narrow<T>(widen(a) symbol widen(b));        \
+    } else {                                             \
+      return narrow<T>((T)(as_u64(a) symbol as_u64(b))); \
+    }                                                    \
   }
 BINARY_ARITHMETIC(add, +)
 BINARY_ARITHMETIC(sub, -)
@@ -71,8 +71,8 @@ DEVICE T op_div(T a, T b) {
   }
 }
 
-// Floats use these functions in double, because rounding a quotient of floats to double never
-// crosses an integer.
+// Computes the floor of the exact quotient. float32 elements are divided in double, too: rounding
+// their quotient to double may reach an integer, but never crosses one.
 DEVICE double floor_divide(double a, double b) {
   const double quotient = a / b;
   if (b != 0 && isinf(a)) return double_of(0x7ff8000000000000ull);
@@ -149,10 +149,10 @@ DEVICE T op_clip(T x, T low, T high) {
   if (is_nan(low) || widen(x) < widen(low)) x = low;
   return is_nan(high) || widen(high) < widen(x) ? high : x;
 }
-#define COMPARISON(name, symbol)                               \
-  template <class T>                                           \
-  DEVICE Bool op_##name(T a, T b) {                            \
-    return Bool{(u8)(widen(a) symbol widen(b) ? 1 : 0)};       \
+#define COMPARISON(name, symbol)                         \
+  template <class T>                                     \
+  DEVICE Bool op_##name(T a, T b) {                      \
+    return Bool{(u8)(widen(a) symbol widen(b) ? 1 : 0)}; \
   }
 COMPARISON(equal, ==)
 COMPARISON(not_equal, !=)
@@ -169,11 +169,11 @@ DEVICE T op_where(Bool condition, T a, T b) {
 // ---- logic and bits
 
 DEVICE Bool op_logical_not(Bool x) { return Bool{(u8)(widen(x) ^ 1)}; }
-#define BITWISE(name, symbol)                                      \
-  template <class T>                                               \
-  DEVICE T op_bitwise_##name(T a, T b) {                           \
-    return narrow<T>((Compute<T>)(widen(a) symbol widen(b)));      \
-  }                                                                \
+#define BITWISE(name, symbol)                                 \
+  template <class T>                                          \
+  DEVICE T op_bitwise_##name(T a, T b) {                      \
+    return narrow<T>((Compute<T>)(widen(a) symbol widen(b))); \
+  }                                                           \
   DEVICE Bool op_logical_##name(Bool a, Bool b) { return op_bitwise_##name(a, b); }
 BITWISE(and, &)
 BITWISE(or, |)
@@ -202,7 +202,7 @@ DEVICE T op_shift_right(T a, T b) {
   }
 }
 
-// ---- one element
+// ---- functions of one element
 
 template <class T>
 DEVICE T op_neg(T x) {
@@ -238,10 +238,10 @@ template <class T>
 DEVICE T op_reciprocal(T x) {
   return narrow<T>((Compute<T>)1 / widen(x));
 }
-#define ROUNDED(name, function)              \
-  template <class T>                         \
-  DEVICE T op_##name(T x) {                  \
-    return narrow<T>(function(widen(x)));    \
+#define ROUNDED(name, function)           \
+  template <class T>                      \
+  DEVICE T op_##name(T x) {               \
+    return narrow<T>(function(widen(x))); \
   }
 DEVICE float sqrt_of(float x) { return sqrtf(x); }
 DEVICE double sqrt_of(double x) { return sqrt(x); }
@@ -259,7 +259,7 @@ ROUNDED(ceil, ceil_of)
 ROUNDED(round, rint_of)
 ROUNDED(trunc, trunc_of)
 
-// ---- several elements of floats
+// ---- functions of several floats
 
 template <class T>
 DEVICE T op_copysign(T a, T b) {
@@ -339,10 +339,12 @@ DEVICE To op_cast(From x) {
     if (is_nan(x)) return 0;
     const double value = trunc((double)widen(x));
     constexpr int digits = 8 * sizeof(To) - (Traits<To>::is_signed ? 1 : 0);
-    constexpr double limit = digits == 64 ? 18446744073709551616.0 : (double)((u64)1 << digits % 64);
+    constexpr double limit =
+        digits == 64 ? 18446744073709551616.0 : (double)((u64)1 << digits % 64);
     constexpr u64 greatest = digits == 64 ? ~(u64)0 : ((u64)1 << digits % 64) - 1;
     if (value >= limit) return (To)greatest;
-    if (value < (Traits<To>::is_signed ? -limit : 0.0)) return (To)(Traits<To>::is_signed ? ~greatest : 0);
+    if (value < (Traits<To>::is_signed ? -limit : 0.0))
+      return (To)(Traits<To>::is_signed ? ~greatest : 0);
     return (To)value;
   } else if constexpr (Traits<From>::is_float || Traits<To>::is_float) {
     return narrow<To>(widen(x));
@@ -358,9 +360,7 @@ DEVICE To op_cast(From x) {
 DEVICE float float_bits(u32 bits) { return float_of(bits); }
 DEVICE double float_bits(u64 bits) { return double_of(bits); }
 // Converts exactly if `x` is an integer in range; otherwise the result is unspecified.
-DEVICE u32 to_bits(float x) {
-  return x >= -2147483648.0f && x < 2147483648.0f ? (u32)(i32)x : 0u;
-}
+DEVICE u32 to_bits(float x) { return x >= -2147483648.0f && x < 2147483648.0f ? (u32)(i32)x : 0u; }
 DEVICE u64 to_bits(double x) {
   return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (u64)(i64)x : (u64)0;
 }

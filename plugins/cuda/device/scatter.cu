@@ -62,18 +62,18 @@ struct CopyFirst {
   char* y;
 };
 KERNEL copy_first(PARAMETERS(CopyFirst) p) {
-  FOR_EACH(i, p.n) ((T*)p.y)[i] = data<const T>(p.x)[offset_of(p.x, i)];
+  FOR_EACH(i, p.n)((T*)p.y)[i] = data<const T>(p.x)[offset_of(p.x, i)];
 }
 #if REDUCTION == 1
 KERNEL begin_chains(PARAMETERS(CopyFirst) p) {
-  FOR_EACH(i, p.n) ((Chain*)p.y)[i].begin(data<const T>(p.x)[offset_of(p.x, i)]);
+  FOR_EACH(i, p.n)((Chain*)p.y)[i].begin(data<const T>(p.x)[offset_of(p.x, i)]);
 }
 struct EndChains {
   i64 n;
   char *chains, *y;
 };
 KERNEL end_chains(PARAMETERS(EndChains) p) {
-  FOR_EACH(i, p.n) ((T*)p.y)[i] = ((const Chain*)p.chains)[i].sum();
+  FOR_EACH(i, p.n)((T*)p.y)[i] = ((const Chain*)p.chains)[i].sum();
 }
 #endif
 
@@ -111,7 +111,8 @@ KERNEL scatter_elements(PARAMETERS(ScatterElementsAt) p) { scatter_lines<T>(p); 
 KERNEL scatter_elements_in_chains(PARAMETERS(ScatterElementsAt) p) { scatter_lines<Chain>(p); }
 #endif
 
-// A thread processes one element of the axes that the tuples do not index, for all tuples.
+// A tuple of indices selects a slice of y. A thread processes one element of the slice, for all
+// tuples.
 struct ScatterNd {
   View indices, updates, y;
   i64 tuple_size, n_tuples, n_inner;
@@ -122,8 +123,7 @@ DEVICE void scatter_tuples(const ScatterNd& p) {
   const int rank = (int)p.indices.rank - 1, whole = (int)p.tuple_size;
   FOR_EACH(inner, p.n_inner) {
     const int n_whole = (int)p.y.rank - whole;
-    const i64 in_update =
-        offset_of(inner, n_whole, p.y.sizes + whole, p.updates.strides + rank);
+    const i64 in_update = offset_of(inner, n_whole, p.y.sizes + whole, p.updates.strides + rank);
     Entry* y = data<Entry>(p.y) + offset_of(inner, n_whole, p.y.sizes + whole, p.y.strides + whole);
 #pragma unroll 1
     for (i64 tuple = 0; tuple < p.n_tuples; ++tuple) {

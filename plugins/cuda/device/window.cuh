@@ -34,8 +34,8 @@ DEVICE Spatial place(i64 number, const i64* sizes) {
   return {{plane, line - plane * sizes[1], number - line * sizes[2]}};
 }
 // Adds the offset of the element of `x` that is under a tap of the window at `start`. The tap is
-// already multiplied by the dilation. Returns false if x has no element there, in the padding or
-// between the elements of a dilated input.
+// already multiplied by the dilation. Returns false if the tap is over padding, or between elements
+// of a dilated input.
 DEVICE bool add_place(const Window& w, const Spatial& start, const Spatial& tap, const Planes& x,
                       i64& offset) {
   for (int i = 0; i < 3; ++i) {
@@ -47,8 +47,8 @@ DEVICE bool add_place(const Window& w, const Spatial& start, const Spatial& tap,
   }
   return true;
 }
-// Computes the position in x under tap `k` of the window at output position `p`. Returns false if x
-// has no element there, in the padding or between the elements of a dilated input.
+// Computes the position in x under tap `k` of the window at output position `p`. Returns false
+// if the tap is over padding, or between elements of a dilated input.
 DEVICE bool find(const Window& w, const Spatial& p, const Spatial& k, const i64* sizes,
                  Spatial& found) {
   for (int i = 0; i < 3; ++i) {
@@ -68,7 +68,7 @@ DEVICE Output output(const Planes& y, i64 number) {
   return {plane / y.channels, plane % y.channels, place(number - plane * n_places, y.sizes)};
 }
 
-// A sum that adds its terms in runs of kRun.
+// Adds terms in runs of kRun, and then adds the sums of the runs.
 constexpr int kRun = 256;
 struct Sum {
   Accumulator<T> whole = 0, run = 0;

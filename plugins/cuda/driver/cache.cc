@@ -36,14 +36,14 @@ void append_hex(std::string& text, uint64_t value) {
 }  // namespace
 
 std::string Cache::default_folder() {
-  const char* const cache = trusted_variable("XDG_CACHE_HOME");
+  const char* const cache = trusted_environment_variable("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/tenon/cuda";
-  const char* const home = trusted_variable("HOME");
+  const char* const home = trusted_environment_variable("HOME");
   if (home != nullptr && home[0] == '/') return std::string(home) + "/.cache/tenon/cuda";
   return {};
 }
 
-std::string Cache::path_of(std::string_view key) const {
+std::string Cache::file_path(std::string_view key) const {
   std::string path = folder_ + "/";
   append_hex(path, hash(key, 0));
   append_hex(path, hash(key, key.size() + 1));
@@ -52,7 +52,7 @@ std::string Cache::path_of(std::string_view key) const {
 
 std::string Cache::read(std::string_view key) const {
   if (folder_.empty()) return {};
-  std::ifstream file(path_of(key), std::ios::binary);
+  std::ifstream file(file_path(key), std::ios::binary);
   Header header = {};
   if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return {};
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key_size != key.size() ||
@@ -73,7 +73,7 @@ void Cache::write(std::string_view key, std::string_view code) const {
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   std::error_code failure;
   std::filesystem::create_directories(folder_, failure);
-  tenon_files::AtomicFile file(path_of(key));
+  tenon_files::AtomicFile file(file_path(key));
   file.write(&header, sizeof header);
   file.write(key.data(), key.size());
   file.write(code.data(), code.size());

@@ -25,7 +25,8 @@ class Cache {
   void write(std::string_view key, std::string_view code) const;
 
  private:
-  std::string path_of(std::string_view key) const;
+  // Returns the path of the file for a key.
+  std::string file_path(std::string_view key) const;
 
   const std::string folder_;
 };

@@ -15,7 +15,7 @@ Module::~Module() {
   driver_.cu.ModuleUnload(module_);
 }
 
-tenon_error* Module::find(const std::string& name, CUfunction& function) const {
+tenon_error* Module::find_function(const std::string& name, CUfunction& function) const {
   const Entered entered(driver_, context_);
   if (tenon_error* error = entered.error()) return error;
   return driver_.check(driver_.cu.ModuleGetFunction(&function, module_, name.c_str()),
@@ -31,7 +31,7 @@ tenon_error* Compiler::nvrtc_error(nvrtcResult result, std::string_view what) co
 
 // Chooses the newest architecture that NVRTC supports and the device runs: the same major version,
 // and the same or an older minor version.
-tenon_error* Compiler::open() {
+tenon_error* Compiler::choose_architecture() {
   int major = 0, minor = 0, n = 0;
   if (tenon_error* error = nvrtc_error(nvrtc_.Version(&major, &minor), "nvrtcVersion")) {
     return error;
@@ -59,8 +59,8 @@ tenon_error* Compiler::open() {
   return nullptr;
 }
 
-tenon_error* Compiler::get(const std::string& name, const std::string& source,
-                           const Module** module) {
+tenon_error* Compiler::get_module(const std::string& name, const std::string& source,
+                                  const Module** module) {
   *module = nullptr;
   std::lock_guard guard(mutex_);
   if (const auto found = modules_.find(source); found != modules_.end()) {

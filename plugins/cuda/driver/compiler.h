@@ -26,7 +26,8 @@ class Module {
   // Loads compiled code; called once. The device's context must be current. `name`: name of the
   // code in error messages.
   tenon_error* load(const std::string& name, const std::string& code);
-  tenon_error* find(const std::string& name, CUfunction& function) const;
+  // Looks up a function of the module by its name in the source.
+  tenon_error* find_function(const std::string& name, CUfunction& function) const;
 
  private:
   const Driver& driver_;
@@ -46,15 +47,18 @@ class Compiler {
 
   // Chooses the architecture to compile for. Returns an error if NVRTC supports none that the
   // device runs.
-  tenon_error* open();
+  tenon_error* choose_architecture();
 
   // Returns the module of a source, compiled or from a cache. `name`: name of the source in error
   // messages.
-  tenon_error* get(const std::string& name, const std::string& source, const Module** module);
+  tenon_error* get_module(const std::string& name, const std::string& source,
+                          const Module** module);
 
  private:
+  // Compiles a source and returns its machine code in `code`.
   tenon_error* compile(const std::string& name, const std::string& source,
                        const std::vector<std::string>& options, std::string& code) const;
+  // Converts a failed result of NVRTC to an error; returns NULL for success.
   tenon_error* nvrtc_error(nvrtcResult result, std::string_view what) const;
 
   const Driver& driver_;

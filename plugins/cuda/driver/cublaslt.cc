@@ -7,6 +7,7 @@ namespace {
 
 constexpr uint64_t kMaxWorkspaceBytes = 32 << 20;
 
+// Returns the cudaDataType_t of a floating-point dtype.
 int library_type(tenon_dtype dtype) {
   switch (dtype) {
     case TENON_FLOAT16:
@@ -20,12 +21,15 @@ int library_type(tenon_dtype dtype) {
   }
 }
 
+// Returns the cublasComputeType_t of a product.
 int compute_type(const LibraryShape& shape) {
   if (shape.dtype == TENON_FLOAT64) return kCompute64;
   if (shape.dtype != TENON_FLOAT32) return kCompute32;
   return shape.is_strict ? kCompute32Pedantic : kComputeTf32;
 }
 
+// Converts a failed status to an error; returns NULL for success. `what`: the operation that the
+// error names.
 tenon_error* check(const Driver& driver, cublasStatus status, const char* what) {
   if (status == 0) return nullptr;
   return driver.error(TENON_INTERNAL, std::string("cuda: ") + what + " failed with status " +
@@ -84,10 +88,10 @@ tenon_error* LibraryProduct::open(const LibraryShape& shape) {
         lt_.DescriptionSet(description_, kDescriptionTransposeB, &transposes, sizeof transposes);
   }
   if (tenon_error* error = check(driver_, status, "describing a product")) return error;
-  return choose();
+  return choose_algorithm();
 }
 
-tenon_error* LibraryProduct::choose() {
+tenon_error* LibraryProduct::choose_algorithm() {
   struct Owner {
     const CublasLtFunctions& lt;
     cublasLtPreference made = nullptr;
@@ -137,7 +141,7 @@ LibraryProducts::~LibraryProducts() {
   if (handle_ != nullptr) lt_.Destroy(handle_);
 }
 
-tenon_error* LibraryProducts::open() {
+tenon_error* LibraryProducts::open_library() {
   std::string why;
   const Opened opened = open_cublaslt(lt_, why);
   if (opened == Opened::kFailed) return driver_.error(TENON_UNAVAILABLE, "cuda: " + why);
@@ -154,7 +158,7 @@ tenon_error* LibraryProducts::find(const LibraryShape& shape, const LibraryProdu
   const Entered entered(driver_, context_);
   if (tenon_error* error = entered.error()) return error;
   if (!was_searched_) {
-    if (tenon_error* error = open()) return error;
+    if (tenon_error* error = open_library()) return error;
   }
   if (handle_ == nullptr) return nullptr;
   auto found = products_.find(shape);

@@ -23,6 +23,7 @@ class LibraryProduct {
   LibraryProduct& operator=(const LibraryProduct&) = delete;
   ~LibraryProduct();
 
+  // Creates the descriptions of operands and product, and chooses an algorithm.
   tenon_error* open(const LibraryShape& shape);
   // Whether the library has an algorithm for the shape.
   bool has_algorithm() const { return is_served_; }
@@ -32,7 +33,7 @@ class LibraryProduct {
  private:
   tenon_error* make_layout(cublasLtLayout& layout, int64_t rows, int64_t columns,
                            int64_t batch_stride);
-  tenon_error* choose();
+  tenon_error* choose_algorithm();
 
   const Driver& driver_;
   const CublasLtFunctions& lt_;
@@ -59,7 +60,8 @@ class LibraryProducts {
   tenon_error* find(const LibraryShape& shape, const LibraryProduct** product);
 
  private:
-  tenon_error* open();
+  // Loads the library if it is installed.
+  tenon_error* open_library();
 
   const Driver& driver_;
   const CUcontext context_;

@@ -61,7 +61,7 @@ tenon_error* Device::enter_primary_context(Instance& instance) {
   const Options& options = instance.options();
   compiler_ = std::make_unique<Compiler>(driver_, instance.nvrtc(), context_, 10 * major + minor,
                                          options.cache ? *options.cache : Cache::default_folder());
-  return compiler_->open();
+  return compiler_->choose_architecture();
 }
 
 Device::~Device() {
@@ -138,10 +138,10 @@ tenon_error* Device::read_clock(CUevent event, uint64_t& ns) {
   }
   if (tenon_error* error = driver_.check(result, "reading the clock")) return error;
   ns = static_cast<uint64_t>((clock_ms_ + static_cast<double>(ms)) * 1e6);
-  return ms > kClockPeriodMs ? move_clock() : nullptr;
+  return ms > kClockPeriodMs ? replace_base_event() : nullptr;
 }
 
-tenon_error* Device::move_clock() {
+tenon_error* Device::replace_base_event() {
   CUevent now = nullptr;
   if (tenon_error* error = driver_.check(driver_.cu.EventCreate(&now, 0), "creating an event")) {
     return error;
@@ -168,14 +168,16 @@ void release_error(tenon_device_p* device, tenon_error* error) {
   from_c(device).host().release(error);
 }
 
+// Compiles or finds a module and looks up the functions with these names.
 tenon_error* make_functions(tenon_device_p* device, const std::string& name,
                             const std::string& source, std::span<const char* const> names,
                             Function* functions) {
   const Module* module = nullptr;
   if (tenon_error* error = from_c(device).driver().check_lost()) return error;
-  if (tenon_error* error = from_c(device).compiler().get(name, source, &module)) return error;
+  if (tenon_error* error = from_c(device).compiler().get_module(name, source, &module))
+    return error;
   for (size_t i = 0; i < names.size(); ++i) {
-    if (tenon_error* error = module->find(names[i], functions[i])) return error;
+    if (tenon_error* error = module->find_function(names[i], functions[i])) return error;
   }
   return nullptr;
 }
@@ -186,7 +188,7 @@ uint64_t address_of(const tenon_view& view) {
   return view.buffer != nullptr ? from_c(view.buffer).data + view.byte_offset : 0;
 }
 
-uint64_t record_of(const tenon_launch& launch) {
+uint64_t error_record_address(const tenon_launch& launch) {
   return launch.record_buffer != nullptr ? from_c(launch.record_buffer).data + launch.record_offset
                                          : 0;
 }

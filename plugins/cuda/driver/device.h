@@ -46,8 +46,10 @@ class Device {
   Device(Instance& instance, CUdevice number)
       : number_(number), driver_(instance.driver(), instance.host()) {}
   tenon_error* enter_primary_context(Instance& instance);
+  // Records the first base event and waits for it.
   tenon_error* start_clock();
-  tenon_error* move_clock();
+  // Replaces the base event of the clock by one that is recorded now.
+  tenon_error* replace_base_event();
 
   const CUdevice number_;
   const Driver driver_;

@@ -21,6 +21,7 @@ class Driver {
 
   const DriverFunctions& cu;
   const tenon_sdk::Host& host() const { return host_; }
+  // Creates an error.
   tenon_error* error(tenon_code code, std::string_view message) const {
     return host_.error(code, message);
   }
@@ -28,7 +29,7 @@ class Driver {
   // Converts a result to an error, or NULL for success. After an error that makes the context
   // unusable, such as an illegal address, the device is lost: all later calls return an error.
   tenon_error* check(CUresult result, std::string_view what) const;
-  // Returns NULL if the device is not lost.
+  // Returns an error if the device is lost, otherwise NULL.
   tenon_error* check_lost() const;
   // Returns the result's name and description: "CUDA_ERROR_INVALID_VALUE (invalid argument)".
   std::string describe(CUresult result) const;
@@ -50,6 +51,7 @@ class Entered {
   ~Entered() {
     if (result_ == kCudaSuccess) driver_.cu.CtxPopCurrent(&left_);
   }
+  // Returns an error if the context could not be made current, otherwise NULL.
   tenon_error* error() const { return driver_.check(result_, "entering the context"); }
 
  private:

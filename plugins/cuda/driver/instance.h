@@ -26,7 +26,10 @@ class Instance {
 
  private:
   explicit Instance(const tenon_sdk::Host& host) : host_(host) {}
+  // Finds the devices that the options select.
   tenon_error* find_devices();
+  // Converts a failed result to an error; returns NULL for success. `what`: the operation that the
+  // error names.
   tenon_error* check(CUresult result, const char* what) const;
 
   const tenon_sdk::Host host_;

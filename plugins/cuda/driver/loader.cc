@@ -18,20 +18,22 @@ namespace fs = std::filesystem;
 struct Searched {
   std::vector<const char*> names, wheel_folders;
 };
-// NVRTC 13 compiles for compute capability 7.5 and later, NVRTC 12 also for older devices. The
-// wheels are nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12, nvidia-cublas and nvidia-cublas-cu12.
-const Searched& nvrtc() {
+// NVRTC 13 compiles for compute capability 7.5 and later, NVRTC 12 also for older devices. Their
+// wheels are nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12.
+const Searched& nvrtc_locations() {
   static const Searched searched = {{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
                                     {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}};
   return searched;
 }
-const Searched& cublaslt() {
+// The wheels of cuBLASLt are nvidia-cublas and nvidia-cublas-cu12.
+const Searched& cublaslt_locations() {
   static const Searched searched = {{"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
                                     {"nvidia/cu13/lib", "nvidia/cublas/lib"}};
   return searched;
 }
 
-std::string dl_reason(const std::string& name) {
+// Returns the reason why dlopen() failed for this file.
+std::string dlopen_failure(const std::string& name) {
   const char* const reason = dlerror();
   return reason != nullptr ? reason : name + " cannot be opened";
 }
@@ -66,7 +68,7 @@ class Search {
   // package.
   void add_own_site_packages() {
     Dl_info info;
-    if (dladdr(reinterpret_cast<const void*>(&trusted_variable), &info) == 0) return;
+    if (dladdr(reinterpret_cast<const void*>(&trusted_environment_variable), &info) == 0) return;
     std::error_code failure;
     fs::path at = fs::absolute(info.dli_fname, failure);
     while (!failure && at.has_relative_path()) {
@@ -79,14 +81,15 @@ class Search {
   // Returns file names for dlopen, in the order in which they are tried.
   std::vector<std::string> run() {
     for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
-      if (const char* const toolkit = trusted_variable(variable)) {
+      if (const char* const toolkit = trusted_environment_variable(variable)) {
         add_files(fs::path(toolkit) / "lib64");
       }
     }
     add_files("/usr/local/cuda/lib64");
     add_own_site_packages();
     for (const char* const variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-      if (const char* const prefix = trusted_variable(variable)) add_environment(prefix);
+      if (const char* const prefix = trusted_environment_variable(variable))
+        add_environment(prefix);
     }
     std::error_code failure;
     const fs::path program = fs::read_symlink("/proc/self/exe", failure);
@@ -102,17 +105,19 @@ class Search {
   std::vector<std::string> files_;
 };
 
-// Opens the first of these libraries that can be opened. If none can, returns NULL, with the reason
-// for the first one in `why`.
+// Opens the first of these libraries that can be opened, and stores its name in `name`. If none can
+// be opened, returns NULL, with the reason for the first library in `why`.
 void* open_first(const std::vector<std::string>& names, std::string& name, std::string& why) {
   for (const std::string& candidate : names) {
     name = candidate;
     if (void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-    if (why.empty()) why = dl_reason(candidate);
+    if (why.empty()) why = dlopen_failure(candidate);
   }
   return nullptr;
 }
 
+// Finds a symbol of library `name`. If the library lacks it, returns false and describes this in
+// `why` unless that holds an earlier reason.
 bool find_symbol(void* library, const char* symbol, void** function, const std::string& name,
                  std::string& why) {
   *function = dlsym(library, symbol);
@@ -126,7 +131,7 @@ bool find_symbol(void* library, const char* symbol, void** function, const std::
 
 }  // namespace
 
-const char* trusted_variable(const char* name) {
+const char* trusted_environment_variable(const char* name) {
 #if defined(__GLIBC__)
   return secure_getenv(name);
 #else
@@ -135,11 +140,11 @@ const char* trusted_variable(const char* name) {
 }
 
 bool open_driver(DriverFunctions& functions, std::string& why) {
-  const char* const forced = trusted_variable("TENON_CUDA_DRIVER");
+  const char* const forced = trusted_environment_variable("TENON_CUDA_DRIVER");
   const std::string name = forced != nullptr ? forced : "libcuda.so.1";
   void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    why = "cannot load the CUDA driver: " + dl_reason(name);
+    why = "cannot load the CUDA driver: " + dlopen_failure(name);
     return false;
   }
   bool all = true;
@@ -147,10 +152,10 @@ bool open_driver(DriverFunctions& functions, std::string& why) {
   return all;
 }
 
-std::vector<std::string> candidates_for_nvrtc() { return Search(nvrtc()).run(); }
+std::vector<std::string> candidates_for_nvrtc() { return Search(nvrtc_locations()).run(); }
 
 bool open_nvrtc(NvrtcFunctions& functions, std::string& why) {
-  const char* const forced = trusted_variable("TENON_CUDA_NVRTC");
+  const char* const forced = trusted_environment_variable("TENON_CUDA_NVRTC");
   const std::vector<std::string> names =
       forced != nullptr ? std::vector<std::string>{forced} : candidates_for_nvrtc();
   std::string name, first_reason;
@@ -167,10 +172,10 @@ bool open_nvrtc(NvrtcFunctions& functions, std::string& why) {
 }
 
 Opened open_cublaslt(CublasLtFunctions& functions, std::string& why) {
-  const char* const forced = trusted_variable("TENON_CUDA_CUBLASLT");
+  const char* const forced = trusted_environment_variable("TENON_CUDA_CUBLASLT");
   if (forced != nullptr && *forced == '\0') return Opened::kNone;
   const std::vector<std::string> names =
-      forced != nullptr ? std::vector<std::string>{forced} : Search(cublaslt()).run();
+      forced != nullptr ? std::vector<std::string>{forced} : Search(cublaslt_locations()).run();
   std::string name, first_reason;
   void* const library = open_first(names, name, first_reason);
   if (library == nullptr) {

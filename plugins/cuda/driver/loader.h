@@ -32,22 +32,25 @@ struct CublasLtFunctions {
 };
 
 // Returns an environment variable; NULL in a process with elevated privileges (secure_getenv).
-const char* trusted_variable(const char* name);
+const char* trusted_environment_variable(const char* name);
 
-// Opens TENON_CUDA_DRIVER, or the system's libcuda. Returns false, with the reason in `why`, if
-// that fails.
+// Opens the file that the environment variable TENON_CUDA_DRIVER names, or the system's libcuda. If
+// that fails, returns false, with the reason in `why`.
 bool open_driver(DriverFunctions& functions, std::string& why);
 
-// Opens TENON_CUDA_NVRTC, or the first NVRTC that candidates_for_nvrtc() names.
+// Opens the file that the environment variable TENON_CUDA_NVRTC names, or the first file of
+// candidates_for_nvrtc() that can be opened. If that fails, returns false, with the reason in
+// `why`.
 bool open_nvrtc(NvrtcFunctions& functions, std::string& why);
 
 // Returns file names for dlopen() in the order in which they are tried: those of the system, of a
 // toolkit, and of wheels in Python environments. Includes a path only if the file exists.
 std::vector<std::string> candidates_for_nvrtc();
 
-// Opens TENON_CUDA_CUBLASLT, or the first libcublasLt in the locations where NVRTC is searched. If
-// there is none, or the variable is empty, returns kNone, and the plugin uses its own kernels. If
-// the variable names a library that cannot be opened, returns kFailed.
+// Opens the file that the environment variable TENON_CUDA_CUBLASLT names, or the first libcublasLt
+// in the locations where NVRTC is searched. If there is none, or the variable is empty, returns
+// kNone, and the plugin uses its own kernels. If the variable names a library that cannot be
+// opened, returns kFailed.
 enum class Opened { kYes, kNone, kFailed };
 Opened open_cublaslt(CublasLtFunctions& functions, std::string& why);
 

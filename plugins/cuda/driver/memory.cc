@@ -17,8 +17,8 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
     ++counts_[size];
   }
   const CUresult result = driver_.cu.MemAlloc(&made->data, size);
-  if (result != kCudaSuccess) uncount(size);
-  if (result == kCudaOutOfMemory) return out_of_memory(size);
+  if (result != kCudaSuccess) decrement_count(size);
+  if (result == kCudaOutOfMemory) return out_of_memory_error(size);
   if (tenon_error* error = driver_.check(result, "an allocation")) return error;
   std::lock_guard guard(mutex_);
   allocated_ += size;
@@ -30,7 +30,7 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
 
 // The error lists the allocation sizes that occupy most of the memory, which helps users find the
 // owners.
-tenon_error* Memory::out_of_memory(uint64_t size) const {
+tenon_error* Memory::out_of_memory_error(uint64_t size) const {
   size_t free = 0, total = 0;
   std::string message = "cuda: cannot allocate " + std::to_string(size) + " bytes";
   if (driver_.cu.MemGetInfo(&free, &total) == kCudaSuccess) {
@@ -54,12 +54,12 @@ tenon_error* Memory::out_of_memory(uint64_t size) const {
 void Memory::release(std::unique_ptr<Buffer> buffer) noexcept {
   const Entered entered(driver_, context_);
   driver_.cu.MemFree(buffer->data);
-  uncount(buffer->size);
+  decrement_count(buffer->size);
   std::lock_guard guard(mutex_);
   allocated_ -= buffer->size;
 }
 
-void Memory::uncount(uint64_t size) noexcept {
+void Memory::decrement_count(uint64_t size) noexcept {
   std::lock_guard guard(mutex_);
   if (const auto found = counts_.find(size); --found->second == 0) counts_.erase(found);
 }

@@ -30,9 +30,10 @@ class Memory {
   tenon_memory_statistics statistics() const;
 
  private:
-  tenon_error* out_of_memory(uint64_t size) const;
+  // Returns the error of a failed allocation of `size` bytes.
+  tenon_error* out_of_memory_error(uint64_t size) const;
   // Removes one allocation of this size from counts_.
-  void uncount(uint64_t size) noexcept;
+  void decrement_count(uint64_t size) noexcept;
 
   const Driver& driver_;
   const CUcontext context_;

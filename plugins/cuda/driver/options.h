@@ -10,14 +10,14 @@
 namespace tenon_cuda {
 
 struct Options {
-  // An index or a part of a device's name; empty: all devices.
+  // Selects devices by their index or by a part of their name; empty: all devices.
   std::string device;
-  // Folder of the disk cache of compiled kernels; empty: the cache is disabled. Without a value, a
-  // folder in the user's cache directory.
+  // Folder of the disk cache of compiled kernels; empty: the cache is disabled. If the option is
+  // not given, the cache is in the user's cache directory.
   std::optional<std::string> cache;
 };
 
-// Returns an error for an unknown key or an invalid value.
+// Parses the options of a context. Returns an error for an unknown key or an invalid value.
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
                           Options& options);
 

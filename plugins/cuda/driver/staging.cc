@@ -4,7 +4,7 @@ namespace tenon_cuda {
 
 constexpr uint64_t kAlignment = 64;
 
-tenon_error* Staging::open() {
+tenon_error* Staging::allocate() {
   if (data_ != nullptr) return nullptr;
   void* data = nullptr;
   const CUresult result = driver_.cu.MemHostAlloc(&data, kBytes, 0);

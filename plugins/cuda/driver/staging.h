@@ -19,15 +19,15 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
   ~Staging();
 
-  // Returns space for a copy of at most kLargestCopy bytes; NULL if earlier copies must be released
-  // first.
+  // Returns space for a copy of at most kLargestCopy bytes; NULL if the space of earlier copies
+  // must be released first.
   std::byte* take(uint64_t size);
-  // Returns the position of the end of the space that was taken so far.
+  // Returns the end of the space that was taken so far, in bytes since the beginning.
   uint64_t position() const { return taken_; }
-  // Releases the space up to a position.
+  // Releases all space before a value that position() returned.
   void release(uint64_t position) { released_ = position; }
   // Allocates the memory before the first use.
-  tenon_error* open();
+  tenon_error* allocate();
 
  private:
   const Driver& driver_;

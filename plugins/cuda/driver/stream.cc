@@ -16,8 +16,8 @@ tenon_error* Stream::open() {
   if (tenon_error* error = entered.error()) return error;
   const CUresult result = driver_.cu.StreamCreate(&stream_, kStreamNonBlocking);
   if (tenon_error* error = driver_.check(result, "creating a stream")) return error;
-  if (tenon_error* error = staging_.open()) return error;
-  thread_ = std::thread([this] { run(); });
+  if (tenon_error* error = staging_.allocate()) return error;
+  thread_ = std::thread([this] { run_thread(); });
   return nullptr;
 }
 
@@ -49,8 +49,8 @@ tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   n_dispatched_ = 0;
   tenon_error* const error = kernel.enqueue(*this, launch);
   if (error == nullptr || n_dispatched_ == 0 || launch.work == nullptr) return error;
-  // A part of the launch is already enqueued. Therefore the failure is reported to the host and not
-  // returned.
+  // Some dispatches of the launch are already enqueued. Therefore the failure is reported to the
+  // host and not returned.
   device_.host().launch_failed(launch.work, launch.ticket, error);
   return nullptr;
 }
@@ -100,7 +100,7 @@ tenon_error* Stream::wait_event(const EventRef& event) {
                        "making a stream wait for an event");
 }
 
-tenon_error* Stream::mark(std::optional<tenon_done_callback> done, uint64_t& number) {
+tenon_error* Stream::add_mark(std::optional<tenon_done_callback> done, uint64_t& number) {
   EventRef event;
   tenon_error* const error = record_event(event);
   std::lock_guard guard(mutex_);
@@ -118,18 +118,18 @@ tenon_error* Stream::mark(std::optional<tenon_done_callback> done, uint64_t& num
 // Never returns an error, because callbacks run even if the device is lost; they receive the error.
 tenon_error* Stream::notify(const tenon_done_callback& done) {
   uint64_t number;
-  if (tenon_error* error = mark(done, number)) add_failure(error);
+  if (tenon_error* error = add_mark(done, number)) add_failure(error);
   return nullptr;
 }
 
 tenon_error* Stream::wait() {
   uint64_t number;
-  if (tenon_error* error = mark({}, number)) add_failure(error);
-  if (tenon_error* error = wait_for(number)) add_failure(error);
+  if (tenon_error* error = add_mark({}, number)) add_failure(error);
+  if (tenon_error* error = wait_for_mark(number)) add_failure(error);
   return take_failure();
 }
 
-tenon_error* Stream::wait_for(uint64_t number) {
+tenon_error* Stream::wait_for_mark(uint64_t number) {
   EventRef event;
   {
     std::lock_guard guard(mutex_);
@@ -142,11 +142,11 @@ tenon_error* Stream::wait_for(uint64_t number) {
     const Entered entered(driver_, device_.context());
     error = driver_.check(driver_.cu.EventSynchronize(event.get()), "waiting for a stream");
   }
-  pass(number);
+  process_marks_up_to(number);
   return error;
 }
 
-void Stream::pass(uint64_t number) {
+void Stream::process_marks_up_to(uint64_t number) {
   std::lock_guard passing(passing_);
   while (true) {
     Mark mark;
@@ -156,11 +156,11 @@ void Stream::pass(uint64_t number) {
       mark = std::move(marks_.front());
       marks_.pop_front();
     }
-    finish(mark);
+    process_mark(mark);
   }
 }
 
-void Stream::finish(Mark& mark) {
+void Stream::process_mark(Mark& mark) {
   for (const HostCopy& copy : mark.copies) std::memmove(copy.to, copy.from, copy.size);
   {
     std::lock_guard guard(mutex_);
@@ -174,7 +174,7 @@ void Stream::finish(Mark& mark) {
   if (failure != nullptr) device_.host().release(failure);
 }
 
-void Stream::run() {
+void Stream::run_thread() {
   std::unique_lock lock(mutex_);
   while (true) {
     const auto has_callback = [&] {
@@ -187,7 +187,7 @@ void Stream::run() {
     if (!has_callback()) return;
     const uint64_t number = marks_.front().number;
     lock.unlock();
-    if (tenon_error* error = wait_for(number)) add_failure(error);
+    if (tenon_error* error = wait_for_mark(number)) add_failure(error);
     lock.lock();
   }
 }

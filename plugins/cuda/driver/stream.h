@@ -25,6 +25,7 @@ class Stream final : public Encoder {
   explicit Stream(Device& device);
   ~Stream() override;
 
+  // Creates the stream and starts its thread. Called once, before any other function.
   tenon_error* open();
   Device& device() const { return device_; }
 
@@ -45,8 +46,8 @@ class Stream final : public Encoder {
   tenon_error* multiply(const LibraryProduct& product, const LibraryCall& call) override;
 
  private:
-  // A copy by the host after earlier work of the stream has completed, from pinned or other host
-  // memory.
+  // A copy from host memory to host memory. The host performs it once the device has completed
+  // all earlier work of the stream.
   struct HostCopy {
     const std::byte* from;
     std::byte* to;
@@ -54,7 +55,7 @@ class Stream final : public Encoder {
   };
   struct Mark {
     uint64_t number = 0;
-    EventRef event;  // NULL if recording the event failed. The mark is then passed without waiting.
+    EventRef event;  // NULL if recording the event failed: the mark is then reached at once.
     std::vector<HostCopy> copies;
     uint64_t staging_end = 0;
     std::optional<tenon_done_callback> done;
@@ -62,21 +63,28 @@ class Stream final : public Encoder {
 
   tenon_error* upload(const std::byte* from, CUdeviceptr to, uint64_t size);
   tenon_error* download(CUdeviceptr from, std::byte* to, uint64_t size);
+  // Copies between two ranges of host memory, after earlier work of the stream.
   tenon_error* copy_on_host(const std::byte* from, std::byte* to, uint64_t size);
   // Returns space in pinned memory; waits for earlier copies if necessary.
-  tenon_error* stage(uint64_t size, std::byte*& staged);
+  tenon_error* reserve_staging(uint64_t size, std::byte*& staged);
   // Waits for copies in flight to this host memory. Called before the memory is read or written.
-  tenon_error* settle(const std::byte* begin, uint64_t size);
+  tenon_error* wait_for_host_copies(const std::byte* begin, uint64_t size);
+  // Fills a region that begins at `data` with the pattern of `region`.
   tenon_error* fill_pattern(CUdeviceptr data, const tenon_fill_region& region);
 
   // Adds a mark at the current end of the stream; `done` is called when the stream reaches it.
-  tenon_error* mark(std::optional<tenon_done_callback> done, uint64_t& number);
-  tenon_error* wait_for(uint64_t number);
+  tenon_error* add_mark(std::optional<tenon_done_callback> done, uint64_t& number);
+  // Waits until the device has reached the mark with this number, and performs the work of all
+  // marks up to it.
+  tenon_error* wait_for_mark(uint64_t number);
   // Performs the host's work of all marks up to this number, which the device must have reached.
-  void pass(uint64_t number);
-  void finish(Mark& mark);
-  void run();
+  void process_marks_up_to(uint64_t number);
+  // Performs the host's work of one mark: copies, then the callback.
+  void process_mark(Mark& mark);
+  // Runs on the thread of the stream: waits for each mark that has a callback.
+  void run_thread();
   void add_failure(tenon_error* error);
+  // Returns the first failure that is not yet reported, and marks it as reported.
   tenon_error* take_failure();
 
   Device& device_;

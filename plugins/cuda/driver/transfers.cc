@@ -8,10 +8,12 @@
 namespace tenon_cuda {
 namespace {
 
-std::byte* host_of(const tenon_place& place) {
+std::byte* host_address(const tenon_place& place) {
   return static_cast<std::byte*>(place.host) + place.offset;
 }
-CUdeviceptr device_of(const tenon_place& place) { return from_c(place.buffer).data + place.offset; }
+CUdeviceptr device_address(const tenon_place& place) {
+  return from_c(place.buffer).data + place.offset;
+}
 
 }  // namespace
 
@@ -23,7 +25,7 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
   const bool is_from_device = region.from.buffer != nullptr;
   const bool is_to_device = region.to.buffer != nullptr;
   if (is_from_device && is_to_device) {
-    const CUdeviceptr from = device_of(region.from), to = device_of(region.to);
+    const CUdeviceptr from = device_address(region.from), to = device_address(region.to);
     if (from == to) return nullptr;
     if (from < to + region.size && to < from + region.size) {
       return driver_.error(
@@ -32,17 +34,19 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
     }
     return driver_.check(driver_.cu.MemcpyDtoDAsync(to, from, region.size, stream_), "a copy");
   }
-  if (is_to_device) return upload(host_of(region.from), device_of(region.to), region.size);
-  if (is_from_device) return download(device_of(region.from), host_of(region.to), region.size);
-  return copy_on_host(host_of(region.from), host_of(region.to), region.size);
+  if (is_to_device)
+    return upload(host_address(region.from), device_address(region.to), region.size);
+  if (is_from_device)
+    return download(device_address(region.from), host_address(region.to), region.size);
+  return copy_on_host(host_address(region.from), host_address(region.to), region.size);
 }
 
 tenon_error* Stream::upload(const std::byte* from, CUdeviceptr to, uint64_t size) {
-  if (tenon_error* error = settle(from, size)) return error;
+  if (tenon_error* error = wait_for_host_copies(from, size)) return error;
   const void* source = from;
   if (size <= Staging::kLargestCopy) {
     std::byte* staged = nullptr;
-    if (tenon_error* error = stage(size, staged)) return error;
+    if (tenon_error* error = reserve_staging(size, staged)) return error;
     std::memcpy(staged, from, size);
     source = staged;
   }
@@ -52,12 +56,12 @@ tenon_error* Stream::upload(const std::byte* from, CUdeviceptr to, uint64_t size
 
 tenon_error* Stream::download(CUdeviceptr from, std::byte* to, uint64_t size) {
   if (size > Staging::kLargestCopy) {
-    if (tenon_error* error = settle(to, size)) return error;
+    if (tenon_error* error = wait_for_host_copies(to, size)) return error;
     return driver_.check(driver_.cu.MemcpyDtoHAsync(to, from, size, stream_),
                          "a copy from the device");
   }
   std::byte* staged = nullptr;
-  if (tenon_error* error = stage(size, staged)) return error;
+  if (tenon_error* error = reserve_staging(size, staged)) return error;
   const CUresult result = driver_.cu.MemcpyDtoHAsync(staged, from, size, stream_);
   if (tenon_error* error = driver_.check(result, "a copy from the device")) return error;
   std::lock_guard guard(mutex_);
@@ -71,15 +75,15 @@ tenon_error* Stream::copy_on_host(const std::byte* from, std::byte* to, uint64_t
   return nullptr;
 }
 
-tenon_error* Stream::stage(uint64_t size, std::byte*& staged) {
+tenon_error* Stream::reserve_staging(uint64_t size, std::byte*& staged) {
   {
     std::lock_guard guard(mutex_);
     staged = staging_.take(size);
   }
   if (staged != nullptr) return nullptr;
   uint64_t number;
-  if (tenon_error* error = mark({}, number)) return error;
-  if (tenon_error* error = wait_for(number)) return error;
+  if (tenon_error* error = add_mark({}, number)) return error;
+  if (tenon_error* error = wait_for_mark(number)) return error;
   std::lock_guard guard(mutex_);
   staged = staging_.take(size);
   if (staged != nullptr) return nullptr;
@@ -87,7 +91,7 @@ tenon_error* Stream::stage(uint64_t size, std::byte*& staged) {
                        "cuda: no pinned memory is free although all earlier copies have completed");
 }
 
-tenon_error* Stream::settle(const std::byte* begin, uint64_t size) {
+tenon_error* Stream::wait_for_host_copies(const std::byte* begin, uint64_t size) {
   const auto overlaps = [&](const Mark& mark) {
     return std::any_of(mark.copies.begin(), mark.copies.end(), [&](const HostCopy& copy) {
       return copy.to < begin + size && begin < copy.to + copy.size;
@@ -104,8 +108,8 @@ tenon_error* Stream::settle(const std::byte* begin, uint64_t size) {
     }
   }
   uint64_t number;
-  if (tenon_error* error = mark({}, number)) return error;
-  return wait_for(number);
+  if (tenon_error* error = add_mark({}, number)) return error;
+  return wait_for_mark(number);
 }
 
 // ---- fills
@@ -148,7 +152,7 @@ tenon_error* Stream::fill_pattern(CUdeviceptr data, const tenon_fill_region& reg
   for (uint64_t done = 0; done < region.size;) {
     const uint64_t size = std::min<uint64_t>(region.size - done, Staging::kLargestCopy);
     std::byte* staged = nullptr;
-    if (tenon_error* error = stage(size, staged)) return error;
+    if (tenon_error* error = reserve_staging(size, staged)) return error;
     for (uint64_t i = 0; i < size; ++i) staged[i] = pattern[(done + i) % sizeof pattern];
     const CUresult result = driver_.cu.MemcpyHtoDAsync(data + done, staged, size, stream_);
     if (tenon_error* error = driver_.check(result, "a fill")) return error;

@@ -14,15 +14,17 @@ constexpr int64_t kTile = 64;  // The tile size of device/tile.cuh.
 // only one tile.
 constexpr int64_t kMaxChunks = 2;
 
+// Divides and rounds up.
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
+// Returns the bits of a double, to pass it as a parameter word.
 int64_t bits_of(double x) {
   int64_t bits;
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
 
-// Returns the source of the kernel for `chunks` tiles of value columns.
+// Returns the source of the kernel that computes `n_chunks` tiles of value columns per block.
 std::string attention_source(tenon_dtype dtype, tenon_dtype mask,
                              const tenon_attention_attrs& attrs, int64_t n_chunks) {
   const tenon_dtype wide = dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
@@ -65,8 +67,8 @@ class Attention final : public Kernel {
     const int64_t n_tiles = divide_up(q.sizes[2], kTile);
     const int64_t n_parts = divide_up(v.sizes[3], n_chunks * kTile);
     const int64_t n_items = q.sizes[0] * q.sizes[1] * n_tiles * n_parts;
-    // For heads of size 0 uses size 1, because an infinite scale would make the scores, which are
-    // 0, NaN.
+    // Heads of size 0 use the scale of size 1. Their scores are 0, and an infinite scale would make
+    // them NaN.
     const auto size = static_cast<double>(std::max<int64_t>(q.sizes[3], 1));
     const double scale = attrs_.scale > 0 ? attrs_.scale : 1 / std::sqrt(size);
     Parameters parameters;
@@ -110,7 +112,7 @@ class Attention final : public Kernel {
   tenon_device_p* const device_;
   const tenon_dtype dtype_, mask_;
   const tenon_attention_attrs attrs_;
-  // Indexed by the number of chunks - 1.
+  // One kernel for each number of tiles of value columns, from 1 to kMaxChunks.
   const LazyFunctions<1> functions_[kMaxChunks] = {LazyFunctions<1>({"attention"}),
                                                    LazyFunctions<1>({"attention"})};
 };

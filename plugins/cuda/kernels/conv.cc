@@ -8,7 +8,8 @@
 namespace tenon_cuda {
 namespace {
 
-int64_t places(const tenon_view& view) {
+// Returns the number of spatial positions of an image.
+int64_t count_positions(const tenon_view& view) {
   return tenon_sdk::count(view.rank - size_t{2}, view.sizes + 2);
 }
 
@@ -17,7 +18,7 @@ int64_t places(const tenon_view& view) {
 // phase with all taps.
 struct PhaseAxis {
   static constexpr int64_t kMaxPhases = 8;
-  // Larger than the number of taps of any filter.
+  // First tap of a phase without taps. Larger than the number of taps of any filter.
   static constexpr int64_t kNoTap = int64_t{1} << 40;
 
   PhaseAxis(int64_t step, int64_t dilation, int64_t pad, int64_t lhs_dilation) {
@@ -44,8 +45,8 @@ ProductShape conv_shape(const tenon_launch& launch, int64_t group) {
   const tenon_view &w = launch.inputs[1], &y = launch.outputs[0];
   return {.matrices = group,
           .rows = y.sizes[1] / group,
-          .columns = y.sizes[0] * places(y),
-          .depth = w.sizes[1] * places(w),
+          .columns = y.sizes[0] * count_positions(y),
+          .depth = w.sizes[1] * count_positions(w),
           .left_along_k = true,
           .right_along_k = false};
 }
@@ -54,8 +55,8 @@ ProductShape backward_filter_shape(const tenon_launch& launch, int64_t group) {
   const tenon_view &dy = launch.inputs[1], &dw = launch.outputs[0];
   return {.matrices = group,
           .rows = dw.sizes[0] / group,
-          .columns = dw.sizes[1] * places(dw),
-          .depth = dy.sizes[0] * places(dy),
+          .columns = dw.sizes[1] * count_positions(dw),
+          .depth = dy.sizes[0] * count_positions(dy),
           .left_along_k = true,
           .right_along_k = true};
 }

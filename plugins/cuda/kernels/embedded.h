@@ -49,6 +49,7 @@ class Dispatcher {
   const Function* const functions_;
 };
 
+// The workspace size of kernels that need no workspace.
 inline uint64_t no_workspace(const tenon_launch&) { return 0; }
 
 template <size_t n, class Enqueue, class Workspace>
@@ -61,7 +62,7 @@ class EmbeddedKernel final : public Kernel {
         source_(std::move(source)),
         enqueue_(std::move(enqueue)),
         workspace_(std::move(workspace)) {
-    set_name(name_of_op(request.op()));
+    set_name(op_name(request.op()));
   }
 
   uint64_t workspace(const tenon_launch& launch) const override { return workspace_(launch); }
@@ -96,7 +97,7 @@ Prepared embedded_kernel(const Request& request, const std::array<const char*, n
 // Pushes a struct Site: the address of the launch's error record, and the site that is written to
 // it if an index is out of range.
 inline void push_site(Parameters& parameters, const tenon_launch& launch) {
-  parameters.push_address(record_of(launch));
+  parameters.push_address(error_record_address(launch));
   parameters.push(launch.site);
 }
 
@@ -109,14 +110,15 @@ inline std::array<int64_t, kMaxRank> strides_of(const tenon_view& view) {
   return strides;
 }
 
-// Returns the sizes of a view with 1 in place of the size of `axis`, so that each element is a
-// line.
+// Returns the sizes of a view with 1 in place of the size of `axis`. A shape with these sizes has
+// one element for each line of the view.
 inline std::array<int64_t, kMaxRank> line_sizes(const tenon_view& view, size_t axis) {
   std::array<int64_t, kMaxRank> sizes = {};
   std::copy_n(view.sizes, view.rank, sizes.begin());
   sizes[axis] = 1;
   return sizes;
 }
+// Returns the number of lines of a view along an axis.
 inline int64_t count_lines(const tenon_view& view, size_t axis) {
   int64_t n = 1;
   for (size_t i = 0; i < view.rank; ++i) n *= i == axis ? 1 : view.sizes[i];

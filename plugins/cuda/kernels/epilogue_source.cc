@@ -7,11 +7,12 @@ namespace {
 
 constexpr uint32_t kAllAxes = ~0u;
 
-std::string number(size_t n) { return std::to_string(n); }
+std::string decimal(size_t n) { return std::to_string(n); }
 
 // Number of inputs of the loop, without the product.
 size_t n_inputs(const LoopPlan& plan) { return plan.inputs.size() - 1; }
 
+// Returns the indices of the inputs with strided layout.
 std::vector<size_t> strided_inputs(const LoopPlan& plan) {
   std::vector<size_t> strided;
   for (size_t v = 0; v < n_inputs(plan); ++v) {
@@ -32,15 +33,15 @@ std::string epilogue_source(const std::optional<LoopPlan>& plan) {
   std::string text =
       "struct Operand { char* memory; u64 value[2]; };\n"
       "struct Epilogue {\n  i64 rank, sizes[16];\n  Operand operands[" +
-      number(n_operands) + "];\n";
-  if (!strided.empty()) text += "  i64 strides[" + number(strided.size()) + "][16];\n";
+      decimal(n_operands) + "];\n";
+  if (!strided.empty()) text += "  i64 strides[" + decimal(strided.size()) + "][16];\n";
   text += "};\n" + compute_source(*plan) + "DEVICE void finish(const Epilogue& p, i64 i, T x) {\n";
   std::string walk;
   std::vector<std::string> index(n_inputs(*plan), "i");
   for (size_t k = 0; k < strided.size(); ++k) {
-    index[strided[k]] = "at" + number(k);
-    text += "  i64 at" + number(k) + " = 0;\n";
-    walk += "    at" + number(k) + " += (rest - q * p.sizes[axis]) * p.strides[" + number(k) +
+    index[strided[k]] = "at" + decimal(k);
+    text += "  i64 at" + decimal(k) + " = 0;\n";
+    walk += "    at" + decimal(k) + " += (rest - q * p.sizes[axis]) * p.strides[" + decimal(k) +
             "][axis];\n";
   }
   if (!strided.empty()) {
@@ -52,12 +53,12 @@ std::string epilogue_source(const std::optional<LoopPlan>& plan) {
   }
   for (size_t i = 0; i < plan->outputs.size(); ++i) {
     text +=
-        std::string("  ") + type_name(plan->dtype(plan->outputs[i])) + " out" + number(i) + ";\n";
+        std::string("  ") + type_name(plan->dtype(plan->outputs[i])) + " out" + decimal(i) + ";\n";
   }
   text += "  compute(";
   for (size_t v = 0; v < n_inputs(*plan); ++v) {
     const std::string type = type_name(plan->inputs[v].dtype);
-    const std::string operand = "p.operands[" + number(v) + "]";
+    const std::string operand = "p.operands[" + decimal(v) + "]";
     const std::string memory = "((const " + type + "*)" + operand + ".memory)";
     if (plan->inputs[v].strides == TENON_STRIDES_UNIFORM) {
       text += "*(const " + type + "*)(" + operand + ".memory != nullptr ? " + operand +
@@ -67,11 +68,11 @@ std::string epilogue_source(const std::optional<LoopPlan>& plan) {
     }
   }
   text += "x";
-  for (size_t i = 0; i < plan->outputs.size(); ++i) text += ", out" + number(i);
+  for (size_t i = 0; i < plan->outputs.size(); ++i) text += ", out" + decimal(i);
   text += ");\n";
   for (size_t i = 0; i < plan->outputs.size(); ++i) {
     text += std::string("  ((") + type_name(plan->dtype(plan->outputs[i])) + "*)p.operands[" +
-            number(n_inputs(*plan) + i) + "].memory)[i] = out" + number(i) + ";\n";
+            decimal(n_inputs(*plan) + i) + "].memory)[i] = out" + decimal(i) + ";\n";
   }
   return text + "}\n";
 }

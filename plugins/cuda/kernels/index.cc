@@ -21,6 +21,7 @@ std::string scatter_source(const Request& request, int32_t reduction) {
                          "scatter.cu");
 }
 
+// Whether the scatter kernels support this reduction for the dtype of the request.
 bool has_reduction(const Request& request, int32_t reduction) {
   if (reduction < 0 || reduction > TENON_SCATTER_REDUCTION_MAX) return false;
   return reduction == TENON_SCATTER_REDUCTION_NONE || request.input(0).dtype != TENON_BOOL;

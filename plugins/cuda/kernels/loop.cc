@@ -14,6 +14,7 @@ constexpr uint32_t kAllAxes = ~0u;
 // Maximum length of a row that one thread reduces.
 constexpr int64_t kLongestRowOfThread = 32;
 
+// Returns operand `i` of a launch: the inputs come first, then the outputs.
 const tenon_view& operand(const tenon_launch& launch, size_t i) {
   return i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
 }
@@ -21,7 +22,7 @@ const tenon_view& operand(const tenon_launch& launch, size_t i) {
 class Loop final : public Kernel {
  public:
   Loop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {
-    set_name(name_of(plan_));
+    set_name(loop_name(plan_));
     for (size_t v = 0; v < plan_.inputs.size(); ++v) {
       if (plan_.inputs[v].strides == TENON_STRIDES_STRIDED) strided_.push_back(v);
     }
@@ -72,7 +73,7 @@ class Loop final : public Kernel {
 class RowLoop final : public Kernel {
  public:
   RowLoop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {
-    set_name(name_of(plan_));
+    set_name(loop_name(plan_));
   }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
@@ -140,11 +141,13 @@ class RowLoop final : public Kernel {
   const LazyFunctions<2> functions_{{"rows_by_thread", "rows_by_block"}};
 };
 
+// Prepares a kernel of class Made, which is Loop or RowLoop.
 template <class Made>
 Prepared prepare_as(tenon_device_p* device, LoopPlan plan, uint32_t traits) {
   return {.kernel = std::make_unique<Made>(device, std::move(plan)), .traits = traits};
 }
 
+// Prepares a loop without an anchor kernel. Refuses loops with too many operands.
 Prepared prepare_plan(tenon_device_p* device, LoopPlan plan) {
   if (plan.row_axes == 0) {
     if (18 + plan.n_operands() * 19 > kMaxParameterWords) {
@@ -175,6 +178,7 @@ tenon_dtype bits_dtype(tenon_dtype dtype) {
   }
 }
 
+// Returns the bit mask of the axes. An empty list stands for all axes.
 uint32_t mask_of(const int64_t* axes, size_t n_axes, size_t rank) {
   if (n_axes == 0) return (1u << rank) - 1;
   uint32_t mask = 0;
@@ -182,6 +186,7 @@ uint32_t mask_of(const int64_t* axes, size_t n_axes, size_t rank) {
   return mask;
 }
 
+// Prepares a reduction over the axes of `mask` as a loop of one instruction.
 Prepared prepare_reduction(const Request& request, uint32_t mask) {
   LoopPlan plan;
   plan.row_axes = mask;
@@ -190,7 +195,7 @@ Prepared prepare_reduction(const Request& request, uint32_t mask) {
   plan.outputs = {1};
   if (mask == 0) {  // If no axis is reduced, reduces an appended axis of size 1.
     if (request.input(0).rank == kMaxRank)
-      return tenon_sdk::refuse("does not support reductions over no axes at the maximum rank");
+      return tenon_sdk::refuse("cannot reduce over no axes of a tensor of maximum rank");
     plan.row_axes = 1u << request.input(0).rank;
   }
   return prepare_plan(request.device(), std::move(plan));

@@ -19,9 +19,9 @@ struct LoopPlan : tenon_sdk::LoopPlan {
 };
 
 // Returns the op's name in kernels.def.
-std::string name_of_op(uint32_t op);
+std::string op_name(uint32_t op);
 // Returns the name of a loop, such as "loop(add,mul)".
-std::string name_of(const LoopPlan& plan);
+std::string loop_name(const LoopPlan& plan);
 
 // ---- source
 
@@ -39,6 +39,7 @@ std::string prelude_source(const LoopPlan& plan);
 // Returns the kernels of a loop over elements: loop_vector accesses n_lanes(plan) contiguous
 // elements, at most 16 bytes, at once; loop_single accesses one element.
 std::string loop_source(const LoopPlan& plan);
+// Returns the number of elements that loop_vector accesses at once in each operand.
 uint32_t n_lanes(const LoopPlan& plan);
 
 // Returns the kernels of a loop over rows: rows_by_thread and rows_by_block.

@@ -18,18 +18,19 @@ constexpr OpName kOpNames[] = {
 #undef TENON_KERNEL
 };
 
-std::string number(size_t n) { return std::to_string(n); }
+std::string decimal(size_t n) { return std::to_string(n); }
 
 bool is_float(tenon_dtype dtype) {
   return dtype == TENON_FLOAT16 || dtype == TENON_BFLOAT16 || dtype == TENON_FLOAT32 ||
          dtype == TENON_FLOAT64;
 }
 
+// Returns the source of struct Parameters, and of the function that reads a uniform operand.
 std::string parameters_source(const LoopPlan& plan, size_t n_strided) {
   return "struct Operand { char* memory; u64 value[2]; };\n"
          "struct Parameters {\n  i64 n, rank, sizes[16];\n  Operand operands[" +
-         number(plan.n_operands()) + "];\n" +
-         (n_strided > 0 ? "  i64 strides[" + number(n_strided) + "][16];\n" : std::string()) +
+         decimal(plan.n_operands()) + "];\n" +
+         (n_strided > 0 ? "  i64 strides[" + decimal(n_strided) + "][16];\n" : std::string()) +
          "};\n"
          "template <class T>\nDEVICE T uniform(const Operand& x) {\n"
          "  return *(const T*)(x.memory != nullptr ? x.memory : (const char*)x.value);\n}\n";
@@ -44,23 +45,25 @@ std::string compute_call(const LoopPlan& plan, const std::string& indent, Input&
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
     text += (v > 0 ? ", " : "") + input(v);
   }
-  for (size_t i = 0; i < plan.outputs.size(); ++i) text += ", out" + number(i) + output;
+  for (size_t i = 0; i < plan.outputs.size(); ++i) text += ", out" + decimal(i) + output;
   return text + ");\n";
 }
 
+// Returns the source that loads each uniform input v into a variable u<v>.
 std::string uniform_source(const LoopPlan& plan) {
   std::string text;
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
     if (plan.inputs[v].strides != TENON_STRIDES_UNIFORM) continue;
     const std::string type = type_name(plan.inputs[v].dtype);
-    text += "  const " + type + " u" + number(v) + " = uniform<" + type + ">(p.operands[" +
-            number(v) + "]);\n";
+    text += "  const " + type + " u" + decimal(v) + " = uniform<" + type + ">(p.operands[" +
+            decimal(v) + "]);\n";
   }
   return text;
 }
 
+// Returns the expression for an element of an operand.
 std::string at(size_t operand, const std::string& type, const std::string& index) {
-  return "((" + type + "*)p.operands[" + number(operand) + "].memory)[" + index + "]";
+  return "((" + type + "*)p.operands[" + decimal(operand) + "].memory)[" + index + "]";
 }
 
 // Returns the source of loop_single, which processes one element at a time and computes the offsets
@@ -75,13 +78,13 @@ std::string single_source(const LoopPlan& plan) {
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
     const std::string type = type_name(plan.inputs[v].dtype);
     if (plan.inputs[v].strides == TENON_STRIDES_UNIFORM) {
-      input[v] = "u" + number(v);
+      input[v] = "u" + decimal(v);
     } else if (plan.inputs[v].strides == TENON_STRIDES_DENSE) {
       input[v] = at(v, type, "i");
     } else {
-      const std::string offset = "at" + number(n_strided);
+      const std::string offset = "at" + decimal(n_strided);
       text += "    i64 " + offset + " = 0;\n";
-      walk += "      " + offset + " += c * p.strides[" + number(n_strided++) + "][axis];\n";
+      walk += "      " + offset + " += c * p.strides[" + decimal(n_strided++) + "][axis];\n";
       input[v] = at(v, type, offset);
     }
   }
@@ -94,13 +97,13 @@ std::string single_source(const LoopPlan& plan) {
   }
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     text +=
-        std::string("    ") + type_name(plan.dtype(plan.outputs[i])) + " out" + number(i) + ";\n";
+        std::string("    ") + type_name(plan.dtype(plan.outputs[i])) + " out" + decimal(i) + ";\n";
   }
   text += compute_call(
       plan, "    ", [&](size_t v) { return input[v]; }, "");
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     const std::string type = type_name(plan.dtype(plan.outputs[i]));
-    text += "    " + at(plan.inputs.size() + i, type, "i") + " = out" + number(i) + ";\n";
+    text += "    " + at(plan.inputs.size() + i, type, "i") + " = out" + decimal(i) + ";\n";
   }
   text += "  }\n}\n";
   // Without strided operands, one variant is enough, because no offsets are computed from the
@@ -116,7 +119,7 @@ std::string single_source(const LoopPlan& plan) {
 // Returns the source of loop_vector, which processes several elements at a time with one access per
 // operand.
 std::string vector_source(const LoopPlan& plan) {
-  const std::string lanes = number(n_lanes(plan));
+  const std::string lanes = decimal(n_lanes(plan));
   std::string text = "template <class T>\nstruct alignas(" + lanes +
                      " * sizeof(T)) Vector { T lane[" + lanes +
                      "]; };\nKERNEL loop_vector(PARAMETERS(Parameters) p) {\n" +
@@ -124,21 +127,21 @@ std::string vector_source(const LoopPlan& plan) {
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
     if (plan.inputs[v].strides != TENON_STRIDES_DENSE) continue;
     const std::string type = std::string("Vector<") + type_name(plan.inputs[v].dtype) + ">";
-    text += "    const " + type + " x" + number(v) + " = " + at(v, type, "i") + ";\n";
+    text += "    const " + type + " x" + decimal(v) + " = " + at(v, type, "i") + ";\n";
   }
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     text += std::string("    Vector<") + type_name(plan.dtype(plan.outputs[i])) + "> out" +
-            number(i) + ";\n";
+            decimal(i) + ";\n";
   }
   text += "#pragma unroll\n    for (int k = 0; k < " + lanes + "; ++k) {\n";
   const auto lane = [&](size_t v) {
     const bool is_dense = plan.inputs[v].strides == TENON_STRIDES_DENSE;
-    return is_dense ? "x" + number(v) + ".lane[k]" : "u" + number(v);
+    return is_dense ? "x" + decimal(v) + ".lane[k]" : "u" + decimal(v);
   };
   text += compute_call(plan, "      ", lane, ".lane[k]") + "    }\n";
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     const std::string type = std::string("Vector<") + type_name(plan.dtype(plan.outputs[i])) + ">";
-    text += "    " + at(plan.inputs.size() + i, type, "i") + " = out" + number(i) + ";\n";
+    text += "    " + at(plan.inputs.size() + i, type, "i") + " = out" + decimal(i) + ";\n";
   }
   text += "  }\n";
 
@@ -147,41 +150,41 @@ std::string vector_source(const LoopPlan& plan) {
           " + first_number(); i < p.n; i += number_step()) {\n";
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     text +=
-        std::string("    ") + type_name(plan.dtype(plan.outputs[i])) + " out" + number(i) + ";\n";
+        std::string("    ") + type_name(plan.dtype(plan.outputs[i])) + " out" + decimal(i) + ";\n";
   }
   const auto element = [&](size_t v) {
     const bool is_dense = plan.inputs[v].strides == TENON_STRIDES_DENSE;
-    return is_dense ? at(v, type_name(plan.inputs[v].dtype), "i") : "u" + number(v);
+    return is_dense ? at(v, type_name(plan.inputs[v].dtype), "i") : "u" + decimal(v);
   };
   text += compute_call(plan, "    ", element, "");
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     const std::string type = type_name(plan.dtype(plan.outputs[i]));
-    text += "    " + at(plan.inputs.size() + i, type, "i") + " = out" + number(i) + ";\n";
+    text += "    " + at(plan.inputs.size() + i, type, "i") + " = out" + decimal(i) + ";\n";
   }
   return text + "  }\n}\n";
 }
 
 }  // namespace
 
-std::string name_of_op(uint32_t op) {
+std::string op_name(uint32_t op) {
   for (const OpName& each : kOpNames) {
     if (each.op == op) return each.name;
   }
   return "op " + std::to_string(op);
 }
 
-std::string name_of(const LoopPlan& plan) {
-  if (plan.instructions.size() == 1) return name_of_op(plan.instructions[0].op);
+std::string loop_name(const LoopPlan& plan) {
+  if (plan.instructions.size() == 1) return op_name(plan.instructions[0].op);
   std::string names;
   for (const LoopPlan::Instruction& each : plan.instructions) {
-    names += (names.empty() ? "loop(" : ",") + name_of_op(each.op);
+    names += (names.empty() ? "loop(" : ",") + op_name(each.op);
   }
   return names.empty() ? "copy" : names + ")";
 }
 
 std::string call_source(const LoopPlan& plan, const LoopPlan::Instruction& instruction,
                         const std::vector<std::string>& inputs) {
-  std::string function = "op_" + name_of_op(instruction.op);
+  std::string function = "op_" + op_name(instruction.op);
   if (instruction.op == TENON_OP_cast) {
     function += std::string("<") + type_name(instruction.dtype) + ">";
   } else if (instruction.op == TENON_OP_pow && !is_float(plan.dtype(instruction.inputs[0]))) {
@@ -195,21 +198,21 @@ std::string call_source(const LoopPlan& plan, const LoopPlan::Instruction& instr
 std::string compute_source(const LoopPlan& plan) {
   std::string text = "DEVICE void compute(";
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
-    text += std::string(v > 0 ? ", " : "") + type_name(plan.inputs[v].dtype) + " v" + number(v);
+    text += std::string(v > 0 ? ", " : "") + type_name(plan.inputs[v].dtype) + " v" + decimal(v);
   }
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    text += std::string(", ") + type_name(plan.dtype(plan.outputs[i])) + "& out" + number(i);
+    text += std::string(", ") + type_name(plan.dtype(plan.outputs[i])) + "& out" + decimal(i);
   }
   text += ") {\n";
   for (size_t i = 0; i < plan.instructions.size(); ++i) {
     const LoopPlan::Instruction& each = plan.instructions[i];
     std::vector<std::string> inputs;
-    for (const uint32_t value : each.inputs) inputs.push_back("v" + number(value));
+    for (const uint32_t value : each.inputs) inputs.push_back("v" + decimal(value));
     text += std::string("  const ") + type_name(each.dtype) + " v" +
-            number(plan.inputs.size() + i) + " = " + call_source(plan, each, inputs) + ";\n";
+            decimal(plan.inputs.size() + i) + " = " + call_source(plan, each, inputs) + ";\n";
   }
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    text += "  out" + number(i) + " = v" + number(plan.outputs[i]) + ";\n";
+    text += "  out" + decimal(i) + " = v" + decimal(plan.outputs[i]) + ";\n";
   }
   return text + "}\n";
 }
@@ -223,7 +226,7 @@ std::string prelude_source(const LoopPlan& plan) {
     const tenon_dtype dtype = plan.dtype(each.inputs[0]);
     if (!is_float(dtype) || !has_expansion(each.op)) continue;
     if (!written.insert({each.op, dtype}).second) continue;
-    text += expansion_source(each.op, name_of_op(each.op), dtype);
+    text += expansion_source(each.op, op_name(each.op), dtype);
   }
   return text;
 }

@@ -26,6 +26,7 @@ FactorAxes axes_of_b(const Gemm& gemm, size_t rank) {
   return gemm.transpose_b ? FactorAxes{rank - 2, rank - 1} : FactorAxes{rank - 1, rank - 2};
 }
 
+// Pushes a struct Factor. `across` and `along_k` are its strides.
 void push_factor(Parameters& parameters, const tenon_view& view, int64_t across, int64_t along_k,
                  size_t n_batch_axes) {
   const auto strides = strides_of(view);
@@ -43,12 +44,14 @@ int64_t stride_of_c(const tenon_view& c, size_t rank, size_t axis) {
   return strides_of(c)[axis - missing];
 }
 
+// Returns the bits of a double, to pass it as a parameter word.
 int64_t bits_of(double x) {
   int64_t bits;
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
 
+// Returns the sizes of the product, and the axis along which each factor is contiguous.
 ProductShape shape_of(const Gemm& gemm, size_t rank, const tenon_launch& launch) {
   const tenon_view& a = launch.inputs[0];
   const int64_t* const sizes = launch.outputs[0].sizes;
@@ -65,6 +68,7 @@ ProductShape shape_of(const Gemm& gemm, size_t rank, const tenon_launch& launch)
           .right_along_k = along_k(launch.inputs[1], of_b)};
 }
 
+// Pushes the struct Factors of device/matmul.cu.
 void push_factors(const Gemm& gemm, size_t rank, const tenon_launch& launch,
                   Parameters& parameters) {
   const tenon_view &a = launch.inputs[0], &b = launch.inputs[1];
@@ -88,6 +92,7 @@ void push_factors(const Gemm& gemm, size_t rank, const tenon_launch& launch,
   parameters.push(bits_of(gemm.beta));
 }
 
+// Prepares matmul or gemm, with an optional epilogue.
 Prepared prepare(const Request& request, const Gemm& gemm, std::optional<LoopPlan> epilogue) {
   const size_t rank = request.output(0).rank;
   if (rank < 2 || request.input(0).rank != rank || request.input(1).rank != rank) {

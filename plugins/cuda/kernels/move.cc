@@ -5,6 +5,7 @@
 namespace tenon_cuda {
 namespace {
 
+// Returns the source of the kernels that move elements. `index`: dtype of the start indices.
 std::string move_source(const Request& request, tenon_dtype index = TENON_INT64) {
   return embedded_source(type_line(bits_type_name(request.output(0).dtype), "T") +
                              type_line(type_name(index), "Index"),

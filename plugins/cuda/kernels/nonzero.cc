@@ -5,6 +5,7 @@ namespace {
 
 constexpr int64_t kChunk = 4 * kBlockSize;  // Must equal kChunkOfBlock of device/nonzero.cu.
 
+// Returns the number of chunks, each of which a block processes.
 int64_t count_chunks(const tenon_launch& launch) {
   return (tenon_sdk::count(launch.inputs[0]) + kChunk - 1) / kChunk;
 }

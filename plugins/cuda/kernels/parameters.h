@@ -52,6 +52,7 @@ class Parameters {
   const Words& words() const { return words_; }
 
  private:
+  // Pushes the rank, the sizes and the strides of a view.
   void push_shape(const tenon_view& view) {
     push(view.rank);
     push_list({view.sizes, view.rank});
@@ -93,7 +94,9 @@ class Axes {
     for (auto& each : strides_) std::reverse(each.begin(), each.end());
   }
 
+  // Returns the sizes of the merged axes.
   const std::vector<int64_t>& sizes() const { return sizes_; }
+  // Returns the strides of an operand along the merged axes.
   const std::vector<int64_t>& strides(size_t operand) const { return strides_[operand]; }
 
  private:

@@ -39,7 +39,7 @@ class Product final : public Kernel {
         accumulator_bytes_(tenon_sdk::size_of(dtype_) == 8 ? 8 : 4),
         kind_(std::move(kind)),
         epilogue_(std::move(epilogue)) {
-    set_name(name_of_op(request.op()));
+    set_name(op_name(request.op()));
   }
 
   uint64_t workspace(const tenon_launch& launch) const override {

@@ -49,6 +49,8 @@ Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);
 // finish() stores an element of the product or, with a loop, the values that the loop computes from
 // it. The product is the loop's last input.
 std::string epilogue_source(const std::optional<LoopPlan>& plan);
+// Pushes the struct Epilogue. `first_input`: index of the first operand of the loop among the
+// inputs of the launch.
 void push_epilogue(const std::optional<LoopPlan>& plan, size_t first_input,
                    const tenon_launch& launch, Parameters& parameters);
 // Returns the number of words in struct Epilogue.

@@ -12,7 +12,7 @@
 namespace tenon_cuda {
 namespace {
 
-std::string number(size_t n) { return std::to_string(n); }
+std::string decimal(size_t n) { return std::to_string(n); }
 
 class RowSource {
  public:
@@ -33,7 +33,7 @@ class RowSource {
   std::string text() {
     std::string text = prelude_source(plan_);
     text += device_file("reduce.cuh");
-    const std::string n = number(plan_.n_operands());
+    const std::string n = decimal(plan_.n_operands());
     text +=
         "struct Operand { char* memory; u64 value[2]; };\n"
         "struct Parameters {\n  i64 n_rows, length;\n  i64 beside_rank, beside_sizes[16];\n"
@@ -58,13 +58,13 @@ class RowSource {
                                 : "KERNEL rows_by_thread(PARAMETERS(Parameters) p) {\n";
     for (uint32_t v = 0; by_block && v < plan_.n_values(); ++v) {
       if (!reduces(v)) continue;
-      text += "  __shared__ " + reduce_type(v) + "::Partial shared" + number(v) + "[kWarps];\n";
+      text += "  __shared__ " + reduce_type(v) + "::Partial shared" + decimal(v) + "[kWarps];\n";
     }
     text += by_block ? "  for (i64 row = blockIdx.x; row < p.n_rows; row += gridDim.x) {\n"
                      : "  FOR_EACH(row, p.n_rows) {\n";
     for (uint32_t k = 0; k < plan_.n_operands(); ++k) {
-      text += "    const i64 row" + number(k) +
-              " = offset_of(row, (int)p.beside_rank, p.beside_sizes, p.beside[" + number(k) +
+      text += "    const i64 row" + decimal(k) +
+              " = offset_of(row, (int)p.beside_rank, p.beside_sizes, p.beside[" + decimal(k) +
               "]);\n";
     }
     Names of_row;
@@ -86,14 +86,14 @@ class RowSource {
   bool reduces(uint32_t v) const { return !plan_.is_input(v) && plan_.producer(v).reduces; }
   std::string reduce_type(uint32_t v) const {
     const LoopPlan::Instruction& each = plan_.producer(v);
-    return "Reduce_" + name_of_op(each.op) + "<" + type_name(plan_.dtype(each.inputs[0])) + ">";
+    return "Reduce_" + op_name(each.op) + "<" + type_name(plan_.dtype(each.inputs[0])) + ">";
   }
 
   std::string per_row_input(uint32_t v, Names& of_row) const {
-    of_row[v] = "v" + number(v);
+    of_row[v] = "v" + decimal(v);
     const std::string type = type_name(plan_.dtype(v));
-    return "    const " + type + " v" + number(v) + " = load<" + type + ">(p.operands[" +
-           number(v) + "], row" + number(v) + ");\n";
+    return "    const " + type + " v" + decimal(v) + " = load<" + type + ">(p.operands[" +
+           decimal(v) + "], row" + decimal(v) + ");\n";
   }
 
   // Returns the source that computes the values per row of this stage, except results of
@@ -107,8 +107,8 @@ class RowSource {
         if (of_row.count(input) == 0) text += per_row_input(input, of_row);
         inputs.push_back(of_row.at(input));
       }
-      of_row[v] = "v" + number(v);
-      text += std::string("    const ") + type_name(plan_.dtype(v)) + " v" + number(v) + " = " +
+      of_row[v] = "v" + decimal(v);
+      text += std::string("    const ") + type_name(plan_.dtype(v)) + " v" + decimal(v) + " = " +
               call_source(plan_, plan_.producer(v), inputs) + ";\n";
     }
     return text;
@@ -118,11 +118,11 @@ class RowSource {
   // `text`.
   std::string element(uint32_t v, Names& names, std::string& text) const {
     if (const auto found = names.find(v); found != names.end()) return found->second;
-    const std::string type = type_name(plan_.dtype(v)), name = "e" + number(v);
+    const std::string type = type_name(plan_.dtype(v)), name = "e" + decimal(v);
     std::string value;
     if (plan_.is_input(v)) {
-      value = "load<" + type + ">(p.operands[" + number(v) + "], row" + number(v) +
-              " + offset_along(p, i, " + number(v) + "))";
+      value = "load<" + type + ">(p.operands[" + decimal(v) + "], row" + decimal(v) +
+              " + offset_along(p, i, " + decimal(v) + "))";
     } else {
       std::vector<std::string> inputs;
       for (const uint32_t input : plan_.producer(v).inputs) {
@@ -143,28 +143,28 @@ class RowSource {
     Names of_element = of_row;
     for (const uint32_t v : reduced) {
       const std::string x = element(plan_.producer(v).inputs[0], of_element, body);
-      body += "        run" + number(v) + " = " + reduce_type(v) + "::join(run" + number(v) + ", " +
-              reduce_type(v) + "::of(" + x + ", i));\n";
+      body += "        run" + decimal(v) + " = " + reduce_type(v) + "::join(run" + decimal(v) +
+              ", " + reduce_type(v) + "::of(" + x + ", i));\n";
     }
     for (uint32_t i = 0; i < plan_.outputs.size(); ++i) {
       const uint32_t v = plan_.outputs[i];
       if (plan_.is_per_row(v) || stages_[v] != stage) continue;
-      const std::string k = number(plan_.inputs.size() + i), x = element(v, of_element, body);
+      const std::string k = decimal(plan_.inputs.size() + i), x = element(v, of_element, body);
       body += std::string("        ((") + type_name(plan_.dtype(v)) + "*)p.operands[" + k +
               "].memory)[row" + k + " + offset_along(p, i, " + k + ")] = " + x + ";\n";
     }
     if (body.empty()) return {};
     std::string text = by_block_ ? by_chunks(reduced, body) : in_sequence(reduced, body);
     for (const uint32_t v : reduced) {
-      of_row[v] = "v" + number(v);
-      text += std::string("    const ") + type_name(plan_.dtype(v)) + " v" + number(v) + " = " +
-              reduce_type(v) + "::result(whole" + number(v) + ");\n";
+      of_row[v] = "v" + decimal(v);
+      text += std::string("    const ") + type_name(plan_.dtype(v)) + " v" + decimal(v) + " = " +
+              reduce_type(v) + "::result(whole" + decimal(v) + ");\n";
     }
     return text;
   }
 
   std::string start(const char* name, uint32_t v, const char* indent) const {
-    return indent + reduce_type(v) + "::Partial " + name + number(v) + " = " + reduce_type(v) +
+    return indent + reduce_type(v) + "::Partial " + name + decimal(v) + " = " + reduce_type(v) +
            "::identity();\n";
   }
 
@@ -173,8 +173,8 @@ class RowSource {
     for (const uint32_t v : reduced) text += start("run", v, "    ");
     text += "    for (i64 i = 0; i < p.length; ++i) {\n" + body + "    }\n";
     for (const uint32_t v : reduced) {
-      text += "    const " + reduce_type(v) + "::Partial whole" + number(v) + " = run" + number(v) +
-              ";\n";
+      text += "    const " + reduce_type(v) + "::Partial whole" + decimal(v) + " = run" +
+              decimal(v) + ";\n";
     }
     return text;
   }
@@ -192,7 +192,7 @@ class RowSource {
         "      for (i64 i = chunk * kChunk + threadIdx.x; i < end; i += kBlock) {\n" +
         body + "      }\n";
     for (const uint32_t v : reduced) {
-      const std::string n = number(v);
+      const std::string n = decimal(v);
       text += "      run" + n + " = join_block<" + reduce_type(v) + ">(run" + n + ", shared" + n +
               ");\n      if (p.length <= kChunk) {\n        whole" + n + " = run" + n +
               ";\n      } else if (chunk % kBlock == threadIdx.x) {\n        whole" + n + " = " +
@@ -200,7 +200,7 @@ class RowSource {
     }
     text += "    }\n    if (p.length > kChunk) {\n";
     for (const uint32_t v : reduced) {
-      const std::string n = number(v);
+      const std::string n = decimal(v);
       text += "      whole" + n + " = join_block<" + reduce_type(v) + ">(whole" + n + ", shared" +
               n + ");\n";
     }
@@ -212,7 +212,7 @@ class RowSource {
     for (uint32_t i = 0; i < plan_.outputs.size(); ++i) {
       const uint32_t v = plan_.outputs[i];
       if (!plan_.is_per_row(v)) continue;
-      const std::string k = number(plan_.inputs.size() + i);
+      const std::string k = decimal(plan_.inputs.size() + i);
       text += std::string(by_block_ ? "    if (threadIdx.x == 0) " : "    ") + "((" +
               type_name(plan_.dtype(v)) + "*)p.operands[" + k + "].memory)[row" + k +
               "] = " + of_row.at(v) + ";\n";

@@ -18,6 +18,7 @@ std::string scan_source(const Request& request, const char* reduce, bool is_extr
                          "scan.cu");
 }
 
+// Prepares a scan whose kernels are in `source`. A negative axis counts from the last one.
 Prepared prepare(const Request& request, std::string source, int64_t given_axis, bool is_exclusive,
                  bool is_reverse) {
   const size_t axis = tenon_sdk::from_front(given_axis, request.input(0).rank);

@@ -25,6 +25,7 @@ uint64_t list_bytes(const tenon_launch& launch) {
 }
 uint64_t sort_workspace(const tenon_launch& launch) { return 2 * list_bytes(launch); }
 
+// Pushes x and a description of its lines along the axis.
 void push_line(Parameters& parameters, const tenon_view& x, size_t axis) {
   parameters.push_view(x);
   parameters.push(static_cast<int64_t>(axis));
@@ -84,7 +85,8 @@ class Sorting {
   uint64_t current_ = 0;  // Device address of the current permutation; 0: the identity.
 };
 
-Prepared prepare_order(const Request& request, const Order& order) {
+// Prepares a kernel that sorts lines and outputs their first values or indices.
+Prepared prepare_sort_kernel(const Request& request, const Order& order) {
   return embedded_kernel<2>(
       request, {"merge", "place"}, sort_source(request),
       [order](const Dispatcher& dispatcher, const tenon_launch& launch) -> tenon_error* {
@@ -110,25 +112,25 @@ Prepared prepare_order(const Request& request, const Order& order) {
 Prepared prepare_sort(const Request& request) {
   const auto attrs = request.attrs<tenon_sort_attrs>();
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  return prepare_order(
+  return prepare_sort_kernel(
       request, {.axis = axis, .is_descending = attrs.descending, .values = 0, .indices = -1});
 }
 
 Prepared prepare_argsort(const Request& request) {
   const auto attrs = request.attrs<tenon_argsort_attrs>();
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  return prepare_order(
+  return prepare_sort_kernel(
       request, {.axis = axis, .is_descending = attrs.descending, .values = -1, .indices = 0});
 }
 
 Prepared prepare_top_k(const Request& request) {
   const auto attrs = request.attrs<tenon_top_k_attrs>();
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  return prepare_order(request, {.axis = axis,
-                                 .is_descending = attrs.largest,
-                                 .is_sorted = attrs.sorted,
-                                 .values = 0,
-                                 .indices = 1});
+  return prepare_sort_kernel(request, {.axis = axis,
+                                       .is_descending = attrs.largest,
+                                       .is_sorted = attrs.sorted,
+                                       .values = 0,
+                                       .indices = 1});
 }
 
 Prepared prepare_searchsorted(const Request& request) {

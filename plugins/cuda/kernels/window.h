@@ -39,6 +39,7 @@ struct Window {
     }
   }
 
+  // Pushes the struct Window of device/window.cuh.
   void push(Parameters& parameters) const {
     for (const Spatial& each : {steps, pads, dilations, lhs_dilations}) {
       for (const int64_t value : each) parameters.push(value);

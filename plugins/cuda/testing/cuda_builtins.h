@@ -48,6 +48,7 @@ tenon_emulated_shared(char** begin, char** end) {
 // ---- synchronisation
 
 #define __syncthreads() tenon_emulated->barrier((void*)(unsigned long)__LINE__)
+// Returns the lane of the current thread in its warp.
 static inline int tenon_lane() {
   const TenonEmulatedThread& at = *tenon_emulated;
   return (int)((at.thread.x + at.block_size.x * (at.thread.y + at.block_size.y * at.thread.z)) %
@@ -57,6 +58,7 @@ static inline void __syncwarp(unsigned mask = ~0u) { tenon_emulated->exchange(ma
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() {}
 
+// Returns the value of another lane; the own value if there is no lane with this number.
 template <class T>
 static inline T tenon_from_lane(unsigned mask, T value, int lane) {
   unsigned long long word = 0;

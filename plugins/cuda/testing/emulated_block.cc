@@ -178,6 +178,7 @@ class Fibers {
   std::vector<std::unique_ptr<Fiber>> all_;
   std::vector<Fiber*> idle_;
 };
+// Returns the pool of fibers.
 Fibers& fibers() {
   static Fibers fibers;
   return fibers;
@@ -223,7 +224,7 @@ class Block {
 
   void barrier(void* place) {
     if (!at_barrier_.empty() && place != barrier_place_) {
-      return fail("divergent barrier: threads of one block wait at different places");
+      return fail("divergent barrier: threads of one block wait at different barriers");
     }
     barrier_place_ = place;
     if (at_barrier_.size() + 1 < n_) {

@@ -50,8 +50,10 @@ Function driver_function(const char* name) {
   return library != nullptr ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
 }
 
+// Copies an attribute of this size into `to`. Returns an error if the size differs from that of
+// `to`.
 template <class Value>
-cublasStatus take(Value& to, const void* from, size_t size) {
+cublasStatus copy_attribute(Value& to, const void* from, size_t size) {
   if (size != sizeof to) return kInvalidValue;
   std::memcpy(&to, from, size);
   return 0;
@@ -68,8 +70,10 @@ float float_of(uint32_t bits) {
   return x;
 }
 
+// Returns the size in bytes of an element of a cudaDataType_t.
 size_t size_of(int type) { return type == kCublasFloat64 ? 8 : type == kCublasFloat32 ? 4 : 2; }
 
+// Converts the bits of a float16 to its value.
 double half_value(uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
   double x = std::ldexp(1024 + fraction, exponent - 25);
@@ -88,6 +92,7 @@ uint16_t half_bits(float x) {
   return static_cast<uint16_t>(sign | ((exponent + 14) * 1024 + static_cast<int>(steps)));
 }
 
+// Reads an element of a cudaDataType_t.
 double load(int type, const char* at) {
   if (type == kCublasFloat64) {
     double x;
@@ -139,7 +144,7 @@ struct Matrix {
                    static_cast<int64_t>(column) * layout.column_stride) *
                       static_cast<int64_t>(size_of(layout.type));
   }
-  // Number of bytes from the first element to the end of the last one.
+  // Returns the number of bytes from the first element to the end of the last one.
   size_t bytes() const {
     const char* const last = at(layout.n_matrices - 1, layout.rows - 1, layout.columns - 1);
     return static_cast<size_t>(last - data) + size_of(layout.type);
@@ -220,8 +225,8 @@ ENTRY(cublasLtMatrixLayoutSetAttribute)
 (cublasLtLayout layout, int attribute, const void* value, size_t size) {
   MAY_FAIL("cublasLtMatrixLayoutSetAttribute")
   Layout& set = from_c(layout);
-  if (attribute == kLayoutBatchCount) return take(set.n_matrices, value, size);
-  if (attribute == kLayoutBatchStride) return take(set.batch_stride, value, size);
+  if (attribute == kLayoutBatchCount) return copy_attribute(set.n_matrices, value, size);
+  if (attribute == kLayoutBatchStride) return copy_attribute(set.batch_stride, value, size);
   return kInvalidValue;
 }
 
@@ -240,8 +245,8 @@ ENTRY(cublasLtMatmulDescSetAttribute)
 (cublasLtDescription description, int attribute, const void* value, size_t size) {
   MAY_FAIL("cublasLtMatmulDescSetAttribute")
   Description& set = from_c(description);
-  if (attribute == kDescriptionTransposeA) return take(set.transposes_a, value, size);
-  if (attribute == kDescriptionTransposeB) return take(set.transposes_b, value, size);
+  if (attribute == kDescriptionTransposeA) return copy_attribute(set.transposes_a, value, size);
+  if (attribute == kDescriptionTransposeB) return copy_attribute(set.transposes_b, value, size);
   return kInvalidValue;
 }
 
@@ -262,14 +267,14 @@ ENTRY(cublasLtMatmulPreferenceSetAttribute)
   uint32_t alignment = 0;
   switch (attribute) {
     case kPreferenceWorkspaceBytes:
-      return take(set.workspace_bytes, value, size);
+      return copy_attribute(set.workspace_bytes, value, size);
     case kPreferenceReductionSchemes:
-      return take(set.reduction_schemes, value, size);
+      return copy_attribute(set.reduction_schemes, value, size);
     case kPreferenceAlignmentA:
     case kPreferenceAlignmentB:
     case kPreferenceAlignmentC:
     case kPreferenceAlignmentD:
-      return take(alignment, value, size);
+      return copy_attribute(alignment, value, size);
     default:
       return kInvalidValue;
   }

@@ -39,6 +39,7 @@ int the_context;
 // Locked during a launch. One launch runs at a time, because device code has one global state.
 std::mutex execution;
 
+// Returns the stream that the driver API denotes by NULL.
 Stream& default_stream() {
   static Stream stream;
   return stream;
@@ -60,6 +61,7 @@ struct Function {
   size_t parameter_bytes;
 };
 
+// Prints why a call is invalid, and returns CUDA_ERROR_INVALID_VALUE.
 CUresult invalid(const std::string& text) {
   std::fprintf(stderr, "emulated CUDA: %s\n", text.c_str());
   return kInvalidValue;
@@ -81,6 +83,8 @@ int chip() {
 
 void* pointer(CUdeviceptr memory) { return reinterpret_cast<void*>(memory); }
 
+// Returns an error if the bytes are not within one allocation. `what`: the operation that the error
+// names.
 CUresult check_memory(CUdeviceptr data, size_t size, const char* what) {
   if (memory().contains(pointer(data), size)) return 0;
   return invalid(std::string(what) + " of " + std::to_string(size) +
@@ -113,7 +117,7 @@ void run_launch(const Launch& launch) {
       }
     }
   }
-  if (fault.empty()) fault = memory().check();
+  if (fault.empty()) fault = memory().find_write_outside();
   if (!fault.empty()) fail_context(launch.function->name + ": " + fault);
 }
 
@@ -133,7 +137,7 @@ extern "C" __attribute__((visibility("default"))) int tenon_emulated_enqueue(
   from_c(stream).enqueue([job = *job] {
     if (context_has_failed()) return;
     job();
-    const std::string fault = memory().check();
+    const std::string fault = memory().find_write_outside();
     if (!fault.empty()) fail_context("cublasLtMatmul: " + fault);
   });
   return 0;
@@ -355,7 +359,7 @@ ENTRY(cuStreamSynchronize)(CUstream stream) {
 
 ENTRY(cuStreamWaitEvent)(CUstream stream, CUevent event, unsigned) {
   NEEDS_CONTEXT("cuStreamWaitEvent")
-  from_c(event).wait_in(from_c(stream));
+  from_c(event).make_stream_wait(from_c(stream));
   return 0;
 }
 

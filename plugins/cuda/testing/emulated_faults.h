@@ -23,6 +23,7 @@ struct Fault {
   bool and_all_later = false;
   std::atomic<bool> is_set{false}, has_failed{false};
 
+  // Sets the fault that a string such as "cuMemAlloc_v2:3" describes. NULL: no call fails.
   void set(const char* text) {
     std::lock_guard guard(mutex);
     has_failed = false;
@@ -38,6 +39,7 @@ struct Fault {
   }
 };
 
+// Returns the fault of this library, initially that of TENON_EMULATED_CUDA_FAIL.
 inline Fault& fault() {
   static Fault& fault = [&]() -> Fault& {
     static Fault made;

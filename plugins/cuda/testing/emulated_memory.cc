@@ -10,7 +10,8 @@ namespace {
 constexpr size_t kMargin = 256;  // Size of a guard margin, and the alignment of allocations.
 constexpr int kMarginByte = 0xa5, kPoison = 0x7f;
 
-size_t rounded(size_t size) { return (size + kMargin - 1) / kMargin * kMargin; }
+// Rounds up to a multiple of kMargin.
+size_t round_up(size_t size) { return (size + kMargin - 1) / kMargin * kMargin; }
 
 }  // namespace
 
@@ -23,7 +24,7 @@ Memory::Memory() : total_(size_t{8} << 30) {
 void* Memory::allocate(size_t size) {
   std::lock_guard guard(mutex_);
   if (size > total_ - used_) return nullptr;
-  void* const block = std::aligned_alloc(kMargin, rounded(size) + 2 * kMargin);
+  void* const block = std::aligned_alloc(kMargin, round_up(size) + 2 * kMargin);
   if (block == nullptr) return nullptr;
   try {
     sizes_[static_cast<std::byte*>(block) + kMargin] = size;
@@ -34,7 +35,7 @@ void* Memory::allocate(size_t size) {
   std::byte* const data = static_cast<std::byte*>(block) + kMargin;
   std::memset(block, kMarginByte, kMargin);
   std::memset(data, kPoison, size);
-  std::memset(data + size, kMarginByte, rounded(size) - size + kMargin);
+  std::memset(data + size, kMarginByte, round_up(size) - size + kMargin);
   used_ += size;
   return data;
 }
@@ -70,13 +71,13 @@ std::string Memory::check_margins(const std::byte* data, size_t size) const {
   };
   const char* where = nullptr;
   if (!is_whole(data - kMargin, kMargin)) where = "before";
-  if (!is_whole(data + size, rounded(size) - size + kMargin)) where = "after";
+  if (!is_whole(data + size, round_up(size) - size + kMargin)) where = "after";
   if (where == nullptr) return {};
   return std::string("out of bounds: something wrote ") + where + " an allocation of " +
          std::to_string(size) + " bytes";
 }
 
-std::string Memory::check() const {
+std::string Memory::find_write_outside() const {
   std::lock_guard guard(mutex_);
   for (const auto& [data, size] : sizes_) {
     if (std::string fault = check_margins(data, size); !fault.empty()) return fault;

@@ -25,11 +25,14 @@ class Memory {
   // Whether all `size` bytes are within one allocation.
   bool contains(const void* data, size_t size) const;
   // Returns a description of a write outside an allocation; empty if there was none.
-  std::string check() const;
+  std::string find_write_outside() const;
+  // Returns the capacity in bytes.
   size_t total() const { return total_; }
+  // Returns the number of bytes that are allocated.
   size_t used() const;
 
  private:
+  // Returns a description of a write to the margins of an allocation; empty if there was none.
   std::string check_margins(const std::byte* data, size_t size) const;
 
   size_t total_;
@@ -38,6 +41,7 @@ class Memory {
   std::map<std::byte*, size_t> sizes_;  // Keyed by address.
 };
 
+// Returns the memory of the only emulated device.
 Memory& memory();
 
 }  // namespace tenon_emulated

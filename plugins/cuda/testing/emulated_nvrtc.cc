@@ -41,19 +41,20 @@ struct Program {
 };
 Program& from_c(nvrtcProgram program) { return *reinterpret_cast<Program*>(program); }
 
-std::string variable(const char* name, const char* otherwise) {
+// Returns an environment variable, or `otherwise` if it is unset or empty.
+std::string environment_variable(const char* name, const char* otherwise) {
   const char* const value = std::getenv(name);
   return value != nullptr && value[0] != 0 ? value : otherwise;
 }
 
-std::string read(const fs::path& path) {
+std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
-void write(const fs::path& path, const std::string& bytes) {
+void write_file(const fs::path& path, const std::string& bytes) {
   tenon_files::AtomicFile file(path.string());
   file.write(bytes.data(), bytes.size());
   file.finish();
@@ -72,7 +73,7 @@ size_t end_of_body(const std::string& source, size_t begin) {
 // Inserts after each kernel a function that the emulated driver calls, and a constant with the size
 // of the parameters. They are inserted directly after the kernel, so that an #if around the kernel
 // also covers them.
-std::string with_calls(const std::string& source) {
+std::string add_call_functions(const std::string& source) {
   static const std::regex kernel(R"(KERNEL (\w+)\(PARAMETERS\((\w+)\))");
   std::string text;
   size_t copied = 0;
@@ -88,6 +89,8 @@ std::string with_calls(const std::string& source) {
   return text + source.substr(copied) + "\n";
 }
 
+// Runs a command, with its standard error written to a file. Returns its exit status as waitpid()
+// does, or -1 if it cannot be started.
 int run(const std::vector<std::string>& command, const fs::path& output) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -116,26 +119,27 @@ uint64_t hash(const std::string& bytes) {
 void keep_source(fs::path library, const std::string& source) {
   std::error_code failure;
   library.replace_extension(".cu");
-  if (!fs::exists(library, failure)) write(library, source);
+  if (!fs::exists(library, failure)) write_file(library, source);
 }
 
 bool compile(Program& program) {
-  const std::string compiler = variable("TENON_EMULATED_CUDA_COMPILER", TENON_EMULATED_COMPILER);
+  const std::string compiler =
+      environment_variable("TENON_EMULATED_CUDA_COMPILER", TENON_EMULATED_COMPILER);
   const std::string builtins = TENON_EMULATED_BUILTINS;
   const std::vector<std::string> flags = {
       "-std=c++17", "-O1", "-shared", "-fPIC",    "-w",    "-ffp-contract=off",
       "-nostdlib",  "-x",  "c++",     "-include", builtins};
-  const std::string text = with_calls(program.source);
-  std::string key = compiler + "\n" + read(builtins) + text;
+  const std::string text = add_call_functions(program.source);
+  std::string key = compiler + "\n" + read_file(builtins) + text;
   for (const std::string& flag : flags) key += "\n" + flag;
-  const std::string cache = variable("TENON_EMULATED_CUDA_CACHE", "");
+  const std::string cache = environment_variable("TENON_EMULATED_CUDA_CACHE", "");
   std::stringstream name;
   name << std::hex << hash(key) << "-" << key.size() << ".so";
   const fs::path kept = fs::path(cache) / name.str();
   std::error_code failure;
   if (!cache.empty()) {
     fs::create_directories(cache, failure);
-    program.code = read(kept);
+    program.code = read_file(kept);
     if (!program.code.empty()) {
       keep_source(kept, program.source);
       return true;
@@ -158,12 +162,12 @@ bool compile(Program& program) {
     command.push_back(word);
   }
   const int status = run(command, log);
-  program.log = status == -1 ? compiler + " cannot be run" : read(log);
-  if (status == 0) program.code = read(out);
+  program.log = status == -1 ? compiler + " cannot be run" : read_file(log);
+  if (status == 0) program.code = read_file(out);
   fs::remove_all(folder, failure);
   if (program.code.empty()) return false;
   if (!cache.empty()) {
-    write(kept, program.code);
+    write_file(kept, program.code);
     keep_source(kept, program.source);
   }
   return true;

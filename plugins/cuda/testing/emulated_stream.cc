@@ -10,7 +10,8 @@ namespace {
 
 std::atomic<bool> has_failed{false};
 
-long lateness_us() {
+// Returns the delay of each operation in microseconds.
+long delay_us() {
   const char* const text = std::getenv("TENON_EMULATED_CUDA_LATE");
   return text != nullptr ? std::atol(text) : 0;
 }
@@ -23,7 +24,7 @@ double now_ms() {
 }  // namespace
 
 Stream::Stream() {
-  if (lateness_us() > 0) thread_ = std::thread([this] { run(); });
+  if (delay_us() > 0) thread_ = std::thread([this] { run_thread(); });
 }
 
 Stream::~Stream() {
@@ -48,7 +49,7 @@ void Stream::synchronize() {
   changed_.wait(lock, [&] { return jobs_.empty() && !is_busy_; });
 }
 
-void Stream::run() {
+void Stream::run_thread() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return is_ending_ || !jobs_.empty(); });
@@ -57,7 +58,7 @@ void Stream::run() {
     jobs_.pop_front();
     is_busy_ = true;
     lock.unlock();
-    std::this_thread::sleep_for(std::chrono::microseconds(lateness_us()));
+    std::this_thread::sleep_for(std::chrono::microseconds(delay_us()));
     job();
     lock.lock();
     is_busy_ = false;
@@ -79,7 +80,7 @@ void Event::record(Stream& stream) {
   stream.enqueue(std::move(job));
 }
 
-void Event::wait_in(Stream& stream) {
+void Event::make_stream_wait(Stream& stream) {
   uint64_t number;
   {
     std::lock_guard guard(state->mutex);

@@ -23,11 +23,13 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   ~Stream();  // Waits for all operations of the stream.
 
+  // Runs the job, or adds it to the jobs of the thread of the stream.
   void enqueue(Job job);
   void synchronize();
 
  private:
-  void run();
+  // Runs on the thread of the stream: executes jobs until the stream is destroyed.
+  void run_thread();
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -46,13 +48,16 @@ struct Event {
   std::shared_ptr<State> state = std::make_shared<State>();
 
   void record(Stream& stream);
-  void wait_in(Stream& stream);
+  // Makes the stream wait for the work recorded so far.
+  void make_stream_wait(Stream& stream);
   void synchronize();
 };
 
 // Records the first error of an operation. All later calls fail until the context is released.
 void fail_context(const std::string& text);
+// Whether fail_context() was called since the last reset.
 bool context_has_failed();
+// Removes the error of the context.
 void reset_context();
 
 }  // namespace tenon_emulated

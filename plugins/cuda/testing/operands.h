@@ -13,21 +13,24 @@ using namespace tenon_sdk::testing;
 // Returns element `i` of an operand, an integer from -2 to 2.
 inline int64_t element(int64_t i) { return i * 7 % 5 - 2; }
 
+// Stores `value`, converted to Value, as element `i`.
 template <class Value>
 void set(Tensor& tensor, int64_t i, double value) {
   const auto typed = static_cast<Value>(value);
   std::memcpy(tensor.bytes.data() + static_cast<size_t>(i) * sizeof typed, &typed, sizeof typed);
 }
-inline Tensor sized(tenon_dtype dtype, List sizes) {
+// Returns a tensor of zeros.
+inline Tensor zero_tensor(tenon_dtype dtype, List sizes) {
   Tensor made = f32(sizes, {});
   made.dtype = dtype;
   made.bytes.resize(static_cast<size_t>(tenon_sdk::count(sizes.size(), sizes.data())) *
                     tenon_sdk::size_of(dtype));
   return made;
 }
+// Returns a tensor whose element i is value(i).
 inline Tensor filled(tenon_dtype dtype, const List& sizes,
                      const std::function<double(int64_t)>& value) {
-  Tensor made = sized(dtype, sizes);
+  Tensor made = zero_tensor(dtype, sizes);
   const int64_t n = tenon_sdk::count(sizes.size(), sizes.data());
   for (int64_t i = 0; i < n; ++i) {
     switch (dtype) {
@@ -55,6 +58,7 @@ inline Tensor filled(tenon_dtype dtype, const List& sizes,
   }
   return made;
 }
+// Returns a tensor of the integers that element() defines.
 inline Tensor operand(tenon_dtype dtype, const List& sizes) {
   return filled(dtype, sizes, [](int64_t i) { return static_cast<double>(element(i)); });
 }

@@ -12,8 +12,9 @@ namespace {
 constexpr int64_t kGrain = 32 * 1024;
 constexpr int64_t kTogether = 128;  // Maximum number of lines processed at once.
 
-// Calls strip(first, from, step, n_lines) for groups of adjacent lines. `first` is the number of
-// the group's first line. Line i of the group begins at offset from + i * step.
+// Calls strip(first, from, step, n_lines) for groups of adjacent lines of the view. `first` is the
+// index of the group's first line among all lines. Line i of the group begins at element offset
+// from + i * step.
 template <class Strip>
 void for_each_strip(const Pool& pool, const tenon_view& view, size_t axis, const Strip& strip) {
   LoopAxes lines;
@@ -91,7 +92,7 @@ class ArgReduce final : public RowKernel {
   bool is_max_;
 };
 
-// Returns the axes whose offsets are the beginnings of an output's lines.
+// Returns the axes of an output without `axis`. Their offsets are the beginnings of the lines.
 LoopAxes lines_of(const tenon_view& out, size_t axis) {
   LoopAxes lines;
   for (size_t i = 0; i < out.rank; ++i) {
@@ -161,6 +162,7 @@ void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is
   });
 }
 
+// Stores at each element join() of `identity` and all elements of its line up to that element.
 template <class T, class Wide, class Join>
 void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
           bool is_reverse, Wide identity, const Join& join) {
@@ -188,6 +190,7 @@ void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exc
   });
 }
 
+// cummax and cummin: the extreme of all elements so far, and its index.
 template <class T, class Wide>
 void extreme_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_max,
                   bool is_reverse) {

@@ -12,6 +12,7 @@ struct LoopAxes {
   int64_t sizes[TENON_MAX_RANK];
   int64_t strides[TENON_MAX_RANK];
 
+  // Appends an inner axis, or merges it with the previous one if one stride covers both.
   void push(int64_t size, int64_t stride) {
     if (size == 1) return;
     if (rank > 0 && strides[rank - 1] == stride * size) {
@@ -67,6 +68,7 @@ struct LoopAxes {
   }
 };
 
+// Returns the stride along an axis; 0 if the view is uniform.
 inline int64_t stride_of(const tenon_view& view, size_t axis) {
   return view.strides_class == TENON_STRIDES_UNIFORM ? 0 : view.strides[axis];
 }

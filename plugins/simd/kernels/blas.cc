@@ -25,13 +25,15 @@ Matrix<T> dense_rows(const Matrix<T>& from, int64_t rows, int64_t columns, std::
   return {memory.data(), columns, 1};
 }
 
+// Computes c = left right by the BLAS, in tasks on the threads of the pool.
 template <class T>
-void multiply_large(const Blas& blas, const Pool& pool, int64_t m, int64_t n, int64_t k,
-                    const Matrix<T>& left, const Matrix<T>& right, T* c) {
+void multiply_on_threads(const Blas& blas, const Pool& pool, int64_t m, int64_t n, int64_t k,
+                         const Matrix<T>& left, const Matrix<T>& right, T* c) {
   std::vector<T> a_memory, b_memory;
   const Matrix<T> a = dense_rows(left, m, k, a_memory);
   const Matrix<T> b = dense_rows(right, k, n, b_memory);
-  // Splits the longer side into parts whose size does not depend on the number of threads.
+  // Splits the longer side of c into tasks of kPart rows or columns. This size does not depend on
+  // the number of threads.
   constexpr int64_t kPart = 512;
   const bool cuts_rows = m >= n;
   const int64_t side = cuts_rows ? m : n;
@@ -72,11 +74,11 @@ void multiply_large(const Blas& blas, const Pool& pool, int64_t m, int64_t n, in
 
 void blas_multiply(const Blas& blas, const Pool& pool, int64_t m, int64_t n, int64_t k,
                    const Matrix<float>& a, const Matrix<float>& b, float* c) {
-  multiply_large(blas, pool, m, n, k, a, b, c);
+  multiply_on_threads(blas, pool, m, n, k, a, b, c);
 }
 void blas_multiply(const Blas& blas, const Pool& pool, int64_t m, int64_t n, int64_t k,
                    const Matrix<double>& a, const Matrix<double>& b, double* c) {
-  multiply_large(blas, pool, m, n, k, a, b, c);
+  multiply_on_threads(blas, pool, m, n, k, a, b, c);
 }
 
 }  // namespace tenon_simd

@@ -17,8 +17,8 @@ bool is_blas_product(int64_t m, int64_t n, int64_t k) {
   return std::min({m, n, k}) >= kMinSide && std::max({m, n, k}) <= kMaxSide;
 }
 
-// c = a b. Copies an operand whose rows are not contiguous, because a BLAS gives different bits for
-// transposed operands.
+// Computes c = a b. Copies an operand whose rows are not contiguous, because a BLAS gives different
+// bits for transposed operands.
 void blas_multiply(const Blas& blas, const Pool& pool, int64_t m, int64_t n, int64_t k,
                    const Matrix<float>& a, const Matrix<float>& b, float* c);
 void blas_multiply(const Blas& blas, const Pool& pool, int64_t m, int64_t n, int64_t k,

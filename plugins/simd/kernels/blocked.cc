@@ -25,12 +25,14 @@ struct Block {
   Matrix<T> transposed() const { return {data, 1, row}; }
 };
 
+// Returns the lower right block of a matrix, from row i and column j on.
 template <class T>
-Matrix<T> part_of(const Matrix<T>& a, int64_t i, int64_t j) {
+Matrix<T> submatrix(const Matrix<T>& a, int64_t i, int64_t j) {
   return {a.data + i * a.row + j * a.column, a.row, a.column};
 }
 
-// c -= a b, where `a` has m rows and k columns. `memory` is scratch memory for a dense copy of -b.
+// Computes c -= a b, where `a` has m rows and k columns. `memory` is scratch memory for a dense
+// copy of -b.
 template <class T>
 void subtract_product(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Block<T>& b,
                       const Block<T>& c, std::vector<T>& memory) {
@@ -52,13 +54,13 @@ void solve_triangle(const Matrix<T>& a, int64_t n, bool lower, bool unit_diagona
     const int64_t half = half_of(n), rest = n - half;
     if (lower) {
       solve_triangle(a, half, lower, unit_diagonal, b, columns, memory);
-      subtract_product(rest, columns, half, part_of(a, half, 0), b, b.from(half, 0), memory);
-      solve_triangle(part_of(a, half, half), rest, lower, unit_diagonal, b.from(half, 0), columns,
+      subtract_product(rest, columns, half, submatrix(a, half, 0), b, b.from(half, 0), memory);
+      solve_triangle(submatrix(a, half, half), rest, lower, unit_diagonal, b.from(half, 0), columns,
                      memory);
     } else {
-      solve_triangle(part_of(a, half, half), rest, lower, unit_diagonal, b.from(half, 0), columns,
+      solve_triangle(submatrix(a, half, half), rest, lower, unit_diagonal, b.from(half, 0), columns,
                      memory);
-      subtract_product(half, columns, rest, part_of(a, 0, half), b.from(half, 0), b, memory);
+      subtract_product(half, columns, rest, submatrix(a, 0, half), b.from(half, 0), b, memory);
       solve_triangle(a, half, lower, unit_diagonal, b, columns, memory);
     }
     return;
@@ -84,7 +86,7 @@ void solve_triangle(const Matrix<T>& a, int64_t n, bool lower, bool unit_diagona
   }
 }
 
-// Updates the upper triangle of c -= a^T a, where `a` has k rows and n columns.
+// Computes the upper triangle of c -= a^T a, where `a` has k rows and n columns.
 template <class T>
 void subtract_square(int64_t n, int64_t k, const Block<T>& a, const Block<T>& c,
                      std::vector<T>& memory) {
@@ -119,6 +121,7 @@ bool upper_cholesky(const Block<T>& a, int64_t n, std::vector<T>& memory) {
   return true;
 }
 
+// Swaps rows i and k in the first `columns` columns.
 template <class T>
 void swap_rows(const Block<T>& a, int64_t i, int64_t k, int64_t columns) {
   if (i != k) std::swap_ranges(a.at(i), a.at(i) + columns, a.at(k));
@@ -177,8 +180,9 @@ void eliminate_columns(const Block<T>& a, int64_t m, int64_t n, int64_t* swaps,
   }
 }
 
+// Replaces a square matrix by its LU factorisation. Returns the row that was swapped with each row.
 template <class T>
-std::vector<int64_t> swaps_of_elimination(tenon_sdk::DenseMatrix<T>& a) {
+std::vector<int64_t> factorize_lu(tenon_sdk::DenseMatrix<T>& a) {
   const int64_t n = a.rows();
   std::vector<int64_t> swaps(static_cast<size_t>(n));
   std::vector<T> memory;
@@ -213,7 +217,7 @@ void Blocked<T>::substitute(const Matrix& a, bool lower, bool unit_diagonal, Mat
 
 template <class T>
 bool Blocked<T>::eliminate(Matrix& a) {
-  const std::vector<int64_t> swaps = swaps_of_elimination(a);
+  const std::vector<int64_t> swaps = factorize_lu(a);
   bool is_odd = false;
   for (size_t i = 0; i < swaps.size(); ++i) {
     is_odd = is_odd != (swaps[i] != static_cast<int64_t>(i));
@@ -223,7 +227,7 @@ bool Blocked<T>::eliminate(Matrix& a) {
 
 template <class T>
 bool Blocked<T>::solve(Matrix& a, Matrix& b) {
-  const std::vector<int64_t> swaps = swaps_of_elimination(a);
+  const std::vector<int64_t> swaps = factorize_lu(a);
   const Block<T> x{b.data(), b.columns()};
   for (int64_t i = 0; i < a.rows(); ++i) {
     if (a(i, i) == 0) return false;

@@ -19,12 +19,22 @@ struct Blocked {
   using Number = T;
   using Matrix = tenon_sdk::DenseMatrix<T>;
 
+  // Replaces the lower triangle of a symmetric matrix by its Cholesky factor. Returns false if the
+  // matrix is not positive definite.
   static bool cholesky(Matrix& a);
+  // Solves a x = b for a triangular matrix a, and replaces b by x.
   static void substitute(const Matrix& a, bool lower, bool unit_diagonal, Matrix& b);
+  // Gaussian elimination: leaves the pivots on the diagonal of `a`. Returns true if the number of
+  // row swaps is odd.
   static bool eliminate(Matrix& a);
+  // Solves a x = b, and replaces b by x. Returns false if a is singular.
   static bool solve(Matrix& a, Matrix& b);
+  // QR factorisation. Overwrites `a`.
   static void qr(Matrix& a, Matrix& q, Matrix& r);
+  // Singular value decomposition. Overwrites `x`. Returns false if it does not converge.
   static bool svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh);
+  // Eigenvalues and eigenvectors of a symmetric matrix. Overwrites `x`. Returns false if it does
+  // not converge.
   static bool eigh(Matrix& x, std::vector<T>& w, Matrix& v);
 };
 

@@ -27,6 +27,7 @@ To convert(From x) {
   }
 }
 
+// Returns the span that converts from a dtype to type To.
 template <class To>
 Span to_span(tenon_dtype from) {
   return dispatch<SpanAny>(from, []<class From>(Type<From>) {

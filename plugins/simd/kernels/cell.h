@@ -9,11 +9,13 @@
 
 namespace tenon_simd {
 
+// Returns the transpose of an operand with two axes, without a copy.
 template <class T>
 Matrix<T> transposed(const tenon_view& view) {
   return {data<const T>(view), stride_of(view, 1), stride_of(view, 0)};
 }
 
+// Returns an operand with two axes as a matrix, without a copy.
 template <class T>
 Matrix<T> matrix(const tenon_view& view) {
   return {data<const T>(view), stride_of(view, 0), view.sizes[1] == 1 ? 1 : stride_of(view, 1)};

@@ -20,7 +20,7 @@ struct LessEqual {
   }
 };
 
-// Runs the loop of another comparison with swapped operands.
+// Returns a span that computes Function with swapped operands: a > b is computed as b < a.
 template <class T, class Function>
 Span swapped_loop(Function) {
   return
@@ -31,6 +31,7 @@ Span swapped_loop(Function) {
       };
 }
 
+// Returns the span of an order comparison, such as `less`.
 template <class T>
 Span order_span(uint32_t op) {
   switch (op) {
@@ -51,6 +52,7 @@ Span equality_span(uint32_t op) {
   return binary_loop<T, Bool>([](T a, T b) { return a != b; });
 }
 
+// Returns the span of a test of floats, such as `isnan`.
 template <class T>
 Span test_span(uint32_t op) {
   switch (op) {

@@ -15,10 +15,10 @@ struct Images {
   Planes y_planes;
 };
 
-// A part of a convolution over a dilated input (lhs_dilations): the outputs whose positions equal
-// `phase` modulo the dilation. Along each dilated axis, only every lhs_dilation-th tap of these
-// outputs covers an element; the other taps cover zeros. So the part is a convolution without input
-// dilation.
+// The outputs of a convolution over a dilated input (lhs_dilations) whose positions equal `phase`
+// modulo the dilation. Along each dilated axis, only every lhs_dilation-th tap of these outputs
+// covers an element of the input; the other taps cover zeros. These outputs are therefore the
+// result of a convolution without input dilation.
 template <class T>
 struct Phase {
   Window window;
@@ -30,8 +30,8 @@ struct Phase {
     for (size_t i = 0; i < 3; ++i) {
       const int64_t holes = whole.lhs_dilations[i];
       if (holes == 1) continue;
-      // `begin` is the first tap that covers an element: phase + begin - pads is a multiple of
-      // `holes`.
+      // `begin` is the first tap that covers an element of the input, so that phase + begin - pads
+      // is a multiple of the dilation `holes`.
       const int64_t begin = ((whole.pads[i] - phase[i]) % holes + holes) % holes;
       out[i] = (y[i] - phase[i] + holes - 1) / holes;
       window.lhs_dilations[i] = 1;
@@ -59,6 +59,7 @@ bool has_phases(const Window& window) {
   return has_holes && volume(window.lhs_dilations) <= kMaxPhases;
 }
 
+// Computes a convolution over a dilated input as one convolution for each phase.
 template <class T>
 void run_phases(const Pool& pool, const Window& window, const Images<T>& images,
                 const Filter<T>& filter, const T* bias, int64_t bias_stride, int64_t groups) {
@@ -89,6 +90,7 @@ void run_phases(const Pool& pool, const Window& window, const Images<T>& images,
   });
 }
 
+// Computes a convolution, in phases if has_phases().
 template <class T>
 void run(const Pool& pool, const Window& window, const Images<T>& images, const Filter<T>& filter,
          const T* bias, int64_t bias_stride, int64_t groups) {

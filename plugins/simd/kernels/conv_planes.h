@@ -49,8 +49,8 @@ class PlaneCopy {
             const Spatial& taps, T padding = T{0})
       : window_(window), planes_(planes), layout_(layout), padding_(padding) {
     const int64_t width = layout.row;
-    rows_ = inside(1, planes.sizes[1], layout.sizes[1]);
-    columns_ = inside(2, planes.sizes[2], width);
+    rows_ = copied_range(1, planes.sizes[1], layout.sizes[1]);
+    columns_ = copied_range(2, planes.sizes[2], width);
     const bool is_dilated = window.lhs_dilations != Spatial{1, 1, 1};
     is_plain_ = !is_dilated && layout.phases == 1 && planes.strides[2] == 1;
     is_covered_ = !is_dilated && layout.phases == 1 && layout.sizes[0] == planes.sizes[0] &&
@@ -64,7 +64,7 @@ class PlaneCopy {
   void operator()(const T* x, T* to) const {
     if (!is_covered_) std::fill_n(to, layout_.plane, padding_);
     for (int64_t d = 0; d < planes_.sizes[0]; ++d) {
-      const int64_t to_d = padded(0, d);
+      const int64_t to_d = padded_index(0, d);
       if (to_d < 0 || to_d >= layout_.sizes[0]) continue;
       copy_slice(x + d * planes_.strides[0], to + to_d * layout_.slice);
     }
@@ -77,16 +77,17 @@ class PlaneCopy {
     int64_t size() const { return end - begin; }
   };
 
-  // Returns the indices of an axis without dilation that are copied, that is, that are inside the
-  // padded planes.
-  Range inside(size_t axis, int64_t size, int64_t padded_size) const {
+  // Returns the range of indices along an axis that fall into the padded planes. Requires that the
+  // input is not dilated along the axis.
+  Range copied_range(size_t axis, int64_t size, int64_t padded_size) const {
     const int64_t begin = std::max<int64_t>(0, -window_.pads[axis]);
     return {begin, std::max(begin, std::min(size, padded_size - window_.pads[axis]))};
   }
-  int64_t padded(size_t axis, int64_t at) const {
+  // Returns the index in the padded plane of index `at` of the input.
+  int64_t padded_index(size_t axis, int64_t at) const {
     return at * window_.lhs_dilations[axis] + window_.pads[axis];
   }
-  // Returns a mask. Bit i is set if a tap reads padded positions that equal i modulo the step.
+  // Returns a bit mask. Bit i is set if a tap reads padded positions p with p % step == i.
   uint64_t remainders_read(size_t axis, int64_t taps) const {
     const int64_t step = window_.steps[axis];
     if (step > 64) return ~uint64_t{0};
@@ -96,36 +97,40 @@ class PlaneCopy {
     }
     return read;
   }
-  static bool has(uint64_t remainders, int64_t i) {
+  // Whether bit i is set in a mask of remainders_read().
+  static bool has_remainder(uint64_t remainders, int64_t i) {
     return remainders >> std::min<int64_t>(i, 63) & 1;
   }
 
+  // Copies one depth of the input.
   void copy_slice(const T* from, T* to) const {
     if (is_plain_) {
-      tiles_.copy_rows(from + rows_.begin * planes_.strides[1] + columns_.begin, planes_.strides[1],
-                       to + layout_.offset(0, padded(1, rows_.begin), padded(2, columns_.begin)),
-                       layout_.row, rows_.size(), columns_.size());
+      tiles_.copy_rows(
+          from + rows_.begin * planes_.strides[1] + columns_.begin, planes_.strides[1],
+          to + layout_.offset(0, padded_index(1, rows_.begin), padded_index(2, columns_.begin)),
+          layout_.row, rows_.size(), columns_.size());
       return;
     }
     for (int64_t h = 0; h < planes_.sizes[1]; ++h) {
-      const int64_t to_h = padded(1, h);
+      const int64_t to_h = padded_index(1, h);
       if (to_h < 0 || to_h >= layout_.sizes[1]) continue;
-      if (!has(rows_read_, to_h % window_.steps[1])) continue;
+      if (!has_remainder(rows_read_, to_h % window_.steps[1])) continue;
       copy_row(from + h * planes_.strides[1], to + to_h * layout_.row);
     }
   }
 
+  // Copies one row and separates it into phases.
   void copy_row(const T* from, T* to) const {
     const int64_t stride = planes_.strides[2], pad = window_.pads[2];
     if (window_.lhs_dilations[2] != 1) {
       for (int64_t w = 0; w < planes_.sizes[2]; ++w) {
-        const int64_t to_w = padded(2, w);
+        const int64_t to_w = padded_index(2, w);
         if (to_w >= 0 && to_w < layout_.row) to[layout_.offset(0, 0, to_w)] = from[w * stride];
       }
       return;
     }
     for (int64_t phase = 0; phase < layout_.phases; ++phase) {
-      if (!has(phases_read_, phase)) continue;
+      if (!has_remainder(phases_read_, phase)) continue;
       // `begin` is the index of the first element of this phase.
       const int64_t first = columns_.begin + pad;
       const int64_t skipped = ((phase - first) % layout_.phases + layout_.phases) % layout_.phases;
@@ -149,8 +154,7 @@ class PlaneCopy {
   T padding_;
   Range rows_, columns_;
   bool is_plain_ = false;    // Whether rows are copied without rearrangement.
-  bool is_covered_ = false;  // Whether elements cover the whole plane, so that no padding is
-                             // written.
+  bool is_covered_ = false;  // Whether elements cover the whole plane, so no padding is written.
   uint64_t rows_read_ = 0, phases_read_ = 0;
 };
 

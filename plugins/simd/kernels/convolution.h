@@ -40,7 +40,7 @@ class Convolution {
 
   void run() {
     const int64_t images = x_planes_.n * groups_;
-    if (is_plain() && !is_small()) return multiply_plain(images);
+    if (is_plain() && !has_few_positions()) return multiply_plain(images);
     offsets_.reserve(static_cast<size_t>(k_));
     for (int64_t c = 0; c < filter_.channels; ++c) {
       layout_.add_offsets(window_, filter_.taps, c, offsets_);
@@ -49,7 +49,8 @@ class Convolution {
     planes_size_ = filter_.channels * layout_.plane + tiles_.columns;
     way_ = choose_algorithm();
     if (way_ != Way::kDepthwise) {
-      packs_blocks_ = way_ != Way::kRows && images == 1 && steps() <= part() && filter_.is_dense();
+      packs_blocks_ = way_ != Way::kRows && images == 1 && steps() <= max_steps_in_cache() &&
+                      filter_.is_dense();
       if (!packs_blocks_) pack_filters();
     }
     const PlaneCopy<T> copy(window_, x_planes_, layout_, filter_.taps);
@@ -83,6 +84,7 @@ class Convolution {
            out_ == x_planes_.sizes && axes.rank <= 1 && axes.inner_stride() == 1;
   }
 
+  // Computes all images by products of the filter and the image itself.
   void multiply_plain(int64_t images) const {
     const int64_t area = volume(out_), work = filter_.out_channels * k_ * area;
     const auto product = [&](int64_t image, const auto& run) {
@@ -93,7 +95,7 @@ class Convolution {
                             group * filter_.channels * x_planes_.channel_stride,
                         x_planes_.channel_stride, 1};
       T* const y = y_ + image * filter_.out_channels * area;
-      start(group, y, 0, area);
+      initialise_outputs(group, y, 0, area);
       if (k_ > 0) run(a, b, y, bias_ != nullptr);
     };
     if (images > 1 || work < (1 << 20)) {
@@ -115,12 +117,16 @@ class Convolution {
 
   // Whether the transposed product is considered. It stores the sums of all positions, so there
   // must be few positions.
-  bool is_small() const { return volume(out_) <= 1024 && filter_.out_channels >= tiles_.columns; }
+  bool has_few_positions() const {
+    return volume(out_) <= 1024 && filter_.out_channels >= tiles_.columns;
+  }
 
-  static int64_t rounded(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+  // Rounds up to a multiple of `step`.
+  static int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+  // Sets the number of filters in a panel.
   void set_panels(int64_t mr) {
     mr_ = mr;
-    m_padded_ = rounded(filter_.out_channels, mr);
+    m_padded_ = round_up(filter_.out_channels, mr);
   }
 
   // Selects the algorithm with the lowest estimated number of cycles per term. A tile with few
@@ -130,16 +136,17 @@ class Convolution {
     if (filter_.out_channels == 1 && filter_.channels == 1 && k_ <= kBlockK) return Way::kDepthwise;
     set_panels(tiles_.panel_rows(filter_.out_channels));
     const int64_t width = out_[2], nr = tiles_.columns, area = volume(out_);
-    const int64_t rows = out_[0] * out_[1], panels = rounded(area, nr) / nr;
-    int64_t row_tiles = rows * (rounded(width, nr) / nr);
+    const int64_t rows = out_[0] * out_[1], panels = round_up(area, nr) / nr;
+    int64_t row_tiles = rows * (round_up(width, nr) / nr);
     if (2 * width <= nr && k_ <= kLongestChain) row_tiles = (rows + 1) / 2;
     const auto copying = [rows](int64_t tiles) { return 3 * tiles + 2 * (tiles + rows); };
     const int64_t by_rows = row_tiles * m_padded_, by_panels = panels * m_padded_ + copying(panels);
-    // There are tile variants with fewer rows.
-    const int64_t tiles = rounded(area, tiles_.rows) / tiles_.rows, rest = area % tiles_.rows;
+    // The last tile costs less, because there are tile variants with fewer rows.
+    const int64_t tiles = round_up(area, tiles_.rows) / tiles_.rows, rest = area % tiles_.rows;
     const int64_t tile_rows = area - rest + (rest == 0 ? 0 : std::max<int64_t>(4, rest));
-    const int64_t by_channels = rounded(filter_.out_channels, nr) / nr * tile_rows + copying(tiles);
-    if (is_small() && by_channels < std::min(by_rows, by_panels)) {
+    const int64_t by_channels =
+        round_up(filter_.out_channels, nr) / nr * tile_rows + copying(tiles);
+    if (has_few_positions() && by_channels < std::min(by_rows, by_panels)) {
       set_panels(nr);
       return Way::kChannels;
     }
@@ -150,11 +157,11 @@ class Convolution {
   // output, a panel of positions, or a panel of channels.
   int64_t steps() const {
     const int64_t nr = tiles_.columns;
-    if (way_ == Way::kPanels) return rounded(volume(out_), nr) / nr;
+    if (way_ == Way::kPanels) return round_up(volume(out_), nr) / nr;
     return way_ == Way::kChannels ? m_padded_ / nr : out_[0] * out_[1];
   }
   // Returns the number of steps whose outputs stay in the L2 cache until all terms are added.
-  int64_t part() const {
+  int64_t max_steps_in_cache() const {
     int64_t outputs = filter_.out_channels * out_[2];
     if (way_ == Way::kPanels) outputs = filter_.out_channels * tiles_.columns;
     if (way_ == Way::kChannels) outputs = volume(out_) * tiles_.columns;
@@ -170,15 +177,16 @@ class Convolution {
   // the first filter of a panel.
   const T* packed_block(int64_t group, int64_t kb, int64_t kn, int64_t begin, int64_t end) const {
     if (!packs_blocks_) return packed_ + group * m_padded_ * k_ + kb * m_padded_ + begin * kn;
-    T* const block = scratch_of<T>(kScratchA, rounded(end - begin, mr_) * kn);
+    T* const block = scratch_of<T>(kScratchA, round_up(end - begin, mr_) * kn);
     pack_dense(filter_, group, tiles_, kb, kn, mr_, block, begin, end);
     return block;
   }
 
+  // Computes steps [begin, end) of one group of one image.
   void multiply(int64_t image, const T* planes, int64_t begin, int64_t end) const {
     if (way_ == Way::kDepthwise) return multiply_depthwise(image, planes, begin, end);
-    for (int64_t step = begin; step < end; step += part()) {
-      const int64_t last = std::min(step + part(), end);
+    for (int64_t step = begin; step < end; step += max_steps_in_cache()) {
+      const int64_t last = std::min(step + max_steps_in_cache(), end);
       switch (way_) {
         case Way::kPanels:
           multiply_panels(image, planes, step, last);
@@ -192,19 +200,22 @@ class Convolution {
     }
   }
 
+  // Copies channel `c` of a group of an image to its padded plane.
   void pad(const PlaneCopy<T>& copy, int64_t image, int64_t c, T* planes) const {
     const int64_t n = image / groups_, channel = image % groups_ * filter_.channels + c;
     copy(x_ + n * x_planes_.n_stride + channel * x_planes_.channel_stride,
          planes + c * layout_.plane);
   }
 
+  // Returns the bias of filter `m` of a group; 0 if there is no bias.
   T bias_of(int64_t group, int64_t m) const {
     return bias_ == nullptr ? T{0} : bias_[(group * filter_.out_channels + m) * bias_stride_];
   }
 
-  // Initialises the outputs at positions [begin, end) of all filters of a group to the bias, or to
-  // zero if there is no bias and no term.
-  void start(int64_t group, T* y, int64_t begin, int64_t end) const {
+  // Initialises the outputs at positions [begin, end) of all filters of a group to the bias.
+  // Without a bias, sets them to zero if there are no terms, because then no product overwrites
+  // them.
+  void initialise_outputs(int64_t group, T* y, int64_t begin, int64_t end) const {
     if (bias_ == nullptr && k_ > 0) return;
     const int64_t area = volume(out_);
     for (int64_t m = 0; m < filter_.out_channels; ++m) {
@@ -223,23 +234,23 @@ class Convolution {
     const int64_t area = volume(out_), nr = tiles_.columns, group = image % groups_;
     T* const y = y_ + image * filter_.out_channels * area;
     const bool has_bias = bias_ != nullptr;
-    start(group, y, begin * nr, std::min(end * nr, area));
+    initialise_outputs(group, y, begin * nr, std::min(end * nr, area));
     if (k_ <= kLongestChain) {
-      return panel_chain(group, planes, begin, end, 0, k_, y + begin * nr, area, has_bias);
+      return add_panel_terms(group, planes, begin, end, 0, k_, y + begin * nr, area, has_bias);
     }
     const int64_t columns = (end - begin) * nr;
     std::vector<T> sums(static_cast<size_t>(filter_.out_channels * columns));
     sum_chains(filter_.out_channels * columns, sums.data(),
                [&](int64_t first, int64_t last, T* to) {
-                 panel_chain(group, planes, begin, end, first, last, to, columns, false);
+                 add_panel_terms(group, planes, begin, end, first, last, to, columns, false);
                });
-    copy_sums(sums.data(), columns, y + begin * nr, std::min(columns, area - begin * nr));
+    store_sums(sums.data(), columns, y + begin * nr, std::min(columns, area - begin * nr));
   }
 
   // Adds terms [k0, k1) to the outputs of panels [begin, end). `to`: the first position of the
   // first channel. `to_channel`: distance between channels.
-  void panel_chain(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
-                   int64_t k1, T* to, int64_t to_channel, bool add) const {
+  void add_panel_terms(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
+                       int64_t k1, T* to, int64_t to_channel, bool add) const {
     const int64_t area = volume(out_), nr = tiles_.columns;
     T* const panel = scratch_of<T>(kScratchB, kBlockK * nr + nr);
     for (int64_t kb = k0; kb < k1; kb += kBlockK) {
@@ -295,10 +306,10 @@ class Convolution {
     if (is_long) {
       std::fill_n(sums, area * columns, T{0});
       sum_chains(area * columns, sums, [&](int64_t k0, int64_t k1, T* to) {
-        channel_chain(group, planes, first, last, k0, k1, to, columns, false);
+        add_channel_terms(group, planes, first, last, k0, k1, to, columns, false);
       });
     } else {
-      channel_chain(group, planes, first, last, 0, k_, sums, columns, has_bias);
+      add_channel_terms(group, planes, first, last, 0, k_, sums, columns, has_bias);
     }
     T* const y = y_ + (image * filter_.out_channels + first) * area;
     tiles_.transpose(sums, columns, y, area, area, last - first);
@@ -310,10 +321,10 @@ class Convolution {
 
   // Adds terms [k0, k1) of channels [first, last) for all positions. Row i of `to` has the channels
   // of position i.
-  void channel_chain(int64_t group, const T* planes, int64_t first, int64_t last, int64_t k0,
-                     int64_t k1, T* to, int64_t to_row, bool add) const {
+  void add_channel_terms(int64_t group, const T* planes, int64_t first, int64_t last, int64_t k0,
+                         int64_t k1, T* to, int64_t to_row, bool add) const {
     const int64_t area = volume(out_), nr = tiles_.columns, rows = tiles_.rows;
-    T* const patches = scratch_of<T>(kScratchB, rounded(area, rows) * kBlockK + nr);
+    T* const patches = scratch_of<T>(kScratchB, round_up(area, rows) * kBlockK + nr);
     for (int64_t kb = k0; kb < k1; kb += kBlockK) {
       const int64_t kn = std::min(kBlockK, k1 - kb);
       const T* const packed = packed_block(group, kb, kn, first, last);
@@ -349,8 +360,8 @@ class Convolution {
                 chain(first, std::min(first + kLongestChain, k_), to);
               });
   }
-  // Adds sums to the bias, if there is one, for `n` positions of each channel.
-  void copy_sums(const T* sums, int64_t columns, T* y, int64_t n) const {
+  // Stores the sums of `n` positions of each channel, or adds them to the bias if there is one.
+  void store_sums(const T* sums, int64_t columns, T* y, int64_t n) const {
     for (int64_t m = 0; m < filter_.out_channels; ++m) {
       const T* const from = sums + m * columns;
       T* const to = y + m * volume(out_);
@@ -390,25 +401,25 @@ class Convolution {
     const int64_t group = image % groups_;
     T* const y = y_ + image * filter_.out_channels * area;
     const bool has_bias = bias_ != nullptr;
-    start(group, y, begin * width, end * width);
+    initialise_outputs(group, y, begin * width, end * width);
     if (k_ <= kLongestChain) {
-      return multiply_chain(group, planes, begin, end, 0, k_, y + begin * width, area, has_bias);
+      return add_row_terms(group, planes, begin, end, 0, k_, y + begin * width, area, has_bias);
     }
     // Processes one row at a time to limit the memory for the tree's partial sums.
     std::vector<T> sums(static_cast<size_t>(filter_.out_channels * width));
     for (int64_t row = begin; row < end; ++row) {
       sum_chains(filter_.out_channels * width, sums.data(),
                  [&](int64_t first, int64_t last, T* to) {
-                   multiply_chain(group, planes, row, row + 1, first, last, to, width, false);
+                   add_row_terms(group, planes, row, row + 1, first, last, to, width, false);
                  });
-      copy_sums(sums.data(), width, y + row * width, width);
+      store_sums(sums.data(), width, y + row * width, width);
     }
   }
 
   // Adds terms [k0, k1) to output rows [begin, end). `to`: row `begin` of the first channel.
   // `to_channel`: distance between channels.
-  void multiply_chain(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
-                      int64_t k1, T* to, int64_t to_channel, bool add) const {
+  void add_row_terms(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
+                     int64_t k1, T* to, int64_t to_channel, bool add) const {
     const int64_t width = out_[2];
     const T* const packed = packed_ + group * m_padded_ * k_;
     for (int64_t kb = k0; kb < k1; kb += kBlockK) {

@@ -26,6 +26,7 @@ void copy_transposed(const T* from, int64_t stride, T* to, int64_t rows, int64_t
   }
 }
 
+// Whether the last two axes are transposed in memory and large enough for copy_transposed().
 bool is_transposed(const tenon_view& in) {
   if (in.rank < 2 || in.strides_class != TENON_STRIDES_STRIDED) return false;
   const int64_t rows = in.sizes[in.rank - 2], columns = in.sizes[in.rank - 1];
@@ -68,8 +69,9 @@ class Copy final : public tenon_sdk::Kernel {
   tenon_sdk::KernelPtr general_;
 };
 
+// Prepares a copy of elements of the size of T.
 template <class T>
-Prepared prepare_for(const Request& request) {
+Prepared prepare_copy_of_size(const Request& request) {
   const Span span = [](const void* const* in, const size_t* step, void* out, size_t n,
                        const SpanParams&) {
     if (step[0] == 0) {
@@ -91,13 +93,13 @@ Prepared prepare_for(const Request& request) {
 Prepared prepare_copy(const Request& request) {
   switch (size_of(request.input(0).dtype)) {
     case 1:
-      return prepare_for<uint8_t>(request);
+      return prepare_copy_of_size<uint8_t>(request);
     case 2:
-      return prepare_for<uint16_t>(request);
+      return prepare_copy_of_size<uint16_t>(request);
     case 4:
-      return prepare_for<uint32_t>(request);
+      return prepare_copy_of_size<uint32_t>(request);
     default:
-      return prepare_for<uint64_t>(request);
+      return prepare_copy_of_size<uint64_t>(request);
   }
 }
 

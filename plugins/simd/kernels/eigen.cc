@@ -76,9 +76,10 @@ double largest(const Values& d, const Values& e) {
   return most;
 }
 
-// Reduces the symmetric matrix `x` to tridiagonal form and returns the reflections. Overwrites `x`.
-// Each step passes over the matrix once: it applies the previous reflection to a row and multiplies
-// the row by the vector of the current reflection.
+// Reduces the symmetric matrix `x` to tridiagonal form and returns the reflections. `diagonal` and
+// `beside` receive its elements on and beside the diagonal. Overwrites `x`. Each step passes over
+// the matrix once: it applies the previous reflection to a row and multiplies the row by the vector
+// of the current reflection.
 template <class T>
 Reflections<T> make_tridiagonal(tenon_sdk::DenseMatrix<T>& x, Values& diagonal, Values& beside) {
   const int64_t n = x.rows();
@@ -170,8 +171,9 @@ bool make_diagonal(Values& d, Values& e, Rotations<T>& rotations) {
   return true;
 }
 
-// Reduces `x` to upper bidiagonal form by reflections, and overwrites it. `x` has at least as many
-// rows as columns. Each step passes over the matrix twice.
+// Reduces `x` to upper bidiagonal form by reflections from the left and from the right, and
+// overwrites it. `diagonal` and `beside` receive the elements on and above the diagonal. `x` has at
+// least as many rows as columns. Each step passes over the matrix twice.
 template <class T>
 void make_bidiagonal(tenon_sdk::DenseMatrix<T>& x, Values& diagonal, Values& beside,
                      Reflections<T>& left, Reflections<T>& right) {
@@ -313,7 +315,8 @@ bool make_diagonal(Values& d, Values& e, Rotations<T>& left, Rotations<T>& right
   return true;
 }
 
-std::vector<int64_t> ascending(const Values& values) {
+// Returns the indices of the values, from the smallest value to the largest.
+std::vector<int64_t> ascending_order(const Values& values) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
@@ -334,7 +337,7 @@ bool Blocked<T>::eigh(Matrix& x, std::vector<T>& w, Matrix& v) {
   Matrix rows = make_tridiagonal(x, diagonal, beside).product(n, 1).transposed();
   Rotations<T> rotations(rows);
   if (!make_diagonal(diagonal, beside, rotations)) return false;
-  const std::vector<int64_t> order = ascending(diagonal);
+  const std::vector<int64_t> order = ascending_order(diagonal);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t from = order[static_cast<size_t>(i)];
     w.push_back(static_cast<T>(at(diagonal, from)));
@@ -372,7 +375,7 @@ bool Blocked<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) {
   if (!make_diagonal(diagonal, beside, u_rotations, v_rotations)) return false;
   Values sizes(diagonal);
   for (double& size : sizes) size = -std::abs(size);
-  const std::vector<int64_t> order = ascending(sizes);
+  const std::vector<int64_t> order = ascending_order(sizes);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t from = order[static_cast<size_t>(i)];
     const bool is_negative = std::signbit(at(diagonal, from));

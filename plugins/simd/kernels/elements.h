@@ -15,7 +15,7 @@ struct Elements {
   LoopAxes axes;
   int64_t n;
 
-  // to[i - begin] = f(element i, i) for i of [begin, end).
+  // Computes to[i - begin] = f(element i, i) for i in [begin, end).
   template <class Function>
   void map(int64_t begin, int64_t end, T* to, const Function& f) const {
     const int64_t stride = axes.inner_stride();

@@ -97,6 +97,7 @@ struct Axes {
 // Elements per tile: four tiles of the widest elements fit the first-level cache.
 constexpr int64_t kTile = 512;
 
+// Copies `n` elements of the size of T that are `stride` elements apart to contiguous memory.
 template <class T>
 void gather_strided(const void* from, int64_t stride, void* to, int64_t n) {
   const T* x = static_cast<const T*>(from);
@@ -104,6 +105,7 @@ void gather_strided(const void* from, int64_t stride, void* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
 }
 
+// Copies `n` elements of `size` bytes that are `stride` elements apart to contiguous memory.
 void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) {
   switch (size) {
     case 1:
@@ -230,8 +232,9 @@ class Tiled final : public SpanKernel {
   tenon_dtype out_dtype_;
 };
 
-Prepared make(const Request& request, Span span, Cost cost, const SpanParams& params,
-              bool converts) {
+// Makes a kernel that runs a span for any layout. `converts`: whether half types are converted.
+Prepared make_span_kernel(const Request& request, Span span, Cost cost, const SpanParams& params,
+                          bool converts) {
   const tenon_operand& out = request.output(0);
   bool flat = !(converts && is_half(out.dtype));
   bool same_size = true;
@@ -264,11 +267,11 @@ const SpanEntry* find_span(uint32_t op, tenon_dtype dtype) {
 }
 
 Prepared make_elementwise(const Request& request, Span span, Cost cost, const SpanParams& params) {
-  return make(request, span, cost, params, true);
+  return make_span_kernel(request, span, cost, params, true);
 }
 
 Prepared make_moving(const Request& request, Span span) {
-  return make(request, span, Cost::kLight, {}, false);
+  return make_span_kernel(request, span, Cost::kLight, {}, false);
 }
 
 // Prepares ops without attributes whose spans are in a table.
@@ -283,25 +286,27 @@ namespace {
 
 // Rounds an attribute to the dtype of the inputs. This includes half types, although they are
 // computed in float32.
-double in_dtype(double value, tenon_dtype dtype) {
+double round_to_dtype(double value, tenon_dtype dtype) {
   return tenon_sdk::dispatch<tenon_sdk::Floats>(
       dtype, [&]<class T>(Type<T>) { return static_cast<double>(T(value)); });
 }
 
-Prepared with_alpha(const Request& request, double alpha) {
+// Prepares an op with the parameter alpha, rounded to the dtype of the input.
+Prepared prepare_with_alpha(const Request& request, double alpha) {
   const tenon_dtype dtype = request.input(0).dtype;
   const SpanEntry* entry = find_span(request.op(), compute_dtype(dtype));
-  return make_elementwise(request, entry->span, entry->cost, {.alpha = in_dtype(alpha, dtype)});
+  return make_elementwise(request, entry->span, entry->cost,
+                          {.alpha = round_to_dtype(alpha, dtype)});
 }
 
 }  // namespace
 
 Prepared prepare_leaky_relu(const Request& request) {
-  return with_alpha(request, request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha);
+  return prepare_with_alpha(request, request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha);
 }
 
 Prepared prepare_elu(const Request& request) {
-  return with_alpha(request, request.attrs<tenon_elu_attrs>({.alpha = 1}).alpha);
+  return prepare_with_alpha(request, request.attrs<tenon_elu_attrs>({.alpha = 1}).alpha);
 }
 
 Prepared prepare_gelu(const Request& request) {

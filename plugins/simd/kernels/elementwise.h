@@ -23,8 +23,8 @@ struct SpanParams {
 using Span = void (*)(const void* const* in, const size_t* step, void* out, size_t n,
                       const SpanParams& params);
 
-// Amount of work per element. It determines from which number of elements on several threads are
-// used.
+// Amount of work per element. It determines the minimum number of elements for which several
+// threads are used.
 enum class Cost : uint8_t { kLight, kHeavy };
 
 struct SpanEntry {

@@ -17,6 +17,7 @@ struct Filter {
   Spatial taps;
   int64_t group_stride;
 
+  // Returns the number of terms of an output element.
   int64_t terms() const { return channels * volume(taps); }
   // Whether the terms of an output channel are contiguous.
   bool is_dense() const {

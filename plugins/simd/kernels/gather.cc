@@ -14,12 +14,13 @@ constexpr int64_t kGrain = 64 * 1024;  // Minimum bytes that a task moves.
 
 // Returns the index, counted from the front. If the index is out of range, reports it and returns
 // -1.
-int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
+int64_t checked_index(const tenon_launch& launch, int64_t index, int64_t bound) {
   const int64_t found = tenon_sdk::wrap(index, bound);
   if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
   return found;
 }
 
+// Returns axes [begin, end) of the view.
 LoopAxes axes_of(const tenon_view& view, size_t begin, size_t end) {
   LoopAxes axes;
   for (size_t axis = begin; axis < end; ++axis) {
@@ -28,8 +29,8 @@ LoopAxes axes_of(const tenon_view& view, size_t begin, size_t end) {
   return axes;
 }
 
-// Copies the elements of the axes after the gathered axes. Writes zeros if the index is out of
-// range.
+// Copies the slice that an index selects: `size` elements with the axes `rest`. Writes zeros if the
+// index is out of range.
 template <class T>
 void copy_slice_or_zeros(const T* from, bool is_inside, const LoopAxes& rest, int64_t size, T* to) {
   if (!is_inside) {
@@ -56,10 +57,10 @@ Prepared prepare_gather(const Request& request) {
       const IndexReader index(indices);
       const int64_t n_picks = picks.count(), size = rest.count();
       const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
-      // The element of the axis that each index selects; -1 if the index is out of range.
+      // The indices, counted from the front; -1 if an index is out of range.
       int64_t* const offsets = scratch_of<int64_t>(kScratchImage, n_picks);
       for (int64_t i = 0; i < n_picks; ++i) {
-        const int64_t found = checked(launch, index[picks.offset(i)], in.sizes[axis]);
+        const int64_t found = checked_index(launch, index[picks.offset(i)], in.sizes[axis]);
         offsets[i] = found < 0 ? -1 : found;
       }
       const int64_t stride = stride_of(in, axis);
@@ -104,7 +105,7 @@ Prepared prepare_gather_elements(const Request& request) {
       }
       const Walk<2> walk(indices.rank, indices.sizes, {index_strides, others});
       walk.elements([&](const auto& at) {
-        const int64_t i = checked(launch, index[at[0]], in.sizes[axis]);
+        const int64_t i = checked_index(launch, index[at[0]], in.sizes[axis]);
         *y++ = i < 0 ? T{} : x[at[1] + i * stride_of(in, axis)];
       });
     });
@@ -134,7 +135,7 @@ Prepared prepare_gather_nd(const Request& request) {
         bool is_inside = true;
         for (size_t j = 0; j < tuple_size && is_inside; ++j) {
           const int64_t step = stride_of(indices, last) * static_cast<int64_t>(j);
-          const int64_t i = checked(launch, index[at[0] + step], in.sizes[batch + j]);
+          const int64_t i = checked_index(launch, index[at[0] + step], in.sizes[batch + j]);
           is_inside = i >= 0;
           if (is_inside) from += i * stride_of(in, batch + j);
         }

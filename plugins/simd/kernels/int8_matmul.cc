@@ -66,7 +66,8 @@ struct Lines {
   }
 };
 
-// Returns the offset of the matrix with this batch index.
+// Returns the offset in elements of the matrix with this batch index, which is row-major over the
+// batch axes of `out`.
 int64_t batch_offset(const tenon_view& view, const tenon_view& out, int64_t batch) {
   int64_t offset = 0;
   for (size_t axis = out.rank - size_t{2}; axis-- > 0; batch /= out.sizes[axis]) {

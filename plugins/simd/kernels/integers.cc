@@ -7,8 +7,8 @@ namespace {
 
 using tenon_sdk::Ints;
 
-// Floor or truncating division. Division by zero gives 0. The only quotient that overflows, minimum
-// / -1, wraps.
+// Truncating division. Division by zero gives 0. The only quotient that overflows, minimum / -1,
+// wraps.
 template <class T>
 T divide(T a, T b) {
   if (b == 0) return 0;
@@ -18,6 +18,7 @@ T divide(T a, T b) {
   return static_cast<T>(a / b);
 }
 
+// The remainder of truncating division. Division by zero gives 0.
 template <class T>
 T remainder(T a, T b) {
   if (b == 0) return 0;
@@ -29,7 +30,7 @@ T remainder(T a, T b) {
 
 // Whether the exact quotient is negative and not an integer, so that floor and truncation differ.
 template <class T>
-bool floor_is_below(T a, T b) {
+bool floor_differs_from_truncation(T a, T b) {
   return remainder(a, b) != 0 && (a < 0) != (b < 0);
 }
 
@@ -52,16 +53,16 @@ T power(T base, T exponent) {
   return static_cast<T>(result);
 }
 
-// Shifts. A negative shift count is treated as larger than the width.
+// Whether a shift count is at least the bit width. A negative count is treated as such.
 template <class T>
-bool is_beyond(T distance) {
+bool is_shift_out_of_range(T distance) {
   return static_cast<std::make_unsigned_t<T>>(distance) >= 8 * sizeof(T);
 }
 
 // Converts to uint64_t, in which the following operation cannot overflow before its result is
 // wrapped to T.
 template <class T>
-uint64_t wide(T x) {
+uint64_t to_uint64(T x) {
   return static_cast<uint64_t>(x);
 }
 
@@ -71,11 +72,11 @@ template <class T>
 Span unsigned_binary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_add:
-      return binary_loop<T, T>([](T a, T b) { return wide(a) + wide(b); });
+      return binary_loop<T, T>([](T a, T b) { return to_uint64(a) + to_uint64(b); });
     case TENON_OP_sub:
-      return binary_loop<T, T>([](T a, T b) { return wide(a) - wide(b); });
+      return binary_loop<T, T>([](T a, T b) { return to_uint64(a) - to_uint64(b); });
     case TENON_OP_mul:
-      return binary_loop<T, T>([](T a, T b) { return wide(a) * wide(b); });
+      return binary_loop<T, T>([](T a, T b) { return to_uint64(a) * to_uint64(b); });
     case TENON_OP_bitwise_and:
       return binary_loop<T, T>([](T a, T b) { return a & b; });
     case TENON_OP_bitwise_or:
@@ -83,23 +84,28 @@ Span unsigned_binary_span(uint32_t op) {
     case TENON_OP_bitwise_xor:
       return binary_loop<T, T>([](T a, T b) { return a ^ b; });
     case TENON_OP_shift_left:
-      return binary_loop<T, T>([](T a, T b) { return is_beyond(b) ? 0 : wide(a) << b; });
+      return binary_loop<T, T>(
+          [](T a, T b) { return is_shift_out_of_range(b) ? 0 : to_uint64(a) << b; });
     default:
       return nullptr;
   }
 }
 
+// Returns the span of a binary op on integers of type T.
 template <class T>
 Span binary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_div:
       return binary_loop<T, T>([](T a, T b) { return divide(a, b); });
     case TENON_OP_floor_div:
-      return binary_loop<T, T>(
-          [](T a, T b) { return wide(divide(a, b)) - (floor_is_below(a, b) ? 1 : 0); });
+      return binary_loop<T, T>([](T a, T b) {
+        return to_uint64(divide(a, b)) - (floor_differs_from_truncation(a, b) ? 1 : 0);
+      });
     case TENON_OP_mod:
-      return binary_loop<T, T>(
-          [](T a, T b) { return wide(remainder(a, b)) + (floor_is_below(a, b) ? wide(b) : 0); });
+      return binary_loop<T, T>([](T a, T b) {
+        return to_uint64(remainder(a, b)) +
+               (floor_differs_from_truncation(a, b) ? to_uint64(b) : 0);
+      });
     case TENON_OP_fmod:
       return binary_loop<T, T>([](T a, T b) { return remainder(a, b); });
     case TENON_OP_pow:
@@ -109,8 +115,9 @@ Span binary_span(uint32_t op) {
     case TENON_OP_minimum:
       return binary_loop<T, T>([](T a, T b) { return b < a ? b : a; });
     case TENON_OP_shift_right:
-      return binary_loop<T, T>(
-          [](T a, T b) { return static_cast<T>(is_beyond(b) ? (a < 0 ? -1 : 0) : a >> b); });
+      return binary_loop<T, T>([](T a, T b) {
+        return static_cast<T>(is_shift_out_of_range(b) ? (a < 0 ? -1 : 0) : a >> b);
+      });
     default:
       return nullptr;
   }
@@ -120,9 +127,9 @@ template <class T>
 Span unsigned_unary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_neg:
-      return unary_loop<T, T>([](T x) { return 0 - wide(x); });
+      return unary_loop<T, T>([](T x) { return 0 - to_uint64(x); });
     case TENON_OP_square:
-      return unary_loop<T, T>([](T x) { return wide(x) * wide(x); });
+      return unary_loop<T, T>([](T x) { return to_uint64(x) * to_uint64(x); });
     case TENON_OP_bitwise_not:
       return unary_loop<T, T>([](T x) { return ~x; });
     default:
@@ -134,7 +141,7 @@ template <class T>
 Span unary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_abs:
-      return unary_loop<T, T>([](T x) { return x < 0 ? 0 - wide(x) : wide(x); });
+      return unary_loop<T, T>([](T x) { return x < 0 ? 0 - to_uint64(x) : to_uint64(x); });
     case TENON_OP_sign:
       return unary_loop<T, T>([](T x) { return (x > 0) - (x < 0); });
     case TENON_OP_relu:

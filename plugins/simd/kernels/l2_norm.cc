@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kGrain = 64 * 1024;  // Elements.
 
+// Returns the sum of squares of one block of the row, whose elements are multiplied by `factor`.
 template <class T>
 T sum_of_squares(const Elements<T>& row, const Reducer& sum, int64_t block, T factor) {
   return row.block_sum(sum, block * kReduceBlock, [factor](T e) {

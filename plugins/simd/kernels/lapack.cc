@@ -11,14 +11,17 @@ namespace {
 // values. Above kMaxSide, the size of the work memory would exceed LAPACK's 32-bit sizes.
 constexpr int64_t kMinCholesky = 256, kMinValues = 64, kMaxSide = 1 << 14;
 
-const Blas* find_blas(const Instance& instance, int64_t shorter, int64_t longer, int64_t least) {
+// Returns the BLAS if the shorter side is at least `least` and LAPACK supports the longer side;
+// otherwise NULL.
+const Blas* blas_for_sides(const Instance& instance, int64_t shorter, int64_t longer,
+                           int64_t least) {
   return shorter >= least && longer <= kMaxSide ? instance.blas() : nullptr;
 }
 
 // Calls body(memory, size) twice: first with size -1, for which a LAPACK function returns the size
 // that it needs in memory[0], then with memory of that size.
 template <class T, class Body>
-void with_work(const Body& body) {
+void with_workspace(const Body& body) {
   T wanted = 0;
   body(&wanted, -1);
   // Adds a margin, because the size may have been rounded down to a float.
@@ -31,7 +34,7 @@ void with_work(const Body& body) {
 template <class T>
 bool Decompositions<T>::cholesky(Matrix& a) const {
   const int64_t side = a.rows();
-  const Blas* blas = find_blas(*instance, side, side, kMinCholesky);
+  const Blas* blas = blas_for_sides(*instance, side, side, kMinCholesky);
   if (blas == nullptr) return Blocked<T>::cholesky(a);
   const BlasCalls calls(*blas);
   calls.require();
@@ -48,7 +51,8 @@ bool Decompositions<T>::cholesky(Matrix& a) const {
 template <class T>
 bool Decompositions<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) const {
   const int64_t shorter = std::min(x.rows(), x.columns());
-  const Blas* blas = find_blas(*instance, shorter, std::max(x.rows(), x.columns()), kMinValues);
+  const Blas* blas =
+      blas_for_sides(*instance, shorter, std::max(x.rows(), x.columns()), kMinValues);
   if (blas == nullptr) return Blocked<T>::svd(x, u, s, vh);
   const BlasCalls calls(*blas);
   calls.require();
@@ -56,7 +60,7 @@ bool Decompositions<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh)
   s.resize(static_cast<size_t>(k));
   std::vector<int> int_work(static_cast<size_t>(8 * k));
   int info = 0;
-  with_work<T>([&](T* work, int size) {
+  with_workspace<T>([&](T* work, int size) {
     blas->functions<T>().gesdd("S", &m, &n, x.data(), &m, s.data(), vh.data(), &m, u.data(), &k,
                                work, &size, int_work.data(), &info, 1);
   });
@@ -65,7 +69,7 @@ bool Decompositions<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh)
 
 template <class T>
 bool Decompositions<T>::eigh(Matrix& x, std::vector<T>& w, Matrix& v) const {
-  const Blas* blas = find_blas(*instance, x.rows(), x.rows(), kMinValues);
+  const Blas* blas = blas_for_sides(*instance, x.rows(), x.rows(), kMinValues);
   if (blas == nullptr) return Blocked<T>::eigh(x, w, v);
   const BlasCalls calls(*blas);
   calls.require();
@@ -73,8 +77,8 @@ bool Decompositions<T>::eigh(Matrix& x, std::vector<T>& w, Matrix& v) const {
   w.resize(static_cast<size_t>(n));
   std::vector<int> int_work(static_cast<size_t>(n_int_work));
   int info = 0;
-  with_work<T>([&](T* work, int size) {
-    // If one size is queried, both must be queried.
+  with_workspace<T>([&](T* work, int size) {
+    // A query for the size of `work` must also query the size of `int_work`.
     const int n_int = size < 0 ? -1 : n_int_work;
     blas->functions<T>().syevd("V", "U", &n, x.data(), &n, w.data(), work, &size, int_work.data(),
                                &n_int, &info, 1, 1);

@@ -49,8 +49,11 @@ class Loop final : public tenon_sdk::Kernel {
   }
 
  private:
-  void place(const tenon_sdk::LoopRequest& request);
-  void lay_out(const Registers& registers);
+  // Determines the location of each value, and reuses registers of values that are no longer read.
+  void assign_locations(const tenon_sdk::LoopRequest& request);
+  // Chooses the tile's length, and computes the offsets of the registers in its memory.
+  void assign_offsets(const Registers& registers);
+  // Computes elements [begin, end) tile by tile.
   template <bool kPacks>
   void run(const tenon_launch& launch, int64_t begin, int64_t end) const;
 
@@ -79,13 +82,13 @@ bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
     work += step.cost == Cost::kHeavy ? 8 : 1;
   }
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
-  place(request);
+  assign_locations(request);
   if (tile_ >= kMinTile) return true;
-  refusal = refuse("supports fewer values that are live at the same time");
+  refusal = refuse("supports only loops with fewer values that are live at the same time");
   return false;
 }
 
-void Loop::place(const tenon_sdk::LoopRequest& request) {
+void Loop::assign_locations(const tenon_sdk::LoopRequest& request) {
   const auto add = [&](ValueLocation::Kind kind, tenon_dtype dtype, uint32_t number) {
     places_.push_back({kind, dtype, static_cast<uint32_t>(size_of(dtype)), number, 0});
   };
@@ -111,7 +114,7 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
   for (uint32_t v = 0; v < request.n_inputs(); ++v) {
     if (places_[v].kind != ValueLocation::Kind::kPacked) continue;
     packed_.push_back(v);
-    places_[v].number = registers.take(places_[v].dtype);
+    places_[v].number = registers.allocate(places_[v].dtype);
   }
   for (const SpanStep& step : steps_) wide_.add(step, registers);
   for (size_t i = 0; i < steps_.size(); ++i) {
@@ -125,7 +128,7 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
     }
     ValueLocation& result = places_[step.value];
     if (result.kind != ValueLocation::Kind::kRegister) continue;
-    result.number = registers.take(result.dtype);
+    result.number = registers.allocate(result.dtype);
     if (last[step.value] <= i) registers.give_back(result.number);  // The value is never read.
   }
   for (uint32_t v = 0; v < places_.size(); ++v) {
@@ -134,10 +137,10 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
       moving_.push_back(v);
     }
   }
-  lay_out(registers);
+  assign_offsets(registers);
 }
 
-void Loop::lay_out(const Registers& registers) {
+void Loop::assign_offsets(const Registers& registers) {
   const size_t bytes = std::max<size_t>(1, registers.bytes_per_element());
   tile_ = std::min(kMaxTile, static_cast<int64_t>(kMemory / bytes) / kMinTile * kMinTile);
   const auto start = [&](uint32_t number) {

@@ -70,16 +70,18 @@ struct SpanStep {
   uint32_t inputs[kMaxSpanInputs] = {};
   size_t strides[kMaxSpanInputs] = {1, 1, 1};  // 1, or 0 for uniform operands.
   // The half type of each operand that is computed in float32, otherwise TENON_DTYPE_NONE. The last
-  // one is for the result.
+  // element is for the result.
   tenon_dtype halves[kMaxSpanInputs + 1] = {};
   bool has_halves = false;
 };
 
-// Allocates registers: arrays of one length for values, which are reused after the last use of a
-// value.
+// Allocates registers for values. A register is an array of the tile's length. It is reused after
+// the last use of its value.
 class Registers {
  public:
-  uint32_t take(tenon_dtype dtype) {
+  // Returns the index of a free register for elements of the dtype; adds a register if none is
+  // free.
+  uint32_t allocate(tenon_dtype dtype) {
     const size_t size = size_of(dtype);
     for (uint32_t i = 0; i < sizes_.size(); ++i) {
       if (is_free_[i] && sizes_[i] == size) {
@@ -91,8 +93,10 @@ class Registers {
     is_free_.push_back(false);
     return static_cast<uint32_t>(sizes_.size() - 1);
   }
+  // Marks register `i` as free.
   void give_back(uint32_t i) { is_free_[i] = true; }
 
+  // Returns the sum of the element sizes of all registers.
   size_t bytes_per_element() const { return start_of(sizes_.size()); }
   // Returns the offset of a register in bytes per element: the actual offset is this number times
   // the length of the arrays.
@@ -115,10 +119,11 @@ struct WideRegisters {
       if (step.halves[k] != TENON_DTYPE_NONE) add(k, registers);
     }
   }
+  // Allocates the register for operand `k`, unless it exists.
   void add(size_t k, Registers& registers) {
     if (is_there[k]) return;
     is_there[k] = true;
-    number[k] = registers.take(TENON_FLOAT32);
+    number[k] = registers.allocate(TENON_FLOAT32);
   }
 
   bool is_there[kMaxSpanInputs + 1] = {};

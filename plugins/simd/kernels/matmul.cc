@@ -40,6 +40,8 @@ Matrix<T> matrix_of(const tenon_view& view, bool transposed, const tenon_view& o
   return matrix;
 }
 
+// Computes the product with this batch index. `is_cut`: whether the threads of the pool share the
+// product.
 template <class T>
 void multiply_batch(const Instance& instance, const tenon_launch& launch,
                     const tenon_matmul_attrs& attrs, int64_t batch, bool is_cut) {

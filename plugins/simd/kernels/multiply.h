@@ -85,6 +85,7 @@ const MultiplyTiles<double>& multiply_tiles<double>();
 // slot must have only one user at a time.
 std::byte* thread_scratch(int slot, size_t size);
 
+// Returns thread_scratch() for `n` elements of type T.
 template <class T>
 T* scratch_of(int slot, int64_t n) {
   return reinterpret_cast<T*>(thread_scratch(slot, static_cast<size_t>(n) * sizeof(T)));
@@ -128,8 +129,9 @@ struct Matrix {
       }
     }
   }
-  // Whether tiles can read the matrix in place.
-  bool is_ready() const { return column == 1; }
+  // Whether tiles can read the matrix in place, that is, its rows are contiguous.
+  bool is_readable_in_place() const { return column == 1; }
+  // Returns the address of element (k, n). Requires that the rows are contiguous.
   const T* at(int64_t k, int64_t n) const { return data + k * row + n; }
   int64_t row_stride() const { return row; }
 };
@@ -138,8 +140,8 @@ constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
 
-// Adds terms [k0, k1) to columns [n0, n1) of one row. Requires b.is_ready(). Nothing is packed,
-// because no element of `b` is used twice.
+// Adds terms [k0, k1) to columns [n0, n1) of one row. Requires b.is_readable_in_place(). Nothing is
+// packed, because no element of `b` is used twice.
 template <class T, class B>
 void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, int64_t a_k,
                   const B& b, T* c, bool add) {
@@ -162,14 +164,14 @@ void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, in
 template <class T, class B>
 void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
                     const Matrix<T>& a, const B& b, T* c, int64_t c_row, bool add) {
-  if (m1 - m0 == 1 && b.is_ready()) {
+  if (m1 - m0 == 1 && b.is_readable_in_place()) {
     return multiply_row(n0, n1, k0, k1, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
   const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;
   // Packing pays off if packed elements are used often enough.
   const bool packs_a = n1 - n0 > 4 * nr;
-  const bool packs_b = !b.is_ready() || m1 - m0 > 4 * mr;
+  const bool packs_b = !b.is_readable_in_place() || m1 - m0 > 4 * mr;
   T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k1 - k0, kBlockK));
   const int64_t block_n = std::min(kBlockN, (n1 - n0 + nr - 1) / nr * nr);
   T* const packed_b = scratch_of<T>(kScratchB, block_n * std::min(k1 - k0, kBlockK));
@@ -239,7 +241,8 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
   if (k <= kLongestChain) {
     return multiply_chain(m0, m1, n0, n1, int64_t{0}, k, a, b, c, c_row, add);
   }
-  // Maximum size of a block. At each level, the tree of partial sums takes the memory of one block.
+  // Maximum size of the blocks of c that are computed at once. At each level, the tree of partial
+  // sums takes the memory of one block.
   constexpr int64_t kRows = 4 * kBlockM, kColumns = kBlockN;
   const int64_t chains = (k + kLongestChain - 1) / kLongestChain;
   std::vector<T> sums(static_cast<size_t>(std::min(kRows, m1 - m0) * std::min(kColumns, n1 - n0)));
@@ -262,7 +265,7 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
   }
 }
 
-// c = a b or, with `add`, c += a b. Uses the pool's threads if that pays off.
+// Computes c = a b or, with `add`, c += a b. Uses the pool's threads if that pays off.
 template <class T, class B>
 void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const B& b,
               T* c, int64_t c_row, bool add) {
@@ -274,7 +277,7 @@ void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>
     return;
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
-  // Minimum number of multiply-adds per task. They take longer than waking a thread.
+  // Minimum number of multiply-adds per task. Fewer take less time than waking a thread.
   constexpr double kWorthTwo = 1 << 20;
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   int64_t parts = pool.threads() == 1

@@ -24,8 +24,9 @@ Bits next_after(Bits a, Bits b) {
   return static_cast<Bits>(next < 0 ? -next | kSign : next);
 }
 
+// Returns the loop of nextafter for a float type with these bits.
 template <class Bits, Bits kInfinity>
-Span span() {
+Span nextafter_span() {
   return binary_loop<Bits, Bits>([](Bits a, Bits b) { return next_after<Bits, kInfinity>(a, b); });
 }
 
@@ -35,13 +36,13 @@ Span span() {
 Prepared prepare_nextafter(const Request& request) {
   switch (request.input(0).dtype) {
     case TENON_FLOAT16:
-      return make_moving(request, span<int16_t, 0x7c00>());
+      return make_moving(request, nextafter_span<int16_t, 0x7c00>());
     case TENON_BFLOAT16:
-      return make_moving(request, span<int16_t, 0x7f80>());
+      return make_moving(request, nextafter_span<int16_t, 0x7f80>());
     case TENON_FLOAT32:
-      return make_moving(request, span<int32_t, 0x7f800000>());
+      return make_moving(request, nextafter_span<int32_t, 0x7f800000>());
     default:
-      return make_moving(request, span<int64_t, 0x7ff0000000000000>());
+      return make_moving(request, nextafter_span<int64_t, 0x7ff0000000000000>());
   }
 }
 

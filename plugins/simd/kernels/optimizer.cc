@@ -23,6 +23,7 @@ struct AdamRates {
   double weight_decay = 0;
 };
 
+// Computes a step of adam or adamw.
 template <class T>
 void adam(const Pool& pool, const tenon_launch& launch, const AdamRates& attrs) {
   const DenseInput<T> p(launch.inputs[0]), g(launch.inputs[1]), m(launch.inputs[2]),
@@ -35,7 +36,7 @@ void adam(const Pool& pool, const tenon_launch& launch, const AdamRates& attrs) 
   const T beta1 = static_cast<T>(attrs.beta1), rest1 = static_cast<T>(1 - attrs.beta1);
   const T beta2 = static_cast<T>(attrs.beta2), rest2 = static_cast<T>(1 - attrs.beta2);
   const T epsilon = static_cast<T>(attrs.epsilon);
-  // 1 in adam, which has no decoupled weight decay.
+  // The factor of the old parameter. It is 1 in adam, which has no decoupled weight decay.
   const T kept = static_cast<T>(1 - lr * attrs.weight_decay);
   T* const new_p = data<T>(launch.outputs[0]);
   T* const new_m = data<T>(launch.outputs[1]);
@@ -85,9 +86,9 @@ void sgd(const Pool& pool, const tenon_launch& launch) {
   });
 }
 
-// Outputs may alias inputs, because an output element depends only on the inputs' elements at the
-// same index.
-Prepared with_alias(const Request& request, Prepared prepared) {
+// Permits outputs to alias inputs, unless an input is strided. An output element depends only on
+// the inputs' elements at the same index.
+Prepared permit_aliasing(const Request& request, Prepared prepared) {
   for (size_t i = 0; i < request.n_inputs(); ++i) {
     if (request.input(i).strides == TENON_STRIDES_STRIDED) return prepared;
   }
@@ -95,11 +96,12 @@ Prepared with_alias(const Request& request, Prepared prepared) {
   return prepared;
 }
 
-Prepared adam_with(const Request& request, const AdamRates& rates) {
-  return with_alias(request, through_float(request, [=, pool = &pool_of(request)]<class T>(
-                                                        Type<T>, const tenon_launch& launch) {
-                      adam<T>(*pool, launch, rates);
-                    }));
+// Prepares adam or adamw with these rates.
+Prepared prepare_adam_kernel(const Request& request, const AdamRates& rates) {
+  return permit_aliasing(request, through_float(request, [=, pool = &pool_of(request)]<class T>(
+                                                             Type<T>, const tenon_launch& launch) {
+                           adam<T>(*pool, launch, rates);
+                         }));
 }
 
 }  // namespace
@@ -107,28 +109,29 @@ Prepared adam_with(const Request& request, const AdamRates& rates) {
 Prepared prepare_adam(const Request& request) {
   const auto attrs =
       request.attrs<tenon_adam_attrs>({.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8});
-  return adam_with(request, {attrs.beta1, attrs.beta2, attrs.epsilon});
+  return prepare_adam_kernel(request, {attrs.beta1, attrs.beta2, attrs.epsilon});
 }
 
 Prepared prepare_adamw(const Request& request) {
   const auto attrs = request.attrs<tenon_adamw_attrs>(
       {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .weight_decay = 0.01});
-  return adam_with(request, {attrs.beta1, attrs.beta2, attrs.epsilon, attrs.weight_decay});
+  return prepare_adam_kernel(request,
+                             {attrs.beta1, attrs.beta2, attrs.epsilon, attrs.weight_decay});
 }
 
 Prepared prepare_momentum(const Request& request) {
   const auto attrs = request.attrs<tenon_momentum_attrs>({.momentum = 0.9});
-  return with_alias(request, through_float(request, [=, pool = &pool_of(request)]<class T>(
-                                                        Type<T>, const tenon_launch& launch) {
-                      momentum<T>(*pool, launch, attrs);
-                    }));
+  return permit_aliasing(request, through_float(request, [=, pool = &pool_of(request)]<class T>(
+                                                             Type<T>, const tenon_launch& launch) {
+                           momentum<T>(*pool, launch, attrs);
+                         }));
 }
 
 Prepared prepare_sgd(const Request& request) {
-  return with_alias(request, through_float(request, [pool = &pool_of(request)]<class T>(
-                                                        Type<T>, const tenon_launch& launch) {
-                      sgd<T>(*pool, launch);
-                    }));
+  return permit_aliasing(request, through_float(request, [pool = &pool_of(request)]<class T>(
+                                                             Type<T>, const tenon_launch& launch) {
+                           sgd<T>(*pool, launch);
+                         }));
 }
 
 }  // namespace tenon_simd

@@ -27,6 +27,7 @@ U key_of(U bits, U infinity) {
   }
 }
 
+// Whether `a` comes before `b`: by key, and by index if the keys are equal.
 template <class Word>
 bool precedes(const Ranked<Word>& a, const Ranked<Word>& b) {
   return a.key != b.key ? a.key < b.key : a.place < b.place;
@@ -57,7 +58,7 @@ void Ranking<Word>::load_keys(const Pool* pool, const U* x, int64_t stride, U in
   constexpr U kAll = static_cast<U>(~U{0});
   key_bytes_ = static_cast<int>(sizeof(U));
   const U flip = descending ? kAll : U{0};
-  over_ranges(pool, n_, [&](int64_t begin, int64_t end) {
+  for_each_range(pool, n_, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const U key = key_of<kKind>(x[i * stride], infinity);
       const bool is_nan = kKind == KeyRule::Kind::kFloat && key == kAll;
@@ -152,7 +153,7 @@ void Ranking<Word>::sort_first(const Pool* pool, int64_t k) {
 }
 
 template <class Word>
-void Ranking<Word>::sort_places(int64_t k) {
+void Ranking<Word>::sort_by_index(int64_t k) {
   std::sort(&items_[0], &items_[0] + k,
             [](const Ranked<Word>& a, const Ranked<Word>& b) { return a.place < b.place; });
 }

@@ -44,15 +44,16 @@ class Ranking {
   // Sorts by key, then by index.
   void sort(const Pool* pool);
 
-  // Moves the first `k` items in sorted order to the front. The order of the others is unspecified.
+  // Moves the first `k` items in sorted order to the front. The order of the other items is
+  // unspecified.
   void sort_first(const Pool* pool, int64_t k);
 
   // Sorts the first k items by index.
-  void sort_places(int64_t k);
+  void sort_by_index(int64_t k);
 
   // Calls body(begin, end) for ranges of [0, n), in parallel if `pool` is not NULL.
   template <class Body>
-  static void over_ranges(const Pool* pool, int64_t n, const Body& body) {
+  static void for_each_range(const Pool* pool, int64_t n, const Body& body) {
     if (pool != nullptr) {
       pool->parallel_ranges(n, kChunk, body);
     } else {
@@ -65,8 +66,11 @@ class Ranking {
 
   static size_t at(int64_t i) { return static_cast<size_t>(i); }
 
+  // Stores the keys and indices of the elements as items.
   template <KeyRule::Kind kKind, class U>
   void load_keys(const Pool* pool, const U* x, int64_t stride, U infinity, bool descending);
+  // Sorts by the byte of the key that begins at bit `shift`; keeps the order of items with equal
+  // bytes.
   void sort_by_byte(const Pool* pool, int shift);
 
   int64_t n_;

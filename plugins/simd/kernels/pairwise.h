@@ -33,16 +33,18 @@ void sum_parts(int64_t begin, int64_t end, int64_t size, T* to, const Part& part
   for (int64_t i = 0; i < size; ++i) to[i] += right[static_cast<size_t>(i)];
 }
 
-// Adds the sums of parts as the same tree as sum_parts(), one part at a time.
+// Receives the sums of parts one at a time, and adds them in the same order as the tree of
+// sum_parts().
 template <class T>
 class PartSums {
  public:
+  // Adds the sum of the next part.
   void add(T part) {
     // Each trailing one bit of the count stands for a complete subtree on the left of this part.
     for (uint64_t n = n_++; (n & 1) != 0; n /= 2) part = static_cast<T>(subtrees_[--depth_] + part);
     subtrees_[depth_++] = part;
   }
-  // Requires at least one part.
+  // Returns the total of all parts. Requires at least one part.
   T total() const {
     T sum = subtrees_[depth_ - 1];
     for (size_t i = depth_ - 1; i-- > 0;) sum = static_cast<T>(subtrees_[i] + sum);
@@ -55,12 +57,13 @@ class PartSums {
   uint64_t n_ = 0;
 };
 
-// Like PartSums, for parts of `size` sums each.
+// Like PartSums, but a part has `size` sums instead of one.
 template <class T>
 class PartTree {
  public:
   explicit PartTree(int64_t size) : size_(static_cast<size_t>(size)) {}
 
+  // Adds the sums of the next part.
   void add(const T* part) {
     std::vector<T> sums(part, part + size_);
     // Each trailing one bit of the count stands for a complete subtree on the left of this part.
@@ -71,7 +74,7 @@ class PartTree {
     }
     subtrees_.push_back(std::move(sums));
   }
-  // Call after the last part.
+  // Returns the totals. Must be called after the last part was added.
   const std::vector<T>& total() {
     while (subtrees_.size() > 1) {
       add_to(subtrees_[subtrees_.size() - 2], subtrees_.back());
@@ -81,6 +84,7 @@ class PartTree {
   }
 
  private:
+  // Adds the sums of `right` to those of `left`.
   void add_to(std::vector<T>& left, const std::vector<T>& right) const {
     for (size_t i = 0; i < size_; ++i) left[i] += right[i];
   }
@@ -117,6 +121,7 @@ class ScatteredSums {
   }
 
  private:
+  // Adds the elements of a target to its tree, and sets them to 0.
   void move_to_tree(T* y, int64_t target) {
     T* const first = y + target * width_;
     trees_.try_emplace(target, width_).first->second.add(first);

@@ -270,7 +270,7 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
 
 // Returns the number of corresponding planes of two tensors if batch and channel sizes are equal;
 // otherwise 1.
-int64_t planes_of(const tenon_view& a, const tenon_view& b) {
+int64_t count_common_planes(const tenon_view& a, const tenon_view& b) {
   const bool shared = a.rank >= 2 && b.rank >= 2 && a.sizes[0] == b.sizes[0] &&
                       a.sizes[1] == b.sizes[1] && count(a) > 0;
   return shared ? a.sizes[0] * a.sizes[1] : 1;
@@ -292,8 +292,8 @@ Prepared prepare_max_pool(const Request& request) {
   });
 }
 
-// max_pool_backward adds each gradient to the element of dx at its index; several windows may have
-// the same index. The indices of max_pool are within the plane of the window, so planes are
+// max_pool_backward adds each element of dy to the element of dx at its index; several windows may
+// have the same index. The indices of max_pool are within the plane of the window, so planes are
 // processed in parallel, each in order. Gradients with indices in other planes are added
 // afterwards, and invalid indices are reported.
 Prepared prepare_max_pool_backward(const Request& request) {
@@ -303,7 +303,7 @@ Prepared prepare_max_pool_backward(const Request& request) {
     const DenseInput<int64_t> indices(launch.inputs[1]);
     const tenon_view& dx_view = launch.outputs[0];
     T* const dx = data<T>(dx_view);
-    const int64_t size = count(dx_view), planes = planes_of(launch.inputs[0], dx_view);
+    const int64_t size = count(dx_view), planes = count_common_planes(launch.inputs[0], dx_view);
     if (size == 0) return;
     const int64_t area = size / planes, out_area = count(launch.inputs[0]) / planes;
     std::atomic<bool> has_strays{false};

@@ -203,7 +203,8 @@ class Reduce final : public RowKernel {
   bool is_mean_;
 };
 
-Prepared prepare_for(const Request& request, uint32_t op, bool is_mean) {
+// Prepares a reduction by `op`. `is_mean`: divides the result by the number of elements.
+Prepared prepare_reduction(const Request& request, uint32_t op, bool is_mean) {
   // All reductions have attributes with this layout.
   const auto attrs = request.attrs<tenon_sum_attrs>();
   const tenon_dtype dtype = request.input(0).dtype;
@@ -250,9 +251,11 @@ const Reducer* find_reducer(uint32_t op, tenon_dtype dtype) {
 }
 
 Prepared prepare_reduce(const Request& request) {
-  return prepare_for(request, request.op(), false);
+  return prepare_reduction(request, request.op(), false);
 }
 
-Prepared prepare_mean(const Request& request) { return prepare_for(request, TENON_OP_sum, true); }
+Prepared prepare_mean(const Request& request) {
+  return prepare_reduction(request, TENON_OP_sum, true);
+}
 
 }  // namespace tenon_simd

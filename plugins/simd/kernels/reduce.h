@@ -38,9 +38,10 @@ struct ReducerTable {
   const Reducer* entries;
   size_t n;
 };
-ReducerTable float_reducers();  // simd/reduce.cc
-ReducerTable int_reducers();    // kernels/int_reduce.cc
+ReducerTable float_reducers();  // Defined in vectors/reduce.cc.
+ReducerTable int_reducers();    // Defined in kernels/int_reduce.cc.
 
+// Returns the reducer of an op for a dtype; NULL if there is none.
 const Reducer* find_reducer(uint32_t op, tenon_dtype dtype);
 
 // Combines the results of consecutive blocks in the order of the tree.
@@ -49,6 +50,7 @@ class BlockTree {
  public:
   explicit BlockTree(const Reducer& reducer) : reducer_(reducer) {}
 
+  // Adds the result of the next block.
   void add(T block) {
     // Each trailing one bit of `n` stands for a complete subtree on the left of this block.
     for (uint64_t n = n_++; (n & 1) != 0; n /= 2) {
@@ -58,7 +60,7 @@ class BlockTree {
     }
     subtrees_[depth_++] = block;
   }
-  // Requires at least one block.
+  // Returns the combined result. Requires at least one block.
   T result() const {
     T total = subtrees_[depth_ - 1];
     for (size_t i = depth_ - 1; i-- > 0;) {
@@ -98,6 +100,7 @@ class RowKernel : public tenon_sdk::Kernel {
   // Reduces each of `n_rows` contiguous rows of `n` elements. If widens() is true, `wide` is a
   // buffer for min(n, kReduceBlock) float32 elements.
   virtual void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float* wide) const = 0;
+  // Whether elements are converted to float32 before they are reduced.
   virtual bool widens() const = 0;
 };
 

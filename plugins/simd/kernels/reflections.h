@@ -23,6 +23,7 @@ struct Reflections {
 
   int64_t count() const { return vectors.rows(); }
   int64_t length() const { return vectors.columns(); }
+  // Returns the vector of reflection i.
   T* at(int64_t i) { return vectors.data() + i * length(); }
 
   // Computes reflection i, which maps the elements [first, length) of a vector, given in `x`, to

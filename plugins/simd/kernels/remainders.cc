@@ -9,7 +9,8 @@ namespace tenon_simd {
 namespace {
 
 // Returns the exact remainder with the sign of `a`. If the quotient is at most 2^29, its product
-// with a float is exact in double, so one division suffices. The quotient may be off by one.
+// with a float is exact in double, so one division suffices. The rounded quotient may differ from
+// the exact one by 1.
 inline float remainder(float a, float b) {
   const double x = std::fabs(static_cast<double>(a)), y = std::fabs(static_cast<double>(b));
   const double quotient = x / y;
@@ -29,9 +30,9 @@ T floor_mod(T a, T b) {
   return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Returns the floor of the exact quotient. The integer nearest to a / b is off by at most one, and
-// the sign of the exact remainder determines the correction. If `a` is infinite, the result is NaN,
-// because an infinity has no remainder.
+// Returns the floor of the exact quotient. The integer nearest to the rounded quotient differs from
+// it by at most 1, and the sign of the exact remainder determines the correction. If `a` is
+// infinite, the result is NaN, because an infinity has no remainder.
 template <class T>
 T floor_divide(T a, T b) {
   const T quotient = a / b;

@@ -52,7 +52,7 @@ struct Step {
   uint32_t gives() const { return is_span() ? span.value : to; }
 };
 
-// The registers for values per element, or for values per row.
+// The registers that hold values of one kind: values per element, or values per row.
 struct Side {
   Registers registers;
   WideRegisters wide;
@@ -96,11 +96,16 @@ class RowLoop final : public tenon_sdk::Kernel {
   }
 
  private:
+  // Adds the locations of the inputs.
   void add_inputs(const tenon_sdk::LoopRequest& request);
+  // Adds a step for instruction `i`, a reduction. Returns false, with the refusal, if that fails.
   bool add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal);
+  // Adds a step for instruction `i`, which is elementwise. Returns false, with the refusal, if that
+  // fails.
   bool add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal);
-  uint32_t for_each_element(uint32_t value);
-  void place();
+  uint32_t repeated_along_row(uint32_t value);
+  // Determines the location of each value, and reuses registers of values that are no longer read.
+  void assign_locations();
   Side& side_of(const ValueLocation& place) { return sides_[place.per_row ? 1 : 0]; }
   void run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const;
   void run_step(const Step& step, std::byte* const* at, const Wide* wide, int64_t n_rows,
@@ -112,8 +117,7 @@ class RowLoop final : public tenon_sdk::Kernel {
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<const RowKernel>> reductions_;
   std::vector<ValueLocation> places_;  // Location of each value and of each repeated copy.
-  std::vector<uint32_t> repeated_;     // Index of the repeated copy of each value; 0 if there is
-                                       // none.
+  std::vector<uint32_t> repeated_;     // Index of the repeated copy of each value; 0: none.
   std::vector<uint32_t> packed_;
   Side sides_[2];  // Index 0: values per element. Index 1: values per row.
 };
@@ -144,7 +148,7 @@ bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
     output.kind = ValueLocation::Kind::kOutput;
     output.number = i;
   }
-  place();
+  assign_locations();
   return true;
 }
 
@@ -179,7 +183,7 @@ bool RowLoop::add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Pre
     refusal = std::move(made);
     return false;
   }
-  const uint32_t from = for_each_element(request.instruction(i).inputs[0]);
+  const uint32_t from = repeated_along_row(request.instruction(i).inputs[0]);
   steps_.push_back({.kind = Step::Kind::kReduce,
                     .from = from,
                     .to = static_cast<uint32_t>(request.n_inputs() + i),
@@ -193,7 +197,7 @@ bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared
   if (!span.build(request, i, refusal)) return false;
   const bool is_on_rows = request.is_on_rows(i);
   for (size_t k = 0; k < span.n_inputs; ++k) {
-    if (!is_on_rows) span.inputs[k] = for_each_element(span.inputs[k]);
+    if (!is_on_rows) span.inputs[k] = repeated_along_row(span.inputs[k]);
     span.strides[k] = places_[span.inputs[k]].kind == ValueLocation::Kind::kUniform ? 0 : 1;
   }
   steps_.push_back({.kind = is_on_rows ? Step::Kind::kRows : Step::Kind::kElements, .span = span});
@@ -202,7 +206,7 @@ bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared
 
 // Returns the index of the value or, for a value per row, of its copy that is repeated along the
 // rows. Adds a step that makes the copy if necessary.
-uint32_t RowLoop::for_each_element(uint32_t value) {
+uint32_t RowLoop::repeated_along_row(uint32_t value) {
   const ValueLocation& place = places_[value];
   if (!place.per_row || place.kind == ValueLocation::Kind::kUniform) return value;
   if (repeated_[value] == 0) {
@@ -213,7 +217,7 @@ uint32_t RowLoop::for_each_element(uint32_t value) {
   return repeated_[value];
 }
 
-void RowLoop::place() {
+void RowLoop::assign_locations() {
   std::vector<size_t> last(places_.size(), 0);
   for (size_t i = 0; i < steps_.size(); ++i) {
     for (const uint32_t v : steps_[i].reads()) last[v] = i;
@@ -222,7 +226,7 @@ void RowLoop::place() {
     ValueLocation& place = places_[v];
     if (place.kind != ValueLocation::Kind::kPacked) continue;
     packed_.push_back(v);
-    place.number = side_of(place).registers.take(place.dtype);
+    place.number = side_of(place).registers.allocate(place.dtype);
   }
   for (const Step& step : steps_) {
     if (step.kind == Step::Kind::kElements) sides_[0].wide.add(step.span, sides_[0].registers);
@@ -238,7 +242,7 @@ void RowLoop::place() {
     }
     ValueLocation& result = places_[steps_[i].gives()];
     if (result.kind != ValueLocation::Kind::kRegister) continue;
-    result.number = side_of(result).registers.take(result.dtype);
+    result.number = side_of(result).registers.allocate(result.dtype);
     if (last[steps_[i].gives()] <= i) side_of(result).registers.give_back(result.number);
   }
   for (ValueLocation& place : places_) {

@@ -15,7 +15,9 @@ namespace {
 using tenon_sdk::IndexReader;
 using tenon_sdk::Walk;
 
-int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
+// Returns the index, counted from the front. If the index is out of range, reports it and returns
+// -1.
+int64_t checked_index(const tenon_launch& launch, int64_t index, int64_t bound) {
   const int64_t found = tenon_sdk::wrap(index, bound);
   if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
   return found;
@@ -30,8 +32,7 @@ template <class T>
 using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                 std::conditional_t<std::is_same_v<T, double>, double, float>>;
 
-// Returns the function that combines an update with the old value, or NULL if bool does not support
-// the reduction. Propagates NaN.
+// Returns an update that replaces an element by Function{}(element, update).
 template <class T, class Function>
 Update update_by(Function) {
   return [](void* to, const void* update) {
@@ -39,6 +40,8 @@ Update update_by(Function) {
     element = Function{}(element, *static_cast<const T*>(update));
   };
 }
+// Returns the function that combines an update with the old value, or NULL if bool does not support
+// the reduction. Propagates NaN.
 template <class T>
 Update update_function(int32_t reduction) {
   if (reduction == TENON_SCATTER_REDUCTION_NONE) return update_by<T>([](T, T u) { return u; });
@@ -67,13 +70,15 @@ Update update_function(int32_t reduction) {
   return nullptr;
 }
 
+// Copies x to the output, before updates are applied.
 template <class T>
-void copy_first(const tenon_launch& launch) {
+void copy_input_to_output(const tenon_launch& launch) {
   const DenseInput<T> x(launch.inputs[0]);
   std::copy_n(x.data(), count(launch.outputs[0]), data<T>(launch.outputs[0]));
 }
 
-// Applies updates by a function. T is an unsigned integer type with the size of y's elements.
+// Applies each update by calling a function. T is an unsigned integer type with the size of y's
+// elements.
 template <class T>
 struct ByFunction {
   Update update;
@@ -81,6 +86,7 @@ struct ByFunction {
   void begin(int64_t) const {}
   void meet(T& to, const T& u) const { update(&to, &u); }
 };
+// Applies updates by adding them to y, in chains if `sums` is not NULL.
 template <class T>
 struct BySum {
   T* y;
@@ -102,7 +108,7 @@ Prepared scatter_kernel(const Request& request, int32_t reduction, const Updates
   const tenon_dtype dtype = request.input(0).dtype;
   if (reduction == TENON_SCATTER_REDUCTION_ADD && is_float(dtype)) {
     return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
-      copy_first<T>(launch);
+      copy_input_to_output<T>(launch);
       const tenon_view& out = launch.outputs[0];
       T* const y = data<T>(out);
       const auto [n_updates, width] = updates_of(launch);
@@ -117,7 +123,7 @@ Prepared scatter_kernel(const Request& request, int32_t reduction, const Updates
   if (update == nullptr) return refuse("does not support this reduction for this dtype");
   return dispatch_bits(dtype, [&]<class U>(Type<U>) -> Prepared {
     return kernel(kTraits, [=](const tenon_launch& launch) {
-      copy_first<U>(launch);
+      copy_input_to_output<U>(launch);
       scatter(launch, ByFunction<U>{update});
     });
   });
@@ -151,7 +157,7 @@ Prepared prepare_scatter_elements(const Request& request) {
     }
     const Walk<3> walk(indices.rank, indices.sizes, {index_strides, update_strides, others});
     walk.elements([&](const auto& at) {
-      const int64_t i = checked(launch, index[at[0]], out.sizes[axis]);
+      const int64_t i = checked_index(launch, index[at[0]], out.sizes[axis]);
       if (i < 0) return;
       const int64_t to = at[2] + i * out.strides[axis];
       way.begin(to);
@@ -188,7 +194,7 @@ Prepared prepare_scatter_nd(const Request& request) {
       int64_t to = 0;
       for (size_t j = 0; j < tuple_size; ++j) {
         const int64_t step = stride_of(indices, last) * static_cast<int64_t>(j);
-        const int64_t i = checked(launch, index[at[0] + step], out.sizes[j]);
+        const int64_t i = checked_index(launch, index[at[0] + step], out.sizes[j]);
         if (i < 0) return;
         to += i * out.strides[j];
       }

@@ -8,6 +8,7 @@ namespace {
 constexpr int64_t kChunk = 32 * 1024;       // Elements per task of nonzero.
 constexpr int64_t kSearchGrain = 1 * 1024;  // Values per task of searchsorted.
 
+// Returns all axes of the view.
 LoopAxes axes_of(const tenon_view& view) {
   LoopAxes axes;
   for (size_t axis = 0; axis < view.rank; ++axis)
@@ -90,6 +91,7 @@ bool precedes(T a, T b) {
 // Returns the number of elements of a sorted sequence that precede the value. With `right`, also
 // counts the elements that are equal to the value.
 using Search = int64_t (*)(const void* sorted, int64_t n, const void* value, bool right);
+// Implements Search for elements of type T.
 template <class T>
 int64_t search(const void* sorted, int64_t n, const void* value, bool right) {
   const T *const first = static_cast<const T*>(sorted), x = *static_cast<const T*>(value);
@@ -98,6 +100,7 @@ int64_t search(const void* sorted, int64_t n, const void* value, bool right) {
          first;
 }
 
+// Calls `search` for each value of input 1 in the sorted sequence of input 0.
 template <class U>
 void search_all(const Pool& pool, const tenon_launch& launch, Search search, bool right) {
   const tenon_view &sequence = launch.inputs[0], &in = launch.inputs[1];

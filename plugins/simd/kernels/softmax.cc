@@ -10,9 +10,10 @@ namespace {
 
 constexpr int64_t kGrain = 8 * 1024;  // Elements.
 
+// Applies softmax or, with `is_log`, log_softmax to each row along the axis.
 template <class T>
-void run(const Pool& pool, const tenon_launch& launch, const SoftmaxRow<T>& row, int64_t axis,
-         bool is_log) {
+void softmax_rows(const Pool& pool, const tenon_launch& launch, const SoftmaxRow<T>& row,
+                  int64_t axis, bool is_log) {
   const tenon_view& in = launch.inputs[0];
   const tenon_view& out = launch.outputs[0];
   const size_t at = tenon_sdk::from_front(axis, in.rank);
@@ -45,18 +46,21 @@ void run(const Pool& pool, const tenon_launch& launch, const SoftmaxRow<T>& row,
                       });
 }
 
-Prepared prepare_for(const Request& request, bool is_log) {
+// Prepares softmax or, with `is_log`, log_softmax.
+Prepared prepare_softmax_kernel(const Request& request, bool is_log) {
   const int64_t axis = request.attrs<tenon_softmax_attrs>({.axis = -1}).axis;
   return through_float(request,
                        [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
                          static const SoftmaxRow<T> row;
-                         run<T>(*pool, launch, row, axis, is_log);
+                         softmax_rows<T>(*pool, launch, row, axis, is_log);
                        });
 }
 
 }  // namespace
 
-Prepared prepare_softmax(const Request& request) { return prepare_for(request, false); }
-Prepared prepare_log_softmax(const Request& request) { return prepare_for(request, true); }
+Prepared prepare_softmax(const Request& request) { return prepare_softmax_kernel(request, false); }
+Prepared prepare_log_softmax(const Request& request) {
+  return prepare_softmax_kernel(request, true);
+}
 
 }  // namespace tenon_simd

@@ -18,14 +18,14 @@ class SoftmaxRow {
 
   // y = softmax(x). Requires n > 0.
   void softmax(const T* x, T* y, int64_t n) const {
-    shift(x, y, n);
+    subtract_max(x, y, n);
     const T sum = exponentials(y, y, n);
     for (int64_t i = 0; i < n; ++i) y[i] = y[i] / sum;
   }
 
   // y = log(softmax(x)); `scratch` holds n elements.
   void log_softmax(const T* x, T* y, int64_t n, T* scratch) const {
-    shift(x, y, n);
+    subtract_max(x, y, n);
     const T sum = exponentials(y, scratch, n);
     T log;
     const void* in[] = {&sum};
@@ -35,10 +35,12 @@ class SoftmaxRow {
   }
 
  private:
-  void shift(const T* x, T* y, int64_t n) const {
+  // Subtracts the largest element from each element.
+  void subtract_max(const T* x, T* y, int64_t n) const {
     const T most = reduce_run(max_, x, n);
     for (int64_t i = 0; i < n; ++i) y[i] = x[i] - most;
   }
+  // Computes y = exp(x) and returns the sum of y.
   T exponentials(const T* x, T* y, int64_t n) const {
     const void* in[] = {x};
     const size_t step[] = {1};

@@ -21,8 +21,8 @@ struct Order {
 // Stores the first elements of each line in sorted order, as many as the output holds. `values` or
 // `indices` is NULL if it is not an output.
 template <class T>
-void keep_first(const Pool& pool, const tenon_launch& launch, const Order& order, T* values,
-                int64_t* indices) {
+void store_first_sorted(const Pool& pool, const tenon_launch& launch, const Order& order, T* values,
+                        int64_t* indices) {
   const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
   if (count(out) == 0) return;
   LoopAxes in_lines, out_lines;
@@ -42,8 +42,8 @@ void keep_first(const Pool& pool, const tenon_launch& launch, const Order& order
         const int64_t to = out_lines.offset(line);
         ranking.load(inside, x, stride, order.rule, order.descending);
         ranking.sort_first(inside, k);
-        if (!order.sorted) ranking.sort_places(k);
-        ranking.over_ranges(inside, k, [&](int64_t first, int64_t last) {
+        if (!order.sorted) ranking.sort_by_index(k);
+        ranking.for_each_range(inside, k, [&](int64_t first, int64_t last) {
           for (int64_t i = first; i < last; ++i) {
             const auto place = static_cast<int64_t>(ranking[i].place);
             if (values != nullptr) values[to + i * step] = x[place * stride];
@@ -62,18 +62,20 @@ void keep_first(const Pool& pool, const tenon_launch& launch, const Order& order
 }
 
 // Prepares a kernel that outputs the sorted values, their indices, or both.
-Prepared prepare_order(const Request& request, const Order& order, bool has_values,
-                       bool has_indices) {
+Prepared prepare_sort_kernel(const Request& request, const Order& order, bool has_values,
+                             bool has_indices) {
   return dispatch_bits(request.input(0).dtype, [&]<class U>(Type<U>) {
     const Pool* pool = &pool_of(request);
     return kernel(kTraits, [=](const tenon_launch& launch) {
       U* const values = has_values ? data<U>(launch.outputs[0]) : nullptr;
-      keep_first<U>(*pool, launch, order, values,
-                    has_indices ? data<int64_t>(launch.outputs[has_values ? 1 : 0]) : nullptr);
+      store_first_sorted<U>(
+          *pool, launch, order, values,
+          has_indices ? data<int64_t>(launch.outputs[has_values ? 1 : 0]) : nullptr);
     });
   });
 }
 
+// Returns the Order that a request and its attributes specify.
 Order order_of(const Request& request, int64_t axis, bool descending, bool sorted = true) {
   const tenon_operand& x = request.input(0);
   return {KeyRule(x.dtype), tenon_sdk::from_front(axis, x.rank), descending, sorted};
@@ -83,18 +85,18 @@ Order order_of(const Request& request, int64_t axis, bool descending, bool sorte
 
 Prepared prepare_sort(const Request& request) {
   const auto attrs = request.attrs<tenon_sort_attrs>();
-  return prepare_order(request, order_of(request, attrs.axis, attrs.descending), true, false);
+  return prepare_sort_kernel(request, order_of(request, attrs.axis, attrs.descending), true, false);
 }
 
 Prepared prepare_argsort(const Request& request) {
   const auto attrs = request.attrs<tenon_argsort_attrs>();
-  return prepare_order(request, order_of(request, attrs.axis, attrs.descending), false, true);
+  return prepare_sort_kernel(request, order_of(request, attrs.axis, attrs.descending), false, true);
 }
 
 Prepared prepare_top_k(const Request& request) {
   const auto attrs = request.attrs<tenon_top_k_attrs>();
-  return prepare_order(request, order_of(request, attrs.axis, attrs.largest, attrs.sorted), true,
-                       true);
+  return prepare_sort_kernel(request, order_of(request, attrs.axis, attrs.largest, attrs.sorted),
+                             true, true);
 }
 
 }  // namespace tenon_simd

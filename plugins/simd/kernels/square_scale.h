@@ -18,7 +18,8 @@ struct SquareScale {
   static constexpr T kUp = static_cast<T>(kIsWide ? 0x1p600 : 0x1p90);
   static constexpr T kDown = static_cast<T>(kIsWide ? 0x1p-600 : 0x1p-80);
 
-  // Whether the mean of unscaled squares is accurate. The caller adds epsilon to the mean.
+  // Whether the mean of unscaled squares is accurate enough. The caller adds epsilon to the mean,
+  // so a mean that is much smaller than epsilon need not be accurate.
   static bool is_exact(T mean_square, double epsilon) {
     return std::isfinite(mean_square) &&
            std::max(mean_square, static_cast<T>(epsilon)) >= kLow * kLow;

@@ -30,7 +30,8 @@ class FloatLaunch {
 
   const tenon_launch& launch() const { return launch_; }
 
-  void finish(const tenon_launch& original) const {
+  // Rounds the float32 outputs to half types and stores them in the outputs of the original launch.
+  void narrow_outputs(const tenon_launch& original) const {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       if (original.outputs[i].dtype != half_) continue;
       narrow_half(half_, data<const float>(outputs_[i]), original.outputs[i].data,
@@ -39,6 +40,7 @@ class FloatLaunch {
   }
 
  private:
+  // Changes the view to dense float32 and returns new memory for its elements.
   float* allocate(tenon_view& view) {
     memory_.emplace_back(static_cast<size_t>(std::max<int64_t>(1, count(view))));
     strides_.push_back(std::make_unique<tenon_sdk::DenseStrides>(view));
@@ -48,6 +50,7 @@ class FloatLaunch {
     return memory_.back().data();
   }
 
+  // Replaces a view of half-type elements by a view of a float32 copy.
   void widen(tenon_view& view) {
     LoopAxes axes;
     for (size_t axis = 0; axis < view.rank; ++axis) {
@@ -83,7 +86,7 @@ Prepared through_float(const Request& request, Function function, size_t input =
   return kernel(kTraits, [=](const tenon_launch& launch) {
     const FloatLaunch widened(launch, dtype);
     function(Type<float>(), widened.launch());
-    widened.finish(launch);
+    widened.narrow_outputs(launch);
   });
 }
 

@@ -48,6 +48,8 @@ U bits_of(double value, tenon_dtype dtype) {
   });
 }
 
+// Computes all outputs of unique. `room`: number of elements that the outputs hold. `fill`: value
+// of unused elements.
 template <class T, class Word>
 void unique(const Pool& pool, const tenon_launch& launch, const KeyRule& rule, bool sorted,
             int64_t room, T fill) {

@@ -13,6 +13,7 @@ namespace tenon_simd {
 
 using Spatial = std::array<int64_t, 3>;
 
+// Returns the number of positions in a block with these sizes.
 inline int64_t volume(const Spatial& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 // Calls each(p) for every position p in a block of these sizes, in row-major order.
@@ -25,6 +26,8 @@ void for_each_position(const Spatial& sizes, const Each& each) {
   }
 }
 
+// Converts values per spatial axis to three spatial axes. Leading axes are added with value
+// `otherwise`.
 inline Spatial spatial(const int64_t* values, size_t n, size_t rank, int64_t otherwise) {
   Spatial result{otherwise, otherwise, otherwise};
   std::copy_n(values, n, result.begin() + static_cast<ptrdiff_t>(5 - rank));

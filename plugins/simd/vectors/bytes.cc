@@ -44,6 +44,7 @@ HWY_INLINE Sums add_pairs(Sums a, Sums b, Sums sum) {
 #endif
 }
 
+// Computes kRows rows and at most one tile of columns of multiply_pairs().
 template <size_t kRows>
 void tile(const int16_t* a, const int16_t* panel, int64_t n, int64_t pairs, int32_t* y,
           int64_t y_row) {
@@ -83,6 +84,7 @@ void tile(const int16_t* a, const int16_t* panel, int64_t n, int64_t pairs, int3
   }
 }
 
+// Implements multiply_pairs() for one instruction set.
 void multiply_pairs_of(const int16_t* a, const int16_t* panel, int64_t m, int64_t n, int64_t pairs,
                        int32_t* y, int64_t y_row) {
   const auto step = [&](auto run, int64_t rows) {
@@ -99,6 +101,7 @@ void multiply_pairs_of(const int16_t* a, const int16_t* panel, int64_t m, int64_
   if (m >= 1) step(tile<1>, 1);
 }
 
+// Implements pair_panel_columns() for one instruction set.
 int64_t columns_of_panel() { return kTileVectors * kLanes; }
 
 }  // namespace HWY_NAMESPACE

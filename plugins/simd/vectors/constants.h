@@ -38,14 +38,14 @@ struct Constants<float> {
   // exp(x) is 0 below kExpLow and infinite above kExpHigh.
   static constexpr float kExpLow = -104.0f, kExpHigh = 89.0f;
   static constexpr float kExp2Low = -151.0f, kExp2High = 128.5f;
-  static constexpr float kExpm1Low = -18.0f;  // expm1(x) is -1 below.
-  static constexpr float kTanhOne = 10.0f;    // tanh(x) is 1 above.
-  static constexpr float kErfOne = 4.0f;      // erf(x) is 1 above.
-  static constexpr float kErfcZero = 10.5f;   // erfc(x) is 0 above.
+  static constexpr float kExpm1Low = -18.0f;  // Below this x, expm1(x) is -1.
+  static constexpr float kTanhOne = 10.0f;    // Above this x, tanh(x) is 1.
+  static constexpr float kErfOne = 4.0f;      // Above this x, erf(x) is 1.
+  static constexpr float kErfcZero = 10.5f;   // Above this x, erfc(x) is 0.
   static constexpr float kDigammaRoot[] = {0x1.762d86p+0f, 0x1.ab5f1cp-27f};
-  static constexpr float kSinhLarge = 87.0f;      // exp(x) is finite below.
-  static constexpr float kTrigLarge = 0x1p16f;    // Reduction by pi/2 is accurate below.
-  static constexpr float kSquareLarge = 0x1p12f;  // x^2 + 1 rounds to x^2 above.
+  static constexpr float kSinhLarge = 87.0f;      // Below this x, exp(x) is finite.
+  static constexpr float kTrigLarge = 0x1p16f;    // Below this x, reduction by pi/2 is accurate.
+  static constexpr float kSquareLarge = 0x1p12f;  // Above this x, x^2 + 1 rounds to x^2.
   static constexpr float kUpscale = 0x1p25f;      // Makes every subnormal number normal.
   static constexpr float kUpscaleLog2 = 25.0f;    // log2 of kUpscale.
 };

@@ -57,6 +57,7 @@ class DotSum {
   hn::Vec<hn::ScalableTag<T>> sums_[kVectors];
 };
 
+// Returns the dot product.
 template <class T>
 T dot(const T* a, const T* b, int64_t n) {
   DotSum<T> sum;
@@ -81,6 +82,7 @@ HWY_INLINE void each(T* to, int64_t n, const Element& element) {
              to + i, rest);
 }
 
+// Computes y += a x.
 template <class T>
 void add_scaled(T a, const T* x, T* y, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -88,6 +90,7 @@ void add_scaled(T a, const T* x, T* y, int64_t n) {
   each(y, n, [&](const auto& load) HWY_ATTR { return hn::MulAdd(factor, load(x), load(y)); });
 }
 
+// Computes row += a x, and returns the dot product of the new row and z.
 template <class T>
 T add_dot(T a, const T* x, T* row, const T* z, int64_t n) {
   DotSum<T> sum;
@@ -103,6 +106,7 @@ T add_dot(T a, const T* x, T* row, const T* z, int64_t n) {
   return sum.total();
 }
 
+// Computes row += a x + b y.
 template <class T>
 HWY_INLINE void add_two(T a, const T* x, T b, const T* y, T* row, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -112,6 +116,7 @@ HWY_INLINE void add_two(T a, const T* x, T b, const T* y, T* row, int64_t n) {
   });
 }
 
+// Computes row += a x + b y, and returns the dot product of the new row and z.
 template <class T>
 T add_two_dot(T a, const T* x, T b, const T* y, T* row, const T* z, int64_t n) {
   DotSum<T> sum;
@@ -127,6 +132,7 @@ T add_two_dot(T a, const T* x, T b, const T* y, T* row, const T* z, int64_t n) {
   return sum.total();
 }
 
+// Computes row += a x, and then sums += b row.
 template <class T>
 void add_sum(T a, const T* x, T* row, T b, T* sums, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -170,6 +176,7 @@ HWY_INLINE void rotate_strip(const RotationSweep& sweep, const Rotation<T>* rota
   for (size_t v = 0; v < kVectors; ++v) store(kept[v], d, shared, v);
 }
 
+// Applies the sweeps in order to rows of n elements.
 template <class T>
 void rotate(const RotationSweep* sweeps, size_t n_sweeps, const Rotation<T>* rotations, T* rows,
             int64_t row_stride, int64_t n) {

@@ -24,7 +24,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using Numbers = Constants<hn::TFromD<D>>;
 
-// c[0] + c[1] x + ...
+// Returns c[0] + c[1] x + c[2] x^2 + ...
 template <size_t at = 0, class D, class V, size_t n>
 HWY_INLINE V polynomial(D d, V x, const std::array<double, n>& c) {
   const V constant = hn::Set(d, static_cast<hn::TFromD<D>>(c[at]));
@@ -102,7 +102,7 @@ HWY_INLINE auto integers(D /*d*/, hn::Vec<D> magic) {
   return hn::Sub(hn::BitCast(di, magic), hn::Set(di, Numbers<D>::kMagicBits));
 }
 
-// 2^n for n of [-bias, bias + 1].
+// Returns 2^n for n in [-bias, bias + 1].
 template <class D, class VI>
 HWY_INLINE hn::Vec<D> power_of_two(D d, VI n) {
   const hn::RebindToSigned<D> di;
@@ -119,7 +119,7 @@ HWY_INLINE hn::Vec<D> scale(D d, hn::Vec<D> v, hn::Vec<D> magic) {
   return hn::Mul(hn::Mul(v, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
 }
 
-// x = n ln 2 + r; returns expm1(r).
+// Returns expm1(r), where x = n ln 2 + r and `nearest` holds n.
 template <class D, class V>
 HWY_INLINE V expm1_reduced(D d, V x, const Nearest<D>& nearest) {
   using C = Numbers<D>;
@@ -150,7 +150,8 @@ HWY_INLINE V exp2(D d, V x) {
   return scale(d, p, nearest.magic);
 }
 
-// expm1(x) / 2, which is finite wherever expm1 is.
+// Returns expm1(x) / 2. Multiplies by 2^(n - 1) instead of 2^n, which overflows for some x although
+// expm1(x) is finite.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V half_expm1(D d, V x) {
   using C = Numbers<D>;
@@ -186,7 +187,7 @@ HWY_INLINE V tanh(D d, V x) {
 
 // ---- logarithms ------------------------------------------------------------------------------
 
-// u = 2^e (1 + f) with 1 + f of [sqrt(1/2), sqrt(2)).
+// Splits u into e and f with u = 2^e (1 + f) and 1 + f in [sqrt(1/2), sqrt(2)).
 template <class D>
 struct Mantissa {
   using V = hn::Vec<D>;
@@ -217,7 +218,7 @@ HWY_INLINE void log_parts(D d, V f, V& h, V& tail) {
   tail = hn::Mul(s, hn::MulAdd(z, polynomial(d, z, kLog<hn::TFromD<D>>), h));
 }
 
-// e ln 2 + log(1 + f)
+// Returns e ln 2 + log(1 + f).
 template <class D, class V>
 HWY_INLINE V log_sum(D d, V e, V f) {
   using C = Numbers<D>;

@@ -66,6 +66,7 @@ void halve_vectors(const Rows& rows) {
   }
 }
 
+// Processes one window at a time.
 void halve_windows(const Rows& rows) {
   for (int64_t i = 0; i < rows.n; ++i) {
     const float *top = rows.top + 2 * i, *bottom = rows.bottom + 2 * i;
@@ -81,6 +82,7 @@ void halve_windows(const Rows& rows) {
   }
 }
 
+// Implements halve_rows() for one instruction set.
 void halve_rows_of(const float* top, const float* bottom, int64_t n, int64_t first, int64_t width,
                    float* y, int64_t* indices) {
   const Rows rows{top, bottom, n, first, width, y, indices};

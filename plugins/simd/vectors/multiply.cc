@@ -39,6 +39,7 @@ enum class Reads { kPacked, kDirect, kGathered, kPaired };
 template <class T>
 constexpr size_t kTileColumns = kTileVectors* hn::MaxLanes(hn::ScalableTag<T>());
 
+// Computes a tile of kRows rows and kVectors vectors of columns.
 template <class T, size_t kRows, size_t kVectors, Reads kReads>
 void tile(const TileArgs<T>& args) {
   const hn::ScalableTag<T> d;
@@ -125,12 +126,14 @@ void packed_rows(const TileArgs<T>& args) {
   tile<T, kTileRows, kVectors, kReads>(args);
 }
 
+// Computes a tile from a packed panel of `a`, with half the columns if that is enough.
 template <class T, Reads kReads>
 void packed_tile(const TileArgs<T>& args) {
   const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
   return is_narrow ? packed_rows<T, 1, kReads>(args) : packed_rows<T, kTileVectors, kReads>(args);
 }
 
+// Selects the tile with args.m rows that reads `a` in place.
 template <class T, size_t kVectors>
 void direct_rows(const TileArgs<T>& args) {
   if constexpr (kTileRows == 12) {
@@ -139,6 +142,7 @@ void direct_rows(const TileArgs<T>& args) {
   tile<T, kTileRows, kVectors, Reads::kDirect>(args);
 }
 
+// Computes a tile that reads `a` in place, with half the columns if that is enough.
 template <class T>
 void direct_tile(const TileArgs<T>& args) {
   const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
@@ -175,6 +179,7 @@ HWY_INLINE void row_part(const TileArgs<T>& args, size_t j, size_t n) {
   }
 }
 
+// Computes one row of any length.
 template <class T>
 void row(const TileArgs<T>& args) {
   constexpr size_t kStep = hn::MaxLanes(hn::ScalableTag<T>());
@@ -259,6 +264,7 @@ int64_t transpose_eights([[maybe_unused]] const T* from, [[maybe_unused]] int64_
   return i;
 }
 
+// Implements MultiplyTiles::transpose.
 template <class T>
 void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                int64_t columns) {
@@ -302,6 +308,7 @@ void copy_rows(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
   }
 }
 
+// Implements MultiplyTiles::copy_patches.
 template <class T>
 void copy_patches(const T* from, const int64_t* offsets, int64_t k, const PatchRun* runs,
                   int64_t n_runs, T* to, int64_t to_row) {
@@ -369,6 +376,7 @@ struct ScratchBlock {
 };
 constinit thread_local ScratchBlock scratch_blocks[kScratchSlots] = {};
 
+// Frees all scratch blocks of a thread.
 void free_scratch(void* blocks) {
   for (int i = 0; i < kScratchSlots; ++i) static_cast<ScratchBlock*>(blocks)[i].reset();
 }

@@ -21,6 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
+// Computes x^y in float64 as exp2(y log2(x)), for positive normal x.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V wide_power(D d, V x, V y) {
   return exp2(d, hn::Mul(y, log2(d, x)));
@@ -59,6 +60,7 @@ struct Pow {
   }
 };
 
+// The span of pow in float64, computed by the C library.
 void pow_f64(const void* const* in, const size_t* step, void* out, size_t n, const SpanParams&) {
   const double* x = static_cast<const double*>(in[0]);
   const double* y = static_cast<const double*>(in[1]);

@@ -137,6 +137,7 @@ HWY_INLINE void reduce_strip(const T* x, const int64_t* offsets, size_t n_rows, 
   for (size_t v = 0; v < kVectors; ++v) store(hn::Load(d, partial + v * kStep), d, v * kStep);
 }
 
+// Implements Reducer::columns.
 template <class T, class Op>
 void reduce_columns(const void* from, const int64_t* offsets, size_t n_rows, size_t width,
                     void* out) {
@@ -157,6 +158,7 @@ void reduce_columns(const void* from, const int64_t* offsets, size_t n_rows, siz
       [&](auto v, auto d, size_t) HWY_ATTR { store_some(v, d, to, width); });
 }
 
+// Implements Reducer::combine.
 template <class T, class Op>
 void combine(void* to, const void* from, size_t n) {
   T* a = static_cast<T*>(to);
@@ -164,6 +166,7 @@ void combine(void* to, const void* from, size_t n) {
   for (size_t i = 0; i < n; ++i) a[i] = Op::scalar(a[i], b[i]);
 }
 
+// Implements Reducer::fill_identity.
 template <class T, class Op>
 void fill_identity(void* out, size_t n) {
   std::fill_n(static_cast<T*>(out), n, static_cast<T>(Op::kIdentity));

@@ -74,7 +74,7 @@ HWY_INLINE void part(const ShiftedRows<T>& args, const T* from, int64_t from_ste
   }
 }
 
-// Computes the maxima of one vector of `n` elements, and the k of each maximum.
+// Computes `n` maxima, at most one vector of them, and the k of each maximum.
 template <class T>
 HWY_INLINE void winners_part(const ShiftedRows<T>& args, const T* from, T* y, T* winners,
                              size_t n) {
@@ -96,6 +96,7 @@ HWY_INLINE void winners_part(const ShiftedRows<T>& args, const T* from, T* y, T*
   }
 }
 
+// Computes all rows of maxima, and the k of each maximum.
 template <class T>
 void winners_of_rows(const ShiftedRows<T>& args) {
   constexpr int64_t kStep = hn::MaxLanes(hn::ScalableTag<T>());

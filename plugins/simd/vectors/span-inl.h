@@ -33,6 +33,7 @@ HWY_INLINE hn::Vec<D> load_some(D d, const T* p, size_t n) {
 #endif
 }
 
+// Stores the first `n` lanes of a vector, fewer than there are lanes.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, size_t n) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
@@ -56,11 +57,13 @@ class SpanInput {
       advance_ = 0;
     }
   }
+  // Loads the next whole vector.
   HWY_INLINE hn::Vec<D> next(D d) {
     const auto v = hn::LoadU(d, at_);
     at_ += advance_;
     return v;
   }
+  // Loads the last `n` elements, fewer than there are lanes.
   HWY_INLINE hn::Vec<D> some(D d, size_t n) const { return load_some(d, at_, n); }
 
  private:

@@ -36,6 +36,7 @@ struct Quadrant {
     cos = hn::MulAdd(hn::Mul(z, z), polynomial(d, z, kCos<T>),
                      hn::NegMulAdd(z, hn::Set(d, 0.5), hn::Set(d, 1)));
   }
+  // Whether n is odd, for each lane.
   HWY_INLINE hn::Mask<D> is_odd(D d) const {
     const hn::RebindToSigned<D> di;
     return hn::MaskFromVec(

@@ -18,13 +18,13 @@ void AtExit::register_handler(Moment now) {
   if (!is_registered[static_cast<int>(now)].exchange(true)) (void)std::atexit(end_all);
 }
 
-void AtExit::watch() {
+void AtExit::register_object() {
   std::lock_guard guard(mutex);
   before_ = std::exchange(last_, this);
   is_watched_ = true;
 }
 
-void AtExit::unwatch() {
+void AtExit::unregister_object() {
   std::lock_guard guard(mutex);
   if (!std::exchange(is_watched_, false)) return;
   AtExit** link = &last_;

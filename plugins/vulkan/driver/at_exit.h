@@ -21,12 +21,16 @@ class AtExit {
 
  protected:
   AtExit() = default;
-  ~AtExit() { unwatch(); }
-  void watch();
-  void unwatch();  // Derived classes call it before they destroy any member.
+  ~AtExit() { unregister_object(); }
+  // Adds this object to those for which end_with_process() is called.
+  void register_object();
+  // Removes this object. Derived classes must call it before they destroy any member.
+  void unregister_object();
 
  private:
+  // Stops using the driver. Called when the process begins to exit.
   virtual void end_with_process() noexcept = 0;
+  // The atexit handler: calls end_with_process() of all objects.
   static void end_all();
 
   static AtExit* last_;

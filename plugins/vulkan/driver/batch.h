@@ -29,6 +29,7 @@ struct HostCopy {
   std::byte* to;
   uint64_t size;
 
+  // Whether the copy writes to any of the `n` bytes at `begin`.
   bool writes(const void* begin, uint64_t n) const {
     const auto* const first = static_cast<const std::byte*>(begin);
     return first < to + size && to < first + n;
@@ -58,6 +59,7 @@ struct Batch {
   std::vector<std::shared_ptr<DescriptorSets>> sets;
   std::vector<std::shared_ptr<CachedCommands>> kept;
 
+  // Prepares the batch for reuse.
   void clear() noexcept {
     result = VK_SUCCESS;
     n_commands = 0;

@@ -14,7 +14,8 @@ constexpr uint32_t kNone = ~0u;
 constexpr VkExternalMemoryHandleTypeFlagBits kPages =
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
 
-// `more`: the pNext chain, for example for external memory; may be NULL.
+// Creates a buffer without memory. `more`: the pNext chain, for example for external memory; may be
+// NULL.
 VkResult make_buffer(const Driver& driver, uint64_t size, const void* more, VkBuffer& buffer) {
   const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                    .pNext = more,
@@ -33,8 +34,9 @@ VkMemoryRequirements requirements_of(const Driver& driver, VkBuffer buffer) {
   return requirements;
 }
 
-VkResult add_memory(const Driver& driver, uint64_t size, uint32_t memory_type, const void* more,
-                    Block& block) {
+// Allocates memory for the buffer of the block and binds it. `more`: as in make_buffer().
+VkResult allocate_memory(const Driver& driver, uint64_t size, uint32_t memory_type,
+                         const void* more, Block& block) {
   const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                      .pNext = more,
                                      .allocationSize = size,
@@ -45,7 +47,8 @@ VkResult add_memory(const Driver& driver, uint64_t size, uint32_t memory_type, c
   return vk.BindBufferMemory(driver.device(), block.buffer, block.memory, 0);
 }
 
-void name(const Driver& driver, const Block& block) {
+// Names the handles of the block for debugging tools.
+void set_block_name(const Driver& driver, const Block& block) {
   if (!driver.has_names()) return;
   const std::string name =
       "block " + std::to_string(block.serial) + ", " + std::to_string(block.size) + " bytes";
@@ -141,7 +144,7 @@ tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_typ
   VkResult result = make_buffer(driver, size, nullptr, made.buffer);
   if (result == VK_SUCCESS) {
     const VkMemoryRequirements requirements = requirements_of(driver, made.buffer);
-    result = add_memory(driver, requirements.size, memory_type, nullptr, made);
+    result = allocate_memory(driver, requirements.size, memory_type, nullptr, made);
   }
   if (result == VK_SUCCESS && is_mapped) {
     void* data = nullptr;
@@ -149,11 +152,11 @@ tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_typ
     made.data = static_cast<std::byte*>(data);
   }
   if (result == VK_SUCCESS) {
-    name(driver, made);
+    set_block_name(driver, made);
     block = made;
     return nullptr;
   }
-  end_block(driver, made);
+  destroy_block(driver, made);
   return driver.error(result, "cannot allocate " + std::to_string(size) + " bytes");
 }
 
@@ -188,20 +191,20 @@ tenon_error* import_block(const Driver& driver, std::byte* pages, uint64_t size,
         .pHostPointer = pages};
     result = type == kNone || requirements.size > size
                  ? VK_ERROR_INVALID_EXTERNAL_HANDLE
-                 : add_memory(driver, size, type, &more, made);
+                 : allocate_memory(driver, size, type, &more, made);
   }
   if (result == VK_SUCCESS) {
-    name(driver, made);
+    set_block_name(driver, made);
     block = made;
     return nullptr;
   }
-  end_block(driver, made);
+  destroy_block(driver, made);
   if (result == VK_ERROR_DEVICE_LOST) return driver.error(result, "");
   return driver.error(TENON_UNIMPLEMENTED, "the driver cannot import " + std::to_string(size) +
                                                " bytes of host memory: " + name_of(result));
 }
 
-void end_block(const Driver& driver, Block& block) {
+void destroy_block(const Driver& driver, Block& block) {
   driver.vk().DestroyBuffer(driver.device(), block.buffer, nullptr);
   driver.vk().FreeMemory(driver.device(), block.memory, nullptr);
   block = {};

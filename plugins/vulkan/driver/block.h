@@ -19,6 +19,7 @@ struct MemoryTypes {
   uint64_t device_bytes;   // Size of the heap from which the runtime's buffers are allocated.
 };
 
+// Selects a memory type of the device for each use.
 tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types);
 
 // Returns the bytes that this process may still allocate from the heap of a memory type, according
@@ -35,11 +36,13 @@ struct Block {
   bool is_imported = false;   // Whether the block is imported host memory.
 };
 
+// Allocates a block. `is_mapped`: whether the block is mapped into host memory.
 tenon_error* make_block(const Driver& driver, uint64_t size, uint32_t memory_type, bool is_mapped,
                         Block& block);
 // Imports host memory. `pages` and `size` are multiples of the alignment that the driver requires.
 // Returns UNIMPLEMENTED if the driver still rejects the memory.
 tenon_error* import_block(const Driver& driver, std::byte* pages, uint64_t size, Block& block);
-void end_block(const Driver& driver, Block& block);
+// Destroys the buffer of a block and frees or releases its memory.
+void destroy_block(const Driver& driver, Block& block);
 
 }  // namespace tenon_vulkan

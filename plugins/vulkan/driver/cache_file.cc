@@ -21,16 +21,17 @@ constexpr uint64_t kLargest = uint64_t{1} << 30;
 // Returns the cache folder in the user's home folder. Other users must not be able to write to it,
 // because drivers do not validate the cached data.
 std::filesystem::path default_folder() {
-  const char* const cache = trusted_variable("XDG_CACHE_HOME");
+  const char* const cache = trusted_environment_variable("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return std::filesystem::path(cache) / "tenon/vulkan";
-  const char* const home = trusted_variable("HOME");
+  const char* const home = trusted_environment_variable("HOME");
   if (home != nullptr && home[0] == '/') {
     return std::filesystem::path(home) / ".cache/tenon/vulkan";
   }
   return {};
 }
 
-std::string hex(std::span<const std::byte> bytes) {
+// Returns the bytes as hexadecimal digits.
+std::string to_hex(std::span<const std::byte> bytes) {
   std::string text;
   for (const std::byte byte : bytes) {
     text += "0123456789abcdef"[static_cast<size_t>(byte) >> 4];
@@ -69,7 +70,7 @@ std::string cache_path(const Driver& driver) {
   const std::filesystem::path folder = option ? std::filesystem::path(*option) : default_folder();
   if (folder.empty()) return {};
   const CacheKey key = cache_key(driver);
-  return (folder / (hex(std::as_bytes(std::span(key))) + ".pipelines")).string();
+  return (folder / (to_hex(std::as_bytes(std::span(key))) + ".pipelines")).string();
 }
 
 std::vector<std::byte> read_cache(const std::string& path, const CacheKey& key) {

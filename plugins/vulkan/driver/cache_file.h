@@ -15,6 +15,7 @@
 
 namespace tenon_vulkan {
 
+// Returns a hash of the bytes. It is not collision-resistant against attackers.
 uint64_t hash_bytes(std::span<const std::byte> bytes);
 
 // The identity of the driver and the device, as the driver reports it.

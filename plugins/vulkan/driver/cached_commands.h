@@ -30,6 +30,7 @@ class CachedCommands {
   // Cache key: the blocks of the slots. If a block is too large for one binding, the offset of the
   // bound range is part of the key.
   using Key = std::vector<uint64_t>;
+  // Returns the cache key of commands for slots at these locations, in a stream with this number.
   static Key key_of(const Driver& driver, uint32_t stream, std::span<const SlotLocation> slots);
 
   CachedCommands(Device& device, Key key) : device_(device), key_(std::move(key)) {}
@@ -49,18 +50,21 @@ class CachedCommands {
   std::vector<SlotLocation> filled;  // Locations of the slots when the commands were encoded.
   std::vector<SlotLocation> slots;   // Locations of the slots that `wanted` describes.
   std::vector<tenon_element> values;
-  // Byte range of `wanted` that the device's copy does not have yet.
+  // Range of bytes of `wanted` that were not copied to device memory yet.
   uint64_t stale_begin = 0, stale_end = 0;
+  // Adds bytes of `wanted` to those that must be sent to the device before the next replay.
   void mark_stale(uint64_t begin, uint64_t end) {
     stale_begin = std::min(stale_begin, begin);
     stale_end = std::max(stale_end, end);
   }
   void mark_all_stale() noexcept { mark_stale(0, wanted.size()); }
-  void mark_sent() { stale_begin = wanted.size(), stale_end = 0; }
+  // Records that the device's copy equals `wanted`.
+  void mark_none_stale() { stale_begin = wanted.size(), stale_end = 0; }
 
-  // `sequences`: the pipelines of the coalesced sequences in these commands. `awaited`: the
-  // pipelines that must be created before these commands are replaced by commands with more
-  // sequences. The replacement is encoded at replay number `next_at` or later.
+  // One pipeline can execute a sequence of small dispatches (a coalesced sequence). `sequences`:
+  // the pipelines of the sequences in these commands. `awaited`: the pipelines that must be created
+  // before commands with more sequences replace these. The replacement is encoded at replay number
+  // `next_at` or later.
   using Sequences = std::vector<std::shared_ptr<const Pipeline>>;
   Sequences sequences, awaited;
   bool is_whole =

@@ -89,7 +89,7 @@ tenon_error* Marks::read(uint64_t mark, uint64_t& ticks) {
                        "the device has not reached this mark yet; wait for the stream first");
 }
 
-void Marks::lose() noexcept {
+void Marks::declare_lost() noexcept {
   std::lock_guard guard(mutex_);
   std::replace(states_.begin(), states_.end(), State::kTaken, State::kLost);
 }

@@ -15,7 +15,9 @@ class Clock {
  public:
   Clock(uint32_t n_bits, float period_ns);
 
-  bool is_there() const { return mask_ != 0; }
+  // Whether the device has a counter for timestamps.
+  bool is_supported() const { return mask_ != 0; }
+  // Returns the time of a timestamp in nanoseconds.
   uint64_t ns_of(uint64_t ticks);
 
  private:
@@ -40,18 +42,20 @@ class Marks {
   // Requires that the device has completed all marks.
   ~Marks();
 
+  // Allocates a mark and returns its number and its query.
   tenon_error* take(uint64_t& mark, Query& query);
   // Reads the timestamp of a mark that the device has reached, and frees the mark.
   tenon_error* read(uint64_t mark, uint64_t& ticks);
-  // Declares all unread marks lost, because the device never reaches some of them and it is unknown
-  // which.
-  void lose() noexcept;
+  // Declares all unread marks lost. Called after a failed submission, because the device never
+  // reaches some of the marks, and it is unknown which ones.
+  void declare_lost() noexcept;
 
  private:
   enum class State : uint8_t { kFree, kTaken, kLost };
 
   static constexpr uint32_t kPerPool = 256;
 
+  // Adds a query pool and its free marks.
   tenon_error* add_pool();
 
   const Driver& driver_;

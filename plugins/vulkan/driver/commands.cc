@@ -71,11 +71,11 @@ bool Commands::needs_barrier(std::span<const Access> accesses) const {
   if (accesses_.size() + accesses.size() > max_accesses_) return true;
   return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
     return std::any_of(accesses_.begin(), accesses_.end(),
-                       [&](const Access& before) { return before.meets(access); });
+                       [&](const Access& before) { return before.conflicts_with(access); });
   });
 }
 
-void Commands::order(std::span<const Access> accesses) {
+void Commands::add_accesses(std::span<const Access> accesses) {
   if (has_touched_more_ || (!accesses_.empty() && needs_barrier(accesses))) {
     barrier(kWork, kTouches);
   }
@@ -113,9 +113,9 @@ void Commands::dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t 
     vk.CmdEndDebugUtilsLabelEXT(commands_);
 }
 
-void Commands::execute(VkCommandBuffer kept) {
+void Commands::execute(VkCommandBuffer secondary) {
   if (has_touched_more_ || !accesses_.empty()) barrier(kWork, kTouches);
-  driver_.vk().CmdExecuteCommands(commands_, 1, &kept);
+  driver_.vk().CmdExecuteCommands(commands_, 1, &secondary);
   pipeline_ = VK_NULL_HANDLE;
   set_ = VK_NULL_HANDLE;
   has_touched_more_ = true;

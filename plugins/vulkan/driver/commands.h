@@ -21,7 +21,7 @@ struct Access {
 
   bool operator==(const Access&) const = default;
   // Whether the two accesses conflict: they overlap and at least one is a write.
-  bool meets(const Access& other) const {
+  bool conflicts_with(const Access& other) const {
     return block == other.block && (is_written || other.is_written) && begin < other.end &&
            other.begin < end;
   }
@@ -44,25 +44,31 @@ class Commands {
   // wait for earlier work.
   tenon_error* begin_secondary(VkCommandBuffer commands);
   VkResult end_secondary();
-  // Executes a secondary command buffer after all earlier commands.
-  void execute(VkCommandBuffer kept);
+  // Encodes the execution of a secondary command buffer after all earlier commands.
+  void execute(VkCommandBuffer secondary);
 
   // Declares the accesses of the next command and inserts a barrier if they conflict with earlier
   // ones.
-  void order(std::span<const Access> accesses);
+  void add_accesses(std::span<const Access> accesses);
 
-  // `label` is displayed by debugging tools. It is NULL if no tool is attached.
+  // Encodes a dispatch of `groups` workgroups. `first_word`: index of the first parameter of the
+  // dispatch in the parameter buffer, passed as a push constant. `label`: displayed by debugging
+  // tools, NULL if no tool is attached.
   void dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t first_word,
                 const std::array<uint32_t, 3>& groups, const char* label);
+  // Encodes a copy of byte ranges between two blocks.
   void copy(const Block& from, const Block& to, std::span<const VkBufferCopy> regions);
-  // `offset` and `size` are multiples of 4 bytes.
+  // Encodes a fill with a repeated 32-bit word. `offset` and `size` are multiples of 4 bytes.
   void fill(const Block& block, uint64_t offset, uint64_t size, uint32_t word);
-  // Writes a timestamp after all earlier commands have completed and before any later one begins.
+  // Encodes a timestamp, taken after all earlier commands and before any later one begins.
   void write_time(const Query& query);
 
  private:
+  // Begins a command buffer without waiting for earlier work.
   tenon_error* begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo& info);
+  // Encodes a barrier after all earlier accesses.
   void barrier(VkPipelineStageFlags to_stages, VkAccessFlags to_accesses);
+  // Whether an access conflicts with one since the last barrier, or there are too many to compare.
   bool needs_barrier(std::span<const Access> accesses) const;
 
   const Driver& driver_;

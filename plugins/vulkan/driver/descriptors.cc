@@ -9,12 +9,13 @@ namespace {
 constexpr uint32_t kSetsOfPool = 64;
 constexpr uint64_t kWindowStep = 256;  // Alignment of offsets in bytes that satisfies every device.
 
+// Rounds down to a multiple of `step`.
 uint64_t align_down(uint64_t offset, uint64_t step) { return offset / step * step; }
 
 }  // namespace
 
-bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end,
-          Binding& binding) {
+bool find_binding(const Driver& driver, const Block& block, uint64_t begin, uint64_t end,
+                  Binding& binding) {
   const uint64_t most = driver.physical().capabilities.max_operand_bytes;
   if (block.size <= most) {
     binding = {&block, 0, block.size};

@@ -25,7 +25,8 @@ struct Binding {
 
 // Finds the binding for bytes [begin, end) of a block. Returns false if no binding can hold that
 // many bytes.
-bool bind(const Driver& driver, const Block& block, uint64_t begin, uint64_t end, Binding& binding);
+bool find_binding(const Driver& driver, const Block& block, uint64_t begin, uint64_t end,
+                  Binding& binding);
 
 // Descriptor sets, created on demand and destroyed together.
 class DescriptorSets {
@@ -39,13 +40,16 @@ class DescriptorSets {
   DescriptorSets& operator=(const DescriptorSets&) = delete;
   ~DescriptorSets();
 
+  // Whether kMaxSets sets exist.
   bool is_full() const { return sets_.size() >= kMaxSets; }
 
-  // Returns the set for these bindings, which it creates if necessary. Binding 0 is the parameters.
+  // Sets `set` to the descriptor set with these bindings, which is created if there is none yet.
+  // Binding 0 is the parameters; binding 1 + i is operand i.
   tenon_error* get(const Layout& layout, std::span<const Binding> bindings, VkDescriptorSet& set);
 
  private:
-  // The layout's number, followed by the block's serial number and the bound range of each binding.
+  // Identifies a descriptor set: the number of its layout, then the serial number of the block and
+  // the bound range of each binding.
   using Key = std::vector<uint64_t>;
   using KeyView = std::span<const uint64_t>;
   struct Hash {
@@ -65,10 +69,14 @@ class DescriptorSets {
     uint32_t n_left = 0;
   };
 
+  // Allocates a descriptor set from the layout's current pool.
   tenon_error* allocate(const Layout& layout, VkDescriptorSet& set);
+  // Creates a descriptor pool for sets with these operand kinds.
   tenon_error* add_pool(const OperandKinds& kinds, Pool& pool);
+  // Writes the descriptors of the bindings to the set.
   tenon_error* write(VkDescriptorSet set, const OperandKinds& kinds,
                      std::span<const Binding> bindings);
+  // Appends a texel buffer view of the binding to views_.
   tenon_error* add_view(const Binding& binding);
 
   const Driver& driver_;

@@ -15,24 +15,25 @@ tenon_error* Device::open(Instance& instance, const PhysicalDevice& physical,
   self->pipelines_->open();
   self->queue_ = std::make_unique<Queue>(self->driver_);
   if (tenon_error* error = self->queue_->open()) return error;
-  self->pipelines_->makers().set_created_callback(
+  self->pipelines_->compiler().set_created_callback(
       [queue = self->queue_.get()] { queue->encode_ready_dispatches(); });
   register_handler(Moment::kLoaded);
-  self->watch();
+  self->register_object();
   made = std::move(self);
   return nullptr;
 }
 
 Device::~Device() {
-  unwatch();
-  if (pipelines_ != nullptr) pipelines_->makers().stop();
+  unregister_object();
+  if (pipelines_ != nullptr) pipelines_->compiler().stop();
 }
 
-// Waits at most one second for running work to complete; its results are not read.
+// Called when the process exits. Waits at most one second for running work to complete, because its
+// results are no longer needed. Later driver calls do nothing.
 void Device::end_with_process() noexcept {
-  pipelines_->makers().stop();
+  pipelines_->compiler().stop();
   if (queue_->wait_for_all(std::chrono::seconds(1))) pipelines_->save();
-  driver_.lose();
+  driver_.disable_driver_calls();
 }
 
 tenon_device_properties Device::describe(tenon_features arithmetic) const {
@@ -51,7 +52,7 @@ tenon_device_properties Device::describe(tenon_features arithmetic) const {
       .uuid = {},
       .max_operand_bytes = capabilities().bindable_bytes()};
   if (types_.device_is_visible) properties.features |= TENON_FEATURE_HOST_VISIBLE;
-  if (memory_->imports()) properties.features |= TENON_FEATURE_IMPORT_HOST;
+  if (memory_->can_import()) properties.features |= TENON_FEATURE_IMPORT_HOST;
   std::copy(physical.uuid.begin(), physical.uuid.end(), properties.uuid);
   return properties;
 }

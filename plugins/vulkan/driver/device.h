@@ -27,7 +27,8 @@ class Device final : private AtExit {
   Queue& queue() { return *queue_; }
   Clock& clock() { return clock_; }
 
-  // `arithmetic`: the numeric features, which depend on the kernels.
+  // Returns the properties for the plugin interface. `arithmetic`: the numeric features, which
+  // depend on the kernels.
   tenon_device_properties describe(tenon_features arithmetic) const;
 
   Device(Instance& instance, const PhysicalDevice& physical)

@@ -38,10 +38,10 @@ tenon_error* Driver::open() {
   return nullptr;
 }
 
-void Driver::lose() {
+void Driver::disable_driver_calls() {
   mark_lost();
   stub_functions(vk_);
-  instance_.lose();
+  instance_.disable_driver_calls();
 }
 
 Driver::~Driver() {

@@ -18,6 +18,7 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
   ~Driver();
 
+  // Creates the VkDevice, loads its functions and gets its queue.
   tenon_error* open();
 
   const DeviceFunctions& vk() const { return vk_; }
@@ -27,7 +28,9 @@ class Driver {
   const tenon_sdk::Host& host() const { return instance_.host(); }
   const Options& options() const { return instance_.options(); }
   const PhysicalDevice& physical() const { return physical_; }
+  // Whether the device has timeline semaphores and option `timeline` permits them.
   bool has_timeline() const { return physical_.has_timeline() && options().timeline; }
+  // Number of valid bits of a timestamp; 0 if there are no timestamps or option `clock` is off.
   uint32_t timestamp_bits() const { return options().clock ? physical_.timestamp_bits : 0; }
 
   // Whether the validation layer or another tool displays object names.
@@ -41,6 +44,7 @@ class Driver {
   }
   void set_name(VkObjectType type, uint64_t handle, const std::string& name) const;
 
+  // Makes an error with this code and the message "vulkan: MESSAGE".
   tenon_error* error(tenon_code code, std::string_view message) const;
   // Converts a result to an error with the message `what`. VK_ERROR_DEVICE_LOST also marks the
   // device as lost.
@@ -49,8 +53,9 @@ class Driver {
   bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
   void mark_lost() const { is_lost_ = true; }
   // Called when the process exits, because the driver then destroys the device and its instance.
-  // Later driver calls do nothing.
-  void lose();
+  // Replaces the Vulkan functions by stubs that do nothing.
+  void disable_driver_calls();
+  // Makes the error that reports the loss of this device.
   tenon_error* lost_error() const;
 
   // Returns a unique serial number for a block of memory.

@@ -24,7 +24,7 @@ class HeldDispatches {
   // Appends a dispatch. `name`: the kernel's name, or an empty string if no tool displays names.
   void push(const Dispatch& dispatch, const LaunchId& launch, const std::string& name);
 
-  // Accessors of the first dispatch. The result of dispatch() is valid until the dispatch is
+  // Properties of the first held dispatch. The result of dispatch() is valid until that dispatch is
   // popped.
   const Pipeline& pipeline() const { return *held_.front().pipeline; }
   const LaunchId& launch() const { return held_.front().launch; }

@@ -43,10 +43,10 @@ bool has_layer(const GlobalFunctions& vk, const char* name) {
   });
 }
 
-VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                       VkDebugUtilsMessageTypeFlagsEXT,
-                                       const VkDebugUtilsMessengerCallbackDataEXT* data,
-                                       void* self) {
+VKAPI_ATTR VkBool32 VKAPI_CALL log_layer_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                 VkDebugUtilsMessageTypeFlagsEXT,
+                                                 const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                                 void* self) {
   auto& instance = *static_cast<Instance*>(self);
   const bool is_error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
   instance.log(is_error ? TENON_LOG_ERROR : TENON_LOG_WARNING, data->pMessage);
@@ -64,7 +64,7 @@ tenon_error* Instance::create(const tenon_host* host, const tenon_instance_optio
     return self->host_.error(TENON_UNAVAILABLE, "vulkan: " + why);
   }
   if (tenon_error* error = self->make_instance()) return error;
-  if (tenon_error* error = self->listen()) return error;
+  if (tenon_error* error = self->register_messenger()) return error;
   if (tenon_error* error = self->find_devices()) return error;
   made = std::move(self);
   return nullptr;
@@ -149,7 +149,7 @@ tenon_error* Instance::make_instance() {
   return nullptr;
 }
 
-tenon_error* Instance::listen() {
+tenon_error* Instance::register_messenger() {
   if (!options_.validate || vk_.CreateDebugUtilsMessengerEXT == nullptr) return nullptr;
   const VkDebugUtilsMessengerCreateInfoEXT info = {
       .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
@@ -159,7 +159,7 @@ tenon_error* Instance::listen() {
                          VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
       .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
                      VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
-      .pfnUserCallback = receive,
+      .pfnUserCallback = log_layer_message,
       .pUserData = this};
   const VkResult result = vk_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger_);
   if (result == VK_SUCCESS) return nullptr;
@@ -181,7 +181,7 @@ tenon_error* Instance::find_devices() {
   std::string names;
   for (size_t i = 0; i < all.size(); ++i) {
     names += (i == 0 ? "" : ", ") + std::string(all[i].properties.deviceName);
-    if (!is_named(all[i], i, options_.device)) continue;
+    if (!matches_option(all[i], i, options_.device)) continue;
     devices_.push_back(all[i]);
     Capabilities& capabilities = devices_.back().capabilities;
     if (options_.minimum) reduce_to_required_minimum(capabilities);

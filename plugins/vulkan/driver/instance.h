@@ -28,15 +28,19 @@ class Instance {
 
   void log(int32_t level, std::string_view message) const;
 
-  // Called when the process exits, because the driver then destroys the instance. Later driver
-  // calls do nothing.
-  void lose() { stub_functions(vk_); }
+  // Called when the process exits, because the driver then destroys the instance. Replaces the
+  // Vulkan functions by stubs that do nothing.
+  void disable_driver_calls() { stub_functions(vk_); }
 
  private:
+  // Creates the VkInstance and loads its functions.
   tenon_error* make_instance();
+  // Appends the layers and extensions that the options require.
   tenon_error* choose_layers(std::vector<const char*>& layers,
                              std::vector<const char*>& extensions) const;
-  tenon_error* listen();
+  // Makes the validation layer report its messages to the host's log.
+  tenon_error* register_messenger();
+  // Lists the devices that option `device` selects, or returns an error if there is none.
   tenon_error* find_devices();
 
   const tenon_sdk::Host host_;

@@ -20,6 +20,8 @@ struct Loader {
 // Returns false, with the reason in `why`, if the library does not exist or is not a Vulkan loader.
 bool open_loader(const std::string& name, Loader& loader, std::string& why);
 
+// Fill in the function table of an instance or of a device. Return false if a function of Vulkan
+// 1.1 is missing.
 bool load_functions(const Loader& loader, VkInstance instance, InstanceFunctions& functions);
 bool load_functions(const InstanceFunctions& instance_functions, VkDevice device,
                     DeviceFunctions& functions);

@@ -20,7 +20,7 @@ uint64_t round_up(uint64_t size, uint64_t alignment) {
 // Returns the size of blocks that several buffers share: at most 1/32 of the heap unless the heap
 // is tiny, and at most the size that one descriptor can bind. So one descriptor serves all buffers
 // of the block.
-uint64_t shared_bytes_of(const Driver& driver, const MemoryTypes& types) {
+uint64_t shared_block_bytes(const Driver& driver, const MemoryTypes& types) {
   const uint64_t part = std::bit_floor(std::max<uint64_t>(types.device_bytes / 32, 1));
   const uint64_t seen = driver.physical().capabilities.max_operand_bytes;
   return std::min({std::clamp(part, kMinSharedBytes, kSharedBytes), std::bit_floor(seen),
@@ -36,16 +36,16 @@ Memory::Memory(const Driver& driver, const MemoryTypes& types)
           256, driver.physical().properties.limits.minStorageBufferOffsetAlignment)),
       max_bytes_(std::min(driver.physical().max_buffer_bytes, types.device_bytes) / alignment_ *
                  alignment_),
-      shared_bytes_(shared_bytes_of(driver, types)) {}
+      shared_bytes_(shared_block_bytes(driver, types)) {}
 
 Memory::~Memory() {
-  for (const auto& each : blocks_) end_block(driver_, each->block);
+  for (const auto& each : blocks_) destroy_block(driver_, each->block);
 }
 
 tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
   if (driver_.is_lost()) return driver_.lost_error();
   std::lock_guard guard(mutex_);
-  if (size > max_bytes_) return too_large(size);
+  if (size > max_bytes_) return too_large_error(size);
   if (tenon_error* error = try_allocate(size, buffer)) return error;
   allocated_ += size;
   peak_ = std::max(peak_, allocated_);
@@ -53,7 +53,7 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
   return nullptr;
 }
 
-tenon_error* Memory::too_large(uint64_t size) const {
+tenon_error* Memory::too_large_error(uint64_t size) const {
   return driver_.error(TENON_OUT_OF_MEMORY, "cannot allocate " + std::to_string(size) +
                                                 " bytes: the maximum size of a buffer is " +
                                                 std::to_string(max_bytes_) + ", and " +
@@ -63,7 +63,7 @@ tenon_error* Memory::too_large(uint64_t size) const {
 tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
   const uint64_t room = round_up(std::max<uint64_t>(size, 1), alignment_);
   if (room <= shared_bytes_) {
-    buffer = find_room(size, room);
+    buffer = place_buffer(size, room);
     if (buffer != nullptr) return nullptr;
   }
   tenon_error* error = add_block(std::max(room, shared_bytes_));
@@ -73,7 +73,7 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
     error = add_block(room);
   }
   if (error != nullptr) return error;
-  buffer = find_room(*blocks_.back(), size, room);
+  buffer = place_buffer(*blocks_.back(), size, room);
   return nullptr;
 }
 
@@ -85,7 +85,7 @@ tenon_error* Memory::add_block(uint64_t size) {
   }
   auto made = std::make_unique<OwnedBlock>();
   made->free.push_back({0, size});
-  reserve_block();
+  reserve_block_entry();
   if (tenon_error* error =
           make_block(driver_, size, types_.device, types_.device_is_visible, made->block)) {
     return error;
@@ -94,7 +94,7 @@ tenon_error* Memory::add_block(uint64_t size) {
   return nullptr;
 }
 
-void Memory::reserve_block() {
+void Memory::reserve_block_entry() {
   if (blocks_.capacity() == blocks_.size()) blocks_.reserve(2 * blocks_.size() + 1);
 }
 
@@ -122,7 +122,7 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   }
   auto made = std::make_unique<OwnedBlock>();
   std::unique_ptr<Buffer> of_it(new Buffer{*this, made->block, offset, size});
-  reserve_block();
+  reserve_block_entry();
   if (tenon_error* error = import_block(driver_, static_cast<std::byte*>(data) - offset,
                                         round_up(offset + size, alignment), made->block)) {
     return error;
@@ -132,16 +132,16 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   return nullptr;
 }
 
-std::unique_ptr<Buffer> Memory::find_room(uint64_t size, uint64_t room) {
+std::unique_ptr<Buffer> Memory::place_buffer(uint64_t size, uint64_t room) {
   for (const auto& each : blocks_) {
-    if (auto buffer = find_room(*each, size, room)) return buffer;
+    if (auto buffer = place_buffer(*each, size, room)) return buffer;
   }
   return nullptr;
 }
 
 // Finds a free range by first fit. n buffers leave at most n + 1 free ranges, so with this many
 // reserved, release() does not allocate.
-std::unique_ptr<Buffer> Memory::find_room(OwnedBlock& block, uint64_t size, uint64_t room) {
+std::unique_ptr<Buffer> Memory::place_buffer(OwnedBlock& block, uint64_t size, uint64_t room) {
   const auto range = std::find_if(block.free.begin(), block.free.end(),
                                   [&](const Range& each) { return each.size >= room; });
   if (range == block.free.end()) return nullptr;
@@ -164,7 +164,7 @@ void Memory::release(std::unique_ptr<Buffer> buffer) noexcept {
   std::lock_guard guard(mutex_);
   const auto block = std::find_if(blocks_.begin(), blocks_.end(),
                                   [&](const auto& each) { return &each->block == &buffer->block; });
-  if (buffer->block.is_imported) return end(block);
+  if (buffer->block.is_imported) return free_block(block);
   allocated_ -= buffer->size;
   add_free(**block, {buffer->offset, round_up(std::max<uint64_t>(buffer->size, 1), alignment_)});
   if (--(*block)->n_buffers == 0) free_if_unused(block);
@@ -195,11 +195,11 @@ void Memory::free_if_unused(Blocks::iterator block) noexcept {
   };
   const bool is_shared = (*block)->block.size == shared_bytes_;
   if (is_shared && std::none_of(blocks_.begin(), blocks_.end(), is_empty)) return;
-  end(block);
+  free_block(block);
 }
 
-void Memory::end(Blocks::iterator block) noexcept {
-  end_block(driver_, (*block)->block);
+void Memory::free_block(Blocks::iterator block) noexcept {
+  destroy_block(driver_, (*block)->block);
   blocks_.erase(block);
 }
 

@@ -1,5 +1,5 @@
-// Allocates the buffers of the plugin interface. A buffer is a range of a shared block or a whole
-// block.
+// Allocates the buffers of the plugin interface. A buffer is either a range of a block that several
+// buffers share, or a whole block.
 
 #pragma once
 
@@ -29,8 +29,8 @@ class Memory {
 
   uint64_t max_buffer_bytes() const { return max_bytes_; }
   tenon_error* allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
-  // Whether devices access host memory as quickly as their own, so that importing it is useful.
-  bool imports() const {
+  // Whether host memory can be imported and the device accesses it as quickly as its own memory.
+  bool can_import() const {
     return types_.device_is_visible && driver_.physical().import_alignment > 0;
   }
   // Makes a buffer from host memory, without a copy.
@@ -49,15 +49,20 @@ class Memory {
   };
   using Blocks = std::vector<std::unique_ptr<OwnedBlock>>;
 
-  std::unique_ptr<Buffer> find_room(OwnedBlock& block, uint64_t size, uint64_t room);
-  std::unique_ptr<Buffer> find_room(uint64_t size, uint64_t room);
+  // Place a buffer of `size` bytes in a free range of `room` bytes: of this block, or of any block.
+  // `room` is `size` rounded up to the alignment. Return NULL if no range is large enough.
+  std::unique_ptr<Buffer> place_buffer(OwnedBlock& block, uint64_t size, uint64_t room);
+  std::unique_ptr<Buffer> place_buffer(uint64_t size, uint64_t room);
+  // Allocates a block of `size` bytes from the driver.
   tenon_error* add_block(uint64_t size);
-  void reserve_block();
+  // Reserves capacity for one more element of blocks_.
+  void reserve_block_entry();
+  // Places the buffer in an existing block or in a new one.
   tenon_error* try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
-  tenon_error* too_large(uint64_t size) const;
+  tenon_error* too_large_error(uint64_t size) const;
   void add_free(OwnedBlock& block, Range range) noexcept;
   void free_if_unused(Blocks::iterator block) noexcept;
-  void end(Blocks::iterator block) noexcept;
+  void free_block(Blocks::iterator block) noexcept;
 
   const Driver& driver_;
   const MemoryTypes types_;

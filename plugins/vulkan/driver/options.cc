@@ -9,6 +9,7 @@ constexpr std::string_view kKeys =
     "cache, clock, device, gpu_ways, loader, minimum, names, sequences, shaders, timeline, "
     "validate, visible";
 
+// Returns the boolean option with this name; NULL if there is none.
 bool* find_switch(Options& options, std::string_view key) {
   if (key == "clock") return &options.clock;
   if (key == "gpu_ways") return &options.gpu_ways;
@@ -21,6 +22,7 @@ bool* find_switch(Options& options, std::string_view key) {
   return nullptr;
 }
 
+// Sets the option `key` to the value that `text` specifies.
 tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std::string_view text,
                          Options& options) {
   if (key == "device") {
@@ -53,7 +55,7 @@ tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std:
 
 }  // namespace
 
-const char* trusted_variable(const char* name) {
+const char* trusted_environment_variable(const char* name) {
 #if defined(__GLIBC__)
   return secure_getenv(name);
 #else
@@ -63,7 +65,7 @@ const char* trusted_variable(const char* name) {
 
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
                           Options& options) {
-  if (const char* const shaders = trusted_variable("TENON_VULKAN_SHADERS")) {
+  if (const char* const shaders = trusted_environment_variable("TENON_VULKAN_SHADERS")) {
     if (tenon_error* error = read_option(host, "shaders", shaders, options)) return error;
   }
   if (!TENON_SDK_HAS(given, n_options)) return nullptr;

@@ -11,11 +11,12 @@
 namespace tenon_vulkan {
 
 struct Options {
-  // An index, a UUID in hex, a type of device or a part of its name; empty: all devices.
+  // Selects devices: an index, a UUID in hex, a type of device, or a substring of the device's
+  // name. Empty: all devices.
   std::string device;
   std::string loader = kLoaderName;
-  // Folder of the pipeline cache; empty: the cache is disabled. Without a value, a folder in the
-  // user's cache directory.
+  // Folder of the pipeline cache. Empty: the cache is disabled. nullopt: a folder in the user's
+  // cache directory.
   std::optional<std::string> cache;
   // Folder to which each SPIR-V module is written as HASH.spv, for inspection; empty: none is
   // written. The default is the value of the environment variable TENON_VULKAN_SHADERS.
@@ -29,13 +30,15 @@ struct Options {
   bool timeline = true;    // If false, do not use timeline semaphores.
   bool clock = true;       // If false, report that the device has no clock.
 
+  // Whether Vulkan objects are named for debugging tools.
   bool wants_names() const { return names || validate; }
 };
 
 // Returns an environment variable; NULL in a process with elevated privileges (secure_getenv).
-const char* trusted_variable(const char* name);
+const char* trusted_environment_variable(const char* name);
 
-// Returns an error for an unknown key or an invalid value.
+// Sets `options` from the options that the program passed. Returns an error for an unknown key or
+// an invalid value.
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
                           Options& options);
 

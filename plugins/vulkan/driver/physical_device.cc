@@ -8,8 +8,9 @@ namespace {
 
 constexpr uint32_t kNever = ~0u;  // A version number that is greater than every Vulkan version.
 
+// Returns an empty Vulkan struct with this sType.
 template <class Struct>
-Struct of_type(VkStructureType type) {
+Struct make_struct(VkStructureType type) {
   Struct made = {};
   made.sType = type;
   return made;
@@ -36,23 +37,24 @@ class Chain {
 
 struct PropertyChain {
   VkPhysicalDeviceProperties2 core =
-      of_type<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
+      make_struct<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
   VkPhysicalDeviceIDProperties id =
-      of_type<VkPhysicalDeviceIDProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES);
+      make_struct<VkPhysicalDeviceIDProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES);
   VkPhysicalDeviceMaintenance3Properties maintenance3 =
-      of_type<VkPhysicalDeviceMaintenance3Properties>(
+      make_struct<VkPhysicalDeviceMaintenance3Properties>(
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES);
-  VkPhysicalDeviceSubgroupProperties subgroup = of_type<VkPhysicalDeviceSubgroupProperties>(
+  VkPhysicalDeviceSubgroupProperties subgroup = make_struct<VkPhysicalDeviceSubgroupProperties>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
-  VkPhysicalDeviceDriverProperties driver = of_type<VkPhysicalDeviceDriverProperties>(
+  VkPhysicalDeviceDriverProperties driver = make_struct<VkPhysicalDeviceDriverProperties>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
-  VkPhysicalDeviceFloatControlsProperties floats = of_type<VkPhysicalDeviceFloatControlsProperties>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES);
+  VkPhysicalDeviceFloatControlsProperties floats =
+      make_struct<VkPhysicalDeviceFloatControlsProperties>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES);
   VkPhysicalDeviceMaintenance4Properties maintenance4 =
-      of_type<VkPhysicalDeviceMaintenance4Properties>(
+      make_struct<VkPhysicalDeviceMaintenance4Properties>(
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES);
   VkPhysicalDeviceExternalMemoryHostPropertiesEXT host =
-      of_type<VkPhysicalDeviceExternalMemoryHostPropertiesEXT>(
+      make_struct<VkPhysicalDeviceExternalMemoryHostPropertiesEXT>(
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
 
   explicit PropertyChain(const OptionalFeatures& offers) {
@@ -112,7 +114,7 @@ OptionalFeatures find_optional_features(const Extensions& extensions, PhysicalDe
 
 // Selects the features to enable: only those that shaders use. Shaders use 32-bit words and
 // integers only, even if the device also supports other widths.
-void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
+void select_features(const InstanceFunctions& vk, PhysicalDevice& device) {
   FeatureChain& found = device.features;
   found.link(device.offers);
   vk.GetPhysicalDeviceFeatures2(device.handle, &found.core);
@@ -121,8 +123,8 @@ void find_features(const InstanceFunctions& vk, PhysicalDevice& device) {
   found.core.features.shaderFloat64 = all.shaderFloat64;
 }
 
-// Selects the compute family with the fewest other capabilities, to avoid delaying a desktop's
-// frames.
+// Selects a queue family with compute, if possible one without graphics, so that compute work does
+// not delay a desktop's frames. Returns false if no family has compute.
 bool find_queue_family(const InstanceFunctions& vk, PhysicalDevice& device) {
   uint32_t n = 0;
   vk.GetPhysicalDeviceQueueFamilyProperties(device.handle, &n, nullptr);
@@ -141,6 +143,7 @@ bool find_queue_family(const InstanceFunctions& vk, PhysicalDevice& device) {
   return found;
 }
 
+// Returns the vendor's name for a PCI or Khronos vendor id.
 std::string vendor_of(uint32_t id) {
   struct Vendor {
     uint32_t id;
@@ -159,6 +162,7 @@ std::string vendor_of(uint32_t id) {
   return text;
 }
 
+// Returns the driver's name and version.
 std::string driver_of(const PropertyChain& properties, const OptionalFeatures& offers) {
   if (offers.driver_properties && properties.driver.driverName[0] != '\0') {
     return std::string(properties.driver.driverName) + " " + properties.driver.driverInfo;
@@ -185,6 +189,7 @@ void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
   join(floats.roundingModeIndependence, single.rounds_to_nearest_even, wide.rounds_to_nearest_even);
 }
 
+// Reads the subgroup size and the subgroup operations that compute shaders may use.
 void find_subgroups(const VkPhysicalDeviceSubgroupProperties& subgroup,
                     Capabilities& capabilities) {
   capabilities.subgroup_size = subgroup.subgroupSize;
@@ -197,6 +202,7 @@ void find_subgroups(const VkPhysicalDeviceSubgroupProperties& subgroup,
   capabilities.subgroup_quad = has(VK_SUBGROUP_FEATURE_QUAD_BIT);
 }
 
+// Reads the limits of a shader: number and size of operands, and shared memory.
 void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilities) {
   // Binding 0 holds the parameters.
   capabilities.max_operands =
@@ -211,14 +217,15 @@ void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilitie
 }
 
 // Whether buffers with usage kBlockUsage can be bound to imported host memory.
-bool imports(const InstanceFunctions& vk, VkPhysicalDevice device) {
+bool can_import_host_memory(const InstanceFunctions& vk, VkPhysicalDevice device) {
   const VkPhysicalDeviceExternalBufferInfo asked = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
       .pNext = nullptr,
       .flags = 0,
       .usage = kBlockUsage,
       .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
-  auto found = of_type<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
+  auto found =
+      make_struct<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
   vk.GetPhysicalDeviceExternalBufferProperties(device, &asked, &found);
   const VkExternalMemoryFeatureFlags features =
       found.externalMemoryProperties.externalMemoryFeatures;
@@ -226,10 +233,11 @@ bool imports(const InstanceFunctions& vk, VkPhysicalDevice device) {
          (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) == 0;
 }
 
-void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
+// Fills in the properties, features, extensions and capabilities of the device.
+void read_properties(const InstanceFunctions& vk, PhysicalDevice& device) {
   const Extensions extensions(vk, device.handle);
   device.offers = find_optional_features(extensions, device);
-  find_features(vk, device);
+  select_features(vk, device);
   PropertyChain properties(device.offers);
   vk.GetPhysicalDeviceProperties2(device.handle, &properties.core);
   vk.GetPhysicalDeviceMemoryProperties(device.handle, &device.memory);
@@ -242,7 +250,7 @@ void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
     device.max_buffer_bytes =
         std::min<uint64_t>(device.max_buffer_bytes, properties.maintenance4.maxBufferSize);
   }
-  if (device.offers.external_memory_host && imports(vk, device.handle)) {
+  if (device.offers.external_memory_host && can_import_host_memory(vk, device.handle)) {
     device.import_alignment = properties.host.minImportedHostPointerAlignment;
   }
   Capabilities& capabilities = device.capabilities;
@@ -258,7 +266,8 @@ void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
   capabilities.max_iterations = ends_loops ? 65535 : UINT64_MAX;
 }
 
-int order_of(VkPhysicalDeviceType type) {
+// Returns the position of a device type in the list of devices.
+int device_type_rank(VkPhysicalDeviceType type) {
   switch (type) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
       return 0;
@@ -273,7 +282,7 @@ int order_of(VkPhysicalDeviceType type) {
   }
 }
 
-std::string lower(std::string_view text) {
+std::string to_lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -281,7 +290,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-std::string hex(const std::array<uint8_t, VK_UUID_SIZE>& uuid) {
+std::string to_hex(const std::array<uint8_t, VK_UUID_SIZE>& uuid) {
   std::string text;
   for (const uint8_t byte : uuid) {
     text += "0123456789abcdef"[byte >> 4];
@@ -319,13 +328,14 @@ VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t
     } else if (device.api_version < kOldestApi) {
       why = std::string(device.properties.deviceName) + " supports Vulkan 1.0, but 1.1 is required";
     } else {
-      describe(vk, device);
+      read_properties(vk, device);
       devices.push_back(std::move(device));
     }
   }
   std::stable_sort(devices.begin(), devices.end(),
                    [](const PhysicalDevice& a, const PhysicalDevice& b) {
-                     return order_of(a.properties.deviceType) < order_of(b.properties.deviceType);
+                     return device_type_rank(a.properties.deviceType) <
+                            device_type_rank(b.properties.deviceType);
                    });
   return VK_SUCCESS;
 }
@@ -340,20 +350,20 @@ void reduce_to_required_minimum(Capabilities& capabilities) {
   capabilities.shared_memory_bytes = 16384;
 }
 
-bool is_named(const PhysicalDevice& device, size_t index, std::string_view name) {
+bool matches_option(const PhysicalDevice& device, size_t index, std::string_view name) {
   if (name.empty() || name == std::to_string(index)) return true;
-  const std::string wanted = lower(name);
+  const std::string wanted = to_lower(name);
   constexpr std::string_view kTypes[] = {"discrete", "integrated", "virtual", "cpu"};
   for (int type = 0; type < 4; ++type) {
-    if (wanted == kTypes[type]) return order_of(device.properties.deviceType) == type;
+    if (wanted == kTypes[type]) return device_type_rank(device.properties.deviceType) == type;
   }
   std::string digits = wanted;
   std::erase(digits, '-');
-  if (digits == hex(device.uuid)) return true;
+  if (digits == to_hex(device.uuid)) return true;
   if (wanted.find_first_not_of("0123456789") == std::string::npos && wanted.size() < 3) {
     return false;  // One or two digits are an index, not a part of a device name.
   }
-  return lower(device.properties.deviceName).find(wanted) != std::string::npos;
+  return to_lower(device.properties.deviceName).find(wanted) != std::string::npos;
 }
 
 }  // namespace tenon_vulkan

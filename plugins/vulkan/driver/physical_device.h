@@ -50,16 +50,15 @@ struct PhysicalDevice {
   bool has_timeline() const { return offers.timeline && features.timeline.timelineSemaphore; }
 };
 
-// Lists the devices with a compute queue and Vulkan 1.1: first discrete GPUs, then those that share
-// the host's memory, virtual ones and software. `why` receives the reasons why other devices were
-// rejected.
+// Lists the devices with a compute queue and Vulkan 1.1: first discrete GPUs, then integrated GPUs,
+// virtual GPUs and software drivers. If a device is rejected, `why` receives the reason.
 VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t api_version,
                       std::vector<PhysicalDevice>& devices, std::string& why);
 
 // Reduces the capabilities to those that Vulkan 1.1 requires of every device.
 void reduce_to_required_minimum(Capabilities& capabilities);
 
-// Whether option `device` selects the device with this index in the list.
-bool is_named(const PhysicalDevice& device, size_t index, std::string_view name);
+// Whether the value `name` of option `device` selects the device with this index in the list.
+bool matches_option(const PhysicalDevice& device, size_t index, std::string_view name);
 
 }  // namespace tenon_vulkan

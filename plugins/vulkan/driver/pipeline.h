@@ -45,6 +45,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   std::span<const uint32_t> spirv() const { return spirv_; }
   const Layout& layout() const { return layout_; }
 
+  // Whether the VkPipeline has been created.
   bool is_made() const { return stage_.load(std::memory_order_acquire) == Stage::kMade; }
   // The driver's pipeline. Valid only if is_made() is true.
   VkPipeline handle() const { return handle_; }

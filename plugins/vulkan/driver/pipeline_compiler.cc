@@ -17,7 +17,8 @@ size_t max_threads() {
 
 }  // namespace
 
-void PipelineCompiler::want(const std::shared_ptr<const Pipeline>& pipeline) noexcept try {
+void PipelineCompiler::queue_creation(const std::shared_ptr<const Pipeline>& pipeline) noexcept
+    try {
   const Lock lock(mutex_);
   if (is_stopping_) return;
   wanted_.push_back(pipeline);

@@ -23,12 +23,12 @@ class PipelineCompiler {
   ~PipelineCompiler() { stop(); }
 
   // Sets a callback that a pool thread runs after each pipeline is created. Call it before the
-  // first want().
+  // first queue_creation().
   void set_created_callback(std::function<void()> call) { created_callback_ = std::move(call); }
 
   // Queues the pipeline for creation by the pool. The pool skips pipelines that have been released.
   // If memory for the queue is exhausted, require() creates the pipeline later.
-  void want(const std::shared_ptr<const Pipeline>& pipeline) noexcept;
+  void queue_creation(const std::shared_ptr<const Pipeline>& pipeline) noexcept;
   // Blocks until the pipeline is created. Creates it on this thread if no other thread has begun
   // to. If an earlier attempt failed, tries again.
   tenon_error* require(const Pipeline& pipeline);
@@ -39,8 +39,10 @@ class PipelineCompiler {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  // The main function of a pool thread.
   void run() noexcept;
   bool create_next_pipeline(Lock& lock) noexcept;
+  // Makes a pool thread run the callback of set_created_callback().
   void notify_streams();
   tenon_error* make(const Pipeline& pipeline, Lock& lock);
   tenon_error* create_pipeline(const Pipeline& pipeline, VkPipeline& made) const;

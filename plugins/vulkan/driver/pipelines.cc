@@ -76,11 +76,11 @@ tenon_error* Pipelines::get(std::span<const uint32_t> spirv, const OperandKinds&
   }
   if (pipeline != nullptr) return nullptr;
   if (driver_.is_lost()) return driver_.lost_error();
-  if (tenon_error* error = show(hash, spirv)) return error;
+  if (tenon_error* error = write_spirv_file(hash, spirv)) return error;
   const Layout* layout = nullptr;
   if (tenon_error* error = get_layout(kinds, layout)) return error;
-  pipeline = keep(hash, spirv, *layout);
-  compiler_.want(pipeline);
+  pipeline = find_or_add(hash, spirv, *layout);
+  compiler_.queue_creation(pipeline);
   return nullptr;
 }
 
@@ -100,8 +100,9 @@ std::shared_ptr<const Pipeline> Pipelines::find(uint64_t hash, std::span<const u
 }
 
 // Adds the pipeline, unless another thread has added the same one in the meantime.
-std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const uint32_t> spirv,
-                                                const Layout& layout) {
+std::shared_ptr<const Pipeline> Pipelines::find_or_add(uint64_t hash,
+                                                       std::span<const uint32_t> spirv,
+                                                       const Layout& layout) {
   std::lock_guard guard(mutex_);
   if (std::shared_ptr<const Pipeline> found = find(hash, spirv, layout.kinds)) return found;
   by_hash_.reserve(by_hash_.size() + 1);
@@ -127,13 +128,13 @@ void Pipelines::evict_unreferenced() {
   for (auto each = entries_.begin(); n_unreferenced > kMaxUnreferenced;) {
     const Entries::iterator entry = each++;
     if (!is_unreferenced(*entry)) continue;
-    end(entry);
+    evict_entry(entry);
     --n_unreferenced;
   }
   evict_at_ = entries_.size() + kMaxUnreferenced;
 }
 
-void Pipelines::end(Entries::iterator entry) {
+void Pipelines::evict_entry(Entries::iterator entry) {
   const auto [first, last] = by_hash_.equal_range(entry->hash);
   by_hash_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == entry; }));
   names_.erase(entry->pipeline.get());
@@ -158,7 +159,7 @@ const char* Pipelines::name_of(const Pipeline& pipeline) const {
 }
 
 // Writes the module to the folder of option `shaders`.
-tenon_error* Pipelines::show(uint64_t hash, std::span<const uint32_t> spirv) const {
+tenon_error* Pipelines::write_spirv_file(uint64_t hash, std::span<const uint32_t> spirv) const {
   const std::string& folder = driver_.options().shaders;
   if (folder.empty()) return nullptr;
   char name[32];

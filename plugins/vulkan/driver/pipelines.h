@@ -30,10 +30,10 @@ class Pipelines {
   // background.
   tenon_error* get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
                    std::shared_ptr<const Pipeline>& pipeline);
-  PipelineCompiler& makers() { return compiler_; }
+  PipelineCompiler& compiler() { return compiler_; }
 
-  // Returns the number of pipelines. Unreferenced pipelines are evicted at times until
-  // kMaxUnreferenced remain.
+  // Returns the number of pipelines. From time to time, unreferenced pipelines are evicted until
+  // kMaxUnreferenced of them remain.
   size_t count() const;
   static constexpr size_t kMaxUnreferenced = 256;
 
@@ -50,15 +50,18 @@ class Pipelines {
   };
   using Entries = std::list<Entry>;
 
+  // Returns the cached pipeline of this shader, or NULL.
   std::shared_ptr<const Pipeline> find(uint64_t hash, std::span<const uint32_t> spirv,
                                        const OperandKinds& kinds);
-  tenon_error* show(uint64_t hash, std::span<const uint32_t> spirv) const;
+  tenon_error* write_spirv_file(uint64_t hash, std::span<const uint32_t> spirv) const;
+  // Returns the layout for these operand kinds in `layout`, and creates it if necessary.
   tenon_error* get_layout(const OperandKinds& kinds, const Layout*& layout);
   tenon_error* make_layout(Layout& layout) const;
-  std::shared_ptr<const Pipeline> keep(uint64_t hash, std::span<const uint32_t> spirv,
-                                       const Layout& layout);
+  std::shared_ptr<const Pipeline> find_or_add(uint64_t hash, std::span<const uint32_t> spirv,
+                                              const Layout& layout);
   void evict_unreferenced();
-  void end(Entries::iterator entry);
+  // Removes the entry and its pipeline's name.
+  void evict_entry(Entries::iterator entry);
 
   const Driver& driver_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
@@ -68,7 +71,7 @@ class Pipelines {
   std::vector<std::unique_ptr<Layout>> layouts_;  // Indexed by layout number.
   Entries entries_;                               // Sorted by last use, most recent last.
   std::unordered_multimap<uint64_t, Entries::iterator> by_hash_;
-  // Number of entries at which unreferenced ones are evicted.
+  // Number of entries at which the next eviction of unreferenced pipelines takes place.
   size_t evict_at_ = 2 * kMaxUnreferenced;
   std::unordered_map<const Pipeline*, std::string> names_;
   PipelineCompiler compiler_;

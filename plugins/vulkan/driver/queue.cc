@@ -11,14 +11,15 @@
 namespace tenon_vulkan {
 namespace {
 
-// Time after which an open batch is submitted even if the device is still busy, so that it has more
-// work when it finishes. Also the wake-up interval of the queue's thread while work is in flight.
+// Time after which an open batch is submitted even if the device is still busy, so that the device
+// has more work when it finishes. The queue's thread also wakes up at this interval while work is
+// in flight.
 constexpr std::chrono::milliseconds kGather{1};
 constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
-// How long a thread polls the driver before it calls a blocking wait, from which it wakes tens of
-// microseconds late. kPolledWaiting applies to callers that wait, kPolledFollowing to the queue's
-// thread.
+// How long a thread polls the driver before it calls a blocking wait, which returns tens of
+// microseconds late. kPolledWaiting is for threads that wait for a batch, kPolledFollowing for the
+// queue's thread.
 constexpr std::chrono::microseconds kPolledWaiting{2000}, kPolledFollowing{200};
 
 }  // namespace
@@ -155,13 +156,13 @@ bool Queue::has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) c
   return true;
 }
 
-void Queue::end_first_batch() {
+void Queue::retire_first_batch() {
   Batch* batch;
   {
     std::lock_guard guard(mutex_);
     batch = first_;
   }
-  end(*batch);
+  finish_batch(*batch);
   const uint64_t number = batch->number;
   {
     std::lock_guard guard(mutex_);
@@ -175,9 +176,9 @@ void Queue::end_first_batch() {
   changed_.notify_all();
 }
 
-// Performs the host copies of a completed batch and reports its failures. The stream may enqueue
-// meanwhile.
-void Queue::end(Batch& batch) {
+// Performs the host copies of a completed batch and reports its failures. Meanwhile, the stream may
+// enqueue further work.
+void Queue::finish_batch(Batch& batch) {
   const bool is_lost = driver_.is_lost();  // The loss is not reported here, but by later calls.
   if (!is_lost && batch.result == VK_SUCCESS) {
     for (const HostCopy& copy : batch.host_copies) std::memmove(copy.to, copy.from, copy.size);
@@ -206,7 +207,7 @@ uint64_t Queue::find_host_write(const void* begin, uint64_t size) const {
   return found;
 }
 
-bool Queue::ask(Lock& lock, std::chrono::nanoseconds most, bool has_waiter) {
+bool Queue::try_retire_first_batch(Lock& lock, std::chrono::nanoseconds most, bool has_waiter) {
   is_polled_ = true;
   const uint64_t number = first_->number;
   const VkFence fence = first_->fence;
@@ -217,16 +218,16 @@ bool Queue::ask(Lock& lock, std::chrono::nanoseconds most, bool has_waiter) {
   if (!has_finished && !makes_room) {
     has_finished = has_completed(number, fence, static_cast<uint64_t>(most.count()));
   }
-  if (has_finished) end_first_batch();
+  if (has_finished) retire_first_batch();
   lock.lock();
   is_polled_ = false;
   changed_.notify_all();
   return has_finished;
 }
 
-// Polls the driver until the batch has completed or the polling time is over. Software drivers are
-// not polled, because polling would occupy a processor that they need. The queue's thread stops
-// polling as soon as another thread waits.
+// Polls the driver until the batch has completed or the polling time is over. Returns whether the
+// batch has completed. Software drivers are not polled, because polling would occupy a processor
+// that they need. The queue's thread stops polling as soon as another thread waits.
 bool Queue::poll(uint64_t number, VkFence fence, bool has_waiter) const {
   if (driver_.physical().capabilities.is_software) return false;
   const auto end =
@@ -247,7 +248,7 @@ void Queue::wait(uint64_t number) {
     if (is_polled_ || first_ == nullptr) {
       changed_.wait(lock);
     } else {
-      ask(lock, kForever, true);
+      try_retire_first_batch(lock, kForever, true);
     }
   }
   --n_waiting_;
@@ -295,7 +296,7 @@ void Queue::run() {
   while (true) {
     if (deliver_notice(lock)) continue;
     if (first_ != nullptr) {
-      follow(lock);
+      retire_or_submit_batches(lock);
     } else if (is_closing_) {
       return;
     } else {
@@ -306,10 +307,10 @@ void Queue::run() {
 
 // Retires the first batch, or submits gathered batches if the device is still busy. If another
 // thread waits for a batch, that thread polls the driver instead.
-void Queue::follow(Lock& lock) {
+void Queue::retire_or_submit_batches(Lock& lock) {
   if (is_polled_ || n_waiting_ > 0) {
     if (changed_.wait_for(lock, kGather) == std::cv_status::no_timeout) return;
-  } else if (ask(lock, kGather, false) || n_waiting_ > 0) {
+  } else if (try_retire_first_batch(lock, kGather, false) || n_waiting_ > 0) {
     return;
   }
   lock.unlock();

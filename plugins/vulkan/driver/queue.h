@@ -4,8 +4,8 @@
 //
 // The queue's thread retires batches in order, runs callbacks, and submits batches that streams
 // have gathered for too long. While another thread waits for a batch number, that thread retires
-// batches instead. Two threads never wait in the driver at once, because on an NVIDIA GPU they then
-// woke milliseconds late.
+// batches instead. Only one thread at a time waits in the driver: with two, NVIDIA's driver wakes
+// both milliseconds late.
 
 #pragma once
 
@@ -27,10 +27,13 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
   ~Queue();
 
+  // Creates the timeline semaphore, if the device has them, and starts the queue's thread.
   tenon_error* open();
 
+  // Adds a stream, whose gathered batches the queue's thread submits.
   void add(Stream& stream);
-  // Removes a stream after its work in flight has completed.
+  // Removes a stream after its last batch, `last_number`, has completed and its notices are
+  // delivered.
   void remove(Stream& stream, uint64_t last_number) noexcept;
 
   // Called after a pipeline was created: makes all streams encode held dispatches whose pipelines
@@ -41,12 +44,13 @@ class Queue {
   // queued but not submitted. Errors are reported when the batch is retired.
   uint64_t submit(Batch& batch) noexcept;
 
+  // Whether the batch with this number has been retired.
   bool has_ended(uint64_t number) const { return ended_.load(std::memory_order_acquire) >= number; }
   // Blocks until the batch with this number has completed. The caller must not have a stream
   // locked.
   void wait(uint64_t number);
-  // Waits at most `most` until all submitted batches have completed, and returns whether they have.
-  // Makes no driver calls.
+  // Waits until all submitted batches have completed, but at most for the time `most`. Returns
+  // whether they have completed. Makes no driver calls.
   bool wait_for_all(std::chrono::nanoseconds most);
   // Calls `done` after the batch with this number has completed. The caller must not have a stream
   // locked.
@@ -70,18 +74,24 @@ class Queue {
 
   using Lock = std::unique_lock<std::mutex>;
 
+  // The main function of the queue's thread.
   void run();
   bool deliver_notice(Lock& lock);
-  void follow(Lock& lock);
-  // Waits at most `most` for the first batch, and retires it if it has completed. Returns whether
-  // it has.
-  bool ask(Lock& lock, std::chrono::nanoseconds most, bool has_waiter);
+  void retire_or_submit_batches(Lock& lock);
+  // Waits at most for the time `most` for the first batch, and retires it if it has completed.
+  // Returns whether it has completed. `has_waiter`: the calling thread waits for a batch; false for
+  // the queue's thread.
+  bool try_retire_first_batch(Lock& lock, std::chrono::nanoseconds most, bool has_waiter);
   bool poll(uint64_t number, VkFence fence, bool has_waiter) const;
   bool has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) const;
-  void end_first_batch();
-  void end(Batch& batch);
+  // Retires the first batch: finishes it, returns it to its stream, and updates ended_.
+  void retire_first_batch();
+  void finish_batch(Batch& batch);
+  // Makes all streams submit batches that have gathered work for longer than kGather.
   void submit_old_batches();
+  // Submits the commands of the batch to the VkQueue.
   VkResult try_submit(Batch& batch);
+  // Whether a notice of the stream is queued or being delivered.
   bool is_delivering_notice(const Stream& stream) const;
 
   const Driver& driver_;

@@ -19,6 +19,7 @@ uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
+// Returns a view of a launch. `number`: index among its inputs, outputs and workspace.
 const tenon_view& view_of(const tenon_launch& launch, uint32_t number) {
   if (number < launch.n_inputs) return launch.inputs[number];
   number -= launch.n_inputs;
@@ -51,13 +52,13 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
   uint64_t value_at = parameter_bytes_ + layout.values;
   for (size_t i = 0; i < dispatch.operands.size(); ++i) {
     const Operand& operand = dispatch.operands[i];
-    places_.push_back(place_of(operand));
-    note(places_.back(), parameter_bytes_ + i * sizeof(uint32_t), value_at);
+    places_.push_back(locate_operand(operand));
+    record_use(places_.back(), parameter_bytes_ + i * sizeof(uint32_t), value_at);
     if (operand.buffer == nullptr) value_at += room_for_value(operand);
   }
   uint64_t size = layout.size;
-  // Reserves space for a value after all others, which replaces the error record in replays without
-  // one.
+  // Reserves space for a value after all other values. In replays without an error record, this
+  // value is bound in place of the record.
   if (!places_.empty() && places_.back().where == Where::kRecord) {
     size += room_for_value(places_.back().operand);
   }
@@ -65,8 +66,9 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
   return nullptr;
 }
 
-// Records which parameters a replay changes, and which accesses may conflict.
-void Recording::note(const Place& place, uint64_t offset_at, uint64_t value_at) {
+// Records which parameters depend on this operand and what it accesses. `offset_at` and `value_at`:
+// positions in the parameters of the operand's offset and, if it is passed by value, of its value.
+void Recording::record_use(const Place& place, uint64_t offset_at, uint64_t value_at) {
   const Operand& operand = place.operand;
   if (place.where == Where::kByValue) {
     values_[place.number].push_back({value_at, operand.end - operand.begin});
@@ -84,7 +86,7 @@ void Recording::note(const Place& place, uint64_t offset_at, uint64_t value_at) 
   }
 }
 
-Recording::Place Recording::place_of(const Operand& operand) const {
+Recording::Place Recording::locate_operand(const Operand& operand) const {
   const tenon_launch& launch = *adding_->launch;
   const uint32_t n_views = launch.n_inputs + launch.n_outputs;
   Place place = {.operand = operand};
@@ -112,7 +114,7 @@ Recording::Place Recording::place_of(const Operand& operand) const {
   return place;
 }
 
-Operand Recording::operand_at(const Place& place, const tenon_replay& replay) {
+Operand Recording::resolve_operand(const Place& place, const tenon_replay& replay) {
   Operand operand = place.operand;
   switch (place.where) {
     case Where::kFixed:
@@ -143,7 +145,7 @@ Operand Recording::operand_at(const Place& place, const tenon_replay& replay) {
 tenon_error* Recording::require_pipelines() {
   if (has_pipelines_) return nullptr;
   for (const Step& step : steps_) {
-    if (tenon_error* error = device_.pipelines().makers().require(*step.pipeline)) return error;
+    if (tenon_error* error = device_.pipelines().compiler().require(*step.pipeline)) return error;
   }
   has_pipelines_ = true;
   return nullptr;
@@ -152,7 +154,7 @@ tenon_error* Recording::require_pipelines() {
 Dispatch Recording::dispatch(size_t i, const tenon_replay& replay, Operand* operands) const {
   const Step& step = steps_[i];
   for (uint32_t k = 0; k < step.n_operands; ++k) {
-    operands[k] = operand_at(places_[step.first_operand + k], replay);
+    operands[k] = resolve_operand(places_[step.first_operand + k], replay);
   }
   return {.pipeline = step.pipeline.get(),
           .operands = {operands, step.n_operands},
@@ -189,21 +191,21 @@ void Recording::find_slots(const tenon_replay& replay, std::vector<SlotLocation>
 
 // The cached commands have barriers for the conflicts that existed at the slot locations of the
 // first replay. Conflicts within one slot do not depend on the slot's location.
-bool Recording::serve(const CachedCommands& kept, std::span<const SlotLocation> slots) const {
+bool Recording::can_reuse(const CachedCommands& kept, std::span<const SlotLocation> slots) const {
   const auto moved = [&](size_t i) { return slots[i].begin - kept.filled[i].begin; };
   for (size_t i = 0; i < slots.size(); ++i) {
     const Access access = slots_[i].access(slots[i]);
     for (size_t k = i + 1; k < slots.size(); ++k) {
-      if (access.meets(slots_[k].access(slots[k])) && moved(i) != moved(k)) return false;
+      if (access.conflicts_with(slots_[k].access(slots[k])) && moved(i) != moved(k)) return false;
     }
-    const auto meets = [&](const Access& fixed) { return access.meets(fixed); };
+    const auto meets = [&](const Access& fixed) { return access.conflicts_with(fixed); };
     if (moved(i) != 0 && std::any_of(fixed_.begin(), fixed_.end(), meets)) return false;
   }
   return true;
 }
 
-void Recording::update(CachedCommands& kept, std::span<const SlotLocation> slots,
-                       const tenon_replay& replay) const {
+void Recording::update_parameters(CachedCommands& kept, std::span<const SlotLocation> slots,
+                                  const tenon_replay& replay) const {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].begin == kept.slots[i].begin) continue;
     kept.slots[i].begin = slots[i].begin;
@@ -240,7 +242,7 @@ bool Recording::may_cache_commands() {
          });
 }
 
-void Recording::keep(std::shared_ptr<CachedCommands> kept) {
+void Recording::cache_commands(std::shared_ptr<CachedCommands> kept) {
   std::lock_guard guard(mutex_);
   kept->last_replay = n_replays_;
   const auto same = std::find_if(kept_.begin(), kept_.end(),

@@ -23,13 +23,15 @@ class Recording final : public Encoder {
   Recording(Device& device, size_t n_slots, size_t n_values)
       : device_(device), slots_(n_slots + 1), values_(n_values) {}
 
-  // Called once for each launch: appends its dispatches.
+  // Appends the dispatches of a launch. Called once for each recorded launch, in order.
   tenon_error* add(const tenon_recorded_launch& launch);
 
   Device& device() const { return device_; }
   size_t n_dispatches() const { return steps_.size(); }
+  // Returns the number of multiplications of all dispatches.
   uint64_t n_products() const { return n_products_; }
   uint64_t parameter_bytes() const { return parameter_bytes_; }
+  // Returns the offset of the parameters of dispatch `i` in bytes.
   uint64_t parameters_at(size_t i) const { return steps_[i].parameters_at; }
 
   // Blocks until the pipelines of all dispatches are created.
@@ -41,20 +43,21 @@ class Recording final : public Encoder {
 
   // Computes the locations of a replay's slots. The last one is the location of the error record.
   void find_slots(const tenon_replay& replay, std::vector<SlotLocation>& slots) const;
-  // Whether cached commands for other offsets in the same blocks are valid for these slots. They
-  // are valid if every pair of slots that overlap, at least one of them written, has the same
-  // distance as before.
-  bool serve(const CachedCommands& kept, std::span<const SlotLocation> slots) const;
-  // Updates `kept.wanted` to the parameters of this replay.
-  void update(CachedCommands& kept, std::span<const SlotLocation> slots,
-              const tenon_replay& replay) const;
+  // Whether a replay with these slots can execute the cached commands, which were encoded for other
+  // offsets in the same blocks. For each pair of slots that overlap, of which at least one is
+  // written, the distance must be the same as then.
+  bool can_reuse(const CachedCommands& kept, std::span<const SlotLocation> slots) const;
+  // Stores the parameters of this replay in `kept.wanted` and marks the changed ones as stale.
+  void update_parameters(CachedCommands& kept, std::span<const SlotLocation> slots,
+                         const tenon_replay& replay) const;
 
   // Returns the cached commands with this key, or NULL.
   std::shared_ptr<CachedCommands> find_cached_commands(const CachedCommands::Key& key);
   // Whether another command buffer may be cached: fewer than kMaxKept are cached, or one was not
   // used for kEvictAfterReplays replays and can be evicted.
   bool may_cache_commands();
-  void keep(std::shared_ptr<CachedCommands> kept);
+  // Caches the commands, in place of those with the same key or of the least recently used ones.
+  void cache_commands(std::shared_ptr<CachedCommands> kept);
 
   // Called by a kernel from within `add`.
   tenon_error* dispatch(const Dispatch& dispatch) override;
@@ -95,9 +98,11 @@ class Recording final : public Encoder {
     uint64_t at, size;
   };
 
-  Place place_of(const Operand& operand) const;
-  static Operand operand_at(const Place& place, const tenon_replay& replay);
-  void note(const Place& place, uint64_t offset_at, uint64_t value_at);
+  // Determines where replays find this operand of the launch that is being added.
+  Place locate_operand(const Operand& operand) const;
+  // Returns the operand with the buffer or the value that the replay supplies.
+  static Operand resolve_operand(const Place& place, const tenon_replay& replay);
+  void record_use(const Place& place, uint64_t offset_at, uint64_t value_at);
 
   Device& device_;
   std::vector<Step> steps_;

@@ -13,11 +13,11 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   if (tenon_error* error = recording.require_pipelines()) return error;
   const Lock lock(mutex_);
   launching_ = {{replay.work, replay.ticket}, nullptr};
-  encode_held(Which::kAll);
+  encode_held_dispatches(Which::kAll);
   const std::shared_ptr<CachedCommands> kept = find_cached_commands(recording, replay);
   if (kept == nullptr) return replay_one_by_one(recording, replay);
   if (tenon_error* error = open_batch()) return error;
-  recording.update(*kept, slots_, replay);
+  recording.update_parameters(*kept, slots_, replay);
   open_->kept.push_back(kept);
   if (tenon_error* error = send_parameters(*kept)) return error;
   commands_.execute(kept->commands());
@@ -40,7 +40,7 @@ std::shared_ptr<CachedCommands> Stream::find_cached_commands(Recording& recordin
   std::shared_ptr<CachedCommands> kept = recording.find_cached_commands(key);
   if (kept == nullptr && !recording.may_cache_commands()) return nullptr;
   if (kept != nullptr) {
-    if (slots_ != kept->slots && !recording.serve(*kept, slots_)) return nullptr;
+    if (slots_ != kept->slots && !recording.can_reuse(*kept, slots_)) return nullptr;
     return kept->is_due() ? coalesce_cached_commands(recording, replay, kept) : kept;
   }
   kept = std::make_shared<CachedCommands>(device_, std::move(key));
@@ -51,7 +51,7 @@ std::shared_ptr<CachedCommands> Stream::find_cached_commands(Recording& recordin
     driver_.host().release(error);
     return nullptr;
   }
-  recording.keep(kept);
+  recording.cache_commands(kept);
   return kept;
 }
 
@@ -71,7 +71,7 @@ std::shared_ptr<CachedCommands> Stream::coalesce_cached_commands(
     return kept;
   }
   shorter->n_replays = kept->n_replays;
-  recording.keep(shorter);
+  recording.cache_commands(shorter);
   return shorter;
 }
 
@@ -99,13 +99,13 @@ tenon_error* Stream::encode_cached_commands(const Recording& recording, const te
   for (size_t i = 0; i < n; ++i) {
     const Dispatch dispatch = recording.dispatch(i, replay, operands.data());
     const ParameterLocation at = place_at(recording.parameters_at(i));
-    if (tenon_error* error = place(dispatch, at, places[i], all[i])) return error;
+    if (tenon_error* error = bind_dispatch(dispatch, at, places[i], all[i])) return error;
   }
   for (size_t i = 0; i < n;) {
     const Sequence sequence(device_, std::span(all).subspan(i));
     const size_t end = i + std::max<size_t>(sequence.size(), 1);
-    if (sequence.pays_off_at() > n_replays) {
-      kept.next_at = std::min(kept.next_at, sequence.pays_off_at());
+    if (sequence.min_replays_to_pay_off() > n_replays) {
+      kept.next_at = std::min(kept.next_at, sequence.min_replays_to_pay_off());
     } else {
       const ParameterLocation list = place_at(list_at);
       if (tenon_error* error = encode_sequence(sequence, list, commands, kept)) return error;
@@ -113,7 +113,7 @@ tenon_error* Stream::encode_cached_commands(const Recording& recording, const te
       i = end;
     }
     for (; i < end; ++i) {
-      if (tenon_error* error = tell(all[i], commands, kept.sets)) return error;
+      if (tenon_error* error = encode_bound_dispatch(all[i], commands, kept.sets)) return error;
     }
   }
   const VkResult result = commands.end_secondary();
@@ -129,7 +129,7 @@ tenon_error* Stream::encode_sequence(const Sequence& sequence, const ParameterLo
   PipelineRef pipeline;
   if (tenon_error* error = sequence.get_pipeline(device_, pipeline)) return error;
   if (driver_.options().sequences) {
-    if (tenon_error* error = device_.pipelines().makers().require(*pipeline)) return error;
+    if (tenon_error* error = device_.pipelines().compiler().require(*pipeline)) return error;
   }
   kept.sequences.push_back(pipeline);
   if (!pipeline->is_made()) {
@@ -142,7 +142,7 @@ tenon_error* Stream::encode_sequence(const Sequence& sequence, const ParameterLo
   const std::vector<uint32_t> words = sequence.parameters();
   std::memcpy(list.data, words.data(), words.size() * sizeof(uint32_t));
   const auto first_word = static_cast<uint32_t>(list.offset / sizeof(uint32_t));
-  return tell(sequence.placed(*pipeline, first_word), commands, kept.sets);
+  return encode_bound_dispatch(sequence.bound_dispatch(*pipeline, first_word), commands, kept.sets);
 }
 
 // Encodes a copy of the stale parameters to device memory, which precedes the execution of the
@@ -151,15 +151,15 @@ tenon_error* Stream::send_parameters(CachedCommands& kept) {
   const uint64_t begin = kept.stale_begin, end = kept.stale_end;
   if (begin >= end) return nullptr;
   Piece piece;
-  if (tenon_error* error = parameters_.take(end - begin, open_->spent, piece)) return error;
+  if (tenon_error* error = parameters_.allocate(end - begin, open_->spent, piece)) return error;
   std::memcpy(piece.data(), kept.wanted.data() + begin, end - begin);
   const Buffer& parameters = kept.parameters();
   const uint64_t to = parameters.offset + begin;
   const Access access = {parameters.block.serial, to, to + (end - begin), true};
   const VkBufferCopy region = {piece.offset, to, end - begin};
-  commands_.order({&access, 1});
+  commands_.add_accesses({&access, 1});
   commands_.copy(*piece.block, parameters.block, {&region, 1});
-  kept.mark_sent();
+  kept.mark_none_stale();
   return nullptr;
 }
 

@@ -11,17 +11,17 @@ constexpr uint64_t kAlignment = 16;
 }  // namespace
 
 Ring::~Ring() {
-  for (const auto& chunk : chunks_) end_block(driver_, chunk->block);
+  for (const auto& chunk : chunks_) destroy_block(driver_, chunk->block);
 }
 
-tenon_error* Ring::take(uint64_t size, std::vector<Chunk*>& spent, Piece& piece) {
+tenon_error* Ring::allocate(uint64_t size, std::vector<Chunk*>& spent, Piece& piece) {
   if (current_ == nullptr || current_->block.size - current_->used < size) {
     if (current_ != nullptr) {
       spent.push_back(current_);
       pending_bytes_ += current_->block.size;
       current_ = nullptr;
     }
-    if (tenon_error* error = next_chunk(size)) return error;
+    if (tenon_error* error = start_chunk(size)) return error;
   }
   piece = {&current_->block, current_->used};
   const uint64_t end = current_->used + (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -29,7 +29,7 @@ tenon_error* Ring::take(uint64_t size, std::vector<Chunk*>& spent, Piece& piece)
   return nullptr;
 }
 
-tenon_error* Ring::next_chunk(uint64_t size) {
+tenon_error* Ring::start_chunk(uint64_t size) {
   if (!free_.empty() && size <= chunk_bytes_) {
     current_ = free_.back();
     free_.pop_back();
@@ -57,7 +57,7 @@ void Ring::give_back(Chunk& chunk) noexcept {
     free_.push_back(&chunk);
     return;
   }
-  end_block(driver_, chunk.block);
+  destroy_block(driver_, chunk.block);
   std::erase_if(chunks_, [&](const auto& each) { return each.get() == &chunk; });
 }
 

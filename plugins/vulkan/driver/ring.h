@@ -39,18 +39,20 @@ class Ring {
 
   // Allocates a piece at an offset that is a multiple of 16 bytes. Appends full chunks to `spent`,
   // whose owner later returns them by give_back().
-  tenon_error* take(uint64_t size, std::vector<Chunk*>& spent, Piece& piece);
+  tenon_error* allocate(uint64_t size, std::vector<Chunk*>& spent, Piece& piece);
+  // Returns a chunk that no work in flight uses any more.
   void give_back(Chunk& chunk) noexcept;
   // Reuses the current chunk from its beginning. Requires that no work in flight uses the chunk.
   void restart() {
     if (current_ != nullptr) current_->used = 0;
   }
 
-  // Bytes of the chunks in `spent` lists, which are not yet returned.
+  // Returns the size in bytes of all chunks that are in `spent` lists and not yet returned.
   uint64_t pending_bytes() const { return pending_bytes_; }
 
  private:
-  tenon_error* next_chunk(uint64_t size);
+  // Makes a free or a new chunk of at least `size` bytes the current chunk.
+  tenon_error* start_chunk(uint64_t size);
 
   const Driver& driver_;
   const uint32_t memory_type_, other_type_;
@@ -58,7 +60,8 @@ class Ring {
   uint64_t pending_bytes_ = 0;
   Chunk* current_ = nullptr;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  // Has capacity for all chunks, so that returning one does not allocate.
+  // Chunks that can be reused. Has capacity for all chunks, so that returning one does not
+  // allocate.
   std::vector<Chunk*> free_;
 };
 

@@ -14,13 +14,14 @@ namespace {
 // shader, and some drivers compile it at the first dispatch.
 constexpr size_t kMaxWords = size_t{1} << 14;
 
-// Number of dispatches that take as long as compiling the shader of one part. On software drivers a
-// dispatch takes 20 us, and compiling takes 20 ms.
+// Starting this many dispatches takes as long as compiling the shader of one part: on software
+// drivers, 20 us for a dispatch and 20 ms for a compilation.
 constexpr uint64_t kDispatchesPerCompilation = 1000;
 
 // A dispatch is small if one workgroup needs at most this many rounds over its indices.
 constexpr uint64_t kMaxRounds = 4;
 
+// Returns how often one workgroup must iterate to process all indices of the dispatch.
 uint64_t rounds_of(const BoundDispatch& dispatch) {
   return std::max<uint64_t>(1, (dispatch.n + kLocalSize - 1) / kLocalSize);
 }
@@ -40,7 +41,6 @@ Sequence::Sequence(const Device& device, std::span<const BoundDispatch> dispatch
   }
 }
 
-// Adds the dispatch, or returns false and adds nothing.
 bool Sequence::add(const BoundDispatch& dispatch, uint32_t most_bindings) {
   const uint64_t iterations = 1 + dispatch.iterations * rounds_of(dispatch);
   if (iterations_ + iterations > kMaxIterations) return false;
@@ -80,7 +80,7 @@ bool Sequence::bind(std::span<const Binding> bindings, uint32_t most,
   return false;
 }
 
-uint64_t Sequence::pays_off_at() const {
+uint64_t Sequence::min_replays_to_pay_off() const {
   if (size_ < 2) return CachedCommands::kNever;
   return std::max<uint64_t>(1, parts_.size() * kDispatchesPerCompilation / size_);
 }
@@ -93,7 +93,7 @@ tenon_error* Sequence::get_pipeline(Device& device,
   const auto local_size = static_cast<uint32_t>(std::min<uint64_t>(wanted, kLocalSize));
   std::vector<spirv::Part> parts;
   for (const Part& part : parts_) parts.push_back({part.pipeline->spirv(), part.bindings});
-  const std::vector<uint32_t> module = spirv::sequence_of(parts, capabilities, local_size);
+  const std::vector<uint32_t> module = spirv::merge_shaders(parts, capabilities, local_size);
   const auto n_operands = static_cast<uint32_t>(bindings_.size() - 1);
   return device.pipelines().get(module, {.n_operands = n_operands}, pipeline);
 }
@@ -105,7 +105,7 @@ std::vector<uint32_t> Sequence::parameters() const {
   return words;
 }
 
-BoundDispatch Sequence::placed(const Pipeline& pipeline, uint32_t first_word) const {
+BoundDispatch Sequence::bound_dispatch(const Pipeline& pipeline, uint32_t first_word) const {
   return {&pipeline, bindings_, accesses_, first_word, {1, 1, 1}, iterations_, n_};
 }
 

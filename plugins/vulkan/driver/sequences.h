@@ -31,18 +31,19 @@ class Sequence {
   Sequence(const Device& device, std::span<const BoundDispatch> dispatches);
 
   size_t size() const { return size_; }
-  // Returns the number of replays after which the sequence pays off: the start of its dispatches
-  // has then taken as long as compiling its shader.
-  uint64_t pays_off_at() const;
+  // Returns the number of replays after which the sequence pays off. In that many replays, starting
+  // its dispatches one by one takes as long as compiling the sequence's shader.
+  uint64_t min_replays_to_pay_off() const;
 
   // Returns the sequence's pipeline in `pipeline`. The VkPipeline may not be created yet.
   tenon_error* get_pipeline(Device& device, std::shared_ptr<const Pipeline>& pipeline) const;
 
-  // Size of the sequence's own parameters in bytes. placed() takes the index of their first word.
+  // The parameters of the merged shader and their size in bytes.
   static uint64_t bytes_for(size_t n_dispatches) { return n_dispatches * kBytesEach; }
   uint64_t parameter_bytes() const { return bytes_for(size_); }
   std::vector<uint32_t> parameters() const;
-  BoundDispatch placed(const Pipeline& pipeline, uint32_t first_word) const;
+  // Returns the sequence as one dispatch. `first_word`: index of the first word of its parameters.
+  BoundDispatch bound_dispatch(const Pipeline& pipeline, uint32_t first_word) const;
 
  private:
   static constexpr uint64_t kBytesEach = 16;
@@ -54,7 +55,11 @@ class Sequence {
     uint32_t end;  // Index after the last dispatch of the part.
   };
 
+  // Adds the dispatch if the sequence then has at most `most_bindings` operand bindings and is not
+  // too long. Otherwise, returns false and adds nothing.
   bool add(const BoundDispatch& dispatch, uint32_t most_bindings);
+  // Adds the bindings that are new and stores the index of each binding in `numbers`. Returns
+  // false, and adds none, if there would be more than `most` operand bindings.
   bool bind(std::span<const Binding> bindings, uint32_t most, std::vector<uint32_t>& numbers);
 
   size_t size_ = 0;

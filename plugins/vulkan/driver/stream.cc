@@ -47,7 +47,7 @@ Stream::~Stream() {
   uint64_t last;
   {
     const Lock lock(mutex_);
-    encode_held(Which::kAll);
+    encode_held_dispatches(Which::kAll);
     submit();
     last = last_number_;
   }
@@ -128,7 +128,7 @@ void Stream::submit() noexcept {
   if (batch.result == VK_SUCCESS) return;
   if (!batch.launches.empty()) failed_ = batch.launches.back();
   for (const auto& kept : batch.kept) kept->mark_all_stale();
-  if (batch.has_marks) marks_.lose();
+  if (batch.has_marks) marks_.declare_lost();
 }
 
 // Submits the open batch if it is full or if the stream has no batch in flight. Otherwise the batch
@@ -169,7 +169,7 @@ bool Stream::is_idle() const {
 tenon_error* Stream::record_event(uint64_t& number) {
   const Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
-  encode_held(Which::kAll);
+  encode_held_dispatches(Which::kAll);
   submit();
   number = last_number_;
   return nullptr;
@@ -188,7 +188,7 @@ tenon_error* Stream::notify(const tenon_done_callback& done) {
   uint64_t number;
   {
     const Lock lock(mutex_);
-    encode_held(Which::kAll);
+    encode_held_dispatches(Which::kAll);
     submit();
     number = last_number_;
   }
@@ -200,7 +200,7 @@ tenon_error* Stream::wait() {
   uint64_t number;
   {
     const Lock lock(mutex_);
-    encode_held(Which::kAll);
+    encode_held_dispatches(Which::kAll);
     submit();
     number = last_number_;
   }
@@ -211,11 +211,11 @@ tenon_error* Stream::wait() {
 // ---- time
 
 tenon_error* Stream::mark_time(uint64_t& mark) {
-  if (!device_.clock().is_there()) {
+  if (!device_.clock().is_supported()) {
     return driver_.error(TENON_UNIMPLEMENTED, "the queue of the device has no timestamps");
   }
   const Lock lock(mutex_);
-  encode_held(Which::kAll);
+  encode_held_dispatches(Which::kAll);
   if (tenon_error* error = open_batch()) return error;
   Query query;
   if (tenon_error* error = marks_.take(mark, query)) return error;
@@ -271,33 +271,33 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   static const std::string kNoName;
   const bool has_name = driver_.has_names() && launching_.name != nullptr;
   const std::string& name = has_name ? *launching_.name : kNoName;
-  encode_held(Which::kMade);
+  encode_held_dispatches(Which::kMade);
   if (held_.empty() && dispatch.pipeline->is_made()) {
     return encode_now(dispatch, launching_.id, name);
   }
   if (driver_.is_lost()) return driver_.lost_error();
   if (tenon_error* error = check_operands(dispatch)) return error;
   held_.push(dispatch, launching_.id, name);
-  if (held_.size() > HeldDispatches::kMax) encode_held(Which::kAll);
+  if (held_.size() > HeldDispatches::kMax) encode_held_dispatches(Which::kAll);
   return nullptr;
 }
 
-// Returns at once while another thread runs encode_held(kAll), which waits for pipelines. If this
-// pool thread waited for that thread, both could deadlock.
+// Returns at once while another thread runs encode_held_dispatches(kAll), which waits for
+// pipelines. If this pool thread waited for that thread, both could deadlock.
 void Stream::encode_ready_dispatches() {
   if (encodes_all_) return;
   const Lock lock(mutex_);
-  encode_held(Which::kMade);
+  encode_held_dispatches(Which::kMade);
 }
 
-void Stream::encode_held(Which which) {
+void Stream::encode_held_dispatches(Which which) {
   encodes_all_ = which == Which::kAll;
   while (!held_.empty()) {
     const Pipeline& pipeline = held_.pipeline();
     if (!pipeline.is_made() && which == Which::kMade) return;
     tenon_error* error;
     try {
-      error = device_.pipelines().makers().require(pipeline);
+      error = device_.pipelines().compiler().require(pipeline);
       if (error == nullptr) error = encode_now(held_.dispatch(), held_.launch(), held_.name());
     } catch (const std::exception& failure) {
       error = driver_.error(TENON_OUT_OF_MEMORY, failure.what());
@@ -323,14 +323,15 @@ tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch
     device_.pipelines().set_name(*dispatch.pipeline, name);
   if (tenon_error* error = open_batch()) return error;
   Piece piece;
-  if (tenon_error* error = parameters_.take(ParameterLayout(dispatch).size, open_->spent, piece)) {
+  if (tenon_error* error =
+          parameters_.allocate(ParameterLayout(dispatch).size, open_->spent, piece)) {
     return error;
   }
   Places places;
   BoundDispatch placed;
   const ParameterLocation parameters = {piece.data(), piece.block, piece.offset};
-  if (tenon_error* error = place(dispatch, parameters, places, placed)) return error;
-  if (tenon_error* error = tell(placed, commands_, open_->sets)) return error;
+  if (tenon_error* error = bind_dispatch(dispatch, parameters, places, placed)) return error;
+  if (tenon_error* error = encode_bound_dispatch(placed, commands_, open_->sets)) return error;
   ++open_->n_commands;
   open_->n_products += dispatch.products;
   std::vector<LaunchId>& launches = open_->launches;
@@ -351,8 +352,8 @@ tenon_error* Stream::check_operands(const Dispatch& dispatch) const {
   return nullptr;
 }
 
-tenon_error* Stream::place(const Dispatch& dispatch, const ParameterLocation& to, Places& places,
-                           BoundDispatch& placed) const {
+tenon_error* Stream::bind_dispatch(const Dispatch& dispatch, const ParameterLocation& to,
+                                   Places& places, BoundDispatch& placed) const {
   const size_t n = dispatch.operands.size();
   if (n != dispatch.pipeline->layout().kinds.n_operands) {
     return driver_.error(TENON_INTERNAL,
@@ -395,12 +396,12 @@ tenon_error* Stream::place(const Dispatch& dispatch, const ParameterLocation& to
   return nullptr;
 }
 
-tenon_error* Stream::tell(const BoundDispatch& placed, Commands& commands,
-                          std::vector<std::shared_ptr<DescriptorSets>>& used) {
+tenon_error* Stream::encode_bound_dispatch(const BoundDispatch& placed, Commands& commands,
+                                           std::vector<std::shared_ptr<DescriptorSets>>& used) {
   const Pipeline& pipeline = *placed.pipeline;
   VkDescriptorSet set;
   if (tenon_error* error = bind_set(pipeline.layout(), placed.bindings, used, set)) return error;
-  commands.order(placed.accesses);
+  commands.add_accesses(placed.accesses);
   commands.dispatch(pipeline, set, placed.first_word, placed.groups,
                     driver_.has_names() ? device_.pipelines().name_of(pipeline) : nullptr);
   return nullptr;
@@ -411,7 +412,7 @@ tenon_error* Stream::bind_operand(const Dispatch& dispatch, size_t i, Binding& b
   const Operand& operand = dispatch.operands[i];
   const Buffer& buffer = from_c(operand.buffer);
   const uint64_t begin = buffer.offset + operand.begin, end = buffer.offset + operand.end;
-  if (!bind(driver_, buffer.block, begin, end, binding)) {
+  if (!find_binding(driver_, buffer.block, begin, end, binding)) {
     return driver_.error(TENON_UNIMPLEMENTED,
                          "an operand has " + std::to_string(end - begin) +
                              " bytes, but a shader can access at most " +

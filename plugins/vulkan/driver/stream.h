@@ -34,14 +34,18 @@ class Stream final : public Encoder {
 
   tenon_error* launch(const Kernel& kernel, const tenon_launch& launch);
   tenon_error* replay(Recording& recording, const tenon_replay& replay);
+  // Copy between host and device memory, or fill device memory with a pattern.
   tenon_error* copy(const tenon_copy_region& region);
   tenon_error* fill(const tenon_fill_region& region);
 
   // Returns the number of the batch that contains the last work enqueued so far.
   tenon_error* record_event(uint64_t& number);
+  // Makes later waits of this stream also wait for the batch with this number.
   tenon_error* wait_event(uint64_t number);
+  // Calls `done` after all work enqueued so far has completed.
   tenon_error* notify(const tenon_done_callback& done);
   tenon_error* wait();
+  // mark_time() enqueues a timestamp query; read_time() returns its result in nanoseconds.
   tenon_error* mark_time(uint64_t& mark);
   tenon_error* read_time(uint64_t mark, uint64_t& ns);
 
@@ -49,10 +53,13 @@ class Stream final : public Encoder {
   tenon_error* dispatch(const Dispatch& dispatch) override;
 
   // ---- for the queue
+  // Makes a retired batch available for reuse.
   void recycle_batch(Batch& batch) noexcept;
+  // Submits the open batch if it was opened before this time.
   void submit_if_old(std::chrono::steady_clock::time_point opened_before);
   // Encodes held dispatches whose pipelines are created.
   void encode_ready_dispatches();
+  // Stores the error of a failed batch, which take_failure() returns.
   void add_failure(uint64_t number, tenon_error* error);
   // Returns the first unreported failure of a batch up to this number, or an error if the device is
   // lost.
@@ -81,12 +88,15 @@ class Stream final : public Encoder {
     }
   };
 
+  // Opens a batch unless one is open. add_batch() creates another batch for reuse.
   tenon_error* open_batch();
   tenon_error* add_batch();
+  // Submits the open batch, if there is one.
   void submit() noexcept;
   void submit_if_due();
+  // Whether the batch has reached the limit of commands or of multiplications.
   bool is_full(const Batch& batch) const;
-  // Whether all work has completed that the stream's next command must wait for.
+  // Whether all earlier work of the stream, and all events that it waits for, have completed.
   bool is_idle() const;
   // Whether the host may access the buffer directly: the stream is idle and the host shares the
   // device's memory.
@@ -95,23 +105,27 @@ class Stream final : public Encoder {
   // Encodes held dispatches: either up to the first one whose pipeline is not created (kMade), or
   // all (kAll). Reports failures to the host.
   enum class Which { kMade, kAll };
-  void encode_held(Which which);
+  void encode_held_dispatches(Which which);
   // Encodes a dispatch into the open batch. Requires that its pipeline is created.
   tenon_error* encode_now(const Dispatch& dispatch, const LaunchId& launch,
                           const std::string& name);
   tenon_error* check_operands(const Dispatch& dispatch) const;
-  // Writes the parameters of a dispatch and computes its bindings and accesses. The result refers
-  // to `places`.
+  // Writes the parameters of a dispatch to `to`, and computes its bindings and accesses. `placed`
+  // refers to `places`, which stores them.
   struct Places {
     std::array<Binding, kMaxOperands + 1> bindings;
     std::array<Access, kMaxOperands> accesses;
   };
-  tenon_error* place(const Dispatch& dispatch, const ParameterLocation& to, Places& places,
-                     BoundDispatch& placed) const;
-  tenon_error* tell(const BoundDispatch& placed, Commands& commands,
-                    std::vector<std::shared_ptr<DescriptorSets>>& used);
+  tenon_error* bind_dispatch(const Dispatch& dispatch, const ParameterLocation& to, Places& places,
+                             BoundDispatch& placed) const;
+  // Encodes a bound dispatch with the barrier that it needs. Appends new descriptor sets to `used`.
+  tenon_error* encode_bound_dispatch(const BoundDispatch& placed, Commands& commands,
+                                     std::vector<std::shared_ptr<DescriptorSets>>& used);
+  // Computes the binding of operand `i` and the offset of its first element in that binding.
   tenon_error* bind_operand(const Dispatch& dispatch, size_t i, Binding& binding,
                             uint32_t& byte_offset) const;
+  // Returns the descriptor set for the bindings in `set`. If the current DescriptorSets object is
+  // full, starts another one and appends it to `used`.
   tenon_error* bind_set(const Layout& layout, std::span<const Binding> bindings,
                         std::vector<std::shared_ptr<DescriptorSets>>& used, VkDescriptorSet& set);
 
@@ -128,17 +142,21 @@ class Stream final : public Encoder {
   tenon_error* replay_one_by_one(const Recording& recording, const tenon_replay& replay);
 
   // Blocks until host copies in flight to this host memory range have completed.
-  void settle(Lock& lock, const void* begin, uint64_t size);
+  void wait_for_host_copies(Lock& lock, const void* begin, uint64_t size);
   tenon_error* begin_transfer(Lock& lock, const Ring& ring);
+  // Copy from host memory to a device buffer, and back, through staging memory if necessary.
   tenon_error* upload(Lock& lock, const std::byte* from, Span to);
   tenon_error* download(Lock& lock, Span from, std::byte* to);
+  // Copies host memory after the work enqueued before: immediately if the stream is idle, otherwise
+  // when the batch is retired.
   tenon_error* copy_on_host(const std::byte* from, std::byte* to, uint64_t size);
   tenon_error* copy_on_device(Span from, Span to);
-  tenon_error* move_within(Span from, Span to);
+  tenon_error* copy_overlapping(Span from, Span to);
   void add_host_copy(const HostCopy& copy);
+  // Encodes a copy between two blocks, with the barrier that it needs.
   void copy_part(const Block& from, uint64_t from_offset, const Block& to, uint64_t to_offset,
                  uint64_t size);
-  // `pattern` points to 8 bytes.
+  // Fill a range, whole words, or any bytes. `pattern` points to 8 bytes, which are repeated.
   tenon_error* fill_span(Span to, const std::byte* pattern);
   void fill_words(Span to, uint32_t word);
   tenon_error* fill_bytes(Span to, const std::byte* pattern);
@@ -146,7 +164,7 @@ class Stream final : public Encoder {
   Device& device_;
   const Driver& driver_;
   Queue& queue_;
-  // A serial number from the same sequence as those of blocks, so all are distinct.
+  // Identifies the stream. It differs from the serial numbers of all blocks and other streams.
   const uint32_t serial_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
 
@@ -160,10 +178,11 @@ class Stream final : public Encoder {
     const std::string* name = nullptr;  // NULL during a replay, whose pipelines already have names.
   } launching_;
   HeldDispatches held_;
-  std::atomic<bool> encodes_all_{false};  // True while encode_held(kAll) runs.
+  std::atomic<bool> encodes_all_{false};  // True while encode_held_dispatches(kAll) runs.
   Marks marks_;
   std::vector<std::unique_ptr<Batch>> batches_;
-  // Has capacity for all batches, so that returning one does not allocate.
+  // Batches that can be reused. Has capacity for all batches, so that returning one does not
+  // allocate.
   std::vector<Batch*> free_;
   Batch* open_ = nullptr;
   uint32_t n_batches_in_flight_ = 0;  // Number of batches in flight.

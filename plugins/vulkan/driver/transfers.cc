@@ -21,7 +21,8 @@ bool is_inside(const Buffer& buffer, uint64_t offset, uint64_t size) {
   return offset <= buffer.size && size <= buffer.size - offset;
 }
 
-// A pattern of 1, 2, 4 or 8 bytes, repeated to 8 bytes. The low bytes come first on every machine.
+// A pattern of 1, 2, 4 or 8 bytes, repeated to 8 bytes. The lowest byte comes first, also on
+// big-endian machines.
 struct Pattern {
   std::byte bytes[8];
 
@@ -71,7 +72,7 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
   };
   Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
-  encode_held(Which::kAll);
+  encode_held_dispatches(Which::kAll);
   tenon_error* error;
   if (from.buffer && to.buffer) {
     error = copy_on_device(span(from), span(to));
@@ -92,7 +93,7 @@ bool Stream::is_host_accessible(const Buffer& buffer) const {
 
 // ---- with the host
 
-void Stream::settle(Lock& lock, const void* begin, uint64_t size) {
+void Stream::wait_for_host_copies(Lock& lock, const void* begin, uint64_t size) {
   if (!queue_.has_pending_host_copies()) return;
   if (open_ != nullptr &&
       std::any_of(open_->host_copies.begin(), open_->host_copies.end(),
@@ -120,7 +121,7 @@ tenon_error* Stream::begin_transfer(Lock& lock, const Ring& ring) {
 }
 
 tenon_error* Stream::upload(Lock& lock, const std::byte* from, Span to) {
-  settle(lock, from, to.size);
+  wait_for_host_copies(lock, from, to.size);
   if (is_host_accessible(to.buffer)) {
     std::memcpy(to.data(), from, to.size);
     return nullptr;
@@ -129,7 +130,7 @@ tenon_error* Stream::upload(Lock& lock, const std::byte* from, Span to) {
     const uint64_t n = std::min(kPiece, to.size - at);
     if (tenon_error* error = begin_transfer(lock, uploads_)) return error;
     Piece piece;
-    if (tenon_error* error = uploads_.take(n, open_->spent, piece)) return error;
+    if (tenon_error* error = uploads_.allocate(n, open_->spent, piece)) return error;
     std::memcpy(piece.data(), from + at, n);
     copy_part(*piece.block, piece.offset, to.buffer.block, to.offset + at, n);
   }
@@ -145,7 +146,7 @@ tenon_error* Stream::download(Lock& lock, Span from, std::byte* to) {
     const uint64_t n = std::min(kPiece, from.size - at);
     if (tenon_error* error = begin_transfer(lock, downloads_)) return error;
     Piece piece;
-    if (tenon_error* error = downloads_.take(n, open_->spent, piece)) return error;
+    if (tenon_error* error = downloads_.allocate(n, open_->spent, piece)) return error;
     add_host_copy({piece.data(), to + at, n});
     copy_part(from.buffer.block, from.offset + at, *piece.block, piece.offset, n);
   }
@@ -176,7 +177,7 @@ void Stream::copy_part(const Block& from, uint64_t from_offset, const Block& to,
   const Access accesses[] = {{from.serial, from_offset, from_offset + size, false},
                              {to.serial, to_offset, to_offset + size, true}};
   const VkBufferCopy region = {from_offset, to_offset, size};
-  commands_.order(accesses);
+  commands_.add_accesses(accesses);
   commands_.copy(from, to, {&region, 1});
   ++open_->n_commands;
   open_->has_transfers = true;
@@ -187,14 +188,14 @@ tenon_error* Stream::copy_on_device(Span from, Span to) {
                         from.offset < to.offset + to.size && to.offset < from.offset + from.size;
   if (overlaps && from.offset == to.offset) return nullptr;
   if (tenon_error* error = open_batch()) return error;
-  if (overlaps) return move_within(from, to);
+  if (overlaps) return copy_overlapping(from, to);
   copy_part(from.buffer.block, from.offset, to.buffer.block, to.offset, to.size);
   return nullptr;
 }
 
 // Copies between overlapping ranges of a buffer piece by piece through scratch memory. Begins at
 // the end where writing a piece does not overwrite source bytes that are still to be read.
-tenon_error* Stream::move_within(Span from, Span to) {
+tenon_error* Stream::copy_overlapping(Span from, Span to) {
   const uint64_t step = std::min(from.size, kScratch);
   std::unique_ptr<Buffer> scratch;
   if (tenon_error* error = device_.memory().allocate(step, scratch)) return error;
@@ -235,7 +236,7 @@ tenon_error* Stream::fill(const tenon_fill_region& region) {
   if (region.size == 0) return nullptr;
   Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
-  encode_held(Which::kAll);
+  encode_held_dispatches(Which::kAll);
   const Pattern pattern(region.pattern, n);
   const Span to = {buffer, buffer.offset + region.offset, region.size};
   if (to.size <= kFilledByHost && is_host_accessible(buffer)) {
@@ -266,7 +267,7 @@ tenon_error* Stream::fill_span(Span to, const std::byte* bytes) {
 
 void Stream::fill_words(Span to, uint32_t word) {
   const Access access = to.access(true);
-  commands_.order({&access, 1});
+  commands_.add_accesses({&access, 1});
   commands_.fill(to.buffer.block, to.offset, to.size, word);
   ++open_->n_commands;
   open_->has_transfers = true;
@@ -275,10 +276,10 @@ void Stream::fill_words(Span to, uint32_t word) {
 tenon_error* Stream::fill_bytes(Span to, const std::byte* bytes) {
   const uint64_t step = std::min(to.size, kFilledAtOnce);
   Piece piece;
-  if (tenon_error* error = uploads_.take(step, open_->spent, piece)) return error;
+  if (tenon_error* error = uploads_.allocate(step, open_->spent, piece)) return error;
   Pattern(bytes).write(piece.data(), step);
   const Access access = to.access(true);
-  commands_.order({&access, 1});
+  commands_.add_accesses({&access, 1});
   for (uint64_t at = 0; at < to.size;) {
     VkBufferCopy regions[kMaxRegions];
     size_t n = 0;

@@ -19,7 +19,7 @@ using spirv::U32;
 // Running state of a query.
 struct Query {
   ElementVar most, sum;
-  ElementVar max_mask;  // The largest mask value that was added to its scores.
+  ElementVar max_mask;  // The largest mask value that was added to the query's scores.
   std::vector<ElementVar> values;
 };
 
@@ -298,7 +298,7 @@ class AttentionCode {
 
   // Stores the state of the queries for the next piece.
   void keep(const std::vector<Query>& queries) {
-    U32 place = code_.number() * state_elements(plan_.columns);
+    U32 place = code_.invocation_index() * state_elements(plan_.columns);
     const auto keep_one = [&](const ElementVar& x) {
       kept_->store(place, x.get());
       place = place + 1;
@@ -311,7 +311,7 @@ class AttentionCode {
 
   // Merges the state that earlier pieces stored.
   void merge_state(const std::vector<Query>& queries) {
-    U32 place = code_.number() * state_elements(plan_.columns);
+    U32 place = code_.invocation_index() * state_elements(plan_.columns);
     const auto next = [&] {
       const Element x = kept_->load(place);
       place = place + 1;

@@ -8,7 +8,8 @@ namespace tenon_vulkan {
 using spirv::U32;
 using spirv::Var;
 
-Divisor divisor_of(uint32_t number) {
+// Computes the constants of Granlund and Montgomery's method.
+Divisor make_divisor(uint32_t number) {
   const auto bits = static_cast<uint32_t>(std::bit_width(number - 1));
   const uint64_t power = uint64_t{1} << bits;
   const uint64_t multiplier = ((power - number) << 32) / number + 1;
@@ -17,7 +18,7 @@ Divisor divisor_of(uint32_t number) {
 
 void Division::push(spirv::Words& words, int64_t number) {
   const auto word = static_cast<uint32_t>(number);
-  const Divisor divisor = word > 1 ? divisor_of(word) : Divisor{};
+  const Divisor divisor = word > 1 ? make_divisor(word) : Divisor{};
   words.insert(words.end(), {word, divisor.multiplier, divisor.shift});
 }
 
@@ -30,7 +31,7 @@ U32 Division::quotient(U32 x) const {
   return (high + ((x - high) >> 1)) >> shift;
 }
 
-std::pair<U32, U32> Division::of(U32 x) const {
+std::pair<U32, U32> Division::divide(U32 x) const {
   const U32 whole = quotient(x);
   return {whole, x - whole * number};
 }
@@ -73,11 +74,11 @@ std::vector<U32> AxesCode::line_offsets(U32 number) const {
   return places;
 }
 
-std::vector<U32> AxesCode::places(U32 number) const {
+std::vector<U32> AxesCode::operand_offsets(U32 number) const {
   // Adds the operands' offsets along this axis to `sums`. Returns the linear index over the
   // remaining axes.
   const auto go_over = [&](const Axis& axis, U32 rest, std::vector<U32>& sums) {
-    const auto [quotient, coordinate] = axis.size.of(rest);
+    const auto [quotient, coordinate] = axis.size.divide(rest);
     for (uint32_t k = 0; k < n_operands_; ++k) {
       const U32 part = coordinate * axis.strides[k];
       sums[k] = sums[k].code == nullptr ? part : sums[k] + part;

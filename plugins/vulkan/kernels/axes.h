@@ -20,30 +20,32 @@ namespace tenon_vulkan {
 struct Divisor {
   uint32_t multiplier, shift;
 };
-// `number` must be greater than 1.
-Divisor divisor_of(uint32_t number);
+// Returns the constants for division by `number`, which must be greater than 1.
+Divisor make_divisor(uint32_t number);
 
 // In a shader: division by a number that the host pushed as a parameter together with its Divisor.
 struct Division {
   spirv::U32 number, multiplier, shift;
 
   static constexpr uint32_t kWords = 3;
+  // push() appends the divisor and its constants to the parameters; load() reads them in the shader
+  // from parameter `at` on.
   static void push(spirv::Words& words, int64_t number);
   static Division load(spirv::Code& code, spirv::U32 at);
 
-  // Return quotient and remainder. of() requires a divisor greater than 1; divide_by_any() accepts
-  // any divisor.
-  std::pair<spirv::U32, spirv::U32> of(spirv::U32 x) const;
+  // Return quotient and remainder. The first function requires a divisor greater than 1; the second
+  // one accepts any divisor.
+  std::pair<spirv::U32, spirv::U32> divide(spirv::U32 x) const;
   std::pair<spirv::U32, spirv::U32> divide_by_any(spirv::U32 x) const;
 
  private:
   spirv::U32 quotient(spirv::U32 x) const;
 };
 
-// Host side of the iteration over selected axes of a launch, from the last axis to the first.
-// Adjacent axes are merged if in every operand one stride covers both. push() pushes the number of
-// axes and, for each axis, its size with the Divisor and the strides of the operands. It pushes at
-// least kAtOnce axes; padding axes have strides of zero.
+// Host side: iterates over selected axes of a launch, from the last axis to the first. Adjacent
+// axes are merged if one stride covers both in every operand. push() pushes the number of axes and,
+// for each axis, its size with the Divisor and the strides of the operands. If there are fewer than
+// kAtOnce axes, it also pushes padding axes whose strides are zero.
 class Axes {
  public:
   static constexpr size_t kMaxOperands = 32;
@@ -69,8 +71,8 @@ class Axes {
   }
 
   void push(spirv::Words& words) const;
-  // Returns the iterations of the shader's loop over the axes after the first kAtOnce, including
-  // the final loop test.
+  // Returns the number of iterations of the shader's loop over all axes but the first kAtOnce. The
+  // number includes the final loop test.
   uint64_t iterations() const { return 1 + (rank_ > kAtOnce ? rank_ - kAtOnce : 0); }
   // Returns the size of the last axis, including the axes that are merged into it.
   int64_t last_size() const { return rank_ == 0 ? 1 : sizes_[0]; }
@@ -79,7 +81,7 @@ class Axes {
 
  private:
   size_t rank_ = 0, n_operands_ = 0;
-  std::array<size_t, TENON_MAX_RANK> axes_;  // The innermost axis of each group of merged axes.
+  std::array<size_t, TENON_MAX_RANK> axes_;  // The last of each group of merged axes.
   std::array<int64_t, TENON_MAX_RANK> sizes_;
   std::array<const int64_t*, kMaxOperands> strides_;
 };
@@ -95,8 +97,8 @@ class AxesCode {
   spirv::U32 end() const { return axis_at(count_); }
 
   // Returns the offset, in each operand, of the element with this linear index.
-  std::vector<spirv::U32> places(spirv::U32 number) const;
-  // Like places(), but requires that Axes::has_at_most_one_axis() was true.
+  std::vector<spirv::U32> operand_offsets(spirv::U32 number) const;
+  // Like operand_offsets(), but requires that Axes::has_at_most_one_axis() was true.
   std::vector<spirv::U32> line_offsets(spirv::U32 number) const;
   // Returns the stride of each operand along the last axis.
   const std::vector<spirv::U32>& last_strides() const { return first_[0].strides; }
@@ -106,7 +108,9 @@ class AxesCode {
     Division size;
     std::vector<spirv::U32> strides;
   };
+  // Returns the index of the first parameter of an axis.
   spirv::U32 axis_at(spirv::U32 axis) const { return at_ + 1 + axis * (n_operands_ + 3); }
+  // Loads the size and the strides of an axis.
   Axis load(spirv::U32 axis) const;
 
   spirv::Code& code_;

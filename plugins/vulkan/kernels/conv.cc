@@ -60,7 +60,8 @@ class ConvKernel : public ProductKernel {
                           U32 n, U32 channel, const Place& p, const Place& tap) const {
     Code& code = *n.code;
     const WindowCode::Found found = window.find(p, tap, planes.sizes);
-    const U32 place = select(found.is_there, planes.place(n, channel, found.place), code.u32(0));
+    const U32 place =
+        select(found.is_there, planes.element_offset(n, channel, found.place), code.u32(0));
     return select(found.is_there, cast(x.load(place), wide_), spirv::constant(code, wide_, 0));
   }
 
@@ -87,7 +88,7 @@ class Conv final : public ConvKernel {
  private:
   FactorsOf factors(Code& code) const override {
     const Elements x(code, 0, dtype_), w(code, 1, dtype_);
-    const ResultCode y = result(code, code.u32(kMore + 1));
+    const ResultCode y = result_code(code, code.u32(kMore + 1));
     const PlanesCode x_planes(code, kFirst), w_planes(code, kSecond), y_planes(code, kResult);
     const WindowCode window(code, kWindow);
     const U32 rows = code.parameter(kRows), bias_stride = code.parameter(kMore);
@@ -100,12 +101,13 @@ class Conv final : public ConvKernel {
       };
       const auto at_y = [=](U32 channel, U32 column) {
         const PlanesCode::Split at = y_planes.split(column);
-        return y_planes.place(at.plane, channel, at.p);
+        return y_planes.element_offset(at.plane, channel, at.p);
       };
       return {.left =
                   [=, this](U32 row, U32 k) {
                     const PlanesCode::Split tap = w_planes.split(k);
-                    return cast(w.load(w_planes.place(first_out + row, tap.plane, tap.p)), wide_);
+                    return cast(w.load(w_planes.element_offset(first_out + row, tap.plane, tap.p)),
+                                wide_);
                   },
               .right =
                   [=, this](U32 k, U32 column) {
@@ -136,8 +138,8 @@ class Conv final : public ConvKernel {
     const PlaneLayout w(launch.inputs[1]), y(launch.outputs[0]);
     return {.matrices = n_groups_,
             .rows = y.channels / n_groups_,
-            .columns = y.batch * y.places(),
-            .deep = w.channels * w.places()};
+            .columns = y.batch * y.n_positions(),
+            .deep = w.channels * w.n_positions()};
   }
 
   void push(const tenon_launch& launch, Words& words) const override {
@@ -147,10 +149,10 @@ class Conv final : public ConvKernel {
 
   // Vectorises the result if each four neighbouring columns are neighbouring positions of one
   // plane.
-  VectorisedMatrices fours(const tenon_launch& launch) const override {
+  VectorisedMatrices vectorised_matrices(const tenon_launch& launch) const override {
     const Operand y = operand_of(launch, launch.n_inputs);
-    return {.result =
-                is_aligned_to_four(y, dtype_) && PlaneLayout(launch.outputs[0]).places() % 4 == 0};
+    return {.result = is_aligned_to_four(y, dtype_) &&
+                      PlaneLayout(launch.outputs[0]).n_positions() % 4 == 0};
   }
 
   const bool has_bias_;
@@ -170,7 +172,7 @@ class ConvBackwardFilter final : public ConvKernel {
 
   FactorsOf factors(Code& code) const override {
     const Elements x(code, 0, dtype_), dy(code, 1, dtype_);
-    const ResultCode dw = result(code, code.u32(kMore));
+    const ResultCode dw = result_code(code, code.u32(kMore));
     const PlanesCode x_planes(code, kFirst), dy_planes(code, kSecond), dw_planes(code, kResult);
     const WindowCode window(code, kWindow);
     const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns);
@@ -179,7 +181,8 @@ class ConvBackwardFilter final : public ConvKernel {
       return {.left =
                   [=, this](U32 row, U32 k) {
                     const PlanesCode::Split at = dy_planes.split(k);
-                    return cast(dy.load(dy_planes.place(at.plane, first_out + row, at.p)), wide_);
+                    return cast(dy.load(dy_planes.element_offset(at.plane, first_out + row, at.p)),
+                                wide_);
                   },
               .right =
                   [=, this](U32 k, U32 column) {
@@ -206,11 +209,11 @@ class ConvBackwardFilter final : public ConvKernel {
     const PlaneLayout dy(launch.inputs[1]), dw(launch.outputs[0]);
     return {.matrices = n_groups_,
             .rows = dw.batch / n_groups_,
-            .columns = dw.channels * dw.places(),
-            .deep = dy.batch * dy.places()};
+            .columns = dw.channels * dw.n_positions(),
+            .deep = dy.batch * dy.n_positions()};
   }
 
-  VectorisedMatrices fours(const tenon_launch& launch) const override {
+  VectorisedMatrices vectorised_matrices(const tenon_launch& launch) const override {
     return {.result = is_aligned_to_four(operand_of(launch, 2), dtype_) &&
                       sizes(launch).columns % 4 == 0};
   }

@@ -83,12 +83,13 @@ class PhaseAxisCode {
         by_strides_(division(code, at, 0)),
         first_taps_(at + 4 + 4 * Division::kWords) {}
 
-  // Splits a matrix index into the phase along this axis (second) and the remaining index (first).
+  // Splits a matrix index. Returns the remaining index and the phase along this axis.
   std::pair<U32, U32> phase(U32 matrix) const {
     if (!is_strided_) return {matrix, matrix.code->u32(0)};
     return by_phases_.divide_by_any(matrix);
   }
-  // Return the tap, or the position, with this index in a phase, and whether it is less than `n`.
+  // tap() returns the tap, and place() the position, with index `number` in a phase. Both also
+  // return whether it is less than `n`.
   std::pair<U32, Bool> tap(U32 phase, U32 number, U32 n) const {
     if (!is_strided_) return {number, number.code->boolean(true)};
     const U32 tap = phase.code->parameter(phase + first_taps_) + number * tap_step_;
@@ -191,45 +192,47 @@ class ConvBackwardInput final : public ProductKernel {
         const Element x = cast(from.load(select(is_there, place, code.u32(0))), wide_);
         return select(is_there, x, spirv::constant(code, wide_, 0));
       };
-      return {.left =
-                  [=](U32 row, U32 k) {
-                    const Spread tap = tap_of(k);
-                    return loaded(w, w_planes.place(first_out + tap.above, row, tap.place),
-                                  tap.is_there);
-                  },
-              .right =
-                  [=](U32 k, U32 number) {
-                    const Spread tap = tap_of(k);
-                    const Spread column = column_of(number);
-                    Bool is_there = tap.is_there & column.is_there;
-                    Place window;
-                    for (size_t i = 0; i < kSpatial; ++i) {
-                      const auto [at, has_window] =
-                          axes[i].window(column.place[i], tap.place[i], dy_planes.sizes[i]);
-                      window[i] = at;
-                      is_there = is_there & has_window;
-                    }
-                    return loaded(dy, dy_planes.place(column.above, first_out + tap.above, window),
-                                  is_there);
-                  },
-              .store =
-                  [=, this, &code](U32 row, U32 number, const Element& sum) {
-                    const Spread column = column_of(number);
-                    code.if_(column.is_there, [&] {
-                      dx.store(dx_planes.place(column.above, first_in + row, column.place),
-                               cast(sum, dtype_));
-                    });
-                  },
-              .left_four = nullptr,
-              .right_four = nullptr,
-              .store_four =
-                  [=, this](U32 row, U32 number, std::span<const Element> sums) {
-                    const Spread column = column_of(number);
-                    std::vector<Element> narrow;
-                    for (const Element& sum : sums) narrow.push_back(cast(sum, dtype_));
-                    dx.store_four(dx_planes.place(column.above, first_in + row, column.place),
-                                  narrow);
-                  }};
+      return {
+          .left =
+              [=](U32 row, U32 k) {
+                const Spread tap = tap_of(k);
+                return loaded(w, w_planes.element_offset(first_out + tap.above, row, tap.place),
+                              tap.is_there);
+              },
+          .right =
+              [=](U32 k, U32 number) {
+                const Spread tap = tap_of(k);
+                const Spread column = column_of(number);
+                Bool is_there = tap.is_there & column.is_there;
+                Place window;
+                for (size_t i = 0; i < kSpatial; ++i) {
+                  const auto [at, has_window] =
+                      axes[i].window(column.place[i], tap.place[i], dy_planes.sizes[i]);
+                  window[i] = at;
+                  is_there = is_there & has_window;
+                }
+                return loaded(dy,
+                              dy_planes.element_offset(column.above, first_out + tap.above, window),
+                              is_there);
+              },
+          .store =
+              [=, this, &code](U32 row, U32 number, const Element& sum) {
+                const Spread column = column_of(number);
+                code.if_(column.is_there, [&] {
+                  dx.store(dx_planes.element_offset(column.above, first_in + row, column.place),
+                           cast(sum, dtype_));
+                });
+              },
+          .left_four = nullptr,
+          .right_four = nullptr,
+          .store_four =
+              [=, this](U32 row, U32 number, std::span<const Element> sums) {
+                const Spread column = column_of(number);
+                std::vector<Element> narrow;
+                for (const Element& sum : sums) narrow.push_back(cast(sum, dtype_));
+                dx.store_four(dx_planes.element_offset(column.above, first_in + row, column.place),
+                              narrow);
+              }};
     };
   }
 
@@ -252,7 +255,8 @@ class ConvBackwardInput final : public ProductKernel {
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t last = (dx.sizes[i] - 1) * window_.lhs_dilations[i] + window_.pads[i];
       const int64_t first = window_.pads[i] - (w.sizes[i] - 1) * window_.dilations[i];
-      if (!Window::is_word(first) || !Window::is_word(last)) return Window::error(device());
+      if (!Window::fits_signed_word(first) || !Window::fits_signed_word(last))
+        return Window::error(device());
     }
     return nullptr;
   }
@@ -272,10 +276,10 @@ class ConvBackwardInput final : public ProductKernel {
 
   // Vectorises the result if there is a single phase and each four neighbouring columns are
   // neighbouring positions of one plane.
-  VectorisedMatrices fours(const tenon_launch& launch) const override {
+  VectorisedMatrices vectorised_matrices(const tenon_launch& launch) const override {
     const bool has_one = std::all_of(axes_.begin(), axes_.end(),
                                      [](const PhaseAxis& axis) { return axis.n_phases == 1; });
-    const bool is_vectorised = PlaneLayout(launch.outputs[0]).places() % 4 == 0;
+    const bool is_vectorised = PlaneLayout(launch.outputs[0]).n_positions() % 4 == 0;
     return {.result =
                 has_one && is_vectorised && is_aligned_to_four(operand_of(launch, 2), dtype_)};
   }

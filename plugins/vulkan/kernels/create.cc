@@ -63,9 +63,9 @@ Prepared prepare_iota(const Request& request) {
     push(words, n_elements);
     push(words, out.sizes[axis]);
     push(words, tenon_sdk::count(out.rank - axis - 1, out.sizes + axis + 1));
-    return groups_for(steps_for(n_elements, size_of));
+    return groups_for(n_words_of_elements(n_elements, size_of));
   };
-  return one_dispatch(request.device(), code, 1, TENON_KERNEL_DETERMINISTIC, fill);
+  return prepare_one_dispatch(request.device(), code, 1, TENON_KERNEL_DETERMINISTIC, fill);
 }
 
 // Word w of the random bits is lane w % 4 of the Philox block at the counter plus w / 4. A u64
@@ -102,8 +102,8 @@ Prepared prepare_rng_bits(const Request& request) {
     // At least one invocation runs, because the next state is written even if the output is empty.
     return groups_for(std::max<uint64_t>(1, (static_cast<uint64_t>(n) + 3) / 4));
   };
-  return one_dispatch(request.device(), code, 3,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+  return prepare_one_dispatch(request.device(), code, 3,
+                              TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
 }
 
 }  // namespace tenon_vulkan

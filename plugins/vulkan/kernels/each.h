@@ -26,8 +26,9 @@ void for_each_element(spirv::Code& code, const spirv::Elements& to, spirv::U32 n
   });
 }
 
-// Returns the number of words, which is the number of indices of that loop.
-inline uint64_t steps_for(int64_t n, size_t element_bytes) {
+// Returns the number of words that `n` elements occupy. for_each_element() iterates over this many
+// indices.
+inline uint64_t n_words_of_elements(int64_t n, size_t element_bytes) {
   const uint64_t lanes = element_bytes < 4 ? 4 / element_bytes : 1;
   return (static_cast<uint64_t>(n) + lanes - 1) / lanes;
 }

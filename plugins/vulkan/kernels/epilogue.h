@@ -30,6 +30,7 @@ class Epilogue {
   bool can_vectorise(const tenon_launch& launch, uint32_t first_input) const;
 
  private:
+  // Returns the axes of the strided inputs.
   Axes axes(const tenon_launch& launch, uint32_t first_input) const;
 
   const LoopPlan plan_;
@@ -52,6 +53,7 @@ class ResultCode {
   }
 
  private:
+  // Stores one element, or four contiguous elements, from this linear index on.
   void store(spirv::U32 index, std::span<const spirv::Element> elements) const;
 
   const Epilogue* epilogue_;

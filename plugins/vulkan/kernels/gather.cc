@@ -58,9 +58,9 @@ Prepared gather_kernel(const Request& request, GatherCode& gather, const Fill& f
     push(words, n);
     push(words, launch.site);
     if (n > 0) fill(launch, words);
-    return groups_for(steps_for(n, size));
+    return groups_for(n_words_of_elements(n, size));
   };
-  return one_dispatch(request.device(), gather.code, 4, kTraits, fill_all, true);
+  return prepare_one_dispatch(request.device(), gather.code, 4, kTraits, fill_all, true);
 }
 
 }  // namespace
@@ -77,11 +77,11 @@ Prepared prepare_gather(const Request& request) {
       inner(code, picks.end(), 1);
   for_each_element(code, gather.y, code.parameter(0u), [&](U32 i) {
     const U32 pick = i / n_inner, row = pick / n_indices;
-    const spirv::Wide given = gather.indices.load(picks.places(pick - row * n_indices)[0]);
-    const Index index = gather.indices.wrapped(given, bound);
+    const spirv::Wide given = gather.indices.load(picks.operand_offsets(pick - row * n_indices)[0]);
+    const Index index = gather.indices.wrap(given, bound);
     gather.report_index_out_of_range(index, given, bound);
-    const U32 place =
-        outer.places(row)[0] + index.at * stride + inner.places(i - pick * n_inner)[0];
+    const U32 place = outer.operand_offsets(row)[0] + index.at * stride +
+                      inner.operand_offsets(i - pick * n_inner)[0];
     return gather.load(index.is_inside, place);
   });
   const size_t axis =
@@ -111,9 +111,9 @@ Prepared prepare_gather_elements(const Request& request) {
   const U32 bound = code.parameter(2u), stride = code.parameter(3u);
   const AxesCode axes(code, code.u32(4), 2);
   for_each_element(code, gather.y, code.parameter(0u), [&](U32 i) {
-    const std::vector<U32> places = axes.places(i);
+    const std::vector<U32> places = axes.operand_offsets(i);
     const spirv::Wide given = gather.indices.load(places[0]);
-    const Index index = gather.indices.wrapped(given, bound);
+    const Index index = gather.indices.wrap(given, bound);
     gather.report_index_out_of_range(index, given, bound);
     return gather.load(index.is_inside, places[1] + index.at * stride);
   });
@@ -144,13 +144,13 @@ Prepared prepare_gather_nd(const Request& request) {
   const AxesCode outer(code, tuple_size * 2 + 5, 2), inner(code, outer.end(), 1);
   for_each_element(code, gather.y, code.parameter(0u), [&](U32 i) {
     const U32 tuple = i / n_inner;
-    const std::vector<U32> places = outer.places(tuple);
-    const Var<U32> place = code.var(places[1] + inner.places(i - tuple * n_inner)[0]);
+    const std::vector<U32> places = outer.operand_offsets(tuple);
+    const Var<U32> place = code.var(places[1] + inner.operand_offsets(i - tuple * n_inner)[0]);
     const Var<Bool> is_inside = code.var(code.boolean(true));
     code.for_(zero, tuple_size, code.u32(1), [&](U32 j) {
       const U32 bound = code.parameter(j * 2 + 5);
       const spirv::Wide given = gather.indices.load(places[0] + j * tuple_stride);
-      const Index index = gather.indices.wrapped(given, bound);
+      const Index index = gather.indices.wrap(given, bound);
       code.if_(is_inside.get(), [&] { gather.report_index_out_of_range(index, given, bound); });
       is_inside.set(is_inside.get() & index.is_inside);
       place.set(place.get() + index.at * code.parameter(j * 2 + 6));

@@ -12,7 +12,7 @@ Wide Indices::load(U32 place) const {
   return x.kind() == spirv::Kind::kWide ? x.wide() : spirv::sign_extended(x.word());
 }
 
-Index Indices::wrapped(const Wide& index, U32 bound) const {
+Index Indices::wrap(const Wide& index, U32 bound) const {
   const Wide limit = spirv::zero_extended(bound);
   const Wide from_front = spirv::select(is_negative(index), index + limit, index);
   const Bool is_inside =
@@ -20,7 +20,7 @@ Index Indices::wrapped(const Wide& index, U32 bound) const {
   return {select(is_inside, from_front.low, code_.u32(0)), is_inside};
 }
 
-U32 Indices::wrapped_start(const Wide& start, U32 bound, U32 size) const {
+U32 Indices::clamp_start(const Wide& start, U32 bound, U32 size) const {
   const Wide from_front =
       spirv::select(is_negative(start), start + spirv::zero_extended(bound), start);
   const U32 last = bound - size;

@@ -125,7 +125,7 @@ Prepared prepare_int8_matmul(const Request& request) {
     const U32 i = code.parameter(kFirst) + number;
     const U32 line = i / columns, column = i - line * columns;
     const U32 matrix = line / rows, row = line - matrix * rows;
-    const std::vector<U32> places = axes.places(matrix);
+    const std::vector<U32> places = axes.operand_offsets(matrix);
     const U32 zero_a = in[2] ? in[2]->load(places[2] + row * code.parameter(kZeroA)).word() : zero;
     const U32 zero_b =
         in[3] ? in[3]->load(places[3] + column * code.parameter(kZeroB)).word() : zero;

@@ -13,8 +13,8 @@ namespace tenon_vulkan {
 
 class LazyPipeline {
  public:
-  // Returns the pipeline, created from the SPIR-V that `make()` returns. If two threads generate
-  // the SPIR-V at once, the device still caches only one pipeline.
+  // Returns the pipeline. The first call creates it from the SPIR-V that `make()` returns. If two
+  // threads generate the SPIR-V at once, the device still caches only one pipeline.
   template <class Make>
   tenon_error* get(tenon_device_p* device, uint32_t n_operands, const Pipeline** out_pipeline,
                    const Make& make, uint32_t texels = 0) const {

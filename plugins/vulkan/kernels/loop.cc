@@ -58,7 +58,8 @@ class LoopCode {
       return;  // Loops with strided operands are vectorised only if the row length is a multiple of
                // four, so they have no remainder.
     const U32 rest = n_ & 3;
-    code_.if_(code_.number() < rest, [&] { compute_lanes(n_ - rest + code_.number(), 1, false); });
+    code_.if_(code_.invocation_index() < rest,
+              [&] { compute_lanes(n_ - rest + code_.invocation_index(), 1, false); });
   }
 
  private:
@@ -168,15 +169,16 @@ class Loop final : public Kernel {
   }
 
   Words module(bool is_vectorised) const {
-    Code code(capabilities_of(device_), {.n_operands = n_operands(),
-                                         .local_size = kLocalSize,
-                                         .vectors = is_vectorised ? plan_.vectors(n_inputs()) : 0});
+    Code code(capabilities_of(device_),
+              {.n_operands = n_operands(),
+               .local_size = kLocalSize,
+               .vectors = is_vectorised ? plan_.vector_operands(n_inputs()) : 0});
     LoopCode(code, plan_, is_vectorised).write();
     return code.finish();
   }
 
-  // Depends on operand offsets only modulo 32 bytes, which are the same in each replay of a
-  // recording. Operands by value may have any offset.
+  // Whether the vectorised variant can run. The result depends on operand offsets modulo 32 bytes,
+  // which are the same in each replay of a recording. Operands by value may have any offset.
   bool can_vectorise(std::span<const Operand> operands, const Axes& axes) const {
     if (is_long_ || (!strided_.empty() && axes.last_size() % 4 != 0)) return false;
     for (uint32_t i = 0; i < operands.size(); ++i) {
@@ -205,7 +207,7 @@ std::vector<Element> compute(const LoopPlan& plan, std::vector<Element> values) 
   return values;
 }
 
-uint32_t LoopPlan::vectors(uint32_t n_inputs) const {
+uint32_t LoopPlan::vector_operands(uint32_t n_inputs) const {
   uint32_t bits = 0;
   for (uint32_t i = 0; i < n_operands(n_inputs); ++i) {
     if (is_dense(n_inputs, i) && Elements::needs_vectors(operand_dtype(n_inputs, i))) {
@@ -223,7 +225,7 @@ uint64_t iterations_of(const LoopPlan& plan, bool per_row) {
   return n;
 }
 
-tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others) {
+tenon_string refusal_of_loop(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others) {
   const Capabilities& capabilities = capabilities_of(device);
   const size_t n_operands = plan.inputs.size() + plan.outputs.size() + n_others;
   if (n_operands > Axes::kMaxOperands) return TENON_STR("supports at most 32 operands in a loop");
@@ -240,7 +242,8 @@ tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_ot
 }
 
 Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
-  if (const tenon_string reason = refusal(device, plan); reason.size > 0) return {.reason = reason};
+  if (const tenon_string reason = refusal_of_loop(device, plan); reason.size > 0)
+    return {.reason = reason};
   if (plan.row_axes != 0) return prepare_row_loop(device, std::move(plan));
   const uint64_t iterations = LoopCode::lanes(plan, false) * iterations_of(plan);
   if (iterations > std::min<uint64_t>(kMaxIterations, capabilities_of(device).max_iterations)) {

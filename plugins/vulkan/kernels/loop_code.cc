@@ -28,7 +28,7 @@ std::vector<LoopOperands::Values> LoopOperands::load(std::span<const U32> number
   std::vector<std::vector<U32>> places;
   for (size_t lane = 0; axes_ && lane < numbers.size(); ++lane) {
     if (!is_vectorised || lane == 0) {
-      places.push_back(axes_->places(numbers[lane]));
+      places.push_back(axes_->operand_offsets(numbers[lane]));
       continue;
     }
     std::vector<U32> next = places.back();

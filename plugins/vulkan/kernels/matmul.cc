@@ -60,12 +60,12 @@ class Matmul final : public ProductKernel {
   FactorsOf factors(Code& code) const override {
     const Elements a(code, 0, dtype_), b(code, 1, dtype_);
     const AxesCode axes(code, code.u32(kAxes), 2);
-    const ResultCode y = result(code, axes.end());
+    const ResultCode y = result_code(code, axes.end());
     const U32 row_a = code.parameter(kRowA), deep_a = code.parameter(kDeepA),
               deep_b = code.parameter(kDeepB), column_b = code.parameter(kColumnB),
               rows = code.parameter(kRows), columns = code.parameter(kColumns);
     return [=, this, &code, wide = product_dtype(dtype_)](U32 matrix) -> Factors {
-      const std::vector<U32> places = axes.places(matrix);
+      const std::vector<U32> places = axes.operand_offsets(matrix);
       const U32 first = matrix * rows;
       const auto at_a = [=](U32 row, U32 k) { return places[0] + row * row_a + k * deep_a; };
       const auto at_b = [=](U32 k, U32 column) {
@@ -95,7 +95,7 @@ class Matmul final : public ProductKernel {
 
   // A matrix is vectorised if each four neighbouring elements are contiguous and begin at a
   // multiple of four elements.
-  VectorisedMatrices fours(const tenon_launch& launch) const override {
+  VectorisedMatrices vectorised_matrices(const tenon_launch& launch) const override {
     const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];
     const size_t last = out.rank - size_t{1};
     const size_t deep_a = gemm_.transpose_a ? last - 1 : last,
@@ -152,6 +152,7 @@ class Matmul final : public ProductKernel {
   const Gemm gemm_;
 };
 
+// Prepares a product, which is computed as a gemm with the parameters `gemm`.
 Prepared prepare(const Request& request, const Gemm& gemm, std::optional<LoopPlan> epilogue) {
   if (const tenon_string reason = refusal_of_product(request); reason.size > 0) {
     return {.reason = reason};

@@ -24,10 +24,11 @@ Bool precedes(const Element& a, const Element& b, bool is_descending) {
 
 namespace {
 
-// Sorts blocks of kLocalSize elements, one per group: an element's position is the number of
-// elements of its block that precede it. Parameters: the total number of blocks, the length of a
-// line, the number of blocks per line, the stride along a line, and the other axes.
-Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
+// Emits the shader that sorts blocks of kLocalSize elements, one block per group. The new position
+// of an element is the number of elements of its block that precede it. Parameters: the total
+// number of blocks, the length of a line, the number of blocks per line, the stride along a line,
+// and the other axes.
+Words write_block_sort(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
   Code code(capabilities, {.n_operands = 2, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), to(code, 1, TENON_UINT32);
   const U32 length = code.parameter(1u), n_blocks = code.parameter(2u), stride = code.parameter(3u);
@@ -38,7 +39,8 @@ Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_d
     const U32 line = item / n_blocks, begin = (item - line * n_blocks) * kLocalSize;
     const U32 n = min(code.u32(kLocalSize), length - begin);
     const ElementVar loaded(spirv::constant(code, dtype, 0));
-    code.if_(self < n, [&] { loaded.set(x.load(axes.places(line)[0] + (begin + self) * stride)); });
+    code.if_(self < n,
+             [&] { loaded.set(x.load(axes.operand_offsets(line)[0] + (begin + self) * stride)); });
     const Element own = loaded.get();
     block.set(self, own);
     code.barrier();
@@ -59,7 +61,7 @@ Words sort_blocks(const Capabilities& capabilities, tenon_dtype dtype, bool is_d
 
 // Parameters of a pass: the total number of elements, the length of a line, the length of the
 // sorted runs, the stride along a line, and the other axes.
-Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
+Words write_merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_descending) {
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), from(code, 1, TENON_UINT32), to(code, 2, TENON_UINT32);
   const U32 length = code.parameter(1u), run = code.parameter(2u), stride = code.parameter(3u);
@@ -68,7 +70,7 @@ Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_de
   const Bool is_first = run == 1;
   code.for_each(code.parameter(0u), [&](U32 number) {
     const U32 line = number / length, at = number - line * length, first = line * length;
-    const U32 place = axes.places(line)[0];
+    const U32 place = axes.operand_offsets(line)[0];
     const auto place_at = [&](U32 i) {
       const Var<U32> found = code.var(i);
       code.if_(!is_first, [&] { found.set(from.load(first + i).word()); });
@@ -82,7 +84,7 @@ Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_de
     const U32 middle = min(pair + run, length);
     const U32 begin = select(is_right, pair, middle);
     const U32 end = select(is_right, middle, min(middle + run, length));
-    const U32 found = search(code, begin, end, [&](U32 i) {
+    const U32 found = find_first_false(code, begin, end, [&](U32 i) {
       const Element other = x.load(place + place_at(i) * stride);
       // Keeps the sort stable: equal elements of the left run remain before those of the right run.
       return select(is_right, !precedes(own, other, is_descending),
@@ -102,11 +104,12 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
                                 const Operand& room, Operand* out_indices) const {
   const Pipeline *blocks = nullptr, *merge = nullptr;
   tenon_error* error = sort_blocks_.get(device_, 2, &blocks, [&] {
-    return sort_blocks(capabilities_of(device_), dtype_, is_descending_);
+    return write_block_sort(capabilities_of(device_), dtype_, is_descending_);
   });
   if (error != nullptr) return error;
-  error = merge_.get(device_, 3, &merge,
-                     [&] { return merge_pass(capabilities_of(device_), dtype_, is_descending_); });
+  error = merge_.get(device_, 3, &merge, [&] {
+    return write_merge_pass(capabilities_of(device_), dtype_, is_descending_);
+  });
   if (error != nullptr) return error;
 
   Operand from = room, to = room;

@@ -14,10 +14,11 @@ namespace tenon_vulkan {
 // equal elements.
 spirv::Bool precedes(const spirv::Element& a, const spirv::Element& b, bool is_descending);
 
-// Binary search: returns the first index in [begin, end) for which holds(index) is false, or `end`.
-// holds() must be true for all smaller indices and false for all larger ones.
+// Binary search: returns the first index in [begin, end) for which holds(index) is false, or `end`
+// if there is none. holds() must be true before that index and false from it on.
 template <class Holds>
-spirv::U32 search(spirv::Code& code, spirv::U32 begin, spirv::U32 end, const Holds& holds) {
+spirv::U32 find_first_false(spirv::Code& code, spirv::U32 begin, spirv::U32 end,
+                            const Holds& holds) {
   const spirv::Var<spirv::U32> low = code.var(begin), high = code.var(end);
   code.while_([&] { return low.get() < high.get(); },
               [&] {
@@ -29,7 +30,8 @@ spirv::U32 search(spirv::Code& code, spirv::U32 begin, spirv::U32 end, const Hol
   return low.get();
 }
 
-// The lines of an operand.
+// The lines of an operand, each of which is sorted by itself. `others`: all axes but that of the
+// lines.
 struct Lines {
   int64_t n_elements, length,
       stride;  // Total number of elements; elements per line; stride along a line.
@@ -43,10 +45,13 @@ class MergeSort {
 
   // Returns the size of the workspace in bytes: two arrays of 32-bit indices, which passes read and
   // write alternately.
-  static uint64_t room_for(int64_t n_elements) { return 8 * static_cast<uint64_t>(n_elements); }
+  static uint64_t workspace_bytes(int64_t n_elements) {
+    return 8 * static_cast<uint64_t>(n_elements);
+  }
 
-  // Computes for each line the indices of its elements in sorted order, as 32-bit words, line by
-  // line, in the workspace `room`.
+  // Computes, for each line, the indices of its elements in sorted order. Stores them as 32-bit
+  // words, line by line, in the workspace `room`; `out_indices` is the location of the result in
+  // it.
   tenon_error* enqueue(Encoder& encoder, const Operand& x, const Lines& lines, const Operand& room,
                        Operand* out_indices) const;
 

@@ -32,7 +32,7 @@ tenon_error* make_strided_copy(tenon_device_p* device, tenon_dtype dtype,
   const U32 first = code.parameter(1u);
   const AxesCode axes(code, code.u32(2), 2);
   code.for_each(code.parameter(0u), [&](U32 i) {
-    const std::vector<U32> places = axes.places(i);
+    const std::vector<U32> places = axes.operand_offsets(i);
     to.store(first + places[1], from.load(places[0]));
   });
   return make_pipeline(device, code.finish(), 2, out_pipeline);
@@ -151,10 +151,10 @@ Prepared prepare_pad(const Request& request) {
         push(words, word);
       }
     }
-    return groups_for(steps_for(n, size));
+    return groups_for(n_words_of_elements(n, size));
   };
-  return one_dispatch(request.device(), code, n_operands,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+  return prepare_one_dispatch(request.device(), code, n_operands,
+                              TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
 }
 
 // ---- slices with dynamic starts
@@ -166,6 +166,8 @@ namespace {
 // slice, and strides.
 constexpr uint32_t kSliceAxes = 3;
 
+// Pushes the parameters of a slice `part` of the tensor `whole`. `walked`: the view whose elements
+// the shader iterates over.
 void push_slice(const tenon_view& whole, const tenon_view& part, const tenon_view& starts,
                 const tenon_view& walked, const int64_t* first_strides,
                 const int64_t* second_strides, Words& words) {
@@ -189,7 +191,7 @@ void for_each_axis(Code& code, const Indices& starts, const Each& each) {
     const U32 at = i * 5 + kSliceAxes;
     const U32 whole = code.parameter(at + 1), part = code.parameter(at + 2);
     const U32 start =
-        starts.wrapped_start(starts.load(code.parameter(at) * start_stride), whole, part);
+        starts.clamp_start(starts.load(code.parameter(at) * start_stride), whole, part);
     each(start, part, whole, code.parameter(at + 3), code.parameter(at + 4));
   });
 }
@@ -213,10 +215,10 @@ Prepared prepare_dynamic_slice(const Request& request) {
   const auto fill = [size = tenon_sdk::size_of(dtype)](const tenon_launch& launch, Words& words) {
     const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
     push_slice(in, out, launch.inputs[1], out, in.strides, in.strides, words);
-    return groups_for(steps_for(tenon_sdk::count(out), size));
+    return groups_for(n_words_of_elements(tenon_sdk::count(out), size));
   };
-  return one_dispatch(request.device(), code, 3,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+  return prepare_one_dispatch(request.device(), code, 3,
+                              TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
 }
 
 // Each element of the result is from the update if it is inside the slice, otherwise from x.
@@ -247,10 +249,10 @@ Prepared prepare_dynamic_update_slice(const Request& request) {
     const tenon_view &in = launch.inputs[0], &update_view = launch.inputs[1];
     push_slice(in, update_view, launch.inputs[2], launch.outputs[0], in.strides,
                update_view.strides, words);
-    return groups_for(steps_for(tenon_sdk::count(in), size));
+    return groups_for(n_words_of_elements(tenon_sdk::count(in), size));
   };
-  return one_dispatch(request.device(), code, 4,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+  return prepare_one_dispatch(request.device(), code, 4,
+                              TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
 }
 
 }  // namespace tenon_vulkan

@@ -10,6 +10,7 @@ namespace tenon_vulkan {
 // Sets the kernel's name to that of the op.
 Prepared with_name(const Request& request, Prepared prepared);
 
+// Calls the kernel's prepare function `function` and sets the kernel's name.
 template <Prepared (*function)(const Request&)>
 Prepared named(const Request& request) {
   return with_name(request, function(request));

@@ -31,8 +31,9 @@ constexpr int64_t kPiece = kStretch * kLocalSize;
 // Parameters: the range of elements, the capacity of the result, x's rank and sizes, and its axes.
 enum : uint32_t { kBegin, kEnd, kRoom, kRank, kSizes };
 
-// Operands: x, the coordinates, and the number of nonzero elements so far.
-Words find_nonzero(const Capabilities& capabilities, tenon_dtype dtype) {
+// Emits the shader that finds nonzero elements. Operands: x, the coordinates, and the number of
+// nonzero elements so far.
+Words write_find_shader(const Capabilities& capabilities, tenon_dtype dtype) {
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), indices(code, 1, TENON_INT64), total(code, 2, TENON_INT64);
   const U32 room = code.parameter(kRoom), rank = code.parameter(kRank);
@@ -42,7 +43,7 @@ Words find_nonzero(const Capabilities& capabilities, tenon_dtype dtype) {
   const U32 first = code.parameter(kBegin), last = code.parameter(kEnd);
   const U32 begin = min(first + self * kStretch, last), end = min(begin + kStretch, last);
   const auto counts = [&](U32 i) {
-    return spirv::cast(x.load(axes.places(i)[0]), TENON_BOOL).boolean();
+    return spirv::cast(x.load(axes.operand_offsets(i)[0]), TENON_BOOL).boolean();
   };
 
   const Shared<U32> found = code.shared<U32>(kLocalSize);
@@ -77,10 +78,10 @@ Words find_nonzero(const Capabilities& capabilities, tenon_dtype dtype) {
   return code.finish();
 }
 
-// Fills the remainder of each row of the result (one row per axis). Operands: the coordinates, and
-// the number of nonzero elements. Parameters: the number of coordinates, the length of a row, and
-// the fill value.
-Words fill_rest(const Capabilities& capabilities) {
+// Emits the shader that fills the remainder of each row of the result (one row per axis). Operands:
+// the coordinates, and the number of nonzero elements. Parameters: the number of coordinates, the
+// length of a row, and the fill value.
+Words write_fill_shader(const Capabilities& capabilities) {
   Code code(capabilities, {.n_operands = 2, .local_size = kLocalSize});
   const Elements indices(code, 0, TENON_INT64), total(code, 1, TENON_INT64);
   const U32 room = code.parameter(1u), found = total.load(code.u32(0)).wide().low;
@@ -143,8 +144,10 @@ Prepared prepare_nonzero(const Request& request) {
   const tenon_dtype dtype = request.input(0).dtype;
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
   PipelineRef find, fill;
-  tenon_error* error = make_pipeline(request.device(), find_nonzero(capabilities, dtype), 3, &find);
-  if (error == nullptr) error = make_pipeline(request.device(), fill_rest(capabilities), 2, &fill);
+  tenon_error* error =
+      make_pipeline(request.device(), write_find_shader(capabilities, dtype), 3, &find);
+  if (error == nullptr)
+    error = make_pipeline(request.device(), write_fill_shader(capabilities), 2, &fill);
   if (error != nullptr) return {.error = error};
   return {.kernel = std::make_unique<Nonzero>(request.device(), attrs, find, fill),
           .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};

@@ -19,12 +19,17 @@ using enum ProductParameters::Parameter;
 
 constexpr uint32_t kVector = 4;  // Words per vector.
 
+// Returns the number of vectors in a row of a block of the left factor.
 uint32_t row_vectors(const PackedShape& shape) { return shape.block() / kVector; }
 
-Division by(Code& code, uint32_t parameter) { return Division::load(code, code.u32(parameter)); }
+// Loads a division by one of the sizes in the parameters.
+Division load_division(Code& code, uint32_t parameter) {
+  return Division::load(code, code.u32(parameter));
+}
 
-// Stores vector `i` of an operand. Its elements are the result of four() if `is_vectorised`,
-// otherwise one(j) for j in [0, 4). Elements for which is_there(j) is false are zero.
+// Stores vector `i`, four elements, to an operand. The elements are the result of four() if
+// `is_vectorised`, and otherwise those of one(j) for j in [0, 4). Elements for which is_there(j) is
+// false are replaced by zero.
 template <class Four, class One, class IsThere>
 void write_vector(Code& code, uint32_t operand, U32 i, bool is_vectorised, const Four& four,
                   const One& one, const IsThere& is_there) {
@@ -36,7 +41,7 @@ void write_vector(Code& code, uint32_t operand, U32 i, bool is_vectorised, const
     if (!is_vectorised) elements.push_back(one(j));
     words[j] = bits_of(select(is_there(j), elements[j], zero)).low;
   }
-  code.operand(operand).store_vector((code.place(operand) >> 4) + i, words);
+  code.operand(operand).store_vector((code.operand_offset(operand) >> 4) + i, words);
 }
 
 // ---- distribution of a block of both factors among the invocations of a subgroup
@@ -146,12 +151,13 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
   const uint32_t right_operand = left_operand + 1, each = shape.columns_each();
   const uint32_t left_words = shape.rows() * shape.block();
   const uint32_t right_words = shape.columns() * shape.block();
-  const U32 left_begin = code.place(left_operand) >> 2,
-            right_begin = code.place(right_operand) >> 2;
+  const U32 left_begin = code.operand_offset(left_operand) >> 2,
+            right_begin = code.operand_offset(right_operand) >> 2;
   const U32 rows = code.parameter(kRows), columns = code.parameter(kColumns),
             n_across = code.parameter(kTiles), n_blocks = code.parameter(kBlocks),
             first_block = code.parameter(kFirstBlock);
-  const Division by_down = by(code, kByTilesOfRows), by_across = by(code, kByTiles);
+  const Division by_down = load_division(code, kByTilesOfRows),
+                 by_across = load_division(code, kByTiles);
   const U32 n_down = by_down.number;
   const U32 n_tiles = code.parameter(kMatrices) * n_across * n_down;
   Block block(code, code.operand(left_operand), code.operand(right_operand), shape,
@@ -163,7 +169,8 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
     for (uint32_t k = 0; k < shape.rows() * each; ++k) sums.push_back(code.var(code.f32(0)));
     const auto for_partial = [&](const auto& function) {
       const Memory partial = code.operand(right_operand + 1);
-      const U32 begin = (code.place(right_operand + 1) >> 2) + i * (shape.rows() * shape.columns());
+      const U32 begin =
+          (code.operand_offset(right_operand + 1) >> 2) + i * (shape.rows() * shape.columns());
       for (uint32_t k = 0; k < sums.size(); ++k) {
         function(sums[k], partial, begin + k / each * shape.columns() + block.column(k % each));
       }
@@ -226,7 +233,8 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
   const U32 rows = code.parameter(kRows), deep = code.parameter(kDeep),
             n_blocks = code.parameter(kBlocks), first_block = code.parameter(kFirstBlock),
             first_matrix = code.parameter(kFirstMatrix);
-  const Division by_blocks = by(code, kByBlocks), by_tiles = by(code, kByTilesOfRows);
+  const Division by_blocks = load_division(code, kByBlocks),
+                 by_tiles = load_division(code, kByTilesOfRows);
   const uint32_t n_vectors = shape.rows() * row_vectors(shape);
   code.for_each(code.parameter(kMatrices) * by_tiles.number * n_blocks * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;
@@ -252,7 +260,7 @@ void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
             n_tiles = code.parameter(kTiles), first_matrix = code.parameter(kFirstMatrix),
             first_tile = code.parameter(kFirstTile),
             first_k = code.parameter(kFirstBlock) * shape.block();
-  const Division by_steps = by(code, kBySteps), by_tiles = by(code, kByTiles);
+  const Division by_steps = load_division(code, kBySteps), by_tiles = load_division(code, kByTiles);
   const uint32_t n_vectors = shape.columns() / kVector;
   code.for_each(code.parameter(kMatrices) * n_tiles * by_steps.number * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;

@@ -24,9 +24,9 @@
 
 namespace tenon_vulkan {
 
-// Returns the maximum length of a chain: the number of terms of a floating-point sum of `deep`
-// terms that are added serially. The sums of the chains are also added serially, so the error grows
-// with the square root of `deep`. The result is a multiple of all block and panel sizes.
+// Returns the maximum number of terms that are added serially (a chain) in a floating-point sum of
+// `deep` terms. The sums of the chains are also added serially, so the error grows with the square
+// root of `deep`. The result is a multiple of all block and panel sizes.
 inline int64_t longest_chain(int64_t deep) {
   int64_t chain = 4096;
   while (chain * chain < deep) chain *= 2;
@@ -49,13 +49,13 @@ struct Factors {
 // Returns the functions for one matrix of the batch.
 using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
 
-// Indices of the parameters. First the sizes of the product. Then the range of the product that a
+// Indices of the parameters. They begin with the sizes of the product. Next is the range that a
 // dispatch computes: number and first index of matrices, of tiles of columns and of blocks of k,
-// and the total number of blocks. Then the divisions by the numbers of tiles of columns, tiles of
-// rows, blocks and values of k. For tiles in shared memory: the number of split-K chunks in a
-// dispatch, the values of k per chunk, the first chunk, whether to add to earlier partial sums, and
-// for each factor whether its contiguous elements are neighbours in k. The parameters of the
-// factors follow.
+// and the total number of blocks. Next are divisions by the numbers of tiles of columns, tiles of
+// rows, blocks and values of k. Next, for tiles in shared memory: number of split-K chunks in a
+// dispatch, values of k per chunk, first chunk, whether to add to earlier partial sums, and for
+// each factor whether its contiguous elements are neighbours in k. The parameters of the factors
+// follow.
 struct ProductParameters {
   enum Parameter : uint32_t {
     kMatrices,
@@ -86,9 +86,10 @@ struct PackedShape {
   uint32_t lanes;  // Number of invocations of a subgroup. A workgroup is one subgroup.
   bool reads_texels;
 
-  // block(): values of k per block. rows(): rows of a tile. columns_each(): columns of an
-  // invocation. Without texels both block() and rows() are halved, because loads of single words
-  // take more code and the inner loop should fit into a processor's L1 instruction cache.
+  // block(): number of values of k in a block. rows(): number of rows in a tile. columns_each():
+  // number of columns that an invocation computes. Without texels, both block() and rows() are
+  // halved, because loads of single words take more code and the inner loop should fit into a
+  // processor's L1 instruction cache.
   uint32_t block() const { return reads_texels ? 8 : 4; }
   uint32_t rows() const { return reads_texels ? 16 : 8; }
   uint32_t columns_each() const { return 4; }

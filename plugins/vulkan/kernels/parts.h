@@ -26,10 +26,12 @@ class Parts {
  private:
   using Sizes = std::array<int64_t, TENON_MAX_RANK>;
 
+  // Returns the strides of a view; those of a dense view are computed.
   const int64_t* strides_of(const tenon_view& view) const;
   // Returns the maximum distance, in elements, of two elements of an operand that differ only in
   // axes after this one.
   int64_t extent_after(const tenon_view& view, size_t axis) const;
+  // Returns how many indices of this axis fit into one part; 0 if none fits.
   int64_t max_at_once(size_t axis) const;
 
   const tenon_launch& whole_;

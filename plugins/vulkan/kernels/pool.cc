@@ -59,7 +59,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
         for (size_t axis = 0; axis < kSpatial; ++axis) {
           number = number * x_planes.sizes[axis] + found.place[axis];
         }
-        const auto value = x.load(x_planes.place(at.n, at.channel, found.place));
+        const auto value = x.load(x_planes.element_offset(at.n, at.channel, found.place));
         best.set(reduction.join(best.get(), reduction.partial(value, number)));
       });
     };
@@ -71,7 +71,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
     const auto run_by_run = [&] {
       const Reduction* const reductions[] = {&reduction};
       const U32 n = tap_sizes[0] * tap_sizes[1] * tap_sizes[2];
-      return over_runs(
+      return reduce_in_runs(
           code, reductions, code.u32(0), n, code.u32(1),
           [&](U32 number, std::span<const PartialVar> run) {
             const U32 line = number / tap_sizes[2], plane = line / tap_sizes[1];
@@ -99,8 +99,8 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
         (!returns_indices || tenon_sdk::count(launch.inputs[0]) <= kMaxCount);
     return rounds;
   };
-  return one_dispatch(request.device(), code, n_operands,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+  return prepare_one_dispatch(request.device(), code, n_operands,
+                              TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
 }
 
 }  // namespace

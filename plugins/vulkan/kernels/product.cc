@@ -13,7 +13,7 @@ constexpr uint32_t kOperandsOfPacking = 3;  // The packed factors and the partia
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-void only_read(std::span<Operand> operands) {
+void mark_read_only(std::span<Operand> operands) {
   for (Operand& operand : operands) operand.is_written = false;
 }
 
@@ -68,10 +68,11 @@ ProductKernel::ProductKernel(tenon_device_p* device, const Operands& operands, t
                   ? packed_shape(capabilities_)
                   : std::nullopt) {}
 
-ResultCode ProductKernel::result(Code& code, spirv::U32 end) const {
+ResultCode ProductKernel::result_code(Code& code, spirv::U32 end) const {
   return {code, epilogue_ ? &*epilogue_ : nullptr, operands_.n_inputs, dtype_, end};
 }
 
+// Stores a divisor and its constants from index `parameter` of `words` on.
 void set_division(Words& words, uint32_t parameter, int64_t number) {
   Words pushed;
   Division::push(pushed, number);
@@ -132,7 +133,7 @@ uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
         all->matrices_at_once *
         (all->left_bytes + all->tiles_at_once * all->tile_bytes + all->sums_bytes));
   }
-  const SplitK own = parts(product);
+  const SplitK own = split_k(product);
   if (own.n == 1) return 0;
   return static_cast<uint64_t>(own.at_once * product.matrices * product.rows * product.columns) *
          tenon_sdk::size_of(wide_);
@@ -140,9 +141,9 @@ uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
 
 // Returns how a sum is split. It is not split if the device cannot bind an additional operand for
 // the partial sums.
-SplitK ProductKernel::parts(const ProductSizes& sizes) const {
+SplitK ProductKernel::split_k(const ProductSizes& sizes) const {
   if (n_operands_ + 1 > capabilities_.max_operands) return {.steps = sizes.deep};
-  const SplitK parts = parts_of_sums(capabilities_, wide_, sizes);
+  const SplitK parts = choose_split_k(capabilities_, wide_, sizes);
   const auto bytes =
       static_cast<uint64_t>(parts.at_once * sizes.matrices * sizes.rows * sizes.columns) *
       tenon_sdk::size_of(wide_);
@@ -163,20 +164,21 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
   const uint32_t first_of_loop = launch.n_inputs - (epilogue_ ? epilogue_->n_inputs() : 0);
   if (epilogue_) epilogue_->push(launch, first_of_loop, words);
   if (const std::optional<Packing> all = packing(product)) {
-    VectorisedMatrices is_vectorised = fours(launch);
+    VectorisedMatrices is_vectorised = vectorised_matrices(launch);
     if (epilogue_ && !epilogue_->can_vectorise(launch, first_of_loop)) is_vectorised.result = false;
     return run_packed(encoder, std::move(operands), workspace_of(launch), words, product, *all,
                       is_vectorised);
   }
-  const SplitK own = parts(product);
+  const SplitK own = split_k(product);
   words[kSteps] = static_cast<uint32_t>(own.steps);
   const AlongK along = along_k(launch);
   words[kLeftAlongK] = along.left ? 1 : 0;
   words[kRightAlongK] = along.right ? 1 : 0;
   if (own.n == 1) {
     words[kParts] = 1;
-    const uint64_t of_store = epilogue_ ? epilogue_->iterations(launch, first_of_loop) : 0;
-    return run_tiles(encoder, std::move(operands), nullptr, words, product, of_store);
+    const uint64_t iterations_of_store =
+        epilogue_ ? epilogue_->iterations(launch, first_of_loop) : 0;
+    return run_tiles(encoder, std::move(operands), nullptr, words, product, iterations_of_store);
   }
   const Operand sums = workspace_of(launch);
   for (int64_t part = 0; part < own.n; part += own.at_once) {
@@ -186,21 +188,21 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
     if (tenon_error* error = run_tiles(encoder, operands, &sums, words, product)) return error;
   }
   words[kParts] = static_cast<uint32_t>(own.at_once);
-  return add_parts(encoder, std::move(operands), sums, words, product);
+  return add_partial_sums(encoder, std::move(operands), sums, words, product);
 }
 
-uint32_t ProductKernel::vectors_of(uint32_t operand, bool is_vectorised) const {
+uint32_t ProductKernel::vector_operand_bit(uint32_t operand, bool is_vectorised) const {
   return is_vectorised && spirv::Elements::needs_vectors(dtype_) ? 1u << operand : 0;
 }
 
-uint32_t ProductKernel::vectors_of_result(bool is_vectorised) const {
+uint32_t ProductKernel::result_vector_operands(bool is_vectorised) const {
   const uint32_t first = operands_.n_inputs;
-  if (!is_vectorised || !epilogue_) return vectors_of(first, is_vectorised);
-  return epilogue_->plan().vectors(epilogue_->n_inputs()) << first;
+  if (!is_vectorised || !epilogue_) return vector_operand_bit(first, is_vectorised);
+  return epilogue_->plan().vector_operands(epilogue_->n_inputs()) << first;
 }
 
 Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool is_vectorised) const {
-  const uint32_t vectors = vectors_of(operand, is_vectorised), written = 1u << n_operands_;
+  const uint32_t vectors = vector_operand_bit(operand, is_vectorised), written = 1u << n_operands_;
   return {.n_operands = n_operands_ + 1,
           .local_size = kLocalSize,
           .vectors = written | (packed_->reads_texels ? 0 : vectors),
@@ -220,9 +222,10 @@ tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
 
 tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> operands,
                                       const Operand* sums, Words& words,
-                                      const ProductSizes& product, uint64_t of_store) const {
+                                      const ProductSizes& product,
+                                      uint64_t iterations_of_store) const {
   const TileSize size = tile_size_for(capabilities_, wide_, product);
-  const int64_t lines = lines_of(size);
+  const int64_t lines = lines_per_tile(size);
   const auto n_tiles =
       static_cast<uint64_t>(int64_t{words[kParts]} * product.matrices *
                             divide_up(product.rows, lines) * divide_up(product.columns, lines));
@@ -236,7 +239,7 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
   const bool is_unrolled = !packed_;
   const uint64_t of_panel =
       1 + (is_unrolled ? Code::iterations_of_many(kPanelDepth) : kPanelDepth + 1);
-  const uint64_t of_row = 1 + lines_per_invocation(size) * of_store;
+  const uint64_t of_row = 1 + lines_per_invocation(size) * iterations_of_store;
   const Rounds rounds = rounds_for(tiles_at_once * kLocalSize,
                                    n_panels * of_panel + lines_per_invocation(size) * of_row);
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
@@ -252,7 +255,7 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
     return error;
   }
   if (sums != nullptr) {
-    only_read(operands);
+    mark_read_only(operands);
     operands.push_back(*sums);
   }
   for (uint64_t tile = 0; tile < n_tiles; tile += tiles_at_once) {
@@ -267,8 +270,9 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
   return nullptr;
 }
 
-tenon_error* ProductKernel::add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
-                                      const Words& words, const ProductSizes& product) const {
+tenon_error* ProductKernel::add_partial_sums(Encoder& encoder, std::vector<Operand> operands,
+                                             Operand sums, const Words& words,
+                                             const ProductSizes& product) const {
   const auto n = static_cast<uint64_t>(product.matrices * product.rows * product.columns);
   const Rounds rounds = rounds_for(n, Code::iterations_of_many(words[kParts]));
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
@@ -286,7 +290,7 @@ tenon_error* ProductKernel::add_parts(Encoder& encoder, std::vector<Operand> ope
 tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> operands,
                                        const Operand& workspace, Words& words,
                                        const ProductSizes& product, const Packing& all,
-                                       const VectorisedMatrices& fours) const {
+                                       const VectorisedMatrices& vectorised_matrices) const {
   const auto bytes = [&](int64_t of_matrix) {
     return static_cast<uint64_t>(all.matrices_at_once * of_matrix);
   };
@@ -312,12 +316,13 @@ tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> op
         set_division(words, kBySteps, int64_t{words[kBlocks]} * packed_->block());
         tenon_error* error = nullptr;
         if (tile == 0 || all.has_partial_sums()) {
-          error = pack(encoder, kLeft, operands, left, words, fours.left);
+          error = pack(encoder, kLeft, operands, left, words, vectorised_matrices.left);
         }
-        if (error == nullptr) error = pack(encoder, kRight, operands, right, words, fours.right);
+        if (error == nullptr)
+          error = pack(encoder, kRight, operands, right, words, vectorised_matrices.right);
         if (error == nullptr) {
           error = multiply(encoder, operands, left, right, all.has_partial_sums() ? &sums : nullptr,
-                           words, fours.result);
+                           words, vectorised_matrices.result);
         }
         if (error != nullptr) return error;
       }
@@ -336,7 +341,7 @@ tenon_error* ProductKernel::pack(Encoder& encoder, Side side, std::vector<Operan
           [&](Code& code) { write(code, factors(code), n_operands_, *packed_, is_vectorised); })) {
     return error;
   }
-  only_read(operands);
+  mark_read_only(operands);
   operands.push_back(to);
   return encoder.dispatch(
       {pipeline, operands, words, groups_for((to.end - to.begin) / (4 * sizeof(float)))});
@@ -355,7 +360,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
   if (tenon_error* error = get(multiply_[static_cast<size_t>(how)],
                                {.n_operands = n + (how == Sums::kPartial ? 3 : 2),
                                 .local_size = packed_->lanes,
-                                .vectors = vectors_of_result(how == Sums::kVectorised),
+                                .vectors = result_vector_operands(how == Sums::kVectorised),
                                 .texels = packed_->reads_texels ? 3u << n : 0},
                                pipeline, [&](Code& code) {
                                  write_packed_product(code, factors(code), n, *packed_, how);
@@ -375,7 +380,8 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
 // does not include them.
 Prepared prepare_with_epilogue(const Request& anchor, LoopPlan plan) {
   const auto n_inputs = static_cast<uint32_t>(anchor.n_inputs());
-  if (const tenon_string reason = refusal(anchor.device(), plan, n_inputs + kOperandsOfPacking);
+  if (const tenon_string reason =
+          refusal_of_loop(anchor.device(), plan, n_inputs + kOperandsOfPacking);
       reason.size > 0) {
     return {.reason = reason};
   }

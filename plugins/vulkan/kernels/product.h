@@ -20,7 +20,7 @@ namespace tenon_vulkan {
 // Returns the dtype in which products of this dtype are computed.
 tenon_dtype product_dtype(tenon_dtype dtype);
 
-// Which matrices are accessed as vectors of four elements. Their sizes along the vectors are
+// States which matrices are accessed as vectors of four elements. Their sizes along the vectors are
 // multiples of four, so there is no remainder.
 struct VectorisedMatrices {
   bool left = false, right = false, result = false;
@@ -30,8 +30,8 @@ struct VectorisedMatrices {
 // each vector begins at a multiple of four elements.
 bool can_vectorise(const Operand& operand, const tenon_view& view, size_t axis);
 
-// Whether contiguous elements of a factor are neighbours in k. Otherwise they are neighbours in
-// rows (of the left factor) or columns (of the right one).
+// States for each factor whether its contiguous elements are neighbours in k. Otherwise, they are
+// neighbours in a column of the left factor or in a row of the right factor.
 struct AlongK {
   bool left = false, right = false;
 };
@@ -64,15 +64,19 @@ class ProductKernel : public Kernel, public ProductParameters {
   tenon_device_p* device() const { return device_; }
   // Returns the code that stores the result in a shader. `end`: index of the first parameter after
   // the kernel's own parameters.
-  ResultCode result(spirv::Code& code, spirv::U32 end) const;
+  ResultCode result_code(spirv::Code& code, spirv::U32 end) const;
 
  private:
   // Returns functions that load the factors and store the result. They use the launch's operands
   // and the parameters that push() adds, which all shaders of the kernel have.
   virtual FactorsOf factors(spirv::Code& code) const = 0;
+  // Returns the numbers of matrices, rows, columns and values of k of the product.
   virtual ProductSizes sizes(const tenon_launch& launch) const = 0;
+  // Appends the kernel's own parameters to `words`.
   virtual void push(const tenon_launch& launch, Words& words) const = 0;
-  virtual VectorisedMatrices fours(const tenon_launch& launch) const = 0;
+  // Returns which matrices of the launch can be accessed as vectors.
+  virtual VectorisedMatrices vectorised_matrices(const tenon_launch& launch) const = 0;
+  // Returns which factors of the launch are contiguous along k.
   virtual AlongK along_k(const tenon_launch& launch) const = 0;
   // Returns an error if the shaders cannot compute the launch.
   virtual tenon_error* check(const tenon_launch&) const { return nullptr; }
@@ -90,28 +94,35 @@ class ProductKernel : public Kernel, public ProductParameters {
     bool has_partial_sums() const { return blocks_at_once < n_blocks; }
   };
 
-  // Returns nullopt if the product is not packed.
+  // Returns how the product is packed, or nullopt if it is not packed.
   std::optional<Packing> packing(const ProductSizes& sizes) const;
-  SplitK parts(const ProductSizes& sizes) const;
+  // Returns how the sums over k are split.
+  SplitK split_k(const ProductSizes& sizes) const;
   // Returns the bit of `operand` in Code::Shape::vectors, or 0 if the operand is not accessed as
   // vectors.
-  uint32_t vectors_of(uint32_t operand, bool is_vectorised) const;
-  uint32_t vectors_of_result(bool is_vectorised) const;
+  uint32_t vector_operand_bit(uint32_t operand, bool is_vectorised) const;
+  // Returns the bits of the operands of the result or its epilogue in Code::Shape::vectors.
+  uint32_t result_vector_operands(bool is_vectorised) const;
   // Returns the shape of the shader that packs this operand.
   spirv::Code::Shape shape_of_packing(uint32_t operand, bool is_vectorised) const;
+  // Returns the pipeline of the shader of this shape whose code write(code) emits.
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
   // Dispatches the tiled kernel. `sums`: memory for partial sums; NULL if sums are not split.
-  // `of_store`: loop iterations of the epilogue per element.
+  // `iterations_of_store`: loop iterations of the epilogue per element.
   tenon_error* run_tiles(Encoder& encoder, std::vector<Operand> operands, const Operand* sums,
-                         Words& words, const ProductSizes& product, uint64_t of_store = 0) const;
-  tenon_error* add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
-                         const Words& words, const ProductSizes& product) const;
+                         Words& words, const ProductSizes& product,
+                         uint64_t iterations_of_store = 0) const;
+  // Dispatches the shader that adds the partial sums of all chunks and stores the result.
+  tenon_error* add_partial_sums(Encoder& encoder, std::vector<Operand> operands, Operand sums,
+                                const Words& words, const ProductSizes& product) const;
+  // Packs the factors into the workspace and multiplies them, in as many dispatches as needed.
   tenon_error* run_packed(Encoder& encoder, std::vector<Operand> operands, const Operand& workspace,
                           Words& words, const ProductSizes& product, const Packing& all,
-                          const VectorisedMatrices& fours) const;
+                          const VectorisedMatrices& vectorised_matrices) const;
   enum Side { kLeft, kRight };
+  // Dispatches the packing of one factor to `to`.
   tenon_error* pack(Encoder& encoder, Side side, std::vector<Operand> operands, const Operand& to,
                     const Words& words, bool is_vectorised) const;
   // Dispatches the product of the packed factors. `sums`: memory for partial sums; NULL if one

@@ -81,7 +81,8 @@ class PassCode {
     code_.for_(code_.group_index(), n_items, code_.n_groups(), [&](U32 item) {
       go_over(item, [&](U32 at, U32 row, U32 begin, U32 end) {
         const U32 first = begin + code_.local_index();
-        const auto whole = group.across(along(place_of(row), first, end, code_.u32(kLocalSize)));
+        const auto whole =
+            group.reduce_group(along(place_of(row), first, end, code_.u32(kLocalSize)));
         code_.if_(code_.local_index() == 0, [&] { store(at, whole); });
       });
     });
@@ -89,20 +90,21 @@ class PassCode {
 
  private:
   U32 place_of(U32 row) {
-    return pass_.from_partials ? row * code_.parameter(kLength) : kept_->places(row)[0];
+    return pass_.from_partials ? row * code_.parameter(kLength) : kept_->operand_offsets(row)[0];
   }
 
   Reduction::Partial along(U32 place, U32 begin, U32 end, U32 step) {
     const Reduction* const reductions[] = {&reduction_};
-    return over_runs(code_, reductions, begin, end, step,
-                     [&](U32 i, std::span<const PartialVar> run) {
-                       run[0].set(reduction_.join(run[0].get(), load(place, i)));
-                     })[0];
+    return reduce_in_runs(code_, reductions, begin, end, step,
+                          [&](U32 i, std::span<const PartialVar> run) {
+                            run[0].set(reduction_.join(run[0].get(), load(place, i)));
+                          })[0];
   }
 
   Reduction::Partial load(U32 place, U32 i) {
     if (!pass_.from_partials) {
-      const U32 within = (pass_.by_lines ? reduced_->line_offsets(i) : reduced_->places(i))[0];
+      const U32 within =
+          (pass_.by_lines ? reduced_->line_offsets(i) : reduced_->operand_offsets(i))[0];
       return reduction_.partial(from_.load(place + within), i);
     }
     const U32 at = place + i;
@@ -235,7 +237,7 @@ class ReduceKernel final : public Kernel {
   LazyPipeline pipelines_[16];
 };
 
-Prepared reduce(const Request& request, uint32_t mask) {
+Prepared prepare_reduction(const Request& request, uint32_t mask) {
   if (request.input(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }
@@ -254,12 +256,13 @@ Prepared prepare_reduce(const Request& request) {
   for (size_t i = 0; i < attrs.n_axes; ++i) {
     mask |= uint32_t{1} << tenon_sdk::from_front(attrs.axes[i], rank);
   }
-  return reduce(request, mask);
+  return prepare_reduction(request, mask);
 }
 
 Prepared prepare_arg_reduce(const Request& request) {
   const auto attrs = request.attrs<tenon_argmax_attrs>();
-  return reduce(request, uint32_t{1} << tenon_sdk::from_front(attrs.axis, request.input(0).rank));
+  return prepare_reduction(request,
+                           uint32_t{1} << tenon_sdk::from_front(attrs.axis, request.input(0).rank));
 }
 
 }  // namespace tenon_vulkan

@@ -11,7 +11,7 @@ using spirv::U32;
 
 // Returns the dtype in which sums and products accumulate. Integers of less than 32 bits accumulate
 // in 32 bits; wrapping at the end equals wrapping at every step.
-tenon_dtype accumulator(uint32_t op, tenon_dtype dtype) {
+tenon_dtype accumulation_dtype(uint32_t op, tenon_dtype dtype) {
   if (op != TENON_OP_sum && op != TENON_OP_prod) return dtype;
   switch (spirv::kind_of(dtype)) {
     case Kind::kF32:
@@ -24,7 +24,7 @@ tenon_dtype accumulator(uint32_t op, tenon_dtype dtype) {
 }
 
 // Returns the lowest or, if `is_greatest`, the greatest value of a dtype.
-Element extreme(Code& code, tenon_dtype dtype, bool is_greatest) {
+Element extreme_value(Code& code, tenon_dtype dtype, bool is_greatest) {
   const auto bits = static_cast<uint32_t>(8 * tenon_sdk::size_of(dtype));
   const bool is_signed = spirv::is_signed_int(dtype);
   switch (spirv::kind_of(dtype)) {
@@ -48,14 +48,14 @@ bool is_max(uint32_t op) { return op == TENON_OP_max || op == TENON_OP_argmax; }
 Reduction::Reduction(uint32_t op, tenon_dtype dtype)
     : op_(op),
       dtype_(dtype),
-      wide_(accumulator(op, dtype)),
+      wide_(accumulation_dtype(op, dtype)),
       is_search_(op == TENON_OP_argmax || op == TENON_OP_argmin) {}
 
 Reduction::Partial Reduction::identity(Code& code) const {
   const U32 beyond = code.u32(~0u);
   if (op_ == TENON_OP_sum) return {spirv::constant(code, wide_, 0), beyond};
   if (op_ == TENON_OP_prod) return {spirv::constant(code, wide_, 1), beyond};
-  return {extreme(code, wide_, !is_max(op_)), beyond};
+  return {extreme_value(code, wide_, !is_max(op_)), beyond};
 }
 
 Reduction::Partial Reduction::partial(const Element& x, U32 index) const {
@@ -93,7 +93,7 @@ Element Reduction::result(const Partial& partial) const {
   return spirv::cast(partial.value, dtype_);
 }
 
-std::vector<Reduction::Partial> over_runs(
+std::vector<Reduction::Partial> reduce_in_runs(
     Code& code, std::span<const Reduction* const> reductions, U32 begin, U32 end, U32 step,
     const std::function<void(U32 i, std::span<const PartialVar> run)>& body) {
   const auto start = [&] {
@@ -115,7 +115,7 @@ std::vector<Reduction::Partial> over_runs(
   return partials;
 }
 
-Reduction::Partial GroupReduction::across(const Reduction::Partial& own) const {
+Reduction::Partial GroupReduction::reduce_group(const Reduction::Partial& own) const {
   const U32 self = code_.local_index();
   // Waits until all invocations have read the previous contents of shared memory.
   code_.barrier();

@@ -41,6 +41,7 @@ class Reduction {
   bool is_search() const { return is_search_; }
   // Returns the identity element. For argmax and argmin its index is past the end.
   Partial identity(spirv::Code& code) const;
+  // Returns the partial result of one element.
   Partial partial(const spirv::Element& x, spirv::U32 index) const;
   // Joins two partial results. `b` consists of later elements than `a`.
   Partial join(const Partial& a, const Partial& b) const;
@@ -72,15 +73,15 @@ class PartialVar {
 };
 
 // Emits code by which an invocation reduces the elements begin, begin + step, ... below `end` in
-// runs. `body` joins element `i` to the partial results of its run. Returns one partial result for
-// each reduction.
-std::vector<Reduction::Partial> over_runs(
+// runs. `body` joins element `i` to the partial results of the current run, one for each reduction.
+// Returns the partial results of all elements.
+std::vector<Reduction::Partial> reduce_in_runs(
     spirv::Code& code, std::span<const Reduction* const> reductions, spirv::U32 begin,
     spirv::U32 end, spirv::U32 step,
     const std::function<void(spirv::U32 i, std::span<const PartialVar> run)>& body);
-// Returns the maximum number of loop iterations of an invocation in over_runs() for a row of `n`
-// elements, which a group (`by_groups`) or one invocation reduces. `each`: iterations of `body` per
-// element.
+// Returns the maximum number of loop iterations of an invocation in reduce_in_runs() for a row of
+// `n` elements. A group reduces the row if `by_groups`, otherwise one invocation does. `each`:
+// number of iterations of `body` per element.
 inline uint64_t iterations_of_runs(bool by_groups, int64_t n, uint64_t each = 1) {
   const auto own = static_cast<uint64_t>(by_groups ? n / kLocalSize + 1 : n);
   return own * each + own / kRun + 1;
@@ -111,7 +112,8 @@ class GroupReduction {
  public:
   GroupReduction(spirv::Code& code, const Reduction& reduction)
       : code_(code), reduction_(reduction), shared_(code, reduction, code.local_size()) {}
-  Reduction::Partial across(const Reduction::Partial& own) const;
+  // Returns the result for the whole group. `own`: the partial result of this invocation.
+  Reduction::Partial reduce_group(const Reduction::Partial& own) const;
 
  private:
   spirv::Code& code_;

@@ -75,7 +75,7 @@ class RowLoopCode {
   }
 
   void write_row(U32 row) {
-    const std::vector<U32> places = beside_->places(row);
+    const std::vector<U32> places = beside_->operand_offsets(row);
     Values of_row(n_inputs() + plan_.instructions.size());
     for (uint32_t v = 0; v < n_inputs(); ++v) {
       if (plan_.is_per_row(v)) of_row[v] = memory_[v].load(places[v]);
@@ -152,7 +152,8 @@ class RowLoopCode {
     const U32 begin = by_groups_ ? code_.local_index() : code_.u32(0);
     const U32 step = code_.u32(by_groups_ ? kLocalSize : 1);
     const auto body = [&](U32 i, std::span<const PartialVar> run) {
-      const std::vector<U32> within = by_lines_ ? along_->line_offsets(i) : along_->places(i);
+      const std::vector<U32> within =
+          by_lines_ ? along_->line_offsets(i) : along_->operand_offsets(i);
       Values of_element = of_row;
       for (size_t k = 0; k < reduced.size(); ++k) {
         const Element x = compute(instruction_of(reduced[k]).inputs[0], places, within, of_element);
@@ -164,9 +165,10 @@ class RowLoopCode {
                                compute(plan_.outputs[output], places, within, of_element));
       }
     };
-    const auto own = over_runs(code_, reductions, begin, length_, step, body);
+    const auto own = reduce_in_runs(code_, reductions, begin, length_, step, body);
     for (size_t k = 0; k < reduced.size(); ++k) {
-      const Reduction::Partial whole = by_groups_ ? groups_[numbers[k]]->across(own[k]) : own[k];
+      const Reduction::Partial whole =
+          by_groups_ ? groups_[numbers[k]]->reduce_group(own[k]) : own[k];
       of_row[reduced[k]] = reductions[k]->result(whole);
     }
   }
@@ -194,7 +196,7 @@ class RowLoopCode {
   const U32 length_;
   std::vector<Elements> memory_;  // The operands: inputs, then outputs.
   std::optional<AxesCode> beside_, along_;
-  // One for each reducing instruction.
+  // The reductions and their group-wide variants, one for each reducing instruction.
   std::vector<std::unique_ptr<Reduction>> reductions_;
   std::vector<std::unique_ptr<GroupReduction>> groups_;
 };

@@ -1,10 +1,12 @@
 // cumsum, cumprod, cummax and cummin.
 //
-// One invocation scans a line of up to short_line() elements. Sums are computed in runs of kScanRun
-// elements: the prefix within the run is added to the sum of all earlier runs. A longer line is
-// split into parts of kPart elements, one per workgroup. If a line has several parts, the groups
-// first reduce each part. A scan of these partial results yields the prefix of each part. Then each
-// part is scanned, starting from its prefix.
+// One invocation scans a line of up to max_short_line() elements. Sums are computed in runs of
+// kScanRun elements: a result is the sum within its run plus the sum of all earlier runs.
+//
+// A longer line is split into parts of kPart elements, one per workgroup. If a line has several
+// parts, the groups first reduce each part. A scan of these partial results yields the prefix of
+// each part, that is the joined results of all earlier parts. Then each part is scanned, starting
+// from its prefix.
 //
 // A part is scanned tile by tile. An invocation scans kEach elements. It then joins the partial
 // results of earlier invocations of its block, and those of earlier blocks. So the order of
@@ -33,7 +35,7 @@ using Partial = Reduction::Partial;
 
 // Returns the maximum length of a line that one invocation scans. On software drivers it is large,
 // because a barrier takes longer than a hundred steps.
-int64_t short_line(const Capabilities& capabilities) {
+int64_t max_short_line(const Capabilities& capabilities) {
   return capabilities.runs_on_host ? kMaxIterations / 2 : 256;
 }
 constexpr uint32_t kScanRun = 256;
@@ -55,7 +57,7 @@ struct Pass {
   bool by_groups;
   bool reduces;        // Reduces each part to a partial result. If false, scans.
   bool from_partials;  // The input is partial results, which are scanned exclusively in place.
-  bool has_before;     // The prefixes of the parts are an operand.
+  bool has_before;     // An operand holds the prefix of each part.
 };
 
 // Parameters: number of lines, length of a line, parts per line. If the input is a view, also the
@@ -114,7 +116,7 @@ class ScanCode {
         const PartialVar own(reduction_, code_);
         code_.for_(begin + code_.local_index(), end, code_.u32(kLocalSize),
                    [&](U32 step) { own.set(reduction_.join(own.get(), load(place, step))); });
-        const Partial whole = group.across(own.get());
+        const Partial whole = group.reduce_group(own.get());
         code_.if_(code_.local_index() == 0, [&] { given_->store(item, whole); });
       });
     } else {
@@ -141,7 +143,7 @@ class ScanCode {
       const U32 first = line * code_.parameter(kLength);
       return {first, first};
     }
-    const std::vector<U32> places = axes_->places(line);
+    const std::vector<U32> places = axes_->operand_offsets(line);
     return {places[0], places[1]};
   }
 
@@ -205,7 +207,8 @@ class ScanCode {
   // elements. A gap after every kEach elements avoids bank conflicts.
   static U32 slot(U32 element) { return element + element / kEach; }
 
-  // Scans a tile. `total` is the prefix of the tile. Returns the prefix of the next tile.
+  // Scans the tile that begins at step `first`. `total`: the tile's prefix, that is the joined
+  // elements before it. Returns the prefix of the next tile.
   Partial scan_tile(const Place& place, U32 first, U32 end, const Partial& total) {
     const U32 self = code_.local_index(), own_slots = self * (kEach + 1);
     for (uint32_t k = 0; k < kEach; ++k) {
@@ -234,8 +237,9 @@ class ScanCode {
     return next;
   }
 
-  // Returns the prefix of the invocation's elements and the prefix of the next tile. `own` is the
-  // partial result of the invocation's elements; `total` is the prefix of this tile.
+  // Returns the prefix of the invocation's elements (the joined partial results of all elements
+  // before them) and the prefix of the next tile. `own`: the partial result of the invocation's
+  // elements. `total`: the prefix of this tile.
   std::pair<Partial, Partial> across(const Partial& total, const Partial& own) {
     const U32 self = code_.local_index(), block = self / kBlock, within = self % kBlock;
     totals_->set(self, own);
@@ -271,7 +275,8 @@ class ScanCode {
   std::optional<SharedPartials> tile_, totals_, blocks_;
 };
 
-uint32_t reduction_of(uint32_t op) {
+// Returns the reduction whose results a scan accumulates.
+uint32_t reduction_op_of(uint32_t op) {
   switch (op) {
     case TENON_OP_cumsum:
       return TENON_OP_sum;
@@ -284,22 +289,23 @@ uint32_t reduction_of(uint32_t op) {
   }
 }
 
-int64_t parts_of(int64_t length) { return (length + kPart - 1) / kPart; }
+// Returns the number of parts into which a line of this length is split.
+int64_t n_parts_of(int64_t length) { return (length + kPart - 1) / kPart; }
 
 class ScanKernel final : public Kernel {
  public:
   ScanKernel(const Request& request, size_t axis, const Scan& scan)
       : device_(request.device()),
-        reduction_(reduction_of(request.op()), request.input(0).dtype),
+        reduction_(reduction_op_of(request.op()), request.input(0).dtype),
         dtype_(request.input(0).dtype),
         axis_(axis),
         scan_(scan) {}
 
   uint64_t workspace(const tenon_launch& launch) const override {
     const int64_t length = launch.inputs[0].sizes[axis_];
-    if (length <= short_line(capabilities_of(device_))) return 0;
+    if (length <= max_short_line(capabilities_of(device_))) return 0;
     int64_t n = 0;
-    for (int64_t parts = parts_of(length); parts > 1; parts = parts_of(parts)) n += parts;
+    for (int64_t parts = n_parts_of(length); parts > 1; parts = n_parts_of(parts)) n += parts;
     return kPartialBytes * static_cast<uint64_t>(n * lines_of(launch));
   }
 
@@ -313,7 +319,7 @@ class ScanKernel final : public Kernel {
     Axes(in.rank, in.sizes, ~(uint32_t{1} << axis_), strides).push(line.more);
     std::vector<Operand> results = {operand_of(launch, 1)};
     if (scan_.returns_indices) results.push_back(operand_of(launch, 2));
-    if (line.length <= short_line(capabilities_of(device_))) {
+    if (line.length <= max_short_line(capabilities_of(device_))) {
       return run(encoder, {}, line, {operand_of(launch, 0)}, results, {});
     }
     Operand rest = workspace_of(launch);
@@ -353,7 +359,7 @@ class ScanKernel final : public Kernel {
   // Scans lines of one or several parts. Calls itself to scan the partial results.
   tenon_error* scan(Encoder& encoder, bool from_partials, const Line& line, const Operands& from,
                     const Operands& to, Operand& rest) const {
-    const int64_t n_parts = parts_of(line.length);
+    const int64_t n_parts = n_parts_of(line.length);
     Pass pass = {.by_groups = true,
                  .reduces = false,
                  .from_partials = from_partials,
@@ -385,7 +391,7 @@ class ScanKernel final : public Kernel {
       return code.finish();
     });
     if (error != nullptr) return error;
-    const int64_t n_parts = parts_of(line.length);
+    const int64_t n_parts = n_parts_of(line.length);
     Words words;
     for (const int64_t word : {line.n, line.length, n_parts}) push(words, word);
     words.insert(words.end(), line.more.begin(), line.more.end());

@@ -59,7 +59,7 @@ struct Op {
   }
 };
 
-// The variant of a shader of this family.
+// Which of the three shaders of a scatter kernel is generated.
 enum Variant : uint8_t { kApplyLines, kFindTargets, kApplyTargets };
 
 // First parameters: number of lines, updates per line, width, range [kBegin, kEnd) of updates to
@@ -74,9 +74,9 @@ enum : uint32_t { kTupleSize = kMore, kTupleStride, kBounds };
 
 class ScatterCode {
  public:
-  // Operands of kApplyLines: indices, updates, y, error record. Operands of kFindTargets: indices,
-  // targets, error record. Operands of kApplyTargets: targets, numbers of the updates in sorted
-  // order, updates, y.
+  // Operands of the variants. kApplyLines: indices, updates, y, error record. kFindTargets:
+  // indices, targets, error record. kApplyTargets: targets, indices of the updates in sorted order,
+  // updates, y.
   ScatterCode(Code& code, const Op& op, Variant task) : code_(code), op_(op) {
     if (task != kApplyTargets) {
       indices_.emplace(code, 0, op.index_dtype);
@@ -185,8 +185,8 @@ class ScatterCode {
   };
 
   Place place_of(U32 line, U32 within) {
-    if (op_.has_tuples) return {code_.u32(0), inner_->places(within)[0], within};
-    const std::vector<U32> places = lines_->places(line);
+    if (op_.has_tuples) return {code_.u32(0), inner_->operand_offsets(within)[0], within};
+    const std::vector<U32> places = lines_->operand_offsets(line);
     return {places[0], places[1], places[2]};
   }
 
@@ -194,7 +194,7 @@ class ScatterCode {
   // `is_dropped` is already true.
   Index index_at(U32 place, U32 bound, Bool is_dropped) {
     const spirv::Wide given = indices_->load(place);
-    const Index index = indices_->wrapped(given, bound);
+    const Index index = indices_->wrap(given, bound);
     code_.if_(!(index.is_inside | is_dropped), [&] { record_->report(given, bound); });
     return index;
   }
@@ -206,7 +206,7 @@ class ScatterCode {
       const Index index = index_at(at, code_.parameter(kBound), code_.boolean(false));
       return select(index.is_inside, index.at, nowhere);
     }
-    const U32 at = outer_->places(i)[0];
+    const U32 at = outer_->operand_offsets(i)[0];
     const Var<U32> target = code_.var(code_.u32(0));
     code_.for_(code_.u32(0), code_.parameter(kTupleSize), code_.u32(1), [&](U32 j) {
       const U32 bound = code_.parameter(j + kBounds), before = target.get();
@@ -223,11 +223,11 @@ class ScatterCode {
   }
 
   Element update(const Place& place, U32 i) {
-    return updates_->load(place.updates + (op_.has_tuples ? outer_->places(i)[1]
+    return updates_->load(place.updates + (op_.has_tuples ? outer_->operand_offsets(i)[1]
                                                           : i * code_.parameter(kUpdateStride)));
   }
 
-  // Returns the combination of an update with the value that old() returns.
+  // Returns the new value of an element: the value of old() combined with the update.
   template <class Old>
   Element met(const Old& old, const Element& update) {
     switch (op_.reduction) {
@@ -265,7 +265,8 @@ class Scatter final : public Kernel {
   uint64_t workspace(const tenon_launch& launch) const override {
     const Sizes sizes = sizes_of(launch);
     if (!are_sorted(sizes)) return 0;
-    return 4 * static_cast<uint64_t>(sizes.n_updates()) + MergeSort::room_for(sizes.n_updates());
+    return 4 * static_cast<uint64_t>(sizes.n_updates()) +
+           MergeSort::workspace_bytes(sizes.n_updates());
   }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {

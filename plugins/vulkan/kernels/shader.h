@@ -12,15 +12,15 @@ namespace tenon_vulkan {
 
 using Words = spirv::Words;
 
-// Returns one group per item, or the maximum number of groups if there are more items. Groups then
-// process several items each.
+// Returns the number of groups for `n` items: one group per item, or the maximum number of groups
+// if there are more items. Groups then process several items each.
 inline std::array<uint32_t, 3> groups_up_to_limit(uint64_t n) {
   constexpr uint64_t kMaxGroups = 65535;
   return {static_cast<uint32_t>(std::min(n, kMaxGroups)), 1, 1};
 }
 
-// The groups of a dispatch that runs Code::for_each(), and the number of loop iterations of an
-// invocation if it may be large.
+// The groups of a dispatch that runs Code::for_each(). `iterations`: number of loop iterations of
+// an invocation; 0 if it is small.
 struct Rounds {
   std::array<uint32_t, 3> groups;
   uint64_t iterations = 0;
@@ -49,17 +49,18 @@ inline uint64_t rounds_of(uint64_t n, const std::array<uint32_t, 3>& groups) {
   return all == 0 ? 1 : (n + all - 1) / all;
 }
 
-// Returns the maximum number of steps per index in one dispatch, so that the loop iterations of an
-// invocation stay within kMaxIterations. `n` is the total number of indices of Code::for_each(),
-// and a step takes `iterations` loop iterations.
+// Returns how many steps an invocation may perform for each index in one dispatch, so that its loop
+// iterations stay within kMaxIterations. `n`: total number of indices of Code::for_each().
+// `iterations`: number of loop iterations of a step.
 inline uint32_t max_steps_per_dispatch(uint64_t n, const std::array<uint32_t, 3>& groups,
                                        uint32_t iterations) {
   const uint64_t rounds = rounds_of(n, groups);
   return static_cast<uint32_t>(std::max<uint64_t>(1, kMaxIterations / (rounds * iterations)));
 }
 
-// Returns the Rounds for `n` indices of Code::for_each(). `iterations`: loop iterations per index
-// or, if a group processes kLocalSize indices together, per kLocalSize indices.
+// Returns the groups and the iteration count for `n` indices of Code::for_each(). `iterations`:
+// number of loop iterations per index or, if a group processes kLocalSize indices together, per
+// kLocalSize indices.
 inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   std::array<uint32_t, 3> groups = groups_for(n);
   if (rounds_of(n, groups) * iterations > kMaxIterations) {
@@ -68,12 +69,14 @@ inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   return {groups, rounds_of(n, groups) * (1 + iterations), n};
 }
 
-// Returns the Rounds for `n` items, each of which a group processes.
+// Returns the groups and the iteration count for `n` items, each of which a whole group processes.
+// `iterations`: number of loop iterations per item.
 inline Rounds rounds_of_groups(uint64_t n, uint64_t iterations) {
   const std::array<uint32_t, 3> groups = groups_up_to_limit(n);
   return {groups, n == 0 ? 0 : (n + groups[0] - 1) / groups[0] * (1 + iterations)};
 }
 
+// Appends a parameter, truncated to 32 bits.
 inline void push(Words& words, int64_t value) { words.push_back(static_cast<uint32_t>(value)); }
 
 // A kernel with one dispatch and one pipeline, which is created when the kernel is prepared. `Fill`
@@ -124,8 +127,9 @@ class OneDispatch final : public Kernel {
 // Prepares a kernel with one dispatch. Its operands are the operands of the launch and, if
 // `has_record`, the error record.
 template <class Fill>
-tenon_sdk::Prepared one_dispatch(tenon_device_p* device, spirv::Code& code, uint32_t n_operands,
-                                 uint32_t traits, Fill fill, bool has_record = false) {
+tenon_sdk::Prepared prepare_one_dispatch(tenon_device_p* device, spirv::Code& code,
+                                         uint32_t n_operands, uint32_t traits, Fill fill,
+                                         bool has_record = false) {
   if (tenon_string reason = refusal_of_operands(device, n_operands); reason.size > 0) {
     return {.reason = reason};
   }

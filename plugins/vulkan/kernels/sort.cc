@@ -25,11 +25,11 @@ struct Kept {
   }
 };
 
-// Stores the results. Operands: the input, the indices of its elements in sorted order, with
-// `in_index_order` the order of the kept elements, and the results. Parameters: the total number of
-// kept elements, their number per line, the length of a line, the strides of input and results
-// along a line, and the other axes.
-Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept) {
+// Emits the shader that stores the results. Operands: the input; the indices of its elements in
+// sorted order; if `in_index_order`, the order of the kept elements; the results. Parameters: the
+// total number of kept elements, their number per line, the length of a line, the strides of input
+// and results along a line, and the other axes.
+Words write_results_shader(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept) {
   const uint32_t n_operands = kept.n_operands();
   Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
   const tenon_dtype bits = bits_dtype(dtype);
@@ -41,7 +41,7 @@ Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept
     const U32 line = number / n_kept, at = number - line * n_kept, first = line * length;
     const U32 rank = kept.in_index_order ? Elements(code, 2, TENON_UINT32).load(number).word() : at;
     const U32 place = places.load(first + rank).word();
-    const std::vector<U32> lines = axes.places(line);
+    const std::vector<U32> lines = axes.operand_offsets(line);
     const U32 to = lines[1] + at * step;
     if (kept.values) {
       const uint32_t operand = n_operands - (kept.indices ? 2 : 1);
@@ -66,9 +66,9 @@ class SortKernel final : public Kernel {
         sort_places_(device_, TENON_UINT32, false) {}
 
   uint64_t workspace(const tenon_launch& launch) const override {
-    const uint64_t room = MergeSort::room_for(tenon_sdk::count(launch.inputs[0]));
+    const uint64_t room = MergeSort::workspace_bytes(tenon_sdk::count(launch.inputs[0]));
     if (!kept_.in_index_order) return room;
-    return room + MergeSort::room_for(tenon_sdk::count(launch.outputs[0]));
+    return room + MergeSort::workspace_bytes(tenon_sdk::count(launch.outputs[0]));
   }
 
   tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const override {
@@ -88,8 +88,9 @@ class SortKernel final : public Kernel {
       if (error != nullptr) return error;
     }
     const Pipeline* finish = nullptr;
-    error = keep_.get(device_, kept_.n_operands(), &finish,
-                      [&] { return keep(capabilities_of(device_), dtype_, kept_); });
+    error = keep_.get(device_, kept_.n_operands(), &finish, [&] {
+      return write_results_shader(capabilities_of(device_), dtype_, kept_);
+    });
     if (error != nullptr) return error;
     Words words;
     for (const int64_t word :
@@ -104,8 +105,8 @@ class SortKernel final : public Kernel {
   }
 
  private:
-  // Sorts the kept indices of each line, which are its first ones, in ascending order. Uses the end
-  // of the workspace.
+  // Sorts the kept indices of each line in ascending order. They are the line's first indices in
+  // sorted order. Uses the end of the workspace.
   tenon_error* sort_indices(Encoder& encoder, const tenon_launch& launch, const Operand& places,
                             Operand* out_order) const {
     const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
@@ -114,7 +115,7 @@ class SortKernel final : public Kernel {
     const int64_t* const strides[] = {&in.sizes[axis_]};
     const Axes others(1, &n_lines, kAllAxes, strides);
     Operand room = workspace_of(launch);
-    room.begin = room.first = room.begin + MergeSort::room_for(tenon_sdk::count(in));
+    room.begin = room.first = room.begin + MergeSort::workspace_bytes(tenon_sdk::count(in));
     return sort_places_.enqueue(encoder, places, {n_kept, of_line, 1, others}, room, out_order);
   }
 
@@ -172,8 +173,8 @@ Prepared prepare_searchsorted(const Request& request) {
   const U32 length = code.parameter(1u), stride = code.parameter(2u);
   const AxesCode axes(code, code.u32(3), 1);
   for_each_element(code, y, code.parameter(0u), [&](U32 i) {
-    const Element value = x.load(axes.places(i)[0]);
-    const U32 place = search(code, code.u32(0), length, [&](U32 at) {
+    const Element value = x.load(axes.operand_offsets(i)[0]);
+    const U32 place = find_first_false(code, code.u32(0), length, [&](U32 at) {
       const Element element = sequence.load(at * stride);
       return is_right ? !precedes(value, element, false) : precedes(element, value, false);
     });
@@ -187,8 +188,8 @@ Prepared prepare_searchsorted(const Request& request) {
     Axes(values.rank, values.sizes, kAllAxes, strides).push(words);
     return groups_for(static_cast<uint64_t>(n));
   };
-  return one_dispatch(request.device(), code, 3,
-                      TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
+  return prepare_one_dispatch(request.device(), code, 3,
+                              TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC, fill);
 }
 
 }  // namespace tenon_vulkan

@@ -21,13 +21,14 @@ constexpr uint32_t kVector = 4;  // Number of contiguous lines of an invocation.
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-int64_t n_tiles(const ProductSizes& sizes, int64_t lines) {
+// Returns the number of tiles with `lines` rows and columns in the result.
+int64_t count_tiles(const ProductSizes& sizes, int64_t lines) {
   return sizes.matrices * divide_up(sizes.rows, lines) * divide_up(sizes.columns, lines);
 }
 
 // A panel of a factor in shared memory: kPanelDepth values of k of `n` lines. Lines are rows of the
-// left factor or columns of the right one. Element (line, k) is at k * (n + kApart) + line, so that
-// neighbours in k and neighbouring lines are in different ones of 32 banks.
+// left factor or columns of the right factor. Element (line, k) is at k * (n + kApart) + line. Thus
+// neighbours in k, and neighbouring lines, are in different memory banks of 32.
 class Panel {
  public:
   static constexpr uint32_t kApart = 32 / kPanelDepth;
@@ -84,13 +85,13 @@ class Panel {
 
 }  // namespace
 
-SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
-                     const ProductSizes& sizes) {
+SplitK choose_split_k(const Capabilities& capabilities, tenon_dtype wide,
+                      const ProductSizes& sizes) {
   // kFull: number of groups that occupy a large device. kMinSteps: minimum values of k in a chunk.
   constexpr int64_t kFull = 256, kMinSteps = 128;
   // Maximum size in bytes of the partial sums of all chunks.
   constexpr int64_t kMaxBytes = 4 << 20;
-  const int64_t tiles = n_tiles(sizes, lines_of(TileSize::kSmall));
+  const int64_t tiles = count_tiles(sizes, lines_per_tile(TileSize::kSmall));
   int64_t steps = sizes.deep;
   if (!capabilities.runs_on_host && 2 * tiles <= kFull && sizes.deep >= 2 * kMinSteps) {
     const int64_t least = std::max(kMinSteps, divide_up(sizes.deep * tiles, kFull));
@@ -107,15 +108,15 @@ SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
 }
 
 uint32_t lines_per_invocation(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
-int64_t lines_of(TileSize size) { return kSide * lines_per_invocation(size); }
+int64_t lines_per_tile(TileSize size) { return kSide * lines_per_invocation(size); }
 
 TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
                        const ProductSizes& sizes) {
   constexpr int64_t kMinTiles = 128;
-  const int64_t small = lines_of(TileSize::kSmall), large = lines_of(TileSize::kLarge);
+  const int64_t small = lines_per_tile(TileSize::kSmall), large = lines_per_tile(TileSize::kLarge);
   const bool is_large = !capabilities.runs_on_host && tenon_sdk::size_of(wide) == 4 &&
                         std::min(sizes.rows, sizes.columns) > small &&
-                        n_tiles(sizes, large) >= kMinTiles;
+                        count_tiles(sizes, large) >= kMinTiles;
   return is_large ? TileSize::kLarge : TileSize::kSmall;
 }
 

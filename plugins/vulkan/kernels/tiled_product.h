@@ -23,13 +23,15 @@ struct SplitK {
   int64_t n = 1, steps;
   int64_t at_once = 1;
 };
-SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide, const ProductSizes& sizes);
+// Returns how the sums over k of a product are split. `wide`: dtype of the sums.
+SplitK choose_split_k(const Capabilities& capabilities, tenon_dtype wide,
+                      const ProductSizes& sizes);
 
 enum class TileSize : uint8_t { kSmall, kLarge };
 
-// lines_of() returns the number of rows and of columns of a tile; lines_per_invocation() those of
-// one invocation.
-int64_t lines_of(TileSize size);
+// lines_per_tile() returns the number of rows and of columns of a tile; lines_per_invocation()
+// those of one invocation.
+int64_t lines_per_tile(TileSize size);
 uint32_t lines_per_invocation(TileSize size);
 // Returns kLarge for large results with 32-bit elements. Large tiles need fewer memory accesses,
 // but more registers.
@@ -42,8 +44,8 @@ inline constexpr uint32_t kPanelDepth = 8;
 struct TiledShape {
   tenon_dtype wide;
   TileSize size = TileSize::kSmall;
-  // Whether the next panel is loaded while the current one is processed and the loop over k is
-  // unrolled. This makes the shader longer and its compilation slower.
+  // Whether the loop over k is unrolled and the next panel is loaded while the current one is
+  // processed. This makes the shader longer and its compilation slower.
   bool is_unrolled = false;
 };
 

@@ -37,11 +37,12 @@ struct Window {
   bool positions_fit_signed_words(const Spatial& windows, const Spatial& taps) const {
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t last = (windows[i] - 1) * steps[i] + (taps[i] - 1) * dilations[i] - pads[i];
-      if (!is_word(-pads[i]) || !is_word(last)) return false;
+      if (!fits_signed_word(-pads[i]) || !fits_signed_word(last)) return false;
     }
     return true;
   }
-  static bool is_word(int64_t place) { return place == static_cast<int32_t>(place); }
+  static bool fits_signed_word(int64_t place) { return place == static_cast<int32_t>(place); }
+  // Makes the error for positions that do not fit.
   static tenon_error* error(tenon_device_p* device) {
     return make_error(device, TENON_UNIMPLEMENTED,
                       "the positions of window elements exceed 2^31 - 1, the maximum in shaders");
@@ -54,6 +55,7 @@ struct Window {
     for (const int64_t dilation : lhs_dilations) Division::push(words, dilation);
   }
 
+  // Copies the `n` values of an attribute to the last axes of `to`. `rank`: rank of the tensor.
   static void set(Spatial& to, const int64_t* values, size_t n, size_t rank) {
     std::copy_n(values, n, to.begin() + static_cast<ptrdiff_t>(kSpatial + 2 - rank));
   }
@@ -82,7 +84,8 @@ struct PlaneLayout {
       Division::push(words, number);
     }
   }
-  int64_t places() const { return sizes[0] * sizes[1] * sizes[2]; }
+  // Returns the number of positions of a plane.
+  int64_t n_positions() const { return sizes[0] * sizes[1] * sizes[2]; }
 
   int64_t batch, channels, batch_stride, channel_stride;
   Spatial sizes = {1, 1, 1}, strides = {0, 0, 0};
@@ -107,7 +110,8 @@ class PlanesCode {
         channels(by_channels_.number),
         sizes{by_sizes_[0].number, by_sizes_[1].number, by_sizes_[2].number} {}
 
-  spirv::U32 place(spirv::U32 n, spirv::U32 channel, const Place& p) const {
+  // Returns the offset of the element at position `p` of a channel of batch element `n`.
+  spirv::U32 element_offset(spirv::U32 n, spirv::U32 channel, const Place& p) const {
     return n * batch_stride + channel * channel_stride + p[0] * strides[0] + p[1] * strides[1] +
            p[2] * strides[2];
   }
@@ -116,6 +120,7 @@ class PlanesCode {
     spirv::U32 plane;
     Place p;
   };
+  // `number`: row-major index of an element.
   Split split(spirv::U32 number) const {
     Split found = {number, {}};
     for (size_t i = kSpatial; i-- > 0;) {
@@ -128,6 +133,7 @@ class PlanesCode {
     spirv::U32 n, channel;
     Place p;
   };
+  // `number`: row-major index of an element.
   At at(spirv::U32 number) const {
     const Split found = split(number);
     const auto [n, channel] = by_channels_.divide_by_any(found.plane);
@@ -138,6 +144,7 @@ class PlanesCode {
   const Place strides;
 
  private:
+  // Loads the division number `i` of this layout.
   static Division division(spirv::Code& code, uint32_t at, uint32_t i) {
     return Division::load(code, code.u32(at + 6 + i * Division::kWords));
   }

@@ -9,7 +9,7 @@ namespace {
 
 // Integer division. If the divisor is 0, quotient and remainder are 0. The only quotient that
 // overflows, minimum / -1, wraps.
-Divided<U32> divided(U32 a, U32 b, bool is_signed) {
+Divided<U32> divide_ints(U32 a, U32 b, bool is_signed) {
   Code& code = *a.code;
   const U32 zero = code.u32(0), one = code.u32(1);
   const Bool by_zero = is_zero(b);
@@ -25,7 +25,7 @@ Divided<U32> divided(U32 a, U32 b, bool is_signed) {
   return {select(by_zero, zero, quotient), select(by_zero, zero, a - quotient * b)};
 }
 
-Divided<Wide> divided(Wide a, Wide b, bool is_signed) {
+Divided<Wide> divide_ints(Wide a, Wide b, bool is_signed) {
   Code& code = *a.low.code;
   const Wide zero = wide(code, 0);
   const Bool by_zero = is_zero(b);
@@ -39,6 +39,7 @@ Divided<Wide> divided(Wide a, Wide b, bool is_signed) {
   return {select(by_zero, zero, quotient), select(by_zero, zero, rest)};
 }
 
+// Integer power by repeated squaring. Wraps around.
 template <class Int>
 Int power(Int base, Int exponent, bool is_signed) {
   Code& code = code_of(base);
@@ -73,7 +74,7 @@ Int int_arithmetic(uint32_t op, Int a, Int b, bool is_signed) {
     default:
       break;
   }
-  const Divided<Int> of = divided(a, b, is_signed);
+  const Divided<Int> of = divide_ints(a, b, is_signed);
   if (op == TENON_OP_div || (op == TENON_OP_floor_div && !is_signed)) return of.quotient;
   if (op == TENON_OP_fmod || !is_signed) return of.rest;
   // If the exact quotient is negative and not an integer, floor and truncation differ.
@@ -83,27 +84,28 @@ Int int_arithmetic(uint32_t op, Int a, Int b, bool is_signed) {
                                   : of.rest + select(is_below, b, zero);
 }
 
-U32 sign_of(U32 bits) { return bits & 0x80000000u; }
-Wide sign_of(Wide bits) { return {bits.low.code->u32(0), sign_of(bits.high)}; }
+// Return the sign bit of a float, given by its bits. All other bits are zero.
+U32 sign_bit(U32 bits) { return bits & 0x80000000u; }
+Wide sign_bit(Wide bits) { return {bits.low.code->u32(0), sign_bit(bits.high)}; }
 
 template <class Float>
-Float with_sign_of(Float magnitude, Float sign) {
+Float copy_sign(Float magnitude, Float sign) {
   const auto bits = bits_of(magnitude);
-  return float_of((bits ^ sign_of(bits)) | sign_of(bits_of(sign)));
+  return float_of((bits ^ sign_bit(bits)) | sign_bit(bits_of(sign)));
 }
 
 // Returns rest + b. The remainder `rest` may be subnormal, which devices may flush to zero.
 F64 add_divisor_to_remainder(F64 rest, F64 b) { return rest + b; }
 F32 add_divisor_to_remainder(F32 rest, F32 b) {
   Code& code = *rest.code;
-  if (!code.flushes()) return rest + b;
+  if (!code.may_flush_subnormals()) return rest + b;
   // If `b` is large, a subnormal remainder is negligible. If `b` is small, both are scaled by 2^149
   // before they are added, so that no operand is subnormal.
   const auto up = [&](F32 x) {
     const U32 fraction = bits_of(x) & 0x7fffffffu;
     const F32 multiple = code.emit<F32>(spv::Op::OpConvertUToF, {fraction.id});
     const F32 scaled = x * code.f32(0x1p100f) * code.f32(0x1p49f);
-    return select(fraction < 0x800000u, with_sign_of(multiple, x), scaled);
+    return select(fraction < 0x800000u, copy_sign(multiple, x), scaled);
   };
   const Bool is_small = (bits_of(b) & 0x7fffffffu) < bits_of(code.f32(0x1p-60f));
   const F32 sum = (up(rest) + up(b)) * code.f32(0x1p-100f) * code.f32(0x1p-49f);
@@ -115,9 +117,9 @@ template <class Float>
 Float floor_mod(Float a, Float b) {
   const Float rest = fmod(a, b);
   const auto bits = bits_of(rest);
-  const Bool differs = !is_zero(sign_of(bits ^ bits_of(b)));
-  const Bool is_nothing = is_zero(bits ^ sign_of(bits));
-  return select(is_nothing, with_sign_of(rest, b),
+  const Bool differs = !is_zero(sign_bit(bits ^ bits_of(b)));
+  const Bool is_nothing = is_zero(bits ^ sign_bit(bits));
+  return select(is_nothing, copy_sign(rest, b),
                 select(differs, add_divisor_to_remainder(rest, b), rest));
 }
 
@@ -125,7 +127,7 @@ Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {
   const tenon_dtype dtype = a.dtype();
   const bool is_signed = is_signed_int(dtype);
   if (a.kind() == Kind::kWide) return {dtype, int_arithmetic(op, a.wide(), b.wide(), is_signed)};
-  return {dtype, wrapped(dtype, int_arithmetic(op, a.word(), b.word(), is_signed))};
+  return {dtype, wrap_to_dtype(dtype, int_arithmetic(op, a.word(), b.word(), is_signed))};
 }
 
 template <class Float>
@@ -146,7 +148,7 @@ Float float_arithmetic(uint32_t op, Float a, Float b) {
     case TENON_OP_fmod:
       return fmod(a, b);
     default:
-      return with_sign_of(a, b);  // copysign
+      return copy_sign(a, b);  // copysign
   }
 }
 
@@ -156,7 +158,7 @@ Element arithmetic(uint32_t op, const Element& a, const Element& b) {
   if (op == TENON_OP_maximum) return maximum(a, b);
   if (op == TENON_OP_minimum) return minimum(a, b);
   if (a.kind() == Kind::kF32) {
-    return {a.dtype(), rounded(a.dtype(), float_arithmetic(op, a.f32(), b.f32()))};
+    return {a.dtype(), round_to_dtype(a.dtype(), float_arithmetic(op, a.f32(), b.f32()))};
   }
   if (a.kind() == Kind::kF64) return Element(float_arithmetic(op, a.f64(), b.f64()));
   return int_arithmetic(op, a, b);
@@ -213,7 +215,7 @@ Element bitwise(uint32_t op, const Element& a, const Element& b) {
   // A negative shift count is treated as larger than the width.
   const Bool is_beyond = y >= 32;
   const U32 by = y & 31;
-  if (is_left) return {dtype, wrapped(dtype, select(is_beyond, code.u32(0), x << by))};
+  if (is_left) return {dtype, wrap_to_dtype(dtype, select(is_beyond, code.u32(0), x << by))};
   if (!is_signed) return {dtype, select(is_beyond, code.u32(0), x >> by)};
   return {dtype, signed_shift_right(x, select(is_beyond, code.u32(31), by))};
 }

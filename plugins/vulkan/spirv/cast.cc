@@ -9,7 +9,7 @@ namespace {
 
 // Returns the integer part of a positive float below 2^64, given by its bits. `bias` is the bias of
 // the exponent, `digits` the number of mantissa bits.
-Wide truncated(Wide magnitude, uint32_t bias, uint32_t digits) {
+Wide truncate_magnitude(Wide magnitude, uint32_t bias, uint32_t digits) {
   Code& code = *magnitude.low.code;
   const Wide one = wide(code, 1);
   const U32 exponent = shift_right(magnitude, code.u32(digits), false).low;
@@ -31,7 +31,7 @@ Wide to_int(const Element& x, tenon_dtype to) {
   const Bool is_negative = !is_zero(bits & sign);
   const Wide magnitude = bits & ~sign;
   const U32 exponent = shift_right(magnitude, code.u32(digits), false).low;
-  const Wide whole = truncated(magnitude, bias, digits);
+  const Wide whole = truncate_magnitude(magnitude, bias, digits);
 
   const auto width = static_cast<uint32_t>(8 * tenon_sdk::size_of(to));
   const bool is_signed = is_signed_int(to);
@@ -45,14 +45,15 @@ Wide to_int(const Element& x, tenon_dtype to) {
   return select(is_nan(x), wide(code, 0), result);
 }
 
-Wide wide_of_int(const Element& x) {
+Wide int_to_wide(const Element& x) {
   if (x.kind() == Kind::kWide) return x.wide();
   return is_signed_int(x.dtype()) ? sign_extended(x.word()) : zero_extended(x.word());
 }
 
-F64 double_of(const Element& x) {
+// Converts a float32 or an integer to float64.
+F64 to_double(const Element& x) {
   if (x.kind() == Kind::kF32) return x.code().emit<F64>(spv::Op::OpFConvert, {x.f32().id});
-  return float64_of(wide_of_int(x), is_signed_int(x.dtype()));
+  return float64_of(int_to_wide(x), is_signed_int(x.dtype()));
 }
 
 // Rounds a double to odd: if inexact, to the neighbouring float whose last bit is 1. Rounding this
@@ -68,22 +69,26 @@ F32 round_to_odd_float(F64 x) {
   return float_of(select(is_kept, bits, beside));
 }
 
-F32 float_of_int(const Element& x, bool to_odd) {
-  const Wide y = wide_of_int(x);
+// Converts an integer to float32. Rounds to nearest even or, if `to_odd`, to odd.
+F32 int_to_single(const Element& x, bool to_odd) {
+  const Wide y = int_to_wide(x);
   const Bool nothing = x.code().boolean(false);
   if (!is_signed_int(x.dtype())) return float_of_wide(y, nothing, to_odd);
   const U32 bits = bits_of(float_of_wide(magnitude(y), nothing, to_odd));
   return float_of(bits | (y.high & 0x80000000u));
 }
 
-F32 single_of(const Element& x, tenon_dtype to) {
+// Converts a number to float32. If `to` is a half type, inexact results are rounded to odd, so that
+// the final rounding to the half type is correct.
+F32 to_single(const Element& x, tenon_dtype to) {
   const bool is_half = to != TENON_FLOAT32;
   if (x.kind() == Kind::kF32) return x.f32();
-  if (x.kind() != Kind::kF64) return float_of_int(x, is_half);
+  if (x.kind() != Kind::kF64) return int_to_single(x, is_half);
   return is_half ? round_to_odd_float(x.f64())
                  : x.code().emit<F32>(spv::Op::OpFConvert, {x.f64().id});
 }
 
+// Whether the element is nonzero. NaN counts as nonzero.
 Bool is_true(const Element& x) {
   const Bits bits = bits_of(x);
   switch (x.kind()) {
@@ -117,12 +122,12 @@ Element cast(const Element& x, tenon_dtype to) {
   }
   switch (kind_of(to)) {
     case Kind::kF64:
-      return Element(double_of(x));
+      return Element(to_double(x));
     case Kind::kF32:
-      return {to, rounded(to, single_of(x, to))};
+      return {to, round_to_dtype(to, to_single(x, to))};
     default: {
-      const Wide y = is_float(x.dtype()) ? to_int(x, to) : wide_of_int(x);
-      return kind_of(to) == Kind::kWide ? Element(to, y) : Element(to, wrapped(to, y.low));
+      const Wide y = is_float(x.dtype()) ? to_int(x, to) : int_to_wide(x);
+      return kind_of(to) == Kind::kWide ? Element(to, y) : Element(to, wrap_to_dtype(to, y.low));
     }
   }
 }

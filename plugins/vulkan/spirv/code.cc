@@ -9,6 +9,7 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
+// Converts an enumerator or a number to a word of SPIR-V.
 uint32_t word(auto value) { return static_cast<uint32_t>(value); }
 
 bool is_float_arithmetic(spv::Op op) {
@@ -33,8 +34,8 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
   append(variables_, spv::Op::OpLabel, {module_.new_id()});
   request_float_controls(capabilities);
 
-  const Id block = block_of(type(Scalar::kU32), 4);
-  const Id block_of_vectors = shape.vectors == 0 ? 0 : block_of(words(4), 16);
+  const Id block = storage_buffer_type(type(Scalar::kU32), 4);
+  const Id block_of_vectors = shape.vectors == 0 ? 0 : storage_buffer_type(vector_type(4), 16);
   parameters_ = bind(block, 0);
   for (uint32_t i = 0; i < shape.n_operands; ++i) {
     const Memory::Kind kind = kind_of(i);
@@ -83,7 +84,7 @@ void Code::request_float_controls(const Capabilities& capabilities) {
 }
 
 // Returns the pointer type of a storage buffer of elements.
-Id Code::block_of(Id element, uint32_t element_bytes) {
+Id Code::storage_buffer_type(Id element, uint32_t element_bytes) {
   const Id elements = module_.new_type(spv::Op::OpTypeRuntimeArray, {element});
   module_.decorate(elements, spv::Decoration::ArrayStride, {element_bytes});
   const Id block = module_.new_type(spv::Op::OpTypeStruct, {elements});
@@ -102,7 +103,7 @@ Id Code::bind(Id pointer, uint32_t binding) {
 
 Id Code::bind_texels(uint32_t binding) {
   module_.capability(spv::Capability::ImageBuffer);
-  const Id pointer = module_.pointer(spv::StorageClass::UniformConstant, texels());
+  const Id pointer = module_.pointer(spv::StorageClass::UniformConstant, texel_buffer_type());
   const Id variable = module_.global(pointer, spv::StorageClass::UniformConstant);
   module_.decorate(variable, spv::Decoration::DescriptorSet, {0});
   module_.decorate(variable, spv::Decoration::Binding, {binding});
@@ -112,7 +113,7 @@ Id Code::bind_texels(uint32_t binding) {
 
 // Returns the type of a texel buffer with four words per texel, which is accessed as a storage
 // image.
-Id Code::texels() {
+Id Code::texel_buffer_type() {
   constexpr uint32_t kNoDepth = 0, kOne = 0, kSingleSample = 0, kReadAndWritten = 2;
   return module_.type(spv::Op::OpTypeImage,
                       {type(Scalar::kU32), word(spv::Dim::Buffer), kNoDepth, kOne, kSingleSample,
@@ -137,7 +138,7 @@ Id Code::input(spv::BuiltIn which, Id type) {
 }
 
 U32 Code::built_in(spv::BuiltIn which, uint32_t component) {
-  const Id loaded = input(which, words(3));
+  const Id loaded = input(which, vector_type(3));
   return emit<U32>(spv::Op::OpCompositeExtract, {loaded, component});
 }
 
@@ -189,7 +190,9 @@ Id Code::type(Scalar scalar) {
   return 0;
 }
 
-Id Code::words(uint32_t n) { return module_.type(spv::Op::OpTypeVector, {type(Scalar::kU32), n}); }
+Id Code::vector_type(uint32_t n) {
+  return module_.type(spv::Op::OpTypeVector, {type(Scalar::kU32), n});
+}
 
 U32 Code::u32(uint32_t value) { return {this, module_.constant(type(Scalar::kU32), {value})}; }
 
@@ -214,12 +217,12 @@ Memory::Kind Code::kind_of(uint32_t operand) const {
   return (shape_.vectors >> operand & 1) != 0 ? Memory::Kind::kVectors : Memory::Kind::kWords;
 }
 
-U32 Code::word_parameter(U32 index) {
+U32 Code::load_parameter_word(U32 index) {
   return Memory(this, parameters_).load(U32{this, first_parameter_} + index);
 }
-U32 Code::parameter(uint32_t index) { return word_parameter(u32(shape_.n_operands + index)); }
-U32 Code::parameter(U32 index) { return word_parameter(index + shape_.n_operands); }
-U32 Code::place(uint32_t operand) { return word_parameter(u32(operand)); }
+U32 Code::parameter(uint32_t index) { return load_parameter_word(u32(shape_.n_operands + index)); }
+U32 Code::parameter(U32 index) { return load_parameter_word(index + shape_.n_operands); }
+U32 Code::operand_offset(uint32_t operand) { return load_parameter_word(u32(operand)); }
 
 Id Memory::at(U32 index) const {
   Module& module = code_->module();
@@ -254,7 +257,7 @@ U32 Memory::compare_exchange(U32 index, U32 expected, U32 value) const {
 
 Id Memory::vector_at(U32 index) const {
   Module& module = code_->module();
-  const Id pointer = module.pointer(spv::StorageClass::StorageBuffer, code_->words(4));
+  const Id pointer = module.pointer(spv::StorageClass::StorageBuffer, code_->vector_type(4));
   const Id id = module.new_id();
   code_->emit(spv::Op::OpAccessChain, {pointer, id, variable_, code_->u32(0).id, index.id});
   return id;
@@ -265,13 +268,13 @@ std::array<U32, 4> Memory::load_vector(U32 index) const {
   Id vector;
   if (kind_ == Kind::kTexels) {
     const Id image = module.new_id();
-    code_->emit(spv::Op::OpLoad, {code_->texels(), image, variable_});
+    code_->emit(spv::Op::OpLoad, {code_->texel_buffer_type(), image, variable_});
     vector = module.new_id();
-    code_->emit(spv::Op::OpImageRead, {code_->words(4), vector, image, index.id});
+    code_->emit(spv::Op::OpImageRead, {code_->vector_type(4), vector, image, index.id});
   } else {
     const Id from = vector_at(index);
     vector = module.new_id();
-    code_->emit(spv::Op::OpLoad, {code_->words(4), vector, from});
+    code_->emit(spv::Op::OpLoad, {code_->vector_type(4), vector, from});
   }
   std::array<U32, 4> words;
   for (uint32_t i = 0; i < 4; ++i) {
@@ -283,7 +286,7 @@ std::array<U32, 4> Memory::load_vector(U32 index) const {
 void Memory::store_vector(U32 index, std::span<const U32, 4> words) const {
   const Id to = vector_at(index), vector = code_->module().new_id();
   code_->emit(spv::Op::OpCompositeConstruct,
-              {code_->words(4), vector, words[0].id, words[1].id, words[2].id, words[3].id});
+              {code_->vector_type(4), vector, words[0].id, words[1].id, words[2].id, words[3].id});
   code_->emit(spv::Op::OpStore, {to, vector});
 }
 
@@ -304,7 +307,7 @@ Id Code::new_shared(Scalar scalar, uint32_t n) {
 namespace {
 
 template <class T>
-Id at_shared(Code& code, Id variable, U32 index) {
+Id shared_element_pointer(Code& code, Id variable, U32 index) {
   Module& module = code.module();
   const Id id = module.new_id();
   code.emit(spv::Op::OpAccessChain,
@@ -317,11 +320,11 @@ Id at_shared(Code& code, Id variable, U32 index) {
 
 template <class T>
 T Shared<T>::get(U32 index) const {
-  return code_->emit<T>(spv::Op::OpLoad, {at_shared<T>(*code_, variable_, index)});
+  return code_->emit<T>(spv::Op::OpLoad, {shared_element_pointer<T>(*code_, variable_, index)});
 }
 template <class T>
 void Shared<T>::set(U32 index, T value) const {
-  code_->emit(spv::Op::OpStore, {at_shared<T>(*code_, variable_, index), value.id});
+  code_->emit(spv::Op::OpStore, {shared_element_pointer<T>(*code_, variable_, index), value.id});
 }
 template class Shared<U32>;
 template class Shared<F32>;
@@ -362,13 +365,13 @@ std::pair<U32, U32> Code::sub_borrow(U32 a, U32 b) {
 
 F64 Code::as_f64(U32 low, U32 high) {
   const Id both = module_.new_id();
-  append(body_, spv::Op::OpCompositeConstruct, {words(2), both, low.id, high.id});
+  append(body_, spv::Op::OpCompositeConstruct, {vector_type(2), both, low.id, high.id});
   return emit<F64>(spv::Op::OpBitcast, {both});
 }
 
 std::pair<U32, U32> Code::words_of(F64 x) {
   const Id both = module_.new_id();
-  append(body_, spv::Op::OpBitcast, {words(2), both, x.id});
+  append(body_, spv::Op::OpBitcast, {vector_type(2), both, x.id});
   return {emit<U32>(spv::Op::OpCompositeExtract, {both, 0}),
           emit<U32>(spv::Op::OpCompositeExtract, {both, 1})};
 }

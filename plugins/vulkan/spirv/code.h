@@ -85,6 +85,7 @@ class Memory {
   void store_vector(U32 index, std::span<const U32, 4> words) const;
 
  private:
+  // Return a pointer to a word, and to a vector of four words.
   Id at(U32 index) const;
   Id vector_at(U32 index) const;
 
@@ -111,16 +112,17 @@ class Code {
   // ---- environment of the invocation
 
   // Whether the device may treat subnormal inputs and results as zeros.
-  bool flushes() const { return may_flush_subnormals_; }
+  bool may_flush_subnormals() const { return may_flush_subnormals_; }
   // Whether division is accurate for all magnitudes, as on CPUs. Other devices may multiply by the
   // reciprocal, which is subnormal and flushed to zero if the divisor is large.
   bool has_exact_range_division() const { return has_exact_range_division_; }
   uint32_t local_size() const { return shape_.local_size; }
   U32 local_index() const { return local_index_; }  // Index of the invocation in its group.
   U32 group_index() const { return group_index_; }
+  // Returns the number of workgroups of the dispatch.
   U32 n_groups() const { return n_groups_; }
   // Index of this invocation in the dispatch.
-  U32 number() const;
+  U32 invocation_index() const;
   U32 subgroup_lane();  // Index of this invocation in the subgroup.
   // Return the value of `x` in invocation `lane` of the subgroup. All invocations must be active.
   // from_lane() emits OpGroupNonUniformShuffle and broadcast() emits OpGroupNonUniformBroadcast;
@@ -128,11 +130,11 @@ class Code {
   F32 from_lane(F32 x, uint32_t lane);
   F32 broadcast(F32 x, uint32_t lane);
   Memory operand(uint32_t number) const { return {code(), operands_[number], kind_of(number)}; }
-  // Returns one of the kernel's own parameters, which follow the offsets of the operands.
+  // Load one of the kernel's own parameters. They follow the offsets of the operands.
   U32 parameter(uint32_t index);
   U32 parameter(U32 index);
-  // Byte offset of an operand in its binding.
-  U32 place(uint32_t operand);
+  // Returns the byte offset of an operand in its binding.
+  U32 operand_offset(uint32_t operand);
 
   // ---- constants
 
@@ -171,13 +173,13 @@ class Code {
   // Like for_ with step 1, unrolled by eight.
   template <class Body>
   void for_many(U32 begin, U32 end, Body&& body);
-  // Returns the number of loop iterations of for_many() over `n` indices, including the final tests
-  // of both loops.
+  // Returns the number of loop iterations of for_many() over `n` indices: those of the unrolled
+  // loop and of the loop for the remainder, including the final test of each.
   static constexpr uint64_t iterations_of_many(uint64_t n) { return n / 8 + n % 8 + 2; }
   // Runs body(U32) for each index below n, distributed over all invocations of the dispatch. The
   // invocations of a subgroup process neighbouring indices, so they access the same cache lines. On
-  // software drivers, where a subgroup runs alone until it ends, this limits the number of pages
-  // that it accesses.
+  // software drivers, one subgroup runs at a time until it ends; there, this order also limits the
+  // number of memory pages that it accesses.
   template <class Body>
   void for_each(U32 n, Body&& body);
   // Barrier of the workgroup. Makes earlier writes to shared memory and operands visible to the
@@ -192,6 +194,7 @@ class Code {
     made.set(initial);
     return made;
   }
+  // Declares an array of `n` elements in shared memory.
   template <class T>
   Shared<T> shared(uint32_t n) {
     return {this, new_shared(T::kScalar, n)};
@@ -202,6 +205,7 @@ class Code {
 
   // ---- instructions
 
+  // Emits an instruction, or a call of a function of GLSL.std.450, and returns its result.
   template <class T>
   T emit(spv::Op op, std::initializer_list<uint32_t> operands) {
     return {this, emit(op, T::kScalar, operands)};
@@ -210,24 +214,27 @@ class Code {
   T glsl(GLSLstd450 function, std::initializer_list<uint32_t> operands) {
     return {this, emit_glsl(function, T::kScalar, operands)};
   }
-  // The low and the high word of the 64-bit product of unsigned words.
+  // Returns the low and the high word of the 64-bit product of two unsigned words.
   std::pair<U32, U32> multiply_wide(U32 a, U32 b);
-  // A sum and its carry; a difference and its borrow.
+  // Return a sum and its carry, and a difference and its borrow.
   std::pair<U32, U32> add_carry(U32 a, U32 b);
   std::pair<U32, U32> sub_borrow(U32 a, U32 b);
+  // Convert between a double and its low and high word.
   F64 as_f64(U32 low, U32 high);
   std::pair<U32, U32> words_of(F64 x);
 
+  // Return the ids of types.
   Id type(Scalar scalar);
-  Id words(uint32_t n);  // The type of a vector of n words.
-  Id texels();           // The type of an operand that is bound as texels.
+  Id vector_type(uint32_t n);  // The type of a vector of n words.
+  Id texel_buffer_type();      // The type of an operand that is bound as texels.
   Id emit(spv::Op op, Scalar result, std::initializer_list<uint32_t> operands);
   void emit(spv::Op op, std::initializer_list<uint32_t> operands) { append(body_, op, operands); }
   Module& module() { return module_; }
 
   // ---- declarations
 
-  // Declare a storage buffer variable, and a built-in input variable.
+  // Declare the storage buffer with this binding number, and the variable of a built-in input.
+  // `pointer`: the pointer type of the variable.
   Id bind(Id pointer, uint32_t binding);
   Id input_variable(spv::BuiltIn which, Id pointer);
   // Adds a complete function, as its instructions, to the module.
@@ -243,11 +250,15 @@ class Code {
     Id header, next, merge;
   };
   Code* code() const { return const_cast<Code*>(this); }
+  // Returns whether Shape declares the operand as words, vectors or texels.
   Memory::Kind kind_of(uint32_t operand) const;
+  // Declares an array in shared memory and returns a pointer to it.
   Id new_shared(Scalar scalar, uint32_t n);
   Id emit_glsl(GLSLstd450 function, Scalar result, std::initializer_list<uint32_t> operands);
+  // Emits an instruction whose result is a struct of two words.
   std::pair<U32, U32> emit_pair(spv::Op op, U32 a, U32 b);
-  U32 word_parameter(U32 index);
+  // Loads word `index` of the dispatch's parameters, which begin with the offsets of the operands.
+  U32 load_parameter_word(U32 index);
   void label(Id id) { emit(spv::Op::OpLabel, {id}); }
   Branch begin_if(Bool condition);
   Branch begin_if_else(Bool condition);
@@ -257,9 +268,11 @@ class Code {
   void test_loop(const Loop& loop, Bool condition);
   void end_loop(const Loop& loop);
   void request_float_controls(const Capabilities& capabilities);
-  Id block_of(Id element, uint32_t element_bytes);
+  Id storage_buffer_type(Id element, uint32_t element_bytes);
+  // Declares the texel buffer with this binding number.
   Id bind_texels(uint32_t binding);
   Id input(spv::BuiltIn which, Id type);
+  // Loads a component of a built-in input, such as the index of the workgroup.
   U32 built_in(spv::BuiltIn which, uint32_t component);
 
   const Shape shape_;
@@ -359,6 +372,7 @@ inline U32 signed_shift_right(U32 a, U32 by) {
   return a.code->emit<U32>(spv::Op::OpShiftRightArithmetic, {a.id, by.id});
 }
 inline U32 signed_shift_right(U32 a, uint32_t by) { return signed_shift_right(a, a.code->u32(by)); }
+// Extends the lowest `bits` bits to a signed word.
 inline U32 sign_extend(U32 a, uint32_t bits) {
   return signed_shift_right(a << (32 - bits), 32 - bits);
 }
@@ -374,10 +388,11 @@ inline U32 min(U32 a, U32 b) { return select(b < a, b, a); }
 inline U32 max(U32 a, U32 b) { return select(a < b, b, a); }
 inline U32 to_u32(Bool a) { return select(a, 1, 0); }
 
+// Reinterpret a float as its bits, and back.
 inline U32 bits_of(F32 x) { return x.code->emit<U32>(spv::Op::OpBitcast, {x.id}); }
 inline F32 float_of(U32 bits) { return bits.code->emit<F32>(spv::Op::OpBitcast, {bits.id}); }
 
-inline U32 Code::number() const { return group_index_ * local_size() + local_index_; }
+inline U32 Code::invocation_index() const { return group_index_ * local_size() + local_index_; }
 
 // ---- templates from above
 
@@ -418,7 +433,7 @@ template <class Body>
 void Code::for_each(U32 n, Body&& body) {
   const U32 all = n_groups() * local_size();
   const U32 rounds = (n + (all - 1)) / all;
-  const U32 own = number();
+  const U32 own = invocation_index();
   const U32 lane = own & (n_concurrent_ - 1);
   const U32 begin = (own - lane) * rounds + lane;
   for_(begin, min(n, begin + rounds * n_concurrent_), u32(n_concurrent_), body);

@@ -30,7 +30,7 @@ bool is_signed_int(tenon_dtype dtype) {
          dtype == TENON_INT64;
 }
 
-U32 wrapped(tenon_dtype dtype, U32 x) {
+U32 wrap_to_dtype(tenon_dtype dtype, U32 x) {
   const uint32_t bits = 8 * static_cast<uint32_t>(tenon_sdk::size_of(dtype));
   if (bits == 32) return x;
   return is_signed_int(dtype) ? sign_extend(x, bits) : x & ((1u << bits) - 1);
@@ -78,8 +78,8 @@ U32 bfloat16_bits(F32 x) {
 
 }  // namespace
 
-F32 without_subnormals(F32 x) {
-  if (!x.code->flushes()) return x;
+F32 flush_subnormals(F32 x) {
+  if (!x.code->may_flush_subnormals()) return x;
   const U32 bits = bits_of(x);
   return select((bits & 0x7f800000u) == 0, float_of(bits & 0x80000000u), x);
 }
@@ -92,7 +92,7 @@ F32 half_value(tenon_dtype dtype, U32 bits) {
   return dtype == TENON_FLOAT16 ? float16_value(bits) : float_of(bits << 16);
 }
 
-F32 rounded(tenon_dtype dtype, F32 x) {
+F32 round_to_dtype(tenon_dtype dtype, F32 x) {
   if (dtype == TENON_FLOAT32) return x;
   return half_value(dtype, half_bits(dtype, x));
 }
@@ -124,7 +124,7 @@ Element element_of(tenon_dtype dtype, const Bits& bits) {
     case Kind::kBool:
       return Element((bits.low & 0xffu) != 0);
     case Kind::kWord:
-      return {dtype, wrapped(dtype, bits.low)};
+      return {dtype, wrap_to_dtype(dtype, bits.low)};
     case Kind::kWide:
       return {dtype, Wide{bits.low, bits.high}};
     case Kind::kF32:
@@ -207,7 +207,7 @@ Elements::Elements(Code& code, uint32_t operand, tenon_dtype dtype)
       size_(static_cast<uint32_t>(tenon_sdk::size_of(dtype))),
       code_(&code),
       memory_(code.operand(operand)),
-      byte_offset_(code.place(operand)),
+      byte_offset_(code.operand_offset(operand)),
       first_word_(byte_offset_ >> 2) {}
 
 Element Elements::load(U32 index) const {
@@ -260,8 +260,8 @@ void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) c
       });
 }
 
-// Returns the index of the vector that contains the first of four elements or, if elements are
-// smaller than a word, of the word.
+// Returns the index of the vector that contains the first of four elements. If elements are smaller
+// than a word, returns the index of the word instead.
 U32 Elements::first_vector_index(U32 index) const {
   return (size_ >= 4 ? byte_offset_ >> 4 : first_word_) +
          (index >> (size_ == 1 || size_ == 4 ? 2 : 1));

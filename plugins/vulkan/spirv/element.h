@@ -20,6 +20,7 @@ namespace tenon_vulkan::spirv {
 
 enum class Kind : uint8_t { kBool, kWord, kWide, kF32, kF64 };
 
+// Returns how shaders represent the elements of a dtype.
 Kind kind_of(tenon_dtype dtype);
 bool is_signed_int(tenon_dtype dtype);
 inline bool is_float(tenon_dtype dtype) {
@@ -43,6 +44,7 @@ class Element {
   Kind kind() const { return kind_of(dtype_); }
   Code& code() const { return *code_; }
 
+  // Return the value, for the kinds kBool, kWord, kWide, kF32 and kF64.
   Bool boolean() const { return {code_, low_}; }
   U32 word() const { return {code_, low_}; }
   Wide wide() const { return {{code_, low_}, {code_, high_}}; }
@@ -56,14 +58,14 @@ class Element {
 };
 
 // Wraps an integer to the range of a dtype of at most 32 bits.
-U32 wrapped(tenon_dtype dtype, U32 x);
+U32 wrap_to_dtype(tenon_dtype dtype, U32 x);
 // Rounds to the nearest value of the dtype, ties to even.
-F32 rounded(tenon_dtype dtype, F32 x);
+F32 round_to_dtype(tenon_dtype dtype, F32 x);
 
-// Replaces subnormal numbers by zeros if Code::flushes().
-F32 without_subnormals(F32 x);
+// Replaces subnormal numbers by zeros if Code::may_flush_subnormals().
+F32 flush_subnormals(F32 x);
 
-// Conversion of float16 and bfloat16 to and from their bits in memory.
+// Convert a float to the bits of a half type (float16 or bfloat16), and back.
 U32 half_bits(tenon_dtype dtype, F32 x);
 F32 half_value(tenon_dtype dtype, U32 bits);
 
@@ -71,6 +73,7 @@ F32 half_value(tenon_dtype dtype, U32 bits);
 struct Bits {
   U32 low, high;
 };
+// Convert an element to its bits in memory, and back.
 Bits bits_of(const Element& x);
 Element element_of(tenon_dtype dtype, const Bits& bits);
 
@@ -108,8 +111,8 @@ class Elements {
 
   tenon_dtype dtype() const { return dtype_; }
   Element load(U32 index) const;
-  // Stores an element. Atomic for elements smaller than a word, because other invocations may write
-  // to the same word.
+  // Stores an element. The store is atomic for elements smaller than a word, because other
+  // invocations may write to the same word.
   void store(U32 index, const Element& x) const;
   // Returns the number of elements per word; 1 if an element is a word or larger.
   uint32_t per_word() const { return size_ >= 4 ? 1 : 4 / size_; }
@@ -119,15 +122,15 @@ class Elements {
 
   // Whether load_four() and store_four() require that the operand is declared in Shape::vectors.
   static bool needs_vectors(tenon_dtype dtype) { return tenon_sdk::size_of(dtype) >= 4; }
-  // Access four contiguous elements. `index` must be a multiple of four, the operand must begin at
-  // a multiple of four elements, and so must the end of its binding. Elements loaded beyond the
-  // operand's end are unspecified; the caller must not store there.
+  // Load and store four contiguous elements. `index` must be a multiple of four. The operand must
+  // begin at a multiple of four elements, and its binding must end at one. Elements loaded beyond
+  // the operand's end are unspecified; the caller must not store there.
   std::vector<Element> load_four(U32 index) const;
   void store_four(U32 index, std::span<const Element> elements) const;
 
  private:
   U32 first_vector_index(U32 index) const;
-  // The bits of an element that is smaller than a word.
+  // Returns the mask of the bits of an element that is smaller than a word.
   uint32_t mask() const { return (1u << (8 * size_)) - 1; }
 
   tenon_dtype dtype_;

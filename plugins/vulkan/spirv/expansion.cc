@@ -136,6 +136,7 @@ class Builder {
   Code& code_;
 };
 
+// Emits the expansion of an op in float32 or float64. number(x) returns the float of an input.
 template <class Width, class Number>
 typename Width::Float run(uint32_t op, std::span<const Element> inputs, const Number& number) {
   using Build = Builder<Width>;
@@ -156,14 +157,14 @@ bool has_expansion(uint32_t op) { return tenon_sdk::find_expansion(op, false) !=
 
 // If the device may flush subnormals, flushes subnormal inputs first, because otherwise only some
 // of the instructions might.
-Element expanded(uint32_t op, std::span<const Element> inputs) {
+Element emit_expansion(uint32_t op, std::span<const Element> inputs) {
   const tenon_dtype dtype = inputs[0].dtype();
   if (dtype == TENON_FLOAT64) {
     return Element(run<Double>(op, inputs, [](const Element& x) { return x.f64(); }));
   }
-  return {dtype, rounded(dtype, run<Single>(op, inputs, [](const Element& x) {
-                           return without_subnormals(x.f32());
-                         }))};
+  return {dtype, round_to_dtype(dtype, run<Single>(op, inputs, [](const Element& x) {
+                                  return flush_subnormals(x.f32());
+                                }))};
 }
 
 }  // namespace tenon_vulkan::spirv

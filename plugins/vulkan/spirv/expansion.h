@@ -10,6 +10,6 @@ namespace tenon_vulkan::spirv {
 bool has_expansion(uint32_t op);
 
 // Emits the expansion of an op. Half types are computed in float32 and rounded once.
-Element expanded(uint32_t op, std::span<const Element> inputs);
+Element emit_expansion(uint32_t op, std::span<const Element> inputs);
 
 }  // namespace tenon_vulkan::spirv

@@ -6,20 +6,26 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
+// Returns the index of the highest set bit; -1 for zero.
 U32 highest_bit(U32 x) { return x.code->glsl<U32>(GLSLstd450FindUMsb, {x.id}); }
-// Returns the index of the highest set bit; 0 for zero.
-U32 top_of(U32 x) { return highest_bit(max(x, x.code->u32(1))); }
-U32 top_of(Wide x) { return select(x.high != 0, top_of(x.high) + 32, top_of(x.low)); }
+// Return the index of the highest set bit; 0 for zero.
+U32 highest_bit_index(U32 x) { return highest_bit(max(x, x.code->u32(1))); }
+U32 highest_bit_index(Wide x) {
+  return select(x.high != 0, highest_bit_index(x.high) + 32, highest_bit_index(x.low));
+}
 
-U32 low_of(U32 x) { return x; }
-U32 low_of(Wide x) { return x.low; }
-U32 extended(U32 word, U32) { return word; }
-Wide extended(U32 word, Wide) { return zero_extended(word); }
+// Helpers for both integer types: low_word() returns the low word, and extend_word() converts a
+// word to the type of its second argument.
+U32 low_word(U32 x) { return x; }
+U32 low_word(Wide x) { return x.low; }
+U32 extend_word(U32 word, U32) { return word; }
+Wide extend_word(U32 word, Wide) { return zero_extended(word); }
 
-// Returns the float that is nearest to an integer. `is_above`: the exact value is slightly larger,
-// because nonzero less significant bits were dropped.
-F32 rounded_from(Wide x, Bool is_above, F32) { return float_of_wide(x, is_above, false); }
-F64 rounded_from(Wide x, Bool is_above, F64) {
+// Return the float that is nearest to an integer. `is_above`: the exact value is slightly larger
+// than the integer, because nonzero digits after it were dropped. The third argument selects the
+// type.
+F32 nearest_float(Wide x, Bool is_above, F32) { return float_of_wide(x, is_above, false); }
+F64 nearest_float(Wide x, Bool is_above, F64) {
   return float64_of(x | zero_extended(to_u32(is_above)), false);
 }
 
@@ -37,35 +43,35 @@ struct Format {
   Int sign = number<Int>(code, 1) << code.u32(kIsDouble ? 63 : 31);
   Int infinity = exponent(code.u32(2 * kBias + 1));
 
-  Int exponent(U32 value) const { return extended(value, Int()) << code.u32(kDigits); }
+  Int exponent(U32 value) const { return extend_word(value, Int()) << code.u32(kDigits); }
   Int magnitude(Float x) const { return bits_of(x) & ~sign; }
 };
 
-// A positive float as mantissa * 2^(exponent - kBias - kDigits), with an integer mantissa below
-// 2^(kDigits + 1). The mantissa of a subnormal number is
-// normalised, so its exponent may be below 1.
+// A positive float as mantissa * 2^(exponent - kBias - kDigits). The mantissa is an integer below
+// 2^(kDigits + 1). That of a subnormal number is normalised, so its exponent may be below 1.
 template <class Int>
 struct Parts {
   Int mantissa;
   U32 exponent;
 };
 
+// Splits a positive float, given by its bits, and normalises subnormal numbers.
 template <class Float, class Int>
-Parts<Int> parts_of(const Format<Float>& format, Int magnitude) {
+Parts<Int> split_float(const Format<Float>& format, Int magnitude) {
   const U32 digits = format.code.u32(format.kDigits), one = format.code.u32(1);
   const Int fraction = magnitude & (format.first - number<Int>(format.code, 1));
-  const U32 exponent = low_of(shift_right(magnitude, digits, false));
-  const U32 up = digits - top_of(fraction);
+  const U32 exponent = low_word(shift_right(magnitude, digits, false));
+  const U32 up = digits - highest_bit_index(fraction);
   const Bool is_subnormal = exponent == 0;
   return {select(is_subnormal, fraction << up, fraction | format.first),
           select(is_subnormal, one - up, exponent)};
 }
 
-// Assembles a float from its parts, if it is representable.
+// Returns the bits of the float with these parts. Requires that it is representable.
 template <class Float, class Int>
-Int joined(const Format<Float>& format, const Parts<Int>& parts) {
+Int assemble_float(const Format<Float>& format, const Parts<Int>& parts) {
   Code& code = format.code;
-  const U32 up = code.u32(format.kDigits) - top_of(parts.mantissa);
+  const U32 up = code.u32(format.kDigits) - highest_bit_index(parts.mantissa);
   const U32 exponent = parts.exponent - up;
   const Int normal = (parts.mantissa << up) - format.first + format.exponent(exponent);
   // Shifts the mantissa of a subnormal result into place.
@@ -78,8 +84,9 @@ Int joined(const Format<Float>& format, const Parts<Int>& parts) {
   return select(is_zero(parts.mantissa), format.zero, select(is_normal, normal, subnormal));
 }
 
-// The quotient and the remainder of positive floats. The integer part of the quotient is quotient *
-// 2^dropped, plus dropped digits, of which at least one is nonzero if `is_above`.
+// The quotient and the remainder `rest` of positive floats. The integer part of the exact quotient
+// has more digits than `quotient` can hold if `dropped` is positive: it is quotient * 2^dropped
+// plus the dropped digits. `is_above`: at least one dropped digit is nonzero.
 template <class Int>
 struct Digits {
   Wide quotient;
@@ -88,11 +95,12 @@ struct Digits {
   Parts<Int> rest;
 };
 
+// Divides positive floats, given by their bits, by binary long division.
 template <class Float, class Int>
 Digits<Int> divide(const Format<Float>& format, Int a, Int b) {
   Code& code = format.code;
   const U32 zero = code.u32(0);
-  const Parts<Int> x = parts_of(format, a), y = parts_of(format, b);
+  const Parts<Int> x = split_float(format, a), y = split_float(format, b);
   const IntVar<Int> rest(x.mantissa);
   const IntVar<Wide> quotient(wide(code, 0));
   const Var<U32> dropped = code.var(zero), lost = code.var(zero);
@@ -115,8 +123,8 @@ Digits<Int> divide(const Format<Float>& format, Int a, Int b) {
           {rest.get(), select(is_below, x.exponent, y.exponent)}};
 }
 
-// Exact division if `is_ordinary`. Otherwise (an operand is zero, infinite or NaN) the result is
-// unspecified.
+// Divides like divide() if `is_ordinary`. Otherwise an operand is zero, infinite or NaN, and the
+// result is unspecified.
 template <class Float, class Int>
 Digits<Int> divide_if_ordinary(Bool is_ordinary, const Format<Float>& format, Int a, Int b) {
   const Int one = format.exponent(format.code.u32(format.kBias));
@@ -130,7 +138,7 @@ Float exact_fmod(Float a, Float b) {
   const Bool is_invalid = (!(x < format.infinity)) | (format.infinity < y) | is_zero(y);
   const Bool is_itself = (y == format.infinity) | is_zero(x);
   const auto digits = divide_if_ordinary(!(is_invalid | is_itself), format, x, y);
-  const auto rest = select(is_itself, x, joined(format, digits.rest));
+  const auto rest = select(is_itself, x, assemble_float(format, digits.rest));
   const auto nan = format.infinity | shift_right(format.first, a.code->u32(1), false);
   return float_of(select(is_invalid, nan, rest | (bits_of(a) & format.sign)));
 }
@@ -150,7 +158,7 @@ Float exact_floor_divide(Float a, Float b) {
   const Bool is_whole = is_zero(digits.rest.mantissa) & is_ordinary;
   const Wide more = zero_extended(to_u32((!is_zero(sign)) & !is_whole));
   const Wide whole = select(is_ordinary, digits.quotient, wide(code, 0)) + more;
-  const Float near = rounded_from(whole, digits.is_above, a);
+  const Float near = nearest_float(whole, digits.is_above, a);
   // Scales by a power of two, which may overflow.
   const auto power_of_two = [&](U32 exponent) {
     return float_of(format.exponent(exponent + format.kBias));
@@ -165,9 +173,10 @@ Float exact_floor_divide(Float a, Float b) {
   return select(is_quotient, quotient, float_of(format.magnitude(scaled) | sign));
 }
 
-// Scales both operands by a power of two that moves the divisor into the range for which Vulkan
-// specifies the accuracy of division. If the scaled dividend underflows or overflows, so does the
-// quotient.
+// Divides with the device's instruction, after scaling both operands by a power of two. The scale
+// moves the divisor into the range for which Vulkan specifies the accuracy of division. If the
+// scaled dividend underflows or overflows, so does the quotient. `large`: exponent bits from which
+// on a divisor is scaled by `down`; a subnormal divisor is scaled by `up`.
 template <class Float, class Int>
 Float scaled_divide(Float a, Float b, Int large, Float down, Float up, Float one) {
   const Format<Float> format = {*a.code};

@@ -7,6 +7,7 @@ constexpr uint32_t kMagic = spv::MagicNumber;
 constexpr uint32_t kVersion = 0x00010300;  // The newest version that Vulkan 1.1 accepts.
 constexpr uint32_t kGenerator = 0;
 
+// Converts an enumerator or a number to a word of SPIR-V.
 uint32_t word(auto value) { return static_cast<uint32_t>(value); }
 
 }  // namespace
@@ -62,8 +63,6 @@ void Module::decorate_member(Id type, uint32_t member, spv::Decoration decoratio
   append(decorations_, spv::Op::OpMemberDecorate, operands);
 }
 
-// `has_type`: the instruction has a result type, which precedes the result id. Type instructions
-// have none.
 Id Module::declare(spv::Op op, Operands operands, bool has_type) {
   Words with_id(operands.begin(), operands.end());
   const Id id = new_id();

@@ -16,8 +16,8 @@ namespace tenon_vulkan::spirv {
 using Id = uint32_t;
 using Words = std::vector<uint32_t>;
 
-// The operand words of an instruction. A view, which is valid only during the call that it is
-// passed to.
+// The operand words of an instruction. This is a view, which is valid only during the call that it
+// is passed to.
 struct Operands : std::span<const uint32_t> {
   using std::span<const uint32_t>::span;
   Operands(std::span<const uint32_t> words) : span(words) {}
@@ -33,9 +33,10 @@ class Module {
  public:
   Id new_id() { return next_id_++; }
 
+  // Declare a capability or an extension, unless it is already declared.
   void capability(spv::Capability capability);
   void extension(std::string_view name);
-  // The id of the extended instruction set GLSL.std.450.
+  // Returns the id of the extended instruction set GLSL.std.450.
   Id glsl();
   void decorate(Id target, spv::Decoration decoration, Operands literals = {});
   void decorate_member(Id type, uint32_t member, spv::Decoration decoration,
@@ -45,21 +46,26 @@ class Module {
   Id type(spv::Op op, Operands operands);
   // Returns a new type that is not deduplicated, for structs and arrays with decorations.
   Id new_type(spv::Op op, Operands operands);
+  // Returns the pointer type.
   Id pointer(spv::StorageClass storage, Id pointee);
+  // Return the constant with this value; equal constants share one id.
   Id constant(Id type, std::initializer_list<uint32_t> words) {
     return constant(spv::Op::OpConstant, type, words);
   }
   Id constant(Id type, bool value);
   Id constant(spv::Op op, Id type, Operands words);
+  // Declares a variable outside functions, and returns its id.
   Id global(Id pointer_type, spv::StorageClass storage);
 
   void entry_point(Id function, std::string_view name);
   void execution_mode(Id function, spv::ExecutionMode mode, Operands literals);
 
-  // Returns the words of the module, with `functions` as the instructions of its functions.
+  // Returns the words of the module. `functions`: the instructions of all its functions.
   Words finish(std::span<const uint32_t> functions) const;
 
  private:
+  // Appends a declaration with a new id, and returns the id. `has_type`: the instruction has a
+  // result type, which precedes the result id. Type instructions have none.
   Id declare(spv::Op op, Operands operands, bool has_type);
 
   Id next_id_ = 1;

@@ -5,7 +5,7 @@
 namespace tenon_vulkan::spirv {
 
 Element scalar_op(uint32_t op, std::span<const Element> inputs, tenon_dtype result) {
-  if (has_expansion(op) && is_float(inputs[0].dtype())) return expanded(op, inputs);
+  if (has_expansion(op) && is_float(inputs[0].dtype())) return emit_expansion(op, inputs);
   switch (op) {
     case TENON_OP_cast:
       return cast(inputs[0], result);
@@ -57,7 +57,7 @@ Element select(Bool condition, const Element& a, const Element& b) {
 namespace {
 
 // Maps a float to a signed integer with the same order. Both zeros are mapped to 0.
-U32 order_of(F32 x) {
+U32 ordered_int(F32 x) {
   const U32 bits = bits_of(x);
   const U32 ordered = bits ^ (signed_shift_right(bits, 31) & 0x7fffffffu);
   return select(bits == 0x80000000u, bits.code->u32(0), ordered);
@@ -66,7 +66,7 @@ U32 order_of(F32 x) {
 // Compares floats as integers, because a driver may treat subnormal numbers as zeros in
 // comparisons.
 Bool compare_by_bits(uint32_t op, const Element& a, const Element& b) {
-  const U32 x = order_of(a.f32()), y = order_of(b.f32());
+  const U32 x = ordered_int(a.f32()), y = ordered_int(b.f32());
   const Bool holds = op == TENON_OP_equal  ? x == y
                      : op == TENON_OP_less ? signed_less(x, y)
                                            : !signed_less(y, x);
@@ -136,7 +136,8 @@ F32 truncated_product(F32 a, F32 b) {
   return float_of(bits_of(product) - to_u32(is_beyond));
 }
 
-Bool is_below(F32 x, F32 limit) { return (bits_of(x) & 0x7fffffffu) < bits_of(limit); }
+// Whether |x| is less than the positive `limit`.
+Bool is_magnitude_below(F32 x, F32 limit) { return (bits_of(x) & 0x7fffffffu) < bits_of(limit); }
 
 }  // namespace
 
@@ -146,26 +147,27 @@ Bool is_below(F32 x, F32 limit) { return (bits_of(x) & 0x7fffffffu) < bits_of(li
 Element fma(const Element& a, const Element& b, const Element& c) {
   if (a.kind() == Kind::kF64) return Element(a.f64() * b.f64() + c.f64());
   Code& code = a.code();
-  const F32 x = without_subnormals(a.f32()), y = without_subnormals(b.f32()),
-            z = without_subnormals(c.f32());
+  const F32 x = flush_subnormals(a.f32()), y = flush_subnormals(b.f32()),
+            z = flush_subnormals(c.f32());
   const F32 product = x * y;
   const bool is_half = a.dtype() != TENON_FLOAT32;
   F32 sum = sum_of(product, z, is_half);
-  if (code.flushes()) {
-    // Although the device flushes a subnormal product, it may affect the sum, so the operands are
-    // scaled up. The product is truncated, so the sum is between c and the exact result. A
-    // subnormal sum is flushed to zero instead of being rounded a second time.
+  if (code.may_flush_subnormals()) {
+    // The device flushes a subnormal product, but the exact product may affect the sum. Therefore
+    // the operands are scaled up. The product is truncated, so the sum is between c and the exact
+    // result. A subnormal sum is flushed to zero instead of being rounded a second time.
     const F32 least = code.f32(0x1p-126f), up = code.f32(0x1p90f), down = code.f32(0x1p-90f);
-    const Bool is_small =
-        is_below(product, least) & is_below(x, code.f32(0x1p30f)) & is_below(z, code.f32(0x1p-40f));
+    const Bool is_small = is_magnitude_below(product, least) &
+                          is_magnitude_below(x, code.f32(0x1p30f)) &
+                          is_magnitude_below(z, code.f32(0x1p-40f));
     const F32 far = sum_of(truncated_product(x * up, y), z * up, is_half);
     const F32 zero = float_of(bits_of(far) & 0x80000000u);
-    sum = select(is_small, select(is_below(far, least * up), zero, far * down), sum);
+    sum = select(is_small, select(is_magnitude_below(far, least * up), zero, far * down), sum);
   }
-  return {a.dtype(), rounded(a.dtype(), sum)};
+  return {a.dtype(), round_to_dtype(a.dtype(), sum)};
 }
 
-// Applies the lower bound first. NaN in any operand gives NaN.
+// Applies the lower bound first, then the upper one. The result is NaN if any operand is NaN.
 Element clip(const Element& x, const Element& low, const Element& high) {
   const Bool is_below = compare(TENON_OP_less, x, low);
   const bool has_nan = is_float(x.dtype());

@@ -9,12 +9,14 @@ namespace tenon_vulkan::spirv {
 // Returns the result of an elementwise op in the dtype `result`.
 Element scalar_op(uint32_t op, std::span<const Element> inputs, tenon_dtype result);
 
-// Returns the maximum number of loop iterations of the op's code for one element of this dtype. It
-// is 0 for most ops, and up to the maximum difference of exponents for remainders of floats.
+// Returns the maximum number of loop iterations of the op's code for one element of this dtype. For
+// most ops it is 0; for remainders of floats it is the maximum difference of two exponents.
 uint32_t iterations_of(uint32_t op, tenon_dtype dtype);
 
 // ---- op families
 
+// Return the result of an op of a family: binary arithmetic, bitwise and logical ops and shifts,
+// comparisons, unary ops, and single ops.
 Element arithmetic(uint32_t op, const Element& a, const Element& b);
 Element bitwise(uint32_t op, const Element& a, const Element& b);
 Bool compare(uint32_t op, const Element& a, const Element& b);
@@ -25,12 +27,13 @@ Element clip(const Element& x, const Element& low, const Element& high);
 Element cast(const Element& x, tenon_dtype to);
 Element select(Bool condition, const Element& a, const Element& b);
 
-// NaN propagates.
+// Return the greater or the smaller element, or NaN if one of them is NaN.
 Element maximum(const Element& a, const Element& b);
 Element minimum(const Element& a, const Element& b);
 Bool is_nan(const Element& x);
 
-// Exact functions: the remainder of the truncated quotient, and the floor of the quotient.
+// Exact functions: fmod() returns the remainder of the truncated quotient, floor_divide() the floor
+// of the quotient.
 F32 fmod(F32 a, F32 b);
 F64 fmod(F64 a, F64 b);
 F32 floor_divide(F32 a, F32 b);

@@ -12,6 +12,7 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
+// Converts an enumerator or a number to a word of SPIR-V.
 uint32_t word(auto value) { return static_cast<uint32_t>(value); }
 
 struct Instruction {
@@ -30,7 +31,8 @@ void for_each_instruction(std::span<const uint32_t> module, const Visit& visit) 
   }
 }
 
-// Operands in [first, end) of an instruction are literals; the others are ids.
+// The range [first, end) of the operands of an instruction that are literals; the other operands
+// are ids.
 struct Literals {
   size_t first, end;
 };
@@ -258,8 +260,8 @@ class Writer {
 
 }  // namespace
 
-Words sequence_of(std::span<const Part> parts, const Capabilities& capabilities,
-                  uint32_t local_size) {
+Words merge_shaders(std::span<const Part> parts, const Capabilities& capabilities,
+                    uint32_t local_size) {
   return Writer(capabilities, local_size).write(parts);
 }
 

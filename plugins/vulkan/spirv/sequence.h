@@ -18,10 +18,10 @@ struct Part {
   std::span<const uint32_t> bindings;
 };
 
-// Merges the parts and returns the module. Parameters of the merged shader: for each part, the
-// total number of steps up to its end; then for each step, the word index of its parameters in the
-// parameter buffer. The writes of a step are visible to later steps.
-Words sequence_of(std::span<const Part> parts, const Capabilities& capabilities,
-                  uint32_t local_size);
+// Returns a module that merges the shaders of the parts. Its parameters are, for each part, the
+// number of steps of this and all earlier parts; and then, for each step, the word index of its
+// parameters in the parameter buffer. The writes of a step are visible to later steps.
+Words merge_shaders(std::span<const Part> parts, const Capabilities& capabilities,
+                    uint32_t local_size);
 
 }  // namespace tenon_vulkan::spirv

@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint32_t kSign = 0x80000000u;
 
-// upper_bits() returns the word of a float that contains sign and exponent; infinity_of() returns
-// that word of infinity.
+// upper_bits() returns the word of a float that contains sign and exponent. infinity_of() returns
+// this word for infinity.
 U32 upper_bits(const Element& x) {
   return x.kind() == Kind::kF64 ? x.code().words_of(x.f64()).second : bits_of(x.f32());
 }
@@ -16,7 +16,8 @@ uint32_t infinity_of(const Element& x) {
   return x.kind() == Kind::kF64 ? 0x7ff00000u : 0x7f800000u;
 }
 
-Element with_upper_bits(const Element& x, U32 upper) {
+// Returns the float `x` with another upper word.
+Element replace_upper_bits(const Element& x, U32 upper) {
   if (x.kind() != Kind::kF64) return {x.dtype(), float_of(upper)};
   return Element(x.code().as_f64(x.code().words_of(x.f64()).first, upper));
 }
@@ -30,23 +31,24 @@ Bool is_infinite(const Element& x) {
 
 Element sign_of_float(const Element& x) {
   const Element zero = constant(x.code(), x.dtype(), 0), one = constant(x.code(), x.dtype(), 1);
-  const Element with_sign = with_upper_bits(one, upper_bits(one) | (upper_bits(x) & kSign));
+  const Element with_sign = replace_upper_bits(one, upper_bits(one) | (upper_bits(x) & kSign));
   const Bool is_itself = is_nan(x) | compare(TENON_OP_equal, x, zero);
   return select(is_itself, x, with_sign);
 }
 
+// Applies a function of GLSL.std.450 and rounds the result to the dtype.
 Element glsl(GLSLstd450 function, const Element& x) {
   if (x.kind() == Kind::kF64) return Element(x.code().glsl<F64>(function, {x.f64().id}));
   const F32 result = x.code().glsl<F32>(function, {x.f32().id});
-  return {x.dtype(), rounded(x.dtype(), result)};
+  return {x.dtype(), round_to_dtype(x.dtype(), result)};
 }
 
 Element float_unary(uint32_t op, const Element& x) {
   switch (op) {
     case TENON_OP_neg:
-      return with_upper_bits(x, upper_bits(x) ^ kSign);
+      return replace_upper_bits(x, upper_bits(x) ^ kSign);
     case TENON_OP_abs:
-      return with_upper_bits(x, upper_bits(x) & ~kSign);
+      return replace_upper_bits(x, upper_bits(x) & ~kSign);
     case TENON_OP_sign:
       return sign_of_float(x);
     case TENON_OP_isnan:
@@ -73,17 +75,17 @@ Element word_unary(uint32_t op, const Element& x) {
   const bool is_signed = is_signed_int(x.dtype());
   switch (op) {
     case TENON_OP_neg:
-      return {x.dtype(), wrapped(x.dtype(), -word)};
+      return {x.dtype(), wrap_to_dtype(x.dtype(), -word)};
     case TENON_OP_abs:
       if (!is_signed) return x;
-      return {x.dtype(), wrapped(x.dtype(), select(signed_less(word, 0), -word, word))};
+      return {x.dtype(), wrap_to_dtype(x.dtype(), select(signed_less(word, 0), -word, word))};
     case TENON_OP_sign: {
       const U32 positive = select(word == 0, 0u, 1u);
       if (!is_signed) return {x.dtype(), positive};
       return {x.dtype(), select(signed_less(word, 0), x.code().u32(~0u), positive)};
     }
     default:
-      return {x.dtype(), wrapped(x.dtype(), ~word)};
+      return {x.dtype(), wrap_to_dtype(x.dtype(), ~word)};
   }
 }
 

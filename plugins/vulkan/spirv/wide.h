@@ -10,6 +10,7 @@ struct Wide {
   U32 low, high;
 };
 
+// Returns a 64-bit constant.
 inline Wide wide(Code& code, uint64_t value) {
   return {code.u32(static_cast<uint32_t>(value)), code.u32(static_cast<uint32_t>(value >> 32))};
 }
@@ -45,6 +46,7 @@ inline Wide operator-(Wide a, Wide b) {
   return {low, a.high - b.high - borrow};
 }
 inline Wide operator-(Wide a) { return wide(*a.low.code, 0) - a; }
+// Returns the absolute value of a signed integer.
 inline Wide magnitude(Wide a) { return select(is_negative(a), -a, a); }
 inline Wide operator*(Wide a, Wide b) {
   const auto [low, high] = a.low.code->multiply_wide(a.low, b.low);
@@ -69,6 +71,7 @@ inline Wide shift_right(Wide a, U32 by, bool is_signed) {
   return {select(is_far, high, low), select(is_far, filled, high)};
 }
 
+// Convert between a double and its bits.
 inline Wide bits_of(F64 x) {
   const auto [low, high] = x.code->words_of(x);
   return {low, high};
@@ -87,6 +90,7 @@ inline U32 shift_right(U32 a, U32 by, bool is_signed) {
   return is_signed ? signed_shift_right(a, by) : a >> by;
 }
 
+// Returns a constant of type U32 or Wide.
 template <class Int>
 Int number(Code& code, int64_t value);
 template <>

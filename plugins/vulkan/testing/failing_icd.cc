@@ -82,7 +82,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice, const VkDeviceCre
 }
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_for_device(VkDevice, const char*) { return nullptr; }
 
-// A function that the loader requires and the tests never call.
+// Stands for functions that the loader requires and the tests never call.
 VKAPI_ATTR void VKAPI_CALL never_called() {}
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace tenon_vulkan::testing {
 
-std::vector<float> drawn(int64_t n, uint32_t seed) {
+std::vector<float> random_values(int64_t n, uint32_t seed) {
   std::minstd_rand random(seed);
   std::uniform_real_distribution<float> draw(-1, 1);
   std::vector<float> values(static_cast<size_t>(n));
@@ -118,7 +118,8 @@ void expect_same_as_epilogue(const TestDevice& bench, const Queue& queue, const 
 
 }  // namespace
 
-Result multiplied(const TestDevice& bench, const Product& product, const Bytes& a, const Bytes& b) {
+Result run_product(const TestDevice& bench, const Product& product, const Bytes& a,
+                   const Bytes& b) {
   const Queue queue(bench);
   const Matrices of_a(product, product.rows, product.deep, product.transpose_a),
       of_b(product, product.deep, product.columns, product.transpose_b),
@@ -138,10 +139,10 @@ Result multiplied(const TestDevice& bench, const Product& product, const Bytes& 
   return {queue.bytes(memory_y, size), is_packed};
 }
 
-int64_t steps_of(const TestDevice& bench, const Product& p) {
+int64_t chunk_length(const TestDevice& bench, const Product& p) {
   const ProductSizes sizes = {
       .matrices = p.matrices, .rows = p.rows, .columns = p.columns, .deep = p.deep};
-  return parts_of_sums(capabilities_of(bench.device()), product_dtype(p.dtype), sizes).steps;
+  return choose_split_k(capabilities_of(bench.device()), product_dtype(p.dtype), sizes).steps;
 }
 
 }  // namespace tenon_vulkan::testing

@@ -45,7 +45,8 @@ class Matrices {
   tenon_dtype dtype_;
 };
 
-std::vector<float> drawn(int64_t n, uint32_t seed);
+// Returns `n` random numbers between -1 and 1.
+std::vector<float> random_values(int64_t n, uint32_t seed);
 
 // Returns the expected values of some elements as pairs of index and value: the first element, the
 // last element, and at most about 2000 samples in between. Sums are split into chunks of `steps`
@@ -76,9 +77,11 @@ std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T
   return some;
 }
 
+// Return the attributes and the operands of a matmul, and prepare its kernel.
 tenon_matmul_attrs attrs_of(const Product& product);
 tenon_operand operand_of(const Product& product, tenon_stride_class strides = TENON_STRIDES_DENSE);
 PreparedKernel matmul_kernel(const TestDevice& bench, const Product& product);
+// Returns a launch with these inputs and outputs.
 tenon_launch launch_of(std::span<const tenon_view> inputs, std::span<const tenon_view> outputs);
 
 // Runs the kernel with the workspace that it requests. Returns whether it requests a workspace.
@@ -93,7 +96,7 @@ struct Result {
 
 // Computes the product on the device. Also checks that a fused epilogue returns the same bits as
 // separate launches.
-Result multiplied(const TestDevice& bench, const Product& product, const Bytes& a, const Bytes& b);
+Result run_product(const TestDevice& bench, const Product& product, const Bytes& a, const Bytes& b);
 
 template <class T>
 Bytes bytes_of(const std::vector<T>& values) {
@@ -101,6 +104,7 @@ Bytes bytes_of(const std::vector<T>& values) {
   return Bytes(first, first + values.size() * sizeof(T));
 }
 
+// Expects that the elements with these indices have these values, bit by bit.
 template <class T>
 void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>& some) {
   for (const auto& [i, value] : some) {
@@ -113,6 +117,6 @@ void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>
 }
 
 // Returns the number of values of k per chunk of a sum on the device.
-int64_t steps_of(const TestDevice& bench, const Product& p);
+int64_t chunk_length(const TestDevice& bench, const Product& p);
 
 }  // namespace tenon_vulkan::testing

@@ -81,15 +81,15 @@ class TestDevice {
 // Returns the driver's function table, whose entries a test may replace.
 DeviceFunctions& functions_of(const TestDevice& bench);
 
-// A test that fails on tear-down if an error was not released or anything was logged, for example a
-// report of the validation layer. The test must close its devices.
+// A test that fails on tear-down if an error was not released, or if anything was logged, for
+// example by the validation layer. The test must close its devices.
 class ExpectsNoReportsTest : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 };
 
-// A ExpectsNoReportsTest with one device, which is opened with the settings of the test.
+// An ExpectsNoReportsTest with one device, which is opened with the settings of the test.
 class OnDriver : public ExpectsNoReportsTest, public ::testing::WithParamInterface<Settings> {
  protected:
   void SetUp() override;
@@ -103,7 +103,7 @@ class OnDriver : public ExpectsNoReportsTest, public ::testing::WithParamInterfa
   std::unique_ptr<TestDevice> bench_;
 };
 
-// An OnDriver that counts the dispatches that the driver receives.
+// A test with one device that counts, in n_dispatches, the dispatches that the driver receives.
 extern std::atomic<int> n_dispatches;
 class CountsDispatches : public OnDriver {
  protected:
@@ -175,7 +175,7 @@ class Queue {
   tenon_stream_p* handle_ = nullptr;
 };
 
-// A kernel that the plugin's first kernel entry for an op prepares.
+// A prepared kernel of the plugin. The first entry for the op in kernels.def prepares it.
 class PreparedKernel {
  public:
   PreparedKernel(const TestDevice& bench, uint32_t op, const void* attrs,
@@ -193,8 +193,8 @@ class PreparedKernel {
   tenon_kernel_p* handle_ = nullptr;
 };
 
-// Computes out[i] = a[i] + b[i] for words, or a[i] + b[0] if `b` has one element. `products`: the
-// number of multiplications that its dispatches declare.
+// A kernel that computes out[i] = a[i] + b[i] for words, or a[i] + b[0] if `b` has one element.
+// `products`: the number of multiplications that its dispatches declare.
 class AddKernel final : public Kernel {
  public:
   explicit AddKernel(tenon_device_p* device, uint64_t products = 0);

@@ -11,7 +11,8 @@ namespace tenon {
 
 namespace detail {
 
-// Returns a C callback that calls finish() of `state`, or stores the error in its `promise`.
+// Returns a C callback that calls state->finish() on success, and stores an error in
+// state->promise.
 template <class State>
 tenon_done_callback completion(std::unique_ptr<State> state) {
   tenon_done_callback done = {};

@@ -10,7 +10,9 @@ namespace tenon {
 
 class Device {
  public:
+  // Takes ownership of the caller's reference.
   static Device adopt(tenon_device* device) { return Device(Shared::adopt(device)); }
+  // Adds a reference to an object that the caller keeps.
   static Device share(tenon_device* device) { return Device(Shared::share(device)); }
 
   std::string_view name() const { return detail::view(tenon_device_name(get())); }
@@ -38,6 +40,7 @@ class Device {
     return freed;
   }
 
+  // Resets the peak in memory() to the bytes that are in use now.
   void reset_peak() const { tenon_device_reset_peak(get()); }
 
   tenon_device* get() const { return handle_.get(); }
@@ -56,7 +59,7 @@ struct PluginOption {
 };
 
 struct ContextOptions {
-  uint32_t threads = 0;             // For each device that computes on the host; 0: one per core.
+  uint32_t threads = 0;             // Of each device that computes on the host; 0: one per core.
   uint64_t memory_limit_bytes = 0;  // For each device; 0: no limit.
   std::vector<std::string> plugin_paths;  // Files or folders, searched before all others.
   std::vector<PluginOption> plugin_options;
@@ -91,6 +94,7 @@ class Context {
         at, [&](tenon_context** out) { return tenon_context_create(&c_options, out); });
   }
 
+  // Takes ownership of the caller's reference.
   static Context adopt(tenon_context* context) { return Context(Shared::adopt(context)); }
 
   // Returns the context that is used unless a program creates its own. Created on first use.
@@ -131,6 +135,7 @@ class Context {
     return candidates;
   }
 
+  // Loads the plugin in this file.
   void load_plugin(std::string_view path, SourceLocation at = here()) const {
     check(tenon_context_load_plugin(get(), detail::c_text(path)), at);
   }

@@ -44,7 +44,8 @@ inline constexpr size_t kMaxOutputs = 64;
 
 }  // namespace detail
 
-// Runs `then` or `otherwise`, without inputs, and returns its outputs.
+// Runs `then` if `predicate` is true, or else `otherwise`. Blocks receive no inputs. Returns the
+// outputs of the block that ran.
 inline std::vector<Tensor> cond(const Input& predicate, const Block& then, const Block& otherwise) {
   std::vector<tenon_tensor*> outputs(detail::kMaxOutputs);
   size_t n = 0;
@@ -91,7 +92,7 @@ enum class LoopPolicy : int32_t {
 
 struct WhileOptions {
   LoopPolicy policy = LoopPolicy::stack;
-  int64_t max_trips = 0;  // Maximum number of iterations; 0: no limit. `bounded` needs one.
+  int64_t max_trips = 0;  // Maximum number of iterations. 0: no limit; invalid for `bounded`.
 };
 
 // Runs `body` while `condition` is true, and returns the final carried values. Both blocks take the
@@ -150,7 +151,7 @@ requires(std::is_convertible_v<Rest, Tensor>&&...) auto while_loop(const Conditi
 }
 
 // Returns the sizes of a tensor as a tensor. Inside a function the result is symbolic: each call
-// computes it from its own sizes.
+// computes it from the sizes of its inputs.
 inline Tensor shape(const Input& x) {
   tenon_tensor* sizes = nullptr;
   check(tenon_shape(current_scope(x.at()), x.get(), &sizes), x.at());

@@ -27,6 +27,7 @@ struct HostArray {
   void* data = nullptr;
   size_t bytes = 0;
 
+  // Returns the elements as a span of T, the C++ type of the dtype.
   template <class T>
   std::span<T> elements() const {
     return {static_cast<T*>(data), bytes / sizeof(T)};
@@ -85,14 +86,17 @@ inline Op find_op(std::string_view name, size_t n_outputs = 1, SourceLocation at
   return Op(number, n_outputs);
 }
 
+// Returns the name of an op, in the context of the current scope.
 inline std::string_view op_name(const Op& op) {
   return detail::view(tenon_op_name(tenon_scope_context(current_scope()), op.number()));
 }
 
 namespace detail {
 
+// Converts a type from C.
 inline Type type_of(const tenon_type& c) { return {c.dtype, Shape(c.shape, c.shape + c.rank)}; }
 
+// Converts a type to C. Throws if it has too many axes.
 inline tenon_type c_type(const Type& type) {
   if (type.shape.size() > TENON_MAX_RANK) {
     throw Error(Code::kInvalidArgument, "a type has " + std::to_string(type.shape.size()) +
@@ -106,6 +110,7 @@ inline tenon_type c_type(const Type& type) {
   return c;
 }
 
+// Converts arrays from C. The result refers to their memory.
 inline std::vector<HostArray> host_arrays(const tenon_host_array* arrays, size_t count) {
   std::vector<HostArray> result;
   for (size_t i = 0; i < count; ++i) {
@@ -114,8 +119,10 @@ inline std::vector<HostArray> host_arrays(const tenon_host_array* arrays, size_t
   return result;
 }
 
+// Returns the op that a C callback received as its payload.
 inline const CustomOp& custom_op(void* payload) { return *static_cast<const CustomOp*>(payload); }
 
+// The C callback that calls CustomOp::infer.
 inline tenon_error* infer_custom(void* payload, const void*, const tenon_type* inputs,
                                  size_t n_inputs, tenon_type* out_types, size_t n_outputs) {
   return no_throw([&] {
@@ -132,6 +139,7 @@ inline tenon_error* infer_custom(void* payload, const void*, const tenon_type* i
   });
 }
 
+// The C callback that calls CustomOp::compute.
 inline tenon_error* compute_custom(void* payload, const void*, const tenon_host_array* inputs,
                                    size_t n_inputs, const tenon_host_array* outputs,
                                    size_t n_outputs) {
@@ -140,6 +148,7 @@ inline tenon_error* compute_custom(void* payload, const void*, const tenon_host_
   });
 }
 
+// The C callback that calls CustomOp::decompose.
 inline tenon_error* decompose_custom(void* payload, tenon_scope* scope, const void*,
                                      tenon_tensor* const* inputs, size_t n_inputs,
                                      tenon_tensor** out_outputs, size_t n_outputs) {
@@ -151,6 +160,7 @@ inline tenon_error* decompose_custom(void* payload, tenon_scope* scope, const vo
   });
 }
 
+// The C callback that calls CustomOp::backward.
 inline tenon_error* backward_custom(void* payload, tenon_scope* scope, const void*,
                                     const tenon_backward_args* args, tenon_tensor** out_grads,
                                     size_t n_grads) {

@@ -36,6 +36,7 @@ class DType {
   }
 
  private:
+  // Returns the number of bits of an element, as text.
   std::string bits() const { return std::to_string(TENON_DTYPE_BITS(code_)); }
 
   tenon_dtype code_;

@@ -4,8 +4,8 @@
 //   dynamic_reshape(y, stack({n, 2}));
 //
 // In a traced function, sizes computed from shape() stay symbolic, so that one trace serves all
-// sizes (tenon/call.h lists the ops). The values of other tensors are read when the function runs;
-// the host waits for them.
+// sizes. tenon/call.h lists the ops that may compute them. If a size depends on the values of other
+// tensors, the host reads these when the function runs, and waits for the device.
 
 #pragma once
 
@@ -39,7 +39,8 @@ inline std::vector<Tensor> call_sized(uint32_t op, const void* attrs, SizeArgume
   return outputs;
 }
 
-// In the following functions, `sizes` is a rank-1 int64 tensor.
+// Returns a tensor filled with `value`. In this and the next functions, `sizes` is a rank-1 int64
+// tensor.
 inline Tensor dynamic_full(const Tensor& sizes, const Tensor& value, DType dtype) {
   return call_sized(TENON_OP_fill, nullptr, {{"shape", sizes}}, {cast(value, {.to = dtype})})[0];
 }
@@ -56,7 +57,7 @@ inline Tensor dynamic_iota(const Tensor& sizes, const IotaAttrs& attrs = {}) {
 inline Tensor dynamic_broadcast_to(const Tensor& x, const Tensor& sizes) {
   return call_sized(TENON_OP_broadcast_to, nullptr, {{"shape", sizes}}, {x})[0];
 }
-// At most one size may be the constant -1, and is inferred from the others.
+// Reshapes x. At most one size may be the constant -1; it is inferred from the other sizes.
 inline Tensor dynamic_reshape(const Tensor& x, const Tensor& sizes) {
   return call_sized(TENON_OP_reshape, nullptr, {{"shape", sizes}}, {x})[0];
 }
@@ -71,7 +72,9 @@ inline Tensor dynamic_slice(const Tensor& x, const Tensor& starts, const Tensor&
 inline Tensor full_like(const Tensor& x, const Tensor& value) {
   return dynamic_full(shape(x), value, x.dtype());
 }
+// Returns zeros with the shape and dtype of x.
 inline Tensor zeros_like(const Tensor& x) { return full_like(x, 0); }
+// Returns ones with the shape and dtype of x.
 inline Tensor ones_like(const Tensor& x) { return full_like(x, 1); }
 
 }  // namespace tenon

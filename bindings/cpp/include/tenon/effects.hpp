@@ -79,6 +79,7 @@ requires(std::is_convertible_v<Values, Tensor>&&...) void assert_that(const Inpu
 // A callback for host_call(), which runs it on the host, eagerly even inside functions. It returns
 // tensors with the types of `like`.
 using HostCode = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+// Calls `code` on the host, eagerly even inside functions. `like` determines the output types.
 inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inputs,
                                      std::span<const Tensor> like, SourceLocation at = here()) {
   tenon_tensor_function function = {};

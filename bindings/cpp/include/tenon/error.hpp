@@ -85,9 +85,11 @@ class Error : public std::exception {
                   tenon_error_create(static_cast<tenon_code>(code), detail::c_text(message))),
               at) {}
 
+  // Takes ownership of the caller's reference.
   static Error adopt(tenon_error* error, SourceLocation at = {}) {
     return Error(Shared::adopt(error), at);
   }
+  // Adds a reference to an object that the caller keeps.
   static Error share(const tenon_error* error, SourceLocation at = {}) {
     return Error(Shared::share(const_cast<tenon_error*>(error)), at);
   }
@@ -116,6 +118,7 @@ class Error : public std::exception {
     return texts_ ? std::string_view(texts_->location) : std::string_view("");
   }
 
+  // Returns the error that caused this error, if any.
   std::optional<Error> cause() const {
     const tenon_error* cause = tenon_error_cause(get());
     if (!cause) return std::nullopt;
@@ -146,7 +149,8 @@ class Error : public std::exception {
     }
   }
 
-  // Returns NULL if the location is empty or memory is exhausted.
+  // Returns the texts of what() and location(); NULL if the location is empty or memory is
+  // exhausted.
   static std::shared_ptr<const Texts> texts(std::string_view message,
                                             std::string_view location) noexcept try {
     return std::make_shared<const Texts>(
@@ -179,6 +183,7 @@ struct Thrown {
 };
 inline thread_local Thrown thrown;
 
+// Returns whether `outer` is `inner`, possibly with names prepended to its message.
 inline bool is_same_error(const Error& inner, const Error& outer) {
   if (inner.code() != outer.code() || !outer.message().ends_with(inner.message())) return false;
   const std::string_view front =

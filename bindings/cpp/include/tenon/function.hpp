@@ -45,7 +45,7 @@ struct FunctionOptions {
   Statics defaults = {};  // Default values of omitted static arguments.
   uint32_t max_outputs = 16;
   uint32_t max_traces = 64;
-  bool relax = true;  // Whether the third cache miss on a size makes it dynamic.
+  bool relax = true;  // Whether a size becomes dynamic at its third cache miss.
   // Maximum number of bytes of residuals that a call under a tape saves; the backward pass
   // rematerialises the others.
   uint64_t memory_budget_bytes = UINT64_MAX;
@@ -100,6 +100,7 @@ class CSpecs {
 // One traced graph of a function.
 class Trace {
  public:
+  // Takes ownership of the caller's reference.
   static Trace adopt(tenon_trace* trace) { return Trace(Shared::adopt(trace)); }
 
   std::vector<Tensor> operator()(std::span<const Tensor> inputs, SourceLocation at = here()) const {
@@ -113,6 +114,7 @@ class Trace {
 
   size_t n_inputs() const { return tenon_trace_count_inputs(get()); }
   size_t n_outputs() const { return tenon_trace_count_outputs(get()); }
+  // Returns the variables that the trace reads or assigns, in order of first use.
   std::vector<Variable> variables() const {
     std::vector<Variable> all;
     for (size_t i = 0; i < tenon_trace_count_variables(get()); ++i) {
@@ -135,7 +137,7 @@ class Trace {
     check(tenon_trace_text(get(), &text), at);
     return detail::take_text(text);
   }
-  // Returns what executions have compiled so far: the optimised graph, its segments and launch
+  // Describes what executions have compiled so far: the optimised graph, its segments and launch
   // plans.
   std::string stages(SourceLocation at = here()) const {
     tenon_string text = {};
@@ -185,6 +187,8 @@ class Function {
   static Function adopt(tenon_function* function, uint32_t max_outputs) {
     return Function(max_outputs, Shared::adopt(function));
   }
+  // Adds a reference to an object that the caller keeps. `max_outputs` bounds the number of outputs
+  // of a call.
   static Function share(tenon_function* function, uint32_t max_outputs = 64) {
     return Function(max_outputs, Shared::share(function));
   }
@@ -237,6 +241,7 @@ class Function {
                       return tenon_function_gradient(get(), out);
                     }));
   }
+  // Returns all traces, in creation order.
   std::vector<Trace> traces(SourceLocation at = here()) const {
     std::vector<Trace> all;
     for (size_t i = 0; i < tenon_function_count_traces(get()); ++i) {
@@ -289,6 +294,7 @@ class Function {
   Function(uint32_t max_outputs, Shared handle)
       : max_outputs_(max_outputs), handle_(std::move(handle)) {}
 
+  // Returns a C body that owns `body` and runs its code.
   static tenon_function_body c_body(std::unique_ptr<Body> body) {
     tenon_function_body c = {};
     c.payload = body.release();
@@ -340,6 +346,7 @@ class TypedFunction : public Function {
     const detail::Arguments given(first, rest...);
     return call<kCount>(given.tensors(), given.statics(), first.at());
   }
+  // Calls a function without inputs.
   auto operator()(SourceLocation at = here()) const { return call<0>({}, nullptr, at); }
   std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Statics& statics = {},
                                  SourceLocation at = here()) const {
@@ -347,6 +354,7 @@ class TypedFunction : public Function {
   }
 
  private:
+  // Calls the function with N tensors. Converts the outputs to the type that the lambda returns.
   template <size_t N>
   auto call(std::span<tenon_tensor* const> in, const Statics* statics, SourceLocation at) const {
     static_assert(

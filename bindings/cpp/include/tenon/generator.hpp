@@ -17,8 +17,10 @@ class Generator {
           return tenon_generator_create(current_scope(at), seed, out);
         })) {}
 
+  // Adds a reference to an object that the caller keeps.
   static Generator share(tenon_generator* generator) { return Generator(Shared::share(generator)); }
 
+  // Resets the state to that of a new generator with this seed.
   void seed(uint64_t seed, SourceLocation at = here()) const {
     check(tenon_generator_seed(current_scope(at), get(), seed), at);
   }
@@ -30,6 +32,7 @@ class Generator {
     check(tenon_generator_read(current_scope(at), get(), &state), at);
     return Tensor::adopt(state);
   }
+  // Restores a state that state() returned.
   void set_state(const Tensor& state, SourceLocation at = here()) const {
     check(tenon_generator_assign(current_scope(at), get(), state.get()), at);
   }
@@ -44,6 +47,7 @@ class Generator {
     return Tensor::adopt(drawn);
   }
 
+  // Draws from a normal distribution; `scale` is the standard deviation.
   Tensor normal(const Shape& shape, double mean = 0, double scale = 1, DType dtype = kFloat32,
                 SourceLocation at = here()) const {
     tenon_tensor* drawn = nullptr;

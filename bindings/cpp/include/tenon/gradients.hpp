@@ -132,18 +132,21 @@ struct Backward {
 
 namespace detail {
 
+// Returns new handles of the tensors of a C array, which keeps its references.
 inline std::vector<Tensor> share_all(tenon_tensor* const* tensors, size_t count) {
   std::vector<Tensor> result;
   for (size_t i = 0; i < count; ++i) result.push_back(Tensor::share(tensors[i]));
   return result;
 }
 
+// Converts the arguments of a derivative from C.
 inline Backward backward_of(const tenon_backward_args& args) {
   return {share_all(args.inputs, args.n_inputs), share_all(args.outputs, args.n_outputs),
           share_all(args.cotangents, args.n_outputs)};
 }
 
-// Passes tensors that a lambda returned to C. Throws unless there are exactly `count`.
+// Stores the tensors that a lambda returned in the C array `out`, and adds a reference to each.
+// Throws "`who` returned 2 `what` instead of 1" unless there are exactly `count`.
 inline void set_outputs(const std::vector<Tensor>& made, tenon_tensor** out, size_t count,
                         const std::string& who, const std::string& what) {
   if (made.size() != count) {
@@ -158,6 +161,7 @@ inline void set_outputs(const std::vector<Tensor>& made, tenon_tensor** out, siz
   }
 }
 
+// Wraps a `backward` lambda for the C ABI. The C function owns a copy of f.
 template <class F>
 tenon_backward_function backward_function(const F& f) {
   tenon_backward_function function = {};

@@ -48,6 +48,7 @@ class Handle {
 
 namespace detail {
 
+// Returns a C string that refers to the memory of `text`.
 inline tenon_string c_text(std::string_view text) { return {text.data(), text.size()}; }
 
 // Returns a view that is never NULL: an empty one if `text` has no pointer.

@@ -12,16 +12,19 @@ namespace detail {
 
 // ---- calls
 
+// Calls f with the elements of `in` as separate arguments.
 template <class F, size_t... I>
 auto call_with_span(const F& f, [[maybe_unused]] std::span<const Tensor> in,
                     std::index_sequence<I...>) {
   return f(in[I]...);
 }
 
+// Returns whether F can be called with one tensor for each index in I.
 template <class F, size_t... I>
 constexpr bool takes_tensors(std::index_sequence<I...>) {
   return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...>;
 }
+// Returns whether F can be called with one tensor for each index in I and static arguments.
 template <class F, size_t... I>
 constexpr bool takes_statics(std::index_sequence<I...>) {
   return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...,
@@ -32,6 +35,7 @@ template <class F, size_t N>
 inline constexpr bool takes = takes_tensors<F>(std::make_index_sequence<N>()) ||
                               takes_statics<F>(std::make_index_sequence<N>());
 
+// Calls f with the elements of `in`, followed by `statics` unless f takes tensors only.
 template <class F, size_t... I>
 auto call_with_statics(const F& f, [[maybe_unused]] std::span<const Tensor> in,
                        const Statics& statics, std::index_sequence<I...> all) {
@@ -53,6 +57,7 @@ concept TensorTuple = requires {
   std::tuple_size<T>::value;
 };
 
+// Converts the result of a lambda to a vector of tensors.
 template <class Result>
 std::vector<Tensor> as_tensors(Result&& result) {
   using R = std::remove_cvref_t<Result>;
@@ -163,6 +168,7 @@ class Arguments {
 
  private:
   void add_handle(tenon_tensor* x) { handles_[count_++] = x; }
+  // Appends a tensor, variable or number, or stores the static arguments.
   template <class T>
   void add(const T& x) {
     if constexpr (std::is_same_v<T, Statics>) {

@@ -18,7 +18,7 @@ class TensorList {
   // Creates an empty list with preallocated memory for `capacity` entries.
   explicit TensorList(DType dtype, const Shape& shape = {}, int64_t capacity = 0,
                       SourceLocation at = here())
-      : list_(made(at, [&](tenon_tensor** out) {
+      : list_(create_tensor(at, [&](tenon_tensor** out) {
           return tenon_list_create(current_scope(at), dtype, shape.data(), shape.size(), capacity,
                                    out);
         })) {}
@@ -32,13 +32,13 @@ class TensorList {
   }
   // Creates an empty list for tensors with the type of `entry`.
   static TensorList like(const Tensor& entry, int64_t capacity = 0, SourceLocation at = here()) {
-    return made(at, [&](tenon_tensor** out) {
+    return create_tensor(at, [&](tenon_tensor** out) {
       return tenon_list_create_like(current_scope(at), entry.get(), capacity, out);
     });
   }
   // Creates a list of the slices of x along its first axis.
   static TensorList unstack(const Tensor& x, SourceLocation at = here()) {
-    return made(at, [&](tenon_tensor** out) {
+    return create_tensor(at, [&](tenon_tensor** out) {
       return tenon_list_unstack(current_scope(at), x.get(), out);
     });
   }
@@ -47,46 +47,48 @@ class TensorList {
   operator const Tensor&() const { return list_; }
   tenon_tensor* get() const { return list_.get(); }
 
-  // Both return a new list: set() replaces the entry at an index, and push() appends one.
+  // Returns a new list, in which the entry at an index is replaced.
   TensorList set(const Tensor& index, const Tensor& x, SourceLocation at = here()) const {
-    return made(at, [&](tenon_tensor** out) {
+    return create_tensor(at, [&](tenon_tensor** out) {
       return tenon_list_set(current_scope(at), get(), index.get(), x.get(), out);
     });
   }
+  // Returns a new list, to which an entry is appended.
   TensorList push(const Tensor& x, SourceLocation at = here()) const {
-    return made(at, [&](tenon_tensor** out) {
+    return create_tensor(at, [&](tenon_tensor** out) {
       return tenon_list_push(current_scope(at), get(), x.get(), out);
     });
   }
 
   // Returns the entry at an index; zeros if it was never set.
   Tensor operator[](const Input& index) const {
-    return made(index.at(), [&](tenon_tensor** out) {
+    return create_tensor(index.at(), [&](tenon_tensor** out) {
       return tenon_list_get(current_scope(index.at()), get(), index.get(), out);
     });
   }
   // Returns the highest index that was set, plus 1, as an int64.
   Tensor length(SourceLocation at = here()) const {
-    return made(
+    return create_tensor(
         at, [&](tenon_tensor** out) { return tenon_list_length(current_scope(at), get(), out); });
   }
-  // Both return the first `length` entries as one tensor: stack() along a new first axis, concat()
-  // along the existing first axis. Inside functions `length` is required, and must be computed from
-  // constants and shape().
+  // Returns the first `length` entries, stacked along a new first axis. Inside functions, `length`
+  // is required and must be computed from constants and shape().
   Tensor stack(const Tensor& length = {}, SourceLocation at = here()) const {
-    return made(at, [&](tenon_tensor** out) {
+    return create_tensor(at, [&](tenon_tensor** out) {
       return tenon_list_stack(current_scope(at), get(), length.get(), out);
     });
   }
+  // Like stack(), but concatenates the entries along their first axis.
   Tensor concat(const Tensor& length = {}, SourceLocation at = here()) const {
-    return made(at, [&](tenon_tensor** out) {
+    return create_tensor(at, [&](tenon_tensor** out) {
       return tenon_list_concat(current_scope(at), get(), length.get(), out);
     });
   }
 
  private:
+  // Returns the tensor that the C call `make` writes to its argument.
   template <class Make>
-  static Tensor made(SourceLocation at, const Make& make) {
+  static Tensor create_tensor(SourceLocation at, const Make& make) {
     tenon_tensor* result = nullptr;
     check(make(&result), at);
     return Tensor::adopt(result);

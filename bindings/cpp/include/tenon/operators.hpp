@@ -81,6 +81,7 @@ inline Tensor Variable::operator[](const Index& index) const { return read(index
 
 // ---- creating tensors on the current device
 
+// Creates a tensor filled with a rank-0 value, which is cast to `dtype`.
 inline Tensor full(const Shape& shape, const Tensor& value, DType dtype,
                    SourceLocation at = here()) {
   return fill({cast({value, at}, {.to = dtype}), at}, {.shape = shape});
@@ -102,6 +103,7 @@ inline Tensor ones(const Shape& shape, DType dtype = kFloat32, SourceLocation at
 inline Tensor scalar(const Tensor& value, DType dtype, SourceLocation at = here()) {
   return full({}, value, dtype, at);
 }
+// Returns a rank-0 tensor whose dtype is that of the C++ type T.
 template <class T>
 requires std::is_arithmetic_v<T> Tensor scalar(T value, SourceLocation at = here()) {
   return tensor<T>({value}, {}, at);

@@ -64,6 +64,7 @@ class Profiler {
 
   // ---- results, after stop()
 
+  // Returns the rows as a table for readers.
   std::string table(SourceLocation at = here()) const {
     tenon_string text = {};
     check(tenon_profiler_table(get(), &text), at);
@@ -89,7 +90,7 @@ class Profiler {
     return rows;
   }
 
-  // Number of spans that exceeded `max_events`. The trace omits them; the table includes them.
+  // Number of spans after the first `max_events`. The trace omits them; the table includes them.
   uint64_t dropped_events() const { return tenon_profiler_count_dropped_events(get()); }
 
   tenon_profiler* get() const { return handle_.get(); }
@@ -97,6 +98,7 @@ class Profiler {
  private:
   using Shared = Handle<tenon_profiler, tenon_profiler_retain, tenon_profiler_release>;
 
+  // Returns the default options of the C ABI.
   static tenon_profiler_options defaults() { return TENON_PROFILER_OPTIONS_DEFAULT; }
 
   Profiler(tenon_context* context, uint64_t max_events, SourceLocation at) {

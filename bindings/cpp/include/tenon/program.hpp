@@ -50,6 +50,7 @@ class Program {
           at);
   }
 
+  // Lists the functions and their signatures.
   std::vector<ProgramFunction> functions() const {
     std::vector<ProgramFunction> all;
     for (size_t i = 0; i < tenon_program_count_functions(get()); ++i) {
@@ -69,7 +70,7 @@ class Program {
   Function function(std::string_view name = {}, SourceLocation at = here()) const {
     tenon_function* function = nullptr;
     check(tenon_program_get_function(get(), detail::c_text(name), &function), at);
-    return Function::adopt(function, most_outputs());
+    return Function::adopt(function, max_output_count());
   }
 
   // Returns the variables of the program. Its functions share them, and training assigns to them.
@@ -93,6 +94,7 @@ class Program {
  private:
   using Shared = Handle<tenon_program, tenon_program_retain, tenon_program_release>;
 
+  // Converts the types of inputs or outputs from C.
   static std::vector<InputSpec> specs(const tenon_input_spec* c, size_t n) {
     std::vector<InputSpec> all(n);
     for (size_t i = 0; i < n; ++i) {
@@ -106,12 +108,14 @@ class Program {
     }
     return all;
   }
+  // Converts static arguments from C.
   static Statics statics(const tenon_static* c, size_t n) {
     Statics all;
     for (size_t i = 0; i < n; ++i) all.emplace(detail::view(c[i].name), Static(c[i]));
     return all;
   }
-  uint32_t most_outputs() const {
+  // Returns the largest number of outputs of any signature.
+  uint32_t max_output_count() const {
     size_t most = 0;
     for (size_t i = 0; i < tenon_program_count_functions(get()); ++i) {
       for (size_t k = 0; k < tenon_program_count_signatures(get(), i); ++k) {

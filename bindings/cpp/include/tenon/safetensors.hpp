@@ -11,7 +11,7 @@ using NamedTensors = std::map<std::string, Tensor>;
 
 namespace detail {
 
-// Views of named tensors and metadata as C arrays. Valid as long as both arguments.
+// Views of named tensors and metadata as C arrays. Valid as long as both arguments exist.
 struct CNamedTensors {
   CNamedTensors(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
     for (const auto& [name, tensor] : tensors) {
@@ -39,7 +39,7 @@ inline void save_safetensors(std::string_view path, const NamedTensors& tensors,
         at);
 }
 
-// Returns the bytes of a file, for Safetensors::from_memory().
+// Returns the bytes of a safetensors file. Safetensors::from_memory() reads them.
 inline std::string write_safetensors(const NamedTensors& tensors,
                                      const std::map<std::string, std::string>& metadata = {},
                                      SourceLocation at = here()) {

@@ -18,12 +18,15 @@ class Scope {
           return tenon_scope_create(context.get(), detail::c_text(device), out);
         })) {}
 
+  // Adds a reference to an object that the caller keeps.
   static Scope share(tenon_scope* scope) { return Scope(Shared::share(scope)); }
 
+  // Sets the current device, which holds new tensors and runs calls without tensors.
   void set_device(std::string_view name, SourceLocation at = here()) const {
     check(tenon_scope_set_device(get(), detail::c_text(name)), at);
   }
 
+  // Returns the current device of the scope.
   Device device() const {
     tenon_device* device = nullptr;
     check(tenon_scope_get_device(get(), &device));
@@ -73,6 +76,7 @@ inline tenon_scope* traced_scope(SourceLocation at) {
   return current.traced;
 }
 
+// Returns the scope in which the thread is tracing, or else the thread's own scope.
 inline tenon_scope* find_scope(SourceLocation at) {
   if (current.traced) return traced_scope(at);
   static thread_local const Scope own;
@@ -81,6 +85,7 @@ inline tenon_scope* find_scope(SourceLocation at) {
 
 }  // namespace detail
 
+// Returns the thread's current scope. `at` is the line of the call, which traced ops store.
 inline tenon_scope* current_scope(SourceLocation at = here()) {
   return detail::current.scope ? detail::current.scope : detail::find_scope(at);
 }
@@ -102,6 +107,7 @@ class ScopeGuard {
   ~ScopeGuard() { detail::current = before_; }
 
  private:
+  // Returns the state of a thread whose current scope is `scope`.
   static detail::Current of(tenon_scope* scope) {
     if (!tenon_scope_is_tracing(scope)) return {.scope = scope};
     return {

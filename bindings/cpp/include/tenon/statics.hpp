@@ -30,7 +30,8 @@ enum class StaticKind : int32_t {
 
 namespace detail {
 
-// Return whether `handle` points to an object of its own type. A cast may have changed the type.
+// Return whether `handle` points to an object of the declared type, and not of another handle type
+// from which it was cast.
 inline bool is_object(tenon_tensor* handle) {
   return tenon_value_as_tensor(tenon_tensor_as_value(handle)) != nullptr;
 }
@@ -116,7 +117,7 @@ class Static {
   int64_t as_int(SourceLocation at = here()) const {
     return require(StaticKind::kInt, "as_int", at).int_;
   }
-  // Accepts a float or an integer.
+  // Returns the value of a float or an integer.
   double as_double(SourceLocation at = here()) const {
     if (kind() == StaticKind::kInt) return static_cast<double>(int_);
     return require(StaticKind::kFloat, "as_double", at).float_;
@@ -140,7 +141,7 @@ class Static {
     return require(StaticKind::kMap, "items", at).items_;
   }
 
-  // Returns the item of a map with this name. The overload takes an index into a list.
+  // Returns the item of a map with this name. Throws NOT_FOUND if there is none.
   const Static& at(std::string_view name, SourceLocation at = here()) const {
     std::string names;
     for (const auto& [item_name, item] : require(StaticKind::kMap, "at", at).items_) {
@@ -152,6 +153,7 @@ class Static {
                     (names.empty() ? "; the map is empty" : "; its items are " + names),
                 at);
   }
+  // Returns the item of a list at this index.
   template <class T>
   requires std::is_integral_v<T>
   const Static& at(T index, SourceLocation at = here()) const {
@@ -183,6 +185,7 @@ class Static {
   }
 
  private:
+  // Returns this Static. Throws in the name of method `who` unless its kind is `wanted`.
   const Static& require(StaticKind wanted, const char* who, SourceLocation at) const {
     if (kind() == wanted) return *this;
     static const char* const kNames[] = {"none",    "a bool",   "an integer", "a float", "a string",

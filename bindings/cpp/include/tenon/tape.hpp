@@ -23,12 +23,14 @@ struct TapeOptions {
 
 namespace detail {
 
+// Returns the C handles of the values.
 inline std::vector<tenon_value*> handles(std::span<const Value> values) {
   std::vector<tenon_value*> result;
   for (const Value& value : values) result.push_back(value.get());
   return result;
 }
 
+// Takes ownership of the references in a C array.
 inline std::vector<Tensor> adopt_all(std::span<tenon_tensor* const> tensors) {
   std::vector<Tensor> result;
   result.reserve(tensors.size());
@@ -36,6 +38,7 @@ inline std::vector<Tensor> adopt_all(std::span<tenon_tensor* const> tensors) {
   return result;
 }
 
+// Returns the C options for this treatment of unreached sources.
 inline tenon_gradient_options c_options(Unreached unreached) {
   tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
   options.unreached = static_cast<int32_t>(unreached);
@@ -57,10 +60,13 @@ class Tape {
           return tenon_tape_create(scope_.get(), &c_options, out);
         })) {}
 
+  // Watches a value: later calls that depend on it are recorded.
   void watch(const Value& value, SourceLocation at = here()) const {
     check(tenon_tape_watch(get(), value.get()), at);
   }
+  // Stops recording until resume() is called. Keeps the calls recorded so far.
   void pause(SourceLocation at = here()) const { check(tenon_tape_pause(get()), at); }
+  // Resumes recording after pause().
   void resume(SourceLocation at = here()) const { check(tenon_tape_resume(get()), at); }
   // Discards the recorded calls and watched values, and starts recording again.
   void reset(SourceLocation at = here()) const { check(tenon_tape_reset(get()), at); }
@@ -77,6 +83,7 @@ class Tape {
     return values;
   }
 
+  // Returns the gradient of the sum of all elements of `target` with respect to `source`.
   Tensor gradient(const Tensor& target, const Value& source, SourceLocation at = here()) const {
     return std::move(gradients(target, {&source, 1}, Unreached::kZeros, at)[0]);
   }

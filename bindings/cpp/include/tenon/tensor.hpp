@@ -18,6 +18,7 @@ using Shape = std::vector<int64_t>;
 
 namespace detail {
 
+// Throws in the name of function `who` unless the dtype `are` equals `wanted`.
 inline void require_elements(DType are, DType wanted, const char* who, SourceLocation at) {
   if (are == wanted) return;
   throw Error(
@@ -90,9 +91,12 @@ class Tensor {
     return adopt(tensor);
   }
 
+  // Takes ownership of the caller's reference.
   static Tensor adopt(tenon_tensor* tensor) { return Tensor(Shared::adopt(tensor)); }
+  // Adds a reference to an object that the caller keeps.
   static Tensor share(tenon_tensor* tensor) { return Tensor(Shared::share(tensor)); }
 
+  // Returns whether the handle is empty.
   bool is_none() const { return !handle_; }
   DType dtype() const { return tenon_tensor_dtype(get()); }
   size_t rank() const { return tenon_tensor_rank(get()); }
@@ -116,10 +120,12 @@ class Tensor {
     check(tenon_tensor_size(get(), axis, &size), at);
     return size;
   }
+  // Returns the number of elements.
   int64_t count(SourceLocation at = here()) const {
     static_cast<void>(shape(at));
     return tenon_tensor_count(get());
   }
+  // Returns the size of all elements in bytes.
   size_t bytes(SourceLocation at = here()) const {
     static_cast<void>(shape(at));
     return tenon_tensor_bytes(get());
@@ -127,7 +133,7 @@ class Tensor {
   // Returns the name of the device; empty for an inline scalar.
   std::string_view device() const { return detail::view(tenon_tensor_device_name(get())); }
 
-  // Returns the element of a tensor with exactly one.
+  // Returns the only element. Throws unless the tensor has exactly one.
   template <class T>
   requires std::is_arithmetic_v<T> T item(SourceLocation at = here())
   const {
@@ -142,8 +148,9 @@ class Tensor {
     }
   }
 
-  // Returns whether the only element is nonzero: while (not_equal(a, 1)) ... A conversion operator
-  // cannot take the line of its call. Inside a function, its errors report the line of the last op.
+  // Returns whether the only element is nonzero, as in `while (not_equal(a, 1))`. A conversion
+  // cannot take the line of its call, so inside a function its errors report the line of the last
+  // op.
   explicit operator bool() const { return item<double>() != 0; }
 
   // Copies all elements, row-major. T must be the C++ type of the dtype.
@@ -198,6 +205,7 @@ class Tensor {
   using Shared = Handle<tenon_tensor, tenon_tensor_retain, tenon_tensor_release>;
   explicit Tensor(Shared handle) : handle_(std::move(handle)) {}
 
+  // Creates an inline scalar.
   template <class T>
   static tenon_tensor* scalar(T value) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -217,6 +225,7 @@ class Tensor {
     tenon_error_release(error);
   }
 
+  // Formats the tensor; NULL selects the default options.
   std::string text(const tenon_format_options* options, SourceLocation at) const {
     tenon_string text = {};
     check(tenon_tensor_format(current_scope(at), get(), options, &text), at);

@@ -25,6 +25,7 @@ class Variable {
           return tenon_variable_create(current_scope(at), initial.get(), &c_options, out);
         })) {}
 
+  // Adds a reference to an object that the caller keeps.
   static Variable share(tenon_variable* variable) { return Variable(Shared::share(variable)); }
 
   // Returns the current tensor. Later assignments do not change the returned tensor.
@@ -41,8 +42,9 @@ class Variable {
     check(tenon_variable_assign(current_scope(at), get(), value.get()), at);
   }
 
-  // Add a tensor to the variable or subtract it, like w += x and w -= x.
+  // Adds a tensor to the variable, like w += x.
   void assign_add(const Tensor& value, SourceLocation at = here()) const;
+  // Subtracts a tensor from the variable, like w -= x.
   void assign_sub(const Tensor& value, SourceLocation at = here()) const;
 
   // Indexes the current tensor; see Tensor::operator[].
@@ -73,10 +75,11 @@ class Value {
   Value(const Variable& variable)
       : handle_(Shared::share(tenon_variable_as_value(variable.get()))) {}
 
+  // Takes ownership of the caller's reference.
   static Value adopt(tenon_value* value) { return Value(Shared::adopt(value)); }
 
   bool is_variable() const { return tenon_value_as_variable(get()) != nullptr; }
-  // Valid only if is_variable() is true.
+  // Returns the variable. Valid only if is_variable() is true.
   Variable variable() const { return Variable::share(tenon_value_as_variable(get())); }
   Tensor tensor() const { return Tensor::share(tenon_value_as_tensor(get())); }
 

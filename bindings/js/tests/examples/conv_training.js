@@ -49,7 +49,7 @@ function lossOf(logits, labels) {
   return tenon.sparse_softmax_cross_entropy(logits, labels, { reduction: 'mean' }).loss;
 }
 
-/** Returns x. The gradient that flows back through it is clipped to [-0.01, 0.01]. */
+/** Returns x. The backward pass clips the gradient with respect to x to [-0.01, 0.01]. */
 const clipGradient = (x) => tenon.customGradient((v) => v.identity(), (upstream) => upstream.clip(-0.01, 0.01))(x);
 
 /** The learning rate, which is halved after every ten steps. */

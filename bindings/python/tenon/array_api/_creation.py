@@ -25,7 +25,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if copy and x is obj:
         x = _ops["copy"](x)
     if copy is False and device is not None and x.device != device:
-        raise ValueError(f"asarray: moving from {x.device} to {device} needs a copy")
+        raise ValueError(f"asarray: copying from {x.device} to {device} is not allowed with copy=False")
     return _placed(x, device)
 
 
@@ -105,6 +105,6 @@ def triu(x, /, *, k=0):
 
 
 def _diagonal(x, k):
-    """Limits `k`: a diagonal far outside the matrix becomes the nearest one outside."""
+    """Clamps `k`, so that a diagonal outside the matrix becomes the nearest one outside it."""
     rows, columns = x.shape[-2:]
     return max(-rows, min(k, columns))

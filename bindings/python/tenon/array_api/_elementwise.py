@@ -114,7 +114,7 @@ def clip(x, /, min=None, max=None):
 
 
 def _bound(x, bound):
-    """Converts a bound to the dtype of `x`, which the result has."""
+    """Converts a bound to the dtype of `x`, which is also the dtype of the result."""
     return bound.astype(x.dtype) if isinstance(bound, Tensor) else bound
 
 

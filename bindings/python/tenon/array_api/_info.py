@@ -79,13 +79,13 @@ def iinfo(type, /):
 
 
 def isdtype(dtype, kind):
-    """Returns whether a dtype is `kind`. `kind` is a dtype, the name of a group of dtypes, or a
-    tuple of these."""
+    """Returns whether a dtype equals or belongs to `kind`, which is a dtype, the name of a group of
+    dtypes, or a tuple of these."""
     if isinstance(kind, tuple):
         return builtins.any(isdtype(dtype, one) for one in kind)
     if isinstance(kind, str):
         if kind not in _NAMES:
-            raise ValueError(f"isdtype: {kind!r} is not a kind; the kinds are {', '.join(_NAMES)}")
+            raise ValueError(f"isdtype: {kind!r} is not a kind of dtype; the kinds are {', '.join(_NAMES)}")
         return dtype.name in _NAMES[kind]
     return dtype == kind
 

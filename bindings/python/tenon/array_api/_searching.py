@@ -40,7 +40,7 @@ def count_nonzero(x, /, *, axis=None, keepdims=False):
 def nonzero(x, /):
     """Returns the indices of the nonzero elements: one tensor for each axis."""
     if x.ndim == 0:
-        raise ValueError("nonzero: the tensor must have an axis")
+        raise ValueError("nonzero: the tensor must have at least one axis, but has rank 0")
     return tuple(_ops["unstack"](_ops["nonzero"](x)[0]))
 
 

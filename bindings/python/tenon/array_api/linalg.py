@@ -183,7 +183,7 @@ def pinv(x, /, *, rtol=None):
 
 
 def matrix_power(x, n, /):
-    """Returns the `n`-th power of matrices; that of the inverses if `n` is negative."""
+    """Returns the `n`-th power of matrices. If `n` is negative, returns powers of the inverses."""
     if n < 0:
         x, n = inv(x), -n
     result = _identity(x, x.shape[-1], x.shape[-1])

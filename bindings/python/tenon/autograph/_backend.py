@@ -97,7 +97,7 @@ def reduce(name, tensor):
 
 
 def sum_rows(tensor):
-    """Adds the slices of a tensor along its first axis."""
+    """Returns the sum of the slices of a tensor along its first axis."""
     return tn.sum(tensor, axes=[0])
 
 

@@ -76,8 +76,8 @@ class Site:
 
 
 def caller_site(at=None):
-    """Returns the site `at` ("line:column") in the file of the innermost user frame; its current
-    line if `at` is None."""
+    """Returns the site `at` ("line:column") in the file of the innermost user frame. If `at` is
+    None, returns the current line of that frame."""
     frame = user_frame(sys._getframe(1))
     if frame is None:
         return Site("", at or "0:0")

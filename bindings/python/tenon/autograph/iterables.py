@@ -119,8 +119,8 @@ def staged(values):
 
 
 def lazy_range(function):
-    """Returns Range instead of a range function of the package while tracing, so that a loop
-    creates no tensor."""
+    """Returns Range if `function` creates a range tensor and is called while tracing, so that a
+    loop over the range needs no tensor. Otherwise returns None."""
     if function in (range, enumerate, zip) or not _backend.is_tracing():
         return None
     ranges = _backend.functions("range", "arange").values()

@@ -1,4 +1,5 @@
-"""Stages while loops: runs a block as the body of while_loop, if its condition is a tensor."""
+"""Stages while loops: runs a block as the body of while_loop, if the condition of
+the loop is a tensor."""
 
 from . import _backend, weak
 from .errors import AutoGraphError

@@ -1,7 +1,8 @@
 """The operators that converted code calls. They check at run time whether a value is symbolic.
 
-Python decides a Python value, or a tensor with a value. A symbolic tensor becomes control flow
-of the graph. `at` is the location of the user's statement, "line:column".
+Python decides a condition that is a Python value or a tensor with a value. A condition that is a
+symbolic tensor becomes control flow of the graph. `at` is the location of the user's statement,
+"line:column".
 """
 
 import operator
@@ -76,8 +77,8 @@ def _result(value, predicate):
 
 
 class _OperandBlock:
-    """Wraps a block of the runtime that evaluates operands, so that it has the cells of the
-    operands."""
+    """Wraps a block of the runtime that evaluates operands. Like a converted function, it has
+    closure cells: those of the operands."""
 
     def __init__(self, operands, block):
         cells = cells_of(*operands)

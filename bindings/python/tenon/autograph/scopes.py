@@ -1,6 +1,7 @@
 """Finds the names that code reads and binds, and the names that are live after each statement.
 
-All functions analyse the scope of one function. For nested functions, they use the free names.
+Each function of this file analyses the scope of one function. Of functions nested in that scope,
+it uses the free names only.
 """
 
 import ast

@@ -21,8 +21,8 @@ from .values import (
 
 
 class Retry(BaseException):
-    """Raised if a region was traced with incomplete information. Its owner restores the state and
-    retries."""
+    """Raised if a region was traced with incomplete information. The code that traces the region
+    restores the state and retries."""
 
     def __init__(self, owner):
         super().__init__()
@@ -150,8 +150,8 @@ def _containers(trees):
 def stage_if(condition, then, orelse, names, site, has_value=False, fill=False):
     """Runs two blocks as branches of cond, and sets the variables that they change.
 
-    With `fill`, names that one branch does not bind become zeros in that branch, because nobody
-    reads them.
+    With `fill`, names that one branch does not bind become zeros in that branch, because no later
+    code reads them.
     """
     cells = cells_of(then, orelse)
     slots = [slot_of(name, cells, then.__globals__) for name in names]
@@ -316,7 +316,8 @@ class _Branches:
         )
 
     def _merge(self, name, key, index, first, second):
-        """Returns (outputs of the second branch, value to use instead of a result, or None)."""
+        """Merges a leaf of both branches. Returns the outputs of the second branch for it (one or
+        none), and the value to use instead of a result of cond, or None to use the result."""
         is_output = is_tensor(first) or is_number(first)
         if first is second or not is_tensor(first) and same_object(first, second):
             output = [as_tensor(second, self._hints.get((key, index)))] if is_output else []

@@ -22,8 +22,8 @@ class scope:
 
 
 def adopt(first, second):
-    """Changes the dtype of a number that a loop carries to that of the other branch, if they
-    differ."""
+    """Changes the dtype of a number that a loop carries and that one branch returns, if the other
+    branch returns another dtype."""
     for leaf, other in ((first, second), (second, first)):
         known = _tensors.get(id(leaf))
         if known is None or known[0] is not leaf or not (is_tensor(other) or is_number(other)):

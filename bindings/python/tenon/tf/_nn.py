@@ -90,7 +90,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
 
 
 def embedding_lookup(params, ids, max_norm=None, name=None):
-    """Returns rows of a table."""
+    """Returns the rows of a table at some indices."""
     return _ops["embedding"](params, ids)
 
 

@@ -99,7 +99,7 @@ class ConcreteFunction:
 
     @property
     def inference_fn(self):
-        """The trace itself, which has a single graph."""
+        """The trace itself, which is also the inference function."""
         return self
 
     @property
@@ -132,7 +132,7 @@ class Graph:
         return found
 
     def as_graph_def(self):
-        """Returns the graph itself."""
+        """Returns the graph itself, which has the attribute `node` of a GraphDef."""
         return self
 
     def __repr__(self):

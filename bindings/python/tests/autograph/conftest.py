@@ -1,5 +1,5 @@
-"""If TENON_STAND_IN=1, runs the conversion tests on fake_tenon, in pure Python, instead of on the
-package."""
+"""If TENON_STAND_IN=1, the conversion tests use fake_tenon, a replacement of the package in pure
+Python."""
 
 import os
 import pathlib

@@ -1,4 +1,5 @@
-"""The examples of docs/autograph.md. test_page.py runs them and holds the page to this file."""
+"""The examples of docs/autograph.md. test_autograph_page.py runs
+them and compares their output with the page."""
 
 import tenon as tn
 

@@ -128,7 +128,7 @@ class Private:
         return x * cls.__factor if x > 0 else -x
 
 
-def test_private_names_static_and_class_methods():
+def test_static_and_class_methods_with_private_names_are_converted():
     assert convert(Private().get)(2.0) == 6.0
     assert convert(Private.fixed)(-2.0) == 2.0
     assert convert(Private.of_class)(2.0) == 6.0

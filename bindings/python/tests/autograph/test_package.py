@@ -45,7 +45,7 @@ def test_variables_are_assigned_in_branches_and_loops():
     assert f.trace_count == 1
 
 
-def test_tape_inside_a_converted_function():
+def test_tape_computes_gradients_inside_a_converted_function():
     @tn.function
     def slope(x):
         with tn.GradientTape() as tape:
@@ -75,7 +75,7 @@ def test_dynamic_sizes_share_a_trace():
     assert positive_sum.trace_count == 1
 
 
-def test_method_and_object_state():
+def test_converted_method_reads_variables_of_its_object():
     class Model:
         def __init__(self):
             self.weight = tn.Variable(2.0)
@@ -107,7 +107,7 @@ def test_saved_function_keeps_branches_and_loops(tmp_path):
     assert value_of(loaded["f"](tn.constant(1.0))) == expected == 117.0
 
 
-def test_eager_functions_see_tensor_values():
+def test_functions_that_run_eagerly_can_read_tensor_values():
     seen = []
 
     @tn.function
@@ -125,7 +125,7 @@ def test_eager_functions_see_tensor_values():
     assert seen == [3.0]
 
 
-def test_numpy_values_stay_python():
+def test_python_decides_conditions_on_numpy_values():
     @tn.function
     def f(x):
         for row in np.eye(2, dtype=np.float32):

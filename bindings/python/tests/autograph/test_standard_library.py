@@ -127,7 +127,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda item: item.__name__)
-def test_program(program, monkeypatch):
+def test_converted_standard_library_code_returns_the_same_result(program, monkeypatch):
     monkeypatch.setattr(calls, "_in_standard_library", lambda code: False)
     expected = str(program())
     assert str(tn.autograph.convert(program)()) == expected

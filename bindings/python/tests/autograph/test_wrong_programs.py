@@ -36,7 +36,7 @@ def error_of(source):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_error(name):
+def test_wrong_program_raises_the_expected_error(name):
     text, error = error_of(PROGRAMS[name])
     expected = expected_errors()[name]
     if not error.column:  # In Python 3.10, unconverted expressions have no columns.
@@ -46,7 +46,7 @@ def test_error(name):
     assert error.lineno > 0
 
 
-def test_every_rule_has_a_program():
+def test_every_rule_is_violated_by_a_wrong_program():
     rules = {error_of(source)[1].rule for source in PROGRAMS.values()}
     assert rules | {"no-source"} == set(tn.autograph.RULES)
 

@@ -3,7 +3,7 @@
     python listings.py CHECKOUT [--verbose]
 
 CHECKOUT is a clone of github.com/tensorflow/docs. The cells of each guide run in order in one
-namespace. Only the import is changed. Skips cells that use Keras, or a name that such a cell
+namespace. Only the import is changed. Skips cells that use Keras or a name that a skipped cell
 defined. A cell fails if it raises an exception. Prints one line for each guide and for each cell
 that failed, and the percentage of cells that ran.
 """
@@ -24,13 +24,14 @@ import warnings
 GUIDES = ("basics", "tensor", "variable", "autodiff", "advanced_autodiff", "intro_to_graphs",
           "function")
 
-# The order in which Python evaluates the fields of a node; the default is 0.
+# Sort keys of the fields of an AST node, in the order in which Python evaluates them. Other fields
+# have the key 0.
 _ORDER = {"value": -3, "iter": -3, "generators": -3, "items": -3, "test": -2, "context_expr": -2,
           "target": -1, "targets": -1, "optional_vars": -1, "body": 1, "orelse": 2}
 
 
 class Cell:
-    """The code of a cell, and the names that it reads and binds."""
+    """A notebook cell: its code, and the names that the code reads and binds."""
 
     def __init__(self, source, number):
         self.number = number
@@ -42,7 +43,7 @@ class Cell:
         self.uses_keras = "keras" in source
 
     def _visit(self, node):
-        """Adds the names of a node, in the order in which Python reads and binds them."""
+        """Adds the names that an AST node reads and binds, in the order of evaluation."""
         if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
             self._visit_scope(node)
             return
@@ -94,8 +95,8 @@ def without_keras(cells):
 
 
 def run_cell(cell, namespace, guide):
-    """Runs a cell. Returns the exception that it raised, or None. Registers the source, which
-    AutoGraph reads."""
+    """Runs a cell. Returns the exception that it raised, or None. Registers the source with
+    linecache, from which AutoGraph reads it."""
     filename = f"<{guide} {cell.number}>"
     source = cell.source
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)

@@ -10,7 +10,7 @@ def value(result):
     return result.numpy().tolist()
 
 
-def test_01_absolute_value():
+def test_01_if_on_a_tensor_computes_the_absolute_value():
     @tn.function
     def absolute(x):
         if x >= 0:
@@ -22,7 +22,7 @@ def test_01_absolute_value():
     assert absolute.trace_count == 1
 
 
-def test_02_collatz():
+def test_02_collatz_loop_of_tensors_has_one_trace():
     @tn.function
     def steps(a):
         count = 0
@@ -38,7 +38,7 @@ def test_02_collatz():
     assert steps.trace_count == 1
 
 
-def test_03_collatz_prints_each_value(capfd):
+def test_03_print_in_a_loop_prints_each_value(capfd):
     @tn.function
     def show(a):
         while a != 1:
@@ -49,7 +49,7 @@ def test_03_collatz_prints_each_value(capfd):
     assert capfd.readouterr().out.split() == "3 10 5 16 8 4 2 1".split()
 
 
-def test_04_fizzbuzz_in_the_graph(capfd):
+def test_04_fizzbuzz_prints_from_the_graph(capfd):
     @tn.function
     def fizzbuzz(limit):
         for number in tn.range(1, limit + 1):
@@ -68,7 +68,7 @@ def test_04_fizzbuzz_in_the_graph(capfd):
     assert fizzbuzz.trace_count == 1
 
 
-def test_05_fizzbuzz_as_numbers():
+def test_05_fizzbuzz_counts_for_tensors_and_python_numbers():
     @tn.function
     def count(limit):
         fizz, buzz = 0, 0
@@ -83,7 +83,7 @@ def test_05_fizzbuzz_as_numbers():
     assert count.trace_count == 2
 
 
-def test_06_a_thousand_additions():
+def test_06_range_of_a_thousand_is_not_unrolled():
     @tn.function
     def add(x):
         for i in tn.range(1000):
@@ -105,7 +105,7 @@ def test_07_python_range_unrolls():
     assert add.traces[0].text.count("add(") == 20
 
 
-def test_08_dynamic_rnn():
+def test_08_rnn_with_an_unknown_length_has_one_trace():
     @tn.function(input_signature=[tn.TensorSpec((None, 2), tn.float32)])
     def rnn(inputs):
         state = tn.zeros((2,))
@@ -122,7 +122,7 @@ def test_08_dynamic_rnn():
     assert rnn.trace_count == 1
 
 
-def test_09_dynamic_rnn_with_a_tensor_array():
+def test_09_tensor_array_collects_the_outputs_of_an_rnn():
     @tn.function
     def rnn(inputs):
         outputs = tn.TensorArray(tn.float32, 3)
@@ -140,7 +140,7 @@ def test_09_dynamic_rnn_with_a_tensor_array():
     assert np.allclose(rnn(inputs).numpy(), expected)
 
 
-def test_10_sequence_ends_early():
+def test_10_break_ends_a_loop_early():
     @tn.function
     def until(values, stop):
         total = 0.0
@@ -156,7 +156,7 @@ def test_10_sequence_ends_early():
     assert until.trace_count == 1
 
 
-def test_11_skips_odd_numbers():
+def test_11_continue_skips_odd_numbers():
     @tn.function
     def even_sum(n):
         total = 0
@@ -169,7 +169,7 @@ def test_11_skips_odd_numbers():
     assert value(even_sum(tn.constant(10))) == 20
 
 
-def test_12_first_index_by_return():
+def test_12_return_inside_a_loop_finds_the_first_index():
     @tn.function
     def find(values, wanted):
         for i, item in enumerate(values):
@@ -181,7 +181,7 @@ def test_12_first_index_by_return():
     assert [value(find(values, tn.constant(x))) for x in (7.0, 8.0)] == [1, -1]
 
 
-def test_13_square_root_by_newton():
+def test_13_newton_loop_computes_a_square_root():
     @tn.function
     def root(x):
         guess = x
@@ -192,7 +192,7 @@ def test_13_square_root_by_newton():
     assert value(root(tn.constant(2.0))) == pytest.approx(2**0.5, abs=1e-4)
 
 
-def test_14_greatest_common_divisor():
+def test_14_while_on_an_integer_tensor_computes_the_gcd():
     @tn.function
     def gcd(a, b):
         while b:
@@ -202,7 +202,7 @@ def test_14_greatest_common_divisor():
     assert value(gcd(tn.constant(48), tn.constant(36))) == 12
 
 
-def test_15_line_search():
+def test_15_line_search_halves_the_rate_until_the_loss_falls():
     @tn.function
     def search(x, direction, rate):
         best = tn.sum(x * x)
@@ -214,7 +214,7 @@ def test_15_line_search():
     assert value(rate) == 4.0
 
 
-def test_16_nested_loops_and_conditions():
+def test_16_nested_loops_with_break_count_primes():
     @tn.function
     def primes(limit):
         count = 0

@@ -17,7 +17,7 @@ def test_21_eager_tensors_have_values():
     assert value(tn.matmul(a, x) + tn.Variable(12.0)) == [[22.0, 22.0], [23.0, 13.0]]
 
 
-def test_22_executing_eagerly():
+def test_22_executing_eagerly_is_false_while_tracing():
     seen = []
 
     @tn.function

@@ -14,10 +14,10 @@ const ROWS: i64 = 64;
 const FEATURES: i64 = 784;
 const HIDDEN: i64 = 128;
 const CLASSES: i64 = 10;
-/// Number of calls in one measurement, and of recorded adds between two resets of the tape.
+/// Number of calls in one measurement; also the number of adds recorded before the tape is reset.
 const BATCH: u64 = 100;
-/// Number of training steps in one measurement. The first step finds the weights of the C run in
-/// the caches.
+/// Number of training steps in one measurement. At the first step, the CPU caches still
+/// hold the weights of the preceding C run.
 const STEPS: u64 = 10;
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -34,7 +34,7 @@ fn pair(
     mut work: impl FnMut(),
 ) {
     let mut times = [vec![], vec![], vec![], vec![]];
-    in_c(batch); // Warms up: tracing and other one-time work.
+    in_c(batch); // Warms up, so that tracing and other one-time work is not measured.
     work();
     criterion.bench_function(name, |b| {
         b.iter_custom(|batches| {

@@ -78,7 +78,7 @@ fn default_paths() -> Vec<PathBuf> {
 
 fn load_file(path: &Path) -> Result<Table, String> {
     let name = CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| format!("{}: a path holds no zero byte", path.display()))?;
+        .map_err(|_| format!("{}: a path must not contain a zero byte", path.display()))?;
     // SAFETY: `name` ends with a zero byte, and libtenon's constructors have no preconditions.
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {

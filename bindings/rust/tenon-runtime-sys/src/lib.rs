@@ -61,7 +61,7 @@ pub const TENON_SIZE_UNKNOWN: i64 = -1;
 pub const TENON_DLPACK_READ_ONLY: u64 = 1;
 pub const TENON_DLPACK_IS_COPIED: u64 = 2;
 
-/// Loads libtenon with the feature `dynamic`; does nothing without it. After a successful load,
+/// Loads libtenon. Does nothing without the feature `dynamic`. After a successful load,
 /// later calls have no effect.
 ///
 /// # Errors

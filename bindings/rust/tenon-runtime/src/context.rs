@@ -50,7 +50,7 @@ pub struct Plugin {
     pub path: String,
     /// The plugin's version; empty until it is loaded.
     pub version: String,
-    /// Whether the plugin is loaded.
+    /// Whether the plugin is loaded, and if not, why.
     pub state: PluginState,
 }
 

@@ -207,8 +207,8 @@ impl WhileOptions {
                     initial.len()
                 )));
             }
-            // SAFETY: the closures and the initial values outlive the call. It returns as many
-            // values as there are initial ones.
+            // SAFETY: the closures and the initial values outlive the call, which returns as many
+            // values as it takes.
             S::take(|out, _, count| unsafe {
                 let error = sys::tenon_while_loop(
                     scope,
@@ -378,9 +378,9 @@ impl ScanOptions {
     }
 }
 
-/// Runs a closure for each index along the first axis of the tensors `xs`. It takes the carried
-/// values and one slice of each tensor. It returns the next carried values, and values that are
-/// stacked along a new first axis.
+/// Runs a closure for each index along the first axis of the tensors `xs`. The closure takes the
+/// carried values and one slice of each tensor. It returns the next carried values and further
+/// outputs, which `scan` stacks along a new first axis.
 ///
 /// ```
 /// use tenon::{scan, tensor, Tensor};

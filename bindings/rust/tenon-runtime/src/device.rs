@@ -89,7 +89,7 @@ pub struct MemoryInfo {
     pub held_bytes: u64,
     /// The number of live buffers.
     pub live_buffers: u64,
-    /// Number of allocations that the device itself made.
+    /// Number of allocations from the device, excluding reuse of cached memory.
     pub allocations: u64,
     /// The context's memory limit in bytes; 0 for none.
     pub limit_bytes: u64,

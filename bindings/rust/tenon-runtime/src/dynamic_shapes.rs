@@ -13,8 +13,8 @@ use crate::scope::current;
 use crate::tensor::Tensor;
 
 impl Tensor {
-    /// Returns the sizes as a tensor. Inside a function, each call computes them from its own
-    /// inputs.
+    /// Returns the sizes as a tensor. Inside a function, they are the sizes of `self` in each
+    /// call.
     ///
     /// ```
     /// let x = tenon::tensor![[1., 2.]]?;

@@ -15,7 +15,7 @@ use crate::tensors::{Inputs, Tensors};
 use crate::text::{c_text, view};
 
 /// Prints a line in which each `{}` of the format is replaced by the next value. Inside a function
-/// it prints at each call. An empty format prints the values only.
+/// the line is printed at each call. An empty format prints the values only.
 ///
 /// ```
 /// tenon::print("loss: {}", [&tenon::tensor![0.5]?])?;
@@ -64,7 +64,7 @@ pub fn set_print<F: Fn(&str) + Send + Sync + 'static>(receive: F) -> Result<()> 
 }
 
 /// Returns an error unless all elements of the bool tensor `condition` are true. Each `{}` in the
-/// message is replaced by the next value. Inside a function it checks at each call.
+/// message is replaced by the next value. Inside a function each call checks it.
 ///
 /// ```
 /// let x = tenon::tensor![1., 2.]?;

@@ -41,7 +41,7 @@ shared_handle! {
 /// let f = tenon::Function::new(move |x: tenon::Tensor| x * *count);
 /// ```
 pub struct Function<I = Vec<Tensor>, O = Vec<Tensor>> {
-    /// Created at the first call, in the context of its scope.
+    /// The C function. It is created at the first call, in the context of that call's scope.
     shared: Shared,
     types: PhantomData<fn(I) -> O>,
 }

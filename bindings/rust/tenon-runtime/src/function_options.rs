@@ -112,7 +112,7 @@ impl FunctionOptions {
         self
     }
 
-    /// Sets whether a size becomes dynamic when it differs for the third time.
+    /// Sets whether a size becomes dynamic after it has had three different values.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new().relax(false);
@@ -124,7 +124,7 @@ impl FunctionOptions {
     }
 
     /// Limits the bytes of residuals that a call under a tape saves. The backward pass recomputes
-    /// the others.
+    /// the other residuals.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new().memory_budget(1 << 20);

@@ -206,8 +206,8 @@ impl Generator {
         )
     }
 
-    /// Calls a random op and returns its first output. The generator's state replaces the NULL
-    /// input.
+    /// Calls a random op and returns its first output. The generator passes its state as the input
+    /// that is NULL.
     fn draw(
         &self,
         op: u32,

@@ -177,7 +177,7 @@ pub struct Backward {
 
 impl Backward {
     /// # Safety
-    /// The arrays are live during the call. It adds a reference to each tensor.
+    /// The arrays of `args` are live during the call, which adds a reference to each tensor.
     pub(crate) unsafe fn share(args: &sys::tenon_backward_args) -> Result<Self> {
         Ok(Self {
             inputs: Vec::share(borrow_raw(args.inputs, args.n_inputs))?,
@@ -198,7 +198,7 @@ pub(crate) unsafe fn write_gradients(
 ) -> Result<()> {
     if given.len() != room {
         return Err(invalid(format!(
-            "a derivative returned {} gradients instead of {room}",
+            "a derivative returned {} gradients, but there are {room} inputs",
             given.len()
         )));
     }

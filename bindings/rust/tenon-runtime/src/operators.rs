@@ -112,8 +112,8 @@ impl Tensor {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn select(&self, axis: i64, index: i64) -> Result<Tensor> {
-        // While tracing, do not read the size, so that one trace serves all sizes. squeeze then
-        // reports an index out of range.
+        // While tracing, do not read the size, so that one trace serves all sizes. If the index is
+        // out of range, squeeze() fails.
         if !is_tracing()? {
             let size = self.size(axis)?;
             if index < -size || index >= size {

@@ -58,7 +58,7 @@ pub enum Clock {
     None,
     /// The host measured each launch of a synchronous device.
     Launch,
-    /// The host measured until it was notified of completion.
+    /// The host measured each launch until it was notified of its completion.
     Completion,
     /// The device's own clock measured each launch.
     Device,
@@ -91,7 +91,7 @@ pub struct ProfilerRow {
     pub device_clock: Clock,
     /// The number of spans.
     pub count: u64,
-    /// Host time from begin to end, including nested spans.
+    /// Host time from start to end, including nested spans.
     pub host: (u64, u64, u64),
     /// Host time without nested spans.
     pub own: (u64, u64, u64),

@@ -47,7 +47,7 @@ shared_handle! {
 pub struct ProgramFunction {
     /// The name of the function.
     pub name: String,
-    /// Its signatures; at least one.
+    /// The signatures of the function; at least one.
     pub signatures: Vec<ProgramSignature>,
 }
 
@@ -61,10 +61,10 @@ pub struct ProgramFunction {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProgramSignature {
-    /// The inputs.
+    /// The inputs of the signature.
     pub inputs: Vec<InputSpec>,
-    /// The outputs. Their dtype is [`DType::None`](crate::DType::None) if the file does not declare
-    /// it.
+    /// The outputs of the signature. If the file does not declare an output's dtype, it is
+    /// [`DType::None`](crate::DType::None).
     pub outputs: Vec<InputSpec>,
     /// The values of the static arguments when the function was traced.
     pub statics: Statics,

@@ -174,8 +174,8 @@ impl Entered {
         }
     }
 
-    /// Enters the scope that a callback received: that of the outer call, or one that Tenon
-    /// created.
+    /// Enters the scope that a callback received. It is the scope of the outer call, or a scope
+    /// that Tenon created.
     pub(crate) fn callback(scope: *mut sys::tenon_scope) -> Self {
         let recording = if CURRENT.with(Cell::get) == scope {
             CURRENT_RECORDING.with(Cell::get)
@@ -212,7 +212,7 @@ pub struct ScopeGuard<'a> {
 }
 
 impl Scope {
-    /// Creates a scope on the CPU, which is opened when it is first needed.
+    /// Creates a scope on the CPU device, which is opened on first use.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;

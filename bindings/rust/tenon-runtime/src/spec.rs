@@ -23,7 +23,7 @@ pub struct InputSpec {
 }
 
 impl InputSpec {
-    /// A tensor. `None` is an unknown size, which may differ from call to call.
+    /// Creates the type of a tensor. `None` is an unknown size, which may differ from call to call.
     ///
     /// ```
     /// # use tenon::{DType, InputSpec};
@@ -43,7 +43,7 @@ impl InputSpec {
         }
     }
 
-    /// An inline scalar of dtype `F32`, `I64` or `Bool`.
+    /// Creates the type of an inline scalar of dtype `F32`, `I64` or `Bool`.
     ///
     /// ```
     /// # use tenon::{DType, InputSpec};
@@ -70,7 +70,7 @@ impl InputSpec {
     }
 
     /// Sets the names of unknown sizes, one for each axis. Sizes with equal names are equal. An
-    /// empty name is none.
+    /// empty string means that the size has no name.
     ///
     /// ```
     /// # use tenon::{DType, InputSpec};

@@ -42,8 +42,8 @@ handle! {
 /// ```
 #[must_use = "a tape records until it is dropped"]
 pub struct Tape {
-    // Must be the first field, which is dropped first: until then no other thread may enter the
-    // scope.
+    // Must be the first field, so that the tape is dropped before `_mark`: no other thread may
+    // enter the scope while the tape exists.
     owned: Owned,
     _mark: Mark,
     scope: *mut sys::tenon_scope,
@@ -161,9 +161,9 @@ impl TapeOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unreached {
-    /// Zeros with the type of the source.
+    /// The gradient is zeros with the type of the source.
     Zeros,
-    /// `None`.
+    /// The gradient is `None`.
     None,
 }
 

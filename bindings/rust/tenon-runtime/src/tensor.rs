@@ -103,7 +103,7 @@ impl Tensor {
         let scope = match current() {
             Ok(scope) => scope,
             Err(error) => {
-                // SAFETY: the call imported nothing, so the payload is still owned here.
+                // SAFETY: nothing was imported, so this function still owns the payload.
                 unsafe { drop_payload::<Vec<T>>(deleter.payload) };
                 return Err(error);
             }

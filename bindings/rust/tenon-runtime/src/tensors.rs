@@ -292,7 +292,7 @@ impl Tensors for () {
         call: impl FnOnce(*mut Raw, usize, *mut usize) -> *mut sys::tenon_error,
     ) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the room for outputs is 0, so the call writes none.
+        // SAFETY: the capacity for outputs is 0, so the call writes no handle.
         unsafe { check(call(&mut raw, 0, ptr::null_mut())) }
     }
 
@@ -312,7 +312,7 @@ macro_rules! tuples {
                 unsafe fn share(raw: &[Raw]) -> Result<Self> {
                     expect($count, raw.len())?;
                     let mut raw = raw.iter();
-                    $(let $name = Tensor::share(*raw.next().expect("as many as were counted"));)*
+                    $(let $name = Tensor::share(*raw.next().expect("the number of handles was checked"));)*
                     Ok(($($name,)*))
                 }
 

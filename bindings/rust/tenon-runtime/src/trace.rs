@@ -116,8 +116,8 @@ impl Trace {
         }
     }
 
-    /// What executions have compiled so far, as text: the optimised graph, its segments and their
-    /// launch plans. The format may change.
+    /// Returns as text what executions have compiled so far: the optimised graph, its segments and
+    /// their launch plans. The format may change.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};

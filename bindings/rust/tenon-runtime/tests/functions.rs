@@ -108,7 +108,7 @@ fn control_flow_has_the_same_results_eager_and_traced() -> Result<()> {
 }
 
 #[test]
-fn scan_carries_and_stacks() -> Result<()> {
+fn scan_carries_values_and_stacks_outputs() -> Result<()> {
     let (last, all) = scan(1., &tensor![2., 3., 4.]?, |p: Tensor, x: Tensor| {
         let p = (p * x)?;
         Ok((p.clone(), p))
@@ -184,7 +184,7 @@ impl CustomOp for Bad {
 }
 
 #[test]
-fn payloads_are_dropped_once() -> Result<()> {
+fn custom_ops_are_dropped_once_on_success_and_failure() -> Result<()> {
     let dropped = Arc::new(AtomicUsize::new(0));
     {
         let context = Context::new(&tenon::ContextOptions::new())?;

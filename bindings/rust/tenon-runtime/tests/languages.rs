@@ -1,5 +1,5 @@
-//! docs/languages.md: twenty tasks in Rust. docs/snippets/languages.c is the same in C. A task stands
-//! between [its name] and [end].
+//! docs/languages.md: twenty tasks in Rust. docs/snippets/languages.c has the same tasks in C. The
+//! code of a task stands between the comments [its name] and [end].
 
 use tenon::{
     cond, host_call, tensor, while_loop, Context, ContextOptions, Function, Generator, Result,

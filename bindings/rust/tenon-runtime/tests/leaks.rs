@@ -21,7 +21,7 @@ thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Returns the output of an op, or fails if this is the callback that must fail.
+/// Returns `x`, the output of an op. Fails instead if this is the callback that must fail.
 fn pass(fault: Fault, x: Result<Tensor>) -> Result<Tensor> {
     let left = LEFT.with(Cell::get);
     LEFT.with(|cell| cell.set(left.wrapping_sub(1)));

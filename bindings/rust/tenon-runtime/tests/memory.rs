@@ -20,7 +20,7 @@ fn growth(mut work: impl FnMut() -> Result<()>) -> Result<usize> {
     Ok(resident_bytes().saturating_sub(before))
 }
 
-/// A training step that panics at the `fails_at`-th of its calls.
+/// A training step that panics in call number `fails_at` of its closure `here`, counted from 1.
 fn step(w: &Variable, x: &Tensor, fails_at: usize) -> Result<Tensor> {
     let mut calls = 0;
     let mut here = || {

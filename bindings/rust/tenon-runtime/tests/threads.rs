@@ -44,7 +44,7 @@ fn train() -> Result<Vec<u32>> {
 }
 
 #[test]
-fn sixteen_threads_train_as_one_does() -> Result<()> {
+fn sixteen_threads_compute_the_same_losses_as_one() -> Result<()> {
     let alone = train()?;
     let threads: Vec<_> = (0..16).map(|_| thread::spawn(train)).collect();
     for thread in threads {
@@ -81,7 +81,7 @@ fn entering_a_scope_with_a_tape_of_another_thread_panics() -> Result<()> {
     Ok(())
 }
 
-/// A future that is pending once, so that another thread can poll the task.
+/// A future whose first poll returns `Pending`, so that another thread can poll the task next.
 struct Yield(bool);
 impl Future for Yield {
     type Output = ();

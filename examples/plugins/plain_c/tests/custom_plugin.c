@@ -18,9 +18,9 @@ struct scale_attrs {
 
 /* A prepared kernel of this plugin; plain_release_kernel frees it. */
 struct own_kernel {
-  tenon_kernel_p base; /* The first member. */
+  tenon_kernel_p base; /* Must be the first member. */
   float factor;
-  int64_t prepared_for; /* Number of elements. */
+  int64_t prepared_for; /* Number of elements for which the kernel was prepared. */
 };
 
 /* For SHAPED lines: the number of kernels prepared so far, and of those not released yet. Any
@@ -33,7 +33,7 @@ static tenon_error* give(const struct own_kernel* made, tenon_device_p* device,
   struct own_kernel* kernel = malloc(sizeof *kernel);
   if (!kernel) return plain_error(device->host, TENON_OUT_OF_MEMORY, "no memory for a kernel");
   *kernel = *made;
-  plain_answer(out_traits, &traits, sizeof traits);
+  plain_fill_struct(out_traits, &traits, sizeof traits);
   *out_kernel = &kernel->base;
   return NULL;
 }

@@ -105,7 +105,7 @@ public final class Context extends NativeHandle {
      * Sets the receiver of log messages, which any thread may call. Default: standard error.
      *
      * @param level the lowest severity that is logged
-     * @param log receives them
+     * @param log receives the messages
      * @return this
      */
     public Options log(LogLevel level, BiConsumer<LogLevel, String> log) {

@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 final class HostMemory {
   private HostMemory() {}
 
-  // Elements of heap arrays are copied through native memory. Above this size in bytes, it is
-  // allocated separately.
+  // Elements of heap arrays are copied through native memory: through the thread's stack up to this
+  // size in bytes, or else through a separate allocation.
   private static final long MAX_STACK_BYTES = 2048;
 
   static Tensor copy(MemorySegment data, DType dtype, long[] shape) {

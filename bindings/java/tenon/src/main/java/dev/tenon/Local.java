@@ -205,7 +205,8 @@ final class Local {
   }
 
   /**
-   * Clears the source line in the native scope. Errors of eager calls take it from the exception.
+   * Clears the source line in the native scope. Errors of eager calls find the line in the stack
+   * trace of the exception.
    */
   void clearUserLine() {
     long at = top;

@@ -4,8 +4,8 @@
 //
 // A page and its tensors refer to each other, so they become unreachable together. The collector
 // then enqueues the page's reference. A page that survives a collection is split: each of its
-// tensors gets its own reference. A live tensor thus keeps the others of its page alive for one
-// collection only.
+// tensors gets its own reference. A live tensor thus keeps the other tensors of its page alive for
+// one collection only.
 
 package dev.tenon;
 
@@ -42,7 +42,8 @@ final class Page {
     handles[slot] = handle;
     tensor.keeper = this;
     tensor.slot = slot;
-    // Either this thread reads null in `tensors`, or split() finds the new tensor and tracks it.
+    // If another thread runs split() now, either this thread reads null in `tensors`, or split()
+    // finds the new tensor and tracks it.
     VarHandle.fullFence();
     if (tensors == null) {
       Tracker.trackSlot(this, slot, tensor);

@@ -226,7 +226,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   public static Tensor of(FloatBuffer data, long... shape) {
     if (data.order() != ByteOrder.nativeOrder()) {
       throw new TenonException(
-          Code.INVALID_ARGUMENT, "of: the buffer is not in the machine's byte order");
+          Code.INVALID_ARGUMENT, "of: the byte order of the buffer must be ByteOrder.nativeOrder()");
     }
     MemorySegment segment = MemorySegment.ofBuffer(data);
     return segment.isNative()

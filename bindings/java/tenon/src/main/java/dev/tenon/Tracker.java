@@ -68,7 +68,7 @@ final class Tracker {
   private static volatile long countLimit = MIN_COUNT;
   private static volatile long bytesLimit = MIN_BYTES;
   /**
-   * Refers to an unreachable object. Its appearance in the queue shows that a collection has run.
+   * Refers to an unreachable object. When the reference appears in the queue, a collection has run.
    */
   private static volatile Reference<Object> sentinel;
   /** Whether a page was split since {@link #collect} began. */
@@ -398,7 +398,10 @@ final class Tracker {
     }
   }
 
-  /** Runs the collector and frees what it finds. Sets the limits to twice what is still alive. */
+  /**
+   * Runs the collector and frees the unreachable objects. Sets the limits to twice the number and
+   * the size of the objects that remain.
+   */
   static synchronized void collect() {
     splits = false;
     collectOnce();

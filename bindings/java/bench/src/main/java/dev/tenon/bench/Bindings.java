@@ -35,14 +35,14 @@ public class Bindings {
   private static final int CLASSES = 10;
 
   /**
-   * Number of calls in one measurement, which share a scope, and of recorded adds between two
-   * resets of the tape.
+   * Number of calls in one measurement, which share a scope. The tape is reset after that many
+   * recorded adds.
    */
   private static final int BATCH = 100;
 
   /**
-   * Number of training steps in one measurement. The first step finds the weights of the C run in
-   * the caches.
+   * Number of training steps in one measurement. In the first step, the processor's caches hold
+   * the weights of the C workload.
    */
   private static final int STEPS = 10;
 
@@ -152,8 +152,8 @@ public class Bindings {
     @Setup
     public void open() {
       scope = Scope.open(new Context(new Context.Options().threads(1)));
-      // HotSpot optimises a method after thousands of calls. A step of a tiny network takes only
-      // microseconds.
+      // HotSpot optimises a method after thousands of calls. Warm up with a tiny network, whose
+      // steps take only microseconds.
       Network tiny = new Network(1, 1, 1);
       for (int i = 0; i < WARM_UP_STEPS; ++i) {
         tiny.train();

@@ -73,7 +73,7 @@ public final class ConvTraining {
     return sparse_softmax_cross_entropy(logits, labels).loss();
   }
 
-  /** Returns x. The gradient that flows back through it is clipped. */
+  /** Returns x. The backward pass clips the gradient with respect to x. */
   private static Tensor clipGradient(Tensor x) {
     return Gradients.customGradient(
         in -> List.of(in.get(0).identity()),

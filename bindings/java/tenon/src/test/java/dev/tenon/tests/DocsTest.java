@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** The examples of docs/java.md. */
 class DocsTest {
   @Test
-  void hello() {
+  void firstExampleReturnsRowsThatSumToOne() {
     try (var scope = Scope.open()) {
       Tensor x = Tensor.of(new float[][] {{1, 2}, {3, 4}});
       Tensor y = x.matmul(x).add(1).softmax(1);
@@ -30,7 +30,7 @@ class DocsTest {
   }
 
   @Test
-  void training() {
+  void trainingExampleLearnsTheWeights() {
     try (var all = Scope.open();
         var w = new Variable(Tensor.of(0f, 0f), "w")) {
       Tensor x = Tensor.of(new float[][] {{1, 2}, {3, 4}});
@@ -48,7 +48,7 @@ class DocsTest {
   }
 
   @Test
-  void errors() {
+  void errorExampleReportsTheLineOfTheCall() {
     try (var scope = Scope.open()) {
       try {
         Tensor.of(1f, 2f, 3f).softmax(1);
@@ -67,7 +67,7 @@ class DocsTest {
   }
 
   @Test
-  void ownership() {
+  void ownershipExampleFreesTheTensorsOfTheInnerScope() {
     try (var scope = Scope.open()) {
       assertEquals(5, norm(Tensor.of(3f, 4f)).item());
       assertEquals(2, scope.count());
@@ -75,7 +75,7 @@ class DocsTest {
   }
 
   @Test
-  void threads() throws Exception {
+  void threadExampleSharesATensorWithAVirtualThread() throws Exception {
     try (var scope = Scope.open()) {
       Tensor shared = Tensor.of(1f, 2f, 3f);
       try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -92,7 +92,7 @@ class DocsTest {
   }
 
   @Test
-  void functions() {
+  void functionExampleIsTracedOnce() {
     try (var scope = Scope.open();
         var f = Function.of((x, w) -> x.matmul(w).relu());
         var slope = f.gradient()) {
@@ -105,7 +105,7 @@ class DocsTest {
   }
 
   @Test
-  void callbacks() {
+  void callbackExampleReceivesItsExceptionUnchanged() {
     try (var scope = Scope.open()) {
       UnaryOperator<Tensor> cube = x -> x.mul(x).mul(x);
       System.out.println(Gradients.grad(Gradients.grad(cube)).apply(Tensor.of(2f)));

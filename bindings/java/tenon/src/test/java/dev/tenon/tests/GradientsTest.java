@@ -113,7 +113,7 @@ class GradientsTest {
   }
 
   @Test
-  void gradientsWithRespectToTheVariablesThatALambdaReads() {
+  void lambdaIsDifferentiatedWithRespectToTheVariablesThatItReads() {
     try (Variable w = new Variable(Tensor.of(3f))) {
       var result =
           Gradients.valueAndGradients(

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * docs/languages.md: twenty tasks in Java. docs/snippets/languages.c is the same in C. A task stands
- * between [its name] and [end].
+ * docs/languages.md: twenty tasks in Java. docs/snippets/languages.c is the same in C. Each task
+ * is the code between the comments [name] and [end].
  */
 class LanguagesTest {
   private static Tensor valuesAndOps() {

@@ -148,7 +148,7 @@ class MemoryTest {
     }
   }
 
-  /** Runs the step once for each of its callbacks, which throws in that run. */
+  /** Runs the step once for each of its callbacks. In each run, that callback throws. */
   private static void failAtEachCallback(Variable w, boolean traced, int calls) {
     for (int at = 0; at < calls; ++at) {
       Fault fault = new Fault(at);
@@ -239,7 +239,7 @@ class MemoryTest {
     assertTrue(Leaks.tracked() < 400, Leaks.tracked() + " objects");
   }
 
-  /** Small tensors share pages. A live tensor must not keep the others of its page alive. */
+  /** Small tensors share pages. A live tensor must not keep the other tensors of its page alive. */
   @Test
   void liveTensorDoesNotKeepItsPageAlive() {
     List<Tensor> kept = new ArrayList<>();
