@@ -27,6 +27,10 @@ BY_SENSE = (r"\b(kept|saved for|given|wanted|gives|reads|slices?|written down|wr
             r"pieces? of work|drop(?:s|ped)?|shares?|cells?|claims?)\b")
 
 
+# Comments for tools: include guards, switches of clang-format, and the ends of quoted sections.
+FOR_TOOLS = r"\s*(?:TENON_\w+_H_|clang-format \w+|NOLINT\w*.*|\[\w+\])\s*"
+
+
 def line_of(text, offset):
     return text.count("\n", 0, offset) + 1
 
@@ -34,6 +38,12 @@ def line_of(text, offset):
 def comments(path, text):
     """Yields (line number, text) for consecutive comment lines, comments after code, block comments
     and docstrings."""
+    for number, item in all_comments(path, text):
+        if not re.fullmatch(FOR_TOOLS, item.strip("/*# \n")):
+            yield number, item
+
+
+def all_comments(path, text):
     if path.suffix in SLASHES:
         for found in re.finditer(r"(?:^[ \t]*//[^\n]*\n)+", text, re.M):
             yield line_of(text, found.start()), re.sub(r"(?m)^[ \t]*//[/!]?[ \t]?", "", found[0])
@@ -45,8 +55,10 @@ def comments(path, text):
         for found in re.finditer(r"(?:^[ \t]*#(?!!)[^\n]*\n)+", text, re.M):
             yield line_of(text, found.start()), re.sub(r"(?m)^[ \t]*#[ \t]?", "", found[0])
         if path.suffix == ".py":
-            for found in re.finditer(r'^[ \t]*"""(.*?)"""', text, re.S | re.M):
-                yield line_of(text, found.start()), found[1]
+            # Other strings are matched too, so that their last line does not begin a docstring.
+            for found in re.finditer(r'(^[ \t]*)?"""(.*?)"""', text, re.S | re.M):
+                if found[1] is not None:
+                    yield line_of(text, found.start()), found[2]
 
 
 def paragraphs(path, text):
@@ -88,9 +100,9 @@ def functions(path, text):
     above."""
     if path.suffix in {".h", ".hpp", ".cc"} and "_test" not in path.name and "tests" not in path.parts:
         indent = "" if path.suffix == ".cc" else "[ ]{0,2}"
-        pattern = (r"((?:^[ \t]*//[^\n]*\n)*)((?:^[ \t]*template <[^\n]*>\n)*)^" + indent +
+        pattern = (r"((?:^[ \t]*//[^\n]*\n)+|^/\*(?:(?!\*/)[\s\S])*\*/\n)?((?:^[ \t]*template <[^\n]*>\n)*)^" + indent +
                    r"(?!(?:return|else|throw|delete|new|using|case|const \w+ \w+\(\w*\))\b)"
-                   r"(?:[\w:<>,&*]+[ ]+)+[&*]?((?:\w+::)?[a-z]\w+\([^;{}]*\)[^;{}()]*[;{])")
+                   r"(?![*/])(?:[\w:<>,&*]+[ ]+)+[&*]?((?:\w+::)?[a-z]\w+\([^;{}]*\)[^;{}()]*[;{])")
         for found in re.finditer(pattern, text, re.M):
             yield line_of(text, found.end()), found[0]
 
