@@ -8,7 +8,7 @@ JAX and TensorFlow where they are installed.
     import_ms tenon VALUE               `import tenon`, minus `import numpy`
     skipped PEER REASON                 the peer is not installed
 
-Tenon and the peer (or C) alternate in one process. Each figure is the ratio or the difference of
+Tenon and the peer (or C) alternate in one process, a new one for each peer. Each figure is the ratio or the difference of
 the medians.
 """
 
@@ -26,9 +26,6 @@ import time
 import numpy
 
 import tenon as tn
-
-PEERS = {"torch": "torch", "jax": "jax", "tensorflow": "tensorflow"}
-
 
 def repeated(function, repetitions, clock=time.perf_counter_ns):
     """Returns the nanoseconds per call of a function without arguments."""
@@ -246,32 +243,72 @@ def import_milliseconds():
         for _ in range(7))
 
 
-def peers():
-    """Returns the peer libraries that are installed, keyed by name."""
-    found = {}
-    for name, module in PEERS.items():
-        try:
-            found[name] = importlib.import_module(module)
-        except ImportError as error:
-            print(f"skipped {name} {error}")
-    return found
-
-
-def compare_steps(found, report):
+def compare_step(name, make, library, report):
     """Compares a training step of two dense layers, compiled as one graph in each library."""
+    try:
+        theirs_step = make(library)
+        theirs_step()
+    except Exception as error:  # For example, torch.compile needs a compiler.
+        print(f"skipped traced_mlp_step {name} {str(error).splitlines()[0]}")
+        return
     step = tenon_step()
-    for peer, name, make in (("jax", "jax", jax_step), ("torch", "torch_compile", torch_step)):
-        if peer not in found:
-            continue
-        try:
-            theirs_step = make(found[peer])
-            theirs_step()
-        except Exception as error:  # For example, torch.compile needs a compiler.
-            print(f"skipped traced_mlp_step {name} {str(error).splitlines()[0]}")
-            continue
-        step()
-        ours, theirs = medians([lambda: repeated(step, 50), lambda: repeated(theirs_step, 50)], 11)
-        report(f"ratio traced_mlp_step {name}", theirs / ours)
+    step()
+    ours, theirs = medians([lambda: repeated(step, 50), lambda: repeated(theirs_step, 50)], 11)
+    report(f"ratio traced_mlp_step {name}", theirs / ours)
+
+
+def compare_torch(torch, rounds, report):
+    compare_step("torch_compile", torch_step, torch, report)
+    torch.set_num_threads(1)
+    n, x, b = 20000, tn.tensor([1.0]), torch.ones(1)
+    ours, theirs = medians([lambda: repeated(lambda: x + x, n),
+                            lambda: repeated(lambda: b + b, n)], rounds)
+    report("ratio add torch", theirs / ours)
+    value = [0.5] * 16
+    ours, theirs = medians([lambda: repeated(tenon_gradient(value), 200),
+                            lambda: repeated(torch_gradient(torch, value), 200)], rounds)
+    report("ratio grad_chain torch", theirs / ours)
+
+
+def compare_jax(jax, rounds, report):
+    compare_step("jax", jax_step, jax, report)
+
+
+def compare_tensorflow(tf, rounds, report):
+    graph, limit = tn.function(autograph_loop()), tn.tensor(1000)
+    theirs_count, theirs_limit = tensorflow_loop(tf), tf.constant(1000)
+    theirs_count(theirs_limit)
+    ours, theirs = medians([lambda: repeated(lambda: graph(limit).item(), 5),
+                            lambda: repeated(lambda: theirs_count(theirs_limit).numpy(), 5)], 7)
+    report("ratio autograph_loop_1000 tensorflow", theirs / ours)
+
+
+PEERS = {"torch": compare_torch, "jax": compare_jax, "tensorflow": compare_tensorflow}
+
+
+def compare_peer(name, rounds, report):
+    """Compares with one peer in this process."""
+    try:
+        library = importlib.import_module(name)
+    except ImportError as error:
+        print(f"skipped {name} {error}")
+        return
+    PEERS[name](library, rounds, report)
+
+
+def compare_in_child(name, rounds, report):
+    """Compares with one peer in a new process, because some peers cannot be loaded into the same
+    process."""
+    child = subprocess.run([sys.executable, __file__, "--peer", name, "--rounds", str(rounds)],
+                           stdout=subprocess.PIPE, text=True)
+    for line in child.stdout.splitlines():
+        if line.startswith("ratio "):
+            figure, value = line.rsplit(" ", 1)
+            report(figure, float(value))
+        else:
+            print(line)
+    if child.returncode != 0:
+        sys.exit(f"the process that compares with {name} failed")
 
 
 def main():
@@ -280,6 +317,7 @@ def main():
     parser.add_argument("--build", default="build/release", type=pathlib.Path)
     parser.add_argument("--rounds", default=31, type=int)
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--peer", choices=PEERS, help="compares with this peer only")
     options = parser.parse_args()
     figures = {}
 
@@ -287,6 +325,9 @@ def main():
         figures[name] = value
         print(f"{name} {value:.3g}", flush=True)
 
+    if options.peer:
+        compare_peer(options.peer, options.rounds, report)
+        return
     n = 20000
     calls = ctypes.CDLL(str(options.build.resolve() / "libbench_calls.so"))
     for name in ("bench_c_eager_add", "bench_c_function_call"):
@@ -316,26 +357,8 @@ def main():
            eager_ratio(branching, tn.function(branching), limit))
     report("conversion_ms autograph", conversion_milliseconds())
 
-    found = peers()
-    compare_steps(found, report)
-    if "torch" in found:
-        torch = found["torch"]
-        torch.set_num_threads(1)
-        b = torch.ones(1)
-        ours, theirs = medians([lambda: repeated(lambda: x + x, n),
-                                lambda: repeated(lambda: b + b, n)], options.rounds)
-        report("ratio add torch", theirs / ours)
-        value = [0.5] * 16
-        ours, theirs = medians([lambda: repeated(tenon_gradient(value), 200),
-                                lambda: repeated(torch_gradient(torch, value), 200)], options.rounds)
-        report("ratio grad_chain torch", theirs / ours)
-    if "tensorflow" in found:
-        tf = found["tensorflow"]
-        theirs_count, theirs_limit = tensorflow_loop(tf), tf.constant(1000)
-        theirs_count(theirs_limit)
-        ours, theirs = medians([lambda: repeated(lambda: graph(limit).item(), 5),
-                                lambda: repeated(lambda: theirs_count(theirs_limit).numpy(), 5)], 7)
-        report("ratio autograph_loop_1000 tensorflow", theirs / ours)
+    for name in PEERS:
+        compare_in_child(name, options.rounds, report)
     report("import_ms tenon", import_milliseconds())
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")

@@ -121,7 +121,8 @@ uint64_t test_cancelled(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   const Session& device = bench.env.device;
   const tenon::Function traced = make_function(kForms[2]);
-  const Results want = read_all(bench, loop(make_inputs(device, 1)[0], make_inputs(device, 1)[1]));
+  const Results want =
+      read_all(bench, call_while_loop(make_inputs(device, 1)[0], make_inputs(device, 1)[1]));
   for (int call = 0; call < 3; ++call) traced(make_inputs(device, 1));
   constexpr int64_t kEndless = int64_t{1} << 50;
   const Tensors endless = make_inputs(device, 1, kEndless);

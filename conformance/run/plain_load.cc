@@ -11,7 +11,7 @@ void load_plainly(const std::string& path) {
 
 bool is_unavailable(const device::Subject& subject) {
   const auto says_so = [](tenon_error* error) {
-    return device::take(error).code == TENON_UNAVAILABLE;
+    return device::take_failure(error).code == TENON_UNAVAILABLE;
   };
   const tenon_host& host = device::host_table();
   const tenon_plugin* plugin = nullptr;

@@ -428,9 +428,11 @@ TEST_P(ProfilesOfAsynchronousDevices, MapLaunchesToTheHostsClock) {
 INSTANTIATE_TEST_SUITE_P(, ProfilesOfAsynchronousDevices, ::testing::Values("0", "1"));
 
 TEST(ProfilesOfSeveralClocks, ReportTheLeastExactClock) {
-  EXPECT_EQ(common(DeviceClock::kNone, DeviceClock::kDevice), DeviceClock::kDevice);
-  EXPECT_EQ(common(DeviceClock::kDevice, DeviceClock::kCompletion), DeviceClock::kCompletion);
-  EXPECT_EQ(common(DeviceClock::kCompletion, DeviceClock::kNone), DeviceClock::kCompletion);
+  EXPECT_EQ(less_exact_clock(DeviceClock::kNone, DeviceClock::kDevice), DeviceClock::kDevice);
+  EXPECT_EQ(less_exact_clock(DeviceClock::kDevice, DeviceClock::kCompletion),
+            DeviceClock::kCompletion);
+  EXPECT_EQ(less_exact_clock(DeviceClock::kCompletion, DeviceClock::kNone),
+            DeviceClock::kCompletion);
 }
 #endif
 

@@ -77,7 +77,7 @@ void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan ex
     } else if (node->role == InputRole::kCapture) {
       inputs.push_back(written.captures[capture++]);
     } else {
-      inputs.push_back(written.states[state++]->held());
+      inputs.push_back(written.states[state++]->load_untraced());
     }
     given.push_back(node->output());
   }
@@ -100,9 +100,9 @@ void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan ex
     const Tensors values = Subgraph(*written.graph, given, wanted).apply(scope, sizes, inputs);
     size_t next = 0;
     for (const Tracer::Made& made : written.made) {
-      if (made.initial) made.cell->hold(values[next++]);
+      if (made.initial) made.cell->store_untraced(values[next++]);
     }
-    for (const auto& [cell, value] : drawn) const_cast<Cell*>(cell)->hold(values[next++]);
+    for (const auto& [cell, value] : drawn) const_cast<Cell*>(cell)->store_untraced(values[next++]);
   } catch (const Error& error) {
     fail_because(error, error.code(), "the initial value of a variable cannot be computed: {}",
                  {error.what()});

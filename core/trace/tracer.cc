@@ -257,7 +257,7 @@ void Tracer::store(Cell& cell, const Tensor& value) {
 
 void Tracer::add(Cell& cell) {
   if (cell.kind() == Kind::kOrder) return;
-  const Tensor initial = cell.held();
+  const Tensor initial = cell.load_untraced();
   made_.push_back(
       {Ref<Cell>::share(&cell), initial->storage->traced ? value_of(*initial) : Value()});
   current_values_[&cell].value = initial;

@@ -327,7 +327,7 @@ TEST(VulkanDevice, EvictsUnreferencedPipelines) {
   const Pipelines& pipelines = from_c(bench.device()).pipelines();
   const auto make = [&](uint32_t number) {
     spirv::Code code(capabilities_of(bench.device()), {.n_operands = 1, .local_size = 64});
-    code.operand(0).store(code.number(), code.u32(number));
+    code.operand(0).store(code.invocation_index(), code.u32(number));
     PipelineRef made;
     EXPECT_SUCCESS(make_pipeline(bench.device(), code.finish(), 1, &made));
     return made;

@@ -89,7 +89,7 @@ class StepKernel final : public Kernel {
   StepKernel(tenon_device_p* device, uint32_t number) {
     spirv::Code code(capabilities_of(device), {.n_operands = 1, .local_size = 64});
     const spirv::Memory x = code.operand(0);
-    const spirv::U32 first = code.place(0) >> 2;
+    const spirv::U32 first = code.operand_offset(0) >> 2;
     code.for_each(code.parameter(0),
                   [&](spirv::U32 i) { x.store(first + i, x.load(first + i) * 3 + number); });
     EXPECT_SUCCESS(make_pipeline(device, code.finish(), 1, &pipeline_));

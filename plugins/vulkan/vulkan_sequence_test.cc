@@ -78,8 +78,9 @@ class TurnKernel final : public Kernel {
       : factor_(factor), iterations_(iterations), knows_n_(knows_n) {
     spirv::Code code(capabilities_of(device), {.n_operands = 3, .local_size = kLocalSize});
     const spirv::Memory from = code.operand(0), value = code.operand(1), to = code.operand(2);
-    const spirv::U32 n = code.parameter(0u), first = code.place(0) >> 2, last = code.place(2) >> 2;
-    const spirv::U32 added = value.load(code.place(1) >> 2);
+    const spirv::U32 n = code.parameter(0u), first = code.operand_offset(0) >> 2,
+                     last = code.operand_offset(2) >> 2;
+    const spirv::U32 added = value.load(code.operand_offset(1) >> 2);
     code.for_each(n, [&](spirv::U32 i) {
       to.store(last + i, from.load(first + (n - 1 - i)) * factor + added);
     });
