@@ -116,7 +116,7 @@ bool Drawer::add(Step step) {
 bool Drawer::add_claim(const Claim& claim) {
   static const std::set<std::string> kSizesOfValues = {"nonzero", "boolean_mask", "unique"};
   if (!claim.claimed || kSizesOfValues.contains(claim.op->name)) return false;
-  const std::vector<Problem> problems = generated(claim, 1, draw_.seed());
+  const std::vector<Problem> problems = generate_problems(claim, 1, draw_.seed());
   if (problems.empty() || claim.op->variadic_outputs) return false;
   const Problem& problem = draw_.one_of(problems);
   for (const Operand& x : problem.inputs) {
