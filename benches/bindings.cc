@@ -28,7 +28,7 @@ struct Work {
   int64_t batch;
   std::vector<double> c_times = {}, cpp_times = {}, differences = {}, ratios = {};
 
-  // Alternates between C and C++, so that other load on the machine affects both equally.
+  // Measures C and C++ alternately, so that other load on the machine affects both equally.
   void measure(benchmark::State& state) {
     for (auto _ : state) {
       const auto per_call = [&](Calls calls) {

@@ -20,7 +20,8 @@ struct Towers {
 };
 
 // Computes y = tanh(y w) `towers.products` times, beginning with y = x.
-tenon_tensor* tower(tenon_scope* inner, const Towers& towers, tenon_tensor* x, tenon_tensor* w) {
+tenon_tensor* apply_tower(tenon_scope* inner, const Towers& towers, tenon_tensor* x,
+                          tenon_tensor* w) {
   tenon_tensor* y = x;
   tenon_tensor_retain(y);
   for (int i = 0; i < towers.products; ++i) {
@@ -40,7 +41,7 @@ tenon_error* apply_both_towers(void* payload, tenon_scope* inner, tenon_tensor* 
                                size_t) {
   const Towers& towers = *static_cast<const Towers*>(payload);
   for (int i = 0; i < 2; ++i) {
-    out_outputs[i] = tower(inner, towers, inputs[0], inputs[1 + i]);
+    out_outputs[i] = apply_tower(inner, towers, inputs[0], inputs[1 + i]);
   }
   return nullptr;
 }

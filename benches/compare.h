@@ -26,7 +26,7 @@ struct Options {
 // an argument is invalid.
 Options parse(int argc, char** argv, const std::string& what);
 
-// A result without a peer, which is printed without a ratio.
+// A measured value for which no peer library has a counterpart. It is printed without a ratio.
 struct Figure {
   std::string name;
   double value;

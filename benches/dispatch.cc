@@ -21,7 +21,7 @@ using benches::check;
 using benches::scope;
 
 constexpr int kChain = 1000;
-constexpr int kBatch = 1000;  // Recorded adds before the tape is reset.
+constexpr int kBatch = 1000;  // Number of recorded adds after which the tape is reset.
 
 // Returns a rank-1 tensor of n elements that equal `value`.
 tenon_tensor* constant(int64_t n, float value) {

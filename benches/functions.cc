@@ -27,7 +27,7 @@ constexpr int kWarmUpCalls = 3;  // Number of calls before the measurement.
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
-// The body of each function: calls the Code in `payload`.
+// The body of each traced function: calls the C++ function of type Code that is in `payload`.
 tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
                       const tenon_static*, size_t, tenon_tensor** out_outputs, size_t) {
   reinterpret_cast<Code>(payload)(inner, inputs, out_outputs);
@@ -99,7 +99,7 @@ void measure(benchmark::State& state, How how, Code code, std::vector<tenon_tens
 
 // ---- a chain that cannot be fused: 4x4 matmuls alternating with gathers of rows
 
-// Computes kPairs times x = rows of (x w), with w = inputs[1] and the indices inputs[2].
+// Repeats kPairs times: x = the rows inputs[2] (gathered by index) of the product x * inputs[1].
 void chain(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
   tenon_tensor_retain(x);
@@ -127,7 +127,7 @@ void chain_unfusable(benchmark::State& state, How how) {
 
 // ---- a chain of fifty operations x * b + c on 64 elements
 
-// Computes kPairs times x = x * inputs[1] + inputs[2].
+// Repeats kPairs times: x = x * inputs[1] + inputs[2].
 void scale_and_shift(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
   tenon_tensor_retain(x);

@@ -82,7 +82,7 @@ float read_first_element(tenon_tensor* x) {
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
-// The body of each function: calls the Code in `payload`.
+// The body of each traced function: calls the C++ function of type Code that is in `payload`.
 tenon_error* run_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs, size_t,
                       const tenon_static*, size_t, tenon_tensor** out_outputs, size_t) {
   reinterpret_cast<Code>(payload)(inner, inputs, out_outputs);
@@ -180,6 +180,7 @@ double count_launches(const Call& call) {
 
 // ---- an add of 16 M elements
 
+// Adds inputs[0] and inputs[1].
 void add(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   check(tenon_add(inner, inputs[0], inputs[1], out));
 }
@@ -191,7 +192,7 @@ void measure_add(benchmark::State& state) {
 
 // ---- ten ops on 16 M elements
 
-// Computes five times x = x * inputs[1] + inputs[2].
+// Repeats five times: x = x * inputs[1] + inputs[2].
 void ten_ops(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
   tenon_tensor_retain(x);
@@ -212,6 +213,7 @@ std::vector<tenon_tensor*> ten_inputs() {
           create_constant({kElements}, 1)};
 }
 
+// Measures ten_ops(), as a traced function or as eager calls.
 void measure_ten_ops(benchmark::State& state, bool is_traced) {
   measure(state, Call(ten_ops, is_traced, ten_inputs()), 2);
 }
@@ -239,12 +241,14 @@ std::vector<tenon_tensor*> gather_inputs() {
           tensor<int32_t>(TENON_INT32, {4}, {3, 2, 1, 0})};
 }
 
+// Measures gathers(), as a traced function or as eager calls.
 void measure_gathers(benchmark::State& state, bool is_traced, Timed timed) {
   measure(state, Call(gathers, is_traced, gather_inputs()), 1, timed);
 }
 
 // ---- a matmul
 
+// Multiplies the matrices inputs[0] and inputs[1].
 void matmul(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   check(tenon_matmul(inner, inputs[0], inputs[1], nullptr, out));
 }

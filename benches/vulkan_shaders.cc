@@ -9,8 +9,9 @@ namespace {
 
 constexpr uint32_t kLocalSize = 64, kRowOfGroups = 1024;
 
-// Returns the start of a shader: two buffers with elements of one type, and the invocation index
-// %i.
+// Returns the start of a shader in SPIR-V assembly. It declares two buffers of elements of the type
+// `element`, and computes the invocation index %i. Includes the given lines of decorations and
+// constants.
 std::string head(const std::string& element, uint32_t element_bytes, const std::string& decorations,
                  const std::string& constants) {
   return R"(

@@ -25,7 +25,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
-# Emscripten adds -fno-inline-functions to -Os, which doubles the size of C++ code.
+# With -Os, Emscripten also sets -fno-inline-functions, which would double the size of C++ code.
 set(tenon_for_size -Os)
 if(EMSCRIPTEN)
   list(APPEND tenon_for_size -finline-functions)
@@ -41,19 +41,20 @@ add_library(tenon_compile_options INTERFACE)
 # Forbids the contraction of a * b + c to a fused multiply-add, which would round once instead of
 # twice (docs/numerics.md).
 target_compile_options(tenon_compile_options INTERFACE -Wall -Wextra -Werror -ffp-contract=off)
-# Designated initialisers may omit fields with default values.
+# Permits designated initialisers to omit fields that have default values.
 target_compile_options(tenon_compile_options
                        INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 wrongly reports accesses past the end of a small vector's inlined storage.
   target_compile_options(tenon_compile_options INTERFACE -Wno-array-bounds -Wno-stringop-overflow)
   if(TENON_SANITIZE)
-    # Instrumented code causes false warnings. Other builds report the true ones.
+    # GCC falsely warns of uninitialised variables in instrumented code. Builds without sanitizers
+    # report real ones.
     target_compile_options(tenon_compile_options INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
 if(EMSCRIPTEN)
-  # Loops over bools use & and |, because the compiler does not vectorise && and ||.
+  # Permits & and | of bools. Loops use them, because the compiler does not vectorise && and ||.
   target_compile_options(tenon_compile_options INTERFACE -Wno-bitwise-instead-of-logical)
 else()
   target_compile_options(tenon_compile_options INTERFACE -fno-plt -ffunction-sections

@@ -93,7 +93,7 @@ function(tenon_add_gtest target)
   set(program $<TARGET_FILE:${target}>)
   set(properties "LABELS unit TIMEOUT 300 WORKING_DIRECTORY ${folder}")
   string(APPEND properties " ENVIRONMENT \"${TENON_TEST_ENVIRONMENT}\"")
-  # googletest reports success if no test has the given name. This turns it into a failure.
+  # Fails if no test has the given name. googletest itself reports success in this case.
   string(APPEND properties " FAIL_REGULAR_EXPRESSION \"Running 0 tests\"")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/suites.cmake.in ${folder}/suites.cmake.in @ONLY)
   file(GENERATE OUTPUT ${folder}/suites.cmake INPUT ${folder}/suites.cmake.in)

@@ -103,8 +103,8 @@ if(bad_plugins)
 endif()
 
 # Tests of exhausted memory and of process termination. c_allocation_test replaces malloc(), which
-# the sanitizers also do, so it is not built with them. It fails every 17th allocation in the
-# ordinary tier and each allocation in the full tier.
+# the sanitizers also do, so it is not built with them. It makes every 17th allocation fail in the
+# ordinary test run, and every allocation in the full one.
 if(NOT TENON_STATIC_PLUGINS AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   file(GLOB memory_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/memory/*.c)
   tenon_add_c_test(c_allocation_test SOURCES ${memory_tests})

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <thread>
@@ -99,7 +98,7 @@ std::vector<Cell> select_cells(const Runner* runner, const Options& options) {
 }
 
 template <class F>
-auto read_case(const F& read) {
+auto read_case(const F& read) {  // Returns read(), which parses the argument of --case.
   try {
     return read();
   } catch (const std::exception& error) {
@@ -185,10 +184,8 @@ WorkerOptions worker_options(const Options& options) {
 device::Subject make_subject(const Options& options) {
   const std::string& device = options.run.device;
   const size_t colon = device.find(':');
-  // A plugin that is linked into the program has no file.
-  const bool has_file = std::filesystem::exists(options.run.plugin);
   return {.query = open_plugin(options.run.plugin),
-          .file = has_file ? options.run.plugin : std::string(),
+          .file = options.run.plugin,
           .options = options.run.plugin_options,
           .index = colon == std::string::npos ? 0 : std::stoul(device.substr(colon + 1)),
           .thorough = options.run.thorough};
@@ -217,7 +214,7 @@ Row run_cell(const Options& options, const Runner* given, const Cell& cell, cons
                               options.run.shrink, tell);
   }
   const auto at = [&](const Problem& problem) {
-    // Sends the problem's line unless it is long, as those with many listed values are.
+    // Sends the problem's line. Omits a long line, such as that of a problem with many values.
     const std::string line = to_line(problem);
     tell(line.size() < 20000 ? line : "");
   };
@@ -229,7 +226,7 @@ int serve_as_worker(const Options& options) {
       [&](const Cell& cell, const Tell& tell) { return run_cell(options, nullptr, cell, tell); });
 }
 
-Row blank_row(const Runner* runner, const Cell& cell) {
+Row blank_row(const Runner* runner, const Cell& cell) {  // Returns the row before the cell runs.
   if (cell.claim == kDevice) return blank_row(all_device_checks()[cell.check]);
   if (cell.claim == kFunctions) return blank_row(all_function_checks()[cell.check]);
   const Claim& claim = runner->claims()[cell.claim];
@@ -242,7 +239,7 @@ int run_and_report(const Runner* runner, Report& report, const Options& options)
   for (const std::string& path : {options.json, options.junit, options.html}) {
     if (!path.empty()) check_writable(path);
   }
-  report.keep_json(options.json);
+  report.set_json_file(options.json);
   if (!options.expected.empty()) report.read_known_faults(options.expected);
   std::vector<Cell> cells = select_cells(runner, options);
   const auto blank = [&](const Cell& cell) { return blank_row(runner, cell); };

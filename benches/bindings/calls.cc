@@ -44,7 +44,7 @@ void train(const std::vector<Variable>& weights, const Tensor& x, const Tensor& 
 
 }  // namespace
 
-// Returns the nanoseconds of that many eager adds.
+// Returns the nanoseconds that `repetitions` eager adds take.
 int64_t bench_cpp_eager_add(int64_t repetitions) {
   const ScopeGuard in(scope());
   const Tensor a = vector<float>({1}), b = vector<float>({2});
@@ -53,7 +53,7 @@ int64_t bench_cpp_eager_add(int64_t repetitions) {
   });
 }
 
-// Returns the nanoseconds of that many adds that a tape records.
+// Returns the nanoseconds that `repetitions` adds take while a tape records them.
 int64_t bench_cpp_recorded_add(int64_t repetitions) {
   const ScopeGuard in(scope());
   const Tensor a = vector<float>({1}), b = vector<float>({2});
@@ -67,7 +67,7 @@ int64_t bench_cpp_recorded_add(int64_t repetitions) {
   });
 }
 
-// Returns the nanoseconds of that many calls of a traced function.
+// Returns the nanoseconds that `repetitions` calls of a traced function take.
 int64_t bench_cpp_function_call(int64_t repetitions) {
   const ScopeGuard in(scope());
   const Tensor a = vector<float>({1}), b = vector<float>({2});
@@ -77,7 +77,7 @@ int64_t bench_cpp_function_call(int64_t repetitions) {
   });
 }
 
-// Returns the nanoseconds of that many training steps.
+// Returns the nanoseconds that `repetitions` training steps take.
 int64_t bench_cpp_training_step(int64_t repetitions) {
   const ScopeGuard in(scope());
   static const std::vector<Variable> weights = {

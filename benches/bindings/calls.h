@@ -14,10 +14,10 @@ extern "C" {
 
 /* The network of the training step: 64 rows of 784 features, 128 hidden units, 10 classes. */
 enum { kBenchRows = 64, kBenchFeatures = 784, kBenchHidden = 128, kBenchClasses = 10 };
-/* Number of calls in a measurement. The tape is reset after that many recorded adds. */
+/* Number of calls in a measurement, and of recorded adds after which the tape is reset. */
 enum { kBenchBatch = 100 };
-/* Number of training steps in a measurement. In the first step, the caches hold the weights of the
- * other language. */
+/* Number of training steps in a measurement. The first step of a measurement is slower, because the
+ * processor's caches then hold the weights of the other language's network. */
 enum { kBenchSteps = 10 };
 
 /* Adds two tensors of one element and releases the result, in eager mode. */
@@ -30,7 +30,8 @@ int64_t bench_c_function_call(int64_t repetitions);
 /* Runs steps of stochastic gradient descent on the network, with gradients from a tape. */
 int64_t bench_c_training_step(int64_t repetitions);
 
-/* The same work through the C++ binding, tenon.hpp. bench_bindings defines these functions. */
+/* Do the same work as the bench_c_ functions, but through the C++ binding, tenon.hpp. The program
+ * bench_bindings defines these functions. */
 int64_t bench_cpp_eager_add(int64_t repetitions);
 int64_t bench_cpp_recorded_add(int64_t repetitions);
 int64_t bench_cpp_function_call(int64_t repetitions);

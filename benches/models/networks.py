@@ -1,6 +1,6 @@
 """Networks with random weights, as ONNX models: their speed does not depend on the weights.
 
-The convolutions have biases and no batch norms follow, as exporters write such networks for
+The convolutions have biases and are not followed by batch norms, as in networks exported for
 inference. He et al. 2015 (arXiv:1512.03385) describes the ResNets, Sandler et al. 2018
 (arXiv:1801.04381) MobileNetV2.
 """

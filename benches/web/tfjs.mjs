@@ -49,7 +49,7 @@ export async function open(_, peersFolder) {
       mlp_train: { count: 1, run: tidy(train) },
       lstm_step: { count: 1, run: tidy(() => tf.basicLSTMCell(forget, kernel, bias, input, c, h)) },
     };
-    if (backend === 'wasm') { // Not on the backend cpu, where these cases take seconds.
+    if (backend === 'wasm') { // The backend cpu is skipped, because these cases take seconds on it.
       cases.matmul_512 = { count: 1, run: tidy(() => tf.matMul(a, b)) };
       cases.matmul_512_transposed = { count: 1, run: tidy(() => tf.matMul(a, b, false, true)) };
     }

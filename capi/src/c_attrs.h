@@ -22,23 +22,26 @@ const OpDef& find_op(const Context& context, uint32_t op);
 
 class CallAttrs {
  public:
-  // `given` points to the op's C struct; NULL means that all attributes have their defaults.
+  // Converts the C struct of attributes that `given` points to. If `given` is NULL, all attributes
+  // have their defaults.
   CallAttrs(const OpDef& op, const void* given);
   ~CallAttrs() {
     if (type_) type_->destroy(bytes_);
   }
   CallAttrs(const CallAttrs&) = delete;
 
+  // Returns a reference to the converted attributes, valid as long as this object.
   AnyAttrs view() const { return {type_, bytes_}; }
 
   // Sets size attributes to the values of the given tensors.
   void set_sizes(Scope& scope, const OpDef& op, std::span<const tenon_size_argument> sizes);
 
  private:
+  // Constructs the attributes in `bytes_` from the C struct that `given` points to.
   void read(const OpDef& op, const void* given);
 
   const AttrsType* type_ =
-      nullptr;  // NULL if the op has no attributes, or before they are constructed.
+      nullptr;  // NULL if the op has no attributes, or until they are constructed in `bytes_`.
   alignas(std::max_align_t) std::byte bytes_[1024];
 };
 

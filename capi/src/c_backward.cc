@@ -29,6 +29,7 @@ BackwardArgs::BackwardArgs(const VjpArgs& args) : args_(args) {
         .n_outputs = outputs_.size()};
 }
 
+// Returns the gradients in `filled`, after checking their types. Throws `error` if it is not NULL.
 Tensors BackwardArgs::take(CallbackOutputs& filled, tenon_error* error) const {
   const std::vector<Tensor> given = filled.take(error, "the derivative", Entries::kNullable);
   Tensors gradients;

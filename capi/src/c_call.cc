@@ -21,6 +21,7 @@ const OpDef& find_op(const Context& context, uint32_t op) {
   return *found;
 }
 
+// Constructs the attributes from the caller's struct, which may be shorter than the op's.
 void CallAttrs::read(const OpDef& op, const void* given) {
   if (op.attrs->size == 0) return;  // The struct of such an op is empty.
   if (is_custom(op)) {
@@ -141,6 +142,8 @@ bool has_variable_output_count(const OpDef& op) {
   return op.id == TENON_OP_split || op.id == TENON_OP_unstack || op.id == TENON_OP_meshgrid;
 }
 
+// Throws if the caller requests more outputs than are available, or omits outputs although their
+// number is variable.
 void require_outputs(const OpDef& op, size_t requested, size_t available) {
   if (requested == available) [[likely]]
     return;

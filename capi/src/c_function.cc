@@ -25,6 +25,7 @@ using tenon::Trace;
 
 namespace {
 
+// Converts element `i` of the caller's array `specs`. Throws if it is invalid.
 InputSpec read_spec(const tenon_input_spec& given, size_t i) {
   InputSpec spec;
   spec.name = get_text(given.name, "a spec's name");

@@ -22,6 +22,7 @@ Tensor get_list(const tenon::Scope& scope, const tenon_tensor* handle) {
   return list;
 }
 
+// Returns the number of entries to stack: the value of `length`, or that of the list if it is NULL.
 Size get_length(tenon::Scope& scope, const Tensor& list, const tenon_tensor* length) {
   const Tensor n = length ? get_tensor(scope, length, "length") : list_length(list);
   return size_in(scope, n, "list_stack: the length");

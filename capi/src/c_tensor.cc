@@ -53,7 +53,7 @@ tenon_tensor* make_scalar_or_null(Tensor (*make)(void*), void* value) {
   }
 }
 
-// Reads the value of a tensor with one element and converts it to T.
+// Reads the value of a tensor with one element and converts it to T, the C++ type of dtype `as`.
 template <class T>
 T read_item(tenon::Scope& scope, const Tensor& tensor, tenon::DType as) {
   const int64_t n = tenon::count(tensor->type.shape);

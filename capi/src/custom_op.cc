@@ -81,6 +81,7 @@ tenon_type to_c_type(const TensorType& type) {
   return c;
 }
 
+// Converts the type that the user's `infer` has set for output `i`. Throws if it is invalid.
 TensorType from_c_type(const tenon_type& c, size_t i) {
   bool known = false;
   TensorType type;
@@ -94,6 +95,7 @@ TensorType from_c_type(const tenon_type& c, size_t i) {
   return type;
 }
 
+// Calls the user's `infer` and returns the types of the outputs.
 TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
   const CustomOp& self = get_custom_op(op);
   std::vector<tenon_type> inputs;
@@ -146,6 +148,7 @@ Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
   return outputs;
 }
 
+// Resizes `bytes` to hold a dense array of this type, and returns a description of that array.
 tenon_host_array host_array_of(const TensorType& type, std::vector<char>& bytes) {
   bytes.resize(static_cast<size_t>(count(type.shape)) * size_of(type.dtype));
   return {.data = bytes.data(), .size = bytes.size(), .type = to_c_type(type), .reserved = 0};
@@ -185,6 +188,7 @@ Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
   return results;
 }
 
+// Calls the user's derivative and returns the gradients with respect to the inputs.
 Tensors backward(const OpDef& op, const void* attrs, const VjpArgs& args) {
   const CustomOp& self = get_custom_op(op);
   const CallbackDepth nesting(op.name);
@@ -256,7 +260,7 @@ std::unique_ptr<OpDef> make_custom_op(const tenon_custom_op& given, Payload payl
     op->no_gradient =
         "it has no derivative: an op that computes in host memory needs a backward function";
   if (given.compute) {
-    custom->in_order = std::make_unique<OpDef>(ordered(*op));
+    custom->in_order = std::make_unique<OpDef>(make_ordered_op(*op));
     op->in_order = custom->in_order.get();
   }
   op->payload = std::move(custom);

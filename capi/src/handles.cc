@@ -29,8 +29,8 @@ void fail_handle(const Object* object, Name name, const char* kind) {
 
 namespace {
 
-// Returns the tensor of a handle. Throws if its donation exceeds `most` (kDonated permits tensors
-// that this call may consume), or if it belongs to another context or trace.
+// Returns the tensor of a handle. Throws if it belongs to another context or trace, or if it has
+// been donated: with `most` kDonated, only if an earlier call has consumed it.
 TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation most, Name name) {
   TensorImpl& tensor = get(handle, name);
   if (tensor.donation > most) fail_argument(name, "was donated and cannot be used again");
@@ -175,6 +175,7 @@ CallbackOutputs::~CallbackOutputs() {
   for (tenon_tensor* handle : handles_) release_handle(handle);
 }
 
+// Throws `error` if it is not NULL. Otherwise returns the outputs and gives up ownership of them.
 std::vector<Tensor> CallbackOutputs::take(tenon_error* error, const char* who, Entries entries) {
   if (error) throw take_error(error);
   std::vector<Tensor> tensors;
@@ -190,6 +191,7 @@ std::vector<Tensor> CallbackOutputs::take(tenon_error* error, const char* who, E
   return tensors;
 }
 
+// Like take(), but returns only the outputs before the first NULL. All later ones must be NULL.
 Tensors CallbackOutputs::take_leading_outputs(tenon_error* error, const char* who) {
   const std::vector<Tensor> all = take(error, who, Entries::kNullable);
   size_t n = all.size();

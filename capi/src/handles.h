@@ -88,8 +88,9 @@ class Name {
   size_t index_ = kNone;
 };
 
-// Throws INVALID_ARGUMENT with the parameter's name.
+// Throws INVALID_ARGUMENT. The message is the parameter's name, followed by `what`.
 [[noreturn]] void fail_argument(Name name, const std::string& what);
+// Throws the reason why `object` is not a valid handle of the type that `kind` names.
 [[noreturn]] void fail_handle(const Object* object, Name name, const char* kind);
 
 inline Kind kind_of(const void* handle) { return static_cast<const Object*>(handle)->kind(); }
@@ -190,6 +191,7 @@ void give(Ref<T> object, Handle** out) {
   *out = to_handle(object.leak());
 }
 
+// Stores handles to the first `n` results in `out`. The caller owns the handles.
 template <class Results>
 void set_outputs(Results&& results, tenon_tensor** out, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = to_handle(results[i].leak());
@@ -221,6 +223,7 @@ class CallbackOutputs {
   ~CallbackOutputs();
   CallbackOutputs(const CallbackOutputs&) = delete;
 
+  // Returns the array in which the callback stores its outputs.
   tenon_tensor** out() { return handles_.data(); }
   // Throws `error` if it is not NULL. Otherwise returns the outputs and gives up ownership of them.
   std::vector<Tensor> take(tenon_error* error, const char* who, Entries entries);

@@ -101,6 +101,7 @@ Tensor copy_from_host(Scope& scope, const HostArray& array) {
   return from_host(scope, scope.device(), array.type, bytes.data());
 }
 
+// Creates a tensor that uses the array's memory in place if possible, and else a copy of it.
 Tensor tensor_of_host_memory(Scope& scope, const HostArray& array, Payload loan) {
   const auto address = reinterpret_cast<uintptr_t>(array.data);
   const bool aligned = address % size_of(array.type.dtype) == 0;
@@ -124,6 +125,7 @@ Tensor tensor_of_host_memory(Scope& scope, const HostArray& array, Payload loan)
   return owner;
 }
 
+// Converts an element of dtype `from` to an int64 or a double, depending on the dtype `as`.
 void convert_element(DType from, const void* bits, DType as, void* to) {
   if (as == DType::kF64) {
     const double value = load_double(from, bits);

@@ -1,5 +1,5 @@
-/* Attributes, sizes and numbers are keys of caches. Calls with many different values must not use
- * more memory once the caches are full. */
+/* Attributes, sizes and the values of scalars are keys of caches. Calls with many different values
+ * must not use more memory once the caches are full. */
 
 #include "capi/tests/check.h"
 
@@ -27,7 +27,7 @@ typedef tenon_error* (*step)(tenon_tensor* x, int i, tenon_tensor** out);
 static void expect_flat(step call, tenon_tensor* x) {
   long before = 0;
   int i;
-  /* Other devices use the same caches of the core but are much slower. */
+  /* Only `cpu` and `ref` make all calls. Other devices use the same caches but are much slower. */
   const int n = strcmp(device_name(), "cpu:0") && strcmp(device_name(), "ref:0") ? 20 : FULL + MORE;
   for (i = 0; i < n; ++i) {
     tenon_tensor* y = NULL;

@@ -51,9 +51,9 @@ static void trailing_outputs_may_be_omitted(void) {
   tenon_tensor_release(y);
 }
 
-/* For ops such as split, the call determines the number of outputs. Requesting fewer is an error.
- */
-static void all_outputs_of_split_must_be_taken(void) {
+/* For ops such as split, the attributes determine the number of outputs. It is an error to request
+ * fewer outputs. */
+static void all_outputs_of_split_must_be_requested(void) {
   tenon_split_attrs halves = TENON_SPLIT_ATTRS_DEFAULT;
   tenon_tensor* x = F32(1, 2, 3, 4);
   tenon_tensor* parts[3] = {NULL, NULL, NULL};
@@ -171,7 +171,7 @@ static void attributes_may_be_strings(void) {
   CHECK_VALUES(y, 31, 42);
   tenon_tensor_release(y);
   attrs.equation = tenon_str("ij,k");
-  attrs.equation.size = 2; /* The text ends after 2 characters. */
+  attrs.equation.size = 2; /* The equation is "ij": its first 2 characters. */
   CHECK_OK(tenon_einsum(scope(), x, 1, &attrs, &y));
   CHECK_VALUES(y, 1, 2, 3, 4);
   tenon_tensor_release(y);
@@ -194,7 +194,7 @@ static void an_index_error_names_the_index_and_its_range(void) {
     CHECK_ERROR(tenon_gather(scope(), x, index, &attrs, &y), TENON_OUT_OF_RANGE,
                 "gather: C2: index 7 is outside [0, 3)");
     CHECK(y == NULL);
-  } else { /* On other devices, the next wait or read reports the error once. */
+  } else { /* On asynchronous devices, the next wait or read reports the error, once. */
     tenon_error* error;
     CHECK_OK(tenon_gather(scope(), x, index, &attrs, &y));
     CHECK_OK(tenon_scope_set_location(scope(), tenon_str("train.c:13")));
@@ -283,7 +283,7 @@ int main(void) {
   RUN(an_op_is_found_by_name);
   RUN(tenon_call_takes_the_number_of_an_op);
   RUN(trailing_outputs_may_be_omitted);
-  RUN(all_outputs_of_split_must_be_taken);
+  RUN(all_outputs_of_split_must_be_requested);
   RUN(unknown_ops_and_wrong_inputs_are_errors);
   RUN(wrong_attributes_are_errors);
   RUN(attributes_may_be_strings);

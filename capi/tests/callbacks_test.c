@@ -294,7 +294,7 @@ static void outer_tapes_track_arguments_of_callbacks(void) {
   CHECK_OK(tenon_tape_watch(tape, source));
   CHECK_OK(tenon_gradients(scope(), function_by(sum_with_outside, &nested), &x, 1, NULL, &y, 1, &g,
                            NULL));
-  CHECK_OK(tenon_mul(scope(), y, g, &outer)); /* y is x + x, and g is 1. */
+  CHECK_OK(tenon_mul(scope(), y, g, &outer)); /* y = x + x and g = 1. */
   CHECK_OK(tenon_tape_gradient(scope(), tape, &outer, 1, NULL, &source, 1, NULL, &dx));
   CHECK_VALUES(dx, 2);
   tenon_tensor_release(dx);

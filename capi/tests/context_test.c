@@ -38,7 +38,7 @@ static void context_options_are_applied(void) {
   CHECK(log.destroyed == 0);
   tenon_context_release(own);
   CHECK(log.destroyed == 1);
-  CHECK(log.lines == 0); /* The log callback was not called. */
+  CHECK(log.lines == 0); /* The context has logged nothing. */
 }
 
 static void unknown_context_options_are_refused(void) {

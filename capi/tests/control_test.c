@@ -212,7 +212,7 @@ static void while_loop_runs_while_its_condition_holds(void) {
     tenon_tape* tape = NULL;
     tenon_value* source = (tenon_value*)x;
     tenon_tensor* dx = NULL;
-    /* The first two runs use the default options. The others use each policy in turn. */
+    /* Runs 0 and 1 use the default options. Later pairs of runs use one loop policy each. */
     loop_options = run < 2 ? NULL : &options;
     options.policy = run / 2 - 1;
     options.max_trips = 6;

@@ -62,7 +62,7 @@ static void memory_of_tensors_is_counted(void) {
   tenon_device_reset_peak(device);
   CHECK(memory_of(device).peak_bytes == 0);
 
-  CHECK(memory_of(device).held_bytes >= 4096); /* The freed memory is cached. */
+  CHECK(memory_of(device).held_bytes >= 4096); /* The device caches freed memory. */
   CHECK_OK(tenon_device_trim(device, &freed));
   CHECK(freed >= 4096);
   CHECK(memory_of(device).held_bytes == 0);

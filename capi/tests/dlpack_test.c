@@ -26,7 +26,7 @@ static void dlpack_export_copies_nothing(void) {
   CHECK(loan->tensor.dtype.code == TENON_CODE_FLOAT && loan->tensor.dtype.bits == 32 &&
         loan->tensor.dtype.lanes == 1);
   tenon_tensor_release(x);
-  CHECK(((const float*)loan->tensor.data)[5] == 6); /* The export holds a reference. */
+  CHECK(((const float*)loan->tensor.data)[5] == 6); /* The export keeps the memory. */
   CHECK(live_bytes() == 24);
   loan->deleter(loan);
 }
@@ -45,7 +45,7 @@ static void dlpack_import_of_an_export_shares_its_memory(void) {
   CHECK_OK(tenon_tensor_from_dlpack(scope(), loan, NULL, false, &y));
 
   CHECK_VALUES(y, 1, 3, 2, 4);
-  /* Without IMPORT_HOST, a device copies the memory. Asynchronous devices may copy it, too. */
+  /* A device without IMPORT_HOST copies imported memory. An asynchronous device may copy it. */
   CHECK_OK(tenon_tensor_to_dlpack(scope(), y, NULL, &loan));
   if (loan->tensor.data == data) {
     CHECK_ERROR(tenon_tensor_donate(y), TENON_INVALID_ARGUMENT, "has imported memory");
@@ -94,7 +94,7 @@ static void the_dlpack_deleter_runs_once(void) {
   CHECK(deleted == 1);
 
   CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, true, &x));
-  CHECK(deleted == 2); /* The tensor is a copy, so the deleter has run. */
+  CHECK(deleted == 2); /* The import made a copy, so the deleter has run. */
   data[1] = 9;
   CHECK_VALUES(x, 1, 2);
   tenon_tensor_release(x);

@@ -64,20 +64,20 @@ static void functions_distinguish_static_arguments(void) {
   options.defaults = &factor;
   options.n_defaults = 1;
   f = function_of(&code, &options);
-  factor.float_value = 3; /* Does not change the copied default. */
+  factor.float_value = 3; /* The function has copied the default. */
 
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, NULL, 0, outputs, 2, NULL));
   CHECK_VALUES(outputs[0], 2, 4);
   CHECK_VALUES(outputs[1], 1, 2);
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
-  factor.float_value = 2; /* The same value as the default. */
+  factor.float_value = 2; /* Equals the default: no new trace. */
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, &factor, 1, outputs, 2, NULL));
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
   CHECK(code.runs == 1);
 
-  /* The values 1, 1.0, true and an enumeration's 1 are different keys. */
+  /* Static arguments of different kinds are different keys, even if all have the value 1. */
   other.int_value = 1;
   other.float_value = 1;
   other.string_value = tenon_str("color");
@@ -89,7 +89,7 @@ static void functions_distinguish_static_arguments(void) {
   }
   CHECK(code.runs == 7);
 
-  /* The order of items distinguishes lists, but not maps. */
+  /* Two lists with different orders of items are different keys; two such maps are the same key. */
   items[0] = number("a", 1);
   items[1] = number("b", 2);
   other.items = items;
@@ -108,7 +108,7 @@ static void functions_distinguish_static_arguments(void) {
   }
   CHECK(code.runs == 10);
 
-  /* Handles are compared by pointer. */
+  /* Each handle is a key of its own: static handles are compared by pointer. */
   other.kind = TENON_STATIC_HANDLE;
   other.handle = x;
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL));

@@ -47,7 +47,7 @@ static void a_generator_draws_the_published_philox_bits(void) {
   tenon_generator_release(generator);
 }
 
-static void a_draw_advances_by_blocks_of_four(void) {
+static void a_draw_advances_the_counter_by_one_for_four_values(void) {
   const int64_t five[1] = {5};
   tenon_generator* generator = generator_of(7);
   tenon_tensor* x = NULL;
@@ -88,7 +88,7 @@ static void a_generator_repeats_draws_after_seeding_or_restoring_its_state(void)
   tenon_generator_release(generator);
 }
 
-static void generator_call_passes_the_state_at_the_null_input(void) {
+static void generator_call_passes_the_state_instead_of_the_null_input(void) {
   tenon_dropout_attrs attrs = TENON_DROPOUT_ATTRS_DEFAULT;
   tenon_generator* generator = generator_of(1);
   tenon_tensor* inputs[2] = {NULL, NULL};
@@ -133,9 +133,9 @@ static void generator_call_refuses_ops_without_a_state(void) {
 int main(void) {
   RUN(the_generator_state_is_the_seed_and_a_counter);
   RUN(a_generator_draws_the_published_philox_bits);
-  RUN(a_draw_advances_by_blocks_of_four);
+  RUN(a_draw_advances_the_counter_by_one_for_four_values);
   RUN(a_generator_repeats_draws_after_seeding_or_restoring_its_state);
-  RUN(generator_call_passes_the_state_at_the_null_input);
+  RUN(generator_call_passes_the_state_instead_of_the_null_input);
   RUN(generator_call_refuses_ops_without_a_state);
   return report();
 }

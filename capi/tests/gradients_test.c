@@ -149,7 +149,7 @@ static void one_tensor_as_two_arguments_has_two_gradients(void) {
 
   CHECK_VALUES(grads[0], 5);
   CHECK_VALUES(grads[1], 5);
-  /* For the outer tape, both arguments are the same tensor x. */
+  /* For the outer tape, both arguments are the tensor x, so its gradient is their sum. */
   CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &both));
   CHECK_VALUES(both, 10);
   tenon_tape_release(tape);
@@ -175,7 +175,7 @@ static tenon_error* halves_times_both(void* payload, tenon_scope* inner,
 }
 
 static void one_scalar_as_two_arguments_stays_a_scalar(void) {
-  const uint16_t bits = 0x4200; /* 3 as float16. */
+  const uint16_t bits = 0x4200; /* The number 3. */
   tenon_tensor_function function = {halves_times_both, NULL, NULL};
   tenon_tensor *half = NULL, *y = NULL, *grads[2] = {NULL, NULL}, *both = NULL;
   tenon_tensor* inputs[2];

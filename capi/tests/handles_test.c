@@ -160,7 +160,7 @@ static void handles_of_another_type_are_errors(void) {
   tenon_tensor_release(x);
 }
 
-/* Sanitizers detect uses of released memory themselves and end the process. */
+/* Not with sanitizers, which detect uses of released memory themselves and end the process. */
 #if !defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void released_handles_are_errors_in_debug_builds(void) {
   tenon_tensor* x = F32(1);
@@ -174,7 +174,7 @@ static void released_handles_are_errors_in_debug_builds(void) {
   tenon_variable_release(v);
   tenon_tape_release(tape);
 
-  tenon_tensor_release(F32(2)); /* Released objects are not reused at once. */
+  tenon_tensor_release(F32(2)); /* Does not reuse the memory of x. */
   CHECK_ERROR(tenon_tensor_read(scope(), x, &read, 4), TENON_INVALID_ARGUMENT,
               "tensor was already released");
   CHECK_ERROR(tenon_neg(scope(), x, &out), TENON_INVALID_ARGUMENT,

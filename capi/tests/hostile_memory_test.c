@@ -232,7 +232,8 @@ static void functions_that_double_are_bounded(void) {
 
 int main(void) {
   /* These tests fork, so they run before this process creates threads. Only the CPU devices run
-   * models with large tensors; the core rejects the model with doubling functions itself. */
+   * models with large tensors. The model with doubling functions is rejected before any device runs
+   * it. */
   if (!strcmp(device_name(), "cpu:0") || !strcmp(device_name(), "ref:0")) {
     reductions_of_vast_views_take_no_memory();
     results_larger_than_memory_are_errors();

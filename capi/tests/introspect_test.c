@@ -3,11 +3,11 @@
 #include "capi/tests/function_code.h"
 
 /* An ONNX file that computes y = OP(x, x) for x: f32[2]. OP must be a name of three letters. */
-#define MODEL(op)                                                                      \
-  "\x08\x08\x3a\x32"                               /* IR version 8, and the graph: */  \
-  "\x0a\x0e\x0a\x01x\x0a\x01x\x12\x01y\x22\x03" op /* its node, */                     \
-  "\x5a\x0f\x0a\x01x\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* its input, */ \
-  "\x62\x0f\x0a\x01y\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* its output */ \
+#define MODEL(op)                                                                                \
+  "\x08\x08\x3a\x32"                                                  /* IR version 8; graph: */ \
+  "\x0a\x0e\x0a\x01x\x0a\x01x\x12\x01y\x22\x03" op                    /* graph.node[0] */        \
+  "\x5a\x0f\x0a\x01x\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* graph.input */          \
+  "\x62\x0f\x0a\x01y\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02" /* graph.output */         \
   "\x42\x02\x10\x11"                                                  /* operator set 17 */
 
 static const char kAdd[] = MODEL("Add");
@@ -91,7 +91,8 @@ static void invalid_introspection_calls_are_errors(void) {
   tenon_tensor_release(integers);
 }
 
-/* Without the last field, the operator set version, the file is valid but uses operator set 1. */
+/* Does not test the file without its last field, the operator set version: it is valid, and uses
+ * operator set 1. */
 static void every_truncated_onnx_file_is_refused(void) {
   tenon_tensor* x = F32(1, 2);
   size_t size;

@@ -79,7 +79,7 @@ static void every_truncated_safetensors_file_is_refused(void) {
 }
 
 static void error_cause_is_the_first_error(void) {
-  /* A file without tensors: the size of the header, and the header. */
+  /* A safetensors file without data: 8 bytes with the size of the header, and the header. */
   static const char kHeader[] =
       "{\"x\":{\"dtype\":\"F64\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}";
   char bytes[8 + sizeof kHeader] = {0};

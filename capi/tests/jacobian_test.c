@@ -240,7 +240,7 @@ static void a_persistent_tape_computes_jacobians_twice(void) {
   tenon_tape_release(tape);
 }
 
-static void a_paused_tape_stays_paused(void) {
+static void computing_a_jacobian_does_not_resume_a_paused_tape(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tape* tape = watching(true, &x, 1);
   tenon_tensor *y = square(x), *result = NULL;
@@ -269,7 +269,7 @@ static void a_tape_of_another_scope_is_refused(void) {
               "tape belongs to another scope");
 
   CHECK(none == NULL);
-  CHECK_OK(jacobian(tape, y, x, &result)); /* The tape is not consumed yet. */
+  CHECK_OK(jacobian(tape, y, x, &result)); /* The error did not consume it. */
   CHECK_VALUES(result, 2, 0, 0, 4);
   tenon_tensor_release(x);
   tenon_tensor_release(y);
@@ -434,7 +434,7 @@ static tenon_error* run_square(struct code* code, tenon_scope* inner, tenon_tens
   return tenon_mul(inner, inputs[0], inputs[0], &out_outputs[0]);
 }
 
-static void jacobian_passes_through_functions(void) {
+static void jacobian_differentiates_calls_of_functions(void) {
   struct code code = {.run = run_square};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(1, 2), *y = NULL, *result = NULL;
@@ -461,12 +461,12 @@ int main(void) {
   RUN(jacobian_consumes_a_tape);
   RUN(a_consumed_tape_reports_an_error);
   RUN(a_persistent_tape_computes_jacobians_twice);
-  RUN(a_paused_tape_stays_paused);
+  RUN(computing_a_jacobian_does_not_resume_a_paused_tape);
   RUN(a_tape_of_another_scope_is_refused);
   RUN(invalid_arguments_do_not_change_the_tape);
   RUN(a_failed_backward_pass_consumes_the_tape);
   RUN(a_persistent_tape_survives_a_failed_backward_pass);
   RUN(jacobian_works_inside_functions);
-  RUN(jacobian_passes_through_functions);
+  RUN(jacobian_differentiates_calls_of_functions);
   return report();
 }

@@ -151,7 +151,7 @@ static void each_refused_candidate_has_a_reason(void) {
     CHECK((candidate.state == TENON_PLUGIN_REFUSED) == (candidate.reason.size > 0));
     loaded += candidate.state == TENON_PLUGIN_LOADED;
   }
-  CHECK(loaded == 1); /* Other plugins are not loaded. */
+  CHECK(loaded == 1); /* Only one candidate is loaded. */
   CHECK(candidate.state == TENON_PLUGIN_REFUSED && candidate.code == TENON_UNAVAILABLE);
   CHECK_TEXT(candidate.reason, "bad: needs a unicorn");
   CHECK_ERROR(tenon_context_get_candidate(context(), before + 1, &candidate), TENON_OUT_OF_RANGE,

@@ -15,7 +15,7 @@ static tenon_profiler_row row_at(const tenon_profiler* profiler, size_t index) {
   return row;
 }
 
-/* Returns the row with this kind and name. If there is none, its count is 0. */
+/* Returns the row with this kind and name; a row with the count 0 if there is none. */
 static tenon_profiler_row row_of(const tenon_profiler* profiler, int32_t kind, const char* name) {
   tenon_profiler_row none = {0};
   for (size_t i = 0; i < tenon_profiler_count_rows(profiler); ++i) {
@@ -40,7 +40,7 @@ static void a_profiler_counts_ops_by_input_types(void) {
   tenon_tensor *x = F32(1, 2), *three = F32(1, 2, 3);
   tenon_profiler* profiler = NULL;
   tenon_profiler_row row;
-  add_twice(x); /* Warm-up, not profiled. */
+  add_twice(x); /* This call is not profiled. */
   CHECK_OK(tenon_profiler_start(context(), NULL, &profiler));
   add_twice(x);
   add_twice(x);
@@ -159,7 +159,7 @@ static void a_profiler_writes_at_most_max_events(void) {
   CHECK_OK(tenon_profiler_stop(profiler));
 
   CHECK(row_at(profiler, 0).count == 10);
-  /* On an asynchronous device, each launch on the device is a second event. */
+  /* An asynchronous device adds a second event for each of the ten launches. */
   CHECK(tenon_profiler_count_dropped_events(profiler) ==
         (device_has(TENON_FEATURE_SYNCHRONOUS) ? 7 : 17));
   CHECK_OK(tenon_profiler_table(profiler, &table));
@@ -232,7 +232,7 @@ static void releasing_the_last_handle_stops_a_profiler(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_profiler* profiler = started(10);
   add_twice(x);
-  tenon_profiler_release(profiler); /* Released while it is still running. */
+  tenon_profiler_release(profiler); /* The profiler is still running. */
   add_twice(x);
   profiler = started(10);
   add_twice(x);

@@ -101,7 +101,7 @@ static tenon_tensor* call(tenon_program* program, const char* name, tenon_tensor
 
 /* ---- the opened program ------------------------------------------------- */
 
-static void functions_are_read_back(void) {
+static void saved_functions_are_read_back(void) {
   tenon_program* program = reopened("functions");
   tenon_tensor *x = make_f32_matrix(2, 2, (const float[]){1, 2, 3, 4}), *y;
 
@@ -351,7 +351,7 @@ static void missing_functions_are_errors(void) {
   CHECK_TEXT(tenon_program_function_name(program, 2), "");
   CHECK(tenon_program_count_signatures(program, 0) == 1);
   CHECK(tenon_program_count_signatures(program, 2) == 0);
-  for (i = 0; i < 2; ++i) { /* i = 0: no such function; i = 1: no such signature. */
+  for (i = 0; i < 2; ++i) { /* Function 2 and signature 1 do not exist. */
     const size_t f = i ? 0 : 2, of = i ? 1 : 0;
     CHECK(tenon_program_inputs(program, f, of) == NULL);
     CHECK(tenon_program_outputs(program, f, of) == NULL);
@@ -404,7 +404,7 @@ static void traces_that_cannot_be_saved_are_errors(void) {
 }
 
 int main(void) {
-  RUN(functions_are_read_back);
+  RUN(saved_functions_are_read_back);
   RUN(functions_outlive_their_program);
   RUN(programs_list_their_inputs_and_outputs);
   RUN(program_functions_read_assigned_variables);

@@ -228,7 +228,7 @@ static void endless_recursion_fails_inside_functions(void) {
   tenon_tensor *x = F32(3), *y = NULL;
   int way;
   code.run = traced_recursion;
-  code.escaped = (tenon_tensor*)&recursion; /* traced_recursion() reads it. */
+  code.escaped = (tenon_tensor*)&recursion; /* Read by traced_recursion(). */
   recursion.op = register_op("test.recur", &recursion, recur_in_op);
   recursion.other_op = register_op("test.other", &recursion, call_first_op);
   for (way = 0; way < N_WAYS; ++way) {
@@ -318,7 +318,7 @@ static void check_op(uint32_t op, tenon_tensor* x, const char* error, double val
   }
 }
 
-static void decompose_must_match_infer(void) {
+static void decompose_must_return_the_types_that_infer_declares(void) {
   const float values[] = {1, 2, 3, 4};
   tenon_tensor *x = make_f32_matrix(2, 2, values), *one = F32(1), *scalar = NULL;
   check_op(register_op("test.sum", NULL, decompose_as_sum), x,
@@ -338,6 +338,6 @@ static void decompose_must_match_infer(void) {
 int main(void) {
   RUN(callbacks_that_call_themselves_without_end_fail);
   RUN(endless_recursion_fails_inside_functions);
-  RUN(decompose_must_match_infer);
+  RUN(decompose_must_return_the_types_that_infer_declares);
   return report();
 }

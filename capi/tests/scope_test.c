@@ -48,7 +48,7 @@ static void a_scope_keeps_its_context_alive(void) {
   tenon_scope_release(own);
 }
 
-/* Softmax is a composite. After repeated calls, the scope caches a launch plan and its kernels. */
+/* After repeated calls of softmax, a composite, the scope caches a launch plan and its kernels. */
 static void a_scope_may_hold_the_last_reference_to_prepared_kernels(void) {
   tenon_context* other = create_context();
   tenon_scope* own = NULL;
@@ -90,7 +90,7 @@ static void wait_async_runs_its_callback_when_work_is_done(void) {
   callback.destroy = on_destroy;
 
   CHECK_OK(tenon_scope_wait_async(tenon_context_default_scope(other), callback));
-  tenon_context_release(other); /* Returns after the callbacks have run. */
+  tenon_context_release(other); /* Waits for the callbacks. */
   CHECK(done.finished == 1 && done.destroyed == 1);
 
   CHECK_ERROR(tenon_scope_wait_async(NULL, callback), TENON_INVALID_ARGUMENT, "scope is NULL");
@@ -146,7 +146,7 @@ static void running_calls_can_be_cancelled(void) {
   CHECK_ERROR(tenon_gradients(scope(), function, &x, 1, NULL, &y, 1, NULL, NULL), TENON_CANCELLED,
               "neg: cancelled");
 
-  CHECK_OK(tenon_neg(scope(), x, &y)); /* Later calls are not affected. */
+  CHECK_OK(tenon_neg(scope(), x, &y)); /* Only the running call ended. */
   CHECK_VALUES(y, -3);
   tenon_tensor_release(x);
   tenon_tensor_release(y);

@@ -48,7 +48,7 @@ static void one_trace_serves_computed_sizes(void) {
     tenon_tensor_release(x);
     tenon_tensor_release(y);
   }
-  CHECK(code.runs <= 3); /* One trace per length for two lengths, then a dynamic one. */
+  CHECK(code.runs <= 3); /* Two traces with a fixed length and one with a dynamic length. */
   tenon_function_release(f);
 }
 

@@ -98,7 +98,7 @@ static void many_training_steps_use_constant_memory(void) {
   tenon_tensor* value = NULL;
   long early = 0, late = 0, early_allocated = 0, late_allocated = 0;
   uint64_t early_live = 0;
-  /* On an asynchronous device, each step switches threads, which is slow. */
+  /* Asynchronous devices make fewer steps, because each step switches threads, which is slow. */
   const int is_synchronous = device_has(TENON_FEATURE_SYNCHRONOUS);
   const int is_whole = kIsExact ? strncmp(device_name(), "cpu", 3) == 0 : is_synchronous;
   const int steps = is_whole ? kSteps : kSteps / 10;

@@ -296,7 +296,7 @@ static void a_tape_lists_its_watched_values(void) {
   CHECK_OK(tenon_tape_create(scope(), &options, &tape));
 
   CHECK_OK(tenon_variable_read(scope(), v, &read));
-  CHECK(tenon_tape_count_watched(tape) == 0); /* The tape does not watch v by itself. */
+  CHECK(tenon_tape_count_watched(tape) == 0); /* Reading v does not make the tape watch it. */
   CHECK_OK(tenon_tape_watch(tape, tenon_variable_as_value(v)));
   CHECK_OK(tenon_tape_watch(tape, tenon_tensor_as_value(x)));
   CHECK(tenon_tape_count_watched(tape) == 2);

@@ -37,7 +37,7 @@ static void many_tensors_are_released_in_one_call(void) {
 
   tenon_tensor_retain(x);
   tenon_tensor_release_all(all, 4);
-  CHECK_OK(tenon_tensor_read(scope(), x, &read, sizeof read)); /* One handle of x remains. */
+  CHECK_OK(tenon_tensor_read(scope(), x, &read, sizeof read)); /* x has one more reference. */
   CHECK(read == 1);
 
   tenon_tensor_release_all(&x, 1);
@@ -100,7 +100,7 @@ static void count_call(void* payload) { ++*(int*)payload; }
 static void a_tensor_uses_imported_memory_until_it_is_released(void) {
   static float values[6] = {1, 2, 3, 4, 5, 6};
   const int64_t shape[2] = {3, 2};
-  const int64_t strides[2] = {1, 3}; /* The strides of the transpose. */
+  const int64_t strides[2] = {1, 3}; /* Column-major. */
   int ended = 0;
   tenon_deleter deleter;
   tenon_tensor* x = NULL;
@@ -315,7 +315,7 @@ static void a_tensor_is_read_asynchronously(void) {
 
   CHECK_OK(tenon_tensor_read_async(tenon_context_default_scope(own), x, read, 8, callback));
   tenon_tensor_release(x);
-  tenon_context_release(own); /* Returns after the callbacks have run. */
+  tenon_context_release(own); /* Waits for the callbacks. */
 
   CHECK(done.finished == 1 && done.destroyed == 1 && done.code == TENON_OK);
   CHECK(read[0] == 1 && read[1] == 2);

@@ -195,7 +195,7 @@ static void functions_may_call_functions(void) {
   CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
   CHECK_VALUES(y, 15);
   CHECK(inside.runs == 1);
-  CHECK(tenon_function_count_traces(inner) == 0); /* The trace of f contains the inner call. */
+  CHECK(tenon_function_count_traces(inner) == 0); /* inner was traced as part of f. */
   tenon_tensor_release(y);
 
   /* After tracing, a traced tensor has no value. */
@@ -422,7 +422,7 @@ static void scopes_that_share_a_function_receive_their_own_errors(void) {
   CHECK_OK(
       tenon_tensor_from_data(scope(), TENON_INT32, shape, 1, outside, sizeof outside, &bad[1]));
 
-  /* The second run records, on devices that support recordings, and the third one replays. */
+  /* On devices that support recordings, run 1 records the launches and run 2 replays them. */
   for (i = 0; i < 3; ++i) {
     CHECK_OK(call_and_wait(f, scope(), good));
     CHECK_OK(call_and_wait(f, other, good));

@@ -10,8 +10,9 @@
 namespace tenon_kit {
 namespace {
 
-// Relative deviation from linearity up to which an op counts as linear: far above the rounding
-// error of binary128 and far below any nonlinearity. Without binary128, the oracle needs more.
+// Maximum relative deviation from linearity at which an op counts as linear. It is far above the
+// rounding error of the oracle's widest format (binary128, or else float64), and far below the
+// deviation of a nonlinear op.
 constexpr double kRounding = kRealIsQuad ? 1e-24 : 1e-12;
 constexpr double kTolerance = 1e-12;
 
@@ -45,10 +46,12 @@ bool is_linear_in(const Session& oracle, const Problem& wide, size_t i) {
   });
 }
 
+// Returns the problem in binary128, or in float64 if the compiler does not support binary128.
 Problem in_binary128(const Problem& problem) {
   return widen(problem, kRealIsQuad ? TENON_FLOAT128 : TENON_FLOAT64);
 }
 
+// Returns the indices of the float64 inputs in which the problem is linear.
 std::vector<size_t> linear_inputs(const Environment& env, const Problem& problem) {
   const Problem wide = in_binary128(problem);
   std::vector<size_t> found;
@@ -71,7 +74,7 @@ std::vector<Problem> linear_problems(const Environment& env, const Claim& claim)
   return problems;
 }
 
-// Called while a run is planned; the result is cached.
+// Whether a problem of the claim is linear in an input. Caches the results, which are expensive.
 bool has_linear_input(const Environment& env, const Claim& claim) {
   if (!env.thorough || !has_float64_gradient(env, claim)) return false;
   static std::map<std::pair<uint32_t, std::string>, bool> known;
@@ -105,6 +108,7 @@ Finding check_adjoint(const Session& session, const Problem& problem, size_t i, 
                         text(product));
 }
 
+// Checks the oracle's derivative for each input in which the problem is linear.
 Finding test_oracle(const Environment& env, const Problem& problem) {
   for (const size_t i : linear_inputs(env, problem)) {
     const Finding finding = check_adjoint(env.oracle, in_binary128(problem), i, env.profile);
@@ -113,6 +117,7 @@ Finding test_oracle(const Environment& env, const Problem& problem) {
   return {};
 }
 
+// Checks the device's derivative for each input in which the problem is linear.
 Finding test_device(const Environment& env, const Problem& problem) {
   for (const size_t i : linear_inputs(env, problem)) {
     const Finding finding = check_adjoint(env.device, problem, i, env.profile);

@@ -9,15 +9,15 @@
 namespace tenon_kit {
 namespace {
 
-// Whether one tensor can be passed as both operands: they have the same dtype, and neither holds
-// indices.
+// Whether one tensor can be passed as both input i and input j: both are tensors of the same dtype,
+// and neither holds indices.
 bool may_share(const Problem& problem, size_t i, size_t j) {
   const Operand &x = problem.inputs[i], &y = problem.inputs[j];
   return is_tensor(x) && is_tensor(y) && x.dtype == y.dtype && !is_index(*problem.op, i) &&
          !is_index(*problem.op, j);
 }
 
-// Calls each(i, j) for all pairs of inputs i < j that one tensor can serve.
+// Calls each(i, j) for all pairs of inputs i < j as which one tensor can be passed.
 template <class Each>
 void for_each_pair(const Problem& problem, Each&& each) {
   for (size_t j = 1; j < problem.inputs.size(); ++j) {
@@ -35,7 +35,7 @@ std::vector<Problem> problems_with_equal_operands(const Environment& env, const 
     for_each_pair(own, [&](size_t i, size_t j) {
       for (const auto& [from, to] : {std::pair(i, j), std::pair(j, i)}) {
         if (to == 0 && !own.op->index_rule.empty())
-          break;  // Indices must fit the shape of input 0, which would change.
+          break;  // Replacing input 0 would change its shape, so indices could be out of range.
         Problem problem = own;
         problem.expected.clear();
         problem.inputs[to] = problem.inputs[from];
@@ -49,6 +49,7 @@ std::vector<Problem> problems_with_equal_operands(const Environment& env, const 
   return problems;
 }
 
+// Whether the claim has a problem in which two inputs can be the same tensor.
 bool has_equal_operands(const Environment& env, const Claim& claim) {
   if (!env.thorough) return false;
   const auto& inputs = claim.inputs;
@@ -63,20 +64,21 @@ bool have_equal_values(const Operand& x, const Operand& y) {
 
 // ---- the same tensor as two operands
 
-// Passes input i also as input j. Describes how the results differ from those of separate tensors.
+// Passes input i also as input j. Returns a description of how the results differ from those of
+// separate tensors, or an empty string.
 std::string compare_shared_tensor(const Environment& env, const Problem& problem, size_t i,
                                   size_t j) {
   const std::vector<Result> want = env.device.run(problem);
   std::vector<tenon::Tensor> inputs = env.device.make(problem.inputs);
   inputs[j] = inputs[i];
-  const std::string fault = same_bits(env.device.run(problem, inputs), want);
+  const std::string fault = bit_difference(env.device.run(problem, inputs), want);
   return fault.empty() ? "" : "are the same tensor, " + fault;
 }
 
 // ---- overlapping views of one buffer: the second starts one step of axis 0 later
 
-// Passes overlapping views as inputs i and j. Describes how the results differ from those of
-// separate tensors.
+// Passes overlapping views as inputs i and j. Returns a description of how the results differ from
+// those of separate tensors, or an empty string.
 std::string compare_overlapping_views(const Environment& env, const Problem& problem, size_t i,
                                       size_t j) {
   const Operand& x = problem.inputs[i];
@@ -103,10 +105,12 @@ std::string compare_overlapping_views(const Environment& env, const Problem& pro
     slice.attrs["ends"] = Sizes{from + n};
     inputs[k] = env.device.call(slice, {whole})[0];
   }
-  const std::string fault = same_bits(env.device.run(apart, inputs), want);
+  const std::string fault = bit_difference(env.device.run(apart, inputs), want);
   return fault.empty() ? "" : "are overlapping views, " + fault;
 }
 
+// Checks that passing one tensor as two inputs, or overlapping views, gives the same bits as
+// separate tensors.
 Finding test_equal_operands(const Environment& env, const Problem& problem) {
   Finding finding;
   for_each_pair(problem, [&](size_t i, size_t j) {

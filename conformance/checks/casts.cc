@@ -10,6 +10,7 @@
 namespace tenon_kit {
 namespace {
 
+// Returns a vector with these values.
 Operand make_row(tenon_dtype dtype, Reals values) {
   const auto n = static_cast<int64_t>(values.size());
   return explicit_operand(dtype, {n}, std::move(values));
@@ -100,8 +101,8 @@ Real expected_cast(Real x, tenon_dtype from, tenon_dtype to) {
 
 // Compares the device's result with `want`. Also returns the index of the first element that
 // differs, or the number of elements if no element or only the shape differs.
-std::pair<Finding, size_t> expect(const Environment& env, const Problem& problem,
-                                  const Reals& want) {
+std::pair<Finding, size_t> run_and_compare(const Environment& env, const Problem& problem,
+                                           const Reals& want) {
   const std::vector<Result> got = env.device.run(problem);
   Result right = got[0];
   right.bytes = encode(want, right.dtype);
@@ -113,13 +114,14 @@ std::pair<Finding, size_t> expect(const Environment& env, const Problem& problem
   return {Finding::fault(fault), first_difference(got[0], right)};
 }
 
+// Checks that casts return the expected values, which expected_cast() computes.
 Finding test_cast(const Environment& env, const Problem& problem) {
   const Operand& x = problem.inputs.at(0);
   const tenon_dtype to = dtype_named(problem.attr("to").text());
   const Reals values = x.values();
   Reals want = values;
   for (Real& value : want) value = expected_cast(value, x.dtype, to);
-  auto [finding, at] = expect(env, problem, want);
+  auto [finding, at] = run_and_compare(env, problem, want);
   // Reports the input value rather than its index.
   if (at < values.size()) {
     finding.message.insert(finding.message.find(" is "), " of " + text(values[at]));
@@ -148,6 +150,7 @@ std::vector<Problem> nan_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
+// Checks that casts of NaNs with any payload give the expected values.
 Finding test_nans(const Environment& env, const Problem& problem) {
   const Operand& x = problem.inputs.at(0);
   const tenon_dtype to = dtype_named(problem.attr("to").text());
@@ -178,6 +181,7 @@ Finding test_nans(const Environment& env, const Problem& problem) {
 
 using Words = std::vector<uint64_t>;  // The bits of integers, sign-extended.
 
+// Returns the values of an integer operand as words.
 Words to_words(const Operand& x) {
   Words words;
   for (const Real value : x.values()) {
@@ -196,7 +200,8 @@ struct Lines {
   }
 };
 
-// Expected results of an elementwise op, by applying `f` to the words of its one or two inputs.
+// Returns the expected results of an elementwise op: `f` applied to the words of its one or two
+// inputs.
 Words expected_elementwise(const Problem& problem, uint64_t (*f)(uint64_t, uint64_t)) {
   Words a = to_words(problem.inputs.at(0));
   const Words b = to_words(problem.inputs.back());
@@ -282,6 +287,7 @@ const Wrapping* find_wrapping(const OpFacts& op) {
   return nullptr;
 }
 
+// Whether the claim's op computes integers that wrap.
 bool has_wrapping_integers(const Environment&, const Claim& claim) {
   return find_wrapping(*claim.op) && is_integer(claim.inputs[0]);
 }
@@ -306,13 +312,14 @@ std::vector<Problem> wrap_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
+// Checks that integer arithmetic wraps at the ends of the range of the dtype.
 Finding test_wrap(const Environment& env, const Problem& problem) {
   const tenon_dtype dtype = problem.inputs.at(0).dtype;
   Reals want;
   for (const uint64_t word : find_wrapping(*problem.op)->result(problem)) {
     want.push_back(wrap_to_dtype(static_cast<Real>(word), dtype));
   }
-  return expect(env, problem, want).first;
+  return run_and_compare(env, problem, want).first;
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct Environment {
   bool thorough = false;  // True in an ordinary run, false in the smoke test.
   bool large = false;     // Whether every op is also tested on tensors of gigabytes.
   uint64_t seed = 1;
-  // Opens another session on the device that computes with `threads` threads.
+  // Opens an additional session on the device under test, in which the device computes with
+  // `threads` threads.
   std::shared_ptr<Session> (*with_threads)(uint32_t threads) = nullptr;
 };
 
@@ -59,7 +60,7 @@ inline constexpr const char* kUnclaimedCheck = "unclaimed";
 
 const Check* find_check(std::string_view name);
 
-// The lists that checks.cc concatenates.
+// The lists of checks, one for each file of this folder. checks.cc concatenates them.
 std::vector<Check> value_checks();
 std::vector<Check> special_checks();
 std::vector<Check> cast_checks();
@@ -108,11 +109,11 @@ Finding judge_values(const Environment& env, const Problem& problem,
 Finding judge_decomposition(const Environment& env, Problem problem,
                             const std::vector<Result>& got);
 
-// Runs the problem on the device and judges the results. Used by checks that test another property
-// than the values.
+// Runs the problem on the device and judges the results with judge_values(). For checks whose
+// property is not the correctness of values, but which need correct values.
 Finding run_and_judge(const Environment& env, const Problem& problem);
 
-// The integer dtype with as many bits as a float dtype.
+// Returns the unsigned integer dtype with as many bits as a float dtype.
 tenon_dtype bits_dtype(tenon_dtype dtype);
 
 // The bits of NaNs whose payloads a faulty rounding or truncation loses: all bits set, signalling
@@ -120,7 +121,8 @@ tenon_dtype bits_dtype(tenon_dtype dtype);
 // signs.
 std::vector<uint64_t> nan_bits(tenon_dtype dtype);
 
-// Empty if both runs gave the same bits; otherwise names the output and the element.
-std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b);
+// Describes the first output and element in which the results of two runs differ in bits. Returns
+// an empty string if the bits are equal.
+std::string bit_difference(const std::vector<Result>& a, const std::vector<Result>& b);
 
 }  // namespace tenon_kit

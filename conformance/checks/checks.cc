@@ -31,8 +31,8 @@ double depth_of(const Problem& problem) {
   return static_cast<double>(longest);
 }
 
-// Applies `f` to the values of each float input. Float attributes, which scale terms, are replaced
-// by their absolute values.
+// Returns the problem with `f` applied to the values of each float input. Float attributes scale
+// the terms of a sum, so they are replaced by their absolute values.
 template <class F>
 Problem map_float_values(const Problem& problem, const F& f) {
   Problem result = widen(problem);
@@ -61,7 +61,8 @@ bool has_no_negatives(const Problem& problem) {
   });
 }
 
-// Maximum number of elements of the first input that are reduced to one of the `n_results` results.
+// Returns the maximum number of elements of input 0 that a reduction combines to one result, if it
+// has `n_results` results.
 double factors_of(const Problem& problem, size_t n_results) {
   if (problem.inputs.empty() || n_results == 0) return 1;
   const Sizes& shape = problem.inputs[0].shape;
@@ -76,9 +77,10 @@ double factors_of(const Problem& problem, size_t n_results) {
 struct Accumulation {
   Reals slack;
   double terms = 1;
-  Real size = 0;  // The mean over the elements.
+  Real size = 0;  // The sum of the absolute values, averaged over the elements.
 };
 
+// Estimates the allowed errors of output `output`, whose expected values are `oracle`.
 Accumulation estimate_accumulation(const Environment& env, const Problem& problem, size_t output,
                                    tenon_dtype dtype, const Reals& oracle) {
   Accumulation result;
@@ -107,10 +109,10 @@ Accumulation estimate_accumulation(const Environment& env, const Problem& proble
   return result;
 }
 
-// Checks the root mean square of the errors. Over many outputs, the errors of a correct accumulator
-// partly cancel.
-std::string root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype dtype,
-                             const Accumulation& sums) {
+// Returns a message if the root mean square of the errors is too large, else an empty string. Over
+// 1000 or more elements, errors of a correct accumulator partly cancel.
+std::string check_root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype dtype,
+                                   const Accumulation& sums) {
   if (got.size() < 1000 || sums.size == 0) return "";
   Real total = 0;
   for (size_t i = 0; i < got.size(); ++i) {
@@ -144,11 +146,13 @@ std::vector<Problem> some_problems(const Environment& env, const Claim& claim) {
   return valid_problems(claim, env.thorough ? 12 : 3, env.seed, env.oracle);
 }
 
+// Returns the unsigned integer dtype with as many bits as a float dtype.
 tenon_dtype bits_dtype(tenon_dtype dtype) {
   const size_t size = facts(dtype).size;
   return size == 2 ? TENON_UINT16 : size == 4 ? TENON_UINT32 : TENON_UINT64;
 }
 
+// Returns the bits of NaNs with various payloads and both signs.
 std::vector<uint64_t> nan_bits(tenon_dtype dtype) {
   const DTypeFacts& f = facts(dtype);
   const int fraction = f.precision - 1, bits = static_cast<int>(8 * f.size);
@@ -163,7 +167,7 @@ std::vector<uint64_t> nan_bits(tenon_dtype dtype) {
   return nans;
 }
 
-std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b) {
+std::string bit_difference(const std::vector<Result>& a, const std::vector<Result>& b) {
   if (a.size() != b.size()) return "the numbers of outputs differ";
   for (size_t i = 0; i < a.size(); ++i) {
     if (std::string fault = compare_bits(a[i], b[i]); !fault.empty()) {
@@ -208,7 +212,8 @@ Finding judge_values(const Environment& env, const Problem& problem,
       return finding;
     }
     if (bound.accumulates && is_float(dtype)) {
-      if (const std::string rms = root_mean_square(values, oracle, dtype, sums); !rms.empty()) {
+      if (const std::string rms = check_root_mean_square(values, oracle, dtype, sums);
+          !rms.empty()) {
         fault(rms);
         return finding;
       }

@@ -8,20 +8,20 @@
 namespace tenon_kit {
 namespace {
 
-// Whether the claim is tested. A decomposition is the same in every dtype, so unclaimed signatures
-// are tested in float32 only.
+// Whether the claim is tested. A decomposition is the same in every dtype, so signatures that the
+// plugin does not claim are tested in float32 only.
 bool is_tested_signature(const Claim& claim) {
   return claim.claimed || (!claim.inputs.empty() && claim.inputs[0] == TENON_FLOAT32);
 }
 
 // Whether most results equal an input, so that they cannot reveal a fault: a scatter updates few
 // elements of a table, and only some updates of bools change the value.
-bool is_plain(const Claim& claim) {
+bool mostly_copies_inputs(const Claim& claim) {
   return claim.op->name.starts_with("scatter_") && is_bool(claim.inputs[0]);
 }
 
 bool has_common_configurations(const Environment& env, const Claim& claim) {
-  return is_tested_signature(claim) && !is_plain(claim) &&
+  return is_tested_signature(claim) && !mostly_copies_inputs(claim) &&
          has_common_problems(*claim.op, env.thorough);
 }
 
@@ -34,18 +34,20 @@ Finding test_common(const Environment& env, const Problem& problem) {
   return judge_values(env, problem, env.device.run(problem));
 }
 
+// Whether gradients of the claim's common configurations are tested.
 bool has_common_gradient(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && has_common_configurations(env, claim) &&
          !claim.op->is_random();
 }
 
-// Problems for gradients. At real sizes the oracle would take minutes, except for scatters into
-// tables.
+// Returns the common configurations whose gradients are checked. Only scatters into tables have the
+// sizes of real networks; for other ops of these sizes, the oracle would take minutes.
 std::vector<Problem> differentiable_common(const Environment& env, const Claim& claim) {
   const bool is_table = env.thorough && !claim.op->index_rule.empty();
   return common_problems(claim, is_table, env.seed, env.oracle);
 }
 
+// Checks that the gradients of one common configuration agree with the oracle's.
 Finding test_common_gradient(const Environment& env, const Problem& problem) {
   return find_check("gradient")->test(env, problem);
 }

@@ -30,7 +30,8 @@ bool is_elementwise_function(const Environment&, const Claim& claim) {
 // Number of inputs in each bin.
 int64_t samples_per_bin(const Environment& env) { return env.thorough ? 24 : 4; }
 
-// Samples all bins in increasing order, from the most negative inputs to the largest.
+// Returns one problem, whose input has samples of all bins in increasing order, from the most
+// negative numbers to the largest.
 std::vector<Problem> grid(const Environment& env, const Claim& claim) {
   const tenon_dtype dtype = claim.inputs[0];
   const DTypeFacts& f = facts(dtype);
@@ -86,6 +87,7 @@ std::vector<CurvePoint> curve_of(const Environment& env, const Problem& problem,
   return curve;
 }
 
+// Runs a problem of grid(). Judges its values, and adds the error curve to the finding.
 Finding test_curve(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
   Finding finding = judge_values(env, problem, got);

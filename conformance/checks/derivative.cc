@@ -23,12 +23,14 @@ struct GradientTargets {
 
 }  // namespace
 
+// Returns weights that depend only on `i`, the index of result `y`, and on the element's index.
 Reals random_weights(const Result& y, size_t i) {
   Reals values = random_reals(static_cast<size_t>(count_of(y.shape)), 100 + i);
   for (Real& value : values) value = rounded(value, TENON_BFLOAT16);
   return values;
 }
 
+// Computes the gradients of the problem's outputs, weighted by `weights`, with a tape in `session`.
 Gradients gradients(const Session& session, const Problem& problem, Order order, Weights weights) {
   Gradients result;
   const tenon::ScopeGuard current(session.scope());
@@ -81,6 +83,7 @@ Reals random_reals(size_t n, uint64_t seed) {
   return uniform_operand(TENON_FLOAT64, {static_cast<int64_t>(n)}, seed).values();
 }
 
+// Returns the problem with the values of input `i` replaced by `values`.
 Problem with_values(const Problem& problem, size_t i, Reals values) {
   Problem moved = problem;
   Operand& x = moved.inputs[i];
@@ -99,8 +102,8 @@ bool has_float64_gradient(const Environment& env, const Claim& claim) {
 
 namespace {
 
-// Whether the operand has ties (equal values) because a case's values were repeated. An op may have
-// a kink at a tie.
+// Whether the operand has ties (equal values). They arise if a case's values are repeated to fill a
+// larger shape. An op may have a kink at a tie.
 bool has_ties(const Operand& x) {
   if (!is_differentiable_operand(x) || x.fill.kind != Fill::Kind::kValues) return false;
   Reals values = x.fill.values;
@@ -112,9 +115,9 @@ bool has_ties(const Operand& x) {
 
 namespace {
 
-// Like smooth_problems(), from the cases and `n_generated` generated problems of the claim.
+// Like smooth_problems(), but chooses among the claim's cases and `n_generated` generated problems.
 std::vector<Problem> smooth_problems_among(const Environment& env, const Claim& claim,
-                                           size_t n_generated, int64_t most_of_first) {
+                                           size_t n_generated, int64_t max_elements_of_input_0) {
   std::vector<Problem> problems;
   for (Problem& own : valid_problems(claim, n_generated, env.seed, env.oracle)) {
     int64_t n = 0;
@@ -127,7 +130,8 @@ std::vector<Problem> smooth_problems_among(const Environment& env, const Claim& 
       n += count_of(x.shape);
       for (const Real value : x.values()) finite = finite && real_is_finite(value);
     }
-    if (!any || !finite || n > 2000 || count_of(own.inputs[0].shape) > most_of_first) continue;
+    if (!any || !finite || n > 2000 || count_of(own.inputs[0].shape) > max_elements_of_input_0)
+      continue;
     if (own.name.empty() && std::any_of(own.inputs.begin(), own.inputs.end(), has_ties)) continue;
     own.expected.clear();
     problems.push_back(std::move(own));
@@ -138,11 +142,11 @@ std::vector<Problem> smooth_problems_among(const Environment& env, const Claim& 
 }  // namespace
 
 std::vector<Problem> smooth_problems(const Environment& env, const Claim& claim,
-                                     int64_t most_of_first) {
+                                     int64_t max_elements_of_input_0) {
   std::vector<Problem> problems;
   // Starts with few problems, and generates more if all of these have ties or are too large.
   for (size_t n = 4; problems.empty() && n <= 64; n *= 4) {
-    problems = smooth_problems_among(env, claim, n, most_of_first);
+    problems = smooth_problems_among(env, claim, n, max_elements_of_input_0);
   }
   return problems;
 }

@@ -24,19 +24,20 @@ struct Gradients {
   std::vector<Result> values;
 };
 
+// Computes gradients of the order `order` with respect to each floating-point tensor input.
 Gradients gradients(const Session& session, const Problem& problem, Order order,
                     Weights weights = random_weights);
 
 // The inner product of the floating-point results with random_weights().
 Real weighted_sum(const std::vector<Result>& results);
 
-// Whether a gradient with respect to the operand is computed.
+// Whether the kit computes gradients with respect to the operand: it is a floating-point tensor.
 bool is_differentiable_operand(const Operand& x);
 
 // `n` pseudorandom numbers between -1 and 1 that are exact in float64.
 Reals random_reals(size_t n, uint64_t seed);
 
-// The problem with the values of input `i` replaced.
+// Returns the problem with the values of input `i` replaced by `values`.
 Problem with_values(const Problem& problem, size_t i, Reals values);
 
 // ---- selection of claims and problems
@@ -46,9 +47,9 @@ bool has_gradient(const Environment& env, const Claim& claim);
 // width of the dtype, so the oracle's derivatives are checked in float64 only.
 bool has_float64_gradient(const Environment& env, const Claim& claim);
 
-// The claim's differentiable problems: those with finite values, without cases at kinks. The first
-// input has at most `most_of_first` elements.
+// Returns the claim's differentiable problems: those with finite values, without cases at kinks.
+// Input 0 has at most `max_elements_of_input_0` elements.
 std::vector<Problem> smooth_problems(const Environment& env, const Claim& claim,
-                                     int64_t most_of_first = 2000);
+                                     int64_t max_elements_of_input_0 = 2000);
 
 }  // namespace tenon_kit

@@ -12,9 +12,9 @@ namespace {
 
 // ---- the oracle's derivative against finite differences
 
-// The scalar whose derivative is tested, with input `i` moved by `step` along `direction`. For the
-// first order, it is the sum of the weighted outputs; for the second order, that of the weighted
-// gradients.
+// Returns the scalar whose derivative is tested, after adding step * direction to input `i`. For
+// first-order gradients, the scalar is the weighted sum of the outputs; for second-order gradients,
+// the weighted sum of the gradients.
 Real loss_at_offset(const Environment& env, const Problem& problem, Order order, size_t i,
                     const Reals& direction, Real step) {
   Reals values = problem.inputs[i].values();
@@ -36,10 +36,11 @@ Real slope(const F& f) {
   return (16 * bc - ab) / 15;
 }
 
-// Maximum number of elements that are perturbed one at a time, if perturbing all elements of an
-// input at once leaves the op's domain.
+// Maximum number of elements to perturb one at a time. This is done if perturbing all elements of
+// an input at once would leave the op's domain.
 constexpr size_t kMaxAlone = 64;
 
+// Checks that the oracle's derivative of order kOrder agrees with finite differences.
 template <Order kOrder>
 Finding test_differences(const Environment& env, const Problem& problem) {
   const Problem wide = widen(problem, kRealIsQuad ? TENON_FLOAT128 : TENON_FLOAT64);
@@ -85,6 +86,7 @@ Finding test_differences(const Environment& env, const Problem& problem) {
 
 // ---- the device's derivative against the oracle's
 
+// Returns the error bound of a gradient of the problem that has dtype `dtype`.
 Bound bound_of_gradient(const Environment& env, const Problem& problem, tenon_dtype dtype,
                         Order order) {
   double k = 1;
@@ -96,6 +98,7 @@ Bound bound_of_gradient(const Environment& env, const Problem& problem, tenon_dt
   return bound;
 }
 
+// Checks that the device's gradients of order kOrder agree with the oracle's.
 template <Order kOrder>
 Finding test_gradient(const Environment& env, const Problem& problem) {
   const Gradients got = gradients(env.device, problem, kOrder);
@@ -119,8 +122,8 @@ Finding test_gradient(const Environment& env, const Problem& problem) {
   return finding;
 }
 
-// Whether the device's gradient is tested. A decomposition is the same in every dtype, so unclaimed
-// signatures are tested in float32 only.
+// Whether the device's gradient of the claim is tested. A decomposition is the same in every dtype,
+// so gradients of unclaimed signatures are tested in float32 only.
 bool has_own_gradient(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && (claim.claimed || claim.outputs[0] == TENON_FLOAT32);
 }

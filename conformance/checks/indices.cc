@@ -34,7 +34,8 @@ Problem with_index(const Problem& problem, const IndexRule& rule, int64_t at, Re
 
 // Adds variants of the problem with one index out of range: past either end, by one and by the
 // maximum of the dtype, at the first and the last position. Also adds a variant with each index
-// counted from the end, if the op permits negative indices.
+// counted from the end, if the op permits negative indices. If `few` is true, uses only the last
+// position.
 void add_variants(const Problem& own, const IndexRule& rule, bool few,
                   std::vector<Problem>& problems) {
   const tenon_dtype dtype = own.inputs[rule.input].dtype;
@@ -84,8 +85,8 @@ void add_composites(const Environment& env, tenon_dtype index, std::vector<Probl
   }
 }
 
-// A scatter of many updates into few elements. Devices may use a different algorithm for such
-// calls.
+// Returns a scatter of 300 updates into 7 elements. If there are many updates for each element,
+// devices may use a different algorithm.
 Problem with_many_updates(const Claim& claim, uint64_t seed) {
   constexpr int64_t kMany = 300, kPlaces = 7;
   const bool has_tuples = claim.op->name == "scatter_nd";
@@ -164,6 +165,8 @@ Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad)
   }
 }
 
+// Checks that an index out of range is an error that names the rule, and that other indices are
+// accepted.
 Finding test_index(const Environment& env, const Problem& problem) {
   const IndexRule& rule = *index_rule_of(*problem.op);
   // `sane` has 0 for each invalid index, and the equal nonnegative index for each negative one. The
@@ -181,7 +184,7 @@ Finding test_index(const Environment& env, const Problem& problem) {
   }
   const std::optional<Bad> bad = bad_index(problem, rule);
   if (!bad) {
-    const std::string fault = same_bits(env.device.run(problem), env.device.run(sane));
+    const std::string fault = bit_difference(env.device.run(problem), env.device.run(sane));
     return fault.empty() ? Finding()
                          : Finding::fault("with indices counted from the end, " + fault);
   }

@@ -30,7 +30,7 @@ Operand index_operand(const Sizes& shape, Reals values) {
   return explicit_operand(TENON_INT64, shape, std::move(values));
 }
 
-// Kinks of elementwise ops with one input.
+// Adds kinks of elementwise ops with one input.
 void add_unary_kinks(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, Reals x, Reals slopes) {
     kinks.push_back({op, attrs, {float_operand(std::move(x))}, {std::move(slopes)}});
@@ -54,7 +54,7 @@ void add_unary_kinks(std::vector<Kink>& kinks) {
   add("hardmax", {}, {1, 3, 3}, {0, 0, 0});
 }
 
-// Kinks of elementwise ops with several inputs.
+// Adds kinks of elementwise ops with several inputs.
 void add_binary_kinks(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const std::vector<Reals>& inputs,
                        std::vector<Reals> slopes) {
@@ -83,7 +83,7 @@ void add_binary_kinks(std::vector<Kink>& kinks) {
                    {{0, 2, 3, 4, 0}, {0}}});
 }
 
-// Ties, or zeros, along an axis of a reduction.
+// Adds reductions along an axis whose elements have ties, or several zeros.
 void add_ties(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const Sizes& shape, Reals x,
                        Reals slopes) {
@@ -113,7 +113,7 @@ void add_ties(std::vector<Kink>& kinks) {
   add("slogdet", {}, {2, 2}, {1, 2, 2, 4}, Reals(4, NAN));
 }
 
-// Scatters with several updates of the same element.
+// Adds scatters with several updates of the same element.
 void add_scattered(std::vector<Kink>& kinks) {
   const auto both = [&](const char* reduction, const Reals& x, const Reals& at, const Reals& u,
                         const std::vector<Reals>& slopes) {
@@ -152,7 +152,8 @@ const std::vector<Kink>& all_kinks() {
   return kinks;
 }
 
-// `expected` holds the expected gradients, not outputs.
+// Returns the kinks of the claim's op as problems. Their field `expected` holds the expected
+// gradients instead of outputs.
 std::vector<Problem> kink_problems(const Environment&, const Claim& claim) {
   std::vector<Problem> problems;
   for (const Kink& kink : all_kinks()) {
@@ -176,16 +177,19 @@ std::vector<Problem> kink_problems(const Environment&, const Claim& claim) {
   return problems;
 }
 
+// Whether kinks of the claim's op are listed in this file.
 bool has_kink(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && !kink_problems(env, claim).empty();
 }
 
+// Returns the weights 1, 2, 3, ... for the elements of `y`.
 Reals counting_weights(const Result& y, size_t) {
   Reals weights;
   for (int64_t k = 0; k < count_of(y.shape); ++k) weights.push_back(static_cast<Real>(k + 1));
   return weights;
 }
 
+// Checks that the device's gradients at kinks have the declared values.
 Finding test_kinks(const Environment& env, const Problem& problem) {
   const Gradients found = gradients(env.device, problem, Order::kFirst, counting_weights);
   // Only checked if the problem has expected gradients; shrinking drops them.

@@ -36,6 +36,7 @@ bool takes_same_input_twice(const std::string& op) {
   return op == "add" || op == "maximum" || op == "equal" || op == "where";
 }
 
+// Returns one problem of the claim's op with kMany elements in the first int8 input.
 std::vector<Problem> one_problem(const Environment&, const Claim& claim) {
   Problem problem;
   problem.op = claim.op;
@@ -50,6 +51,7 @@ std::vector<Problem> one_problem(const Environment&, const Claim& claim) {
   return {problem};
 }
 
+// Returns the available memory of the host, in bytes; 0 if unknown.
 int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   for (std::string word; file >> word;) {
@@ -80,6 +82,7 @@ using Expected = int64_t (*)(int64_t i, int64_t n);
 // last element of the tensor breaks the period.
 constexpr int64_t kBlock = 251 * 4096;
 
+// Returns element_at(i, n) for each i less than `n`.
 std::vector<int8_t> make_elements(int64_t n) {
   std::vector<int8_t> values(static_cast<size_t>(n));
   const int64_t once = std::min(n, kBlock);
@@ -92,7 +95,8 @@ std::vector<int8_t> make_elements(int64_t n) {
   return values;
 }
 
-// Compares each element i of `y` with expected(i, n). `room` is a buffer that calls share.
+// Compares each element i of `y` with expected(i, n). Reads the elements to `room`, a buffer that
+// later calls reuse.
 template <class T>
 Finding compare_with_expected(const Session& session, const tenon::Tensor& y, int64_t n,
                               Expected expected, std::vector<int8_t>& room) {
@@ -143,6 +147,7 @@ Expected expected_of(const std::string& op) {
   return [](int64_t i, int64_t k) -> int64_t { return element_at(i, k); };
 }
 
+// Checks that an op on a tensor of more than 2^31 elements returns the expected elements.
 Finding test_large_tensor(const Environment& env, const Problem& problem) {
   const Session& device = env.device;
   const uint64_t device_bytes = device.scope().device().info().memory_bytes;

@@ -14,11 +14,11 @@ namespace tenon_kit {
 namespace {
 
 constexpr int64_t kLong = 100003;
-constexpr int64_t kSide = 317;  // Side of a square with about kLong elements.
+constexpr int64_t kSide = 317;  // Side of a square image with about kLong elements.
 constexpr int64_t kMillion = 1 << 20;
 // Number of updates of a scatter. One shader invocation may have to add up all of them.
 constexpr int64_t kUpdates = 1 << 18;
-constexpr int64_t kWide = 1024;  // Side of a square with kMillion elements.
+constexpr int64_t kWide = 1024;  // Side of a square image with kMillion elements.
 
 struct Line {
   const char* op;
@@ -55,8 +55,8 @@ const std::vector<Line>& long_sums() {
   return all;
 }
 
-// Sums of a million equal terms in composite ops, for the ordinary run. Normalisations by the mean
-// and logarithms of sums are missing, because their error bounds exceed the error of a serial sum.
+// Sums of a million equal terms in composite ops. Normalisations by the mean and logarithms of sums
+// are missing, because their error bounds exceed the error of a serial sum. Not in the smoke test.
 const std::vector<Line>& long_sums_of_composites() {
   static const Sizes square = {1, 1, kWide, kWide};
   static const AttrValues window = {{"kernel_shape", Sizes{kWide, kWide}}};
@@ -88,7 +88,7 @@ constexpr double kLogit = 100;
 constexpr int64_t kGroup = 256;
 constexpr double kFactor = 5;
 // Test inputs for ops that apply `exp` to rows of logits.
-const std::vector<Line>& hard_lines() {
+const std::vector<Line>& logit_lines() {
   static const std::vector<Line> all = {
       {"softmax", {}, {{5, 300}}},
       {"softmax", {}, {{3, 1025}}},
@@ -143,7 +143,7 @@ const std::vector<Line>& lines() {
   return all;
 }
 
-// Rows so long that the chunks themselves are split; for the ordinary run.
+// Test inputs with rows so long that devices also split the chunks of a row. Not in the smoke test.
 const std::vector<Line>& longer_lines() {
   static const std::vector<Line> all = {
       {"cumsum", {}, {{42 * kLong}}},
@@ -152,8 +152,8 @@ const std::vector<Line>& longer_lines() {
   return all;
 }
 
-// Whether the claim has a dtype that is tested. How rows are split does not depend on the dtype, so
-// one dtype of each kind suffices.
+// Whether the claim is tested on long rows: its op is in lines(), and it has the one dtype of each
+// kind that is tested. How devices split rows does not depend on the dtype.
 bool has_lines(const Environment&, const Claim& claim) {
   if (claim.inputs.empty()) return false;
   const tenon_dtype dtype = claim.inputs[0];
@@ -164,7 +164,7 @@ bool has_lines(const Environment&, const Claim& claim) {
                                 [&](const Line& line) { return claim.op->name == line.op; });
 }
 
-// Float inputs are drawn from [low, high).
+// Returns the problems of `lines` for the claim's op. Float inputs are drawn from [low, high).
 std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
                                  const std::vector<Line>& lines, double low, double high) {
   std::vector<Problem> problems;
@@ -185,7 +185,7 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
   return problems;
 }
 
-// The problems of `always`, and in the ordinary run also those of `thorough`.
+// Returns the problems of `always` and, except in the smoke test, those of `thorough`.
 std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
                                  const std::vector<Line>& always, const std::vector<Line>& thorough,
                                  double low, double high) {
@@ -197,8 +197,8 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
   return problems;
 }
 
-// Float inputs are positive. If terms cancelled each other, the effect of a missing term could stay
-// within the error bound of a long sum.
+// Returns problems with long rows, in which floats are positive. If terms cancelled each other, the
+// effect of a missing term could stay within the error bound of a long sum.
 std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
   return problems_of(env, claim, lines(), longer_lines(), 0.5, 1);
 }
@@ -215,19 +215,20 @@ std::vector<Problem> sum_problems(const Environment& env, const Claim& claim) {
   return problems_of(env, claim, long_sums(), long_sums_of_composites(), kTerm, kTerm);
 }
 
+// Checks that sums of a million terms are within the error bound.
 Finding test_long_sums(const Environment& env, const Problem& problem) {
   return judge_values(env, problem, env.device.run(problem));
 }
 
-bool has_hard_lines(const Environment& env, const Claim& claim) {
-  const auto& all = hard_lines();
+bool has_logit_lines(const Environment& env, const Claim& claim) {
+  const auto& all = logit_lines();
   return has_float_input(env, claim) && (claim.claimed || claim.inputs[0] == TENON_FLOAT32) &&
          std::any_of(all.begin(), all.end(),
                      [&](const Line& line) { return claim.op->name == line.op; });
 }
 
-// The operand with no positive values before index `from` along the axis, and no negative values
-// from `from` on. The maximum of each row is thus found after the first work group.
+// Returns the operand with signs changed: along the axis, no value before index `from` is positive,
+// and no later value is negative. The maximum of each row is thus found after the first work group.
 Operand nonpositive_then_nonnegative(const Operand& x, size_t axis, int64_t from) {
   int64_t inner = 1;
   for (size_t i = axis + 1; i < x.shape.size(); ++i) inner *= x.shape[i];
@@ -239,10 +240,10 @@ Operand nonpositive_then_nonnegative(const Operand& x, size_t axis, int64_t from
   return with_values(x, std::move(values));
 }
 
-// Problems with integer logits, which every dtype represents exactly, so that scores are exact as
-// well.
-std::vector<Problem> hard_problems(const Environment& env, const Claim& claim) {
-  std::vector<Problem> problems = problems_of(env, claim, hard_lines(), 0.25, 1);
+// Returns problems with rows of integer logits. Every dtype represents these exactly, so attention
+// scores are exact as well.
+std::vector<Problem> logit_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = problems_of(env, claim, logit_lines(), 0.25, 1);
   if (!env.thorough && problems.size() > 1) problems.resize(1);
   const auto set = [&](Operand& x, double most, size_t axis, int64_t from) {
     x.fill = {.kind = Fill::Kind::kWhole, .low = -most, .high = most + 1, .seed = env.seed};
@@ -261,10 +262,12 @@ std::vector<Problem> hard_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-Finding test_hard_lines(const Environment& env, const Problem& problem) {
+// Checks that ops that apply `exp` to long rows of large logits neither overflow nor lose
+// precision.
+Finding test_logit_lines(const Environment& env, const Problem& problem) {
   Finding finding = judge_values(env, problem, env.device.run(problem));
-  // Most probabilities are close to zero, so whether the oracle's values could reveal a fault is
-  // not judged.
+  // Does not judge whether the oracle's values could reveal a fault: most of these probabilities
+  // are close to zero.
   finding.trusted = true;
   return finding;
 }
@@ -282,9 +285,9 @@ std::vector<Check> long_line_checks() {
       {.name = "hard_rows",
        .level = 3,
        .what = "Logits of up to 100 in rows of more than 256 neither overflow nor lose precision.",
-       .applies = has_hard_lines,
-       .problems = hard_problems,
-       .test = test_hard_lines,
+       .applies = has_logit_lines,
+       .problems = logit_problems,
+       .test = test_logit_lines,
        .of_unclaimed = true},
   };
 }

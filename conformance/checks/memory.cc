@@ -13,6 +13,7 @@
 namespace tenon_kit {
 namespace {
 
+// Whether the claim's op takes inputs.
 bool has_tensors(const Environment&, const Claim& claim) { return !claim.inputs.empty(); }
 
 std::vector<Problem> few_problems(const Environment& env, const Claim& claim) {
@@ -23,7 +24,7 @@ std::vector<Problem> few_problems(const Environment& env, const Claim& claim) {
 
 // ---- layouts: one input at a time in each layout, then all inputs in it
 
-// Whether the operand can have this layout, which is not the dense one.
+// Whether the operand can have `layout`, a layout other than the dense one.
 bool can_have_layout(const Operand& x, Layout layout) {
   if (x.absent || x.scalar || x.shape.empty() || count_of(x.shape) == 0) return false;
   return layout != Layout::kTransposed || x.shape.size() > 1;
@@ -60,7 +61,7 @@ Finding test_layout(const Environment& env, const Problem& problem) {
   }
   const std::vector<Result> got = env.device.run(problem), want = env.device.run(dense);
   if (env.profile == Profile::kRelaxed) return judge_values(env, problem, got);
-  if (const std::string fault = same_bits(got, want); !fault.empty()) {
+  if (const std::string fault = bit_difference(got, want); !fault.empty()) {
     return Finding::fault("the result differs from that of dense inputs: " + fault);
   }
   return {};
@@ -76,6 +77,7 @@ std::vector<Problem> donation_problems(const Environment& env, const Claim& clai
   return problems;
 }
 
+// Checks that donating inputs does not change the results.
 Finding test_donation(const Environment& env, const Problem& problem) {
   const std::vector<Result> want = env.device.run(problem);
   const size_t n = problem.inputs.size();
@@ -89,7 +91,7 @@ Finding test_donation(const Environment& env, const Problem& problem) {
       is_donated = true;
     }
     if (!is_donated) continue;
-    if (const std::string f = same_bits(env.device.run(problem, inputs), want); !f.empty()) {
+    if (const std::string f = bit_difference(env.device.run(problem, inputs), want); !f.empty()) {
       const std::string which = i < n ? "input " + std::to_string(i) : "all inputs";
       return Finding::fault("with " + which + " donated, " + f);
     }
@@ -99,7 +101,7 @@ Finding test_donation(const Environment& env, const Problem& problem) {
 
 // ---- writes that the guard detects
 
-// One more than 1024, the largest block of threads or elements into which devices split a launch.
+// A size that devices cannot handle with one block: blocks have at most 1024 threads or elements.
 constexpr int64_t kPastBlocks = 1025;
 
 std::vector<Problem> guarded_problems(const Environment& env, const Claim& claim) {
@@ -121,8 +123,9 @@ std::vector<Problem> guarded_problems(const Environment& env, const Claim& claim
 
 constexpr const char* kUnlaunched = "no kernel was launched, so the guard could check nothing";
 
-// Runs the problem while the guard observes its launches. Stores the faults in `faults`.
-std::vector<Result> run_watched(const Environment& env, const Problem& problem, Poison poison,
+// Runs the problem while the guard observes its launches, and returns the results. Stores the
+// faults that the guard has found in `faults`.
+std::vector<Result> run_guarded(const Environment& env, const Problem& problem, Poison poison,
                                 std::vector<std::string>& faults) {
   guard::take_faults();
   guard::start_observing(poison);
@@ -138,9 +141,10 @@ std::vector<Result> run_watched(const Environment& env, const Problem& problem, 
   return results;
 }
 
+// Checks that kernels write nothing outside their outputs and do not change inputs.
 Finding test_guards(const Environment& env, const Problem& problem) {
   std::vector<std::string> faults;
-  run_watched(env, problem, Poison::kPattern, faults);
+  run_guarded(env, problem, Poison::kPattern, faults);
   if (!faults.empty()) return Finding::fault(faults[0]);
   if (guard::n_watched() == 0) return {.impossible = kUnlaunched};
   return {};
@@ -149,9 +153,9 @@ Finding test_guards(const Environment& env, const Problem& problem) {
 // Checks that results do not depend on the previous contents of output memory.
 Finding test_poison(const Environment& env, const Problem& problem) {
   std::vector<std::string> faults;
-  const std::vector<Result> a = run_watched(env, problem, Poison::kOnes, faults);
-  const std::vector<Result> b = run_watched(env, problem, Poison::kZeros, faults);
-  const std::string fault = same_bits(a, b);
+  const std::vector<Result> a = run_guarded(env, problem, Poison::kOnes, faults);
+  const std::vector<Result> b = run_guarded(env, problem, Poison::kZeros, faults);
+  const std::string fault = bit_difference(a, b);
   if (!fault.empty())
     return Finding::fault("the result depends on the previous contents of an output: " + fault);
   if (guard::n_watched() == 0) return {.impossible = kUnlaunched};
@@ -172,9 +176,9 @@ size_t settled_memory_in_use() {
   return held;
 }
 
-// The minimum number of bytes that each call leaks on an asynchronous device. Other threads
-// allocate and release objects meanwhile, and occasionally blocks of their queues. With kCalls
-// calls, a leak of kSmallest bytes per call exceeds this noise.
+// Returns a lower bound of the bytes that each call leaks on an asynchronous device. At the same
+// time other threads allocate and release objects. Therefore a leak counts only if each of kCalls
+// calls leaks at least kSmallest bytes, which exceeds this noise.
 size_t leak_of_asynchronous(const std::function<void()>& call) {
   constexpr size_t kCalls = 48, kSmallest = 16;  // kSmallest: size of malloc's smallest block.
   size_t least = SIZE_MAX;
@@ -199,6 +203,7 @@ size_t leak_of_synchronous(const std::function<void()>& call) {
   return least;
 }
 
+// Checks that calls leak neither buffers nor host memory.
 Finding test_leaks(const Environment& env, const Problem& problem) {
   const auto buffers_after = [&] {
     env.device.run(problem);

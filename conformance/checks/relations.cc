@@ -31,10 +31,11 @@ bool is_commutative(const Environment&, const Claim& claim) {
   return kCommutes.contains(claim.op->name);
 }
 
+// Checks that swapping the two inputs gives the same bits.
 Finding test_commutes(const Environment& env, const Problem& problem) {
   Problem swapped = problem;
   std::swap(swapped.inputs.at(0), swapped.inputs.at(1));
-  const std::string fault = same_bits(env.device.run(swapped), env.device.run(problem));
+  const std::string fault = bit_difference(env.device.run(swapped), env.device.run(problem));
   return fault.empty() ? Finding() : Finding::fault("with swapped inputs, " + fault);
 }
 
@@ -44,6 +45,7 @@ bool is_linear(const Environment&, const Claim& claim) {
   return kLinear.contains(claim.op->name) && is_float(claim.inputs[0]);
 }
 
+// Checks that doubling the first input doubles the output.
 Finding test_linear(const Environment& env, const Problem& problem) {
   Problem twice = problem;
   twice.inputs[0] = explicit_operand(problem.inputs[0]);
@@ -89,6 +91,7 @@ std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
+// Checks that a slice of the inputs gives the same slice of the output, bit for bit.
 Finding test_slices(const Environment& env, const Problem& problem) {
   const int64_t n = problem.inputs[0].shape[0];
   const std::vector<Result> whole = env.device.run(problem);
@@ -127,7 +130,7 @@ bool is_computed_by_rows(const Environment& env, const Claim& claim) {
   return kByLines.contains(claim.op->name) && env.profile == Profile::kStrict;
 }
 
-// Problems whose op reduces, scans or sorts along other axes than axis 0.
+// Returns problems in which the claim's op reduces, scans or sorts along axes other than axis 0.
 std::vector<Problem> line_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = some_problems(env, claim);
   std::erase_if(problems, [](const Problem& p) {
@@ -154,6 +157,7 @@ Result slice_rows(const Result& whole, int64_t from, int64_t to) {
   return part;
 }
 
+// Checks that either half of the rows alone gives the same bits as in the whole call.
 Finding test_row_halves(const Environment& env, const Problem& problem) {
   const Operand& x = problem.inputs[0];
   const Reals all = x.values();
@@ -183,6 +187,7 @@ bool is_softmax(const Environment&, const Claim& claim) {
          facts(claim.inputs[0]).size >= 4;
 }
 
+// Checks that softmax does not change when a constant is added to its input.
 Finding test_shift(const Environment& env, const Problem& problem) {
   Problem shifted = problem;
   shifted.inputs[0] = explicit_operand(problem.inputs[0]);
@@ -211,6 +216,7 @@ std::vector<Problem> rank_2_products(const Environment& env, const Claim& claim)
   return problems;
 }
 
+// Checks that the transpose of a product equals the product of the transposes in reverse order.
 Finding test_transposes(const Environment& env, const Problem& problem) {
   Problem other = problem;
   std::swap(other.inputs[0], other.inputs[1]);

@@ -12,8 +12,8 @@ bool is_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty();
 }
 
-// Problems of an elementwise op whose inputs all have the same shape. Values are drawn at random
-// where possible.
+// Returns one problem of an elementwise op for each of the shapes, which all inputs of that problem
+// have. Values are random if a problem with random values exists.
 std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
                                  const std::vector<Sizes>& shapes) {
   std::vector<Problem> problems;
@@ -28,7 +28,7 @@ std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
       return !x.absent && !x.scalar && x.fill.kind == Fill::Kind::kUniform;
     });
   });
-  // If no case fits, uses a generated problem; generated problems are at the end of the list.
+  // If no problem has random values only, uses the last one, which is a generated problem.
   if (found == own.end() && all_inputs(own.back(), [](const Operand& x) {
         return !x.absent && !x.scalar && count_of(x.shape) > 0;
       })) {
@@ -53,11 +53,12 @@ bool have_equal_values(const Problem& a, const Problem& b) {
 
 // ---- inferred
 
-// Whether an output size is data-dependent. For these, inference gives only an upper bound.
+// Whether an output size is data-dependent. Type inference returns only an upper bound of it.
 bool has_data_dependent_size(const Problem& problem) {
   return problem.op->attr("size") != nullptr && problem.attr("size").whole() == -1;
 }
 
+// Checks that outputs have the dtypes and shapes that type inference returns.
 Finding test_inferred(const Environment& env, const Problem& problem) {
   const auto types = env.oracle.infer(problem);
   const std::vector<Result> got = env.device.run(problem);
@@ -93,8 +94,8 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
 
 // ---- problems with a requested rank or size, made by the generators of op families
 
-// Adds the problems that generate_for() makes for the requested rank or size, one for each value of
-// `turn`, without duplicates.
+// Adds the problems that generate_for() makes for the requested rank or size, without duplicates:
+// one for each choice of the axis (SizeRequest::turn).
 void add_requested(const Environment& env, const Claim& claim, SizeRequest wish,
                    std::vector<Problem>& problems) {
   const size_t first = problems.size();
@@ -135,11 +136,13 @@ std::vector<Problem> empty_problems(const Environment& env, const Claim& claim) 
 
 constexpr int64_t kRanks[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 16};
 
+// Whether problems with a requested rank exist for the claim.
 bool has_ranks(const Environment& env, const Claim& claim) {
   return can_generate_any(env, claim, {{.rank = 1}, {.rank = 2}, {.rank = 3}});
 }
 
-// Adds the problems in each layout. Layouts have ranks too, and `copy` must handle all of them.
+// Adds each problem once more for each other layout of input 0. For use with `copy`, which must
+// handle all layouts in all ranks.
 void add_layouts(std::vector<Problem>& problems) {
   const std::vector<Problem> dense = problems;
   for (const Problem& own : dense) {
@@ -165,6 +168,7 @@ std::vector<Problem> rank_problems(const Environment& env, const Claim& claim) {
 
 // ---- sizes
 
+// Whether problems with a requested size exist for the claim.
 bool has_sizes(const Environment& env, const Claim& claim) {
   return can_generate_any(env, claim,
                           {{.size = 3}, {.size = 3, .turn = 1}, {.size = 3, .turn = 2}});
@@ -277,6 +281,7 @@ std::vector<Problem> error_problems(const Environment&, const Claim& claim) {
   return problems;
 }
 
+// Checks that an invalid call fails with an error that names the violated rule.
 Finding test_error(const Environment& env, const Problem& problem) {
   try {
     env.device.run(problem);

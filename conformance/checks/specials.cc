@@ -27,13 +27,14 @@ const Names kSoftmaxes = {"softmax", "log_softmax"};
 
 // ---- elementwise: each special value of one input with each special value of the others
 
+// Whether the claim is tested as an elementwise function: with every special value of each input.
 bool is_function(const Claim& claim) {
   // Also tests functions that a device decomposes; excludes ops whose numeric class is composite.
   return claim.op->elementwise && !claim.inputs.empty() && claim.op->numeric != "composite";
 }
 
-// Combines thresholds as values of input `which` with special values of the other inputs. With many
-// inputs, fewer special values are used.
+// Returns the problem with the dtype's threshold values in input `which`, each combined with
+// special values of the other inputs. If there are many inputs, it uses fewer special values.
 Problem at_thresholds(const Claim& claim, Problem problem, size_t which) {
   const size_t inputs = claim.inputs.size();
   for (size_t i = 0; i < inputs; ++i) {
@@ -127,7 +128,7 @@ Rows rows_with_pairs(tenon_dtype dtype, int64_t length, Real neutral, bool is_me
   return rows;
 }
 
-// An operand with rows [from, to), stored as rows or as columns.
+// Returns an operand that holds the rows [from, to); as its columns if `as_columns` is true.
 Operand operand_of_rows(const Rows& rows, tenon_dtype dtype, int64_t from, int64_t to,
                         bool as_columns) {
   const auto length = static_cast<int64_t>(rows.values.size()) / rows.n;
@@ -177,8 +178,9 @@ std::vector<Problem> sum_problems(const Environment&, const Claim& claim) {
 
 // ---- matrix products: inf * 0 gives NaN in the affected elements only
 
-// A matrix of small numbers and zeros with at most one special value in each row (or column). The
-// small numbers do not increase the magnitude of large special values.
+// Returns a matrix of small numbers and zeros with at most one special value in each row, or in
+// each column if `as_columns` is true. The products of special values and small numbers are in
+// range.
 Operand matrix_with_specials(tenon_dtype dtype, int64_t lines, int64_t length, const Reals& special,
                              uint64_t seed, bool as_columns) {
   Draw draw(seed);
@@ -269,6 +271,7 @@ Problems problem_maker_for(const Environment& env, const Claim& claim) {
   return kSoftmaxes.contains(name) ? softmax_problems : nullptr;
 }
 
+// Whether the check for special values applies to the claim.
 bool takes_specials(const Environment& env, const Claim& claim) {
   return problem_maker_for(env, claim) != nullptr;
 }
@@ -281,6 +284,7 @@ std::vector<Problem> special_problems(const Environment& env, const Claim& claim
 
 const Names kIeeeZeros = {"add", "sub", "mul", "div", "sqrt", "reciprocal", "fma", "sort"};
 
+// Whether IEEE 754 defines the sign of zero results for the claim's op in strict numerics.
 bool has_signed_zeros(const Environment& env, const Claim& claim) {
   const std::string& name = claim.op->name;
   if (env.profile != Profile::kStrict || !kIeeeZeros.contains(name)) return false;
@@ -314,6 +318,7 @@ std::vector<Problem> zero_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
+// Checks that zeros have the sign that IEEE 754 specifies.
 Finding test_signs_of_zeros(const Environment& env, const Problem& problem) {
   const bool exact = problem.op->numeric == "exact";
   const std::vector<Result> got = env.device.run(problem);
@@ -340,6 +345,7 @@ const Names kMoves = {"copy",       "concat",          "pad",
 // Returns the index of the first input that holds values to move, not conditions.
 size_t first_data_input(const Problem& problem) { return problem.op->name == "where" ? 1 : 0; }
 
+// Whether the claim's op moves floats, of which it must preserve all bits.
 bool is_float_move(const Environment&, const Claim& claim) {
   return kMoves.contains(claim.op->name) && is_float(claim.inputs[claim.op->name == "where"]);
 }
@@ -401,6 +407,7 @@ Operand as_bits(const Operand& x) {
   return with_values(bits, std::move(values));
 }
 
+// Checks that ops that move data preserve all bits.
 Finding test_bits(const Environment& env, const Problem& problem) {
   const size_t first = first_data_input(problem);
   const tenon_dtype own = problem.inputs.at(first).dtype;

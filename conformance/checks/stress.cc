@@ -28,7 +28,7 @@ Finding test_threads(const Environment& env, const Problem& problem) {
       // Short calls rarely overlap, so each thread repeats them for 20 ms.
       const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
       for (int i = 0; i < 8 || std::chrono::steady_clock::now() < end; ++i) {
-        const std::string found = same_bits(own.run(problem), want);
+        const std::string found = bit_difference(own.run(problem), want);
         if (found.empty()) continue;
         std::lock_guard lock(mutex);
         fault = "while other threads run, " + found;
@@ -44,8 +44,8 @@ Finding test_threads(const Environment& env, const Problem& problem) {
   return fault.empty() ? Finding() : Finding::fault(fault);
 }
 
-// Checks that a launch whose host allocation fails either reports an error or completes without
-// that memory.
+// Checks launches in which an allocation of host memory fails. Each must either report an error or
+// give the right result.
 Finding test_failing_memory(const Environment& env, const Problem& problem,
                             const std::vector<Result>& want) {
   for (uint64_t n = 1; n <= 40; ++n) {
@@ -59,7 +59,7 @@ Finding test_failing_memory(const Environment& env, const Problem& problem,
     }
     guard::stop_observing();
     const bool reached = guard::fail_memory_at(0);
-    if (const std::string fault = same_bits(got, want); !fault.empty()) {
+    if (const std::string fault = bit_difference(got, want); !fault.empty()) {
       return Finding::fault(
           "allocation " + std::to_string(n) +
           " of host memory in a launch failed, but this was not reported: " + fault);
@@ -90,7 +90,7 @@ Finding test_failures(const Environment& env, const Problem& problem) {
       if (call == guard::Call::kLaunch && reached && !failed) {
         return Finding::fault("launch " + std::to_string(n) + " failed, but no error was reported");
       }
-      if (const std::string fault = same_bits(env.device.run(problem), want); !fault.empty()) {
+      if (const std::string fault = bit_difference(env.device.run(problem), want); !fault.empty()) {
         return Finding::fault("after a failed call, " + fault);
       }
     }

@@ -25,6 +25,8 @@ bool can_widen(const Environment& env, const Problem& problem) {
   }
 }
 
+// Checks that an op with an unclaimed signature gives right results, which its decomposition
+// computes.
 Finding test_unclaimed(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
   // Random and uninitialised results are compared with literal cases only.

@@ -27,7 +27,8 @@ Reals broadcast(const Operand& x, const Sizes& to) {
   return result;
 }
 
-// Computes x y + z with a rounded product, unlike fma.
+// Computes x y + z for the inputs of `fma`, with a product that is rounded before the addition. If
+// `flushes` is true, a subnormal product is flushed to zero.
 Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
   const tenon_dtype dtype = oracle.infer(fma).at(0).first;
   std::vector<Operand> inputs = fma.inputs;
@@ -42,15 +43,18 @@ Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
   return oracle.run(flushes ? flush_subnormals(sum) : sum).at(0).values();
 }
 
-// Whether the op may return input values unchanged, so that equal outputs reveal no fault.
+// Whether the op, called on dtype `from` with results of dtype `to`, may return input values
+// unchanged. Results that equal an input then cannot reveal a fault.
 bool may_return_inputs(const OpFacts& op, tenon_dtype from, tenon_dtype to) {
   const bool is_unsigned = is_integer(from) && !is_signed(from);
   const bool same = from == to || is_bool(from);
-  return only_moves(op) || (op.name == "cast" && same) || (op.name == "relu" && is_unsigned);
+  return only_copies_values(op) || (op.name == "cast" && same) ||
+         (op.name == "relu" && is_unsigned);
 }
 
 }  // namespace
 
+// Returns the additional error allowed for each element; nothing if none is allowed.
 Reals slacks_of(const Problem& problem, tenon_dtype dtype, Profile profile, const Sizes& shape,
                 const Reals& want) {
   Reals slacks;
@@ -95,6 +99,7 @@ ValidResults::ValidResults(const Environment& env, const Problem& problem)
   if (apart) flushed_apart_ = product_and_sum(env.oracle, without, true);
 }
 
+// Compares each element of output `output` with all of its valid results.
 Verdict ValidResults::compare(size_t output, const Reals& got, tenon_dtype dtype,
                               const Bound& bound, const Reals& slack) const {
   const Reals want = oracle(output);

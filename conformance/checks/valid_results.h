@@ -21,14 +21,14 @@ class ValidResults {
 
   size_t n_outputs() const { return want_.size(); }
   const Sizes& shape(size_t output) const { return want_[output].shape; }
-  // The oracle's values.
+  // Returns the oracle's values of output `output`.
   Reals oracle(size_t output) const { return want_[output].values(); }
   // The additional error allowed for each element (slacks_of).
   Reals slack(size_t output, tenon_dtype dtype) const {
     return slacks_of(problem_, dtype, env_.profile, shape(output), oracle(output));
   }
 
-  // Compares each element with all of its valid results.
+  // Compares each element of output `output` with all of its valid results.
   Verdict compare(size_t output, const Reals& got, tenon_dtype dtype, const Bound& bound,
                   const Reals& slack) const;
 

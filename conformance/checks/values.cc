@@ -9,6 +9,7 @@
 namespace tenon_kit {
 namespace {
 
+// Checks the results of one problem against the oracle's.
 Finding test_value(const Environment& env, const Problem& problem) {
   return judge_values(env, problem, env.device.run(problem));
 }
@@ -28,6 +29,7 @@ std::vector<Problem> literal_problems(const Environment& env, const Claim& claim
   return problems;
 }
 
+// Checks the results against the outputs that the problem, a case of the registry, lists.
 Finding test_literal(const Environment& env, const Problem& problem) {
   Finding finding;
   const std::vector<Result> got = env.device.run(problem);
@@ -65,11 +67,12 @@ std::vector<Problem> determinism_problems(const Environment& env, const Claim& c
   return problems;
 }
 
+// Checks that repeated calls give the same bits, with any number of threads.
 Finding test_determinism(const Environment& env, const Problem& problem) {
   const std::vector<Result> first = env.device.run(problem);
   for (const uint32_t threads : {1u, 2u, 4u}) {
     const std::shared_ptr<Session> other = env.with_threads(threads);
-    if (const std::string fault = same_bits(other->run(problem), first); !fault.empty()) {
+    if (const std::string fault = bit_difference(other->run(problem), first); !fault.empty()) {
       return Finding::fault("with " + std::to_string(threads) + " threads, " + fault);
     }
   }

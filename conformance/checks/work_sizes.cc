@@ -32,7 +32,8 @@ struct Work {
 constexpr Layout kDense = Layout::kDense, kTransposed = Layout::kTransposed;
 constexpr Layout kStepped = Layout::kStepped, kReversed = Layout::kReversed;
 
-// Matrix products whose m, n and k exceed blocks of 512 and 768, one at a time and together.
+// Matrix products whose sizes m, n and k exceed 512 and 768, the sizes of the kernels' blocks: one
+// size at a time, and several sizes together.
 const std::vector<Work>& matrix_product_work() {
   static const std::vector<Work> all = {
       {"matmul", {}, {{531, 801}, {801, 785}}},
@@ -166,6 +167,7 @@ const std::vector<Work>& all_work() {
   return all;
 }
 
+// Whether the claim's op is in all_work(), which only an ordinary run tests.
 bool has_work(const Environment& env, const Claim& claim) {
   const auto& all = all_work();
   return env.thorough && std::any_of(all.begin(), all.end(),
@@ -213,7 +215,7 @@ std::vector<std::byte> product(const Problem& problem) {
   const bool flips_b = problem.attr("transpose_b").flag();
   const Operand &x = problem.inputs[0], &y = problem.inputs[1];
   const int64_t m = x.shape[flips_a], k = x.shape[!flips_a], n = y.shape[!flips_b];
-  const std::vector<int32_t> a = whole_values(x), b = whole_values(y);
+  const std::vector<int32_t> a = integer_elements(x), b = integer_elements(y);
   std::vector<int32_t> sums(static_cast<size_t>(m * n));
   for (int64_t i = 0; i < m; ++i) {
     int32_t* const row = &sums[static_cast<size_t>(i * n)];
@@ -224,7 +226,7 @@ std::vector<std::byte> product(const Problem& problem) {
       for (int64_t j = 0; j < n; ++j) row[j] += left * right[j * step];
     }
   }
-  return encode_whole(sums, x.dtype);
+  return encode_integers(sums, x.dtype);
 }
 
 // Computes the expected results: matrix products of small integers here, all others by the oracle.
@@ -248,6 +250,7 @@ bool is_exact(const OpFacts& op) {
          (op.numeric == "accumulation" && op.name != "mean");
 }
 
+// Formats the multidimensional index of the i-th element of an array, such as "[1,2]".
 std::string index_text(size_t i, const Sizes& shape) {
   Sizes at(shape.size());
   auto rest = static_cast<int64_t>(i);
@@ -274,6 +277,7 @@ std::string compare_output(const Problem& problem, const Result& got, const Resu
   return "";
 }
 
+// Checks that launches with several large extents give the expected results.
 Finding test_work(const Environment& env, const Problem& problem) {
   const std::shared_ptr<Session> threaded = env.with_threads ? env.with_threads(kThreads) : nullptr;
   const std::vector<Result> got = (threaded ? *threaded : env.device).run(problem);

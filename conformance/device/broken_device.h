@@ -1,5 +1,5 @@
-// Devices with exactly one fault each: `fake` with an option that injects it, or a plugin with one
-// slot of its table replaced.
+// Devices with exactly one fault each: the plugin `fake` with an option that injects the fault, or
+// a plugin in whose table one slot is replaced.
 
 #pragma once
 

@@ -35,6 +35,7 @@ std::vector<uint64_t> tested_sizes(const Bench& bench, bool thorough) {
   return all;
 }
 
+// Checks that buffers of any size are aligned to 64 bytes.
 void test_alignment(const Subject& subject) {
   const Bench bench(subject);
   bench.require_feature(
@@ -69,6 +70,7 @@ void test_sizes(const Subject& subject) {
   }
 }
 
+// Checks that the mapped address of a buffer is constant and gives access to its memory.
 void test_map(const Subject& subject) {
   const Bench bench(subject);
   bench.require_feature(TENON_FEATURE_HOST_VISIBLE, "HOST_VISIBLE");
@@ -90,6 +92,7 @@ void test_map(const Subject& subject) {
   require(bench.calls().map(buffer.get()) == at, "a buffer's address has changed");
 }
 
+// Checks that the device uses imported host memory in place.
 void test_import(const Subject& subject) {
   const Bench bench(subject);
   bench.require_feature(TENON_FEATURE_IMPORT_HOST, "IMPORT_HOST");
@@ -132,6 +135,8 @@ void test_import(const Subject& subject) {
 
 // ---- exhaustion
 
+// Checks that an allocation that is too large fails with OUT_OF_MEMORY, and that the device still
+// works afterwards.
 void test_exhaustion(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -190,6 +195,7 @@ void test_exhaustion(const Subject& subject) {
 
 // ---- memory statistics
 
+// Checks that memory statistics agree with the allocations.
 void test_statistics(const Subject& subject) {
   const Bench bench(subject);
   const tenon_memory_statistics before = bench.statistics();

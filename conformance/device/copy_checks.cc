@@ -20,11 +20,12 @@ void overwrite_bytes(Bytes& all, uint64_t offset, const Bytes& some) {
   std::copy(some.begin(), some.end(), all.begin() + static_cast<ptrdiff_t>(offset));
 }
 
-// Describes a copy in messages.
+// Returns a description of a copy for messages.
 std::string describe_copy(const char* what, uint64_t size, uint64_t from, uint64_t to) {
   return fmt::format("{} of {} bytes from offset {} to offset {}", what, size, from, to);
 }
 
+// Checks that copies to the device and back work at any offset.
 void test_roundtrip(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -50,6 +51,7 @@ void test_roundtrip(const Subject& subject) {
   }
 }
 
+// Checks that copies within the device work between any two offsets.
 void test_device_copies(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -108,6 +110,7 @@ void test_overlap(const Subject& subject) {
   }
 }
 
+// Checks that fills with patterns of 1, 2, 4 and 8 bytes write exactly their range.
 void test_fill(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);

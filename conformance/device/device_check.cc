@@ -20,6 +20,7 @@ std::vector<DeviceCheck> concatenate_checks() {
   return all;
 }
 
+// Runs the check and stores its status and message in `row`.
 void judge(Row& row, const DeviceCheck& check, const device::Subject& subject) {
   const size_t errors = device::n_live_errors();
   device::take_failed_launches();
@@ -50,6 +51,7 @@ const std::vector<DeviceCheck>& all_device_checks() {
   return checks;
 }
 
+// Returns a row for the check, without a result.
 Row blank_row(const DeviceCheck& check) {
   return {.op = check.part, .dtypes = kNoDTypes, .check = check.name, .level = check.level};
 }

@@ -27,6 +27,7 @@ struct DeviceCheck {
 
 const std::vector<DeviceCheck>& all_device_checks();
 
+// Returns a row of the report for the check, without a result.
 Row blank_row(const DeviceCheck& check);
 // Runs a check in this process. Exceptions, leaked errors and Unsupported determine the row's
 // status.
@@ -37,7 +38,7 @@ std::string device_table(const std::vector<Row>& rows);
 
 namespace device {
 
-// The lists that device_check.cc concatenates.
+// The lists of checks, one for each file of this folder. device_check.cc concatenates them.
 std::vector<DeviceCheck> entry_checks();
 std::vector<DeviceCheck> instance_checks();
 std::vector<DeviceCheck> kernel_checks();

@@ -54,6 +54,7 @@ void log(void*, int32_t level, tenon_string message) {
   note_plugin_log(level, message);
 }
 
+// The host function launch_failed: records the failed launch for take_failed_launches().
 void launch_failed(void* work, uint64_t ticket, tenon_error* error) {
   const HostMemoryHolds holds;
   Failure failure;
@@ -208,6 +209,7 @@ tenon_memory_statistics Bench::statistics() const {
   return statistics;
 }
 
+// Waits for all open streams, and ignores errors of their work.
 void Bench::settle() const {
   std::vector<tenon_stream_p*> open;
   {
@@ -281,6 +283,7 @@ void Stream::fill(const Buffer& to, unsigned char byte) const {
   expect_success(bench_.calls().fill(handle_, &region), "fill");
 }
 
+// Records an event at the current end of the stream.
 Event Stream::record() const {
   tenon_event_p* event = nullptr;
   expect_success(bench_.calls().record_event(handle_, &event), "record_event");
@@ -337,6 +340,7 @@ Failure Stream::wait_with_notify(const Bench& bench, tenon_stream_p* stream) {
   return answer->failure;
 }
 
+// Waits for the stream. Throws Fault if its work has failed.
 void Stream::finish() const {
   const Failure failure = wait_with_notify();
   require(failure.code == TENON_OK, "the work of a stream failed: {}", failure.message);

@@ -2,7 +2,8 @@
 // it.
 //
 // The host table is the core's own, except that it records errors and failed launches. A violation
-// of the contract throws Fault or Leak. Unsupported means that the device has nothing to test.
+// of the contract throws Fault or Leak. A check that does not apply to the device throws
+// Unsupported.
 
 #pragma once
 
@@ -70,6 +71,7 @@ struct FailedLaunch {
   uint64_t ticket;
   Failure failure;
 };
+// Returns the calls of launch_failed since the last call of this function.
 std::vector<FailedLaunch> take_failed_launches();
 
 // ---- the plugin ----
@@ -82,6 +84,7 @@ struct Plugin {
   tenon_plugin_calls calls = {};
   tenon_host host = {};
 
+  // Returns entry (line) `i` of the plugin's kernel list.
   const tenon_kernel& kernel_entry(size_t i) const;
 };
 
@@ -105,14 +108,15 @@ class Bench {
   void require_feature(tenon_features feature,
                        const char* name) const;  // Throws Unsupported otherwise.
 
+  // Returns the device's memory statistics.
   tenon_memory_statistics statistics() const;
 
  private:
   friend class Stream;
   friend class Buffer;
 
-  // Waits once for all streams. Needed after a failed check, whose buffers are about to be
-  // released.
+  // Waits for all open streams. A failed check may leave work that uses its buffers, which are
+  // about to be released.
   void settle() const;
 
   Plugin plugin_;
@@ -180,21 +184,25 @@ class Stream {
 
   tenon_stream_p* get() const { return handle_; }
 
-  // Enqueue work; host memory must stay valid until `finish`.
+  // These functions enqueue work. Host memory must stay valid until finish() has returned.
   void write(const Buffer& to, uint64_t offset, const Bytes& from) const;
   void read(const Buffer& from, uint64_t offset, Bytes& to) const;
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
             uint64_t size) const;
   void fill(const Buffer& to, unsigned char byte) const;  // Fills the whole buffer.
+  // Records an event at the current end of the stream.
   Event record() const;
+  // Makes later work of this stream wait for the event. Does not block.
   void wait_for(const Event& event) const;
 
   // Waits for the stream with `notify`, which every device has, and returns the error it reports.
   // Throws Fault after 30 seconds.
   Failure wait_with_notify() const { return wait_with_notify(bench_, handle_); }
   static Failure wait_with_notify(const Bench& bench, tenon_stream_p* stream);
+  // Waits for the stream. Throws Fault if its work has failed.
   void finish() const;
 
+  // Copy between the host and a buffer, and wait for the copy.
   Bytes read_now(const Buffer& from, uint64_t offset, uint64_t size) const;
   void write_now(const Buffer& to, uint64_t offset, const Bytes& from) const;
 
@@ -203,14 +211,17 @@ class Stream {
   tenon_stream_p* handle_ = nullptr;
 };
 
+// Returns the place at byte `offset` after the host address `at`.
 inline tenon_place host_place(const void* at, uint64_t offset = 0) {
   return {nullptr, const_cast<void*>(at), offset, 0};
 }
+// Returns the place at byte `offset` of a buffer.
 inline tenon_place place_in(const Buffer& buffer, uint64_t offset = 0) {
   return {buffer.get(), nullptr, offset, 0};
 }
 
-// Throws a Fault that names the first byte that differs.
+// Throws a Fault that names the first byte in which `got` differs from `want`; `where` describes
+// the data.
 void expect_bytes(const Bytes& got, const Bytes& want, const std::string& where);
 
 }  // namespace tenon_kit::device

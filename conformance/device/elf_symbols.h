@@ -12,7 +12,8 @@ struct Symbols {
   std::vector<std::string> imported;
 };
 
-// Throws Unsupported if the file is not a 64-bit ELF file with this machine's byte order.
+// Returns the names that a shared library exports and imports. Throws Unsupported if the file is
+// not a 64-bit ELF file with this machine's byte order.
 Symbols read_symbols(const std::string& file);
 
 }  // namespace tenon_kit::device

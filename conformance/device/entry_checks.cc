@@ -13,8 +13,9 @@
 namespace tenon_kit::device {
 namespace {
 
+// Checks that the library exports only the query function and imports no symbols of Tenon.
 void test_symbol(const Subject& subject) {
-  if (subject.file.empty())
+  if (!std::filesystem::exists(subject.file))
     throw Unsupported("the plugin is linked into the program and not loaded from a file");
   const Symbols symbols = read_symbols(subject.file);
   require(!symbols.exported.empty(), "{} does not export {}", subject.file, TENON_PLUGIN_SYMBOL);
@@ -28,6 +29,7 @@ void test_symbol(const Subject& subject) {
   }
 }
 
+// Checks that repeated queries, from any thread, return the same plugin.
 void test_query(const Subject& subject) {
   const Plugin first(subject);
   std::atomic<int> others{0};
@@ -53,6 +55,7 @@ bool is_plugin_name(const tenon_string& name) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
+// Checks that the plugin describes its name, version, table and list of kernels completely.
 void test_description(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_plugin& facts = *plugin.facts;
@@ -99,6 +102,7 @@ void test_description(const Subject& subject) {
 
 // ---- feature negotiation in both directions
 
+// Checks that the plugin requires and provides the same features with every host.
 void test_features(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_features lacking = plugin.facts->requires_of_host & ~host_table().provides;
@@ -162,6 +166,7 @@ struct OtherHost {
 };
 std::atomic<int> OtherHost::beyond{0};
 
+// Checks that the plugin calls no function beyond the end of the host's table.
 void test_host_table(const Subject& subject) {
   for (const size_t size : {offsetof(tenon_host, log), offsetof(tenon_host, launch_failed),
                             sizeof(tenon_host), sizeof(tenon_host) + 64}) {
@@ -206,6 +211,7 @@ void check_filled(const char* what, const Fill& fill) {
   }
 }
 
+// Checks that the plugin accesses no field of a struct beyond its struct_size.
 void test_structs(const Subject& subject) {
   const Bench bench(subject);
   check_filled<tenon_device_properties>("describe_device", [&](tenon_device_properties* out) {

@@ -10,7 +10,8 @@ namespace {
 
 constexpr uint64_t kSize = 1 << 18;
 
-// Two streams. The first is kept busy and then writes; the second waits for an event and reads.
+// Two streams and their buffers. In the checks, the first stream does much work and then writes;
+// the second stream waits for an event of the first and reads.
 struct Pair {
   explicit Pair(const Bench& bench)
       : first(bench), second(bench), data(bench, kSize), work(bench, kSize), copy(bench, kSize) {}
@@ -22,13 +23,14 @@ struct Pair {
   }
 };
 
-// Checks that the second stream read `byte`, with which the first had filled `data`.
+// Checks that the second stream has copied `byte`, with which the first stream filled `data`.
 void expect_read(const Pair& pair, unsigned char byte, const char* how) {
   const Bytes seen = pair.second.read_now(pair.copy, 0, kSize);
   pair.first.finish();
   expect_bytes(seen, Bytes(kSize, byte), how);
 }
 
+// Checks that work after an event reads the data that were written before it.
 void test_order(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
@@ -47,6 +49,7 @@ void test_order(const Subject& subject) {
   }
 }
 
+// Checks that several streams may wait for an event, and may do so several times.
 void test_repeated_waits(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
@@ -86,7 +89,7 @@ void test_repeated_waits(const Subject& subject) {
 void test_moment(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
-  const Event nothing = pair.first.record();  // On an idle stream.
+  const Event nothing = pair.first.record();  // The stream is idle.
   pair.second.wait_for(nothing);
   pair.second.fill(pair.copy, 3);
   pair.second.finish();
@@ -103,6 +106,7 @@ void test_moment(const Subject& subject) {
   expect_read(pair, 4, "data read after an event while the first stream continues");
 }
 
+// Checks that an event may be released before it completes.
 void test_early_release(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);

@@ -13,7 +13,7 @@
 namespace tenon_kit::device {
 namespace {
 
-// Number of allocations up to and including the one that fails; 0 if none fails.
+// Number of allocations until one fails: 1 if the next one fails, 0 if none fails.
 thread_local uint64_t left = 0;
 thread_local int held = 0;
 std::atomic<uint64_t> left_of_all{0};
@@ -44,9 +44,9 @@ HostMemoryHolds::~HostMemoryHolds() { --held; }
 
 #if defined(TENON_KIT_OWNS_MALLOC)
 
-// State of the allocation functions below, which may be called before any other code of the program
-// runs. They count bytes themselves, because mallinfo2 counts freed memory in a thread's cache as
-// used.
+// Bytes that the allocation functions below have allocated and not freed. mallinfo2() could not
+// tell, because it counts freed memory in a thread's cache as used. Constant-initialised, because
+// malloc() may be called before any other code of the program runs.
 static std::atomic<uint64_t> bytes_in_use{0};
 
 // Counts an allocation. Returns whether it must fail.

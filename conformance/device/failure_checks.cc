@@ -56,8 +56,8 @@ Attempt call_with_failing_allocation(const char* name, uint64_t n,
   return {reached, !error};
 }
 
-// Runs a call repeatedly, making its first, second, ... allocation fail, until it succeeds without
-// reaching the failure. `end` undoes a successful call.
+// Repeats a call. In the n-th run, its n-th allocation fails. Stops when a run makes fewer than n
+// allocations and succeeds. `end` undoes a successful call.
 void fail_each_allocation(const char* name, const std::function<tenon_error*()>& call,
                           const std::function<void()>& end) {
   for (uint64_t n = 1; n <= 500; ++n) {
@@ -67,7 +67,7 @@ void fail_each_allocation(const char* name, const std::function<tenon_error*()>&
   }
 }
 
-// Returns the handle and sets the variable to NULL.
+// Returns the value of the variable `handle` and sets the variable to NULL.
 template <class T>
 T* take_handle(T*& handle) {
   return std::exchange(handle, nullptr);
@@ -139,6 +139,7 @@ void fail_allocations_of_all_calls(const Subject& subject) {
                "data read back after allocations of host memory had failed");
 }
 
+// Checks that a call fails, and leaks nothing, if an allocation of host memory fails in it.
 void test_host_memory(const Subject& subject) {
   if (!can_fail_host_memory()) throw Unsupported("this build of the kit cannot make malloc fail");
   fail_allocations_of_all_calls(subject);

@@ -12,13 +12,14 @@ namespace {
 
 constexpr int64_t kRows = 5, kColumns = 2;
 
-// Indices that are out of range by one and by the maximum of the dtype, at both ends, among valid
-// ones.
+// Returns valid indices and, at both ends of the valid range, indices that are out of range: by
+// one, and the smallest and largest values of the dtype.
 std::vector<int64_t> mixed_indices(tenon_dtype dtype) {
   const auto most = static_cast<int64_t>(greatest(dtype));
   return {1, kRows, -1, -kRows - 1, 0, most, -most - 1};
 }
 
+// Returns the bytes of an array of `dtype` that contains each index `times` times in a row.
 Bytes bytes_of(const std::vector<int64_t>& indices, int64_t times, tenon_dtype dtype) {
   Reals values;
   for (const int64_t index : indices)
@@ -29,7 +30,7 @@ Bytes bytes_of(const std::vector<int64_t>& indices, int64_t times, tenon_dtype d
   return bytes;
 }
 
-// The row that an index refers to, or -1.
+// Returns the row that an index selects; -1 if the index is out of range.
 int64_t row_of(int64_t index) {
   const int64_t row = index < 0 ? index + kRows : index;
   return row >= 0 && row < kRows ? row : -1;
@@ -58,6 +59,7 @@ struct Case {
   Bytes want;
 };
 
+// Makes the operands and the expected output of an op, with data of `dtype` and indices of `index`.
 Case make_case(const Form& form, tenon_dtype dtype, tenon_dtype index) {
   const std::vector<int64_t> indices = mixed_indices(index);
   const auto n = static_cast<int64_t>(indices.size());
@@ -111,7 +113,7 @@ struct Attrs {
   }
 };
 
-// Runs a case. Returns false if the plugin does not claim it.
+// Runs a case. Returns false if the plugin does not claim its op with its dtypes.
 bool test_case(const Bench& bench, const Stream& stream, const Case& c) {
   std::vector<tenon_dtype> dtypes;
   for (const Arg& arg : c.in) dtypes.push_back(arg.dtype);
@@ -133,6 +135,7 @@ bool test_case(const Bench& bench, const Stream& stream, const Case& c) {
   return true;
 }
 
+// Checks that kernels read zeros at indices out of range, and drop updates there.
 void test_values(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);

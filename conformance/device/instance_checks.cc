@@ -36,6 +36,7 @@ void expect_refusal(const Plugin& plugin, const InstanceOptions& options, const 
           failure.message);
 }
 
+// Checks that unknown options are refused with an error that names them.
 void test_options(const Subject& subject) {
   const Plugin plugin(subject);
   for (const uint32_t threads : {1u, 2u, 1000u}) {
@@ -63,6 +64,7 @@ void test_options(const Subject& subject) {
 
 // ---- devices
 
+// Checks that exactly the devices that count_devices reports can be opened.
 void test_enumeration(const Subject& subject) {
   const Bench bench(subject);
   size_t count = 0;
@@ -96,6 +98,7 @@ std::string to_std_string(const tenon_string& text, const char* what) {
   return text.data ? std::string(text.data, text.size) : "";
 }
 
+// Checks that the description of the device is complete, valid and constant.
 void test_properties(const Subject& subject) {
   const Bench bench(subject);
   const tenon_device_properties& p = bench.properties();
@@ -141,6 +144,7 @@ size_t count_entries(const char* folder) {
   return n;
 }
 
+// Checks that opening and closing the device many times leaks nothing.
 void test_reopen(const Subject& subject) {
   const auto cycle = [&](uint32_t i) {
     const Bench bench(subject);
@@ -169,6 +173,7 @@ void test_reopen(const Subject& subject) {
   }
 }
 
+// Checks that several instances work in parallel, on any thread.
 void test_instances(const Subject& subject) {
   const Bench first(subject);
   const Buffer kept(first, 4096);

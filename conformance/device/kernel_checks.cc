@@ -18,6 +18,7 @@ std::string to_std_string(const tenon_string& string) {
   return string.data ? std::string(string.data, string.size) : std::string();
 }
 
+// Checks that each entry of the kernel list has a valid signature that matches its op.
 void test_kernel_entries(const Subject& subject) {
   const Plugin plugin(subject);
   if (plugin.facts->n_kernels == 0) throw Unsupported("the plugin has no kernels");
@@ -76,8 +77,8 @@ Arg vector_of_ones(tenon_dtype dtype) {
   return arg;
 }
 
-// Examples for kernel lines whose operands all have the same shape, with the first dtype of each
-// class.
+// Returns an example for each kernel line of an op whose operands all have the same shape. Where
+// the line permits a class of dtypes, the example has the first of them.
 std::vector<Example> examples(const Plugin& plugin) {
   std::vector<Example> found;
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
@@ -99,11 +100,13 @@ std::vector<Example> examples(const Plugin& plugin) {
   return found;
 }
 
+// Returns the op and the signature of kernel line `i`, for messages.
 std::string name_of_line(const Plugin& plugin, size_t i) {
   const tenon_kernel& line = plugin.kernel_entry(i);
   return find_op(line.op)->name + " \"" + to_std_string(line.signature) + "\"";
 }
 
+// Checks that a kernel is prepared once, launched several times with the same result, and released.
 void test_life_cycle(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -127,6 +130,7 @@ void test_life_cycle(const Subject& subject) {
   if (n_run == 0) throw Unsupported("the plugin has no elementwise kernel line");
 }
 
+// Checks that kernels that are never launched leak nothing.
 void test_unlaunched_kernels(const Subject& subject) {
   const Bench bench(subject);
   const std::vector<Example> all = examples(bench.plugin());

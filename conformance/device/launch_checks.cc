@@ -16,7 +16,7 @@ Bytes bytes_of(const std::vector<int64_t>& values) {
   return bytes;
 }
 
-// A kernel of `copy` for vectors of `n` elements; every plugin has one.
+// A kernel of the op `copy`, which every plugin must have, prepared for vectors of `n` elements.
 struct Copying {
   Copying(const Bench& bench, int64_t n) {
     for (const tenon_dtype dtype : kDTypes) {
@@ -35,12 +35,13 @@ struct Copying {
   std::optional<Prepared> kernel;
 };
 
-// Throws a Fault with the message if launch_failed was called.
+// Throws a Fault if the plugin has called launch_failed since the last take_failed_launches().
 void expect_none_failed() {
   const std::vector<FailedLaunch> failed = take_failed_launches();
   if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
 }
 
+// Checks that launches accept operands of any size, including empty ones.
 void test_sizes(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -92,6 +93,7 @@ void test_reports(const Subject& subject) {
   }
 }
 
+// Checks that an operand that is passed by value is read during the call.
 void test_scalars_by_value(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -120,6 +122,7 @@ void test_scalars_by_value(const Subject& subject) {
 
 // ---- indices out of range
 
+// Checks that a launch records an index out of range and does not fail.
 void test_error_records(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);

@@ -15,6 +15,7 @@ std::vector<int64_t> dense_strides(const std::vector<int64_t>& sizes) {
   return strides;
 }
 
+// Describes the operands for `prepare`; with their sizes if the kernel is `shaped`.
 std::vector<tenon_operand> operands_of(const std::vector<Arg>& args, bool shaped) {
   std::vector<tenon_operand> operands;
   for (const Arg& arg : args) {
@@ -91,6 +92,7 @@ void Launching::set_record(const tenon_error_record& record) {
   stream_.write_now(record_, 0, bytes);
 }
 
+// Reads the error record from the device, after the launch has completed.
 tenon_error_record Launching::record() const {
   tenon_error_record record;
   const Bytes bytes = stream_.read_now(record_, 0, sizeof record);
@@ -158,6 +160,7 @@ tenon_error* Launching::launch(uint64_t ticket) {
   return error;
 }
 
+// Reads output `i` from the device, after the launch has completed, and checks its margins.
 Bytes Launching::output(size_t i) const {
   const size_t at = n_inputs_ + i;
   const uint64_t size = args_[at].size();
@@ -168,6 +171,7 @@ Bytes Launching::output(size_t i) const {
   return Bytes(all.begin() + kMargin, all.end() - kMargin);
 }
 
+// Returns the index of the plugin's first kernel line for `op` that accepts inputs of these dtypes.
 std::optional<size_t> line_of(const Plugin& plugin, uint32_t op,
                               const std::vector<tenon_dtype>& inputs) {
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {

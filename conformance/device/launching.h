@@ -46,6 +46,7 @@ class Launching {
   tenon_error* launch(uint64_t ticket = 1);
   Bytes output(size_t i) const;       // Contents of an output, after the launch completed.
   tenon_error_record record() const;  // The error record, after the launch completed.
+  // Overwrites the error record on the device.
   void set_record(const tenon_error_record& record);
 
  private:
@@ -61,7 +62,7 @@ class Launching {
   std::optional<Buffer> workspace_;
 };
 
-// Index of the first kernel entry of an op that accepts these dtypes.
+// Returns the index of the plugin's first kernel line for `op` that accepts inputs of these dtypes.
 std::optional<size_t> line_of(const Plugin& plugin, uint32_t op,
                               const std::vector<tenon_dtype>& inputs);
 

@@ -9,9 +9,10 @@
 namespace tenon_kit::device {
 namespace {
 
-constexpr int64_t kN = 50;  // Elements.
+constexpr int64_t kN = 50;  // Number of elements of a vector.
 constexpr uint64_t kSite = 77;
 
+// Throws Unsupported if the host never records launches of this device.
 void require_recordings(const Bench& bench) {
   if (!bench.calls().record) throw Unsupported("the device does not support recordings");
   if (bench.has(TENON_FEATURE_SYNCHRONOUS)) {
@@ -46,8 +47,9 @@ void* host_address_or_null(const Bench& bench, const Buffer& buffer, uint64_t of
   return static_cast<std::byte*>(bench.calls().map(buffer.get())) + offset;
 }
 
-// A recording of launches whose slots have the memory `now` while they are recorded. Overwrites the
-// arguments right after each call, because the plugin may read them only during the call.
+// A recording of the launches `steps`. While it is made, its slots have the memory `now`.
+// Overwrites the arguments right after each call, because the plugin may read them only during the
+// call.
 class Recording {
  public:
   Recording(const Bench& bench, const std::vector<Step>& steps, const Place& now) : bench_(bench) {
@@ -152,8 +154,10 @@ class Recording {
   tenon_recording_p* handle_ = nullptr;
 };
 
+// Returns an operand with `n` elements and no content.
 Arg vector_of(tenon_dtype dtype, int64_t n = kN) { return {dtype, {n}, {}, false}; }
 
+// Throws a Fault if the plugin has called launch_failed since the last take_failed_launches().
 void expect_none_failed() {
   const std::vector<FailedLaunch> failed = take_failed_launches();
   if (!failed.empty()) throw Fault("a replay failed: " + failed[0].failure.message);
@@ -240,6 +244,7 @@ void test_replays(const Subject& subject) {
   }
 }
 
+// Checks that each replay records an index out of range in its own error record.
 void test_error_records(const Subject& subject) {
   const Bench bench(subject);
   require_recordings(bench);

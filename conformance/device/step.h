@@ -10,6 +10,7 @@ namespace tenon_kit::device {
 
 // Sets the function of this process that begin_step() calls with the name of each step.
 void set_step_listener(std::function<void(const std::string&)> listener);
+// Announces that the step `name` of a check begins.
 void begin_step(const std::string& name);
 
 }  // namespace tenon_kit::device

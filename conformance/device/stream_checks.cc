@@ -84,6 +84,7 @@ void test_completion(const Subject& subject) {
   }
 }
 
+// Checks that every call of `notify` runs its callback once, on any stream.
 void test_notify(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -128,6 +129,7 @@ void test_notify(const Subject& subject) {
   }
 }
 
+// Checks that the host reads finished data after `wait`, which several threads may call.
 void test_wait(const Subject& subject) {
   const Bench bench(subject);
   bench.require_feature(TENON_FEATURE_HOST_BLOCKING, "HOST_BLOCKING");
@@ -177,6 +179,7 @@ void test_wait(const Subject& subject) {
   require(failures == 0, "`wait` failed {} times although no work failed", failures.load());
 }
 
+// Checks that on a SYNCHRONOUS device, work has finished when its call returns.
 void test_synchronous(const Subject& subject) {
   const Bench bench(subject);
   bench.require_feature(TENON_FEATURE_SYNCHRONOUS, "SYNCHRONOUS");
@@ -196,6 +199,7 @@ void test_synchronous(const Subject& subject) {
   }
 }
 
+// Checks that many streams can be open at the same time.
 void test_many_streams(const Subject& subject) {
   const Bench bench(subject);
   constexpr uint64_t kSize = 2000;
@@ -248,8 +252,7 @@ void test_threads(const Subject& subject) {
   require(fault.empty(), "on four threads: {}", fault);
 }
 
-// Checks that regions are read only during the call. Host memory stays valid until the copy has
-// completed.
+// Checks that the plugin reads the struct that describes a copy or fill only during the call.
 void test_regions(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);

@@ -10,8 +10,9 @@
 namespace tenon_kit::device {
 namespace {
 
-constexpr int64_t kN = 1000;  // Elements.
+constexpr int64_t kN = 1000;  // Number of elements of a vector.
 
+// Throws Unsupported if the device does not run tasks of the host.
 void require_tasks(const Bench& bench) {
   if (!bench.calls().run_tasks) throw Unsupported("the device does not run tasks");
   if (!bench.has(TENON_FEATURE_SYNCHRONOUS)) {
@@ -29,6 +30,7 @@ void run_tasks_on_device(const Bench& bench, const Stream& stream, size_t n, con
   bench.calls().run_tasks(stream.get(), &tasks);
 }
 
+// Checks that each task, nested ones included, runs exactly once, before the call returns.
 void test_tasks_run_once(const Subject& subject) {
   const Bench bench(subject);
   require_tasks(bench);
@@ -54,6 +56,7 @@ void test_tasks_run_once(const Subject& subject) {
   }
 }
 
+// Checks that launches from concurrent tasks on one stream give right results.
 void test_launches_in_tasks(const Subject& subject) {
   const Bench bench(subject);
   require_tasks(bench);

@@ -31,6 +31,7 @@ uint64_t read_time_mark(const Bench& bench, const Stream& stream, uint64_t mark)
   return ns;
 }
 
+// Throws Unsupported if the device has no clock.
 void require_clock(const Bench& bench) {
   if (!bench.calls().mark_time) throw Unsupported("the device does not support time marks");
   const Stream stream(bench);
@@ -50,6 +51,7 @@ void expect_later(uint64_t early, uint64_t late, const char* what) {
           late, early - late);
 }
 
+// Checks that time marks increase in the order of the work, on one clock for all streams.
 void test_order(const Subject& subject) {
   const Bench bench(subject);
   require_clock(bench);

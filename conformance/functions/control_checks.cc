@@ -16,7 +16,8 @@ struct LoopInputs {
   Tensor x, w, n, rows;
 };
 
-// Applies y = tanh(y w) + x / 8, `n` times.
+// Returns `first` after `n` iterations of y = tanh(y w) + x / 8 in a while loop with the options
+// `how`.
 Tensor repeat_step(const WhileOptions& how, const LoopInputs& in, const Tensor& n,
                    const Tensor& first) {
   return while_loop(
@@ -51,7 +52,7 @@ Tensors call_while_loop(const WhileOptions& how, const LoopInputs& in) {
   return {repeat_step(how, in, in.n, in.x), in.x};
 }
 
-// A loop that swaps two carried values each iteration; a third is constant.
+// A loop that swaps two carried values in each iteration; a third carried value never changes.
 Tensors loop_with_swapped_values(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how,
@@ -177,7 +178,7 @@ Code make_code(const Form& form, tenon::LoopPolicy policy) {
   };
 }
 
-// Inputs for `n` iterations. The values are the same for every `dtype`.
+// Returns the operands of a body that iterates `n` times. Their values do not depend on `dtype`.
 std::vector<Operand> operands(int64_t n, int64_t n_rows, tenon_dtype dtype) {
   const auto drawn = [&](Sizes shape, uint64_t seed) {
     Operand x = uniform_operand(TENON_FLOAT32, std::move(shape), seed);
@@ -190,14 +191,15 @@ std::vector<Operand> operands(int64_t n, int64_t n_rows, tenon_dtype dtype) {
 }
 constexpr int64_t kTrips[] = {0, 1, 3, 2};
 
-// Makes inputs for each number of iterations in kTrips. `n_rows` is independent of that number.
+// Makes the inputs of one call for each number of iterations in kTrips. In all calls, the input
+// `rows` has `n_rows` rows.
 std::vector<Tensors> inputs_in(const Session& session, tenon_dtype dtype, int64_t n_rows) {
   std::vector<Tensors> all;
   for (const int64_t n : kTrips) all.push_back(session.make(operands(n, n_rows, dtype)));
   return all;
 }
 
-// Compares results with the tolerance of a few dozen float32 operations.
+// Compares results with a tolerance for the rounding errors of a few dozen float32 operations.
 Fault compare_with_tolerance(const Results& got, const Results& want) {
   for (size_t k = 0; k < got.size() && k < want.size(); ++k) {
     if (got[k].shape != want[k].shape) {
@@ -210,7 +212,8 @@ Fault compare_with_tolerance(const Results& got, const Results& want) {
   return got.size() == want.size() ? "" : "the numbers of outputs differ";
 }
 
-// Runs each form for which the device has kernels, and returns the total number of cases.
+// Calls run(form) for each form for which the device has kernels. Returns the sum of the results,
+// the numbers of cases.
 uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
   std::string refusal;
   uint64_t cases = 0;
@@ -229,7 +232,8 @@ uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
   return cases;
 }
 
-// Computes the results of eager code on the device, and checks them against the oracle's.
+// Runs `code` eagerly on the device and returns its results. Checks them against those of `wide`,
+// which computes the same in float64, on the oracle.
 std::vector<Results> checked_eager_results(const Bench& bench, const Form& form, const Code& code,
                                            const Code& wide, int64_t n_rows) {
   std::vector<Results> want, oracle;
@@ -262,6 +266,8 @@ void require_same_results(const Bench& bench, const Form& form, const std::strin
   if (!fault.empty()) throw std::runtime_error(fmt::format("{}, {}: {}", form.name, how, fault));
 }
 
+// Checks that branches, loops and scans give the same bits traced and eagerly, and agree with the
+// oracle.
 uint64_t test_control(const Bench& bench) {
   return for_each_form([&](const Form& form) {
     uint64_t cases = 0;

@@ -22,7 +22,8 @@ class LoopDrawer : Drawer {
     return make_program();
   }
 
-  // Each reduction along rows is followed by a stage that combines its result with elements.
+  // Draws a program in which each reduction along rows is followed by calls that combine its result
+  // with the elements of the rows.
   Program rows(const Claim& reduction, std::span<const Claim* const> claims) {
     static const std::vector<Sizes> kShapes = {{3, 5}, {1, 4},    {4, 1},   {2, 0},    {0, 3},
                                                {6},    {2, 3, 4}, {9, 300}, {1, 5000}, {5, 2, 1}};
@@ -41,7 +42,7 @@ class LoopDrawer : Drawer {
     return make_program();
   }
 
-  // A program of an anchor and an epilogue. Empty if no valid call of the anchor was found.
+  // Draws a program of an anchor and its epilogue; an empty program if no call of the anchor works.
   Program with_epilogue(const Claim& anchor, std::span<const Claim* const> claims) {
     for (int tries = 0; !add_claim(anchor); ++tries) {
       if (tries == 20) return {};
@@ -68,8 +69,8 @@ class LoopDrawer : Drawer {
     add_constants(dtype, shape);
   }
 
-  // Adds a call of a claim. `first` becomes the first operand if its dtype fits; `axes` are the
-  // axes of a reduction.
+  // Adds a call of a claim. Value `first` becomes operand 0 if it has the dtype that the claim
+  // requires. A reduction reduces along `axes`.
   void add_listed(const Claim& claim, const Sizes& shape, std::optional<size_t> first,
                   const Sizes& axes = {}) {
     Step step;
@@ -88,7 +89,8 @@ class LoopDrawer : Drawer {
     add(std::move(step));
   }
 
-  // The most recent value with this dtype and shape.
+  // Returns the index of the most recent tensor with this dtype and shape; nothing if there is
+  // none.
   std::optional<size_t> elements_of(tenon_dtype wanted, const Sizes& sizes) const {
     for (size_t k = values_.size(); k-- > 0;) {
       if (dtype(k) == wanted && shape(k) == sizes && !values_[k].is_number) return k;

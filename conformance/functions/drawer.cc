@@ -87,6 +87,7 @@ size_t Drawer::choose_value(tenon_dtype wanted, const Sizes& with) {
                     : add_value(Kind::kConstant, draw_operand(wanted, with));
 }
 
+// Adds the step if the call works on the device and its results are small. Returns whether it did.
 bool Drawer::add(Step step) {
   if (step.op->name != "split") step.n_outputs = step.op->n_outputs;
   const std::pair<uint32_t, tenon_dtype> called = {

@@ -41,19 +41,22 @@ class Drawer {
   Sizes draw_axes(int64_t n);
   // Adds an input or a constant to the program. Returns the index of its value.
   size_t add_value(Kind kind, const Operand& x);
-  // The shape of the value with index `k`.
+  // Returns the shape of value `k`.
   Sizes shape(size_t k) const;
+  // Whether the two shapes can be broadcast with each other.
   static bool can_broadcast(const Sizes& a, const Sizes& b);
-  // Chooses or makes a value of dtype `wanted` that can be broadcast with shape `with`, or a scalar
-  // that adopts the dtype.
+  // Returns the index of an operand for a call: a value of dtype `wanted` that can be broadcast
+  // with shape `with`, or a scalar that adopts that dtype. Adds a constant if there is no such
+  // tensor.
   size_t choose_value(tenon_dtype wanted, const Sizes& with);
   // Adds the step if the call works on the device and its results are small. Returns whether it was
   // added.
   bool add(Step step);
-  // Adds a call with separate operands, generated as for the checks of single ops (generate/).
+  // Adds a call of the claim on new operands, which are generated as for the checks of single ops
+  // (generate/). Returns whether it was added.
   bool add_claim(const Claim& claim);
-  // Chooses the outputs: most values that no step reads (the rest stay dead), and some that are
-  // read.
+  // Chooses the outputs and returns the program. The outputs are most of the values that no step
+  // reads, so that a few steps are dead, and some values that steps read.
   Program make_program();
 
   tenon_dtype dtype(size_t k) const { return values_[k].tensor.dtype(); }

@@ -33,7 +33,7 @@ Fault find_fault(const FunctionCheck& check, const Bench& bench, const Program& 
   }
 }
 
-// All values of a program; empty if a call fails.
+// Returns all values of a program that is run call by call; nothing if a call fails.
 functions::Results values_of(const Bench& bench, const Program& program) {
   try {
     const tenon::ScopeGuard in = functions::on_device(bench);
@@ -56,7 +56,7 @@ void judge_programs(Row& row, const FunctionCheck& check, const Bench& bench, in
     Bench thorough = bench;
     thorough.is_shrinking = true;
     const auto fails = [&](const Program& candidate) {
-      // Rejects programs that fail eagerly: that is a different fault.
+      // Rejects candidates in which a call fails eagerly, because that is a different fault.
       if (values_of(bench, candidate).empty()) return false;
       Fault own = find_fault(check, thorough, candidate);
       if (own.empty()) return false;
@@ -89,6 +89,7 @@ const FunctionCheck* find_function_check(std::string_view name) {
   return nullptr;
 }
 
+// Returns a row for the check, without a result.
 Row blank_row(const FunctionCheck& check) {
   return {.op = check.part, .dtypes = kNoDTypes, .check = check.name, .level = kFunctionLevel};
 }
@@ -126,7 +127,7 @@ Row run_function_check(const FunctionCheck& check, const Bench& bench, int shrin
 std::pair<bool, std::string> run_program(const FunctionCheck& check, const Bench& bench,
                                          const Program& program) {
   if (!check.holds) {
-    throw std::runtime_error(fmt::format("--case: {} has no programs of its own", check.name));
+    throw std::runtime_error(fmt::format("--case: the check {} does not run programs", check.name));
   }
   Bench thorough = bench;
   thorough.is_shrinking = true;

@@ -49,8 +49,8 @@ struct FunctionCheck {
   // Alternative to `test`: draws programs, and tests each of them with `holds`.
   std::vector<functions::Program> (*programs)(const functions::Bench&) = nullptr;
   functions::Fault (*holds)(const functions::Bench&, const functions::Program&) = nullptr;
-  // Called if `holds` passed for all programs. Returns a fault if none of the programs exercised
-  // some feature.
+  // Called if `holds` passed for all programs. Returns a fault if none of the programs used the
+  // feature that the check tests, such as loop programs.
   functions::Fault (*missing)(const functions::Bench&) = nullptr;
 };
 
@@ -59,14 +59,15 @@ inline constexpr int kFunctionLevel = 5;
 const std::vector<FunctionCheck>& all_function_checks();
 const FunctionCheck* find_function_check(std::string_view name);
 
+// Returns a row of the report for the check, without a result.
 Row blank_row(const FunctionCheck& check);
 // Runs a check in this process. Calls `tell` with each program before it runs. Shrinks a failing
 // program with at most `shrink_tries` attempts.
 Row run_function_check(const FunctionCheck& check, const functions::Bench& bench, int shrink_tries,
                        const std::function<void(const std::string& line)>& tell);
 
-// Runs one program. Returns whether it passes, and its fault with the traced graph. Throws if the
-// check does not use programs.
+// Runs the check on one program. Returns whether it passes, and a text with the fault and the
+// traced graph. Throws if the check does not use programs.
 std::pair<bool, std::string> run_program(const FunctionCheck& check, const functions::Bench& bench,
                                          const functions::Program& program);
 
@@ -75,7 +76,7 @@ std::string function_table(const std::vector<Row>& rows);
 
 namespace functions {
 
-// The lists that function_check.cc concatenates.
+// The lists of checks, one for each group. function_check.cc concatenates them.
 std::vector<FunctionCheck> program_checks();
 std::vector<FunctionCheck> control_checks();
 std::vector<FunctionCheck> state_checks();

@@ -97,6 +97,7 @@ Tensors evaluate(const Program& program, const Tensors& inputs, const Tensors& c
   return values;
 }
 
+// Returns those of the program's values that are its outputs.
 Tensors outputs_of(const Program& program, const Tensors& values) {
   Tensors outputs;
   for (const size_t k : program.outputs) outputs.push_back(values[k]);
@@ -230,8 +231,8 @@ Program replace_size(const Program& program, int64_t before, int64_t size, bool 
   return smaller;
 }
 
-// Programs in which one of the sizes is smaller.
-std::vector<Program> smaller_operands(const Program& program) {
+// Returns variants of the program in which one size is smaller, wherever it occurs.
+std::vector<Program> programs_with_smaller_sizes(const Program& program) {
   std::vector<int64_t> sizes;
   for (const std::vector<Operand>* operands : {&program.inputs, &program.constants}) {
     for (const Operand& x : *operands) sizes.insert(sizes.end(), x.shape.begin(), x.shape.end());
@@ -250,8 +251,8 @@ std::vector<Program> smaller_operands(const Program& program) {
   return candidates;
 }
 
-// Programs in which one operand has a simpler layout or simpler values.
-std::vector<Program> plainer_operands(const Program& program) {
+// Returns variants of the program in which one operand has a simpler layout or simpler values.
+std::vector<Program> programs_with_plainer_operands(const Program& program) {
   std::vector<Program> candidates;
   for (size_t i = 0; i < program.n_inputs_and_constants(); ++i) {
     const auto of = [&](Program& own) -> Operand& {
@@ -300,7 +301,7 @@ Program shrink(const Program& program, const std::function<Results(const Program
       if (known.empty()) break;
       progress = try_one(replace_step(best, i, known)) || progress;
     }
-    for (auto* candidates : {smaller_operands, plainer_operands}) {
+    for (auto* candidates : {programs_with_smaller_sizes, programs_with_plainer_operands}) {
       const auto improve = [&] {
         std::vector<Program> all_of = candidates(best);
         return std::any_of(all_of.begin(), all_of.end(),

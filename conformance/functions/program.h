@@ -42,15 +42,16 @@ Program program_from_line(const std::string& line);
 Tensors call(const Step& step, std::span<const tenon::Tensor> inputs);
 // Runs the program. Returns all values: inputs, constants and the results of all steps.
 Tensors evaluate(const Program& program, const Tensors& inputs, const Tensors& constants);
-// Selects the program's outputs from `values`.
+// Returns those of the program's values that are its outputs.
 Tensors outputs_of(const Program& program, const Tensors& values);
 
-// The inputs with different values, or with different layouts, for further calls of the program.
+// Return the inputs of a further call of the program: with different values, or in other layouts.
 std::vector<Operand> with_other_values(const std::vector<Operand>& inputs);
 std::vector<Operand> with_other_layouts(const std::vector<Operand>& inputs);
 
-// Finds a smaller program that still fails, after at most `budget` attempts. `values` computes all
-// values of a program, so that a step's results can be replaced by inputs.
+// Returns the smallest program for which `fails` is true that is found in at most `budget`
+// attempts. `values` computes all values of a program; they become inputs if the step that computes
+// them is removed.
 Program shrink(const Program& program, const std::function<Results(const Program&)>& values,
                const std::function<bool(const Program&)>& fails, int budget);
 

@@ -18,8 +18,8 @@ using tenon::Tensor;
 
 // ---- drawing of programs
 
-// The dtypes of inputs: those that the plugin claims for `add`, or else for any op. float32 is
-// drawn more often.
+// Returns the dtypes from which inputs are drawn: those that the plugin claims for `add`, or else
+// for any op. float32 occurs several times, so that it is drawn more often.
 std::vector<tenon_dtype> input_dtypes(const Bench& bench) {
   std::set<tenon_dtype> found;
   for (const bool arithmetic : {true, false}) {
@@ -35,7 +35,7 @@ std::vector<tenon_dtype> input_dtypes(const Bench& bench) {
   return dtypes;
 }
 
-// Draws `n` programs. `first` is the seed of the first one.
+// Draws `n` programs, with seeds that are counted from `first`.
 std::vector<Program> draw_programs(const Bench& bench, size_t n, uint64_t first) {
   const std::vector<tenon_dtype> dtypes = input_dtypes(bench);
   if (dtypes.empty()) throw Unsupported("no claimed signature takes an input");
@@ -58,20 +58,21 @@ std::vector<Program> few_programs(const Bench& bench) {
 
 // ---- properties of a program
 
-// The program as a function body, which captures the program's constants.
+// Returns the program as the body of a function. The body captures the program's constants.
 Code code_of(const Bench& bench, const Program& program) {
   return [program, constants = make_all(bench, program.constants)](std::span<const Tensor> in) {
     return outputs_of(program, evaluate(program, Tensors(in.begin(), in.end()), constants));
   };
 }
 
-// The inputs of three calls, each of which is repeated: the program's, other values, and other
-// layouts.
+// Returns the inputs of three calls: the program's inputs, inputs with other values, and inputs in
+// other layouts.
 std::vector<Tensors> inputs_of(const Bench& bench, const Program& program) {
   return {make_all(bench, program.inputs), make_all(bench, with_other_values(program.inputs)),
           make_all(bench, with_other_layouts(program.inputs))};
 }
 
+// Runs the code eagerly, once for each of the inputs, and returns the results of each run.
 std::vector<Results> run_eagerly(const Bench& bench, const Code& code,
                                  const std::vector<Tensors>& inputs) {
   std::vector<Results> want;
@@ -79,8 +80,8 @@ std::vector<Results> run_eagerly(const Bench& bench, const Code& code,
   return want;
 }
 
-// The sets of passes to disable: none, each pass alone, and all. The smoke test uses the empty set
-// and one other.
+// Returns the sets of passes that the check disables: no pass, all passes, and each pass alone. The
+// smoke test uses the empty set and one of the others.
 std::vector<std::vector<std::string>> pass_sets(const Bench& bench, const Program& program) {
   std::vector<std::vector<std::string>> all = {{}, {}};
   for (const tenon::Pass& pass : tenon::passes()) {
@@ -92,6 +93,8 @@ std::vector<std::vector<std::string>> pass_sets(const Bench& bench, const Progra
   return {all[0], all[chosen]};
 }
 
+// Describes how the results of the traced program differ from eager results; empty if they are
+// equal.
 Fault traced_results_match(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Code code = code_of(bench, program);
@@ -109,6 +112,7 @@ Fault traced_results_match(const Bench& bench, const Program& program) {
   return "";
 }
 
+// Whether the plugin claims the problem's op with the dtype of input 0.
 bool is_claimed(const Bench& bench, const Problem& problem) {
   return std::any_of(bench.claims.begin(), bench.claims.end(), [&](const Claim& claim) {
     return claim.claimed && claim.op == problem.op && !claim.inputs.empty() &&
@@ -322,6 +326,8 @@ std::vector<Program> programs_with_epilogues(const Bench& bench) {
   return programs;
 }
 
+// Describes how the results of the traced program differ from eager results, with all passes
+// enabled.
 Fault call_results_match(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Code code = code_of(bench, program);
@@ -332,18 +338,21 @@ Fault call_results_match(const Bench& bench, const Program& program) {
       bench, [&](const Tensors& x) { return traced(x); }, inputs, want);
 }
 
+// Returns a fault if the plugin has prepared no loop program.
 Fault no_loop_ran(const Bench&) {
   if (guard::n_loops() > 0) return "";
   return fmt::format("the plugin claims {} ops for loop programs, but prepared no loop program",
                      loop_claims().size());
 }
 
+// Returns a fault if the plugin has prepared no loop program over rows.
 Fault no_row_loop_ran(const Bench&) {
   return guard::n_row_loops() > 0 ? ""
                                   : "the plugin claims reductions for loop programs, but prepared "
                                     "no loop program over rows";
 }
 
+// Returns a fault if the plugin has prepared no loop program with an anchor.
 Fault no_anchor_loop_ran(const Bench&) {
   return guard::n_anchor_loops() > 0
              ? ""
@@ -360,6 +369,7 @@ std::vector<Program> replayed_programs(const Bench& bench) {
   return few_programs(bench);
 }
 
+// Returns a fault if the device has replayed no recording.
 Fault nothing_was_replayed(const Bench&) {
   if (guard::n_replays() > 0) return "";
   if (guard::n_recordings() == 0)

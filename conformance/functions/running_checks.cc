@@ -58,7 +58,8 @@ Tensors make_inputs(const Session& session, uint64_t seed, int64_t trips = 5) {
           session.make(explicit_operand(TENON_INT64, {}, {Real(trips)}))};
 }
 
-// Runs each form for which the device has kernels, and returns their number.
+// Calls run(form) for each form for which the device has kernels. Returns the number of these
+// forms.
 uint64_t for_each_form(const std::function<void(const Form&)>& run) {
   uint64_t cases = 0;
   std::string refusal;
@@ -80,6 +81,7 @@ uint64_t for_each_form(const std::function<void(const Form&)>& run) {
 
 // ---- repeated calls
 
+// Checks that repeated calls of a function prepare no kernels and allocate no additional memory.
 uint64_t test_repeated_calls(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   const tenon::Device device = bench.env.device.scope().device();
@@ -115,6 +117,7 @@ uint64_t test_repeated_calls(const Bench& bench) {
 
 // ---- cancelled and failing calls
 
+// Checks that a loop in a function can be cancelled, and that the next call is correct.
 uint64_t test_cancelled(const Bench& bench) {
   if (!kHasThreads)
     throw Unsupported("the platform has no threads, so no thread can cancel a call");
@@ -147,12 +150,13 @@ uint64_t test_cancelled(const Bench& bench) {
     canceller.join();
     if (!said.empty()) throw std::runtime_error("cancelled: " + said);
     // A cancellation may have come too late. It must not affect the next call.
-    const Fault fault = same_bits(read_all(bench, traced(make_inputs(device, 1))), want);
+    const Fault fault = bit_difference(read_all(bench, traced(make_inputs(device, 1))), want);
     if (!fault.empty()) throw std::runtime_error("the call after a cancelled call: " + fault);
   }
   return 3;
 }
 
+// Checks that a launch that fails in a function is reported, and that the next call is correct.
 uint64_t test_failures(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   return for_each_form([&](const Form& form) {
@@ -175,7 +179,7 @@ uint64_t test_failures(const Bench& bench) {
         throw std::runtime_error(
             fmt::format("{}: launch {} failed, but no error was reported", form.name, n));
       }
-      const Fault fault = same_bits(read_all(bench, traced(inputs)), want);
+      const Fault fault = bit_difference(read_all(bench, traced(inputs)), want);
       if (!fault.empty()) {
         throw std::runtime_error(
             fmt::format("{}: after launch {} failed, {}", form.name, n, fault));
@@ -210,6 +214,7 @@ void run_in_threads(const Bench& bench,
   if (!fault.empty()) throw std::runtime_error("while other threads run: " + fault);
 }
 
+// Checks that several threads can trace and call one function, each in its own scope.
 uint64_t test_shared_function(const Bench& bench) {
   return for_each_form([&](const Form& form) {
     std::vector<Results> want;
@@ -228,7 +233,7 @@ uint64_t test_shared_function(const Bench& bench) {
       for (int call = 0; call < (bench.env.thorough ? 300 : 40); ++call) {
         Results got;
         for (const Tensor& y : (*traced)(inputs)) got.push_back(own.read(y));
-        const Fault fault = same_bits(got, want[thread]);
+        const Fault fault = bit_difference(got, want[thread]);
         if (!fault.empty()) throw std::runtime_error(fmt::format("{}: {}", form.name, fault));
       }
     });

@@ -12,8 +12,8 @@ using tenon::Tensor;
 
 // ---- variables and generators
 
-// The variables and the generator that a body captures. The run call by call and the function each
-// have their own.
+// The variables and the generator that a body captures. Eager execution and the function use
+// separate objects of this type.
 struct World {
   tenon::Variable a, b;
   tenon::Generator g;
@@ -152,7 +152,7 @@ std::vector<Results> run(const Bench& bench, const World& world,
     if (!before.empty()) {
       Results kept = all.back();
       kept.resize(before.size());
-      if (const Fault fault = same_bits(read_all(bench, before), kept); !fault.empty()) {
+      if (const Fault fault = bit_difference(read_all(bench, before), kept); !fault.empty()) {
         throw std::runtime_error(
             fmt::format("call {} changes an output of the previous call: {}", call + 1, fault));
       }
@@ -163,6 +163,8 @@ std::vector<Results> run(const Bench& bench, const World& world,
   return all;
 }
 
+// Checks that variables and generators have the same values after calls of a function as after
+// eager code.
 uint64_t test_states(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   uint64_t cases = 0;
@@ -180,7 +182,7 @@ uint64_t test_states(const Bench& bench) {
         const std::vector<Results> got =
             run(bench, world, [&](const Tensors& x) { return traced(x); });
         for (size_t call = 0; call < want.size(); ++call) {
-          const Fault fault = same_bits(got[call], want[call]);
+          const Fault fault = bit_difference(got[call], want[call]);
           if (!fault.empty()) {
             throw std::runtime_error(fmt::format("{}{}, call {}: {}", form.name,
                                                  fused ? "" : ", without fuse", call + 1, fault));
@@ -237,13 +239,13 @@ Fault donation_preserves_values(const Bench& bench, const Program& program) {
     const Tensors outputs = traced(inputs);
     given.push_back(outputs);
     inputs.clear();
-    if (Fault fault = same_bits(read_all(bench, kept), before); !fault.empty()) {
+    if (Fault fault = bit_difference(read_all(bench, kept), before); !fault.empty()) {
       return fmt::format(
           "call {}: an input that was not donated, or a live view of a donated one, changed: {}",
           call + 1, fault);
     }
     for (const Tensors& earlier : given) {
-      if (Fault fault = same_bits(read_all(bench, earlier), want); !fault.empty()) {
+      if (Fault fault = bit_difference(read_all(bench, earlier), want); !fault.empty()) {
         return fmt::format("call {}, with donated inputs: {}", call + 1, fault);
       }
     }
@@ -282,7 +284,7 @@ uint64_t test_dead_calls(const Bench& bench) {
   }
   const tenon::Function traced = as_function(code);
   for (int call = 1; call <= 4; ++call) {
-    const Fault fault = same_bits(read_all(bench, traced(inputs)), want);
+    const Fault fault = bit_difference(read_all(bench, traced(inputs)), want);
     if (!fault.empty()) throw std::runtime_error(fmt::format("call {}: {}", call, fault));
   }
   const PassesOff off({"dce"});

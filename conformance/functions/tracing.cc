@@ -37,12 +37,12 @@ Fault compare_calls(const Bench& bench, const std::function<Tensors(const Tensor
   for (size_t n = 0; n < n_calls; ++n) {
     const size_t k = n % inputs.size();
     const Results got = read_all(bench, called(inputs[k]));
-    if (Fault fault = same_bits(got, want[k]); !fault.empty()) {
+    if (Fault fault = bit_difference(got, want[k]); !fault.empty()) {
       return fmt::format("call {}: {}", n + 1, fault);
     }
   }
   for (size_t k = 0; k < inputs.size(); ++k) {
-    if (Fault fault = same_bits(read_all(bench, inputs[k]), before[k]); !fault.empty()) {
+    if (Fault fault = bit_difference(read_all(bench, inputs[k]), before[k]); !fault.empty()) {
       return "an input that was not donated has changed: " + fault;
     }
   }

@@ -14,16 +14,19 @@ inline tenon::ScopeGuard on_device(const Bench& bench) {
   return tenon::ScopeGuard(bench.env.device.scope());
 }
 
+// Returns a function whose body is `code`.
 tenon::Function as_function(const Code& code, const char* name = "traced");
 
+// Copies the tensors to the host.
 Results read_all(const Bench& bench, const Tensors& tensors);
 // Makes tensors of the operands. If the device flushes subnormals, they are replaced by zeros,
 // because a function that eliminates an op, such as adding -0, would not flush them.
 Tensors make_all(const Bench& bench, const std::vector<Operand>& operands);
 
-// Calls the code three times with each of the inputs in turn. The first call traces, the next one
-// records launches with other values, and the rest replay these. `want` holds the results of
-// call-by-call execution for each input. Also checks that the calls do not change their inputs.
+// Calls `called`, a function, with each element of `inputs` in turn, three times. The first call
+// traces, the second one records launches, and later calls replay the recording. Describes how the
+// results differ from `want`, the results of eager execution for each element, or which inputs the
+// calls have changed; empty if there is no difference.
 Fault compare_calls(const Bench& bench, const std::function<Tensors(const Tensors&)>& called,
                     const std::vector<Tensors>& inputs, const std::vector<Results>& want);
 
@@ -39,11 +42,12 @@ class PassesOff {
   std::vector<std::string> names_;
 };
 
-// Code that records `code` on a tape and returns the gradients of the sum of its floating-point
-// outputs with respect to the inputs with these indices. Empty if there is nothing to
-// differentiate.
+// Returns code that records `code` on a tape, and whose outputs are the gradients of the sum of the
+// floating-point outputs with respect to the inputs with indices `sources`. It has no outputs if
+// there is nothing to differentiate.
 Code gradient_of(const Code& code, const std::vector<size_t>& sources);
-// The indices of the inputs that can be differentiated by, that is, of floating-point tensors.
+// Returns the indices of the floating-point tensors among the inputs. Gradients with respect to
+// these exist.
 std::vector<size_t> differentiable_inputs(const std::vector<Operand>& inputs);
 
 }  // namespace tenon_kit::functions

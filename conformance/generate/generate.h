@@ -18,7 +18,8 @@ struct SizeRequest {
   int64_t rank = -1;
   // Size of a relevant axis: one that is reduced, sorted, gathered from or summed over.
   int64_t size = -1;
-  // Selects the relevant axis: 0 the first, 1 the last, 2 a middle one, 3 and 4 others.
+  // Selects the axis that gets the size: 0 the first relevant axis, 1 the last, 2 a middle one. For
+  // 3 and 4, the generator chooses other axes.
   int64_t turn = 0;
 };
 inline constexpr int64_t kTurns = 5;
@@ -30,12 +31,14 @@ class Draw {
 
   // The requested properties of the problem.
   const SizeRequest& wish() const { return wish_; }
+  // Whether a rank or a size is requested.
   bool has_size_request() const { return wish_.rank >= 0 || wish_.size >= 0; }
 
+  // Draws an integer from [low, high].
   int64_t between(int64_t low, int64_t high) {  // Both ends are inclusive.
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
   }
-  // Draws true or false.
+  // Draws true or false with equal probability.
   bool coin() { return (engine_() & 1) != 0; }
   // Draws a seed.
   uint64_t seed() { return engine_() >> 16; }
@@ -66,10 +69,10 @@ Sizes draw_shape(Draw& draw, int64_t min_rank, int64_t most_rank);
 // Draws an axis in [0, rank), or chooses the one that the SizeRequest selects.
 int64_t draw_axis(Draw& draw, int64_t rank);
 
-// Sets the requested size, if any, along the axis.
+// Sets the size of the axis to the requested size, if one is requested.
 void set_size(const Draw& draw, Sizes& shape, int64_t axis);
 
-// A shape of the given rank. If the rank is large, most sizes are 1.
+// Returns a shape with `rank` axes. If the rank is large, most sizes are 1.
 Sizes shape_of_rank(int64_t rank);
 
 // The registry's cases converted to the claim's dtypes, where valid. Cases that must fail are
@@ -83,7 +86,7 @@ std::vector<Problem> generate_problems(const Claim& claim, size_t n, uint64_t se
 // indices are in range.
 bool is_valid(const Problem& problem, const Claim& claim, const Session& session);
 
-// All valid problems: retargeted cases and generated ones.
+// Returns the claim's valid problems: cases converted to its dtypes, then generated problems.
 std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
                                     const Session& session);
 
@@ -95,16 +98,19 @@ bool has_common_problems(const OpFacts& op, bool real);
 std::vector<Problem> common_problems(const Claim& claim, bool real, uint64_t seed,
                                      const Session& session);
 
-// The problem that the op's generator makes for the request, if it is valid and meets the request.
+// Returns a problem that meets the request `wish`; nothing if the generator of the op's family
+// cannot make a valid one.
 std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish, uint64_t seed,
                                     const Session& session);
 
-// An operand of this dtype with numbers between -1 and 1, or small integers.
+// Returns an operand with uniformly random values: floats between -1 and 1, or small integers.
 Operand uniform_operand(tenon_dtype dtype, Sizes shape, uint64_t seed);
-// An operand with indices in [0, bound); it must be empty if the bound is 0.
+// Returns an operand with random indices in [0, bound). If `bound` is 0, `shape` must have no
+// elements.
 Operand indices(tenon_dtype dtype, Sizes shape, int64_t bound, uint64_t seed);
 
-// The generators of families. Each adds nothing for an op outside its family.
+// The generators of op families. Each adds problems of the claim's op, or nothing if the op does
+// not belong to its family.
 void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_products(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
@@ -114,11 +120,11 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
 void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
-// Generates layers and optimizer steps, only for a SizeRequest. Without a request, resized cases
-// test more.
+// Adds problems of layers and optimizer steps that meet the SizeRequest. Adds nothing without a
+// request, because add_resized() then tests more.
 void add_layers(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
-// Generates problems of ops outside all families.
+// Adds problems of ops outside all families, made from their cases.
 void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
 }  // namespace tenon_kit

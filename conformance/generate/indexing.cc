@@ -7,26 +7,28 @@
 namespace tenon_kit {
 namespace {
 
+// Draws a shape with sizes from 1 to 7.
 Sizes small_shape(Draw& draw, int64_t rank) {
   Sizes shape;
   for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 7));
   return shape;
 }
 
-// The shape of the operand that is read from or written to: the requested one, or a small one.
+// Draws the shape of the operand whose elements the op reads or updates: one that meets the
+// SizeRequest, or else a small one.
 Sizes data_shape(Draw& draw, int64_t min_rank, int64_t most_rank) {
   if (draw.has_size_request()) return draw_shape(draw, min_rank, most_rank);
   return small_shape(draw, draw.between(min_rank, most_rank));
 }
 
-// An index operand; empty if `bound` is 0, so that there is nothing to index.
+// Returns an operand with random indices in [0, bound). If `bound` is 0, it has no elements.
 Operand index_operand(tenon_dtype dtype, Sizes shape, int64_t bound, Draw& draw) {
   if (bound == 0 && !shape.empty()) shape[0] = 0;
   return indices(dtype, std::move(shape), bound, draw.seed());
 }
 
-// Draws a reduction whose result does not depend on the order of updates. `min` and `max` qualify
-// always, sums of floats only for few elements.
+// Draws the attribute `reduction` of a scatter such that the result does not depend on the order of
+// updates by more than the tolerance. A SizeRequest excludes sums of floats, which may be long.
 std::string draw_reduction(Draw& draw, tenon_dtype dtype) {
   if (draw.has_size_request() && is_float(dtype))
     return draw.one_of<std::string>({"none", "min", "max"});

@@ -14,7 +14,8 @@ const std::set<std::string> kOfLastAxes = {"layer_norm", "rms_norm"};
 const std::set<std::string> kOfChannels = {"group_norm", "batch_norm_train", "batch_norm",
                                            "instance_norm"};
 const std::set<std::string> kLosses = {"softmax_cross_entropy", "sparse_softmax_cross_entropy"};
-// Number of operands, from the first one on, that have the shape of the optimizer's parameters.
+// Returns the number of leading operands of an optimizer step that have the shape of its
+// parameters.
 size_t n_parameter_shaped(const std::string& name) {
   if (name == "sgd") return 2;
   if (name == "momentum" || name == "rmsprop" || name == "adagrad") return 3;

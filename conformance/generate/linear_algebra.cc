@@ -11,13 +11,12 @@ namespace {
 
 const std::set<std::string> kSquare = {"cholesky", "det",   "slogdet",         "eigh",
                                        "inv",      "solve", "triangular_solve"};
-// Ops whose accuracy depends on the gaps between eigenvalues or singular values, relative to their
-// size.
+// Ops whose accuracy depends on the relative gaps between eigenvalues or singular values.
 const std::set<std::string> kSpectral = {"eigh", "svd"};
 const std::set<std::string> kSymmetric = {"cholesky", "eigh"};
 
-// Matrices with small entries and a growing diagonal, so that eigenvalues and singular values are
-// well separated.
+// Returns an operand of matrices with small entries and an increasing diagonal. Their eigenvalues
+// and singular values are well separated.
 Operand matrices(tenon_dtype dtype, const Sizes& shape, bool symmetric, int64_t least,
                  uint64_t seed) {
   const int64_t rows = shape[shape.size() - 2], columns = shape.back();

@@ -7,7 +7,7 @@
 namespace tenon_kit {
 namespace {
 
-// Sets the requested size and returns its axis.
+// Draws an axis, sets its size to the requested size, if any, and returns the axis.
 int64_t set_requested_size(Draw& draw, Sizes& shape) {
   const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
   set_size(draw, shape, axis);

@@ -37,14 +37,13 @@ AttrValues window_attrs(int64_t stride, int64_t pad, int64_t dilation = 1, int64
 
 const std::vector<Window>& convolution_windows() {
   static const std::vector<Window> all = {
-      // Kernel size and stride: 1x1, 3x3 with stride 1, 3x3 with stride 2, 7x7 with stride 2.
+      // Kernels of 1x1, of 3x3 with strides 1 and 2, and of 7x7 with stride 2.
       {{2, 5, 4, 6}, {3, 5, 1, 1}, {2, 3, 4, 6}, window_attrs(1, 0)},
       {{2, 3, 6, 5}, {4, 3, 3, 3}, {2, 4, 6, 5}, window_attrs(1, 1)},
       {{2, 3, 7, 8}, {4, 3, 3, 3}, {2, 4, 4, 4}, window_attrs(2, 1)},
       {{1, 3, 11, 12}, {2, 3, 7, 7}, {1, 2, 6, 6}, window_attrs(2, 3)},
-      // Depthwise convolutions with one and with two filters per channel; then grouped
-      // convolutions
-      // with dilation.
+      // Two depthwise convolutions, with one and with two filters per channel, and two grouped
+      // convolutions with dilation.
       {{2, 4, 6, 5}, {4, 1, 3, 3}, {2, 4, 6, 5}, window_attrs(1, 1, 1, 4)},
       {{1, 3, 7, 6}, {6, 1, 3, 3}, {1, 6, 4, 3}, window_attrs(2, 1, 1, 3)},
       {{1, 6, 7, 8}, {4, 3, 3, 3}, {1, 4, 7, 8}, window_attrs(1, 2, 2, 2)},
@@ -151,7 +150,8 @@ Problem table_problem(const Claim& claim, uint64_t seed) {
   return problem;
 }
 
-// Number of random values to draw. In blocks of four, they overflow a 16-bit block counter.
+// Number of random values to draw. A generator draws them in blocks of four, and a 16-bit counter
+// of blocks would overflow.
 constexpr int64_t kBits = 300000;
 
 const std::vector<Common>& common_configurations() {
@@ -163,8 +163,8 @@ const std::vector<Common>& common_configurations() {
   return all;
 }
 
-// Whether the oracle is quick enough for real sizes. It is not for float64, which it computes in
-// binary128. The check `work_sizes` has exact cases of such sizes in every dtype.
+// Whether the oracle computes the claim quickly enough for the sizes of real networks. It computes
+// float64 in binary128, which is too slow; the check `work_sizes` tests such sizes in every dtype.
 bool is_quick(const Claim& claim) {
   return claim.outputs.empty() || claim.outputs[0] != TENON_FLOAT64;
 }

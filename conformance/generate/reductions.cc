@@ -16,8 +16,8 @@ const std::set<std::string> kOverAxes = {"sum",       "prod",    "max",         
 const std::set<std::string> kAlongAxis = {"argmax", "argmin", "cumsum",  "cumprod",
                                           "cummax", "cummin", "softmax", "log_softmax"};
 
-// Replaces values so that results can reveal a fault: long products are neither 0 nor overflow, and
-// `any` and `all` do not always give the same value.
+// Returns the operand with values for which results can reveal a fault: long products neither
+// underflow nor overflow, and `any` and `all` give both true and false.
 Operand revealing_operand(const std::string& name, Operand x, Draw& draw) {
   const double count = static_cast<double>(count_of(x.shape));
   const bool product = name == "prod" || name == "cumprod";
@@ -26,7 +26,7 @@ Operand revealing_operand(const std::string& name, Operand x, Draw& draw) {
     x.fill.low = 1 - spread;
     x.fill.high = 1 + spread;
   } else if (product) {
-    Reals values = x.values();  // Odd numbers, because the product of many even numbers wraps to 0.
+    Reals values = x.values();  // Made odd below: a product of many even integers wraps to 0.
     for (Real& value : values) value = 2 * value + 1;
     x.fill = {.kind = Fill::Kind::kValues, .values = std::move(values)};
   } else if (is_bool(x.dtype) && (name == "any" || name == "all")) {

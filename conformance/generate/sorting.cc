@@ -53,7 +53,7 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   if (claim.op->attr("size") && draw.coin()) problem.attrs["size"] = draw.between(0, 40);
   if (name == "searchsorted") problem.attrs["side"] = draw.coin() ? "left" : "right";
   if (name == "top_k") problem.attrs["k"] = draw.between(0, shape[axis]);
-  // Gradients are checked only without ties, which are kinks.
+  // Gradients are checked only if the values have no ties, because a tie is a kink.
   problem.check_gradient = draw.coin();
   problem.inputs = {problem.check_gradient ? uniform_operand(claim.inputs[0], shape, draw.seed())
                                            : operand_with_ties(claim.inputs[0], shape, draw)};

@@ -7,13 +7,15 @@
 namespace tenon_kit {
 namespace {
 
-// The claim's dtype for input `i`. All variadic inputs have the claim's last input dtype.
+// Returns the claim's dtype for input `i`. All variadic inputs have the last input dtype of the
+// claim.
 tenon_dtype dtype_of_input(const Claim& claim, size_t i) {
   if (claim.inputs.empty()) return TENON_DTYPE_NONE;
   return claim.inputs[std::min(i, claim.inputs.size() - 1)];
 }
 
-// Changes the operand's dtype. Returns false if its values are not meaningful in that dtype.
+// Sets the operand's dtype to `dtype`. Returns false if its values are not meaningful in that
+// dtype.
 bool retarget(Operand& x, tenon_dtype dtype) {
   if (x.absent || x.dtype == dtype) return true;
   const tenon_dtype before = x.dtype;
@@ -39,7 +41,7 @@ bool retarget(Operand& x, tenon_dtype dtype) {
   return x.fill.low < x.fill.high;
 }
 
-// Attributes that name a dtype follow the claim's output.
+// Sets attributes whose value is a dtype to the dtype of the claim's output.
 void retarget_attrs(Problem& problem, const Claim& claim) {
   for (const AttrFacts& attr : problem.op->attrs) {
     if (attr.type != "dtype" || claim.outputs.empty()) continue;
@@ -47,7 +49,8 @@ void retarget_attrs(Problem& problem, const Claim& claim) {
   }
 }
 
-// Combines the seed with the op, so that different ops draw different problems.
+// Returns a seed that depends on `seed` and on the op, so that different ops draw different
+// problems.
 uint64_t mix_seed(const Claim& claim, uint64_t seed) {
   return seed ^ (uint64_t{claim.op->id} << 32);
 }
@@ -128,6 +131,7 @@ Sizes draw_shape(Draw& draw, int64_t min_rank, int64_t most_rank) {
   return shape;
 }
 
+// Returns an operand with uniformly random values.
 Operand uniform_operand(tenon_dtype dtype, Sizes shape, uint64_t seed) {
   Operand x;
   x.dtype = dtype;
@@ -144,6 +148,7 @@ Operand uniform_operand(tenon_dtype dtype, Sizes shape, uint64_t seed) {
   return x;
 }
 
+// Returns an operand with random indices in [0, bound).
 Operand indices(tenon_dtype dtype, Sizes shape, int64_t bound, uint64_t seed) {
   Operand x = uniform_operand(dtype, std::move(shape), seed);
   x.fill.low = 0;

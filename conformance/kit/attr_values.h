@@ -14,8 +14,8 @@
 namespace tenon_kit {
 
 // An attribute value: a number, a flag, a list of integers or a string. A string is the name of a
-// dtype or enum value, or "inf", "-inf" or "nan", which JSON numbers cannot express. An accessor
-// for another type throws std::invalid_argument.
+// dtype or enum value, or "inf", "-inf" or "nan", which JSON numbers cannot express. Each accessor
+// throws std::invalid_argument if the value does not have the accessor's type.
 class AttrValue {
  public:
   AttrValue() = default;

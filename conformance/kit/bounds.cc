@@ -9,9 +9,9 @@ namespace {
 
 struct Transcendental {
   std::string_view op;
-  double strict;  // Bounds in ulp of float32 for strict and relaxed.
+  double strict;  // Maximum errors in ulp of float32: in strict numerics, then in relaxed.
   double relaxed;
-  double atol = 0;  // Absolute tolerances for strict and relaxed.
+  double atol = 0;  // Absolute tolerances: in strict numerics, then in relaxed.
   double relaxed_atol = 0;
 };
 
@@ -105,14 +105,15 @@ bool preserves_zero_sign(const OpFacts& op) {
          op.name.starts_with("gather");
 }
 
-// The bound of the op's numeric class. `k` is the number of input elements per result.
+// Returns the bound of the op's numeric class. `k` is the number of input elements on which each
+// element of the result depends.
 Bound class_bound(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                   double k) {
   const bool relaxed = profile == Profile::kRelaxed;
   if (!is_float(dtype)) return {.bits = true};
   if (op.numeric == "exact") return {.bits = preserves_zero_sign(op)};
   const bool half = facts(dtype).size == 2;
-  // If the quotient needs more digits than the dtype has, its floor is rounded twice.
+  // If the floor of the quotient needs more digits than the dtype has, it is rounded twice.
   if (op.name == "floor_div") return {.ulp = 1};
   if (op.numeric == "rounded") return {.ulp = 0.5};
   if (op.numeric == "division") {
@@ -151,6 +152,7 @@ OpFacts facts_of(const Problem& problem) {
   return op;
 }
 
+// Returns the error bound for an output of `dtype`.
 Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                double k) {
   Bound bound = class_bound(op, dtype, profile, device, k);
@@ -187,13 +189,14 @@ Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<c
   return real_abs(oracle) * (real_pow2(error) - 1);
 }
 
-bool only_moves(const OpFacts& op) {
+// Whether the op's results are copies of input values.
+bool only_copies_values(const OpFacts& op) {
   return op.view ||
          std::find(std::begin(kMovement), std::end(kMovement), op.name) != std::end(kMovement);
 }
 
 bool may_flush(const OpFacts& op, tenon_features device) {
-  return (device & TENON_FEATURE_FLUSH_TO_ZERO) != 0 && !only_moves(op);
+  return (device & TENON_FEATURE_FLUSH_TO_ZERO) != 0 && !only_copies_values(op);
 }
 
 Real smallest_normal(tenon_dtype dtype) {
@@ -220,10 +223,11 @@ double accumulator_roundoff(tenon_dtype dtype) {
   return std::ldexp(1.0, -precision);
 }
 
-// `k` is the number of terms.
+// Returns the maximum number of roundings that a term goes through in a sum of k terms.
 double roundings_of_sum(double k) { return std::min(k, 4096 + 2 * std::sqrt(k)); }
 
-// `k` is the number of roundings per term.
+// Returns the error bound of a sum with k roundings per term; `size` is the sum of the terms'
+// absolute values.
 Real accumulation_bound(double k, Real size, tenon_dtype dtype) {
   const double ku = k * accumulator_roundoff(dtype);
   return 1.01 * ku / (1 - ku) * size;

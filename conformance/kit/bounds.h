@@ -17,17 +17,17 @@ struct Bound {
   double ulp = 0;
   double rtol = 0;
   double atol = 0;
-  bool bits = false;         // The sign of zeros must match.
+  bool bits = false;         // Zeros must have the same sign as the oracle's.
   bool accumulates = false;  // The bound depends on the number of terms and their magnitudes.
   bool flushes = false;      // A subnormal result may be flushed to a zero of either sign.
 };
 
-// The facts of the problem's op, with the numeric class that applies for its attributes. Scatters,
-// for example, are accumulations only if they sum floats.
+// Returns the facts of the problem's op, with the numeric class that its attributes and dtypes
+// imply. For example, a scatter is an accumulation only if it sums floats.
 OpFacts facts_of(const Problem& problem);
 
-// The bound for an output of `dtype`. `k`: about how many input elements each element of a
-// composite's result depends on.
+// Returns the error bound for an output of `dtype`. `k` is the approximate number of input elements
+// on which each element of a composite's result depends.
 Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                double k = 1);
 
@@ -36,15 +36,16 @@ Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_feat
 Bound gradient_bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile,
                         tenon_features device, double k);
 
-// Input-dependent tolerance of an element, added to `bound_of`. In relaxed, the error of exp grows
-// with x, and that of pow with y log2 x. `inputs` has one value for each input.
+// Returns the tolerance that is added to bound_of() for an element computed from the values
+// `inputs`, one for each input. In relaxed numerics, the error of exp(x) grows with x, and that of
+// pow(x, y) with y log2 x.
 Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<const Real> inputs,
               Real oracle);
 // Whether slack_of() can be nonzero.
 bool has_slack(const OpFacts& op, tenon_dtype dtype, Profile profile);
 
 // Whether the op's results are copies of input values.
-bool only_moves(const OpFacts& op);
+bool only_copies_values(const OpFacts& op);
 
 // Whether the device may flush subnormals to zero in this op: it declares that it flushes, and the
 // op does not just move values.

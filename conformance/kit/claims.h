@@ -26,6 +26,7 @@ struct Claims {
   std::vector<Claim> rows;
   size_t n_custom = 0;
 };
+// Reads the kernel lines of a plugin.
 Claims read_claims(const tenon_plugin& plugin);
 
 // Formats a claim's dtypes, such as "f32,i64->bool".

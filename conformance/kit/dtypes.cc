@@ -133,11 +133,13 @@ tenon_dtype dtype_named(std::string_view name) {
   throw std::invalid_argument(fmt::format("unknown dtype \"{}\"", name));
 }
 
+// Returns the dtype in which the oracle computes results of `dtype`.
 tenon_dtype widen(tenon_dtype dtype) {
   if (!is_float(dtype) || dtype == TENON_FLOAT128) return dtype;
   return dtype == TENON_FLOAT64 ? TENON_FLOAT128 : TENON_FLOAT64;
 }
 
+// Returns the smallest finite value of the dtype, the most negative one.
 Real least(tenon_dtype dtype) {
   if (is_bool(dtype)) return 0;
   if (is_integer(dtype)) {
@@ -146,6 +148,7 @@ Real least(tenon_dtype dtype) {
   return -greatest(dtype);
 }
 
+// Returns the largest finite value of the dtype.
 Real greatest(tenon_dtype dtype) {
   if (is_bool(dtype)) return 1;
   if (is_integer(dtype)) {
@@ -155,6 +158,7 @@ Real greatest(tenon_dtype dtype) {
   return (2 - real_power(1 - f.precision)) * real_power(f.greatest_exponent);
 }
 
+// Returns the distance between adjacent values of the dtype at x.
 Real ulp(Real x, tenon_dtype dtype) {
   if (!is_float(dtype)) return 1;
   const DTypeFacts& f = facts(dtype);
@@ -163,6 +167,7 @@ Real ulp(Real x, tenon_dtype dtype) {
   return real_power(std::min(exponent, f.greatest_exponent) - f.precision + 1);
 }
 
+// Rounds x to the nearest value of the dtype.
 Real rounded(Real x, tenon_dtype dtype) {
   if (dtype == TENON_FLOAT32) return static_cast<float>(x);
   if (dtype == TENON_FLOAT64) return static_cast<double>(x);
@@ -193,6 +198,7 @@ Reals decode(std::span<const std::byte> bytes, tenon_dtype dtype) {
   return values;
 }
 
+// Formats a number as in JSON and messages.
 std::string text(Real x) {
   if (real_is_nan(x)) return "nan";
   if (real_is_inf(x)) return x < 0 ? "-inf" : "inf";

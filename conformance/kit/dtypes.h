@@ -26,8 +26,10 @@ struct DTypeFacts {
 
 // All dtypes that devices support: bool, then the integers, then the floats.
 std::span<const DTypeFacts> all_dtypes();
-// Also accepts float128. Throws if the dtype is unknown.
+// Returns the facts of a dtype, which may be float128. Throws if the dtype is unknown.
 const DTypeFacts& facts(tenon_dtype dtype);
+// Returns the dtype with the name `name`, such as "f32"; TENON_DTYPE_NONE for "none". Throws if
+// there is none.
 tenon_dtype dtype_named(std::string_view name);
 inline std::string name_of(tenon_dtype dtype) { return facts(dtype).name; }
 
@@ -41,12 +43,13 @@ inline bool is_integer(tenon_dtype dtype) {
   return is_signed(dtype) || TENON_DTYPE_CODE(dtype) == TENON_CODE_UINT;
 }
 
-// The dtype in which the oracle computes results of this dtype: float64, or float128 for float64.
+// Returns the dtype in which the oracle computes results of `dtype`: float128 for float64, float64
+// for narrower floats, and the same dtype for bool and integers.
 tenon_dtype widen(tenon_dtype dtype);
 
-// The smallest and the largest finite value.
+// Returns the smallest finite value of the dtype, the most negative one.
 Real least(tenon_dtype dtype);
-Real greatest(tenon_dtype dtype);
+Real greatest(tenon_dtype dtype);  // The largest finite value of the dtype.
 
 // The distance between adjacent values of the dtype at x. Not smaller than the spacing of subnormal
 // numbers.

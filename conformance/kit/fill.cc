@@ -16,6 +16,7 @@ using Engine = std::mt19937_64;
 // A random number in [0, 1).
 Real random_unit(Engine& engine) { return static_cast<double>(engine() >> 11) * 0x1p-53; }
 
+// Draws a number from [low, high); an integer for integer dtypes.
 Real uniform(Engine& engine, double low, double high, tenon_dtype dtype) {
   const Real value = low + (static_cast<Real>(high) - low) * random_unit(engine);
   if (is_float(dtype)) return value;
@@ -152,7 +153,7 @@ Reals threshold_values(tenon_dtype dtype) {
                                 4.7123889803846897,
                                 6.2831853071795862};
   Reals at(std::begin(kPlaces), std::end(kPlaces));
-  // Limits of integer dtypes, and of floats that represent all integers.
+  // Powers of two at which integer dtypes end, or above which float dtypes skip integers.
   for (const int bits : {7, 8, 11, 15, 16, 24, 31, 32, 53, 63, 64}) {
     at.push_back(real_scale(1, bits));
     at.push_back(real_scale(1, bits) - Real(0.5));
@@ -162,7 +163,7 @@ Reals threshold_values(tenon_dtype dtype) {
   for (const Real threshold : at) {
     const Real x = rounded(threshold, dtype);
     if (!real_is_finite(x) || x == 0) continue;
-    // Below a power of two the spacing is half as large.
+    // The spacing of floats below a power of two is half of that above it.
     for (const Real near : {x, x + ulp(x, dtype), x - ulp(x, dtype), x - ulp(x, dtype) / 2}) {
       values.push_back(near);
       values.push_back(-near);
@@ -204,10 +205,11 @@ Reals Operand::values() const {
         result.push_back(uniform(engine, fill.low, fill.high, dtype));
         break;
       case Fill::Kind::kWhole:
-        result.push_back(whole_value(fill, i));
+        result.push_back(integer_element(fill, i));
         break;
       case Fill::Kind::kSpecial:
-        // Each special value once, from a start that depends on the seed; then random ones.
+        // First each special value once, beginning with one that depends on the seed; then random
+        // special values.
         result.push_back(i < special.size() ? special[(i + fill.seed) % special.size()]
                                             : special[engine() % special.size()]);
         break;

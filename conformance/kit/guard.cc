@@ -45,7 +45,7 @@ struct State {
   bool watching = false;
   Poison poison = Poison::kPattern;
   std::atomic<uint64_t> watched{0};
-  uint64_t memory_left = 0;  // Number of host allocations up to the one that fails; 0 for none.
+  uint64_t memory_left = 0;  // Host allocations until one fails; 1: the next one fails; 0: none.
   std::atomic<uint64_t> loops{0}, row_loops{0}, anchor_loops{0}, recordings{0}, replays{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
@@ -199,11 +199,12 @@ void run_tasks(tenon_stream_p* stream, const tenon_tasks* tasks) {
   for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
 }
 
+// Returns the dtype of the first operand; TENON_DTYPE_NONE if there are no operands.
 tenon_dtype first_dtype(const tenon_operand* operands, size_t n) {
   return n == 0 ? TENON_DTYPE_NONE : operands[0].dtype;
 }
 
-// The plugin's kernel line that corresponds to one of the guard's copies.
+// Returns the kernel line of the guarded plugin of which `copy` is the guard's copy.
 const tenon_kernel* inner_line(const tenon_kernel* copy) {
   const auto index = static_cast<size_t>(copy - state.kernels.data());
   const auto* first = reinterpret_cast<const char*>(state.inner->kernels);
@@ -269,8 +270,8 @@ std::string name_of(tenon_kernel_p* kernel) {
   return found == state.op_of.end() ? "a loop" : "a custom op";
 }
 
-// Launches a kernel. If one of its allocations is to fail, waits first for other work, so that
-// nothing else runs meanwhile.
+// Launches a kernel. If one of its host allocations shall fail, first waits for earlier work of the
+// stream, so that no other work makes that allocation.
 tenon_error* launch_with_failing_memory(const Inner& inner, tenon_features features,
                                         tenon_kernel_p* kernel, tenon_stream_p* stream,
                                         const tenon_launch& launch) {
@@ -284,7 +285,8 @@ tenon_error* launch_with_failing_memory(const Inner& inner, tenon_features featu
   return error ? error : late;
 }
 
-// Launches with replaced operands, waits, and reports the faults.
+// Launches the kernel on operands in guarded memory instead of its own, waits for it, and reports
+// the faults.
 tenon_error* observe_launch(tenon_device_p* device, tenon_features features, tenon_kernel_p* kernel,
                             tenon_stream_p* stream, const tenon_launch* launch) {
   const Inner inner = {state.calls, *state.host};

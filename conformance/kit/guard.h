@@ -26,6 +26,7 @@ struct Balance {
   int64_t recordings = 0;
   friend bool operator==(const Balance&, const Balance&) = default;
 };
+// Formats the numbers of open objects.
 std::string to_text(const Balance& balance);
 
 enum class Poison : uint8_t { kOnes = 0xff, kPattern = 0xa5, kZeros = 0 };
@@ -34,22 +35,26 @@ namespace guard {
 
 // Wraps the plugin with query function `inner`. Use query() in place of that function.
 void set_guarded_plugin(tenon_plugin_query inner);
+// Returns the query function of the guarding plugin.
 tenon_plugin_query query();
 const tenon_plugin& plugin();  // The wrapped plugin. Throws if it was not queried yet.
 
 // Observes launches from `start_observing` until `stop_observing`, except those of recordings.
 void start_observing(Poison poison);
+// Ends the observation of launches.
 void stop_observing();
 std::vector<std::string> take_faults();  // Faults found since the last call.
 uint64_t n_watched();  // Launches with an observed operand since the last `start_observing`.
 
-// Makes the n-th call of a kind from now fail, counted from 1; 0 for none.
 enum class Call { kAllocate, kLaunch, kCopy, kPrepare };  // Replays count as launches.
+// Makes the n-th call of a kind from now fail, counted from 1; if `n` is 0, no call.
 void inject_failure(Call call, uint64_t n);
-uint64_t n_calls(Call call);  // Number of calls since the last `inject_failure`.
+// Returns the number of calls of a kind since the last inject_failure() for that kind.
+uint64_t n_calls(Call call);
 
-// Makes the n-th host allocation of observed launches from now fail, on any thread; 0 for none.
-// Returns whether the previously requested failure was reached.
+// Makes the n-th allocation of host memory from now fail, counted from 1 over all threads while a
+// launch is observed; if `n` is 0, none. Returns whether the previously requested failure was
+// reached.
 bool fail_memory_at(uint64_t n);
 
 // The numbers of objects that are open now.
@@ -67,17 +72,16 @@ std::string refusal_of(uint32_t op);
 void start_listing_launches();
 std::vector<std::string> take_launched_ops();
 
-// has_loops: whether the plugin has the slot `prepare_loop`. The others return how many loop
-// programs it has prepared: elementwise ones, those over rows, and those after anchor kernels.
+// Whether the plugin has the slot `prepare_loop`.
 bool has_loops();
-uint64_t n_loops();
-uint64_t n_row_loops();
-uint64_t n_anchor_loops();
+uint64_t n_loops();         // Number of loop programs without an anchor prepared so far.
+uint64_t n_row_loops();     // Number of loop programs over rows prepared so far.
+uint64_t n_anchor_loops();  // Number of loop programs with an anchor prepared so far.
 
-// Whether the plugin has the slot `record`, and how many recordings and replays it has made.
+// Whether the plugin has the slot `record`.
 bool has_recordings();
-uint64_t n_recordings();
-uint64_t n_replays();
+uint64_t n_recordings();  // Number of recordings made so far.
+uint64_t n_replays();     // Number of replays so far.
 
 }  // namespace guard
 }  // namespace tenon_kit

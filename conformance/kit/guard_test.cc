@@ -24,8 +24,8 @@ const tenon_plugin& fake() {
   return *plugin;
 }
 
-// Launches, then enqueues an asynchronous write with the fault, so that it happens long after the
-// call.
+// Launches the kernel, and then enqueues the write that is the plugin's fault. It happens long
+// after this call has returned.
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
   tenon_error* error = fake().calls->launch(kernel, stream, launch);
   if (error || fault == Fault::kNone) return error;
@@ -63,8 +63,8 @@ tenon_error* query(const tenon_host*, const tenon_plugin** out_plugin) {
   return nullptr;
 }
 
-// The faults that the guard found. `blocking`: whether the device has the slot `wait`; without it
-// the guard uses `notify`.
+// The faults that the guard has found. `blocking` is whether the device has the slot `wait`;
+// without that slot, the guard waits with `notify`.
 struct Seen {
   std::vector<std::string> faults;
   uint64_t n_watched = 0;

@@ -7,20 +7,23 @@ namespace {
 
 constexpr int64_t kAny = -1;
 
+// Returns the bound of an index along the op's `axis`: the size of that axis of input 0.
 int64_t bound_along_axis(const Problem& p, int64_t) {
   return size_along(p.inputs[0].shape, p.attr("axis").whole());
 }
+// Returns the bound of a class index: the size of axis 1 of the scores.
 int64_t bound_of_class(const Problem& p, int64_t) { return p.inputs[0].shape[1]; }
 
-// The bound of an index in a tuple that indexes the axes from `first` on. 0 (no index is valid) if
-// the tuple has more indices than there are axes.
+// Returns the bound of element `at` of an input of index tuples, whose first index is along axis
+// `first`. Returns 0 (no index is valid) if the tuples have more indices than there are axes.
 int64_t bound_in_tuple(const Problem& p, int64_t at, int64_t first) {
   const Sizes& shape = p.inputs[0].shape;
   const auto axis = static_cast<size_t>(first + at % p.inputs[1].shape.back());
   return axis < shape.size() ? shape[axis] : 0;
 }
 
-// The bound of a position in a cache. A circular cache, and a call without updates, accept any.
+// Returns the bound of a position in a key-value cache; kAny if all positions are valid, because
+// the cache is circular or the call has no updates.
 int64_t bound_of_cache(const Problem& p, int64_t at) {
   const bool any = p.attr("mode").text() == "circular" || count_of(p.inputs[1].shape) == 0;
   return any ? kAny : bound_along_axis(p, at);
@@ -44,7 +47,7 @@ const IndexRule kIndexRules[] = {
     {"kv_cache_update", 2, bound_of_cache, /*from_end=*/false},
     {"nll", 1, bound_of_class},
     {"sparse_softmax_cross_entropy", 1, bound_of_class},
-    // These are sequence lengths: the full length is valid, and no length is too small.
+    // The indices are sequence lengths: the size of the axis is valid, and no length is too small.
     {"reverse_sequence", 1,
      [](const Problem& p, int64_t) {
        return size_along(p.inputs[0].shape, p.attr("time_axis").whole()) + 1;

@@ -10,10 +10,11 @@ namespace tenon_kit {
 struct IndexRule {
   const char* op;
   size_t input;  // The input that holds indices.
-  // The exclusive upper bound of the index at element `at`; negative if there is none.
+  // Returns the exclusive upper bound of element `at` of the index input; negative if there is
+  // none.
   int64_t (*bound)(const Problem&, int64_t at);
   bool from_end = true;  // Whether negative indices count from the end.
-  // The smallest valid index; nullptr if none is too small.
+  // Returns the smallest valid index for a bound; nullptr if no index is too small.
   int64_t (*least)(int64_t bound) = [](int64_t n) { return -n; };
 };
 

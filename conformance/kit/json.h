@@ -10,6 +10,7 @@
 namespace tenon_kit {
 
 Json to_json(const AttrValue& value);
+// Converts JSON to an attribute value. Throws if no attribute can have that value.
 AttrValue attr_from_json(const Json& json);
 
 }  // namespace tenon_kit

@@ -14,7 +14,7 @@ Real saturate_to_infinity(Real x, tenon_dtype dtype) {
   return real_is_inf(whole) ? whole : x;
 }
 
-// Whether a result lies between two values.
+// Whether the result `got` is between the values `one` and `other`, or equal to one of them.
 bool is_between(Real got, Real one, Real other) {
   if (real_is_nan(got)) return real_is_nan(other);
   return (one <= got && got <= other) || (other <= got && got <= one);
@@ -26,6 +26,7 @@ struct Judgement {
   double used = 0;  // The ratio of the error to the tolerance.
 };
 
+// Compares a result with the value `want`, within the bound plus `slack`.
 Judgement judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound& bound) {
   Judgement judged;
   if (real_is_nan(want) || real_is_nan(got)) {

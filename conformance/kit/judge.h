@@ -26,16 +26,16 @@ struct CurvePoint {
   double allowed = 0;
 };
 
-// The valid results of each element: the oracle's value within the bound plus `slack`, and any
-// value between the oracle's and `to`. `slack` and `to` may be empty.
+// Valid results for each element: values that differ from the oracle's by at most the bound plus
+// `slack`, and values between the oracle's value and `to`. `slack` and `to` may be empty.
 struct Answer {
   std::span<const Real> oracle;
   std::span<const Real> slack = {};
   std::span<const Real> to = {};
 };
 
-// Compares elements, each of which must match one of the answers. At least one answer is required;
-// faults are reported relative to the first.
+// Compares the elements of `got`. Each must be valid according to one of the answers, of which
+// there is at least one. Errors are reported relative to the first answer.
 Verdict compare_answers(std::span<const Real> got, tenon_dtype dtype,
                         std::span<const Answer> answers, const Bound& bound);
 Verdict compare(const Reals& got, tenon_dtype dtype, const Reals& oracle, const Bound& bound,
@@ -49,7 +49,7 @@ bool can_reveal_fault(std::span<const Real> oracle, tenon_dtype dtype);
 // be nonzero, and for each input with as many values, at least 10 % must differ from it.
 bool can_reveal_fault_sparse(std::span<const Real> oracle, std::span<const Reals> inputs);
 
-// A message such as "the type is f32[2,3], not f32[3,2]"; empty if the types match.
+// Returns a message such as "the type is f32[2,3], not f32[3,2]"; empty if the types match.
 std::string compare_types(const Result& got, tenon_dtype dtype, const Sizes& shape);
 
 // The index of the first element in which two results of the same type differ, or the number of
@@ -59,6 +59,7 @@ size_t first_difference(const Result& a, const Result& b);
 // Describes where two results differ in bits; empty if they are equal. All NaNs are equal.
 std::string compare_bits(const Result& a, const Result& b);
 
+// Formats a type, such as "f32[2,3]".
 std::string type_text(tenon_dtype dtype, const Sizes& shape);
 
 }  // namespace tenon_kit

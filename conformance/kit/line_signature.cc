@@ -14,7 +14,7 @@ bool is_word_character(char c) {
   return is_letter(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-// The dtypes that a word of a dtype class stands for; empty if the word is invalid.
+// Returns the dtypes for which a member of a dtype class stands, such as "float"; empty if invalid.
 std::vector<tenon_dtype> dtypes_of_class(std::string_view word) {
   std::vector<tenon_dtype> found;
   for (const DTypeFacts& f : all_dtypes()) {

@@ -42,6 +42,7 @@ struct OpFacts {
   std::vector<AttrFacts> attrs;
   std::string cases;  // A JSON list in the format of problem.h.
 
+  // Returns the attribute with this name; NULL if the op does not have it.
   const AttrFacts* attr(std::string_view name) const;
   bool is_random()
       const;  // Whether the op takes the state of a generator, so that results are random.

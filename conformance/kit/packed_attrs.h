@@ -19,10 +19,11 @@ class PackedAttrs {
   PackedAttrs(const PackedAttrs&) = delete;
   PackedAttrs& operator=(const PackedAttrs&) = delete;
 
-  // `tenon_<op>_attrs`; NULL for an op without attributes.
+  // Returns the op's struct, tenon_<op>_attrs; NULL for an op without attributes.
   const void* data() const { return bytes_.empty() ? nullptr : bytes_.data(); }
 
  private:
+  // Appends a member of the C struct: `size` bytes, aligned to `size`.
   void append(const void* value, size_t size);
   void append_attr(const AttrFacts& attr, const AttrValue& value);
 

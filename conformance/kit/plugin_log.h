@@ -13,7 +13,7 @@ namespace tenon_kit {
 // Stores a line that the plugin logs, from any thread. Ignores levels below warning.
 void note_plugin_log(int32_t level, tenon_string message);
 
-// The first lines stored since the last call; empty if there are none.
+// Returns the first lines stored since the last call of this function; empty if there are none.
 std::string take_plugin_log();
 
 }  // namespace tenon_kit

@@ -38,7 +38,7 @@ Json real_to_json(Real x) {
   return static_cast<uint64_t>(x);
 }
 
-// Hashes the text with FNV-1a, so that a case draws the same values on every machine.
+// Returns a hash of the text (FNV-1a), the seed of a case. It is the same on every machine.
 uint64_t seed_of(const std::string& words) {
   uint64_t hash = 14695981039346656037ull;
   for (const char c : words) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;

@@ -14,6 +14,7 @@ namespace tenon_kit {
 
 using Sizes = std::vector<int64_t>;
 
+// Returns the number of elements of a shape, the product of its sizes.
 int64_t count_of(const Sizes& shape);
 
 // The size along an axis; a negative axis counts from the end.
@@ -23,7 +24,7 @@ int64_t size_along(const Sizes& shape, int64_t axis);
 struct Fill {
   enum class Kind { kValues, kUniform, kWhole, kSpecial, kBits, kMagnitudes };
   Kind kind = Kind::kValues;
-  Reals values;  // kValues, row-major.
+  Reals values;  // The values of an operand of kind kValues, row-major.
   // kUniform draws from [low, high), integers for integer dtypes. kWhole draws integers for every
   // dtype, in a way that is quick for large tensors (whole.h).
   double low = -1;
@@ -46,17 +47,17 @@ struct Operand {
   Fill fill;
   Layout layout = Layout::kDense;
 
-  // The values, row-major, rounded to the dtype.
+  // Returns the values, row-major. The values of a tensor are rounded to the dtype.
   Reals values() const;
 };
 
 inline bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
 
-// An operand with these values, in row-major order.
+// Returns an operand that lists its values, in row-major order, instead of generating them.
 Operand explicit_operand(tenon_dtype dtype, Sizes shape, Reals values);
-// The same operand with explicit values, in a dense layout.
+// Returns the operand in a dense layout, with its values listed instead of generated.
 Operand explicit_operand(const Operand& x);
-// The operand with its values replaced by as many others.
+// Returns the operand with its values replaced by `values`, of which there are as many.
 Operand with_values(Operand x, Reals values);
 // Changes the operand's shape. Listed values repeat from the beginning if the shape is larger.
 void resize_operand(Operand& x, const Sizes& shape);
@@ -91,8 +92,8 @@ struct Problem {
 // The unmodified cases of an op. Parsed once.
 const std::vector<Problem>& registry_cases(const OpFacts& op);
 
-// Converts an operand to and from JSON, in the format of cases and problem lines. Without a seed in
-// the JSON, values are drawn with a seed from `place`, the operand's position.
+// Converts an operand to and from JSON, in the format of cases and problem lines. If the JSON has
+// no seed, values are drawn with a seed made from `place`, which describes the operand's position.
 Json to_json(const Operand& x);
 Operand operand_from_json(const Json& json, const std::string& place);
 

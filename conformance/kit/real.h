@@ -61,6 +61,7 @@ inline bool real_has_fraction(Real x) {
 inline bool real_is_finite(Real x) { return real_biased_exponent(x) != kRealTopExponent; }
 inline bool real_is_nan(Real x) { return !real_is_finite(x) && real_has_fraction(x); }
 inline bool real_is_inf(Real x) { return !real_is_finite(x) && !real_has_fraction(x); }
+// Whether the sign bit is set.
 inline bool real_sign(Real x) { return (real_bits(x).high >> 63) != 0; }
 inline Real real_abs(Real x) { return real_sign(x) ? -x : x; }
 inline int real_exponent(Real x) {

@@ -40,7 +40,7 @@ tenon::Context make_context(const SessionOptions& options) {
   return owner;
 }
 
-// The id of the op with this name.
+// Returns the id of the op with this name.
 uint32_t op_id(const char* name) { return op_named(name).id; }
 
 // Elements of `size` bytes each, row-major.
@@ -94,7 +94,7 @@ Session::Session(const SessionOptions& options)
 Tensor Session::make(const Operand& x) const {
   if (x.absent) return Tensor();
   if (is_tensor(x) && x.fill.kind == Fill::Kind::kWhole && x.layout != Layout::kRepeated) {
-    return make_of_bytes(x, encode_whole(whole_values(x), x.dtype));
+    return make_of_bytes(x, encode_integers(integer_elements(x), x.dtype));
   }
   return make(x, x.values());
 }
@@ -106,6 +106,7 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
   return Tensor(static_cast<int64_t>(values[0]));
 }
 
+// Creates a tensor in the operand's layout, from the bytes of its elements in row-major order.
 Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) const {
   const Elements values = {std::move(bytes), facts(x.dtype).size};
   const size_t n = values.count();
@@ -201,6 +202,7 @@ std::vector<Tensor> Session::call(const Problem& problem, const std::vector<Tens
   return call(problem.op->id, attrs.data(), inputs, n);
 }
 
+// Copies the tensor to the host.
 Result Session::read(const Tensor& x) const {
   Result result;
   result.dtype = tenon_tensor_dtype(x.get());
@@ -220,6 +222,7 @@ std::vector<Result> Session::run(const Problem& problem, const std::vector<Tenso
   return results;
 }
 
+// Waits for the work of the scope, and releases the error that the wait returns.
 void Session::discard_errors() const { tenon_error_release(tenon_scope_wait(scope_.get())); }
 
 std::vector<std::pair<tenon_dtype, Sizes>> Session::infer(const Problem& problem) const {
@@ -244,6 +247,8 @@ std::vector<std::pair<tenon_dtype, Sizes>> Session::infer(const Problem& problem
   return types;
 }
 
+// Returns the problem in the float dtype `to`, or, if `to` is 0, in the dtypes in which the oracle
+// computes.
 Problem widen(const Problem& problem, tenon_dtype to) {
   Problem wide = problem;
   const auto wider = [&](tenon_dtype dtype) { return to ? to : widen(dtype); };

@@ -37,7 +37,7 @@ class Session {
  public:
   explicit Session(const SessionOptions& options);
 
-  // A new scope in the same context, for another thread.
+  // Returns a session with a new scope in the same context, for use by a different thread.
   Session with_own_scope() const { return Session(context_, device_); }
 
   const tenon::Scope& scope() const { return scope_; }
@@ -51,19 +51,21 @@ class Session {
   tenon::Tensor make_of_bytes(const Operand& x, std::vector<std::byte> bytes) const;
   std::vector<tenon::Tensor> make(const std::vector<Operand>& inputs) const;
 
-  // Calls the op. The number of outputs is that of infer().
+  // Calls the problem's op on `inputs` and returns its outputs.
   std::vector<tenon::Tensor> call(const Problem& problem,
                                   const std::vector<tenon::Tensor>& inputs) const;
   std::vector<tenon::Tensor> call(uint32_t op, const void* attrs,
                                   const std::vector<tenon::Tensor>& inputs, size_t n_outputs) const;
 
+  // Copies the elements of x to host memory.
   Result read(const tenon::Tensor& x) const;
+  // Calls the problem's op and returns the contents of its outputs.
   std::vector<Result> run(const Problem& problem) const;
   std::vector<Result> run(const Problem& problem, const std::vector<tenon::Tensor>& inputs) const;
   // Waits for all work and discards its errors, which a later read would otherwise report.
   void discard_errors() const;
 
-  // The inferred types of the outputs. Throws the error if type inference rejects the call.
+  // Returns the inferred types of the problem's outputs. Throws if type inference rejects the call.
   std::vector<std::pair<tenon_dtype, Sizes>> infer(const Problem& problem) const;
 
  private:
@@ -75,8 +77,8 @@ class Session {
   std::string device_;
 };
 
-// The problem as the oracle computes it: values are rounded to their dtype, but the op computes in
-// a wider dtype (or in `to`).
+// Returns the problem as the oracle computes it: its values are rounded to their own dtypes, but
+// the op computes in the dtype `to` or, by default, in a wider dtype.
 Problem widen(const Problem& problem, tenon_dtype to = TENON_DTYPE_NONE);
 
 }  // namespace tenon_kit

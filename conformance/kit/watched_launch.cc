@@ -158,8 +158,8 @@ Watched::Watched(const Inner& inner, tenon_device_p* device, tenon_stream_p* str
 
 Watched::~Watched() = default;
 
-// Makes `view` refer to a new stand-in. Returns false and leaves it unchanged if the device has no
-// memory left.
+// Makes `view` refer to new memory of `bytes` bytes between guard zones. Returns false and leaves
+// the view unchanged if the device has no memory left.
 bool Watched::replace(tenon_view& view, uint64_t bytes, bool is_visible, std::string name) {
   tenon_buffer_p* buffer = nullptr;
   if (tenon_error* error = inner_.calls.allocate(device_, bytes + 2 * kZone, &buffer)) {
@@ -189,6 +189,7 @@ tenon_error* Watched::read(const Input& x, std::vector<unsigned char>& to) const
   return nullptr;
 }
 
+// Enqueues the work before the launch: fills of the replaced operands, and copies of inputs.
 tenon_error* Watched::prepare(Poison poison) {
   const auto fill = [&](const StandIn& own, uint64_t offset, uint64_t size, uint8_t byte) {
     const tenon_fill_region region = {own.buffer, offset, size, byte, 1, 0};

@@ -14,7 +14,7 @@
 
 namespace tenon_kit::guard {
 
-// The calls of the guarded plugin, and its host.
+// The function table of the guarded plugin, and that of its host.
 struct Inner {
   const tenon_plugin_calls& calls;
   const tenon_host& host;
@@ -36,19 +36,21 @@ class Watched {
   bool has_observed_operands() const { return looks_; }
   // Enqueues the work before the launch: fills of the replacements, and copies of inputs.
   tenon_error* prepare(Poison poison);
-  // The launch with replaced operands, to run in place of the original.
+  // Returns the launch with replaced operands, to run in place of the original.
   tenon_launch redirected_launch() const;
   // Enqueues the work after the launch: copies of outputs to their real memory, of guard bytes and
   // of inputs.
   tenon_error* enqueue_copies_back();
-  // The faults, after the stream has finished.
+  // Returns a description of each fault. Must be called after the stream has finished.
   std::vector<std::string> faults() const;
 
  private:
   struct StandIn;
   struct Input;
 
+  // Makes `view` refer to new memory between guard zones. Returns false if none is left.
   bool replace(tenon_view& view, uint64_t bytes, bool is_visible, std::string name);
+  // Copies the bytes of an input to `to`.
   tenon_error* read(const Input& x, std::vector<unsigned char>& to) const;
   tenon_error* copy(const tenon_place& from, const tenon_place& to, uint64_t size) const;
 

@@ -13,14 +13,14 @@
 
 namespace tenon_kit {
 
-// Element `i` of an operand with this fill, whose kind is kWhole.
-int32_t whole_value(const Fill& fill, size_t i);
+// Returns element `i` of an operand with this fill. The fill must be of kind kWhole.
+int32_t integer_element(const Fill& fill, size_t i);
 
-// All elements, row-major.
-std::vector<int32_t> whole_values(const Operand& x);
+// Returns all elements of x, which has a fill of kind kWhole, in row-major order.
+std::vector<int32_t> integer_elements(const Operand& x);
 
 // Converts integers to bytes of the dtype. Floats are rounded to the nearest value, ties to even;
 // integers wrap.
-std::vector<std::byte> encode_whole(std::span<const int32_t> values, tenon_dtype dtype);
+std::vector<std::byte> encode_integers(std::span<const int32_t> values, tenon_dtype dtype);
 
 }  // namespace tenon_kit

@@ -128,6 +128,7 @@ Row Hunt::blank_row_of(const Cell& cell) const {
   return {.op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
 }
 
+// Returns the cells of one claim to run for a mutant.
 std::vector<Cell> Hunt::cells_of(const Mutant& mutant, size_t claim) const {
   std::vector<Cell> cells;
   if (mutant.checks.empty()) {
@@ -144,6 +145,7 @@ std::vector<Cell> Hunt::cells_of(const Mutant& mutant, size_t claim) const {
   return cells;
 }
 
+// Returns all cells to run for a mutant, starting with those that are most likely to catch it.
 std::vector<Cell> Hunt::cells_of(const Mutant& mutant, const Reach& reach) const {
   std::vector<size_t> claims;
   if (const auto found = reach.claims.find(mutant.number); found != reach.claims.end()) {
@@ -207,6 +209,7 @@ bool Hunt::passes_without_mutation(const Mutant& mutant, const Cell& cell) const
   return passes;
 }
 
+// Runs cells of the kit on a mutant until a claim has caught it or the time limit is exceeded.
 Outcome Hunt::run(const Mutant& mutant, const Reach& reach) const {
   Outcome outcome;
   outcome.mutant = &mutant;

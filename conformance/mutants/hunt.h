@@ -39,13 +39,14 @@ class Hunt {
   // several threads, the caller calls this for parts of the claims and merges the results.
   void find_reach(const std::vector<size_t>& claims, const std::string& file, Reach& reach) const;
 
+  // Runs cells of the kit on a mutant until a claim has caught it or the time limit is exceeded.
   Outcome run(const Mutant& mutant, const Reach& reach) const;
 
  private:
   WorkerOptions worker_options(const Mutant* mutant, const std::string& reached_file) const;
-  // All cells to run for a mutant, those that most likely catch it first.
+  // Returns all cells to run for a mutant, starting with those that are most likely to catch it.
   std::vector<Cell> cells_of(const Mutant& mutant, const Reach& reach) const;
-  // The cells to run for a mutant and one claim.
+  // Returns the cells of one claim to run for a mutant.
   std::vector<Cell> cells_of(const Mutant& mutant, size_t claim) const;
   Row blank_row_of(const Cell& cell) const;
   bool passes_without_mutation(const Mutant& mutant, const Cell& cell) const;

@@ -59,6 +59,7 @@ std::vector<size_t> claims_for_generated_mutants(const Runner& runner) {
   return claims;
 }
 
+// Runs claims without a mutation, on `jobs` threads, to find which of them reach each mutant.
 Reach find_reach(const Hunt& hunt, const Runner& runner, int jobs) {
   const std::vector<size_t> claims = claims_for_generated_mutants(runner);
   fmt::print("finding the claims that reach each mutated point: {} claims ...\n", claims.size());
@@ -130,6 +131,7 @@ struct Sum {
   }
 };
 
+// Whether the options select this mutant: by its name or, without names, by its kind.
 bool is_selected(const Options& options, const Mutant& mutant) {
   if (options.only.empty()) return !mutant.generated || !options.named;
   return std::find(options.only.begin(), options.only.end(), mutant.name) != options.only.end();

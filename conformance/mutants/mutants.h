@@ -24,6 +24,7 @@ struct Mutant {
   std::vector<std::string> options;  // Plugin options.
   bool generated = false;
 
+  // Whether the fault is in libtenon, not in a plugin.
   bool in_core() const { return file.starts_with("core/"); }
 };
 

@@ -115,8 +115,9 @@ class Copy:
         self.edits.append((at, order, text, replaced))
 
     def wrap(self, start, end, before, after, outermost=0):
-        """Inserts text before and after a range. At the same index, text that ends a range precedes
-        text that starts one; inner ranges end first, and outer ranges start first."""
+        """Inserts text before and after a range. Texts at the same index are ordered so that ranges
+        nest: first those that end a range, from inner to outer ranges, then those that start a
+        range, from outer to inner ranges."""
         size = end - start
         self.insert(start, before, (2, -size, -outermost))
         self.insert(end, after, (0, size, outermost))

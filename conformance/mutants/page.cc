@@ -30,12 +30,13 @@ std::string join_with_commas(const std::vector<std::string>& words) {
   return result;
 }
 
-const char* state_of(const Outcome& outcome) {
+// Returns "caught", "survived" or "unreached": the CSS class of a mutant's row, and its text.
+const char* state_name(const Outcome& outcome) {
   if (outcome.caught) return "caught";
   return outcome.reached ? "survived" : "unreached";
 }
 
-// The row of the table for one mutant.
+// Returns the HTML table row of one mutant.
 std::string table_row(const Outcome& outcome) {
   const Mutant& mutant = *outcome.mutant;
   const std::string found =
@@ -44,11 +45,12 @@ std::string table_row(const Outcome& outcome) {
   return fmt::format(
       "<tr class=\"{0}\"><td>{1}</td><td>{2}</td><td><code>{3}:{4}</code></td><td>{0}</td>"
       "<td>{5}</td><td>{6}</td></tr>\n",
-      state_of(outcome), escape_html(mutant.name), escape_html(mutant.what),
+      state_name(outcome), escape_html(mutant.name), escape_html(mutant.what),
       escape_html(mutant.file), mutant.line, escape_html(join_with_commas(outcome.checks)),
       escape_html(found.substr(0, 300)));
 }
 
+// Returns an HTML table of the outcomes of either the generated or the named mutants.
 std::string outcome_table(const std::vector<Outcome>& outcomes, bool generated) {
   std::string rows;
   for (const Outcome& outcome : outcomes) {
@@ -59,7 +61,8 @@ std::string outcome_table(const std::vector<Outcome>& outcomes, bool generated) 
          rows + "</table>\n";
 }
 
-// A table of how many mutants each check caught, and how many no other check caught.
+// Returns an HTML table with a row for each check: how many mutants it caught, and for how many of
+// them it was the first check that failed.
 std::string check_count_table(const std::vector<Outcome>& outcomes) {
   std::map<std::string, std::pair<size_t, size_t>> found;
   for (const Outcome& outcome : outcomes) {

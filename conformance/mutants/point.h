@@ -31,14 +31,14 @@ enum Kind {
   kGreaterEqual,
   kEqual,
   kNotEqual,
-  kShort,  // a < b - 1
+  kShort,  // The result is a < b - 1.
   kAdd,
   kSubtract,
   kMultiply,
-  kFirst,   // a
-  kSecond,  // b; a if that is a pointer.
-  kSwap,    // b - a
-  kNarrow,  // a + b, rounded to 11 bits.
+  kFirst,   // The result is a.
+  kSecond,  // The result is b, or a if a is a pointer.
+  kSwap,    // The result is b - a.
+  kNarrow,  // The result is a + b, rounded to 11 bits of significand.
   kOne,
   kPlusOne,
 };
@@ -83,6 +83,8 @@ struct Left {
   A a;
 };
 
+// If one of the mutations from number `id` on is active, stores the result of the mutated operator.
+// Returns whether one is active.
 template <class R, int id, Kind kind, Kind... rest, class A, class B>
 bool apply_active_mutation(const A& a, const B& b, R& result) {
   if (is_active(id)) {

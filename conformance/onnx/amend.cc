@@ -77,6 +77,7 @@ std::string replace_messages(const std::string& message, uint64_t field,
 
 }  // namespace
 
+// Returns the model with a float attribute added to each node of its graph.
 std::string with_attribute(const std::string& model, const std::string& name, float value) {
   std::string number = encode_key(kAttributeFloat, kFixed32);
   for (int shift = 0; shift < 32; shift += 8) {

@@ -30,6 +30,7 @@ T load(const std::byte* at) {
   return value;
 }
 
+// Converts the floating-point element at `at` to double.
 double load_as_double(DType dtype, const std::byte* at) {
   if (dtype == kFloat64) return load<double>(at);
   if (dtype == kFloat32) return load<float>(at);

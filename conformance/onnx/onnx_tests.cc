@@ -72,9 +72,9 @@ const std::map<std::string, Allowance>& allowances() {
   return tests;
 }
 
-// For tests whose model declares more elements of an input `like` than the data have. Only the
-// dtype of `like` matters, but functions require the declared shape, so its single element is
-// repeated.
+// The adjustment for tests in which the input `like` has one element, but the model declares more.
+// Only the dtype of `like` matters, but functions require the declared shape. Therefore the element
+// is repeated.
 constexpr const char* kRepeatedWhy =
     "an input has other sizes than the model declares: its element was repeated to the declared "
     "size";
@@ -83,8 +83,8 @@ bool has_other_sizes(const std::string& name) {
          name.starts_with("test_castlike_BFLOAT16_to_FLOAT");
 }
 
-// Whether the model uses only ops of the first table of ops. Lists the ONNX names of the others:
-// those of the second table, and those that are composed of other ops.
+// Whether all of these ops are in the first table of ops. `beyond` lists the ONNX ops that are not:
+// those in the second table of ops, and those that Tenon composes of several ops.
 bool is_in_first_table(const std::vector<std::string>& ops) {
   static const std::set<std::string> beyond = {"BlackmanWindow",
                                                "Celu",
@@ -133,8 +133,8 @@ Json describe(const std::string& model) {
   return described;
 }
 
-// The reason to leave a model out: unknown ops, values that are not numeric tensors, or a dtype
-// that the device lacks. Empty if there is none.
+// Returns the reason to leave a model out: unknown ops, values that are not numeric tensors, or a
+// dtype that the device lacks. Returns an empty text if there is no reason.
 std::string reason_to_leave_out(const std::string& name, const Json& model) {
   const auto excluded_test = excluded().find(name);
   if (excluded_test != excluded().end()) return excluded_test->second;
@@ -153,8 +153,8 @@ std::string reason_to_leave_out(const std::string& name, const Json& model) {
   return fmt::format("{}", fmt::join(reasons, ", "));
 }
 
-// Restores bfloat16 from uint16. The files store it so, because NumPy lacks bfloat16; the model
-// declares the real dtype.
+// Converts x to bfloat16 if the model declares that dtype. NumPy lacks bfloat16, so the files store
+// the bits of bfloat16 elements as uint16.
 Tensor with_declared_dtype(const Tensor& x, const Json& value) {
   const bool is_bfloat16 = value["type"].get<std::string>().starts_with("bf16");
   return is_bfloat16 && x.dtype() == kUint16 ? bitcast(x, {.dtype = kBfloat16}) : x;
@@ -228,7 +228,7 @@ class ModelFunction {
  private:
   std::optional<Program> program_;
   std::optional<Function> function_;
-  // Declared inputs; inputs are broadcast to their shapes if needed.
+  // The declared inputs of the model. The test's inputs are broadcast to their shapes if needed.
   std::vector<InputSpec> declared_;
 };
 
@@ -265,7 +265,7 @@ OnnxResult run_test(const fs::path& folder, const OnnxOptions& options) {
         if (model.find("epsilon") == std::string::npos) {
           model = with_attribute(model, "epsilon", found->second.epsilon);
         } else {
-          result.allowance.clear();  // Newer models contain the attribute.
+          result.allowance.clear();  // Newer models contain the attribute, so nothing is added.
         }
       }
     }
@@ -324,7 +324,7 @@ Context make_context(const OnnxOptions& options, Log& log) {
     plugin_options.push_back({detail::c_text(plugin), detail::c_text(key), detail::c_text(value)});
   }
   tenon_context_options c_options = TENON_CONTEXT_OPTIONS_DEFAULT;
-  // Functions that cannot be traced log a warning. They are counted instead.
+  // Functions that cannot be traced log a warning. They are counted, so warnings are dropped.
   c_options.log_level = options.functions ? TENON_LOG_ERROR : TENON_LOG_WARNING;
   c_options.log = {Log::hear, &log, nullptr};
   c_options.plugin_paths = paths.data();

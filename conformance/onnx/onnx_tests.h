@@ -20,9 +20,9 @@ struct OnnxOptions {
   std::vector<std::pair<std::string, std::string>> plugin_options;
   // The folder with one folder per test.
   std::string data = "/usr/share/libonnx-testdata/data/node";
-  std::string filter;      // Only tests whose name this regular expression finds; empty for all.
+  std::string filter;      // Regular expression for the names of tests to run; empty for all.
   unsigned jobs = 1;       // Number of threads, each with its own scope.
-  bool functions = false;  // Runs models as functions instead of call by call.
+  bool functions = false;  // Whether to run models as functions instead of call by call.
   std::string title = "onnx node tests";  // Title of the line with the totals.
   // Whether tests that Tenon refuses with UNIMPLEMENTED are left out instead of counted as
   // failures. The totals then count all tests, and each test left out is listed.

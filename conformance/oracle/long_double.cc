@@ -17,7 +17,7 @@ namespace {
 
 using Quad = boost::multiprecision::cpp_bin_float_quad;
 
-// Errors return NaN or infinity, as those of the C library do.
+// On a domain error, a pole or overflow, functions return NaN or infinity, like the C library.
 namespace policies = boost::math::policies;
 using Policy = policies::policy<policies::domain_error<policies::ignore_error>,
                                 policies::pole_error<policies::ignore_error>,
@@ -30,22 +30,23 @@ bool is_odd(long double x) { return std::fabs(std::fmod(x, 2.0L)) == 1; }
 // Subnormal numbers count as zeros: neither the kit's problems nor Quad have any.
 bool is_regular(long double x) { return std::isfinite(x) && std::fabs(x) >= LDBL_MIN; }
 
-// Returns f(x) for a finite x other than 0. Otherwise double represents x, and `in_double` is
-// exact.
+// Returns f(x), computed in Quad. For 0, infinity and NaN, which double represents, returns
+// in_double(x), which is exact for them.
 template <class F>
 long double compute(F f, double (*in_double)(double), long double x) {
   if (!is_regular(x)) return in_double(static_cast<double>(x));
   return static_cast<long double>(Quad(f(Quad(x))));
 }
 
-// For special operands, a power depends only on which side of 1 the base is, and on whether the
-// exponent is odd, even or not an integer. These return the simplest double of the same kind.
-double like_base(long double x) {
+// If an operand of a power is 0, infinite or NaN, the result depends only on which side of 1 the
+// base is, and on whether the exponent is odd, even or not an integer. simplify_base() and
+// simplify_exponent() return the simplest double with the same properties.
+double simplify_base(long double x) {
   if (!is_regular(x)) return static_cast<double>(x);
   const long double magnitude = std::fabs(x);
   return std::copysign(magnitude == 1 ? 1 : magnitude < 1 ? 0.5 : 2, static_cast<double>(x));
 }
-double like_exponent(long double y) {
+double simplify_exponent(long double y) {
   if (!is_regular(y)) return static_cast<double>(y);
   return std::copysign(is_odd(y) ? 1 : is_integer(y) ? 2 : 0.5, y < 0 ? -1 : 1);
 }
@@ -100,7 +101,7 @@ long double lgammal(long double x) {
 }
 long double powl(long double x, long double y) {
   if (!is_regular(x) || !is_regular(y) || (x < 0 && !is_integer(y))) {
-    return ::pow(like_base(x), like_exponent(y));
+    return ::pow(simplify_base(x), simplify_exponent(y));
   }
   const auto power = static_cast<long double>(Quad(pow(Quad(std::fabs(x)), Quad(y))));
   return x < 0 && is_odd(y) ? -power : power;

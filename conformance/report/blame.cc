@@ -19,14 +19,14 @@ constexpr size_t kMaxListed = 8;
 // Whether the registry contains an op of this name.
 bool is_op(const std::string& name) { return find_op(std::string_view(name)) != nullptr; }
 
-// The op at the beginning of a message: "gather: ..." or, for a kernel line, `abs "f32->f32"...`.
-// Empty if there is none.
+// Returns the op at the beginning of a message such as "gather: ..." or, for a kernel entry,
+// `abs "f32->f32"...`. Returns an empty text if there is none.
 std::string first_op(const std::string& message) {
   const std::string name = message.substr(0, message.find_first_of(" :"));
   return is_op(name) ? name : "";
 }
 
-// All ops whose fault may explain a failing row, including the row's own op.
+// Returns all ops whose fault may explain a failing row, including the row's own op.
 std::set<std::string> suspects(const Row& row) {
   std::set<std::string> ops;
   for (const std::string& op : parse_launched_ops(row)) ops.insert(op);
@@ -72,6 +72,7 @@ std::string list_cells(const char* title, const std::vector<const Row*>& rows) {
 
 }  // namespace
 
+// Appends the names of the ops to a message.
 std::string with_launched_ops(const std::string& message, const std::vector<std::string>& ops) {
   if (ops.empty()) return message;
   return message + kBegin + fmt::format("{}", fmt::join(ops, ", ")) + "]";

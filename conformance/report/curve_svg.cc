@@ -46,7 +46,7 @@ class Axes {
     const double part = std::log2(1 + std::min(ulp, most_)) / std::log2(1 + most_);
     return kBottom - part * (kBottom - kTop);
   }
-  // Returns the width of a bar. Two bars fit between neighbouring powers of two.
+  // Returns the width of a bar, about half the distance between two neighbouring powers of two.
   double width() const { return (kRight - kMiddle - kGap) / (2 * (high_ - low_)) + 0.15; }
   double low() const { return low_; }
   double high() const { return high_; }
@@ -124,7 +124,7 @@ std::string curve_figure(const Row& row) {
     greatest = std::max(greatest, point.allowed);
     if (point.ulp > worst) worst = point.ulp, at = point.x;
   }
-  const std::string name = escaped(row.op + " " + row.dtypes);
+  const std::string name = escape_xml(row.op + " " + row.dtypes);
   const std::string allowed = least == greatest ? fmt::format("bound {:g}", least)
                                                 : fmt::format("bound from {:.3g}", least);
   std::string caption = worst > 0

@@ -17,7 +17,7 @@ std::string table(const std::vector<Row>& rows, const std::vector<Check>& checks
       const bool bad = is_fault(row.status);
       html += fmt::format("<tr><td>{}<td>{}<td{}>{}<td class=soft>{}<td>{}", row.op, row.check,
                           bad ? " class=bad" : "", name_of(row.status), check.what,
-                          escaped(row.message));
+                          escape_xml(row.message));
     }
   }
   if (html.empty()) return "<p>Not run.</p>";

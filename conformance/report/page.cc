@@ -108,7 +108,7 @@ std::vector<std::string> ops_of(const std::vector<Row>& rows) {
   return ops;
 }
 
-// The dtype column to which a claim belongs: the first dtype in its text.
+// Returns the dtype in whose column a claim is shown: the first dtype in the claim's text.
 std::string first_dtype(const std::string& dtypes) {
   return dtypes.substr(0, dtypes.find_first_of(",-"));
 }
@@ -170,7 +170,7 @@ std::string error_bars(const std::vector<Row>& rows) {
     for (const Worst& w : std::span(worst).subspan(from, to - from)) {
       html += fmt::format(
           "<tr><td>{}<td class=r>{:.3g}<td><span class=error style=\"width:{:.1f}%\"></span>",
-          escaped(w.name), w.ulp, 100 * std::log2(1 + w.ulp) / longest);
+          escape_xml(w.name), w.ulp, 100 * std::log2(1 + w.ulp) / longest);
     }
     return html + "</table>";
   };
@@ -183,7 +183,8 @@ std::string error_bars(const std::vector<Row>& rows) {
   return html;
 }
 
-// The error curves of all functions, grouped by dtype; the group of float32 is open.
+// Returns HTML with the error curves of all functions in a collapsible group for each dtype. The
+// group of float32 is open.
 std::string curves(const std::vector<Row>& rows) {
   std::string html;
   for (const DTypeFacts& d : all_dtypes()) {
@@ -210,16 +211,16 @@ std::string list_of(const Heading& heading, const std::vector<Row>& rows, const 
   for (const Row& row : rows) {
     if (!wanted(row)) continue;
     html += fmt::format("<li><b class=bad>{}</b> {} · <b>{}</b> {}<br>{}", name_of(row.status),
-                        row.check, row.op, escaped(row.dtypes), escaped(row.message));
+                        row.check, row.op, escape_xml(row.dtypes), escape_xml(row.message));
     if (row.line.empty()) continue;
     html +=
         fmt::format("<pre><code>tenon-conformance --plugin {} --check {} --case '{}'</code></pre>",
-                    escaped(heading.plugin), row.check, escaped(row.line));
+                    escape_xml(heading.plugin), row.check, escape_xml(row.line));
   }
   return html.empty() ? "" : fmt::format("<ul class=\"faults {}\">{}</ul>", kind, html);
 }
 
-// Lists the rows with faults, then the rows with known faults.
+// Returns HTML that lists the rows with faults, then the rows with known faults.
 std::string faults(const Heading& heading, const std::vector<Row>& rows) {
   const std::string own =
       list_of(heading, rows, "", [](const Row& row) { return is_fault(row.status); });
@@ -229,7 +230,7 @@ std::string faults(const Heading& heading, const std::vector<Row>& rows) {
          (known.empty() ? "" : "<h2>Known faults</h2>" + known);
 }
 
-// Lists the unclaimed signatures by the reason in the row's message.
+// Returns HTML that lists the unclaimed signatures, grouped by the reason in the row's message.
 std::string unclaimed(const std::vector<Row>& rows) {
   std::map<std::string, std::map<std::string, std::string>> by_reason;
   size_t n = 0;
@@ -243,9 +244,9 @@ std::string unclaimed(const std::vector<Row>& rows) {
   std::string html =
       fmt::format("<h2>Not claimed</h2><details><summary>{} ops by dtype</summary>", n);
   for (const auto& [reason, ops] : by_reason) {
-    html += fmt::format("<p>{}:</p><table>", escaped(reason));
+    html += fmt::format("<p>{}:</p><table>", escape_xml(reason));
     for (const auto& [op, dtypes] : ops) {
-      html += fmt::format("<tr><td>{}<td class=soft>{}", op, escaped(dtypes));
+      html += fmt::format("<tr><td>{}<td class=soft>{}", op, escape_xml(dtypes));
     }
     html += "</table>";
   }
@@ -269,7 +270,7 @@ std::string properties(const std::vector<Row>& rows) {
     if (cells == 0) continue;
     html += fmt::format(
         "<tr><td>{}<td class=r>{}<td class=r>{}<td class=r>{}<td class=r>{}<td class=soft>{}",
-        check.name, check.level, cells, passed, cases, escaped(check.what));
+        check.name, check.level, cells, passed, cases, escape_xml(check.what));
   }
   return html + "</table></div>";
 }
@@ -285,7 +286,7 @@ std::string html_page(const Heading& heading, const std::vector<Row>& rows) {
   for (const Row& row : rows) cases += row.cases;
   std::string notes;
   for (const std::string& note : heading.notes) {
-    notes += "<p class=soft>" + escaped(note) + "</p>";
+    notes += "<p class=soft>" + escape_xml(note) + "</p>";
   }
   const bool passed = n_faults == 0 && !rows.empty();
   const std::string verdict = passed         ? "✓ passed"
@@ -309,7 +310,7 @@ std::string html_page(const Heading& heading, const std::vector<Row>& rows) {
       "<div>{13}<small>cells: op, dtype, property</small></div><div>{14}<small>cases</small></div>"
       "</div><h2>Faults</h2>{15}<h2>Ops by dtype</h2>{16}{17}<h2>Properties</h2>{18}"
       "<h2>Largest error</h2>{19}{20}<h2>Functions</h2>{21}<h2>Device</h2>{22}</body></html>\n",
-      escaped(heading.plugin), kStyle, escaped(heading.version), escaped(heading.device),
+      escape_xml(heading.plugin), kStyle, escape_xml(heading.version), escape_xml(heading.device),
       heading.profile, heading.level, heading.seed, passed ? "p" : "f", verdict, notes,
       heading.n_executed, heading.n_claims, heading.n_whole, rows.size(), cases,
       faults(heading, rows), heat_map(rows), functions, properties(rows), error_bars(rows),

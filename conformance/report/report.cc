@@ -159,6 +159,7 @@ void Report::add(Row row) {
   if (!kept_.empty() && now() - saved_ > 20) write_json(kept_);
 }
 
+// Updates the progress line on a terminal, at most every 0.1 s unless `force` is true.
 void Report::show_progress(bool force) {
   if (!terminal_ || (!force && now() - shown_ < 0.1)) return;
   shown_ = now();
@@ -267,22 +268,22 @@ void Report::write_junit(const std::string& path) const {
   std::string cases;
   for (const Row& row : rows_) {
     cases += fmt::format("  <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.3f}\"", row.op,
-                         escaped(row.dtypes), row.check, row.seconds);
+                         escape_xml(row.dtypes), row.check, row.seconds);
     if (is_fault(row.status)) {
       ++faults;
       cases +=
           fmt::format(">\n    <failure type=\"{}\" message=\"{}\">{}</failure>\n  </testcase>\n",
-                      name_of(row.status), escaped(row.message), escaped(row.line));
+                      name_of(row.status), escape_xml(row.message), escape_xml(row.line));
     } else if (row.status != Status::kPass) {
       cases +=
-          fmt::format(">\n    <skipped message=\"{}\"/>\n  </testcase>\n", escaped(row.message));
+          fmt::format(">\n    <skipped message=\"{}\"/>\n  </testcase>\n", escape_xml(row.message));
     } else {
       cases += "/>\n";
     }
   }
   write_file(path, fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" "
                                "tests=\"{}\" failures=\"{}\">\n{}</testsuite>\n",
-                               escaped(heading_.plugin), rows_.size(), faults, cases));
+                               escape_xml(heading_.plugin), rows_.size(), faults, cases));
 }
 
 void Report::write_html(const std::string& path) const {

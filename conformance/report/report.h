@@ -44,11 +44,11 @@ class Report {
   // that text.
   void read_known_faults(const std::string& path);
   // Reads the rows of an earlier run with the same settings and adds them to this report. Returns
-  // "op dtypes check" of each.
+  // a text "op dtypes check" for each row.
   std::set<std::string> read(const std::string& path);
 
   // Sets the file to which intermediate results are written periodically.
-  void keep_json(const std::string& path) { kept_ = path; }
+  void set_json_file(const std::string& path) { kept_ = path; }
 
   // Starts a run of `n_cells` cells. `whole`: no option excludes cells, so every claim must be
   // executed.
@@ -73,6 +73,7 @@ class Report {
     bool met = false;
   };
 
+  // Updates the progress line on a terminal, at most every 0.1 s unless `force` is true.
   void show_progress(bool force);
   Json heading_json() const;
   std::vector<std::string> unexecuted() const;  // Claims for which no check ran.

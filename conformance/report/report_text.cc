@@ -8,7 +8,7 @@
 namespace tenon_kit {
 
 // Escapes special characters for HTML and XML.
-std::string escaped(const std::string& text) {
+std::string escape_xml(const std::string& text) {
   std::string result;
   for (const char c : text) {
     switch (c) {

@@ -74,7 +74,7 @@ std::vector<double> doubles_of(const std::byte* bytes, size_t n, tenon_dtype dty
   }
 }
 
-// Like ulp() (kit/dtypes.h), for a finite double.
+// Returns the unit in the last place at x, a finite number, in the dtype that `f` describes.
 double unit_of(double x, const DTypeFacts& f) {
   const auto field = static_cast<int>((bit_cast<uint64_t>(x) >> 52) & 0x7ff);
   const int exponent = std::clamp(field - 1023, f.least_exponent, f.greatest_exponent);
@@ -129,6 +129,7 @@ PartResult part_from_json(const Json& json) {
           .largest = error_from_json(json.at("largest"))};
 }
 
+// Returns a problem that calls the op on the input with this bit pattern.
 Problem problem_at(const OpFacts& op, tenon_dtype dtype, uint32_t bits) {
   Operand x;
   x.dtype = dtype;
@@ -237,7 +238,8 @@ class PartRun {
     return result;
   }
 
-  // Results with subnormal inputs flushed to zero, if permitted; empty if no input is subnormal.
+  // Returns the oracle's results for the inputs with subnormals flushed to zero. Returns an empty
+  // list if the device must not flush, or if no input is subnormal.
   std::vector<double> flushed(std::vector<uint32_t> bits) const {
     if (!may_flush(op_, env_.features)) return {};
     const auto least = static_cast<double>(smallest_normal(dtype_));

@@ -17,7 +17,7 @@ struct InputPart {
 // dtypes.
 std::vector<InputPart> input_parts(tenon_dtype dtype);
 
-// The value of the input with these bits.
+// Converts the bit pattern of an input of this dtype to its value.
 double input_value(uint32_t bits, tenon_dtype dtype);
 
 // An input with its result and the oracle's value.
@@ -55,9 +55,9 @@ struct Comparison {
   std::span<const double> other;  // Another valid result, for each input.
 };
 
-// Compares `got` with the oracle's values `want` like compare_answers() (kit/judge.h), but in
-// double unless an element fails. `first` is the bit pattern of the first input. `beside` holds
-// further valid results. Merges the outcome into `result`.
+// Compares `got` with the oracle's values `want`. Computes in double, which is fast, and calls
+// compare_answers() (kit/judge.h) only for elements that fail there. `first` is the bit pattern of
+// the first input. `beside` holds further valid results. Merges the outcome into `result`.
 void judge_part(std::span<const double> got, std::span<const double> want, tenon_dtype dtype,
                 const Bound& bound, uint32_t first, PartResult& result,
                 const Comparison& beside = {});

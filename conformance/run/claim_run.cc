@@ -54,7 +54,8 @@ bool has_kernel(const Claim& claim) {
 // Whether the plugin refused the call.
 bool is_refusal(const tenon::Error& error) { return error.code() == tenon::Code::kUnimplemented; }
 
-// Whether a case has random values. False for isnan and isinf, whose results are constant on these.
+// Whether a case has random values. Returns false for isnan and isinf, because their results are
+// the same for all random values.
 bool is_drawn(const Problem& problem) {
   if (!problem.name.empty() || problem.op->name == "isnan" || problem.op->name == "isinf") {
     return false;
@@ -142,21 +143,22 @@ bool runs(const Session& session, const Problem& problem) {
   }
 }
 
-// The other ops whose kernels a failing problem launches.
+// Runs a failing problem again. Returns the ops, other than its own, whose kernels it launches.
 std::vector<std::string> other_launched_ops(const Check& check, const Environment& env,
                                             const Problem& problem) {
   guard::start_listing_launches();
   try {
     check.test(env, problem);
   } catch (const std::exception&) {
-    // Launches before the failure are noted as well.
+    // The launches before the failure are listed, too.
   }
   std::vector<std::string> ops = guard::take_launched_ops();
   std::erase(ops, problem.op->name);
   return ops;
 }
 
-// Maximum number of smaller problems to try: fewer if each is large, none from 2^21 elements on.
+// Returns how many smaller problems to try: `most`, but at most 60 for inputs of 2^17 elements or
+// more, and 0 for inputs of 2^21 elements or more.
 int max_shrink_tries(const Problem& problem, int most) {
   int64_t n = 0;
   for (const Operand& x : problem.inputs) n += x.absent || x.scalar ? 1 : count_of(x.shape);

@@ -11,7 +11,7 @@ namespace tenon_kit {
 
 struct RunOptions {
   std::string plugin;  // Path of a file, or name of a plugin that Tenon finds.
-  std::string device;  // Device name; NAME:0 if empty.
+  std::string device;  // Device name; empty: the plugin's device 0.
   Profile profile = Profile::kStrict;
   bool thorough = true;
   bool large = false;  // Also runs one op of each family on more than 2^31 elements.

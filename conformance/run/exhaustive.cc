@@ -105,7 +105,7 @@ class Parts {
     const Json parts = json["parts"];
     json.erase("parts");
     if (json != heading_) {
-      throw std::runtime_error(fmt::format("--resume: {} belongs to another run: {}, not {}",
+      throw std::runtime_error(fmt::format("--resume: {} belongs to a different run: {}, not {}",
                                            options.resume, json.dump(), heading_.dump()));
     }
     for (const Json& part : parts) all_[part[0]] = part_from_json(part[1]);
@@ -155,11 +155,11 @@ PartResult sum_of(const Parts& parts) {
 }
 
 // Returns a curve with one point for each part, in ascending order of inputs.
-std::vector<CurvePoint> curve_of(const Parts& parts, const std::vector<InputPart>& places,
+std::vector<CurvePoint> curve_of(const Parts& parts, const std::vector<InputPart>& all_parts,
                                  tenon_dtype dtype) {
   std::vector<CurvePoint> curve;
   for (const auto& [index, part] : parts.all()) {
-    const double x = input_value(places[index].first, dtype);
+    const double x = input_value(all_parts[index].first, dtype);
     if (part.allowed > 0 && std::isfinite(x)) curve.push_back({x, part.ulp, part.allowed});
   }
   std::sort(curve.begin(), curve.end(),
@@ -174,8 +174,8 @@ std::string input_text(const InputError& e, tenon_dtype dtype) {
                      e.want);
 }
 
-// The dtypes of the op's claim for this dtype, as in the report; empty if the op is not claimed for
-// it.
+// Returns the dtypes of the plugin's claim of this op in this dtype, as the report shows them.
+// Returns an empty text if there is no such claim.
 std::string claimed_dtypes(const Runner& runner, const OpFacts& op, tenon_dtype dtype) {
   for (const Claim& claim : runner.claims()) {
     if (claim.op == &op && !claim.inputs.empty() && claim.inputs[0] == dtype) return claim.dtypes;
@@ -183,7 +183,7 @@ std::string claimed_dtypes(const Runner& runner, const OpFacts& op, tenon_dtype 
   return "";
 }
 
-// Formats a bound, such as "2 ulp or a part of 0.001".
+// Formats an error bound, such as "2 ulp or a part of 0.001": 2 ulp or a relative error of 0.001.
 std::string bound_text(const Bound& bound) {
   std::string text = fmt::format("{} ulp", bound.ulp);
   if (bound.rtol > 0) text += fmt::format(" or a part of {:.3g}", bound.rtol);

@@ -4,6 +4,7 @@
 
 namespace tenon_kit {
 
+// Loads a plugin and opens its devices like an application, without the guard of the kit.
 void load_plainly(const std::string& path) {
   const tenon::Context context;
   tenon::check(tenon_context_load_plugin(context.get(), {path.data(), path.size()}));

@@ -24,8 +24,8 @@ std::vector<Claim> claims_of_ref() {
   return rows;
 }
 
-// Computes the claim for a case with its floats replaced by `to`. Returns false if the op does not
-// support it.
+// Computes the claim for a case with its floating-point dtypes replaced by `to`. Returns false if
+// the op does not support the dtype `to`.
 bool claim_of(const Session& oracle, Problem problem, tenon_dtype to, Claim& claim) {
   bool has_float = false;
   for (Operand& x : problem.inputs) {

@@ -21,7 +21,7 @@ enum class Status {
   kExpectedFail,
   kUnexpectedPass
 };
-const char* name_of(Status status);  // "PASS", "XFAIL".
+const char* name_of(Status status);  // Returns a name such as "PASS" or "XFAIL".
 Status status_from_name(const std::string& name);
 // Whether a row with this status fails a run.
 bool is_fault(Status status);

@@ -36,8 +36,8 @@ Operand crop(const Operand& x, const Sizes& shape, bool last) {
   return y;
 }
 
-// Crops all inputs that have size `before` at the axis `from_back`, counted from the last axis, to
-// `size`.
+// Crops all inputs from size `before` to `size` along the axis `from_back`, counted from the last
+// axis. Keeps the last elements of the axis if `last` is true, else the first ones.
 Problem with_size(const Problem& problem, size_t from_back, int64_t before, int64_t size,
                   bool last) {
   Problem smaller = problem;
@@ -256,7 +256,7 @@ size_t order_of(tenon_dtype dtype) {
   return static_cast<size_t>(found - std::begin(kOrder));
 }
 
-// Returns the positions of a claim's dtypes in that order: inputs first, then outputs.
+// Returns order_of() of each dtype of a claim: inputs first, then outputs.
 std::vector<size_t> orders_of(const Claim& claim) {
   std::vector<size_t> places;
   for (const tenon_dtype dtype : claim.inputs) places.push_back(order_of(dtype));

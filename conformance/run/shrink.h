@@ -16,8 +16,8 @@ namespace tenon_kit {
 Problem shrink(const Problem& problem, std::span<const Claim> simpler,
                const std::function<bool(const Problem&)>& fails, int budget);
 
-// Whether a claim's dtypes are simpler than another's: float32 first, then bool and integers by
-// size, then the other floats.
+// Whether the dtypes of claim a are simpler than those of b. float32 is the simplest dtype. Bool
+// and integers, ordered by size, follow, then the other floats.
 bool is_simpler(const Claim& a, const Claim& b);
 
 }  // namespace tenon_kit

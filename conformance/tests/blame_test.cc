@@ -34,7 +34,7 @@ TEST(Blame, SingleFaultHasNoSummary) {
 }
 
 // The failure of the composite comes first in the report, and its program names both ops.
-TEST(Blame, ConsequencesAreFoldedBelowTheOpThatFailsByItself) {
+TEST(Blame, ConsequencesAreListedBelowTheOpThatFailsByItself) {
   const std::string summary = fault_summary({
       failing("embedding", "f32,i32->f32", "unclaimed", 3,
               "element 0 is 1, not 2 [launches gather]"),

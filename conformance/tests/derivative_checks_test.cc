@@ -148,7 +148,7 @@ TEST_F(DerivativeChecks, DetectAnErrorOfOneTenBillionthInLinearOps) {
   EXPECT_FALSE(find("adjoint_of_definition", problem).passed);
 }
 
-TEST_F(DerivativeChecks, CompareKinksWithDeclaredDerivatives) {
+TEST_F(DerivativeChecks, CompareGradientsAtKinksWithDeclaredDerivatives) {
   const PlantedOp one_sided = {
       "one_sided", [](const Tensor& x) { return tenon::abs(x); },
       [](const Tensor& x, const Tensor& g) { return tenon::where(tenon::less(x, 0), -g, g); }};
@@ -191,9 +191,9 @@ class Reach : public DerivativeChecks {
   Claims claims_;
 };
 
-TEST_F(Reach, DifferencesCoverEveryDifferentiableOp) {
-  // The declared derivative of these ops is not that of their values; the check `kinks` covers
-  // them.
+TEST_F(Reach, FiniteDifferencesCoverEveryDifferentiableOp) {
+  // By definition, the derivative of these ops is not the derivative of the function that they
+  // compute, so finite differences do not apply. The check `kinks` covers them.
   const std::set<std::string> declared = {"stop_gradient", "fake_quantize"};
   const std::set<std::string> reached = ops_of("differences");
   for (const OpFacts& op : all_ops()) {
@@ -205,7 +205,7 @@ TEST_F(Reach, DifferencesCoverEveryDifferentiableOp) {
 // 52 is the number of ops in the table of kinks (checks/kinks.cc).
 TEST_F(Reach, KinksCoverEveryOpThatDeclaresAKink) { EXPECT_EQ(ops_of("kinks").size(), 52u); }
 
-TEST_F(Reach, AdjointsCoverLinearOpsOnly) {
+TEST_F(Reach, AdjointCheckCoversLinearOpsOnly) {
   const std::set<std::string> reached = ops_of("adjoint");
   for (const char* linear : {"add",
                              "avg_pool",

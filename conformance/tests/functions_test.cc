@@ -202,7 +202,7 @@ TEST(FunctionChecks, CompareRepeatedCalls) {
   EXPECT_EQ(compare_calls(bench(), wrong_later, inputs, want), "call 3: element 0 is 2, not 3");
 }
 
-TEST(FunctionChecks, DisablePassesWhileInScope) {
+TEST(FunctionChecks, PassesOffDisablesPassesWhileItExists) {
   const tenon::ScopeGuard in = on_device(bench());
   EXPECT_THROW(PassesOff({"no_such_pass"}), tenon::Error);
   const auto a_dead_gather_fails = [] {

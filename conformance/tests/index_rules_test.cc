@@ -69,7 +69,7 @@ TEST(IndexRules, HoldForResizedCases) {
     size_t n = 0;
     for (const Claim& claim : claims()) {
       if (claim.op->name != op) continue;
-      for (Problem& problem : generated(claim, 64, 1)) {
+      for (Problem& problem : generate_problems(claim, 64, 1)) {
         try {
           oracle().infer(problem);
         } catch (const tenon::Error&) {

@@ -34,7 +34,7 @@ TEST(Judge, NamesTheFirstWrongElement) {
   EXPECT_EQ(verdict.message.rfind("element 1 is 5, not 2 (", 0), 0u) << verdict.message;
 }
 
-TEST(Judge, RejectsMissingNanAndInfinity) {
+TEST(Judge, RejectsResultsWithoutTheExpectedNanOrInfinity) {
   EXPECT_TRUE(passes(kNan, -kNan, kExact));
   EXPECT_FALSE(passes(0, kNan, kThreeUlp));
   EXPECT_FALSE(passes(kNan, 0, kThreeUlp));
@@ -166,7 +166,7 @@ PartResult judged(const std::vector<double>& got, const std::vector<double>& wan
   return result;
 }
 
-TEST(JudgePart, AgreesWithCompare) {
+TEST(JudgePart, AgreesWithCompareAnswers) {
   const std::vector<double> values = {0.0,      -0.0,     1.0,  1.0 + 0x1p-23, 1.0 + 0x1p-21,
                                       -1.0,     1e38,     3e38, 1e39,          0x1p-149,
                                       0x1p-126, INFINITY, NAN,  -INFINITY};
@@ -182,7 +182,7 @@ TEST(JudgePart, AgreesWithCompare) {
   }
 }
 
-TEST(JudgePart, AcceptsSlackAndAlternatives) {
+TEST(JudgePart, AcceptsAdditionalErrorAndAlternativeResults) {
   const std::vector<double> got = {1.5, 3}, want = {1, 3}, slack = {0.5, 0}, other = {1.5, 3};
   PartResult plain, slackened, either;
   judge_part(got, want, TENON_FLOAT32, kThreeUlp, 0, plain);

@@ -11,7 +11,7 @@ namespace tenon_kit {
 
 struct ProcessResult {
   int status = -1;
-  std::string text;  // Its output, including stderr.
+  std::string text;  // Output of the program, including stderr.
 };
 
 inline ProcessResult run(const std::string& arguments) {

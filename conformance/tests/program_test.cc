@@ -161,7 +161,7 @@ TEST(Program, ResumesAnExhaustiveRun) {
 
   const ProcessResult other = run("--plugin ref --exhaustive log --dtype bf16 --resume half.json");
   EXPECT_NE(other.status, 0);
-  EXPECT_TRUE(has(other, "half.json belongs to another run")) << other.text;
+  EXPECT_TRUE(has(other, "half.json belongs to a different run")) << other.text;
 }
 
 }  // namespace

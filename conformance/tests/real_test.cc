@@ -52,7 +52,7 @@ TEST(Real, RoundsAsIeee754Defines) {
   }
 }
 
-TEST(Real, PowersOfTwoEqualScaledOnes) {
+TEST(Real, PowerOfTwoEqualsOneScaledByItsExponent) {
   for (int e = -16000; e <= 16000; ++e) EXPECT_TRUE(real_power(e) == real_scale(1, e)) << e;
 }
 

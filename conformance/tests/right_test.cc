@@ -187,8 +187,8 @@ TEST(Relaxed, BoundsPowByTheErrorsOfItsParts) {
     const double got = static_cast<float>(std::ldexp(1 + part, 100));
     return passes(environment(0, profile), problem_of("pow", {{4}, {50}}), {got});
   };
-  // The largest permitted relative error: ln 2 times the error of y log2 x = 100. That error is 50
-  // times 8 ulp of the logarithm, which is 2, plus half an ulp of 100.
+  // The largest permitted relative error is ln 2 times the absolute error of y log2 x. Here y is 50
+  // and log2 x is 2. The error of y log2 x is 50 times 8 ulp of 2, plus half an ulp of 100.
   const double most = 0.6931 * (50 * 8 * 0x1p-22 + 0x1p-18);
   EXPECT_TRUE(off_by(0.95 * most, Profile::kRelaxed));
   EXPECT_FALSE(off_by(1.05 * most, Profile::kRelaxed));

@@ -35,15 +35,17 @@ Tape::Tape(Ref<Scope> scope, TapeOptions options)
 
 Tape::~Tape() = default;
 
+// Called when the last handle to the tape was released.
 void Tape::destroy(const Interpreter& self) {
   auto& tape = const_cast<Tape&>(static_cast<const Tape&>(self));
   if (tape.is_on_scope()) {
     tape.recording_ = false;
-    if (tape.scope_->remove_last(tape)) return;
+    if (tape.scope_->remove_released(tape)) return;
   }
   delete &tape;
 }
 
+// Removes the tape from its scope. Keeps its records.
 void Tape::stop() {
   if (!is_on_scope()) return;
   recording_ = false;
@@ -97,6 +99,7 @@ Tape::Node Tape::node_of(const TensorImpl& x) const {
   return at == by_identity_.end() ? 0 : at->second;
 }
 
+// Whether any of these inputs depends on a watched tensor.
 bool Tape::watches_any(Inputs inputs) const {
   for (const TensorImpl* x : inputs) {
     if (x && node_of(*x) != 0) return true;
@@ -125,6 +128,7 @@ Tape::Node Tape::new_leaf() {
   return record.first_output;
 }
 
+// Throws if the tape was consumed or is computing gradients.
 void Tape::check_usable() const {
   require_code(!is_consumed_, Code::kFailedPrecondition,
                "the tape was consumed by an earlier gradient call: create it as persistent to call "
@@ -134,6 +138,7 @@ void Tape::check_usable() const {
                "it during the computation");
 }
 
+// Throws if the tape was removed from its scope.
 void Tape::check_on_scope() const {
   require_code(
       is_on_scope(), Code::kFailedPrecondition,
@@ -162,12 +167,14 @@ void Tape::watch(const Source& source) {
   on_failure([&] { watched_tensors_.pop_back(); }, [&] { set_node(*x, new_leaf(), false); });
 }
 
+// Returns the explicitly watched tensors, followed by the variables that were read or watched.
 std::vector<Source> Tape::watched() const {
   std::vector<Source> all(watched_tensors_.begin(), watched_tensors_.end());
   for (const WatchedVariable& watched : watched_variables_) all.emplace_back(watched.variable);
   return all;
 }
 
+// Adds `value`, which a read of the variable returns, to the sources of its gradient.
 void Tape::on_read(Variable& variable, TensorImpl& value) {
   if (!recording_ || !is_floating(value.type.dtype)) return;
   auto at = variable_index_.find(&variable);
@@ -188,6 +195,7 @@ void tapes_on_read(Scope& scope, Variable& variable, TensorImpl& value) {
   each_tape(scope, [&](Tape& tape) { tape.on_read(variable, value); });
 }
 
+// Assigns the node of `from` to `to` in each active tape of the scope.
 void tapes_assign_same_node(Scope& scope, const TensorImpl& from, TensorImpl& to) {
   each_tape(scope, [&](Tape& tape) { tape.assign_same_node(from, to); });
 }

@@ -64,7 +64,7 @@ class Tape::Args final : public VjpArgs {
   const TensorType& input_type(size_t i) const override { return types_[i]; }
   const TensorType& output_type(size_t i) const override { return types_[nodes_.size() + i]; }
   const Tensor& cotangent(size_t i) const override {
-    if (!cotangents_[i]) cotangents_[i] = zeros_or_list(output_type(i));
+    if (!cotangents_[i]) cotangents_[i] = zeros_or_empty_list(output_type(i));
     return cotangents_[i];
   }
   bool has_cotangent(size_t i) const override { return static_cast<bool>(cotangents_[i]); }
@@ -293,7 +293,7 @@ Tensors Tape::compute_gradients(std::span<const Tensor> targets, std::span<const
     const Scope::OnDevice on(*scope_, device_of(*scope_, value));
     TensorType type = value->type;
     type.weak = false;
-    if (!total && !options.unreached_as_null) total = zeros_or_list(type);
+    if (!total && !options.unreached_as_null) total = zeros_or_empty_list(type);
     if (total && total->type.dtype != type.dtype) total = cast(total, type.dtype);
     results.push_back(std::move(total));
   }

@@ -223,7 +223,7 @@ TEST_F(TapeTest, WeightsTargetsByTheirCotangents) {
   EXPECT_TENSOR(t->gradient(targets, cotangents, {&source, 1})[0], f32({5, 43}));
 }
 
-TEST_F(TapeTest, ReturnsTheGradientOfAScalarAsAFloat) {
+TEST_F(TapeTest, GradientWithRespectToAScalarIsAFloat32Tensor) {
   const Ref<Tape> t = tape();
   const Tensor rate = make_scalar(0.5);
   t->watch(rate);

@@ -220,7 +220,7 @@ T as_c(const T& value) {
   return value;
 }
 
-// Fills the C struct `c`.
+// Writes all fields of `attrs` to the C struct `c`.
 void write(const AttrsType& type, const void* attrs, void* c) {
   for (const AttrField& field : type.all()) {
     with_types(field.kind, [&]<class T, class C>(T*, C*) {
@@ -243,8 +243,8 @@ void AttrsType::add(const char* name, AttrKind kind, size_t offset, EnumInfo (*i
   require_code(n_fields < kMaxFields, Code::kInternal,
                "attribute {} exceeds the maximum number of attributes", name);
   with_types(kind, [&]<class T, class C>(T*, C*) {
-    // The new field follows the last one or, if there is none, struct_size. The trailing padding of
-    // the struct so far may hold the field.
+    // The new field follows the last one or, if there is none, struct_size. It may lie in what was
+    // the trailing padding of the struct without it.
     const AttrField* last = n_fields ? &fields[n_fields - 1] : nullptr;
     const size_t end =
         last ? with_types(last->kind,

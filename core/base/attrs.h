@@ -201,11 +201,11 @@ class OwnedAttrs {
  public:
   OwnedAttrs() = default;
   explicit OwnedAttrs(AnyAttrs attrs) : type_(attrs.type) {
-    if (!attrs.empty()) data_ = made([&](void* to) { type_->copy(to, attrs.data); });
+    if (!attrs.empty()) data_ = allocate([&](void* to) { type_->copy(to, attrs.data); });
   }
   // Initialises the attributes to their defaults.
   explicit OwnedAttrs(const AttrsType& type) : type_(&type) {
-    if (type.size != 0) data_ = made([&](void* to) { type.init(to); });
+    if (type.size != 0) data_ = allocate([&](void* to) { type.init(to); });
   }
   OwnedAttrs(OwnedAttrs&& other) noexcept
       : type_(other.type_), data_(std::exchange(other.data_, nullptr)) {}
@@ -226,7 +226,7 @@ class OwnedAttrs {
  private:
   // Allocates a struct. `fill` constructs it; if that throws, frees the memory.
   template <class Fill>
-  void* made(const Fill& fill) {
+  void* allocate(const Fill& fill) {
     const auto align = static_cast<std::align_val_t>(type_->align);
     void* const memory = ::operator new(type_->size, align);
     try {

@@ -68,10 +68,11 @@ inline std::string_view numpy_name_of(DType dtype) {
 }
 inline tenon_dtype to_c(DType dtype) { return detail::kDTypes[static_cast<size_t>(dtype)].c; }
 
-// Returns kNone for TENON_DTYPE_NONE and for unknown types; `known` is false only for the latter.
+// Converts a dtype of the C ABI. Returns kNone for TENON_DTYPE_NONE and for unknown dtypes. Sets
+// `known`, if it is given, to false for unknown dtypes and to true otherwise.
 DType dtype_from_c(tenon_dtype c, bool* known = nullptr);
 
-// Returns kNone for an unknown name.
+// Returns the dtype of that name; kNone for an unknown name.
 DType dtype_from_name(std::string_view name);
 
 inline bool is_floating(DType d) { return d >= DType::kF16; }

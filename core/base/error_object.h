@@ -19,19 +19,19 @@ struct tenon_error {
 
 namespace tenon {
 
-// Never throws: returns the static error if memory runs out.
+// Creates an error object. Returns out_of_memory_error() if memory runs out.
 tenon_error* make_error(const ErrorInfo& info) noexcept;
 tenon_error* make_error(Code code, std::string_view message) noexcept;
 tenon_error* out_of_memory_error() noexcept;
 inline constexpr const char* kOutOfMemoryMessage = "the host is out of memory";
-// The message is valid as long as the error.
+// Returns the error's message, which is valid as long as the error.
 std::string_view message_of(const tenon_error& error) noexcept;
 void release_error(tenon_error* error) noexcept;
 
 // Converts `error` to an exception and releases it.
 Error take_error(tenon_error* error);
 
-// Returns INTERNAL for an unknown code.
+// Converts an error code of the C ABI. Returns INTERNAL for an unknown code.
 Code code_from_c(tenon_code code);
 
 }  // namespace tenon

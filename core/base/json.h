@@ -85,7 +85,7 @@ class Json {
   // Returns the member of that name. Returns NULL if there is none or this is not an object.
   const Json* find(std::string_view name) const;
   bool contains(std::string_view name) const { return find(name) != nullptr; }
-  // Throws INTERNAL if there is no such member.
+  // Returns the member of that name. Throws INTERNAL if there is none.
   const Json& operator[](std::string_view name) const;
   const Json& operator[](const char* name) const { return (*this)[std::string_view(name)]; }
 

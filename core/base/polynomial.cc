@@ -9,7 +9,7 @@
 namespace tenon {
 
 // Converts the value to int64. Throws if it does not fit.
-int64_t checked(__int128 value) {
+int64_t narrow_to_int64(__int128 value) {
   constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
   require(value <= kMaxInt64 && value >= -kMaxInt64, "a size overflows int64");
   return static_cast<int64_t>(value);
@@ -24,7 +24,7 @@ void normalise(Polynomial& polynomial) {
   for (Term& term : polynomial) {
     if (!sum.empty() && sum.back().atoms == term.atoms) {
       sum.back().coefficient =
-          checked(static_cast<__int128>(sum.back().coefficient) + term.coefficient);
+          narrow_to_int64(static_cast<__int128>(sum.back().coefficient) + term.coefficient);
     } else {
       sum.push_back(std::move(term));
     }
@@ -35,9 +35,10 @@ void normalise(Polynomial& polynomial) {
 
 }  // namespace
 
+// Returns a + factor * b.
 Polynomial plus(Polynomial a, const Polynomial& b, int64_t factor) {
   for (Term term : b) {
-    term.coefficient = checked(static_cast<__int128>(term.coefficient) * factor);
+    term.coefficient = narrow_to_int64(static_cast<__int128>(term.coefficient) * factor);
     a.push_back(std::move(term));
   }
   normalise(a);
@@ -51,7 +52,7 @@ Polynomial times(const Polynomial& a, const Polynomial& b) {
       Term term = x;
       term.atoms.insert(term.atoms.end(), y.atoms.begin(), y.atoms.end());
       std::sort(term.atoms.begin(), term.atoms.end());
-      term.coefficient = checked(static_cast<__int128>(x.coefficient) * y.coefficient);
+      term.coefficient = narrow_to_int64(static_cast<__int128>(x.coefficient) * y.coefficient);
       product.push_back(std::move(term));
     }
   }
@@ -59,6 +60,7 @@ Polynomial times(const Polynomial& a, const Polynomial& b) {
   return product;
 }
 
+// Returns a / b if b is one term that divides each term of a, or if b equals a; otherwise nothing.
 std::optional<Polynomial> exact_quotient(const Polynomial& a, const Polynomial& b) {
   if (b.size() != 1) return a == b ? std::optional<Polynomial>({{{}, 1}}) : std::nullopt;
   Polynomial quotient;

@@ -30,6 +30,6 @@ Polynomial times(const Polynomial& a, const Polynomial& b);
 std::optional<Polynomial> exact_quotient(const Polynomial& a, const Polynomial& b);
 
 // Converts the value to int64. Throws if it does not fit.
-int64_t checked(__int128 value);
+int64_t narrow_to_int64(__int128 value);
 
 }  // namespace tenon

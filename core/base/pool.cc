@@ -57,6 +57,7 @@ bool register_list(FreeBlocks& blocks) {
 
 }  // namespace
 
+// Allocates a block when no free one can be reused.
 void* pool_refill(FreeBlocks& blocks, size_t size) {
   // malloc merges a freed block of hundreds of bytes with its neighbours and splits it again later.
   // This costs several cache misses. Therefore release builds keep up to 32 MiB of blocks (61,000

@@ -74,6 +74,7 @@ bool is_dense(const Dims& shape, const Dims& strides) {
   return true;
 }
 
+// Whether all indices refer to the same element: each axis has stride 0 or size 1.
 bool is_uniform(const Dims& shape, const Dims& strides) {
   for (size_t i = 0; i < shape.rank(); ++i) {
     if (strides[i] != 0 && shape[i] != 1) return false;

@@ -48,7 +48,8 @@ class Dims {
   const Size* begin() const { return data_; }
   const Size* end() const { return data_ + rank_; }
   operator std::span<const Size>() const { return {data_, rank_}; }
-  // For kernels and the C ABI. Requires that every size is a number, as for any tensor with memory.
+  // Returns the sizes as an array of int64_t, for kernels and the C ABI. Requires that every size
+  // is a number, which holds for every tensor with memory.
   const int64_t* data() const { return reinterpret_cast<const int64_t*>(data_); }
   int64_t* data() { return reinterpret_cast<int64_t*>(data_); }
 
@@ -100,7 +101,7 @@ inline bool identical(const Dims& a, const Dims& b) {
   return true;
 }
 
-// True if every size is a number.
+// Whether every size of the shape is a number, not a formula.
 inline bool known(const Dims& shape) {
   for (const Size size : shape) {
     if (!size.known()) return false;
@@ -138,7 +139,7 @@ struct TensorType {
 // Fails unless every size is in [0, 2^62) and the total number of bytes fits into int64.
 void check_size(const TensorType& type);
 
-// Row-major strides without gaps, in elements.
+// Returns the strides of a row-major layout without gaps, in elements.
 Dims dense_strides(const Dims& shape);
 
 bool is_dense(const Dims& shape, const Dims& strides);

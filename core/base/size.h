@@ -62,13 +62,13 @@ class Size {
   operator int64_t() const {
     if (known()) [[likely]]
       return word_;
-    return pinned();
+    return pin_to_number();
   }
 
  private:
   [[noreturn]] static void fail_number(int64_t value);
-  // Fixes a formula to its number in the traced call.
-  int64_t pinned() const;
+  // Returns the number of a formula in the traced call, and restricts the trace to it by a guard.
+  int64_t pin_to_number() const;
 
   int64_t word_;
 };
@@ -76,10 +76,11 @@ class Size {
 namespace detail {
 
 enum class SizeOp : uint8_t { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax };
-// These functions implement operators whose operands include a formula (size_table.cc).
+// These functions implement Size and SizeTest if an operand is a formula (size_table.cc): they
+// compute `a op b`, decide a test, and make a test true (see SizeTest::hold).
 Size size_formula(SizeOp op, Size a, Size b);
-bool size_test(const SizeTest& test);
-bool size_hold(const SizeTest& test);
+bool decide_size_test(const SizeTest& test);
+bool hold_size_test(const SizeTest& test);
 
 }  // namespace detail
 
@@ -141,12 +142,12 @@ inline Size greatest(Size a, Size b) {
 
 bool SizeTest::hold() const {
   const bool numbers = Size::from_word(a).known() && Size::from_word(b).known();
-  return numbers ? bool(*this) : detail::size_hold(*this);
+  return numbers ? bool(*this) : detail::hold_size_test(*this);
 }
 
 SizeTest::operator bool() const {
   if (!Size::from_word(a).known() || !Size::from_word(b).known()) [[unlikely]]
-    return detail::size_test(*this);
+    return detail::decide_size_test(*this);
   switch (kind) {
     case Kind::kEqual:
       return a == b;

@@ -49,13 +49,13 @@ SizeTest negated(const SizeTest& test) {
 
 // ---- called from size.h
 
-int64_t Size::pinned() const { return SizeTable::current().pin(*this); }
+int64_t Size::pin_to_number() const { return SizeTable::current().pin(*this); }
 
 Size detail::size_formula(SizeOp op, Size a, Size b) { return SizeTable::current().make(op, a, b); }
 
-bool detail::size_test(const SizeTest& test) { return SizeTable::current().decide(test); }
+bool detail::decide_size_test(const SizeTest& test) { return SizeTable::current().decide(test); }
 
-bool detail::size_hold(const SizeTest& test) { return SizeTable::current().hold(test); }
+bool detail::hold_size_test(const SizeTest& test) { return SizeTable::current().hold(test); }
 
 void Size::fail_number(int64_t value) {
   fail(Code::kInvalidArgument, "{} is not a valid size or bound of a size", {value});
@@ -442,6 +442,7 @@ void SizeTable::record(const SizeTest& test) {
   if (greatest == 0) learn_at_least(plus(Polynomial{}, difference, -1), 1);
 }
 
+// Evaluates a test. If known facts do not decide it, a guard records the result.
 bool SizeTable::decide(const SizeTest& test) {
   if (const auto proved = prove(test)) return *proved;
   const bool answer = *example(test, true);
@@ -449,6 +450,7 @@ bool SizeTable::decide(const SizeTest& test) {
   return answer;
 }
 
+// Makes a test true, by a guard if necessary. Returns false if it cannot be true.
 bool SizeTable::hold(const SizeTest& test) {
   if (const auto proved = prove(test)) return *proved;
   if (example(test, false) == false) return false;
@@ -456,6 +458,7 @@ bool SizeTable::hold(const SizeTest& test) {
   return true;
 }
 
+// Fixes a size to its number in the traced call, by a guard, and returns that number.
 int64_t SizeTable::pin(Size size) {
   size = resolved(size);
   if (size.known()) return size.word();

@@ -83,6 +83,7 @@ class SizeTable {
   // traced call, or 0 if there is none. Stores the first failure, which raise_failed_read() throws
   // later.
   int64_t read_or_record_failure(Size size, std::string_view tensor, size_t axis) noexcept;
+  // Throws the failure that read_or_record_failure() stored, if there is one.
   void raise_failed_read() const {
     if (failed_read_) std::rethrow_exception(failed_read_);
   }
@@ -129,7 +130,9 @@ class SizeTable {
     size_t symbol;  // Index of the symbol if kind is kSymbol.
     Size a, b;      // Operands if kind is not kSymbol.
   };
+  // Returns the terms whose sum is the size.
   Polynomial terms(Size size) { return resolved_polynomial(size); }
+  // Returns the part with this number, which a term lists in `atoms`.
   Part part(uint32_t atom) const {
     const Atom& x = atoms_[atom];
     return {x.kind, x.index, x.a, x.b};
@@ -159,6 +162,7 @@ class SizeTable {
   };
 
   Polynomial polynomial(Size size) const;
+  // Returns the polynomial of `size` after rewriting by the equalities learned so far.
   Polynomial resolved_polynomial(Size size);
   // Returns the size that a polynomial represents. Adds a formula if it is new.
   Size size_of(Polynomial polynomial);
@@ -183,6 +187,7 @@ class SizeTable {
                                         Size difference_size);
   // Adds a guard that makes the test true, and learns facts from it.
   void record(const SizeTest& test);
+  // Records the fact difference == 0: replaces one of its atoms by a formula of its other atoms.
   void learn_equal(const Polynomial& difference);
   // Records the fact difference >= least as a bound of an atom.
   void learn_at_least(const Polynomial& difference, int64_t least);
@@ -201,10 +206,10 @@ class SizeTable {
   std::vector<Polynomial> formulas_;  // Indexed by Size::id().
   std::map<Polynomial, uint32_t> ids_;
   std::vector<SizeTest> guards_;     // Conditions that are checked before a call runs.
-  std::vector<std::string> causes_;  // One for each guard.
+  std::vector<std::string> causes_;  // The source of each guard, for messages.
   struct LateGuard {
     SizeTest test;
-    size_t symbol;  // Of its data-dependent symbols, the last to get a value.
+    size_t symbol;  // The data-dependent symbol in the test that gets its value last.
   };
   std::vector<LateGuard> late_guards_;
   bool has_data_dependent_ = false;

@@ -50,13 +50,15 @@ std::optional<int64_t> SizeTable::value(Size size, const ValueOf& value_of) cons
         }
       }
       if (!factor) return std::nullopt;
-      product = checked(static_cast<__int128>(product) * *factor);
+      product = narrow_to_int64(static_cast<__int128>(product) * *factor);
     }
-    sum = checked(static_cast<__int128>(sum) + product);
+    sum = narrow_to_int64(static_cast<__int128>(sum) + product);
   }
   return sum;
 }
 
+// Returns the value of a size in the traced call. If `invent` is true, symbols that have no value
+// there get an arbitrary large one.
 std::optional<int64_t> SizeTable::example(Size size, bool invent) {
   return value(resolved(size), [&](const Atom& symbol) -> std::optional<int64_t> {
     if (symbol.example || !invent) return symbol.example;
@@ -64,6 +66,7 @@ std::optional<int64_t> SizeTable::example(Size size, bool invent) {
   });
 }
 
+// Returns the result of a test in the traced call; `invent` is as for sizes.
 std::optional<bool> SizeTable::example(const SizeTest& test, bool invent) {
   const auto a = example(Size::from_word(test.a), invent);
   const auto b = example(Size::from_word(test.b), invent);
@@ -116,6 +119,7 @@ Sizes SizeTable::import_symbols(const SizeTable& other,
   return symbols;
 }
 
+// Replaces data-dependent sizes by their upper bounds, or by 0 if there is no bound.
 Sizes SizeTable::with_upper_bounds(Sizes sizes) const {
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (is_data_dependent(i)) sizes[i] = evaluate(atoms_[symbols_[i]].most, sizes);
@@ -123,6 +127,7 @@ Sizes SizeTable::with_upper_bounds(Sizes sizes) const {
   return sizes;
 }
 
+// Fails if a guard on this data-dependent symbol does not hold for the values of the symbols.
 void SizeTable::check_data_dependent(size_t symbol, std::span<const Size> values) const {
   for (const LateGuard& guard : late_guards_) {
     if (guard.symbol != symbol) continue;

@@ -36,6 +36,7 @@ Storage* storage_of(Device& device, tenon_buffer_p* buffer, Storage::Recycle rec
 
 }  // namespace
 
+// Returns the smallest size class with at least this many bytes.
 size_t Allocator::class_of(uint64_t bytes) {
   if (bytes <= kStep * kSmallClasses) return bytes == 0 ? 0 : (bytes - 1) / kStep;
   const int top = 63 - std::countl_zero(bytes - 1);  // 2^top < bytes <= 2^(top + 1).
@@ -79,6 +80,7 @@ void Allocator::count_allocation(uint64_t bytes) {
   statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
 }
 
+// Allocates a storage of this size class from the plugin. `bytes`: the requested size.
 Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   const uint64_t capacity = class_bytes(size_class);
   // Requests above the device's memory are refused here. A system that overcommits memory would
@@ -117,6 +119,7 @@ Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   return storage;
 }
 
+// Returns a storage, whose last reference was released, to the free list of its size class.
 void Allocator::recycle(Storage* storage) {
   Allocator& self = storage->device->allocator();
   const size_t size_class = class_of(storage->capacity);
@@ -138,6 +141,7 @@ bool Allocator::count_release(const Storage& storage) {
   return --statistics_.live_count == 0;
 }
 
+// Transfers a storage to the context, so that it no longer keeps the context alive.
 void Allocator::make_context_owned(Storage& storage) {
   bool last = false;
   {
@@ -185,6 +189,7 @@ void Allocator::release_import(Storage* storage) {
   }
 }
 
+// Releases imported memory that no work uses any more.
 void Allocator::end_import(Storage* storage) {
   Device& device = *storage->device;
   Allocator& self = device.allocator();
@@ -202,6 +207,7 @@ void Allocator::end_import(Storage* storage) {
   if (last) device.release();
 }
 
+// Returns cached buffers to the plugin. Returns the number of bytes freed.
 uint64_t Allocator::trim() {
   std::array<Storage*, kClasses> taken{};
   uint64_t bytes = 0;

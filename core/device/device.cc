@@ -41,6 +41,7 @@ Device::~Device() {
   delete lost_.load();
 }
 
+// Queries the plugin for the device's properties.
 tenon_device_properties Device::describe() const {
   tenon_device_properties properties = {};
   properties.struct_size = sizeof properties;
@@ -85,6 +86,7 @@ void Device::fail_lost() const {
                {name_, loss.what()});
 }
 
+// Throws a plugin's error as an Error, and releases it.
 void Device::raise(tenon_error* error) {
   Error taken = take_error(error);
   taken.set_device(name_);
@@ -95,6 +97,7 @@ void Device::raise(tenon_error* error) {
   throw taken;
 }
 
+// Releases a plugin's error without reporting it.
 void Device::discard(tenon_error* error) const { release_error(error); }
 
 }  // namespace tenon

@@ -92,7 +92,8 @@ FileVerdict not_a_library(std::string_view what) {
   return {Code::kInvalidArgument, "is not a shared object: " + std::string(what)};
 }
 
-// Returns the verdict for a file whose `what` number `index` ends at byte `end`, after `size`.
+// Returns the verdict for a truncated file: its segment or section (`what`) number `index` ends at
+// byte `end`, but the file has only `size` bytes.
 FileVerdict truncated(const char* what, size_t index, uint64_t end, uint64_t size) {
   return {Code::kDataLoss,
           format("is truncated: {} {} ends at byte {} of {}", {what, index, end, size})};

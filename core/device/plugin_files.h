@@ -12,7 +12,8 @@
 
 namespace tenon {
 
-// "cpu" for ".../libtenon_cpu.so"; empty if the file name does not match the pattern.
+// Returns the plugin's name in the path of its file, such as "cpu" for ".../libtenon_cpu.so"; empty
+// if the file name is not of the form libtenon_<name>.so.
 std::string name_in_file_name(std::string_view path);
 
 // Returns the plugin files that discover_plugins() lists, in its search order and without

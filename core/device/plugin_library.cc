@@ -36,14 +36,14 @@ bool is_name(std::string_view name) {
   });
 }
 
-// Whether the text has data unless its size is 0.
+// Whether the text has a data pointer, which may be NULL only if the size is 0.
 bool is_valid(const tenon_string& text) { return text.data != nullptr || text.size == 0; }
 
 std::string_view view_of(const tenon_string& text) {
   return text.data ? std::string_view(text.data, text.size) : std::string_view();
 }
 
-// Returns the error of a call that the plugin lacks.
+// Returns the error for using a function that the plugin does not provide, such as `map`.
 tenon_error* make_unimplemented_error(const char* call) {
   return make_error(Code::kUnimplemented, format("the plugin has no `{}`", {call}));
 }
@@ -97,6 +97,7 @@ void check_plugin(const tenon_plugin& plugin) {
 
 }  // namespace
 
+// Throws if the host lacks a feature that the plugin requires, or the other way round.
 void match_features(const tenon_host& host, const tenon_plugin& plugin) {
   const tenon_features of_host = plugin.requires_of_host & ~host.provides;
   require_code(of_host == 0, Code::kUnavailable,
@@ -165,10 +166,12 @@ void load_plugin(PluginCandidate& candidate) {
   }
 }
 
+// Runs the tasks one after another.
 void run_sequentially(tenon_stream_p*, const tenon_tasks* tasks) {
   for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
 }
 
+// Copies a call table and fills missing optional calls with stubs that return UNIMPLEMENTED.
 tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
   tenon_plugin_calls calls = {};
   std::memcpy(&calls, &given, std::min<size_t>(given.struct_size, sizeof calls));

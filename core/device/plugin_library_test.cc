@@ -131,7 +131,7 @@ TEST_F(PluginLibrary, RefusesATooSmallStructSize) {
              {offsetof(tenon_kernel, prepare), offsetof(tenon_kernel, prepare) + sizeof(void*)}));
 }
 
-TEST_F(PluginLibrary, RefusesADiscoveredFileWhosePluginHasAnotherName) {
+TEST_F(PluginLibrary, RefusesADiscoveredFileThatIsNotNamedAfterItsPlugin) {
   PluginCandidate candidate;
   candidate.query = query;
   candidate.name = "other";

@@ -14,11 +14,12 @@ namespace tenon {
 
 class Signature {
  public:
-  // Throws INVALID_ARGUMENT with what is wrong and its position.
+  // Parses a signature. The INVALID_ARGUMENT error reports what is wrong and at which position.
   static Signature parse(std::string_view text);
 
   // Whether the signature allows these dtypes. kNone stands for an absent operand.
   bool matches(std::span<const DType> inputs, std::span<const DType> outputs) const;
+  // Whether the kernel entry is marked SHAPED, LOOP or ANCHOR.
   bool is_shaped() const { return shaped_; }
   bool is_loop() const { return loop_; }
   bool is_anchor() const { return is_anchor_; }

@@ -187,6 +187,7 @@ void WorkQueue::wait() {
 #endif
 }
 
+// Calls `end` after all work enqueued so far has finished.
 void WorkQueue::retire(std::function<void()> end) noexcept {
   run_finished_retirements();
   std::lock_guard guard(state_mutex_);
@@ -210,6 +211,7 @@ void WorkQueue::run_finished_retirements() {
   for (const Retired& each : ended) each.end();
 }
 
+// Blocks while more work is in progress than the device needs to stay busy.
 void WorkQueue::throttle() {
 #if !defined(TENON_NO_THREADS)
   std::unique_lock lock(state_mutex_);
@@ -220,6 +222,7 @@ void WorkQueue::throttle() {
 #endif
 }
 
+// Returns the bytes of host memory that unfinished work keeps alive.
 uint64_t WorkQueue::held_bytes() const {
   std::lock_guard guard(state_mutex_);
   return held_bytes_;
@@ -235,7 +238,7 @@ void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reache
     const Failure why = explain(error->info, sites_in_flight(ticket));
     if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
     // If the plugin did not report which launch failed (host.launch_failed), every launch up to
-    // `ticket` may have. Copies have no such report, so any of them may have failed.
+    // `ticket` may have failed. Plugins do not report failed copies, so every copy may have failed.
     const bool is_known =
         why->code != Code::kDeviceLost && any_of(flights_, [&](const Flight& flight) {
           return flight.ticket <= ticket && failed_.contains(flight.ticket);
@@ -273,12 +276,14 @@ WorkQueue::Sites WorkQueue::sites_in_flight(uint64_t upto) const {
   return sites;
 }
 
+// Returns the error with the ops in progress, which may have caused it, added to its message.
 WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error) const {
   std::lock_guard guard(state_mutex_);
   return explain(error, sites_in_flight(last_));
 }
 
-// Adds the op whose launch failed to the plugin's error, or all ops that may have failed.
+// Returns the plugin's error with the ops at `sites` added: the one that failed, or all that may
+// have failed.
 WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error,
                                       std::span<const uint32_t> sites) const {
   auto why = std::make_shared<ErrorInfo>(error);
@@ -331,6 +336,7 @@ void WorkQueue::mark_reported(const Failure& why) {
   for (auto& [ticket, failed] : failed_) failed.told = failed.told || failed.why == why;
 }
 
+// Returns why the work of this ticket failed, and marks the failure as reported.
 WorkQueue::Failure WorkQueue::take_failure_of(uint64_t ticket) {
   std::lock_guard guard(state_mutex_);
   const auto failed = failed_.find(ticket);
@@ -339,6 +345,7 @@ WorkQueue::Failure WorkQueue::take_failure_of(uint64_t ticket) {
   return failed->second.why;
 }
 
+// Returns the first unreported failure of work of `owner`, and marks it as reported.
 WorkQueue::Failure WorkQueue::take_failure(uint64_t owner) {
   std::lock_guard guard(state_mutex_);
   for (const auto& [ticket, failed] : failed_) {

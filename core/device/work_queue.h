@@ -90,7 +90,7 @@ class WorkQueue {
   void throw_first_failure(std::span<const uint64_t> tickets);
   // Records the plugin's report that an enqueued launch failed. Callable from any thread.
   [[gnu::cold]] void fail(uint64_t ticket, ErrorInfo error);
-  // Adds the ops in progress that may have caused an error to its message.
+  // Returns the error with the ops in progress, which may have caused it, added to its message.
   [[gnu::cold]] Failure explain(const ErrorInfo& error) const;
   // Returns why the work of this ticket failed, and marks the failure as reported; NULL if the work
   // did not fail.
@@ -107,7 +107,7 @@ class WorkQueue {
     // Host pointer to the record; NULL if the memory is not host-visible.
     tenon_error_record* data = nullptr;
   };
-  // Returns an unused error record, which the caller gives back later.
+  // Returns an unused error record, which the caller must pass to release_record() later.
   [[gnu::cold]] Record acquire_record();
   void release_record(const Record& record);
 
@@ -119,6 +119,7 @@ class WorkQueue {
   };
   // Returns the number of a site. Equal arguments have equal numbers.
   uint32_t site_of(std::string_view op, std::string_view rule, const std::string& location);
+  // Returns the site with this number.
   Site site(uint32_t number) const;
 
  private:
@@ -141,14 +142,18 @@ class WorkQueue {
   };
 
   enum class Reached { kYes, kPerhaps };
+  // Records that all work up to `ticket` has finished; `error` is its first failure, or NULL.
   void finish(uint64_t ticket, const tenon_error* error, Reached reached);
   using Sites = SmallVector<uint32_t, 8>;
   [[gnu::cold]] Sites sites_in_flight(uint64_t upto) const;
   [[gnu::cold]] Failure explain(const ErrorInfo& error, std::span<const uint32_t> sites) const;
   // Propagates failures to launches after ticket `first` that read failed outputs.
   [[gnu::cold]] void propagate_failures(uint64_t first);
+  // Marks all failures with this cause as reported to the user.
   void mark_reported(const Failure& why);
+  // Returns the failure of the first of `tickets` that failed; NULL if none failed.
   Failure find_failure(std::span<const uint64_t> tickets) const;
+  // Calls the functions passed to retire() whose work has finished.
   void run_finished_retirements();
 
   Device& device_;

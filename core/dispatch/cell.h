@@ -18,7 +18,7 @@ class Cell : public Object {
   Context& context() const { return *context_; }
   const TensorType& type() const { return type_; }
   Device& device() const { return device_; }
-  // Unique; never reused.
+  // Returns the number of the cell, which is unique in its context and never reused.
   uint64_t id() const { return id_; }
 
   // Returns the current value under a new identity, without a copy. While tracing, returns the
@@ -65,7 +65,7 @@ class TracedCells {
   virtual void add(Cell& cell) = 0;
   // Returns an alias of `x` that belongs to this trace. If `x` is from outside the trace, it
   // becomes a capture.
-  virtual Tensor inside(const Tensor& x) = 0;
+  virtual Tensor alias_in_trace(const Tensor& x) = 0;
   // Fails if `x` belongs to a trace that does not enclose the current code.
   virtual void require_same_trace(const TensorImpl& x) const = 0;
 

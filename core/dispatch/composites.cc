@@ -25,6 +25,7 @@ Tensors share_all(Inputs inputs) {
 
 }  // namespace
 
+// Runs the decomposition of a composite op in the scope.
 Tensors Composites::call(const Call& call) {
   const Scope::OnDevice on(scope_, common_device(scope_, call.inputs));
   const auto parts = [&](TensorSpan given) {

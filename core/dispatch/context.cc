@@ -77,6 +77,7 @@ void Context::log(int32_t level, std::string_view message) const {
   }
 }
 
+// Finds the plugin files, on the first call only.
 void Context::discover() {
   if (discovered_) return;
   candidates_ = discover_plugins(options_.plugin_paths);
@@ -158,6 +159,7 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
   }
 }
 
+// Finds a device of a plugin that is open; NULL if there is none.
 Device* Context::find_open(std::string_view name, size_t index) {
   for (const auto& plugin : plugins_) {
     if (std::string_view(plugin->plugin->name.data, plugin->plugin->name.size) != name) continue;
@@ -257,6 +259,7 @@ void Context::add(PluginCandidate found, std::string_view called) {
                {called, candidate.refusal.message});
 }
 
+// Returns every plugin that was found, and whether it was loaded or why not.
 std::vector<PluginCandidate> Context::candidates() {
   std::lock_guard guard(mutex_);
   discover();
@@ -315,6 +318,7 @@ const OpDef* Context::find_op(std::string_view name) const {
   return nullptr;
 }
 
+// Returns true on the first call with this text.
 bool Context::is_first_time(const std::string& what) {
   std::lock_guard guard(mutex_);
   if (std::find(warned_.begin(), warned_.end(), what) != warned_.end()) return false;

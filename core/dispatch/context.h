@@ -59,7 +59,7 @@ class Context final : public Object, public Pooled<Context> {
   const ContextOptions& options() const { return options_; }
   void log(int32_t level, std::string_view message) const;
 
-  // Receives the text that programs print. Default: stdout.
+  // Sets the function that receives the text that programs print. By default, it goes to stdout.
   using Print = std::function<void(std::string_view text)>;
   void set_print(Print print);
   void print(std::string_view text) const;

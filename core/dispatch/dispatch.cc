@@ -134,6 +134,7 @@ Tensors eager_full_path(Scope& scope, const Call& call);
 
 }  // namespace
 
+// Promotes the inputs of an op, then passes the call to the innermost interpreter of the scope.
 Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs) {
   try {
     scope.check_cancelled();
@@ -145,6 +146,7 @@ Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs) {
   }
 }
 
+// Executes a call now, bypassing all interpreters.
 Tensors eager(Scope& scope, const Call& call) {
   Tensors outputs;
   if (!scope.repeated().run(scope, call.op, call.inputs, outputs)) {
@@ -186,6 +188,7 @@ Tensors eager_full_path(Scope& scope, const Call& call) {
 
 }  // namespace
 
+// Whether the device has a kernel for the call.
 bool has_kernel(Scope& scope, const Call& call) {
   if (call.op.is_view) return true;
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
@@ -203,6 +206,7 @@ bool is_only_tokens(Inputs inputs, const Device* device) {
 
 }  // namespace
 
+// Returns the device of the tensors in `inputs`, or the scope's device if there are none.
 Device& common_device(Scope& scope, Inputs inputs) {
   Device* device = nullptr;
   for (const TensorImpl* x : inputs) {

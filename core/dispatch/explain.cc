@@ -29,6 +29,7 @@ std::string describe(Scope& scope, const Call& call) {
 
 }  // namespace
 
+// Determines how an eager call would run, without running it.
 Execution execution_of(Scope& scope, const Call& call, const TensorTypes& types) {
   Device& device = common_device(scope, call.inputs);
   if (call.op.is_view) return {&device, Execution::How::kView, ""};

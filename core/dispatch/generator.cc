@@ -32,6 +32,8 @@ void Generator::set_state(Scope& scope, const Tensor& state) {
 
 void Generator::seed(Scope& scope, uint64_t seed) { store(scope, initial_state(scope, seed)); }
 
+// Applies an op that takes the generator's state and returns the new state as its last output.
+// Stores the new state, and returns the other outputs.
 Tensors Generator::draw(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs,
                         size_t state_input) {
   // The generator is locked until the new state is stored, so that two scopes never draw the same

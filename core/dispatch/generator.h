@@ -11,7 +11,8 @@ class Generator final : public Cell, public Pooled<Generator> {
  public:
   Generator(Scope& scope, uint64_t seed);
 
-  // u32[6]: the key, low word first, then the 128-bit counter, low word first.
+  // Returns the type of a state, u32[6]. A state holds the key, low word first, then the 128-bit
+  // counter, low word first.
   static const TensorType& state_type();
   // Fails unless `state` has the type state_type().
   void set_state(Scope& scope, const Tensor& state);

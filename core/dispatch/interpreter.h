@@ -24,6 +24,7 @@ class Interpreter : public Object {
   using Apply = Tensors (*)(Interpreter& self, Scope& scope, const Call& call);
   using Destroy = void (*)(const Interpreter& self);
 
+  // Executes a call in a scope whose innermost interpreter is this one.
   Tensors apply(Scope& scope, const Call& call) { return apply_(*this, scope, call); }
   void release() const {
     if (drop()) destroy_(*this);

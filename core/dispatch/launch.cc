@@ -219,6 +219,7 @@ Tensors Launcher::run() {
   return results;
 }
 
+// Launches now, or enqueues the launch on an asynchronous device.
 void Launcher::launch(tenon_launch& launch, const Tensors& results) {
   Ref<Storage> workspace;
   if (kernel_->needs_workspace()) {
@@ -269,11 +270,13 @@ void Launcher::enqueue(tenon_launch& launch, const Tensors& results) {
   for (const Tensor& y : results) y->storage->written = ticket;
 }
 
+// Reports the scope's error record if the kernel wrote a value error into it.
 void check_record(Scope& scope, Device& device, const OpDef& op) {
   if (scope.error_record().state != 0) [[unlikely]]
     report_record(scope, device, op, scope.location());
 }
 
+// Reports the value error in the error record, and clears the record.
 void report_record(Scope& scope, Device& device, const OpDef& op, std::string_view location) {
   const tenon_error_record found = std::exchange(scope.error_record(), {});
   Error error = value_error(device, found, op.index_rule);

@@ -23,8 +23,8 @@ class Launcher {
   Tensors run();
 
  private:
-  // Sizes and strides of an operand in the kernel's view, if they differ from the tensor's. The
-  // operand is broadcast, or OpDef::arrange changes its shape.
+  // Sizes and strides of an operand in the kernel's view. They differ from those of the tensor if
+  // the operand is broadcast or OpDef::arrange changes its shape.
   struct Layout {
     bool own = false;
     StridedShape shape;

@@ -26,6 +26,7 @@ void check_arity(const OpDef& op, size_t n) {
 
 }  // namespace
 
+// Returns the dtype of an inline scalar if no other operand determines it.
 DType default_dtype(const TensorImpl& scalar) { return scalar.type.dtype; }
 
 Operands::Operands(const OpDef& op, Inputs inputs) {

@@ -122,6 +122,7 @@ std::shared_ptr<PendingWork::Check> PendingWork::enqueue_check(const Storage* fr
   }
 }
 
+// Like enqueue_check(), but if this throws, the device may still write to `data`.
 std::shared_ptr<PendingWork::Check> PendingWork::try_enqueue_check(const Storage* from,
                                                                    uint64_t offset, void* data,
                                                                    uint64_t bytes) {
@@ -184,6 +185,7 @@ void PendingWork::wait(Done done) {
   notify_of_outcome(enqueue_check(nullptr, 0, nullptr, 0), std::move(done));
 }
 
+// Converts an error record to an error. `rule` is the label of the op's rule for indices.
 Error value_error(const Device& device, const tenon_error_record& record, std::string_view rule) {
   const bool negative = record.index < 0;
   Error error(Code::kOutOfRange, format("{}: index {} is outside [{}, {})",

@@ -64,7 +64,7 @@ class PendingWork {
     work.record = record_.data;
   }
 
-  // Copies from host memory, which the caller may reuse when this returns.
+  // Copies `bytes` bytes from host memory, which the caller may reuse when this returns.
   void write(Storage& to, const void* data, uint64_t bytes, std::function<void()> finished);
 
   // Reads into host memory and waits. Throws if the work that computes the value failed. Returns a
@@ -77,18 +77,21 @@ class PendingWork {
 
   // Waits for all of the scope's work. Throws its first error that was not reported before.
   void wait();
-  // Does not wait: passes the first error, or NULL, to `done` on any thread.
+  // Does not wait: when all of the scope's work has finished, calls `done` on any thread with its
+  // first error that was not reported before, or NULL.
   void wait(Done done);
 
  private:
   struct Check;
 
+  // Assigns a ticket to `work`, a launch or a replay, calls `enqueue`, and returns the ticket.
   template <class Work, class Enqueue>
   uint64_t enqueue(Work& work, uint32_t site, const Reads& reads,
                    std::shared_ptr<LaunchWatch> watch, const Enqueue& enqueue);
   // Enqueues a read of `bytes` bytes, if `from` is not NULL, and a copy of the error record.
   std::shared_ptr<Check> enqueue_check(const Storage* from, uint64_t offset, void* data,
                                        uint64_t bytes);
+  // Like enqueue_check(), but if this throws, the device may still write to `data`.
   std::shared_ptr<Check> try_enqueue_check(const Storage* from, uint64_t offset, void* data,
                                            uint64_t bytes);
   // Enqueues a command that clears the error record.

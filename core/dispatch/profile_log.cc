@@ -155,6 +155,7 @@ void ProfileTrack::Open::takes(const tenon_launch& launch) {
 
 void ProfileTrack::start() { open_.back().start = now(); }
 
+// Returns the number of the row to which a span belongs. Adds the row if it is new.
 uint32_t ProfileTrack::row_of(Open& span) {
   if (span.row != kNoRow) return span.row;
   uint64_t hash = std::hash<std::string_view>()(span.name);
@@ -183,6 +184,7 @@ uint32_t ProfileTrack::location_of(const std::string& location) {
   return at->second;
 }
 
+// Discards the innermost open span.
 void ProfileTrack::drop() { open_.pop_back(); }
 
 void ProfileTrack::end(const std::string& location) {
@@ -202,6 +204,7 @@ void ProfileTrack::end(const std::string& location) {
       {span.start, length, span.times.device.total, row, thread_number(), location_of(location)});
 }
 
+// Adds the bytes and the operations of a launch to a span.
 void ProfileTrack::count(Open& span, Device& device, const tenon_launch& launch) {
   span.device = &device;
   span.times.bytes += count_bytes(launch);
@@ -242,6 +245,7 @@ class ProfileTrack::Watch final : public LaunchWatch {
   const uint64_t enqueued_;
 };
 
+// Returns an object that adds an asynchronous launch to this track when it finishes.
 std::shared_ptr<LaunchWatch> ProfileTrack::watch(Device& device, const tenon_launch& launch) {
   const uint32_t lane = log_->lane_of(device);
   log_->read_marks(lane);
@@ -270,6 +274,7 @@ void ProfileTrack::add_timed(uint32_t lane, uint32_t row, uint64_t begin, uint64
   add_device_time(row, DeviceClock::kDevice, begin, end - begin, Profile::kLane | kByDevice | lane);
 }
 
+// Adds the device time of a launch, in nanoseconds, to a row, and records an event for the launch.
 void ProfileTrack::add_device_time(uint32_t row, DeviceClock clock, uint64_t start, uint64_t length,
                                    uint32_t thread) {
   std::lock_guard guard(mutex_);
@@ -391,6 +396,7 @@ bool ProfileLog::try_reserve_event() {
   return false;
 }
 
+// Returns the lane that shows the work of an asynchronous device.
 uint32_t ProfileLog::lane_of(Device& device) {
   std::lock_guard guard(mutex_);
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
@@ -400,6 +406,7 @@ uint32_t ProfileLog::lane_of(Device& device) {
   return static_cast<uint32_t>(lanes_.size() - 1);
 }
 
+// Returns the interval in which the device can have executed this work.
 std::pair<uint64_t, uint64_t> ProfileLog::assign_interval(uint32_t lane, uint64_t enqueued,
                                                           uint64_t finished) {
   std::lock_guard guard(mutex_);
@@ -409,6 +416,7 @@ std::pair<uint64_t, uint64_t> ProfileLog::assign_interval(uint32_t lane, uint64_
   return {start, busy_until};
 }
 
+// Stores a launch until its time marks are read.
 void ProfileLog::add_marked(uint32_t lane, Marked launch) {
   std::lock_guard guard(mutex_);
   if (!is_closed_) lanes_[lane].marked.push_back(std::move(launch));

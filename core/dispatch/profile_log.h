@@ -158,6 +158,7 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
   uint32_t row_of(Open& span);
   // Returns the number of a source line; 0 for an empty one.
   uint32_t location_of(const std::string& location);
+  // Adds the device time of a launch, in nanoseconds, to a row, and records an event for it.
   void add_device_time(uint32_t row, DeviceClock clock, uint64_t start, uint64_t length,
                        uint32_t thread);
 

@@ -166,12 +166,14 @@ tenon_error* launch_profiled(Scope& scope, Device& device, const PreparedKernel&
   return device.calls().launch(kernel.handle(), stream, &launch);
 }
 
+// Encodes the types of inputs, for a span that is recorded later.
 std::vector<int64_t> input_words(std::span<const TensorImpl* const> inputs) {
   ProfileTrack::Open span;
   for (const TensorImpl* x : inputs) span.takes(x);
   return {span.words.begin(), span.words.end()};
 }
 
+// Returns the watch for a launch about to be enqueued; NULL if nothing is profiled.
 std::shared_ptr<LaunchWatch> watch_profiled(Scope& scope, Device& device,
                                             const tenon_launch& launch) {
   if (!scope.is_profiled()) [[likely]]

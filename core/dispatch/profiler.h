@@ -123,7 +123,7 @@ class Profiler final : public Object, public Pooled<Profiler> {
   void stop();
   // Returns the result. Fails while the profiler runs.
   const Profile& profile() const;
-  const Profile* find_profile() const;  // NULL while it runs.
+  const Profile* find_profile() const;  // Returns NULL while the profiler runs.
 
  private:
   Profiler(Context& context, uint64_t max_events);
@@ -171,13 +171,14 @@ class ProfileSpan {
     if (scope.is_profiled()) [[unlikely]]
       begin_launch(scope, as, launch);
   }
-  // The names that were passed to the constructor must stay valid until now.
+  // Drops a span without end(). Names passed to the constructor must stay valid until here.
   ~ProfileSpan() {
     if (track_) [[unlikely]]
       drop();
   }
   ProfileSpan(const ProfileSpan&) = delete;
 
+  // Ends the span and records it.
   void end() {
     if (track_) [[unlikely]]
       finish();

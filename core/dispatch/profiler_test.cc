@@ -398,8 +398,8 @@ TEST_P(ProfilesOfAsynchronousDevices, DoNotRescaleTheDevicesClock) {
   EXPECT_GT(times.device.total, profile().length);
 }
 
-// The device's clock is an hour ahead. Each launch begins after its call and after the notification
-// of the previous launch. It ends before the profiler does.
+// The device's clock is an hour ahead. Each launch must begin after its call and after the
+// notification of the previous launch, and end before profiling ends.
 TEST_P(ProfilesOfAsynchronousDevices, MapLaunchesToTheHostsClock) {
   profile_additions("100");
   std::vector<uint64_t> calls;

@@ -11,6 +11,7 @@ constexpr int64_t kNoStrides[kMaxRank] = {};
 
 }  // namespace
 
+// Computes the key of a call. Returns false if the call must take the full path.
 bool RepeatedCalls::read_key(const OpDef& op, Inputs inputs, Key& key) {
   if (!op.elementwise || op.attrs->size != 0 || inputs.size() > kMaxInputs) return false;
   uint64_t word = 0;
@@ -35,6 +36,7 @@ bool RepeatedCalls::read_key(const OpDef& op, Inputs inputs, Key& key) {
   return true;
 }
 
+// Stores the kernel and the dtypes of a call, to recognise and run later calls with the same key.
 void RepeatedCalls::learn(const Call& call, Device& device, const TensorTypes& types,
                           const PreparedKernel& kernel) {
   Key key;
@@ -50,6 +52,7 @@ void RepeatedCalls::learn(const Call& call, Device& device, const TensorTypes& t
   for (size_t i = 0; i < call.inputs.size(); ++i) entry.inputs[i] = call.types[i].dtype;
 }
 
+// Runs the call if a call with the same key was learned. Otherwise returns false.
 bool RepeatedCalls::run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& outputs) {
   Key key;
   if (!read_key(op, inputs, key)) return false;

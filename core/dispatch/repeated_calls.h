@@ -45,7 +45,7 @@ class RepeatedCalls {
 
   // Computes the key of a call. Returns false if the call must take the full path.
   static bool read_key(const OpDef& op, Inputs inputs, Key& key);
-  // Returns the only entry that may hold this key. It may hold a different one.
+  // Returns the only entry that may hold this key. The entry may also hold a different key.
   Entry& entry_of(const Key& key) {
     return entries_[(key.op->id * 0x9e3779b1u ^ key.word * 0x85ebca6bu) >> 8 & (kEntries - 1)];
   }

@@ -61,10 +61,12 @@ void Scope::push(Interpreter& interpreter) {
   if (below_ == 0) top_ = innermost_;
 }
 
+// Marks the interpreters that are nested inside `until` as no longer on the stack.
 void Scope::mark_off_scope(const Interpreter* until) {
   for (Interpreter* i = innermost_; i != until; i = i->outer_) i->is_on_scope_ = false;
 }
 
+// Removes an interpreter from any position of the stack. Returns true if the removal is deferred.
 bool Scope::remove(Interpreter& interpreter) {
   interpreter.is_on_scope_ = false;
   Interpreter** at = &top_;
@@ -129,7 +131,8 @@ std::shared_ptr<ProfileTrack> Scope::profile_track() {
   return profile_track_;
 }
 
-bool Scope::remove_last(Interpreter& interpreter) {
+// Removes an interpreter whose last handle was released. Returns true if the removal is deferred.
+bool Scope::remove_released(Interpreter& interpreter) {
   interpreter.revive();
   const bool deferred = remove(interpreter);
   if (deferred) interpreter.release();
@@ -154,6 +157,7 @@ Scope::Enter::~Enter() {
   current = outer_;
 }
 
+// Unlinks the interpreters whose removal was deferred.
 void Scope::unlink_removed() {
   Interpreter* next = std::exchange(removed_, nullptr);
   while (Interpreter* const interpreter = next) {
@@ -163,6 +167,7 @@ void Scope::unlink_removed() {
   }
 }
 
+// Throws a value error of a launch, or defers it if a function is in progress.
 void Scope::report_value_error(Error error) {
   if (!value_errors_) throw error;
   if (!value_errors_->first_) value_errors_->first_ = std::move(error);
@@ -190,6 +195,7 @@ tenon_stream_p* Scope::stream(Device& device) {
   return added.second;
 }
 
+// Returns this scope's work in progress on an asynchronous device.
 PendingWork& Scope::pending(Device& device) {
   for (const auto& work : pending_) {
     if (&work->device() == &device) return *work;

@@ -93,7 +93,7 @@ class Scope final : public Object, public Pooled<Scope> {
   bool remove(Interpreter& interpreter);
   // Removes an interpreter whose last handle was released. Returns true if the removal is deferred
   // because calls are in progress inside the interpreter. It is destroyed when these calls end.
-  bool remove_last(Interpreter& interpreter);
+  bool remove_released(Interpreter& interpreter);
 
   // While a Below exists, calls bypass `interpreter` and the interpreters inside it. They reach
   // outer interpreters and those that are pushed later.
@@ -234,7 +234,7 @@ class Scope final : public Object, public Pooled<Scope> {
   // Blocks until all work that the scope enqueued has finished. Throws its first error that was not
   // reported before.
   void wait();
-  // Does not block: passes the error, or NULL, to `done` on any thread.
+  // Does not block: when the work has finished, passes its error, or NULL, to `done` on any thread.
   void wait(PendingWork::Done done);
   // Launches on synchronous devices report value errors in this record.
   tenon_error_record& error_record() { return record_; }
@@ -287,7 +287,7 @@ class Scope final : public Object, public Pooled<Scope> {
   std::shared_ptr<ProfileTrack> profile_track_;
   int below_ = 0;
   int traces_ = 0;
-  // An intrusive list, so that releasing a tape does not allocate.
+  // The interpreters to be unlinked: an intrusive list, so that releasing a tape does not allocate.
   Interpreter* removed_ = nullptr;
   std::atomic<const void*> user_{nullptr};  // The thread inside the scope, if any.
   std::atomic<uint64_t> cancels_{0};

@@ -63,6 +63,7 @@ Tensor allocate(Device& device, DType dtype, const Dims& shape) {
   return y;
 }
 
+// Throws if `x` is a tensor of a trace and therefore has no value.
 void require_value(const TensorImpl& x) {
   if (x.storage && x.storage->traced) [[unlikely]]
     fail_traced(x);
@@ -70,6 +71,7 @@ void require_value(const TensorImpl& x) {
   require(!x.storage || !x.storage->list, "{} is a list of tensors, not a tensor", x.type);
 }
 
+// Throws if `x` belongs to a trace that does not enclose the scope's code.
 void require_same_trace(const Scope& scope, const TensorImpl& x) {
   if (!x.storage || !x.storage->traced) [[likely]]
     return;
@@ -77,6 +79,7 @@ void require_same_trace(const Scope& scope, const TensorImpl& x) {
   scope.traced_cells()->require_same_trace(x);
 }
 
+// Notifies the recorder that host code accesses memory outside a call.
 void note_host_read() {
   const Scope* scope = find_current_scope();
   if (scope && scope->recorder()) scope->recorder()->interrupted();
@@ -169,6 +172,7 @@ void wait_for(Scope& scope, const TensorImpl& x) {
   read_and_wait(scope, *x.storage, 0, nullptr, 0);
 }
 
+// Waits for the integer in x, which determines the size of an output, and returns it.
 int64_t read_integer(const Tensor& x) {
   Scope& scope = current_scope();
   require_value(*x);
@@ -186,6 +190,8 @@ int64_t read_integer(const Tensor& x) {
   return value;
 }
 
+// Returns the integer in x as a size. While tracing, this is a data-dependent size with the upper
+// bound `most`.
 Size read_size(const Tensor& x, Size most) {
   Scope& scope = current_scope();
   if (!scope.traced_cells()) return Size::number(read_integer(x));
@@ -194,6 +200,7 @@ Size read_size(const Tensor& x, Size most) {
   return size;
 }
 
+// Waits for the bool in x and returns it.
 bool read_bool(const Tensor& x) {
   Scope& scope = current_scope();
   require_value(*x);
@@ -231,11 +238,13 @@ void consume(TensorImpl& x) {
 
 // Returns an alias that tapes and traces treat as the same tensor.
 Tensor tracked_alias(Scope& scope, const Tensor& x) {
-  Tensor own = scope.traced_cells() && x->storage ? scope.traced_cells()->inside(x) : alias_of(*x);
+  Tensor own =
+      scope.traced_cells() && x->storage ? scope.traced_cells()->alias_in_trace(x) : alias_of(*x);
   if (scope.innermost()) tapes_assign_same_node(scope, *x, *own);
   return own;
 }
 
+// Returns an alias if `x` is donated, so that the first of several ops does not consume it.
 Tensor without_donation(Scope& scope, const Tensor& x) {
   return x->donation == Donation::kNone ? x : tracked_alias(scope, x);
 }

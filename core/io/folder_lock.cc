@@ -57,11 +57,14 @@ FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+// Whether an update of the folder was interrupted: the file `last` is missing, but `last`.tenon-old
+// exists.
 bool FolderLock::is_half_done(const std::string& folder, const std::string& last) {
   const std::string path = target_of(folder, last);
   return !is_there(path) && is_there(path + kOld);
 }
 
+// Rolls back an interrupted update: renames all files NAME.tenon-old of the folder back to NAME.
 void FolderLock::restore(const std::string& folder, const std::string& last) {
   if (!is_half_done(folder, last)) return;
   std::error_code error;

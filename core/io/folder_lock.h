@@ -24,7 +24,7 @@ class FolderLock {
   // and `last`.tenon-old exists, renames all files NAME.tenon-old back to NAME. The caller must
   // hold the exclusive lock.
   static void restore(const std::string& folder, const std::string& last);
-  // Returns whether such an interrupted update exists, so that restore() would rename files.
+  // Whether an update was interrupted before it finished, so that restore() would rename files.
   static bool is_half_done(const std::string& folder, const std::string& last);
 
  private:

@@ -45,6 +45,7 @@ FolderUpdate::~FolderUpdate() {
   if (made_folder_) rmdir(folder_.c_str());
 }
 
+// Adds a new file and returns the temporary path to write it to.
 std::string FolderUpdate::add(const std::string& name) {
   const std::string target = tenon_files::link_target((folder_ / name).string());
   std::error_code ignored;
@@ -67,6 +68,7 @@ void FolderUpdate::write(const std::string& name, const std::string& bytes) {
        {(folder_ / name).string(), std::strerror(error)});
 }
 
+// Marks a file for removal by finish().
 void FolderUpdate::remove(const std::string& name) { removed_.push_back(name); }
 
 void FolderUpdate::rename_to_old(const std::string& path) {
@@ -82,6 +84,7 @@ void FolderUpdate::rename_to_old(const std::string& path) {
   }
 }
 
+// Moves the new files to their final names and removes the files marked for removal.
 void FolderUpdate::finish() {
   FolderLock::restore(folder_.string(), names_.empty() ? "" : names_.back());
   // Deletes .tenon-old files of an earlier save that was killed after its new files were complete.
@@ -113,6 +116,7 @@ void FolderUpdate::finish() {
   for (const RenamedFile& file : renamed_) unlink(file.old.c_str());
 }
 
+// Undoes the renames of finish(), so that the folder is as before.
 void FolderUpdate::undo() {
   for (; n_in_place_ > 0; --n_in_place_) {
     std::rename(targets_[n_in_place_ - 1].c_str(), new_paths_[n_in_place_ - 1].c_str());

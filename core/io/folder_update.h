@@ -38,7 +38,7 @@ class FolderUpdate {
  private:
   // Renames an earlier file to its name with .tenon-old, if it exists.
   void rename_to_old(const std::string& path);
-  // Renames all files back to their names before finish().
+  // Undoes the renames of finish(), so that the folder is as before.
   void undo();
 
   std::filesystem::path folder_;

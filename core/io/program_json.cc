@@ -12,6 +12,7 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 26;
 // Maximum nesting depth of tenon.json. Static arguments begin at level 5.
 constexpr int kMaxDepth = 5 + kMaxStaticDepth;
 
+// Returns whether a JSON value has the type that `form` names.
 bool has_form(const Json& value, JsonForm form) {
   switch (form) {
     case JsonForm::kText:
@@ -49,6 +50,7 @@ Json read_program_json(onnx::ModelFolder& files) {
   return json;
 }
 
+// Throws DATA_LOSS unless the object has exactly these keys, with values of these types.
 void require_keys(const Json& object, std::string_view what, std::initializer_list<JsonKey> keys) {
   require_code(object.is_object(), Code::kDataLoss, "{} is not an object", what);
   for (const JsonKey& key : keys) {
@@ -62,6 +64,7 @@ void require_keys(const Json& object, std::string_view what, std::initializer_li
   }
 }
 
+// Returns the elements of a list of texts. Throws DATA_LOSS if it contains other values.
 std::vector<std::string> read_texts(const Json& list, std::string_view what) {
   std::vector<std::string> texts;
   for (const Json& each : list) {
@@ -72,6 +75,7 @@ std::vector<std::string> read_texts(const Json& list, std::string_view what) {
   return texts;
 }
 
+// Returns the names of the files that the folder's tenon.json lists; none if it is unreadable.
 std::vector<std::string> listed_files(const std::string& folder) {
   std::vector<std::string> names;
   const auto add = [&](const Json& name) {

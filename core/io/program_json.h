@@ -15,7 +15,7 @@ namespace tenon {
 constexpr const char* kProgramJson = "tenon.json";
 
 // Reads the folder's tenon.json and returns it without the key "version". Throws NOT_FOUND if there
-// is no such file, DATA_LOSS if it is malformed, and UNIMPLEMENTED for another version of the
+// is no such file, DATA_LOSS if it is malformed, and UNIMPLEMENTED for a different version of the
 // format.
 Json read_program_json(onnx::ModelFolder& files);
 

@@ -22,7 +22,7 @@ void check(bool ok, std::string_view pattern, const Args&... args) {
   require_code(ok, Code::kDataLoss, pattern, args...);
 }
 
-// Returns the size of the header, which the file begins with.
+// Returns the size of the header in bytes, which is the first field of the file.
 uint64_t read_prefix(const ReadBytes& read) {
   unsigned char bytes[kPrefix];
   read(0, bytes, kPrefix);
@@ -38,6 +38,7 @@ const Json& field(const std::string& name, const Json& entry, const char* key) {
   return *found;
 }
 
+// Returns the type that the entry of a tensor in the header declares.
 TensorType read_type(const std::string& name, const Json& entry) {
   const Json& dtype = field(name, entry, "dtype");
   check(dtype.is_string(), "the dtype of tensor \"{}\" must be a string", name);
@@ -65,6 +66,7 @@ TensorType read_type(const std::string& name, const Json& entry) {
   return type;
 }
 
+// Parses the entry of a tensor in the header. The data section of the file has `data_size` bytes.
 StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t data_size) {
   check(entry.is_object(), "tensor \"{}\" is not an object", name);
   StoredTensor tensor{.name = name, .type = read_type(name, entry)};
@@ -111,7 +113,7 @@ void check_offsets(const std::vector<StoredTensor>& tensors, uint64_t data_size)
 }  // namespace
 
 SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read) {
-  check(size >= kPrefix, "the file has {} bytes, but begins with the header's length of 8 bytes",
+  check(size >= kPrefix, "the file has {} bytes, fewer than the 8 bytes of the header's size",
         size);
   const uint64_t header_size = read_prefix(read);
   check(header_size <= kMaxHeader, "the header has {} bytes, but at most {} are allowed",

@@ -15,11 +15,13 @@ namespace {
 constexpr uint64_t kAlignment = 8;
 constexpr const char* kMetadata = "__metadata__";
 
+// Returns the size of all elements in bytes.
 uint64_t bytes_of(const TensorType& type) {
   return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
 }
 
-// Sorts the tensors as the file stores them. Throws if a name occurs twice or is reserved.
+// Sorts the tensors into the order in which the file stores them. Throws if a name occurs twice or
+// is reserved.
 void sort_and_check(std::vector<TensorToStore>& tensors) {
   std::sort(tensors.begin(), tensors.end(), [](const TensorToStore& a, const TensorToStore& b) {
     const size_t size_a = size_of(a.type.dtype), size_b = size_of(b.type.dtype);

@@ -38,7 +38,7 @@ class SavedNames : public ModelProgram {
     return read_program(scope(), path);
   }
 
-  // Saves the model of `bytes` as a program, and that program again. Expects that the names of
+  // Saves the model of `bytes` as a program, reads it and saves it again. Expects that the names of
   // inputs and outputs stay the same, and that each saved program computes the model's results.
   void expect_kept(const std::string& bytes, const Names& inputs, const Names& outputs,
                    const Tensors& given) {

@@ -25,6 +25,7 @@ namespace {
 
 constexpr const char* kWeights = "weights.safetensors";
 
+// Throws unless `name` can be the name of a function and its file.
 void check_name(const std::string& name) {
   const bool fits = !name.empty() && name[0] != '.' && all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -44,7 +45,9 @@ const OwnedStatics& statics_or_empty(const std::shared_ptr<const OwnedStatics>& 
   static const Immortal<OwnedStatics> none{std::in_place};
   return statics ? *statics : none.get();
 }
+// Returns the static arguments of a trace; empty if it has none.
 const OwnedStatics& statics_of(const Trace& trace) { return statics_or_empty(trace.statics().all); }
+// Returns the defaults of the static arguments of a trace's function; empty if there are none.
 const OwnedStatics& defaults_of(const Trace& trace) {
   return statics_or_empty(trace.statics().defaults);
 }

@@ -173,7 +173,7 @@ TEST_F(SaveProgram, DeadCodeIsNotSaved) {
   EXPECT_EQ(ops(model.graph), (Names{"Tanh", "Identity"}));
 }
 
-TEST_F(SaveProgram, OpsThatOnnxLacksShareOneFunctionEach) {
+TEST_F(SaveProgram, AllCallsOfAnOpThatOnnxLacksShareOneFunction) {
   const onnx::Model& model = saved({kX}, [](TensorSpan in) {
     return Tensors{call_named1("silu", {}, {call_named1("silu", {}, {in[0]})})};
   });
@@ -183,7 +183,7 @@ TEST_F(SaveProgram, OpsThatOnnxLacksShareOneFunctionEach) {
   EXPECT_EQ(model.version_of("tenon"), 1);
 }
 
-TEST_F(SaveProgram, DifferentAttributesNeedDifferentFunctions) {
+TEST_F(SaveProgram, CallsOfAnOpWithDifferentAttributesUseDifferentFunctions) {
   const onnx::Model& model = saved({kX}, [](TensorSpan in) {
     const Tensor y = call_named1("hard_tanh", {{"max_val", 2.0}}, {in[0]});
     return Tensors{call_named1("hard_tanh", {{"max_val", 3.0}}, {y})};

@@ -32,7 +32,7 @@ class SaveAndRead : public testing::FunctionTest {
     save_program(scope(), folder_.file("program"), {&one, 1});
     return read_program(scope(), folder_.file("program"));
   }
-  // Expects equal results of both functions. `tolerance` allows for sums in another order.
+  // Expects equal results of both functions. `tolerance` allows for sums in a different order.
   void expect_same(const Ref<Function>& a, const Ref<Function>& b, const Tensors& inputs,
                    double tolerance = 0) {
     const Tensors want = a->call(scope(), inputs, {}), got = b->call(scope(), inputs, {});

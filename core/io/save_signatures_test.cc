@@ -61,7 +61,7 @@ class SaveSignatures : public testing::FunctionTest {
   testing::Folder folder_;
 };
 
-TEST_F(SaveSignatures, AreReadAsOneFunctionThatSelectsByTypes) {
+TEST_F(SaveSignatures, SignaturesAreReadAsOneFunctionThatSelectsByInputTypes) {
   const Ref<SavedProgram> program =
       again(numbered(), {x_of(DType::kF32, {kUnknown, 3}), x_of(DType::kU8, {kUnknown, 3}),
                          x_of(DType::kF32, {kUnknown}), x_of(DType::kF32, {kUnknown, 4})});
@@ -166,7 +166,7 @@ TEST_F(SaveSignatures, SignaturesTrainSharedVariables) {
   const Ref<Function> read = program->find("f").function;
   ASSERT_EQ(program->variables().size(), 1u);
 
-  EXPECT_EQ(which(read, reshape(f32({1, 1, 1, 0}), Dims{2, 2})), 6);  // 2 w0^2 + w1^2
+  EXPECT_EQ(which(read, reshape(f32({1, 1, 1, 0}), Dims{2, 2})), 6);  // The loss, 2 w0^2 + w1^2.
   EXPECT_EQ(values_of(program->variables()[0]->load_untraced()), (Doubles{0, 1}));
   EXPECT_EQ(which(read, i64({5, 1})), 1);
   EXPECT_EQ(values_of(program->variables()[0]->load_untraced()), (Doubles{0, 0.5}));

@@ -155,10 +155,12 @@ class Reader {
 
 }  // namespace
 
+// Converts static arguments to JSON: an object that maps names to values.
 Json json_of_statics(std::span<const tenon_static> all) {
   return map_to_json(all, kMaxStaticDepth);
 }
 
+// Converts the result of json_of_statics() back to static arguments.
 std::shared_ptr<const OwnedStatics> statics_of_json(const Json& json, std::string_view what) {
   const Reader reader(what);
   const std::vector<tenon_static> all = reader.map(json);

@@ -16,11 +16,12 @@ namespace tenon {
 // Maximum nesting depth of one static argument.
 constexpr int kMaxStaticDepth = 32;
 
-// Throws UNIMPLEMENTED for arguments that a file cannot store: handles of objects, and arguments
-// without a name.
+// Converts static arguments to JSON. Throws UNIMPLEMENTED for arguments that a file cannot store:
+// handles of objects, and arguments without a name.
 Json json_of_statics(std::span<const tenon_static> all);
 
-// `what` names the arguments at the start of error messages. Throws DATA_LOSS for malformed JSON.
+// Converts the result of json_of_statics() back to static arguments. Throws DATA_LOSS if the JSON
+// is malformed; `what` names the arguments at the start of the message.
 std::shared_ptr<const OwnedStatics> statics_of_json(const Json& json, std::string_view what);
 
 }  // namespace tenon

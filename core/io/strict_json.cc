@@ -54,8 +54,8 @@ class StrictBuilder final : public nlohmann::json_sax<Parser> {
     return true;
   }
 
-  // Appends an object or array and makes it the innermost open one. The pointer stays valid,
-  // because an enclosing array does not grow before the value is closed.
+  // Appends an object or array and makes it the innermost open one. The pointer to it in `open_`
+  // stays valid, because an enclosing array does not grow before the value is closed.
   bool open(Json value) {
     require_code(open_.size() < deepest_, Code::kDataLoss, "{} is nested too deeply", what_);
     open_.push_back(&place(std::move(value)));

@@ -68,7 +68,7 @@ TEST_F(Derivatives, OfMaxAndMinReductionsSplitTiesEvenly) {
   EXPECT_TENSOR(of(smallest, {x})[0], f32({2, 3}, {0, 0, 1, 0.5, 0, 0.5}));
 }
 
-TEST_F(Derivatives, OfClipAreThoseOfXWhereXEqualsABound) {
+TEST_F(Derivatives, OfClipPassTheGradientToXWhereXEqualsABound) {
   const Tensors inputs = {f32({-1, 0, 1, 2, 3}), f32({0}), f32({2})};
 
   const Tensors d = of([](const Tensors& in) { return clip(in[0], in[1], in[2]); }, inputs);
@@ -78,7 +78,7 @@ TEST_F(Derivatives, OfClipAreThoseOfXWhereXEqualsABound) {
   EXPECT_TENSOR(d[2], f32({1}));
 }
 
-TEST_F(Derivatives, OfClipAreThoseOfMaxWhereMinExceedsMax) {
+TEST_F(Derivatives, OfClipPassTheGradientToMaxWhereMinExceedsMax) {
   const Tensors inputs = {f32({0, 2, 9}), f32({5}), f32({1})};
 
   const Tensors d = of([](const Tensors& in) { return clip(in[0], in[1], in[2]); }, inputs);
@@ -112,7 +112,7 @@ TEST_F(Derivatives, OfProdAreCorrectToSecondOrderForZeroElements) {
                 f32({2, 3}, {720, 360, 240, 180, 144, 120}));
 }
 
-TEST_F(Derivatives, OfProdAreTakenWithinTheReducedAxes) {
+TEST_F(Derivatives, OfProdMultiplyOnlyElementsAlongTheReducedAxes) {
   const Tensor x = f32({2, 1, 3}, {1, 2, 3, 4, 0, 6});
 
   const auto columns = [](const Tensors& in) { return prod(in[0], {.axes = {0, 1}}); };

@@ -66,7 +66,7 @@ class ExpansionsOnRef : public testing::CoreTest, public ::testing::WithParamInt
  protected:
   template <class T>
   void check(const Expansion<T>& e) {
-    // An op may have a second entry in the list, with another bound for inputs below zero.
+    // An op may have a second entry in the list, with a different error bound for negative inputs.
     const std::string name = e.name.substr(0, e.name.find("_below_zero"));
     const bool takes_magnitudes = e.name == "lgamma" || e.name == "digamma";
     const Drawn<T> drawn(e);

@@ -21,7 +21,7 @@ struct LeakyReluAttrs {
   TENON_ATTRS(alpha)
 };
 
-// Copy of the attribute struct in fake_quantize.cc, with other bounds.
+// Copy of the attribute struct in fake_quantize.cc, with different bounds.
 struct FakeQuantizeAttrs {
   int64_t quant_min = -2, quant_max = 2, axis = 1;
   TENON_ATTRS(quant_min, quant_max, axis)

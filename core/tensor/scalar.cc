@@ -21,7 +21,8 @@ void store(T value, void* to) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Integers wrap around, as in casts between integer types.
+// Writes `value` as one element of `dtype`. Integers wrap around, as in casts between integer
+// types.
 void store_int(int64_t value, DType dtype, void* to) {
   switch (dtype) {
     case DType::kF16:
@@ -50,6 +51,7 @@ void store_int(int64_t value, DType dtype, void* to) {
   }
 }
 
+// Writes `value` as one element of `dtype`.
 void store_float(double value, DType dtype, void* to) {
   switch (dtype) {
     case DType::kF16:
@@ -88,6 +90,7 @@ Tensor make_scalar_bool(bool value) {
   return scalar;
 }
 
+// Writes the inline value of `scalar` as one element of `dtype`.
 void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to) {
   if (is_floating(scalar.type.dtype)) {
     store_float(scalar.float_value, dtype, to);
@@ -108,6 +111,7 @@ Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& str
   return owner;
 }
 
+// Creates an alias: a tensor with the same value, which tapes distinguish from `x`.
 Tensor alias_of(const TensorImpl& x) {
   Tensor y = Tensor::adopt(new TensorImpl);
   y->type = x.type;

@@ -59,7 +59,7 @@ template <class Self>
 class NonMemoryStorage : public Storage {
  public:
   NonMemoryStorage() : Storage([](Storage* self) { delete static_cast<Self*>(self); }) {}
-  // Not pooled, because Self is larger than Storage, whose pool has blocks of the size of Storage.
+  // Allocates from the heap: the blocks in the pool of Storage are too small for Self.
   static void* operator new(size_t size) { return ::operator new(size); }
   static void operator delete(void* self) { ::operator delete(self); }
 };

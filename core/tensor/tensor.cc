@@ -4,6 +4,7 @@ namespace tenon {
 
 template class SmallVector<Tensor, 3>;
 
+// Assigns an identity if the tensor has none, and returns it.
 uint64_t TensorImpl::assign_identity() const {
   static std::atomic<uint64_t> next{1};
   uint64_t identity = identity_.load(std::memory_order_acquire);

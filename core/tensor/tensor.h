@@ -58,7 +58,7 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   // Assigns an identity if the tensor has none, and returns it.
   uint64_t assign_identity() const;
   Donation donation = Donation::kNone;
-  bool dense = true;  // Row-major without gaps.
+  bool dense = true;  // Whether the elements are row-major without gaps.
 
  private:
   mutable std::atomic<uint64_t> identity_{0};

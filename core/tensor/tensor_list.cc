@@ -15,9 +15,11 @@ Tensor TensorList::get(uint64_t index) const {
   return node ? node->entries[child_index(index, 0)] : Tensor();
 }
 
+// Returns one more than the index of the last entry that is set.
 uint64_t TensorList::length() const { return root_ ? length(*root_, levels_) : 0; }
 
-// Searches from the end, because nodes whose entries were all removed may remain there.
+// Returns the number of entries below `node` up to the last one that is set. Searches from the end,
+// because nodes whose entries were all removed may remain there.
 uint64_t TensorList::length(const Node& node, int level) {
   for (size_t i = kWidth; i-- > 0;) {
     if (level == 0) {
@@ -30,6 +32,7 @@ uint64_t TensorList::length(const Node& node, int level) {
   return 0;
 }
 
+// Returns a copy with one entry replaced. An empty tensor removes the entry.
 TensorList TensorList::set(uint64_t index, const Tensor& x) const {
   int levels = levels_;
   while (levels < kMaxLevels && index >> (kBits * static_cast<unsigned>(levels + 1)) != 0) {
@@ -40,6 +43,7 @@ TensorList TensorList::set(uint64_t index, const Tensor& x) const {
   return result;
 }
 
+// Returns a copy of the tree below `node` in which entry `index` is x.
 TensorList::Link TensorList::with_entry(const Link& node, int level, uint64_t index,
                                         const Tensor& x) {
   auto made = node ? std::make_shared<Node>(*node) : std::make_shared<Node>();
@@ -52,6 +56,7 @@ TensorList::Link TensorList::with_entry(const Link& node, int level, uint64_t in
   return made;
 }
 
+// Returns the same list as a tree with `levels` levels above level 0.
 TensorList TensorList::with_levels(int levels) const {
   TensorList result = *this;
   for (; result.levels_ < levels; ++result.levels_) {

@@ -25,6 +25,7 @@ T load(const void* data, int64_t i) {
   return value;
 }
 
+// Returns element i of an array of floating-point numbers.
 double load_float(DType dtype, const void* data, int64_t i) {
   switch (dtype) {
     case DType::kF16:
@@ -140,9 +141,9 @@ class FloatFormat {
   DType dtype_;
   int precision_;
   bool scientific_ = false;
-  size_t whole_ = 0;     // Width before the point.
-  size_t fraction_ = 0;  // Width after the point.
-  size_t exponent_ = 0;  // Digits of the exponent.
+  size_t whole_ = 0;     // Number of characters before the point.
+  size_t fraction_ = 0;  // Number of characters after the point.
+  size_t exponent_ = 0;  // Number of digits of the exponent.
 };
 
 class Printer {

@@ -28,7 +28,7 @@ class ControlTest : public CoreTest {
   Ref<Function> function(const Code1& code) {
     return function([code](Scope&, TensorSpan in, const Statics&) { return Tensors{code(in[0])}; });
   }
-  // A function whose argument has unknown sizes.
+  // Creates a function whose argument has unknown sizes.
   Ref<Function> function(const InputSpec& argument, Function::Body body) {
     FunctionOptions options;
     options.has_signature = true;

@@ -56,11 +56,13 @@ tenon_error* query(const tenon_host* host, const tenon_plugin** out_plugin) {
 
 }  // namespace
 
+// Wraps the plugin in the file `path`, to count its calls. A process can wrap only one plugin.
 tenon_plugin_query counted_plugin(const std::string& path) {
   inner_query = map_plugin_file(path);
   return query;
 }
 
+// Returns the numbers of calls that the wrapped plugin has received so far.
 CallCounts& call_counts() {
   static CallCounts counts;
   return counts;

@@ -11,7 +11,7 @@ namespace tenon::testing {
 
 struct CallCounts {
   std::atomic<uint64_t> launches{0}, records{0}, replays{0}, fills{0}, allocations{0}, tasks{0};
-  std::atomic<uint64_t> recordings{0};  // Created and not yet released.
+  std::atomic<uint64_t> recordings{0};  // Recordings that exist: created, not yet released.
 };
 
 // Wraps the plugin in the file `path`. The wrapper has the same name as the plugin. A process can

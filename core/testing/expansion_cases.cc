@@ -5,8 +5,9 @@
 namespace tenon::expansions::testing {
 namespace {
 
-// The expansion `formula` of one argument, and `oracle`, which computes the same more precisely.
-// `bound` is in ulp, `absolute` an absolute error that is also allowed.
+// Returns the expansion `formula` of one argument. `oracle` computes the same function more
+// precisely. `bound` is the maximum error in ulp; `absolute` is an absolute error that is also
+// permitted.
 template <class T, class Formula, class Oracle>
 Expansion<T> unary_expansion(const char* name, double bound, std::vector<Range> ranges,
                              Formula formula, Oracle oracle, double absolute = 0) {
@@ -15,14 +16,14 @@ Expansion<T> unary_expansion(const char* name, double bound, std::vector<Range> 
           first(formula), first(formula), first(formula), first(oracle)};
 }
 
-// Like unary_expansion(), for two arguments.
+// Returns an expansion as unary_expansion() does, but of two arguments.
 template <class T, class Formula, class Oracle>
 Expansion<T> binary_expansion(const char* name, double bound, std::vector<Range> ranges,
                               Formula formula, Oracle oracle) {
   return {name, bound, 0, std::move(ranges), true, formula, formula, formula, oracle};
 }
 
-// An expansion that is tested at the absolute values of the test points.
+// Returns an expansion that is tested at the absolute values of the test inputs.
 template <class T, class Formula, class Oracle>
 Expansion<T> expansion_of_magnitude(const char* name, double bound, std::vector<Range> ranges,
                                     Formula formula, Oracle oracle) {

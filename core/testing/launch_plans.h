@@ -35,8 +35,8 @@ class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<con
     return LaunchPlan::record(scope(), device(), inputs, code).program;
   }
 
-  // Records a launch plan with the first inputs and runs it with all of them. The results must be
-  // bitwise equal to those of `code`. Returns the number of launches.
+  // Records a launch plan of `code` with inputs[0], and runs it with each element of `inputs`. The
+  // results must be bitwise equal to those of `code`. Returns the number of launches in the plan.
   size_t expect_same(const LaunchPlan::Code& code, const std::vector<Tensors>& inputs) {
     const auto program = record(code, inputs[0]);
     for (const Tensors& in : inputs) {
@@ -48,7 +48,7 @@ class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<con
     }
     return program->n_launches();
   }
-  // The same for two calls with inputs of these shapes.
+  // As expect_same(code, inputs), for two calls whose inputs have these shapes.
   size_t expect_same(const LaunchPlan::Code& code, const std::vector<Dims>& shapes) {
     std::vector<Tensors> inputs(2);
     for (size_t call = 0; call < inputs.size(); ++call) {

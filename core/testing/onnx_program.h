@@ -34,7 +34,7 @@ class ModelProgram : public FunctionTest {
     return WireWriter().text(1, name).message(2, WireWriter().message(1, tensor));
   }
   // Returns the line of the first call in the text of a function's first trace.
-  std::string text_of_first(const Ref<Function>& f) {
+  std::string first_call_text(const Ref<Function>& f) {
     const std::string all = text(f);
     const size_t begin = all.find("  ") + 2;
     return all.substr(begin, all.find('\n', begin) - begin);

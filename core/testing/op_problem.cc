@@ -67,6 +67,7 @@ OpProblem::OpProblem(const OpDef& op, const AnyCase& c)
   }
 }
 
+// Returns the same problem with all floating-point inputs in this dtype.
 OpProblem OpProblem::with_floats(DType dtype) const {
   OpProblem result = *this;
   for (Input& input : result.inputs_) {
@@ -81,6 +82,7 @@ OpProblem OpProblem::with_floats(DType dtype) const {
   return result;
 }
 
+// Returns whether there are floating-point tensors among the inputs and all are float32.
 bool OpProblem::is_float32() const {
   bool any = false;
   for (const Input& input : inputs_) {
@@ -97,6 +99,7 @@ size_t OpProblem::n_elements() const {
   return n;
 }
 
+// Returns whether all values of the inputs are finite.
 bool OpProblem::is_finite() const {
   for (const Input& input : inputs_) {
     for (const double value : input.values) {
@@ -121,6 +124,7 @@ Tensors OpProblem::inputs() const {
   return result;
 }
 
+// Creates the inputs as views with gaps between their elements.
 Tensors OpProblem::inputs_with_gaps() const {
   Tensors result;
   for (const Input& input : inputs_) {
@@ -152,16 +156,19 @@ Tensors OpProblem::call(const Tensors& inputs) const {
   return apply(current_scope(), *op_, attrs_.view(), borrowed);
 }
 
+// Returns the problem with `step * direction` added to input i.
 OpProblem OpProblem::with_step(size_t i, const Values& direction, double step) const {
   OpProblem result = *this;
   for (size_t k = 0; k < direction.size(); ++k) result.inputs_[i].values[k] += step * direction[k];
   return result;
 }
 
+// Returns whether input i is present and is a float64.
 bool OpProblem::is_differentiable_input(size_t i) const {
   return inputs_[i].fill != CaseTensor::Fill::kAbsent && inputs_[i].type.dtype == DType::kF64;
 }
 
+// Returns a random cotangent for each float64 output. The entries of other outputs are empty.
 std::vector<Values> OpProblem::random_cotangents() const {
   std::vector<Values> result;
   for (const Tensor& y : call()) {
@@ -171,6 +178,7 @@ std::vector<Values> OpProblem::random_cotangents() const {
   return result;
 }
 
+// Compares the derivatives with finite differences. Returns the mismatch, or an empty string.
 std::string OpProblem::check_gradient() const {
   const std::vector<Values> cotangents = random_cotangents();
   const auto loss = [&](const OpProblem& problem) {
@@ -212,6 +220,7 @@ std::string OpProblem::check_gradient() const {
   return {};
 }
 
+// Compares second derivatives with finite differences. Returns the mismatch, or an empty string.
 std::string OpProblem::check_second_order() const {
   std::vector<Values> cotangents = random_cotangents();
   std::vector<Values> weights;

@@ -21,7 +21,7 @@ std::vector<OpParam> ops_with_cases();
 
 class OpProblem {
  public:
-  // Draws values that the case does not specify at random, from a fixed seed.
+  // Draws at random, from a fixed seed, the values that the case does not specify.
   OpProblem(const OpDef& op, const AnyCase& c);
 
   // Returns the same problem with all floating inputs in another dtype.

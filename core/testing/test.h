@@ -26,7 +26,7 @@ class CoreTest : public ::testing::Test {
   Scope& scope() { return *scope_; }
   Device& device() { return scope_->device(); }
   Ref<Tape> tape(TapeOptions options = {}) { return Ref<Tape>::adopt(new Tape(scope_, options)); }
-  // The bytes that tensors hold on the device.
+  // Returns the number of bytes that live tensors hold on the device.
   uint64_t live_bytes() { return device().allocator().statistics().live_bytes; }
 
  private:

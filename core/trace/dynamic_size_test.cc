@@ -81,16 +81,16 @@ class DynamicSizes : public testing::ControlTest {
   const Tensor weights_ = numbers(Dims{kInputs + kHidden, 4 * kHidden}, 0.7);
 };
 
-TEST_F(DynamicSizes, PrepareNoKernelsForAnLstmInAScan) {
+TEST_F(DynamicSizes, NewLengthsPrepareNoKernelsForAnLstmInAScan) {
   takes_each_length([&](const Tensor& xs) { return by_scan(xs); });
 }
 
-TEST_F(DynamicSizes, PrepareNoKernelsForAnLstmThatGathersIntoAList) {
+TEST_F(DynamicSizes, NewLengthsPrepareNoKernelsForAnLstmThatGathersIntoAList) {
   takes_each_length([&](const Tensor& xs) { return by_list(xs); });
 }
 
 // The rows of the fused loop have the length of the sequence.
-TEST_F(DynamicSizes, PrepareNoKernelsForASoftmax) {
+TEST_F(DynamicSizes, NewLengthsPrepareNoKernelsForASoftmax) {
   takes_each_length([](const Tensor& xs) {
     const Along along{.axes = {0}, .keepdims = true};
     const Tensor e = exp(xs - max(xs, along));

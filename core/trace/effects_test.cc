@@ -262,7 +262,7 @@ TEST_F(Effects, OccurOnceUnderTapes) {
                 EXPECT_EQ(values_of(lasting->gradient(y, x)), Doubles{18 * std::pow(2, 17)});
               }),
               want);
-    // A loop of no trip, and a loop of one trip.
+    // A loop that makes no trip, and a loop that makes one.
     const auto none = function([&, policy](TensorSpan in) {
       return Tensors{times(
           in[1], in[0],
@@ -315,7 +315,7 @@ TEST_F(Effects, OccurInTheBackwardPass) {
     EXPECT_EQ(values_of(own->gradient(call_one(f, {x}), x)), Doubles{4});
   };
   for (int i = 0; i < 3; ++i) EXPECT_EQ(printed_by(gradient), want);
-  // The gradient inlined into another trace.
+  // The gradient, traced as a function of its own, has the same effects.
   const auto g = f->gradient();
   EXPECT_EQ(printed_by([&] { EXPECT_EQ(values_of(call_one(g, {x})), Doubles{4}); }), want);
   EXPECT_EQ(printed_by([&] { call_one(g, {x}); }), want);

@@ -29,7 +29,7 @@ InputSpec spec_of(const TensorImpl& x) {
   return spec;
 }
 
-// Whether an input of type `spec` may be x.
+// Whether the declared input type `spec` accepts x as an input.
 bool accepts_input(const InputSpec& spec, const TensorImpl& x) {
   if (spec.dtype != x.type.dtype || spec.weak != x.type.weak || spec.lists != x.type.lists ||
       spec.sizes.size() != x.rank()) {
@@ -71,7 +71,8 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
     bound = bind(scope, inputs, statics);
   } catch (const Error& error) {
     if (!options_.may_run_eagerly || error.is_transient()) throw;
-    // An error of the body occurs here again, with numbers instead of symbols in its message.
+    // If the body itself fails, it throws its error again here, with numbers instead of symbols in
+    // the message.
     Tensors outputs = run_body(scope, inputs, statics, wanted);
     fall_back_to_eager(scope, error);
     return outputs;
@@ -141,20 +142,20 @@ void Function::check_inputs(TensorSpan inputs) const {
 }
 
 Function::SignatureKey Function::signature_key_of(Scope& scope, TensorSpan inputs) {
-  SignatureKey like;
-  like.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
+  SignatureKey signature_key;
+  signature_key.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
   for (const Tensor& x : inputs) {
-    like.push_back(static_cast<uint64_t>(x->type.dtype) | uint64_t{x->type.weak} << 8 |
-                   x->rank() << 16 | uint64_t{x->type.lists} << 32);
-    like.push_back(x->storage ? reinterpret_cast<uintptr_t>(x->storage->device) : 0);
+    signature_key.push_back(static_cast<uint64_t>(x->type.dtype) | uint64_t{x->type.weak} << 8 |
+                            x->rank() << 16 | uint64_t{x->type.lists} << 32);
+    signature_key.push_back(x->storage ? reinterpret_cast<uintptr_t>(x->storage->device) : 0);
   }
-  return like;
+  return signature_key;
 }
 
-Function::Entry* Function::find_entry(const SignatureKey& like, TensorSpan inputs,
+Function::Entry* Function::find_entry(const SignatureKey& signature_key, TensorSpan inputs,
                                       const Statics& statics, Sizes& sizes) {
   for (Entry& entry : entries_) {
-    if (!(entry.like == like) || entry.statics != statics.key) continue;
+    if (!(entry.signature_key == signature_key) || entry.statics != statics.key) continue;
     if (std::optional<Sizes> found = entry.trace->sizes_for(inputs)) {
       sizes = std::move(*found);
       return &entry;
@@ -171,17 +172,22 @@ Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& s
   check_inputs(inputs);
   std::lock_guard guard(mutex_);
   ++calls_;
-  const SignatureKey like = signature_key_of(scope, inputs);
+  const SignatureKey signature_key = signature_key_of(scope, inputs);
   Bound bound;
-  if (Entry* entry = find_entry(like, inputs, statics, bound.sizes)) {
+  if (Entry* entry = find_entry(signature_key, inputs, statics, bound.sizes)) {
     entry->used = calls_;
     bound.trace = entry->trace;
     return bound;
   }
-  Entry entry{like,  statics.key, statics.text, {}, {}, reason_to_trace(like, inputs, statics),
+  Entry entry{signature_key,
+              statics.key,
+              statics.text,
+              {},
+              {},
+              reason_to_trace(signature_key, inputs, statics),
               calls_};
   for (const Tensor& x : inputs) entry.inputs.push_back(spec_of(*x));
-  bound.trace = trace_for_call(scope, like, inputs, statics);
+  bound.trace = trace_for_call(scope, signature_key, inputs, statics);
   const std::optional<Sizes> sizes = bound.trace->sizes_for(inputs);
   require_code(sizes.has_value(), Code::kInternal,
                "function {}: the new trace does not accept the call for which it was made", name_);
@@ -194,14 +200,15 @@ Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& s
 
 // ---- tracing
 
-std::vector<InputSpec> Function::specs_for(const SignatureKey& like, TensorSpan inputs,
+std::vector<InputSpec> Function::specs_for(const SignatureKey& signature_key, TensorSpan inputs,
                                            const Statics& statics) const {
   if (options_.has_signature) return options_.signature;
   std::vector<InputSpec> specs;
   for (const Tensor& x : inputs) specs.push_back(spec_of(*x));
   std::vector<const Entry*> alike;
   for (const Entry& entry : entries_) {
-    if (entry.like == like && entry.statics == statics.key) alike.push_back(&entry);
+    if (entry.signature_key == signature_key && entry.statics == statics.key)
+      alike.push_back(&entry);
   }
   if (!options_.relax || alike.size() < 2) return specs;
   for (size_t i = 0; i < specs.size(); ++i) {
@@ -217,9 +224,9 @@ std::vector<InputSpec> Function::specs_for(const SignatureKey& like, TensorSpan 
 
 // Traces with unknown sizes. If that fails and the user did not require them, falls back to exact
 // sizes.
-Ref<Trace> Function::trace_for_call(Scope& scope, const SignatureKey& like, TensorSpan inputs,
-                                    const Statics& statics) {
-  const std::vector<InputSpec> specs = specs_for(like, inputs, statics);
+Ref<Trace> Function::trace_for_call(Scope& scope, const SignatureKey& signature_key,
+                                    TensorSpan inputs, const Statics& statics) {
+  const std::vector<InputSpec> specs = specs_for(signature_key, inputs, statics);
   std::vector<InputSpec> exact;
   for (size_t i = 0; i < inputs.size(); ++i) {
     exact.push_back(spec_of(*inputs[i]));
@@ -297,11 +304,11 @@ Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
     if (entry.inputs == inputs && entry.statics == statics.key) return entry.trace;
   }
   Entry entry{{}, statics.key, statics.text, inputs, {}, "a trace was requested", calls_};
-  entry.like.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
+  entry.signature_key.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
   for (const InputSpec& spec : inputs) {
-    entry.like.push_back(static_cast<uint64_t>(spec.dtype) | uint64_t{spec.weak} << 8 |
-                         spec.sizes.size() << 16);
-    entry.like.push_back(spec.weak ? 0 : reinterpret_cast<uintptr_t>(&scope.device()));
+    entry.signature_key.push_back(static_cast<uint64_t>(spec.dtype) | uint64_t{spec.weak} << 8 |
+                                  spec.sizes.size() << 16);
+    entry.signature_key.push_back(spec.weak ? 0 : reinterpret_cast<uintptr_t>(&scope.device()));
   }
   entry.trace = trace_for_types(scope, inputs, {}, statics);
   Ref<Trace> trace = entry.trace;
@@ -362,12 +369,12 @@ Ref<Function> Function::gradient() {
 
 // ---- diagnostics
 
-std::string Function::reason_to_trace(const SignatureKey& like, TensorSpan inputs,
+std::string Function::reason_to_trace(const SignatureKey& signature_key, TensorSpan inputs,
                                       const Statics& statics) const {
   if (entries_.empty()) return "there was no earlier call";
   for (size_t i = entries_.size(); i-- > 0;) {
     const Entry& entry = entries_[i];
-    if (!(entry.like == like) || entry.statics != statics.key) continue;
+    if (!(entry.signature_key == signature_key) || entry.statics != statics.key) continue;
     const std::string broken = entry.trace->broken_guard(inputs);
     if (!broken.empty()) return format("in trace {}, {}", {i + 1, broken});
   }
@@ -384,7 +391,8 @@ std::string Function::reason_to_trace(const SignatureKey& like, TensorSpan input
     if (now == then) continue;
     return format("{} is {}, not {}", {name(i), text_of(now), text_of(then)});
   }
-  return last.like == like ? "no trace accepts the sizes" : "an input is on another device";
+  return last.signature_key == signature_key ? "no trace accepts the sizes"
+                                             : "an input is on another device";
 }
 
 void Function::warn_if_traced_often(Scope& scope, const std::string& why) {

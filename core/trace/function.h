@@ -21,19 +21,19 @@ namespace tenon {
 struct InputSpec {
   static constexpr int64_t kUnknown = -1;
 
-  std::string name;  // If empty: x0, x1 and so on.
+  std::string name;  // If empty, the input is named x0, x1 and so on, by its index.
   DType dtype = DType::kNone;
   bool weak = false;  // Whether the input is an inline scalar.
   std::vector<int64_t> sizes;
   // One name per size, or none at all. Sizes with the same nonempty name must be equal.
   std::vector<std::string> dim_names;
-  uint8_t lists = 0;  // As TensorType::lists.
+  uint8_t lists = 0;  // 0: a tensor; 1: a list of tensors; 2: a list of such lists.
 
   bool operator==(const InputSpec&) const = default;
 };
 
 struct FunctionOptions {
-  std::vector<InputSpec> signature;  // If empty: taken from the calls.
+  std::vector<InputSpec> signature;  // If empty, each call determines the input types.
   bool has_signature = false;
   // Names of inputs and outputs for saved files; may be empty. Names from a call or a signature
   // take precedence.
@@ -44,7 +44,8 @@ struct FunctionOptions {
   // rest is recomputed. 0: saves nothing.
   uint64_t memory_budget = kSaveAll;
   size_t max_traces = 64;  // Maximum number of traces; the least recently used one is evicted.
-  // Whether calls run op by op if tracing fails, both with unknown and with exact sizes.
+  // Whether calls run op by op if the body can be traced neither with unknown sizes nor with exact
+  // sizes.
   bool may_run_eagerly = false;
 };
 
@@ -110,7 +111,7 @@ class Function final : public Object, public Pooled<Function> {
   // ranks and devices of the inputs.
   using SignatureKey = SmallVector<uint64_t, 24>;
   struct Entry {
-    SignatureKey like;
+    SignatureKey signature_key;
     std::string statics, statics_text;
     std::vector<InputSpec> inputs;  // Inputs of the call that caused the trace.
     Ref<Trace> trace;
@@ -128,16 +129,16 @@ class Function final : public Object, public Pooled<Function> {
   void check_outputs(size_t n, Wanted wanted) const;
   // Returns the entry whose trace accepts the call, and sets `sizes` to the values of the symbols.
   // NULL if there is none.
-  Entry* find_entry(const SignatureKey& like, TensorSpan inputs, const Statics& statics,
+  Entry* find_entry(const SignatureKey& signature_key, TensorSpan inputs, const Statics& statics,
                     Sizes& sizes);
   // Returns the input types of a new trace for this call; sizes that have differed are unknown.
-  std::vector<InputSpec> specs_for(const SignatureKey& like, TensorSpan inputs,
+  std::vector<InputSpec> specs_for(const SignatureKey& signature_key, TensorSpan inputs,
                                    const Statics& statics) const;
   // Returns why no existing trace accepts the call, for messages.
-  std::string reason_to_trace(const SignatureKey& like, TensorSpan inputs,
+  std::string reason_to_trace(const SignatureKey& signature_key, TensorSpan inputs,
                               const Statics& statics) const;
   // Traces the body for this call.
-  Ref<Trace> trace_for_call(Scope& scope, const SignatureKey& like, TensorSpan inputs,
+  Ref<Trace> trace_for_call(Scope& scope, const SignatureKey& signature_key, TensorSpan inputs,
                             const Statics& statics);
   // Traces the body for inputs of these types; `examples` are the inputs of a call, or empty.
   Ref<Trace> trace_for_types(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,

@@ -51,7 +51,8 @@ TEST_F(FunctionGradients, OfLoopsAndBranchesReachOuterTapes) {
         [&](TensorSpan) { return Tensors{x}; })[0];
   };
   for (const Code1& code : {loop, branch}) {
-    const Code1 squared = [&](const Tensor& x) { return square(code(x)); };  // 64 x^2
+    // `loop` and `branch` multiply by 8, so this computes 64 x^2.
+    const Code1 squared = [&](const Tensor& x) { return square(code(x)); };
     const auto first = function([&](const Tensor& x) { return slope(squared, x); });
     const auto second = function([&](const Tensor& x) {
       return slope([&](const Tensor& y) { return slope(squared, y); }, x);

@@ -111,7 +111,7 @@ TEST_F(FunctionStates, MayCreateVariablesOnce) {
   EXPECT_EQ(bodies_run, 2);
 }
 
-TEST_F(FunctionStates, AssignOnceInTheCallThatCreatesAVariable) {
+TEST_F(FunctionStates, AreAssignedOnlyOnceInACallThatTracesTwice) {
   const auto total = variable(f32({0}));
   Ref<Variable> w;
   const auto f = function([&](TensorSpan in) {

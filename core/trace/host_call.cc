@@ -1,9 +1,10 @@
 // host_call: calls host code, with gradients.
 //
-// If a tape watches the call, linearize() replaces it by a call with `levels` incremented. The code
-// then runs in a scope of its own, under that many tapes, which the call returns in a record. The
-// backward pass computes gradients with the tape of its level. Outer tapes record the backward
-// pass, which provides higher-order gradients.
+// Each tape that watches a call replaces it, in linearize(), by a call whose attribute `levels` is
+// larger by one. The code then runs in a scope of its own, under `levels` new tapes, one for each
+// watching tape. The call returns the new tapes in a record. The backward pass of a watching tape
+// computes gradients with the corresponding new tape. Outer tapes record this backward pass, which
+// provides higher-order gradients.
 
 #include "core/autograd/tape.h"
 #include "core/base/error.h"
@@ -101,7 +102,7 @@ Tensors run(Scope& scope, const Call& call) {
   const Tensor token = Tensor::share(call.inputs[0]);
   if (attrs.levels == 0) {
     const Scope::Apart apart(scope);
-    // New identities, because the code may return its inputs.
+    // Gives the outputs new identities, because the code may return its inputs.
     for (const Tensor& y : call_host(scope, attrs, inputs)) results.push_back(alias_of(*y));
     results.push_back(token);
     return results;
@@ -225,8 +226,8 @@ std::shared_ptr<const CustomVjp> backward_of(const Tensor& record, Inputs inputs
   });
 }
 
-// Removes the record, which is output `place`, unless `keeps` is true: then the original call
-// returns a record, too.
+// Returns `outputs` without the record, which is at index `place`. If `keeps` is true, returns all
+// outputs, because the original call returns a record, too.
 Tensors without_record(Tensors outputs, size_t place, bool keeps) {
   if (keeps) return outputs;
   Tensors rest;

@@ -111,6 +111,7 @@ void Inspector::visit(const Graph& graph, std::span<const Size> sizes,
   }
 }
 
+// Reports where and how a call would run. Sets its outputs in `values` to placeholders.
 void Inspector::call(const Graph& graph, const Node& node, std::span<const Size> sizes,
                      std::vector<Tensor>& values, int level) {
   std::vector<Tensor> operands;

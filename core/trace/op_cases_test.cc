@@ -23,7 +23,7 @@ class OpsInFunctions : public testing::CoreTest,
       spec.dtype = x->type.dtype;
       spec.weak = x->type.weak;
       for (const Size size : x->shape()) {
-        // A case may require that a size of 1 broadcasts. An unknown size never does.
+        // A case may require that a size of 1 broadcasts. An unknown size never broadcasts.
         spec.sizes.push_back(identical(size, 1) ? 1 : InputSpec::kUnknown);
       }
       options.signature.push_back(std::move(spec));

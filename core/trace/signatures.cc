@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-using Named = std::map<std::string_view, int64_t>;  // Words of sizes, by size name.
+using Named = std::map<std::string_view, int64_t>;  // Size::word() of each size, by its name.
 
 // Returns the name of a size; empty if it has none.
 std::string_view size_name(const InputSpec& spec, size_t axis) {

@@ -21,7 +21,7 @@ struct InputType {
 // Returns the input types of a signature. Unknown sizes with the same name are equal.
 std::vector<InputType> input_types_of(std::span<const InputSpec> inputs);
 
-// Whether a signature accepts inputs of these types, whatever their unknown sizes are.
+// Whether a signature accepts inputs of these types, whatever values their unknown sizes have.
 bool accepts_inputs(std::span<const InputSpec> signature, std::span<const InputType> inputs);
 // Whether two signatures accept the same inputs.
 bool have_equal_inputs(std::span<const InputSpec> a, std::span<const InputSpec> b);

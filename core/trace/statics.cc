@@ -56,7 +56,8 @@ uint64_t identity_of(const void* handle) {
   }
 }
 
-// Returns positional arguments in their order, followed by named arguments sorted by name.
+// Returns positional arguments in their order, followed by named arguments sorted by name. Fails if
+// two have the same name or, if `by_name` is true, an item has no name.
 std::vector<const tenon_static*> sort_by_name(const tenon_static* items, size_t n, bool by_name) {
   require_list(items, n);
   std::vector<const tenon_static*> all;
@@ -76,7 +77,8 @@ std::vector<const tenon_static*> sort_by_name(const tenon_static* items, size_t 
 
 // Appends a value to the key and to the text for messages. `depth` is its nesting depth.
 void append_value(const tenon_static& value, std::string& key, std::string& text, int depth) {
-  if (depth > kMaxDepth) refuse(format("are nested {} levels deep", {depth}));
+  if (depth > kMaxDepth)
+    refuse(format("are nested {} levels deep, one more than the maximum", {depth}));
   key += static_cast<char>('a' + value.kind);
   switch (value.kind) {
     case TENON_STATIC_NONE:

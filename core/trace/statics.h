@@ -13,8 +13,8 @@ namespace tenon {
 // The non-tensor arguments of a call. Calls with equal keys share traces.
 struct Statics {
   std::string key;
-  std::string text;                                // For messages.
-  const std::vector<tenon_static>* all = nullptr;  // For the function's body.
+  std::string text;                                // The arguments as text, for messages.
+  const std::vector<tenon_static>* all = nullptr;  // The arguments for the body.
 };
 
 // The arguments of a call, completed with defaults. Throws INVALID_ARGUMENT for malformed values.

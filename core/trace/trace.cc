@@ -59,7 +59,7 @@ Trace::Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
       states_(std::move(states)),
       statics_(std::move(statics)),
       memory_budget_(memory_budget),
-      all_(*graph_, outputs_of(graph_->inputs()), graph_->outputs()) {
+      all_(*graph_, first_outputs_of(graph_->inputs()), graph_->outputs()) {
   for (Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) arguments_.push_back(node);
     if (node->role == InputRole::kState) state_inputs_.push_back(node);
@@ -100,6 +100,8 @@ std::optional<Sizes> bind_symbols(const Graph& graph, TensorSpan arguments) {
 
 }  // namespace
 
+// Returns the values of the graph's symbols for these arguments; nullopt if the graph does not
+// serve them.
 std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
   std::optional<Sizes> sizes = bind_symbols(graph, arguments);
   if (!sizes) return std::nullopt;
@@ -109,6 +111,7 @@ std::optional<Sizes> sizes_for(const Graph& graph, TensorSpan arguments) {
   return sizes;
 }
 
+// Describes the first guard that does not hold for the arguments; empty if there is none.
 std::string broken_guard(const Graph& graph, TensorSpan arguments) {
   const SizeTable& table = graph.sizes();
   const std::optional<Sizes> sizes = bind_symbols(graph, arguments);
@@ -154,6 +157,7 @@ std::vector<const OpDef*> Trace::effects() const {
 
 // ---- calls
 
+// Returns the inputs of the graph for a call: the arguments, the captures and the values of states.
 Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   Tensors all;
   size_t argument = 0, capture = 0, state = 0;
@@ -249,6 +253,8 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
 
 // ---- gradients
 
+// Returns the derivative of the outputs marked in `from` with respect to the inputs marked in `by`.
+// If `forward` is given, the derivative can use its residuals.
 std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& sizes,
                                                     const std::vector<bool>& by,
                                                     const std::vector<bool>& from,
@@ -291,6 +297,8 @@ Ref<Trace> Trace::trace_of_derivative(const std::shared_ptr<const Derivative>& d
   return known->whole;
 }
 
+// Runs the forward pass of the derivative with respect to the inputs marked in `by`, and lets the
+// tapes record the call.
 Tensors Trace::run_recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
                             const std::vector<bool>& by) {
   std::vector<bool> from;
@@ -327,6 +335,8 @@ Tensors Trace::run_recorded(Scope& scope, const Tensors& given, const Sizes& siz
   return outputs;
 }
 
+// Runs the backward pass. `saved` are the residuals that `forward` returned. `given` are the inputs
+// of the call, or empty if the backward pass is not differentiated itself.
 Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vector<bool>& by,
                          const Derivative& forward, TensorSpan saved, TensorSpan given) {
   Scope& scope = current_scope();

@@ -86,8 +86,8 @@ void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan ex
   }
   if (wanted.empty()) return;
   try {
-    // Random draws for these initial values take effect now. Variables are assigned only by the
-    // call.
+    // Random draws for these initial values advance their generators now. Assignments of variables
+    // take effect only when the call runs its trace.
     const Subgraph draws(*written.graph, given, wanted);
     std::map<const Cell*, Value> drawn;
     for (const Tracer::Stored& stored : written.stored) {

@@ -93,6 +93,7 @@ const int64_t* read_shape(const TensorImpl& x) {
   return traced->shape.data();
 }
 
+// Like read_shape(), but if a size cannot be read, records the failure instead of throwing.
 const int64_t* shape_or_recorded_failure(const TensorImpl& x) {
   const TracedStorage* traced = traced_storage(x);
   if (!traced || known(x.shape())) return x.shape().data();
@@ -106,6 +107,7 @@ const int64_t* shape_or_recorded_failure(const TensorImpl& x) {
   return traced->shape.data();
 }
 
+// Like shape_or_recorded_failure(), for strides.
 const int64_t* strides_or_recorded_failure(const TensorImpl& x) {
   const TracedStorage* traced = traced_storage(x);
   if (!traced || known(x.strides)) return x.strides.data();
@@ -125,6 +127,7 @@ void fail_traced(const TensorImpl& x) {
        {traced_text(x), function_suffix(x)});
 }
 
+// Returns the current value of a cell that is a state of a graph, for a call of this graph.
 Tensor read_state(Scope& scope, Cell& cell) {
   return cell.kind() == Kind::kVariable ? static_cast<Variable&>(cell).read(scope)
                                         : cell.load(scope);
@@ -144,6 +147,7 @@ Tracer::Tracer(Scope& scope, Graph& graph, std::string_view function)
   }
 }
 
+// Adds an input to the graph and returns it as a traced tensor.
 Tensor Tracer::input(const TensorType& type, InputRole role, std::string name, Device& device) {
   return tensor_of(graph_.add_input(type, role, std::move(name), device), device);
 }
@@ -190,9 +194,10 @@ void Tracer::require_same_trace(const TensorImpl& x) const {
        {traced_text(x), function_suffix(x)});
 }
 
-// Captures the tensor itself rather than an alias, because tapes outside the trace identify it by
-// its identity.
-Tensor Tracer::inside(const Tensor& x) {
+// Returns an alias of x that belongs to this trace. If x is from outside the trace, captures x
+// itself and not an alias: tapes outside the trace know the identity of x, but an alias has a new
+// identity.
+Tensor Tracer::alias_in_trace(const Tensor& x) {
   if (!x->storage || find_value(*x)) return alias_of(*x);
   const Tensor captured = x->donation == Donation::kNone ? x : alias_of(*x);
   return tensor_of(value_of(*captured), *x->storage->device);
@@ -247,14 +252,16 @@ void Tracer::store(Cell& cell, const Tensor& value) {
     return;
   }
   HostObject& held = current_value_of(cell);
-  held.value =
-      cell.kind() == Kind::kVariable ? assigned(current_scope(), value, held.value) : value;
+  held.value = cell.kind() == Kind::kVariable
+                   ? value_after_assignment(current_scope(), value, held.value)
+                   : value;
   held.reloads = n_reloads_;
   const bool was_committed = std::exchange(held.is_committed, false);
   if (was_committed && held.state != kNoState) uncommitted_.push_back(held.state);
   stored_.push_back({&cell, value_of(*held.value)});
 }
 
+// Registers a cell that the traced code creates.
 void Tracer::add(Cell& cell) {
   if (cell.kind() == Kind::kOrder) return;
   const Tensor initial = cell.load_untraced();
@@ -265,6 +272,7 @@ void Tracer::add(Cell& cell) {
 
 // ---- effects
 
+// Returns the state with the order token of this trace and of all enclosing ones.
 Cell& Tracer::order() {
   Tracer* outermost = this;
   while (outermost->outer_trace_) outermost = outermost->outer_trace_;
@@ -285,6 +293,7 @@ Tensors Tracer::apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, Te
   return outputs;
 }
 
+// Adds calls that write all pending stores to the cells at this point.
 void Tracer::commit() {
   commits_ = true;
   std::vector<size_t> states = std::exchange(uncommitted_, {});
@@ -299,11 +308,13 @@ void Tracer::commit() {
   }
 }
 
+// Marks that cells may have changed at this point.
 void Tracer::reload() {
   reloads_ = true;
   ++n_reloads_;
 }
 
+// Adds a call that reads the cell again, and sets `held` to the value.
 void Tracer::reload_state(Cell& cell, HostObject& held) {
   held.reloads = n_reloads_;
   held.value = apply_in_order(current_scope(), control::reload(), any_attrs(cell_attrs(cell)),

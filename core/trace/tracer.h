@@ -30,7 +30,7 @@ const int64_t* read_shape(const TensorImpl& x);
 // Like read_shape(), for callers that cannot handle errors. If a size cannot be read, returns its
 // value in the traced call, or 0. Tracing then fails when the traced code has returned.
 const int64_t* shape_or_recorded_failure(const TensorImpl& x);
-// The same for strides.
+// Like shape_or_recorded_failure(), for strides.
 const int64_t* strides_or_recorded_failure(const TensorImpl& x);
 
 // Returns the current value of a cell that is a state of a graph, for a call of this graph. Tapes
@@ -98,7 +98,7 @@ class Tracer final : public Interpreter, public TracedCells {
   Tensor load(const Cell& cell) override;
   void store(Cell& cell, const Tensor& value) override;
   void add(Cell& cell) override;
-  Tensor inside(const Tensor& x) override;
+  Tensor alias_in_trace(const Tensor& x) override;
   void require_same_trace(const TensorImpl& x) const override;
 
  private:
@@ -112,8 +112,8 @@ class Tracer final : public Interpreter, public TracedCells {
     Tensor value;
     size_t state = kNoState;   // Index among the states, if the cell is a state.
     bool is_committed = true;  // Whether the cell holds the value too.
-    uint64_t reloads = 0;  // The value of n_reloads_ when the cell was read; a later reload makes
-                           // the value outdated.
+    // n_reloads_ when the cell was read. If n_reloads_ has grown since then, `value` is outdated.
+    uint64_t reloads = 0;
   };
   // Returns the current value of a cell. Makes the cell a state if it is none yet.
   HostObject& current_value_of(const Cell& cell);

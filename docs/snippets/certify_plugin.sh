@@ -58,7 +58,7 @@ cmake --build build
 
 finds "$kit" --plugin "$plugin" --op abs
 sed -n '/^FAIL value abs f32/{N;p;q;}' "$work/printed" | diff - "$source/docs/snippets/vendor/abs.failed"
-# Between the quotes of the line below the fault.
+# The case that reproduces the fault: the quoted text in the line after the report of the fault.
 line=$(sed -n "s/.*--check value --case '\(.*\)'/\1/p" "$work/printed" | head -1)
 finds "$kit" --plugin "$plugin" --check value --case "$line"
 printed '^FAIL value'

@@ -36,7 +36,7 @@ static void fail_in_a_function() {
   }
 }
 
-// Passes the source line of its caller on.
+// Returns softmax(x). Its errors name the source line of the caller, not of the call of softmax.
 static Tensor normalised(const Tensor& x, SourceLocation at = here()) {
   return softmax({x, at}, {.axis = 1});
 }

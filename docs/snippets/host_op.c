@@ -18,7 +18,7 @@ static tenon_error* count_above_types(void* payload, const void* attrs, const te
   return NULL;
 }
 
-/* Host arrays are row-major without gaps, wherever the tensors lie. */
+/* Counts the elements above the bound. Host arrays are always row-major, without gaps. */
 static tenon_error* count_above(void* payload, const void* attrs, const tenon_host_array* inputs,
                                 size_t n_inputs, const tenon_host_array* outputs,
                                 size_t n_outputs) {

@@ -30,6 +30,7 @@ for name in plain_c async_c; do
   cmake --build "built/$name"
   "$prefix/bin/tenon-conformance" --plugin "built/$name/plugins/libtenon_$name.so" | tee printed
   grep -qx PASSED printed
-  # In "claims executed / claimed / whole: N / M / ...", N must equal M: every claim was executed.
+  # The kit prints "claims executed / claimed / whole: N / M / ...". N must equal M, so that every
+  # claim was executed.
   grep -q '^claims executed / claimed / whole: \([0-9]*\) / \1 / ' printed
 done

@@ -20,7 +20,7 @@ int main(void) {
   tenon_scope* scope = tenon_context_default_scope(context);
   must(tenon_scope_get_device(scope, &device));
 
-  /* A view shares the memory of what it views, and keeps it. */
+  /* A view shares the memory of its tensor, and keeps this memory allocated. */
   tenon_tensor *x = vector(scope, values, 4), *square = NULL;
   tenon_reshape_attrs shape = TENON_RESHAPE_ATTRS_DEFAULT;
   shape.shape = sizes;
@@ -41,7 +41,7 @@ int main(void) {
                               &borrowed));
   tenon_tensor_release(borrowed);
 
-  /* A donated tensor's memory may become the result's; its handle is for releasing only. */
+  /* The result may use the memory of a donated tensor, whose handle may then only be released. */
   tenon_tensor *a = vector(scope, values, 4), *b = NULL, *again = NULL;
   must(tenon_tensor_donate(a));
   must(tenon_relu(scope, a, &b));

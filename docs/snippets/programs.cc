@@ -19,6 +19,7 @@ static void save() {
   Program::save("line", {{"predict", predict.trace({x})}, {"train", train.trace({x, y})}});
 }
 
+// Return the inputs and the targets of the training.
 static Tensor xs() { return matrix<float>({{1, 0}, {0, 1}, {1, 1}}); }
 static Tensor ys() { return matrix<float>({{3}, {-1}, {2}}); }
 

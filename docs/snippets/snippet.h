@@ -22,7 +22,7 @@ static inline void show(tenon_scope* scope, const char* label, tenon_tensor* x) 
   tenon_string_release(text);
 }
 
-/* A float32 tensor with one axis. */
+/* Returns a float32 tensor with one axis and `count` elements. */
 static inline tenon_tensor* vector(tenon_scope* scope, const float* values, int64_t count) {
   tenon_tensor* x = NULL;
   must(tenon_tensor_from_data(scope, TENON_FLOAT32, &count, 1, values,

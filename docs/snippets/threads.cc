@@ -8,7 +8,7 @@ using namespace tenon;
 
 namespace {
 
-// The derivative of x^2 at `at`, computed in a scope of this thread.
+// Stores the derivative of x^2 at x = `at` in `out`. Computes it in a scope of this thread.
 void derivative(const Context& context, float at, float& out) {
   const ScopeGuard in(Scope(context, "cpu"));
   const Tensor x = vector<float>({at});

@@ -19,6 +19,7 @@ typedef struct chart {
   bool dots;      /* Whether each value has a dot and a label. */
 } chart;
 
+/* Writes the chart as SVG. */
 void chart_write(FILE* out, const chart* c);
 
 #endif /* EXAMPLES_CHART_H_ */

@@ -9,7 +9,8 @@ static tenon_error* identity(void* payload, tenon_scope* scope, tenon_tensor* co
   return tenon_identity(scope, inputs[0], &out_outputs[0]);
 }
 
-/* Multiplies the cotangent by min(1, most / norm), where `norm` is its norm. */
+/* Multiplies the cotangent by min(1, most / norm): `most`, the payload, is the maximum norm, and
+ * `norm` is the norm of the cotangent. */
 static tenon_error* clip_by_norm(void* payload, tenon_scope* scope, const tenon_backward_args* args,
                                  tenon_tensor** out_grads, size_t n_grads) {
   tenon_tensor* most = payload;

@@ -6,8 +6,10 @@
 enum { kInputs = 2, kHidden = 2 };
 
 typedef struct network {
-  tenon_tensor *in_weights, *state_weights; /* Weights of inputs and of the state. */
-  tenon_tensor *steps, *n_steps;            /* While it runs: [step] of [batch, input]. */
+  tenon_tensor *in_weights, *state_weights; /* The factors of the inputs and of the state. */
+  /* Set while the network runs: the list of the inputs, [batch, input] for each step, and the
+   * number of steps. */
+  tenon_tensor *steps, *n_steps;
 } network;
 
 BLOCK(is_inside) {

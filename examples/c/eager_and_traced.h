@@ -1,8 +1,8 @@
 /* eager_and_traced.h - runs code eagerly and as a function: run_eager_and_traced() calls an example
  * twice, first in a context that runs functions eagerly, then in one that traces them. */
 
-#ifndef EXAMPLES_BOTH_WAYS_H_
-#define EXAMPLES_BOTH_WAYS_H_
+#ifndef EXAMPLES_EAGER_AND_TRACED_H_
+#define EXAMPLES_EAGER_AND_TRACED_H_
 
 #include "examples/c/must.h"
 
@@ -16,7 +16,7 @@
   static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in, \
                            size_t n_in, tenon_tensor** out, size_t max_out)
 
-/* Makes a Tenon function of a body that CODE declares; `options` may be NULL. */
+/* Makes a Tenon function from a body that the macro CODE declares; `options` may be NULL. */
 static inline tenon_function* function_of(tenon_scope* scope, tenon_function_body body,
                                           const tenon_function_options* options) {
   tenon_function* function = NULL;
@@ -39,6 +39,8 @@ static inline void show_last(tenon_scope* scope, const char* label, tenon_tensor
   tenon_tensor_release(x);
 }
 
+/* Calls the example twice, each time in a new context: eagerly, and then traced. Returns 0 as the
+ * exit status. */
 static inline int run_eager_and_traced(void (*example)(tenon_scope* scope)) {
   for (int traced = 0; traced < 2; ++traced) {
     tenon_context* context = NULL;
@@ -51,4 +53,4 @@ static inline int run_eager_and_traced(void (*example)(tenon_scope* scope)) {
   return 0;
 }
 
-#endif /* EXAMPLES_BOTH_WAYS_H_ */
+#endif /* EXAMPLES_EAGER_AND_TRACED_H_ */

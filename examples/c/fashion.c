@@ -65,7 +65,7 @@ static void test(network* net, const device_set* set, const image_set* truth, ve
   free(logits);
 }
 
-/* The peak memory of tensors so far, including the images. */
+/* Returns the peak memory of tensors so far in MiB, including the images. */
 static double peak_memory_mib(tenon_scope* scope) {
   tenon_device* device = NULL;
   must(tenon_scope_get_device(scope, &device));
@@ -79,7 +79,7 @@ typedef struct history {
   double* losses;
   size_t n_losses;
   double* accuracies;
-  double peak_memory_mib; /* During training, before the first test. */
+  double peak_memory_mib; /* Peak memory during the first epoch, before the first test. */
 } history;
 
 static history train(network* net, const fashion_options* options, const device_set* data,
@@ -148,7 +148,7 @@ static void write_images(const char* path, const image_set* set) {
       snprintf(header + 10, sizeof header - 10,
                "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu, 1, %d, %d), }", set->count,
                kImageSide, kImageSide);
-  header[10 + length] = ' '; /* Replaces the terminator of snprintf. */
+  header[10 + length] = ' '; /* Replaces the terminating zero that snprintf wrote. */
   header[sizeof header - 1] = '\n';
   if (!file || fwrite(header, 1, sizeof header, file) != sizeof header ||
       fwrite(set->pixels, 1, size, file) != size || fclose(file) != 0) {

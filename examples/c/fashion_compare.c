@@ -7,9 +7,9 @@
 
 enum { kMaxSteps = 100, kRunners = 3 };
 
-/* Allowed ratio between the difference of two devices and the effect of one perturbation of the
- * weights. It is large because each step on a device adds rounding errors, but the weights are
- * perturbed only once. */
+/* Maximum ratio of the difference between two devices to the difference that one perturbation of
+ * the weights causes. It is large because each step on a device adds rounding errors, but the
+ * weights are perturbed only once. */
 static const double kAllowance = 32;
 
 typedef struct runner {
@@ -48,7 +48,7 @@ static void stop(runner* r) {
 }
 
 typedef struct distance {
-  double most; /* The largest relative difference of two losses. */
+  double most; /* The largest relative difference between two losses of one step. */
   size_t step;
 } distance;
 

@@ -96,8 +96,8 @@ static tenon_tensor* read(network* net, tenon_variable* v) {
 }
 
 /* ---- layers -------------------------------------------------------------
- * Each layer consumes its input and returns its output. `at` is the index of its weight; its
- * bias is the next parameter. */
+ * Each function computes a layer: it consumes the layer's input and returns its output. `at` is
+ * the index of the layer's weight; the layer's bias is the next parameter. */
 
 static tenon_tensor* relu(network* net, tenon_tensor* x) {
   tenon_tensor* y = NULL;

@@ -9,11 +9,11 @@ enum { kParameters = 8 };
 
 typedef struct network {
   tenon_scope* scope;
-  tenon_function* step; /* A training step: images, labels, step number and rate to the loss. */
+  tenon_function* step; /* Maps images, labels, step number, learning rate to the loss. */
   tenon_variable* parameters[kParameters];
   tenon_variable* first_moments[kParameters];
   tenon_variable* second_moments[kParameters];
-  int64_t steps; /* Training steps so far. */
+  int64_t steps; /* Number of training steps so far. */
 } network;
 
 /* Creates the network. The same seed gives the same weights. */

@@ -21,8 +21,8 @@ static const char kHelp[] =
     "   (traced)\n  --data FOLDER   the four gzipped files (/usr/share/datasets/fashion-mnist)\n  "
     "--save FILE     write the weights to this file (fashion.safetensors)\n  --program FOLDER\n    "
     "          "
-    "    where the network goes as a program, for `tenon run` and whatever reads\n                 "
-    " ONNX (fashion_program)\n  --images FILE   write the test images to this file, as "
+    "    write the network as a program to this folder, for `tenon run` and ONNX\n                 "
+    " runtimes (fashion_program)\n  --images FILE   write the test images to this file, as "
     "numpy.save() does\n  --page FILE     where to write the report (fashion.html)\n  --help       "
     "   print this\n\nThe same seed gives the same numbers with any number of threads, traced and "
     "eager.\n";
@@ -66,7 +66,8 @@ static const char* nonempty(const char* option, const char* text) {
 
 fashion_options fashion_options_parse(int argc, char** argv) {
   static const char* const steps[] = {"traced", "eager"};
-  static const char* const fallbacks[] = {"warn", "strict", "auto"}; /* TENON_FALLBACK_*. */
+  /* Indexed by the constants TENON_FALLBACK_*. */
+  static const char* const fallbacks[] = {"warn", "strict", "auto"};
   const char* compare = NULL;
   fashion_options options = {"cpu",
                              "",

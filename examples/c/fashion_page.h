@@ -11,8 +11,8 @@
 /* Results of the training. */
 typedef struct fashion_report {
   const fashion_options* options;
-  const char* device; /* The device's name, and a description. */
-  double seconds;     /* Duration of the training, including tests. */
+  const char* device; /* Name and description of the device. */
+  double seconds;     /* Duration of the training in seconds, including tests. */
   double images_per_second;
   const double* losses; /* Training losses at equal intervals; at least one. */
   size_t n_losses;

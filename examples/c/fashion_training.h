@@ -30,12 +30,13 @@ typedef struct course {
   uint64_t random;
 } course;
 
+/* Starts a sequence of training steps over `count` images; course_free() releases it. */
 course course_start(const fashion_options* options, size_t count);
 /* Runs the next step and returns its loss. */
 double course_step(course* c, network* net, const device_set* set);
 void course_free(course* c);
 
-/* Allocates memory; exits if there is none. */
+/* Allocates `size` bytes; exits if memory is exhausted. */
 void* allocate(size_t size);
 
 #endif /* EXAMPLES_FASHION_TRAINING_H_ */

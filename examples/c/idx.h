@@ -11,7 +11,7 @@ enum { kImageSide = 28, kImagePixels = kImageSide * kImageSide, kClasses = 10 };
 /* Images with their labels. */
 typedef struct image_set {
   size_t count;
-  uint8_t* pixels; /* `count` images of kImagePixels, row by row. */
+  uint8_t* pixels; /* `count` images of kImagePixels bytes each, row by row. */
   uint8_t* labels; /* `count` numbers below kClasses. */
 } image_set;
 

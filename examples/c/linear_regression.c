@@ -15,7 +15,7 @@ static tenon_variable* variable(tenon_scope* scope, float initial) {
   return result;
 }
 
-/* The sum of the squared distances. */
+/* Returns the sum of the squared differences between y and the line at x. */
 static tenon_tensor* loss_of(tenon_scope* scope, const model* m, tenon_tensor* x, tenon_tensor* y) {
   tenon_tensor *w = NULL, *b = NULL, *wx = NULL, *line = NULL, *error = NULL, *squares = NULL;
   tenon_tensor* loss = NULL;

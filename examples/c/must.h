@@ -48,6 +48,7 @@ static inline tenon_tensor* f32_number(tenon_scope* scope, float value) {
   return x;
 }
 
+/* Returns the value of a tensor with one element. */
 static inline double number(tenon_scope* scope, tenon_tensor* x) {
   double value = 0;
   must(tenon_tensor_item_f64(scope, x, &value));

@@ -13,12 +13,13 @@ typedef struct progress {
   size_t images_per_step;
   double start;   /* Time at the start of the training, in seconds. */
   double printed; /* Time of the last printed line, in seconds. */
-  size_t lines;   /* Plain lines printed in this epoch. */
+  size_t lines;   /* Number of plain lines printed in this epoch. */
 } progress;
 
 /* Returns the time of a monotonic clock in seconds. */
 double seconds(void);
 
+/* Starts to show the progress of a training of `epochs` epochs with `steps` steps each. */
 progress progress_start(size_t epochs, size_t steps, size_t images_per_step);
 /* Reports progress after step number `step` of an epoch; steps and epochs are counted from 1. */
 void progress_step(progress* p, size_t epoch, size_t step, double loss);

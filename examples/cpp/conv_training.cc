@@ -60,7 +60,7 @@ Tensor learning_rate(const Tensor& step) {
       .first;
 }
 
-// Returns the loss before the step.
+// Makes one training step. Returns the loss before it.
 Tensor train(const Network& net, const Tensor& images, const Tensor& labels, const Tensor& step) {
   static const auto clip_gradient = custom_gradient(
       [](const Tensor& x) { return identity(x); },

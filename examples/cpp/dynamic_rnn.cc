@@ -7,7 +7,7 @@
 
 using namespace tenon;
 
-// From [batch, time, input] to [batch, time, state].
+// Maps inputs, [batch, time, input], to states, [batch, time, state].
 static Tensor run_network(const Tensor& x, const Tensor& in_weights, const Tensor& state_weights) {
   const Tensor by_time = transpose(x, {.perm = {1, 0, 2}});
   const TensorList steps = TensorList::unstack(by_time);

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <tenon/tenon.hpp>
 
+// Calls the example twice, eagerly and then traced. Returns 0 as the exit status.
 template <class Example>
 int run_eager_and_traced(const Example& example) {
   for (const bool traced : {false, true}) {

@@ -6,6 +6,7 @@
 
 using namespace tenon;
 
+// Returns A x + b, where b is a new variable.
 static Tensor affine() {
   const Tensor a = matrix<float>({{10, 10}, {11, 1}});
   const Tensor x = matrix<float>({{1, 0}, {0, 1}});

@@ -6,6 +6,7 @@
 
 using namespace tenon;
 
+// Returns the next h and c.
 static std::vector<Tensor> lstm_step(const Tensor& x, const Tensor& h, const Tensor& c,
                                      const Tensor& weights) {
   const Tensor xhw = matmul(concat({x, h}, {.axis = 1}), weights);

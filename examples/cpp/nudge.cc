@@ -25,6 +25,7 @@ static void write_picture(const Tensor& image, const char* path) {
   std::fclose(out);
 }
 
+// Changes the image by ten line searches so that the program at `path` classifies it as a sneaker.
 static void nudge(const char* path, Tensor image) {
   const Program program(path);
   const Function scores = program.function("classify");

@@ -25,7 +25,7 @@ constexpr int64_t kLengths[] = {1, 2, 4, 7, 3};
 constexpr size_t kMaxOutputs = 64;
 constexpr int kSkipped = 77;
 
-std::set<std::string> seen;  // Functions with the dtypes and ranks of their inputs.
+std::set<std::string> seen;  // Keys of the calls that were checked before (key_of).
 int n_compared = 0, n_faults = 0;
 bool runs_eagerly = false;  // Whether the example runs functions eagerly.
 thread_local bool is_checking = false;
@@ -36,6 +36,7 @@ Function* next_definition(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+// Makes the functions of the context run eagerly or traced, by calling the replaced function.
 void run_eagerly(tenon_context* context, bool eagerly) {
   static auto* const call = next_definition<decltype(tenon_context_run_functions_eagerly)>(
       "tenon_context_run_functions_eagerly");

@@ -105,7 +105,7 @@ for (const name of ['pointerup', 'pointercancel']) drawing.addEventListener(name
 $('clear').addEventListener('click', clear);
 $('sample').addEventListener('click', () => send({ type: 'sample' }));
 
-/** The drawing as 784 numbers from 0 to 1: the mean of each square of 10 by 10. */
+/** The drawing as 784 numbers from 0 to 1: the mean of each square of 10 by 10 pixels. */
 function readPixels() {
   const { data } = pen.getImageData(0, 0, 280, 280);
   const pixels = new Float32Array(784);

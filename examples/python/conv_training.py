@@ -66,7 +66,7 @@ def rate_at(step):
 
 
 def train(net, images, labels, step):
-    """Returns the loss before the step."""
+    """Makes one training step. Returns the loss before it."""
     with tn.GradientTape() as tape:
         loss = loss_of(clip_gradient(net.logits(images)), labels)
     gradients = tape.gradient(loss, net.weights)

@@ -100,7 +100,7 @@ fn rate_at(step: Tensor) -> Result<Tensor> {
     Ok(rate)
 }
 
-/// Returns the loss before the step.
+/// Makes one training step. Returns the loss before it.
 fn train(net: &Network, images: &Tensor, labels: &Tensor, step: Tensor) -> Result<Tensor> {
     let tape = Tape::new()?;
     let clipped = &custom_gradient(ClipGradient, net.logits(images))?[0];

@@ -134,8 +134,8 @@ TEST_P(CpuLinalg, DecompositionsAgreeWithRef) {
         return 0;
       });
       const Tensor square = zeros_of(dtype, {3, n, n}), values = zeros_of(dtype, {3, n});
-      // The error bound of vectors grows with the norm of the matrix divided by the distance of
-      // eigenvalues, a ratio of about n.
+      // The error bound of eigenvectors grows with the norm of the matrix divided by the distance
+      // between eigenvalues. This quotient is about n.
       const double bound = bound_of(dtype, n) * static_cast<double>(n + 1);
       expect_like_ref(TENON_OP_eigh, nullptr, {x}, {values, square}, bound);
       expect_like_ref(TENON_OP_svd, nullptr, {x}, {square, values, square}, bound);

@@ -92,7 +92,7 @@ TEST(CpuLongSums, WindowSumsStayWithinTheBound) {
   }
 }
 
-// One element gets a million updates; the others get few.
+// One element gets a million updates; the other elements get few.
 TEST(CpuLongSums, ScattersStayWithinTheBound) {
   const auto indices = [](List sizes) {
     std::vector<int64_t> at(kMillion, 1);

@@ -192,14 +192,14 @@ TEST(RefLoop, FusedLoopHasTheBitsOfSeparateKernels) {
   }
 }
 
-TEST(CpuLoop, RefusesTooManyValues) {
+TEST(CpuLoop, LoopWithTooManyValuesIsRefused) {
   std::vector<Instruction> instructions;
   for (uint32_t i = 0; i < 200; ++i) {
     instructions.push_back({TENON_OP_neg, nullptr, {i}, TENON_FLOAT32});
   }
   const Tensor x = tenon_sdk::testing::f32({1, 2});
   const Launched got = cpu().run_loop(instructions, {x}, {200}, {x});
-  EXPECT_EQ(got.refusal, "supports loops of at most 96 values only");
+  EXPECT_EQ(got.refusal, "supports loops of at most 96 values");
 }
 
 TEST(CpuLoop, LoopWithTooManyLiveValuesIsRefused) {
@@ -214,8 +214,8 @@ TEST(CpuLoop, LoopWithTooManyLiveValuesIsRefused) {
   }
   const Tensor x = tenon_sdk::testing::f64({1, 2});
   EXPECT_EQ(cpu().run_loop(instructions, {x}, {82}, {x}).refusal,
-            "supports only loops with fewer values that are live at the same time");
-  // 40 live values fit into a tile.
+            "supports loops with at most 384 bytes of live values per element");
+  // A loop with 40 live values is accepted.
   instructions.erase(instructions.begin() + 40, instructions.begin() + 55);
   for (size_t i = 40; i < instructions.size(); ++i) instructions[i].inputs = {0, 1, 2};
   EXPECT_EQ(cpu().run_loop(instructions, {x}, {67}, {x}).refusal, "");

@@ -44,8 +44,8 @@ long double exact_softplus(long double x) {
   return std::fmax(x, 0.0L) + std::log1p(std::exp(-std::fabs(x)));
 }
 
-// Accurate in long double also near its positive zero: computes the result divided by the distance
-// from the zero, term by term.
+// Returns digamma(x), accurate in long double also near the positive zero kRoot of the function:
+// computes the result divided by the distance from kRoot, term by term.
 long double exact_digamma(long double x) {
   constexpr long double kPi = 3.14159265358979323846264338327950288L;
   constexpr long double kRoot = 1.46163214496836234126265954232572133L;
@@ -59,8 +59,8 @@ long double exact_digamma(long double x) {
   constexpr int kSteps = 64;
   long double sum = 0;
   for (int k = 0; k < kSteps; ++k) sum += 1 / ((x + k) * (kRoot + k));
-  // Adds the rest of the sum: the difference, between `to` and `from`, of the asymptotic series
-  // log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4) - ...
+  // Adds the remaining terms of the sum: the value at `to` minus the value at `from` of the
+  // asymptotic series log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4) - ...
   const long double from = kRoot + kSteps, to = x + kSteps;
   const auto tail = [](long double y) {
     const long double u = 1 / (y * y);
@@ -333,7 +333,7 @@ TEST(Cpu, Int8ProductsEqualRef) {
   }
 }
 
-TEST(Cpu, GathersZeroForAnIndexOutOfRangeAndReportsIt) {
+TEST(Cpu, GatherReturnsZeroForAnIndexOutOfRangeAndReportsTheIndex) {
   const Tensor x = f32({3, 2}, {1, 2, 3, 4, 5, 6}), i = i64({3}, {2, 7, -3});
   const Launched y = cpu().run(TENON_OP_gather, nullptr, {x, i}, {f32({3, 2}, {})});
   EXPECT_EQ(y[0].numbers(), (Numbers{5, 6, 0, 0, 1, 2}));

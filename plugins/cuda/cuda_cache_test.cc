@@ -64,7 +64,7 @@ TEST_F(CudaCache, FileWithAWrongChecksumIsRecompiled) {
   EXPECT_EQ(add().failure.message, "");
 }
 
-TEST_F(CudaCache, FileWithAnotherKeyIsNotRead) {
+TEST_F(CudaCache, FileWithADifferentKeyIsNotRead) {
   const Cache cache(folder_);
   cache.write("sm_90 source", "code");
   EXPECT_EQ(cache.read("sm_90 source"), "code");

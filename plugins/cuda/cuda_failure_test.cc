@@ -98,7 +98,7 @@ TEST(CudaErrors, OutOfMemoryErrorListsTheSizesThatOccupyMostMemory) {
   for (tenon_buffer_p* buffer : buffers) bench.calls().release(buffer);
 }
 
-TEST(CudaErrors, FailedAllocationIsNotCounted) {
+TEST(CudaErrors, FailedAllocationDoesNotChangeTheMemoryStatistics) {
   const Bench bench;
   tenon_buffer_p* buffer = nullptr;
   EXPECT_SUCCESS(bench.calls().allocate(bench.device(), 1000, &buffer));

@@ -22,8 +22,9 @@ Numbers product(int64_t n, int64_t m, int64_t columns, int64_t k,
   return result;
 }
 
-// Runs an op twice. In the first run, cuBLASLt fails, and the op must fail exactly if `is_used` is
-// true. Returns the result of the second run, which has no fault.
+// Runs an op twice. `is_used` specifies whether the op must use cuBLASLt. In the first run,
+// cuBLASLt fails, so the op must fail exactly if `is_used` is true. Returns the result of the
+// second run, which has no fault.
 Result expect_library(const Bench& bench, bool is_used, uint32_t op, const void* attrs,
                       const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
   {
@@ -151,7 +152,7 @@ TEST(CudaLibraryProducts, ProductsUseOwnKernelsIfTheLibraryIsMissing) {
   EXPECT_EQ(result[0].numbers()[0], 64);
 }
 
-TEST(CudaLibraryProducts, MissingLibraryNamedByTheVariableIsAnError) {
+TEST(CudaLibraryProducts, MissingLibraryNamedByTheEnvironmentVariableIsAnError) {
   const Variable missing("TENON_CUDA_CUBLASLT", "/none/libcublasLt.so.13");
   const Bench bench;
   const Tensor one = by_value(f32({}, {1})).as({kSide, kSide}, {0, 0});

@@ -31,7 +31,7 @@ TEST(CudaLoading, ErrorForMissingNvrtcNamesThePackageToInstall) {
   EXPECT_NE(failure.message.find("nvidia-cuda-nvrtc"), std::string::npos) << failure.message;
 }
 
-TEST(CudaLoading, LibraryWithoutTheFunctionsIsUnavailable) {
+TEST(CudaLoading, DriverLibraryWithoutTheRequiredFunctionsIsUnavailable) {
   const Variable driver("TENON_CUDA_DRIVER", std::getenv("TENON_CUDA_NVRTC"));
   const tenon_plugin* plugin = nullptr;
   const Failure failure = query(&plugin);
@@ -55,7 +55,7 @@ TEST(CudaLoading, DeviceThatNvrtcDoesNotSupportIsUnavailable) {
   EXPECT_NE(bench.failure().message.find("compute capability 7.5"), std::string::npos);
 }
 
-TEST(CudaLoading, UnknownOptionsAndRelativeCachesAreRefused) {
+TEST(CudaLoading, UnknownOptionsAndRelativeCachePathsAreRefused) {
   const Bench unknown(Settings{{"speed", "1"}});
   EXPECT_EQ(unknown.failure().code, TENON_INVALID_ARGUMENT);
   const Bench relative(Settings{{"cache", "kernels"}});

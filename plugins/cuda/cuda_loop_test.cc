@@ -35,7 +35,7 @@ TEST(CudaLoop, ReadsTransposedAndBroadcastInputs) {
   EXPECT_EQ(y[0].numbers(), (Numbers{11, 24, 12, 25, 13, 26}));
 }
 
-TEST(CudaLoop, ReadsAnOperandByValue) {
+TEST(CudaLoop, ReadsAnOperandThatIsPassedByValue) {
   const Bench bench;
   const Result y =
       bench.run(TENON_OP_mul, nullptr, {f16({1, 2, 3}), by_value(f16({3}, {2.5}).as({3}, {0}))},

@@ -171,8 +171,7 @@ TEST_P(CudaStream, CallsBackAfterEarlierCopies) {
 TEST_P(CudaStream, TimesOfLaterMarksAreLarger) {
   uint64_t first = 0, second = 0, first_ns = 0, second_ns = 0;
   EXPECT_SUCCESS(calls().mark_time(stream(), &first));
-  EXPECT_SUCCESS(
-      calls().wait(stream()));  // The stream's thread may start later than the requested delay.
+  EXPECT_SUCCESS(calls().wait(stream()));  // Waits, because the stream's thread may start late.
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   EXPECT_SUCCESS(calls().mark_time(stream(), &second));
   EXPECT_SUCCESS(calls().wait(stream()));

@@ -46,6 +46,7 @@ struct LibraryShape {
 class LibraryProduct;
 tenon_error* find_library_product(tenon_device_p* device, const LibraryShape& shape,
                                   const LibraryProduct** product);
+// Returns the size of the workspace that cuBLASLt needs for the product.
 uint64_t workspace_bytes(const LibraryProduct& product);
 void release_error(tenon_device_p* device, tenon_error* error);
 
@@ -78,6 +79,7 @@ class Encoder {
   virtual tenon_error* dispatch(const Dispatch& dispatch) = 0;
   // Copies bytes between device addresses. The ranges must not overlap.
   virtual tenon_error* copy(uint64_t from, uint64_t to, uint64_t size) = 0;
+  // Computes a matrix product by cuBLASLt.
   virtual tenon_error* multiply(const LibraryProduct& product, const LibraryCall& call) = 0;
 };
 

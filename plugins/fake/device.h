@@ -66,6 +66,7 @@ struct Kernel {
   uint32_t op;  // The op's number; 0 for a loop or a custom op.
 };
 
+// Returns the object of a handle of the plugin ABI.
 inline Instance& from_c(tenon_instance_p* self) { return *reinterpret_cast<Instance*>(self); }
 inline Device& from_c(tenon_device_p* device) { return *reinterpret_cast<Device*>(device); }
 inline Buffer& from_c(tenon_buffer_p* buffer) { return *reinterpret_cast<Buffer*>(buffer); }

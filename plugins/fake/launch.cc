@@ -125,12 +125,14 @@ Faults::Faults(Device& device, uint64_t n) : device_(device), first_(device.laun
   if (options.lose_at && first_ + n > options.lose_at) device.lost = true;
 }
 
+// Returns the error if option `fail_enqueue` refuses a launch of the group; NULL otherwise.
 tenon_error* Faults::enqueue_error() const {
   if (!refused_) return nullptr;
   const uint64_t number = device_.options().fail_enqueue;
   return device_.error(TENON_INTERNAL, "launch " + std::to_string(number) + " was refused");
 }
 
+// Returns the error with which launch `i` of the group fails; NULL if it does not fail.
 tenon_error* Faults::launch_error(uint64_t i) const {
   if (device_.lost) return device_.lost_error();
   const uint64_t number = first_ + i;
@@ -138,6 +140,8 @@ tenon_error* Faults::launch_error(uint64_t i) const {
   return device_.error(TENON_INTERNAL, "launch " + std::to_string(number) + " failed");
 }
 
+// Reports a launch's error to the host and returns NULL, or returns the error if it must not be
+// reported.
 tenon_error* Faults::report_failure(tenon_error* error, void* work, uint64_t ticket) const {
   const Options& options = device_.options();
   if (!error || device_.lost || !options.asynchronous || options.silent) return error;

@@ -1,4 +1,4 @@
-// A deep copy of a tenon_launch, which remains valid after the call that passed the launch.
+// A deep copy of a tenon_launch. The copy remains valid after the call that passed the launch.
 
 #pragma once
 

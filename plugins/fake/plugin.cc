@@ -18,6 +18,7 @@ TENON_EXTERN_C tenon_error* tenon_plugin_query_v1_ref(const tenon_host* host,
 
 namespace tenon_fake {
 
+// Returns the plugin table of `ref`, which does the work of the fake device.
 const tenon_plugin& inner_plugin() {
   static const tenon_plugin* const plugin = [] {
     const tenon_plugin* found = nullptr;
@@ -27,6 +28,7 @@ const tenon_plugin& inner_plugin() {
   return *plugin;
 }
 
+// Returns the features of `ref`, except those that the options of the fake device add or remove.
 tenon_features Device::features() const {
   constexpr tenon_features kWhatWeSay = TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_HOST_BLOCKING |
                                         TENON_FEATURE_SYNCHRONOUS | TENON_FEATURE_IMPORT_HOST;
@@ -37,6 +39,8 @@ tenon_features Device::features() const {
   return features | options().claim_features;
 }
 
+// Returns the time of the device's clock: one hour when the device is opened, then option `clock`
+// percent of real time.
 uint64_t Device::clock_ns() const {
   using std::chrono::nanoseconds;
   const nanoseconds since = std::chrono::steady_clock::now() - opened;
@@ -255,6 +259,7 @@ namespace {
 
 // ---- the table of functions: every function first checks for an injected failure
 
+// Return the host of the context to which a handle belongs.
 const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).host; }
 const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
 const tenon_sdk::Host& host_of(tenon_stream_p* stream) { return from_c(stream).device().host(); }
@@ -326,8 +331,8 @@ TENON_PLUGIN_ENTRY(fake)(const tenon_host*, const tenon_plugin** out_plugin) {
       .name = TENON_STR("fake"),
       .version = TENON_STR("0.1.0"),
       .provides =
-          // The plugin may provide these features; a device reports only those that its options
-          // enable.
+          // A device of the plugin may provide these features. It reports only those that its
+          // options enable.
       tenon_fake::inner_plugin().provides,
       .requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS,
       .create = tenon_fake::calls::create,

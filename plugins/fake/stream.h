@@ -56,7 +56,7 @@ class Stream {
 
   // Runs on the stream's thread: performs jobs until the stream is closed.
   void run_thread();
-  // Adds a job that the thread of the stream performs. `is_slow`: see Step.
+  // Adds a job that the thread of the stream performs. `is_slow`: whether option delay_us applies.
   void append(Job job, bool is_slow = true);
   // Runs a job and stores the error that it returns.
   void perform(const Job& job);

@@ -15,9 +15,9 @@ using tenon_sdk::Prepared;
 using tenon_sdk::Request;
 using tenon_sdk::Type;
 
-// Supports inputs with any strides and therefore declares STRIDED_INPUTS: the host uses copy to
-// make tensors dense. The code depends only on the element size, so one instance per size serves
-// all dtypes.
+// Supports inputs with any strides, because the host uses copy to make tensors dense. The trait
+// STRIDED_INPUTS declares this. The code depends only on the element size, so one instance per size
+// serves all dtypes.
 Prepared prepare_copy(const Request& request) {
   constexpr uint32_t traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
   return tenon_sdk::dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {

@@ -17,6 +17,7 @@ using Function = W (*)(W, W);
 
 // ---- integers: W is int64_t or uint64_t; results wrap when they are converted to a narrower dtype
 
+// Truncating division. Division by zero gives 0.
 template <class W>
 W divide(W a, W b) {
   if (b == 0) return 0;
@@ -27,6 +28,7 @@ W divide(W a, W b) {
   return a / b;
 }
 
+// The remainder of truncating division. Division by zero gives 0.
 template <class W>
 W remainder(W a, W b) {
   if (b == 0) return 0;
@@ -43,8 +45,8 @@ bool floor_differs_from_truncation(W a, W b) {
   return remainder(a, b) != 0 && (a < 0) != (b < 0);
 }
 
-// Negative exponents: the exact result is an integer only for the bases 1 and -1. It is 0
-// otherwise.
+// pow of integers. A negative exponent gives 0, except for the bases 1 and -1, whose powers are
+// integers.
 template <class W>
 W power(W base, W exponent) {
   if constexpr (std::is_signed_v<W>) {
@@ -130,8 +132,8 @@ W floor_mod(W a, W b) {
 }
 
 // Returns the floor of the exact quotient. Rounding a / b to an integer gives a number that differs
-// from it by at most 1, and the sign of the exact remainder determines the correction. If `a` is
-// infinite, the result is NaN.
+// from the floor by at most 1, and the sign of the exact remainder determines the correction. If
+// `a` is infinite, the result is NaN.
 template <class W>
 W floor_divide(W a, W b) {
   const W quotient = a / b;
@@ -197,7 +199,8 @@ Function<W> wide_function(uint32_t op) {
   }
 }
 
-// Prepares an op on floats in the type that its accuracy requires.
+// Prepares an op on floats. Computes in Exact<T> if the op has an exact_function(), otherwise in
+// Wide<T>.
 template <class T>
 Prepared float_kernel(uint32_t op) {
   if (const auto exact = exact_function<Exact<T>>(op)) return map_kernel<T, T>(exact);
@@ -279,7 +282,7 @@ Prepared prepare_compare(const Request& request) {
 }
 
 Prepared prepare_logical(const Request& request) {
-  using W = uint64_t;  // 0 or 1.
+  using W = uint64_t;  // Values are 0 or 1.
   switch (request.op()) {
     case TENON_OP_logical_not:
       return map_kernel<Bool, Bool>(+[](W x) { return x ^ 1; });
@@ -294,7 +297,7 @@ Prepared prepare_logical(const Request& request) {
   }
 }
 
-// The bitwise ops and the shifts.
+// Prepares the bitwise ops and the shifts.
 Prepared prepare_bitwise(const Request& request) {
   const uint32_t op = request.op();
   if (request.input(0).dtype == TENON_BOOL)

@@ -19,7 +19,7 @@ To convert(From x) {
     using Limits = std::numeric_limits<To>;
     if (std::isnan(x)) return 0;
     const From whole = std::trunc(x);
-    // From may lack the precision for Limits::max(), but Limits::max() + 1 is a power of two.
+    // `From` may be unable to represent Limits::max(), but it represents the power of two after it.
     if (whole < static_cast<From>(Limits::min())) return Limits::min();
     if (whole >= std::ldexp(static_cast<From>(1), Limits::digits)) return Limits::max();
     return static_cast<To>(whole);

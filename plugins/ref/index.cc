@@ -44,9 +44,9 @@ struct Tuples {
   size_t size = static_cast<size_t>(launch.inputs[1].sizes[rank]);
   size_t rest = x.rank - first - size;  // Number of trailing axes of x that are copied whole.
 
-  // Adds to `offset` the offset that the tuple at `at` selects in a view with the sizes of x and
-  // these strides. Returns false if an index of the tuple is out of range; only the first such
-  // index is reported.
+  // Reads the tuple at offset `at` of `indices`, and adds to `offset` the offset of the element
+  // that the tuple selects in a view with the sizes of x and these strides. Returns false if an
+  // index of the tuple is out of range; only the first such index is reported.
   bool add_offset(int64_t at, const int64_t* strides, int64_t& offset) const {
     for (size_t j = 0; j < size; ++j) {
       const int64_t step = launch.inputs[1].strides[rank] * static_cast<int64_t>(j);

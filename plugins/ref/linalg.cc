@@ -8,7 +8,7 @@
 namespace tenon_ref {
 namespace {
 
-// Calls body(kernels, launch, i) for each matrix i of the first operand.
+// Prepares a kernel that calls body(kernels, launch, i) for each matrix i of the first operand.
 template <class Body>
 Prepared for_each_matrix(const Request& request, const Body& body) {
   return tenon_sdk::dispatch<tenon_sdk::WideFloats>(request.input(0).dtype, [&]<class T>(Type<T>) {

@@ -54,10 +54,10 @@ struct Computing<tenon_sdk::Binary128> {
 
 }  // namespace detail
 
-// The type for ops that NUMERICS.md calls exact or rounded. For float32 and half types it is
+// The type for ops that docs/numerics.md calls exact or rounded. For float32 and half types it is
 // double, which has more than twice their significand bits. Rounding a double result therefore
 // gives the correctly rounded sum, difference, product, quotient or square root. For float64 it is
-// double itself: long double is too narrow for that.
+// double itself, because long double has less than twice the significand bits of double.
 template <class T>
 using Exact = typename detail::Computing<T>::Exact;
 

@@ -13,7 +13,7 @@ template <size_t N, class Line>
 void for_each_line(const tenon_view& in, size_t axis, const std::array<const int64_t*, N>& strides,
                    const Line& line) {
   if (in.sizes[axis] == 0) return;
-  int64_t starts[TENON_MAX_RANK];  // Sizes with 1 for the axis: one index per line.
+  int64_t starts[TENON_MAX_RANK];  // The sizes of `in`, but 1 along the axis: one index per line.
   for (size_t i = 0; i < in.rank; ++i) starts[i] = i == axis ? 1 : in.sizes[i];
   tenon_sdk::Walk<N>(in.rank, starts, strides).elements(line);
 }

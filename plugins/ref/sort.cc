@@ -49,7 +49,7 @@ void store_first_sorted(const tenon_launch& launch, Order order, T* values, int6
   const tenon_view& out = launch.outputs[0];
   if (tenon_sdk::count(out) == 0) return;
   const int64_t stride = in.strides[order.axis], step = out.strides[order.axis];
-  int64_t starts[TENON_MAX_RANK];  // Sizes with 1 for the axis: one index per line.
+  int64_t starts[TENON_MAX_RANK];  // The sizes of x, but 1 along the axis: one index per line.
   for (size_t i = 0; i < in.rank; ++i) starts[i] = i == order.axis ? 1 : in.sizes[i];
   const Walk<2> lines(in.rank, starts, {in.strides, out.strides});
   lines.elements([&](const auto& at) {

@@ -9,7 +9,7 @@ namespace {
 
 // Computes x * y + z for float32 and half types. The product is exact in double. The sum is rounded
 // to odd, so that narrowing it gives the same result as a single rounding.
-double fused(double x, double y, double z) {
+double fma_round_to_odd(double x, double y, double z) {
   const double product = x * y;
   const double sum = product + z;
   if (!std::isfinite(sum)) return sum;
@@ -42,7 +42,7 @@ Prepared prepare_fma(const Request& request) {
     if constexpr (sizeof(T) >= sizeof(double)) {
       return map_kernel<T, T>(+[](T x, T y, T z) { return std::fma(x, y, z); });
     } else {
-      return map_kernel<T, T>(fused);
+      return map_kernel<T, T>(fma_round_to_odd);
     }
   });
 }

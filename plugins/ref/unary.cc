@@ -12,7 +12,8 @@ using tenon_sdk::dispatch;
 template <class W>
 using Function = W (*)(W);
 
-// neg, abs and sign of integers. neg and abs of the most negative value wrap to that value.
+// Returns the function of neg, abs, sign or bitwise_not on integers; NULL for other ops. neg and
+// abs of the most negative value wrap to that value.
 template <class W>
 Function<W> int_function(uint32_t op) {
   switch (op) {
@@ -176,7 +177,7 @@ Function<W> wide_function(uint32_t op) {
 
 }  // namespace
 
-// neg, abs, sign and bitwise_not of floats and integers; bitwise_not also of bool.
+// Prepares neg, abs and sign of floats and integers, and bitwise_not of integers and bool.
 Prepared prepare_unary(const Request& request) {
   const uint32_t op = request.op();
   return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
@@ -198,7 +199,7 @@ Prepared prepare_float_unary(const Request& request) {
   });
 }
 
-// isnan and isinf.
+// Prepares isnan and isinf.
 Prepared prepare_predicate(const Request& request) {
   const bool nan = request.op() == TENON_OP_isnan;
   return dispatch<tenon_sdk::Floats>(request.input(0).dtype, [&]<class T>(Type<T>) {

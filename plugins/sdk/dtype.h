@@ -40,7 +40,7 @@ float round_to_odd(Wide x) {
 
 }  // namespace detail
 
-// Rounds ties to even; every NaN becomes a quiet NaN.
+// Returns the bits of `x` rounded to float16, ties to even; every NaN becomes a quiet NaN.
 inline uint16_t half_bits(float x) {
   const uint32_t bits = detail::bits_of(x);
   const uint32_t sign = (bits >> 16) & 0x8000u;
@@ -74,13 +74,14 @@ inline float half_value(uint16_t bits) {
   return detail::float_of(sign | ((exponent + 112) << 23) | (fraction << 13));
 }
 
-// Rounds to bfloat16, ties to even; every NaN becomes a quiet NaN.
+// Returns the bits of `x` rounded to bfloat16, ties to even; every NaN becomes a quiet NaN.
 inline uint16_t bfloat16_bits(float x) {
   const uint32_t bits = detail::bits_of(x);
   if (x != x) return static_cast<uint16_t>((bits >> 16) | 0x40u);
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
 }
 
+// Returns the value of the bfloat16 with these bits.
 inline float bfloat16_value(uint16_t bits) {
   return detail::float_of(static_cast<uint32_t>(bits) << 16);
 }
@@ -151,7 +152,7 @@ inline size_t size_of(tenon_dtype dtype) {
   return static_cast<size_t>(TENON_DTYPE_BITS(dtype)) * TENON_DTYPE_LANES(dtype) / 8;
 }
 
-// For the oracle of the conformance kit, if the compiler has a type of that format.
+// binary128, for the oracle of the conformance kit. Defined only if the compiler has such a type.
 #if defined(TENON_SDK_BINARY128)
 #if __LDBL_MANT_DIG__ == 113
 using Binary128 = long double;

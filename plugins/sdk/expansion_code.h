@@ -31,13 +31,14 @@ namespace tenon_sdk {
 // The opcodes, by number of operands. `round` rounds to the nearest integer, ties to even.
 // `where(c, a, b)` returns a if c is true, and b otherwise, with unchanged bits. int_shift_right is
 // arithmetic and uint_shift_right is logical. int_less and to_float treat ints as signed. as_int
-// and as_float reinterpret the bits, while to_int and to_float convert the value.
+// and as_float reinterpret the bits, while to_int and to_float convert the value. If an operand of
+// a comparison is NaN, only not_equal is true.
 // clang-format off
 #define TENON_EXPANSION_OPCODES(UNARY, BINARY, TERNARY)                                           \
   BINARY(add) BINARY(sub) BINARY(mul) BINARY(div)           /* floats -> float */                 \
   UNARY(neg) UNARY(abs) UNARY(sqrt) UNARY(round)            /* float -> float */                  \
-  BINARY(equal) BINARY(not_equal) BINARY(less)              /* floats -> bool; if an operand */   \
-  BINARY(less_equal) BINARY(greater) BINARY(greater_equal)  /* is NaN, only not_equal is true */  \
+  BINARY(equal) BINARY(not_equal) BINARY(less)              /* floats -> bool */                  \
+  BINARY(less_equal) BINARY(greater) BINARY(greater_equal)  /* floats -> bool */                  \
   TERNARY(where)                                            /* bool, floats -> float */           \
   BINARY(int_add) BINARY(int_sub) BINARY(int_mul)           /* ints -> int */                     \
   BINARY(int_and) BINARY(int_or) BINARY(int_xor)                                                  \

@@ -157,8 +157,8 @@ struct Loops {
   }
 
   // Computes the LU factorisation with partial pivoting in place: U is in the upper triangle, and
-  // the multipliers of L are below the diagonal. In step i, row i was swapped with row swaps[i] >=
-  // i, which had the largest element in column i.
+  // the multipliers of L are below the diagonal. Returns the row swaps: step i swapped row i with
+  // row swaps[i] >= i, which had the largest element in column i.
   static std::vector<int64_t> factorize_lu(Matrix& a) {
     const int64_t n = a.rows();
     std::vector<int64_t> swaps;
@@ -230,7 +230,8 @@ struct Loops {
     }
   };
 
-  // Rotates pairs of rows until all are orthogonal. A row that is negligible relative to the
+  // Rotates pairs of rows of `columns` until all rows are orthogonal, and applies the rotations to
+  // `turns`. Returns false if this does not converge. A row that is negligible relative to the
   // longest and still not orthogonal consists of rounding errors. It is set to zero, because
   // rotations would only shrink it and never converge.
   static bool make_orthogonal(Matrix& columns, Matrix& turns) {

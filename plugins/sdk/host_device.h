@@ -185,7 +185,8 @@ inline tenon_error* import_host(tenon_device_p* device, void* data, uint64_t siz
   return make_buffer(from_c(device), data, size, true, out_buffer);
 }
 
-// Returns the address of `size` bytes at a place; NULL if they are not entirely inside the buffer.
+// Returns the address of `size` bytes at `place`, an offset in a buffer; NULL if the bytes are not
+// entirely inside the buffer.
 inline std::byte* address(const tenon_place& place, uint64_t size) {
   if (place.buffer == nullptr) return static_cast<std::byte*>(place.host) + place.offset;
   const HostBuffer& buffer = from_c(place.buffer);

@@ -37,8 +37,9 @@ inline Kernel* from_c(tenon_kernel_p* kernel) { return reinterpret_cast<Kernel*>
 
 // An owned copy of a list attribute, because the host's list is valid only until `prepare` returns.
 using List = std::vector<int64_t>;
+// Copies a list attribute.
 inline List list(const int64_t* values, size_t n) { return List(values, values + n); }
-// Copies a list attribute. If it is empty, returns `n` elements equal to `value`.
+// Copies a list attribute. If the list is empty, returns `n` elements equal to `value`.
 inline List list_or(const int64_t* values, size_t n_values, size_t n, int64_t value) {
   return n_values == 0 ? List(n, value) : list(values, n_values);
 }
@@ -51,7 +52,8 @@ class Request {
 
   tenon_device_p* device() const { return device_; }
   uint32_t op() const { return request_.line->op; }
-  bool strict() const { return (request_.flags & TENON_REQUEST_STRICT) != 0; }
+  // Whether the kernel must use strict numerics.
+  bool is_strict() const { return (request_.flags & TENON_REQUEST_STRICT) != 0; }
   size_t n_inputs() const { return request_.n_inputs; }
   size_t n_outputs() const { return request_.n_outputs; }
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
@@ -118,7 +120,7 @@ Prepared kernel(uint32_t traits, Function function) {
   return {.kernel = std::make_unique<Made>(std::move(function)), .traits = traits};
 }
 
-// Returns the result of `make()` to the host.
+// Calls make(), and returns the resulting kernel, refusal or error to the host.
 template <class Make>
 tenon_error* answer(const Make& make, tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                     tenon_string* out_reason) {

@@ -62,17 +62,17 @@ class LoopRequest {
   // Prepares a kernel for instruction `i` alone. Per-row operands of an instruction on elements are
   // strided, because they repeat along the row. If `packed`, the caller copies all strided operands
   // to dense memory first.
-  Prepared step(size_t i, bool packed) const {
+  Prepared prepare_instruction(size_t i, bool packed) const {
     const tenon_loop_instruction& instruction = request_.instructions[i];
     std::vector<tenon_operand> operands;
     for (size_t k = 0; k < instruction.n_inputs; ++k) {
       const uint32_t value = instruction.inputs[k];
-      operands.push_back(value < n_inputs() ? input(value) : dense(dtype(value)));
+      operands.push_back(value < n_inputs() ? input(value) : dense_operand(dtype(value)));
       tenon_stride_class& strides = operands.back().strides;
       if (is_per_row(value) && !is_on_rows(i)) strides = TENON_STRIDES_STRIDED;
       if (packed && strides == TENON_STRIDES_STRIDED) strides = TENON_STRIDES_DENSE;
     }
-    const tenon_operand output = dense(instruction.dtype);
+    const tenon_operand output = dense_operand(instruction.dtype);
     return prepare({.struct_size = sizeof(tenon_kernel_request),
                     .flags = request_.flags,
                     .line = instruction.line,
@@ -100,8 +100,8 @@ class LoopRequest {
   const tenon_loop_instruction& instruction_at(size_t value) const {
     return request_.instructions[value - first_result()];
   }
-  // Describes a dense operand with the rank of the loop.
-  tenon_operand dense(tenon_dtype dtype) const {
+  // Returns the description of a dense operand with the rank of the loop.
+  tenon_operand dense_operand(tenon_dtype dtype) const {
     return {.dtype = dtype, .rank = rank(), .strides = TENON_STRIDES_DENSE};
   }
 
@@ -128,7 +128,7 @@ class StepByStep final : public Kernel {
       made->steps_.push_back({.dtype = request.anchor()->outputs[0].dtype, .output = -1});
     }
     for (size_t i = 0; i < request.n_instructions(); ++i) {
-      Prepared step = request.step(i, false);
+      Prepared step = request.prepare_instruction(i, false);
       if (!step.kernel) return step;
       if (step.traits & TENON_KERNEL_WORKSPACE)
         return refuse("does not support loops with an op that needs a workspace");
@@ -138,7 +138,7 @@ class StepByStep final : public Kernel {
                                        [&](uint32_t value) { return request.is_per_row(value); });
       if (repeats && !(step.traits & TENON_KERNEL_STRIDED_INPUTS)) {
         return refuse(
-            "has no kernel for this op that reads strided operands, which per-row values need");
+            "has no kernel with strided operands for this op; per-row values in loops need one");
       }
       traits &= step.traits;
       made->steps_.push_back({.kernel = std::move(step.kernel),
@@ -184,7 +184,7 @@ class StepByStep final : public Kernel {
         inputs.push_back(value.view);
         if (value.is_per_row == step.is_on_rows) continue;
         inputs[k].sizes = (step.is_on_rows ? rows : elements).sizes;
-        if (step.is_on_rows) continue;  // The input is UNIFORM: its zero strides fit rows, too.
+        if (step.is_on_rows) continue;  // The input is UNIFORM: zero strides broadcast it to rows.
         strides[k] = strides_along_rows(value.view);
         inputs[k].strides = strides[k].data();
         inputs[k].strides_class = TENON_STRIDES_STRIDED;
@@ -221,8 +221,8 @@ class StepByStep final : public Kernel {
   };
   using Strides = std::array<int64_t, TENON_MAX_RANK>;
 
-  // Dense sizes and strides of a value. The axes in the mask `of_one` have size 1, as in per-row
-  // values.
+  // Sizes and dense strides of a value. The axes in the mask `of_one` have size 1: in per-row
+  // values, these are the row axes.
   struct Shape {
     Shape(size_t rank_of_all, const int64_t* sizes_of_all, uint32_t of_one) : rank(rank_of_all) {
       for (size_t axis = 0; axis < rank; ++axis) {

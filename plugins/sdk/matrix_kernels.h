@@ -187,7 +187,7 @@ struct MatrixKernels {
     for (int64_t j = 0; j < a.columns(); ++j) a(row, j) = 0 - a(row, j);
   }
 
-  // Stores a vector in a dense operand of vectors, as the one with this index.
+  // Stores `values` as vector number `index` of a dense operand that consists of vectors.
   static void store_vector(const std::vector<W>& values, const tenon_view& view, int64_t index) {
     T* to = data<T>(view) + index * static_cast<int64_t>(values.size());
     for (size_t i = 0; i < values.size(); ++i) to[i] = static_cast<T>(values[i]);

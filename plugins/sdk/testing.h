@@ -37,7 +37,7 @@ struct Tensor {
   std::vector<std::byte> bytes;
   bool by_value = false;
 
-  // Returns another view of the same elements.
+  // Returns a view of the same elements with these sizes, strides and offset (in elements).
   Tensor as(List new_sizes, List new_strides, int64_t new_offset = 0) const {
     Tensor view = *this;
     view.sizes = std::move(new_sizes);

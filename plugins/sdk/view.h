@@ -26,12 +26,14 @@ T* data(const tenon_view& view) {
   return static_cast<T*>(view.data);
 }
 
-// The view's strides for Walk; NULL (all zero) for a uniform view.
+// Returns the strides of a view as Walk expects them; NULL, which means all zero, for a uniform
+// view.
 inline const int64_t* strides_of(const tenon_view& view) {
   return view.strides_class == TENON_STRIDES_UNIFORM ? nullptr : view.strides;
 }
 
-// Converts an axis that may be negative (-1 is the last) to one in [0, rank).
+// Returns the axis in [0, rank) that `axis` stands for. A negative axis counts from the end: -1 is
+// the last axis.
 inline size_t from_front(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
@@ -142,7 +144,7 @@ inline void report_value_error(const tenon_launch& launch, int64_t index, int64_
   tenon_error_record* record = launch.record;
   if (record == nullptr) return;
   uint32_t untouched = 0;
-  // A compiler builtin, because Emscripten's C++ library lacks std::atomic_ref.
+  // Uses a compiler builtin, because Emscripten's C++ library lacks std::atomic_ref.
   if (!__atomic_compare_exchange_n(&record->state, &untouched, 1u, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED)) {
     return;

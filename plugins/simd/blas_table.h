@@ -32,7 +32,7 @@ struct Blas {
   bool (*enter)();
   void (*leave)();
 
-  // Whether its matrix products are faster than Tenon's own on this processor.
+  // Whether matrix products by this library are faster than Tenon's own on this processor.
   bool multiplies;
 
   template <class T>

@@ -125,7 +125,7 @@ Operand workspace_of(const tenon_launch& launch) {
           .is_written = true};
 }
 
-Operand record_of(const tenon_launch& launch) {
+Operand error_record_of(const tenon_launch& launch) {
   static constexpr tenon_error_record kUntouched = {};
   const uint64_t begin = launch.record_buffer == nullptr ? 0 : launch.record_offset;
   return {.number = launch.n_inputs + launch.n_outputs + 1,

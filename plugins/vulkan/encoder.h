@@ -76,8 +76,8 @@ std::vector<Operand> operands_of(const tenon_launch& launch);
 // Returns the launch's workspace as an operand.
 Operand workspace_of(const tenon_launch& launch);
 // Returns the launch's error record as an operand. If the launch has none, returns an operand by
-// value, which shaders may write and nobody reads.
-Operand record_of(const tenon_launch& launch);
+// value, which shaders may write and which is never read.
+Operand error_record_of(const tenon_launch& launch);
 
 struct Dispatch {
   const Pipeline* pipeline;

@@ -218,7 +218,8 @@ constexpr tenon_plugin_calls kCalls = {
 };
 
 constexpr tenon_kernel kKernels[] = {
-#define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, named<prepare>),
+#define TENON_KERNEL(op, signature, prepare) \
+  TENON_SDK_KERNEL(op, signature, prepare_named<prepare>),
 #include "plugins/vulkan/kernels.def"
 #undef TENON_KERNEL
 };

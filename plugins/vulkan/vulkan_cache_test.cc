@@ -60,7 +60,7 @@ TEST(VulkanCacheFile, ReadOfAMissingFileReturnsNoData) {
   EXPECT_EQ(read_cache(folder.path(), kKey), Data{});
 }
 
-TEST(VulkanCacheFile, FileWithAnotherKeyIsNotRead) {
+TEST(VulkanCacheFile, FileWithADifferentKeyIsNotRead) {
   const Folder folder("cache");
   const std::string path = folder.path() / "one";
   write_cache(path, kKey, some_data());

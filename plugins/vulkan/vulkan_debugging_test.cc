@@ -59,8 +59,8 @@ TEST_P(VulkanClock, MeasuresTheTimeOfALaunch) {
   EXPECT_EQ(stream.words(b, 2), (Words{5, 5}));
 }
 
-// Marks delay submission, so that the device receives the work between them as a whole. A caller
-// that waits must still get all results.
+// Time marks delay submission, so that the device receives the work between two marks as a whole. A
+// caller that waits must still get all results.
 TEST_P(VulkanClock, WaitingSubmitsABatchWithTimeMarks) {
   const Queue stream(bench()), other(bench());
   const Memory data(bench(), kBytes);

@@ -187,7 +187,8 @@ TEST_P(VulkanImport, ImportIsRefusedIfTheDriverRejectsTheMemory) {
 INSTANTIATE_TEST_SUITE_P(, VulkanImport, ::testing::Values(Settings{}, Settings{{"validate", "1"}}),
                          name_of_settings);
 
-// With this option the device behaves like a discrete GPU, whose memory is not host memory.
+// With the option `visible` off, the device behaves like a discrete GPU, whose memory is not host
+// memory.
 TEST(VulkanImports, DeviceWithoutHostVisibleMemoryDoesNotDeclareImport) {
   const TestDevice bench(Settings{{"visible", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;

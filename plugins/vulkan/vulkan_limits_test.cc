@@ -20,7 +20,8 @@ tenon_launch launch_of(std::span<const tenon_view> inputs, const tenon_view& out
   return launch;
 }
 
-// Launches whose inputs are single broadcast elements. Their axes are longer than fits into memory.
+// Launches whose inputs are single broadcast elements. Their axes have more elements than
+// memory could hold.
 class VulkanBroadcast : public ::testing::Test {
  protected:
   using Sizes = std::vector<int64_t>;
@@ -71,7 +72,7 @@ class VulkanBroadcast : public ::testing::Test {
 };
 
 // Shaders count elements with 32 bits.
-TEST_F(VulkanBroadcast, MoreElementsThanShadersCountAreUnimplemented) {
+TEST_F(VulkanBroadcast, MoreElementsThanShadersCanCountAreUnimplemented) {
   const tenon_sum_attrs attrs = TENON_SUM_ATTRS_DEFAULT;
   const Memory memory(bench_, 4), result(bench_, 4);
   const Failure failure = run(TENON_OP_sum, &attrs, {{TENON_FLOAT32, {1 << 16, 1 << 16}}},
@@ -80,7 +81,7 @@ TEST_F(VulkanBroadcast, MoreElementsThanShadersCountAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, AxesLongerThanShadersCountAreUnimplemented) {
+TEST_F(VulkanBroadcast, AxesLongerThanShadersCanCountAreUnimplemented) {
   const tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
   const Memory memory(bench_, 16), result(bench_, 4);
   const Failure failure =
@@ -127,7 +128,7 @@ TEST_F(VulkanBroadcast, SumsOfMoreTermsThanAShaderCanCountAreUnimplemented) {
   EXPECT_NE(failure.message.find("4294967296 elements"), std::string::npos) << failure.message;
 }
 
-TEST_F(VulkanBroadcast, ScatterOfMoreUpdatesThanShadersCountIsUnimplemented) {
+TEST_F(VulkanBroadcast, ScatterOfMoreUpdatesThanShadersCanCountIsUnimplemented) {
   tenon_scatter_nd_attrs attrs = TENON_SCATTER_ND_ATTRS_DEFAULT;
   attrs.reduction = TENON_SCATTER_REDUCTION_ADD;
   const Memory memory(bench_, 24), result(bench_, 4);
@@ -143,7 +144,7 @@ TEST_F(VulkanBroadcast, ScatterOfMoreUpdatesThanShadersCountIsUnimplemented) {
 // ---- the minimum limits of Vulkan
 
 // Vulkan guarantees four storage buffers. Binding 0 is the parameters, so three operands are left.
-TEST(VulkanLimits, KernelsWithMoreOperandsThanADeviceHasAreRefused) {
+TEST(VulkanLimits, KernelsWithMoreOperandsThanADeviceCanBindAreRefused) {
   const TestDevice bench(Settings{{"cache", ""}, {"minimum", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const tenon_operand x = {TENON_FLOAT32, 2, TENON_STRIDES_DENSE, nullptr, 0};

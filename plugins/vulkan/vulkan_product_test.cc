@@ -60,13 +60,13 @@ TEST_F(VulkanProducts, ProductOfTransposedFactorsIsBitExact) {
 
 // The packed factors of all matrices exceed the packing limit, so a dispatch computes several of
 // them.
-TEST_F(VulkanProducts, ProductPackedByMatricesIsBitExact) {
+TEST_F(VulkanProducts, ProductPackedInGroupsOfMatricesIsBitExact) {
   expect_bits({.matrices = 40, .rows = 128, .deep = 512, .columns = 512});
 }
 
 // The packed factors of one matrix exceed the packing limit, so a dispatch computes several
 // columns.
-TEST_F(VulkanProducts, ProductPackedByColumnsIsBitExact) {
+TEST_F(VulkanProducts, ProductPackedInGroupsOfColumnsIsBitExact) {
   expect_bits({.matrices = 1, .rows = 16, .deep = 8192, .columns = 1400});
 }
 
@@ -142,7 +142,7 @@ uint16_t bfloat16_of(float x) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-TEST_F(VulkanProducts, FloatProductsHaveTheSameBitsPackedAndTiled) {
+TEST_F(VulkanProducts, PackedAndTiledKernelsGiveEqualBitsForFloatProducts) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const std::vector<float> a = random_values(kCountA, 1), b = random_values(kCountB, 2);
@@ -168,7 +168,7 @@ TEST_F(VulkanProducts, PackedAndTiledKernelsGiveEqualBitsForASplitProduct) {
   expect_elements(y, expected(product, a, b));
 }
 
-TEST_F(VulkanProducts, HalfTypeProductsHaveTheSameBitsPackedAndTiled) {
+TEST_F(VulkanProducts, PackedAndTiledKernelsGiveEqualBitsForHalfTypeProducts) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16}) {
@@ -201,7 +201,7 @@ TEST_F(VulkanProducts, IntegerProductsWrapAround) {
 }
 
 // Rows and matrices have negative strides; neighbours in a row are still contiguous.
-TEST_F(VulkanProducts, ProductOfReversedRowsHasTheSameBits) {
+TEST_F(VulkanProducts, ProductOfReversedRowsIsBitExact) {
   const PackedAndTiled variants;
   if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 64, .deep = 64, .columns = 64};
@@ -269,8 +269,8 @@ TEST_F(VulkanProducts, ProductWithoutElementsSucceeds) {
   }
 }
 
-// If there are few results, long sums are split into chunks. The partial sums of several matrices
-// must be kept apart.
+// If there are few results, long sums are split into chunks. The partial sums of different
+// matrices must not overlap in the workspace.
 TEST_F(VulkanProducts, LongSumsAreSplitAlongKOnGpus) {
   const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;

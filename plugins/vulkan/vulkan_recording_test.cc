@@ -108,7 +108,7 @@ TEST_P(VulkanRecording, CommandsAreEncodedOnceForRepeatedReplays) {
 }
 
 // Results of a replay are read while other replays are in flight. No replay may use the parameters
-// of another one.
+// of a different replay.
 TEST_P(VulkanRecording, ManyReplaysMayBeInFlight) {
   const Queue stream(bench());
   AddKernel add(bench().device());
@@ -223,7 +223,7 @@ TEST_P(VulkanRecording, CachedCommandsAreUsedIfSlotsOverlapAtTheSameDistance) {
   EXPECT_SUCCESS(two.replay(stream, {a}, {a, 4096}, {c}, 5));
   EXPECT_EQ(words(stream, {c}), Words(kCount, 7));
   EXPECT_EQ(n_dispatches, 2);
-  // The slots overlap differently.
+  // In this replay the slots overlap differently than before, so both dispatches are encoded again.
   EXPECT_SUCCESS(two.replay(stream, {a}, {a, 4096}, {a}, 5));
   EXPECT_EQ(words(stream, {a}), Words(kCount, 7));
   EXPECT_EQ(n_dispatches, 4);

@@ -187,7 +187,7 @@ class Chain {
 
 class VulkanSequence : public CountsDispatches {
  protected:
-  // Returns `n` small launches: the first half of one kernel, the second half of another.
+  // Returns `n` small launches. The first half run one kernel, the second half a different kernel.
   std::vector<TurnKernel*> many(size_t n) {
     std::vector<TurnKernel*> all(n, &make(3, kFew));
     std::fill(all.begin() + static_cast<ptrdiff_t>(n / 2), all.end(), &make(5, kFew));

@@ -111,18 +111,22 @@ void start_threads(Arena& arena) {
 
 }  // namespace
 
+// Returns a new arena; NULL if one thread suffices. `threads` 0: one per processor core.
 Arena* make_arena(unsigned threads) {
   if (threads == 0) threads = std::thread::hardware_concurrency();
   return threads <= 1 ? nullptr : new Arena(threads);
 }
 
+// Destroys an arena, which may be NULL, and lets its threads end.
 void release_arena(Arena* arena) {
   if (arena != nullptr) arena->loops->end();
   delete arena;
 }
 
+// Returns the number of threads of the arena; 1 if it is NULL.
 unsigned arena_threads(const Arena* arena) { return arena == nullptr ? 1 : arena->threads; }
 
+// Calls function(data, i) for every i in [0, n), on several threads unless they already run a loop.
 void raw_parallel_for(Arena* arena, int64_t n, void (*function)(void*, int64_t), void* data) {
   if (is_in_loop || !arena->loops->caller.try_lock()) {
     for (int64_t i = 0; i < n; ++i) function(data, i);

@@ -23,8 +23,8 @@ def matches(path, pattern):
 
 
 def layer_of(path, layers):
-    """Returns the name of the layer whose path contains `path` and is the most specific one, or
-    None."""
+    """Returns the name of the layer with the most specific path that contains `path`, or None if
+    there is no such layer."""
     fitting = [name for name, layer in layers.items() if matches(path, layer["path"])]
 
     def specific(name):

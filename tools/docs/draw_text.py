@@ -55,7 +55,8 @@ def all_comments(path, text):
         for found in re.finditer(r"(?:^[ \t]*#(?!!)[^\n]*\n)+", text, re.M):
             yield line_of(text, found.start()), re.sub(r"(?m)^[ \t]*#[ \t]?", "", found[0])
         if path.suffix == ".py":
-            # Other strings are matched too, so that their last line does not begin a docstring.
+            # Strings that are no docstrings are matched too, because otherwise their closing quotes
+            # would be taken for the start of a docstring.
             for found in re.finditer(r'(^[ \t]*)?"""(.*?)"""', text, re.S | re.M):
                 if found[1] is not None:
                     yield line_of(text, found.start()), found[2]

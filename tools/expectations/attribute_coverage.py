@@ -1,8 +1,8 @@
 """Finds attributes that no literal output of a test case covers.
 
-A literal covers an attribute if its case sets the attribute, and the formula would return another
-result, or fail, with the attribute's default. An axis that is equivalent to the default does not
-cover the attribute. For an enumeration, each value needs a case.
+A literal covers an attribute if its case sets the attribute, and the formula would return a
+different result, or fail, with the attribute's default. An axis that is equivalent to the default
+does not cover the attribute. For an enumeration, each value needs a case.
 """
 
 import numpy as np

@@ -47,8 +47,8 @@ enter_all({
 
 @formula("lgamma")
 def lgamma(x):
-    # At minus infinity, the op returns infinity and SciPy returns minus infinity. The function has
-    # no limit there, because it has poles at all negative integers.
+    # At minus infinity, the op lgamma returns infinity and SciPy's gammaln minus infinity. There is
+    # no limit, because lgamma has poles at all negative integers.
     return np.where(np.isinf(x), np.inf, special.gammaln(x))
 
 

@@ -81,7 +81,8 @@ def pad(x, value=None, *, pads, mode, axes):
 
 
 def channel_of(i, j, c, b, channels, mode):
-    """Returns which of channels * b * b channels holds element (i, j) of each block of channel c.
+    """Returns the index of the input channel of depth_to_space that holds the elements (i, j) of
+    all b x b blocks of output channel c. There are `channels` output channels.
     """
     return (i * b + j) * channels + c if mode == "dcr" else (c * b + i) * b + j
 
@@ -121,8 +122,8 @@ def meshgrid(*x, indexing):
 
 
 def in_blocks(spatial, block_shape, pads):
-    """Yields for each index of the padded axes, in row-major order: the index without pads, the
-    block, and the flat index within the block."""
+    """Yields for each index of the padded axes, in row-major order: the index in the axes without
+    padding, the index of its block, and the flat index within the block."""
     before = pads[:len(block_shape)] or [0] * len(block_shape)
     after = pads[len(block_shape):] or [0] * len(block_shape)
     for place in np.ndindex(*(size + b + a for size, b, a in zip(spatial, before, after))):

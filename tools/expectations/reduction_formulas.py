@@ -114,7 +114,8 @@ def argmin(x, axis, keepdims):
 
 
 def walked(x, axis, reverse, walk):
-    """Applies a function that scans the first axis to another axis, forward or in reverse."""
+    """Applies `walk`, which scans an array along its first axis, along `axis` of x instead, forward
+    or in reverse."""
     rows = np.moveaxis(x, axis, 0)
     y = walk(rows[::-1] if reverse else rows)
     return np.moveaxis(y[::-1] if reverse else y, 0, axis)

@@ -12,7 +12,8 @@ HALF = Fraction(1, 2)
 
 
 def place_of(i, n, m, scale, mode):
-    """Returns the input position of element i of m, for an axis with n input elements."""
+    """Returns the input position of output element i, for an axis with n input and m output
+    elements."""
     centred = (i + HALF) / scale - HALF
     if mode == "half_pixel":
         return centred

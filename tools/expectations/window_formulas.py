@@ -92,7 +92,8 @@ def lp_pool(x, kernel_shape, strides, pads, dilations, ceil_mode, p):
 
 
 def of_channels(x, function):
-    """Applies a function to each channel, which returns a number. Spatial axes keep size 1."""
+    """Replaces each channel by the number that the function returns for it. Spatial axes keep
+    size 1."""
     y = np.zeros(x.shape[:2])
     for n, c in np.ndindex(*y.shape):
         y[n, c] = function(x[n, c])

@@ -151,6 +151,7 @@ Json tensor_of(const CaseTensor& t) {
   return json;
 }
 
+// Returns a test case as JSON.
 Json case_of(const AnyCase& c) {
   Json json = {{"name", c.name}};
   if (!c.attrs.view().empty()) {

@@ -111,6 +111,7 @@ class Recorder final : public Interpreter {
 
 }  // namespace
 
+// Returns a record for each expanded op, in float32 and in float64.
 nlohmann::ordered_json record_expansions() {
   const auto context = Ref<Context>::adopt(new Context(ContextOptions()));
   Scope& scope = context->default_scope();

@@ -162,7 +162,7 @@ def delete_stored_outcomes(plugin):
 def kept(path, state):
     """Returns {name: outcome} of the stored steps that passed with this `state`.
 
-    Returns None if the stored outcomes belong to another state.
+    Returns None if the stored outcomes belong to a different state.
 
     """
     told = json.loads(path.read_text()) if path.exists() else {"of": "nothing"}

@@ -118,6 +118,7 @@ Variable weight(const std::string& name, const Tensor& value) {
   return Variable(value, {.name = name});
 }
 
+// Returns a case with a program for a multi-layer perceptron.
 Case mlp() {
   Numbers n(1);
   const Variable w1 = weight("w1", n.real({16, 32}, 0.4F)), b1 = weight("b1", n.real({32}));
@@ -134,6 +135,7 @@ Case mlp() {
           {{n.real({3, 16})}, {n.real({1, 16})}, {n.real({8, 16})}}};
 }
 
+// Returns a case with a program for a convolutional network.
 Case convnet() {
   Numbers n(2);
   const Variable w1 = weight("conv.w", n.real({8, 3, 3, 3}, 0.3F));
@@ -249,6 +251,7 @@ TrainedVariable make_trained_variable(Numbers& n, const std::string& name, const
   return {weight(name, value), weight(name + ".m", zeros), weight(name + ".v", zeros)};
 }
 
+// Returns the gradients of the loss with respect to the variables `all`.
 Tensors gradients_of(const Tape& tape, const Tensor& loss, std::span<const TrainedVariable> all) {
   std::vector<Value> sources;
   for (const TrainedVariable& each : all) sources.emplace_back(each.value);

@@ -14,6 +14,7 @@
 namespace tenon::command {
 namespace {
 
+// Prints the version of libtenon and returns the exit status.
 int version() {
   fmt::print("tenon {}\n", tenon_version().data);
   return kDone;
@@ -47,6 +48,7 @@ void add_inputs(CLI::App& command, CallOptions& options) {
       ->allow_extra_args(false);
 }
 
+// Adds the subcommand `run`, which stores its arguments in `options`, and returns it.
 CLI::App* add_run(CLI::App& app, RunOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "run",
@@ -71,6 +73,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   return command;
 }
 
+// Adds the subcommand `inspect`, which stores its arguments in `options`, and returns it.
 CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "inspect",
@@ -91,6 +94,7 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
   return command;
 }
 
+// Adds the subcommand `profile`, which stores its arguments in `options`, and returns it.
 CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "profile",
@@ -111,6 +115,7 @@ CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
   return command;
 }
 
+// Adds the subcommand `convert`, which stores its arguments in `options`, and returns it.
 CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "convert",
@@ -134,6 +139,7 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
   return command;
 }
 
+// Adds the subcommand `new plugin`, which stores its arguments in `options`, and returns it.
 CLI::App* add_new_plugin(CLI::App& app, NewPluginOptions& options) {
   CLI::App* const command = app.add_subcommand("new", "Start a device plugin");
   command->require_subcommand(1);

@@ -39,7 +39,7 @@ std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& si
   for (InputSpec& spec : inputs) {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
       if (spec.shape[axis] != TENON_SIZE_UNKNOWN) continue;
-      const auto own = sizes.find(open_size_name(spec, axis));
+      const auto own = sizes.find(unknown_size_name(spec, axis));
       if (own == sizes.end()) continue;
       spec.shape[axis] = own->second;
       if (axis < spec.size_names.size()) spec.size_names[axis].clear();
@@ -58,7 +58,7 @@ Trace trace_function(const Function& code, const std::vector<InputSpec>& inputs,
     for (const InputSpec& spec : inputs) {
       for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
         if (spec.shape[axis] != TENON_SIZE_UNKNOWN) continue;
-        open += (open.empty() ? "" : ", ") + open_size_name(spec, axis);
+        open += (open.empty() ? "" : ", ") + unknown_size_name(spec, axis);
       }
     }
     if (open.empty()) throw;
@@ -69,6 +69,7 @@ Trace trace_function(const Function& code, const std::vector<InputSpec>& inputs,
   }
 }
 
+// Prints the paths and the sizes of the files in a folder.
 void list_files(const std::string& folder) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -188,6 +188,7 @@ void print_plugins(const Json& rows) {
 
 }  // namespace
 
+// Prints the list of devices and plugins, and returns the exit status.
 int devices(const DevicesOptions& options) {
   const Context context = make_context();
   const Json found = list_devices(context.get());

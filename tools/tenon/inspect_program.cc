@@ -25,14 +25,14 @@ Json parse_json(tenon_string text) { return Json::parse(detail::take_text(text))
 
 // ---- unknown sizes
 
-// Returns the inputs with numbers for unknown sizes: those of the command line, and `other` for the
-// rest. Adds all of these sizes to `used`.
+// Returns the inputs with numbers for unknown sizes: the number of the command line if it names the
+// size, or else `other`. Adds all of these numbers to `used`.
 std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes, int64_t other,
                                   Sizes& used) {
   for (InputSpec& spec : inputs) {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
       if (spec.shape[axis] != TENON_SIZE_UNKNOWN) continue;
-      const std::string name = open_size_name(spec, axis);
+      const std::string name = unknown_size_name(spec, axis);
       const auto own = sizes.find(name);
       spec.shape[axis] = own == sizes.end() ? other : own->second;
       used[name] = spec.shape[axis];
@@ -235,6 +235,7 @@ int inspect_unknown(const InspectOptions& options, const Error& error) {
   return kFailed;
 }
 
+// Prints a program that could be opened, and returns the exit status.
 int inspect(const InspectOptions& options, const OpenedProgram& opened) {
   if (!options.function.empty()) opened.find(options.function);
   const Sizes sizes = read_sizes(options.sizes);

@@ -41,6 +41,7 @@ File open(const std::string& path, const char* mode) {
   return File(file);
 }
 
+// Reads `size` bytes. Throws a Failure if the file has fewer.
 void read_exactly(FILE* file, const std::string& path, void* to, size_t size) {
   if (std::fread(to, 1, size, file) != size) {
     fail(path, "the file ends too early, or cannot be read: it is not a complete .npy file");
@@ -169,6 +170,7 @@ class HeaderReader {
   size_t at_ = 0;
 };
 
+// Checks the version of the file, and returns the text of its header.
 std::string header_text(FILE* file, const std::string& path) {
   char start[8];
   read_exactly(file, path, start, sizeof start);

@@ -25,7 +25,8 @@ struct NpyArray {
 // Reads a file. Throws a Failure that names the file, the error and how to correct it.
 NpyArray read_npy(const std::string& path);
 
-// Writes row-major elements. NumPy must have the dtype, so bfloat16 and float128 are not allowed.
+// Writes row-major elements. NumPy must support the dtype, so bfloat16 and float128 are not
+// allowed.
 void write_npy(const std::string& path, DType dtype, std::span<const int64_t> shape,
                std::string_view bytes);
 

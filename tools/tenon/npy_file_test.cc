@@ -1,4 +1,5 @@
-// Tests .npy files if there are concurrent writers, full disks or killed processes.
+// Tests that .npy files are never incomplete, even if several processes write a file concurrently,
+// the disk is full or a writing process is killed.
 
 #include "files/testing/writer_suite.h"
 #include "tools/tenon/npy.h"

@@ -139,6 +139,7 @@ const Json& find_page(const Json& pages, const std::string& name) {
 
 }  // namespace
 
+// Prints the list of ops or the page of one op. Returns the exit status.
 int ops(const OpsOptions& options) {
   const Json pages = Json::parse(kPages);
   if (options.name.empty()) {

@@ -16,6 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Returns the name of a clock of the profiler, by its constant in the C ABI.
 const char* name_of_clock(int32_t clock) {
   switch (clock) {
     case TENON_DEVICE_CLOCK_LAUNCH:

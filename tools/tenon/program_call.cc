@@ -8,6 +8,7 @@
 
 namespace tenon::command {
 
+// Formats a size: a number, a name, or "?" if it has no name.
 std::string size_text(const InputSpec& spec, size_t axis) {
   if (spec.shape[axis] != TENON_SIZE_UNKNOWN) return std::to_string(spec.shape[axis]);
   const bool is_named = axis < spec.size_names.size() && !spec.size_names[axis].empty();
@@ -21,6 +22,7 @@ OpenedProgram::OpenedProgram(const std::string& path, const std::string& device)
   description_ = nlohmann::ordered_json::parse(program_->describe());
 }
 
+// Finds a function by name. An empty name selects the only function.
 const ProgramFunction& OpenedProgram::find(const std::string& name) const {
   std::string names;
   for (const ProgramFunction& function : functions_) {
@@ -34,6 +36,7 @@ const ProgramFunction& OpenedProgram::find(const std::string& name) const {
   throw Failure(fmt::format("there is no function '{}'; there are: {}", name, names));
 }
 
+// Returns the part of Program::describe() for one function, as parsed JSON.
 const nlohmann::ordered_json& OpenedProgram::description_of(const ProgramFunction& function) const {
   return description_["functions"][static_cast<size_t>(&function - functions_.data())];
 }
@@ -70,8 +73,9 @@ std::string type_text(DType dtype, std::span<const int64_t> shape) {
   return type_text(InputSpec{.dtype = dtype, .shape = {shape.begin(), shape.end()}});
 }
 
-std::pair<std::string, std::string> named_value(const std::string& option,
-                                                const std::string& text) {
+// Splits "NAME=VALUE". `option` is the name of the option for error messages.
+std::pair<std::string, std::string> split_named_value(const std::string& option,
+                                                      const std::string& text) {
   const size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
     throw Failure(fmt::format("{} {}: the value must have the form NAME=VALUE", option, text));
@@ -79,10 +83,11 @@ std::pair<std::string, std::string> named_value(const std::string& option,
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+// Parses the values "NAME=NUMBER" of the options --size.
 Sizes read_sizes(const std::vector<std::string>& given) {
   Sizes sizes;
   for (const std::string& text : given) {
-    const auto [name, value] = named_value("--size", text);
+    const auto [name, value] = split_named_value("--size", text);
     size_t end = 0;
     try {
       sizes[name] = std::stoll(value, &end);
@@ -96,7 +101,8 @@ Sizes read_sizes(const std::vector<std::string>& given) {
   return sizes;
 }
 
-std::string open_size_name(const InputSpec& spec, size_t axis) {
+// Returns the name of an unknown size, or INPUT.AXIS if the file does not name it.
+std::string unknown_size_name(const InputSpec& spec, size_t axis) {
   const bool is_named = axis < spec.size_names.size() && !spec.size_names[axis].empty();
   return is_named ? spec.size_names[axis] : fmt::format("{}.{}", spec.name, axis);
 }

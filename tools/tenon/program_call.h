@@ -47,14 +47,16 @@ std::string type_text(const InputSpec& spec);
 std::string type_text(DType dtype, std::span<const int64_t> shape);
 
 // Splits "NAME=VALUE". `option` is the name of the option for error messages.
-std::pair<std::string, std::string> named_value(const std::string& option, const std::string& text);
+std::pair<std::string, std::string> split_named_value(const std::string& option,
+                                                      const std::string& text);
 
-// Values for unknown sizes, from options "NAME=NUMBER".
+// Values for unknown sizes, keyed by name. read_sizes() parses them from texts "NAME=NUMBER".
 using Sizes = std::map<std::string, int64_t>;
+// Parses the values "NAME=NUMBER" of the options --size.
 Sizes read_sizes(const std::vector<std::string>& given);
 // Returns the name of an unknown size. If it has no name in the file, the name is INPUT.AXIS, such
 // as x.0.
-std::string open_size_name(const InputSpec& spec, size_t axis);
+std::string unknown_size_name(const InputSpec& spec, size_t axis);
 // Formats a size: a number, a name, or "?" if it has no name.
 std::string size_text(const InputSpec& spec, size_t axis);
 

@@ -74,6 +74,7 @@ void make_row_major(NpyArray& array) {
   array.is_fortran_order = false;
 }
 
+// Returns whether the signature has an input of this name.
 bool has_input(const ProgramSignature& signature, const std::string& name) {
   return std::any_of(signature.inputs.begin(), signature.inputs.end(),
                      [&](const InputSpec& spec) { return spec.name == name; });
@@ -98,11 +99,11 @@ std::string accepted_inputs_text(const OpenedProgram& opened, const ProgramFunct
 
 // Returns the number of unknown sizes of a signature. If several signatures match, the one with the
 // fewest unknown sizes is called.
-size_t n_open_sizes(const ProgramSignature& signature) {
+size_t count_unknown_sizes(const ProgramSignature& signature) {
   std::set<std::string> open;
   for (const InputSpec& spec : signature.inputs) {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
-      if (spec.shape[axis] == TENON_SIZE_UNKNOWN) open.insert(open_size_name(spec, axis));
+      if (spec.shape[axis] == TENON_SIZE_UNKNOWN) open.insert(unknown_size_name(spec, axis));
     }
   }
   return open.size();
@@ -130,14 +131,14 @@ CallInputs::CallInputs(const OpenedProgram& opened, const ProgramFunction& funct
       function_(function),
       static_values_(opened.description_of(function)["defaults"]) {
   for (const std::string& text : options.statics) {
-    const auto [name, value] = named_value("--static", text);
+    const auto [name, value] = split_named_value("--static", text);
     static_values_[name] = parse_static(value);
     if (!statics_.emplace(name, to_static(static_values_[name])).second) {
       throw Failure(fmt::format("--static {} is given twice", name));
     }
   }
   for (const std::string& text : options.inputs) {
-    const auto [name, path] = named_value("--input", text);
+    const auto [name, path] = split_named_value("--input", text);
     const bool is_there =
         std::any_of(function.signatures.begin(), function.signatures.end(),
                     [&, &own = name](const auto& signature) { return has_input(signature, own); });
@@ -155,6 +156,7 @@ CallInputs::CallInputs(const OpenedProgram& opened, const ProgramFunction& funct
   }
 }
 
+// Returns the call with complete inputs. Throws a Failure if they match no signature.
 Call CallInputs::all() const {
   Call call = {&find(kAllRows), {}, statics_};
   for (const InputSpec& spec : call.signature->inputs) {
@@ -164,6 +166,7 @@ Call CallInputs::all() const {
   return call;
 }
 
+// Returns the call with rows [begin, end) of all inputs.
 Call CallInputs::part(int64_t begin, int64_t end) const {
   Call call = {&find(end - begin), {}, statics_};
   for (const InputSpec& spec : call.signature->inputs) {
@@ -178,6 +181,7 @@ Call CallInputs::part(int64_t begin, int64_t end) const {
   return call;
 }
 
+// Returns the number of rows, which is the size of the first axis of every input.
 int64_t CallInputs::rows() const {
   if (files_.empty()) throw Failure("--batch-size: the call has no inputs to divide into batches");
   const auto& [first, file] = *files_.begin();
@@ -195,12 +199,13 @@ int64_t CallInputs::rows() const {
   return file.array.shape[0];
 }
 
+// Returns the signature that accepts the inputs with `rows` rows, or with all rows.
 const ProgramSignature& CallInputs::find(int64_t rows) const {
   const ProgramSignature* found = nullptr;
   std::string problem;
   for (const ProgramSignature& each : function_.signatures) {
     problem = problem_with(each, rows);
-    const bool is_closer = !found || n_open_sizes(each) < n_open_sizes(*found);
+    const bool is_closer = !found || count_unknown_sizes(each) < count_unknown_sizes(*found);
     if (problem.empty() && is_closer) found = &each;
   }
   if (found) return *found;
@@ -209,6 +214,7 @@ const ProgramSignature& CallInputs::find(int64_t rows) const {
                             types(rows), accepted_inputs_text(opened_, function_)));
 }
 
+// Returns the reason why the inputs do not match a signature; empty if they match.
 std::string CallInputs::problem_with(const ProgramSignature& signature, int64_t rows) const {
   std::string missing;
   for (const InputSpec& spec : signature.inputs) {
@@ -236,6 +242,7 @@ std::string CallInputs::problem_with(const ProgramSignature& signature, int64_t 
   return "";
 }
 
+// Returns whether the static arguments of the call are those of the signature.
 bool CallInputs::has_statics(const ProgramSignature& signature) const {
   const auto at = static_cast<size_t>(&signature - function_.signatures.data());
   const Json& own = opened_.description_of(function_)["signatures"][at]["statics"];
@@ -247,6 +254,7 @@ bool CallInputs::has_statics(const ProgramSignature& signature) const {
   return true;
 }
 
+// Formats the types of the inputs, cut to `rows` rows, and the static arguments.
 std::string CallInputs::types(int64_t rows) const {
   std::string text;
   for (const auto& [name, file] : files_) {

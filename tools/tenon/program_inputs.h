@@ -26,13 +26,13 @@ class CallInputs {
   CallInputs(const OpenedProgram& opened, const ProgramFunction& function,
              const CallOptions& options);
 
-  // Returns the call with complete inputs. Throws a Failure if they match no signature. It states
-  // the reason or, if there are several signatures, lists them.
+  // Returns the call with complete inputs. Throws a Failure if they match no signature. The
+  // message states the reason or, if there are several signatures, lists them.
   Call all() const;
   // Returns the call with rows [begin, end) of all inputs. Throws a Failure if no signature accepts
-  // that number of rows. try_part() throws the same Failure, so that callers can check before
-  // anything runs.
+  // that number of rows. Callers can check this by try_part() before anything runs.
   Call part(int64_t begin, int64_t end) const;
+  // Throws a Failure if no signature accepts the inputs with this number of rows.
   void try_part(int64_t rows) const { find(rows); }
   // Returns the size of the first axis, which is the number of rows. Throws a Failure if the inputs
   // have different numbers of rows.
@@ -48,9 +48,9 @@ class CallInputs {
   const ProgramSignature& find(int64_t rows) const;
   // Returns the reason why the inputs do not match a signature; empty if they match.
   std::string problem_with(const ProgramSignature& signature, int64_t rows) const;
-  // Whether the static arguments are those of the signature.
+  // Returns whether the static arguments of the call are those of the signature.
   bool has_statics(const ProgramSignature& signature) const;
-  // Formats the types of the inputs and the static arguments, for messages.
+  // Formats the types of the inputs, cut to `rows` rows, and the static arguments, for messages.
   std::string types(int64_t rows) const;
 
   const OpenedProgram& opened_;

@@ -12,7 +12,7 @@ namespace tenon::command {
 // Options that all of these commands have.
 struct ProgramOptions {
   std::string path;      // A folder or an ONNX file.
-  std::string function;  // Empty: the only function; for inspect, all functions.
+  std::string function;  // Empty: the only function or, for `inspect`, all functions.
   std::string device = "cpu";
 };
 
@@ -24,7 +24,7 @@ struct CallOptions : ProgramOptions {
 
 struct RunOptions : CallOptions {
   std::string output;      // A folder; if empty, nothing is written.
-  int64_t batch_size = 0;  // Rows of the inputs in each call; 0: all.
+  int64_t batch_size = 0;  // Number of rows of the inputs per call; 0: all rows.
 };
 
 struct InspectOptions : ProgramOptions {
@@ -34,7 +34,7 @@ struct InspectOptions : ProgramOptions {
 
 struct ProfileOptions : CallOptions {
   int repeat = 10;
-  std::string trace;  // Empty: no trace.
+  std::string trace;  // File for the trace of the profiler; if empty, none is written.
   bool json = false;
 };
 

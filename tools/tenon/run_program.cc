@@ -16,6 +16,7 @@
 namespace tenon::command {
 namespace {
 
+// Returns the elements of a tensor as bytes, row-major.
 std::string bytes_of(const Tensor& x) {
   std::string bytes(x.bytes(), '\0');
   tenon::check(tenon_tensor_read(current_scope(), x.get(), bytes.data(), bytes.size()));
@@ -28,13 +29,14 @@ Tensor to_numpy_dtype(const Tensor& x) {
   return x.dtype() == kBfloat16 ? cast(x, {.to = kFloat32}) : x;
 }
 
+// Calls add(double) for each element of type T in `bytes`.
 template <class T>
 void add_each(const std::string& bytes, const auto& add) {
   const T* const elements = reinterpret_cast<const T*>(bytes.data());
   for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) add(static_cast<double>(elements[i]));
 }
 
-// Calls add(double) for each element.
+// Calls add(double) for each element of the dtype in `bytes`.
 void for_each_element(DType dtype, const std::string& bytes, const auto& add) {
   switch (dtype) {
     case kBool:
@@ -141,8 +143,8 @@ class Output {
   std::string bytes_;
 };
 
-// Converts an output's name to a unique file name without slashes, so that it stays inside the
-// folder.
+// Converts an output's name to a file name without slashes, so that the file stays inside the
+// folder. Avoids the names in `taken`, and adds the new name to them.
 std::string file_name(const std::string& name, std::set<std::string>& taken) {
   std::string made;
   for (const char c : name) {

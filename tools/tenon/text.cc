@@ -36,12 +36,14 @@ void append_wrapped(std::string& text, std::string_view words, size_t column, si
 
 }  // namespace
 
+// Wraps words to indented lines of at most 80 columns.
 std::string wrapped(std::string_view words, size_t indent) {
   std::string text(indent, ' ');
   append_wrapped(text, words, indent, indent);
   return text + '\n';
 }
 
+// Formats rows as aligned columns. The last column is wrapped.
 std::string columns(const std::vector<std::vector<std::string>>& rows, size_t indent) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
@@ -63,6 +65,7 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, size_t in
   return text;
 }
 
+// Formats a number of bytes, such as "1.5 GiB".
 std::string bytes_text(uint64_t bytes) {
   constexpr std::string_view kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes);
@@ -74,7 +77,8 @@ std::string bytes_text(uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-// Dynamic programming over prefixes. Computes only entries at most `most` away from the diagonal.
+// Computes the edit distance by dynamic programming over prefixes of a and b. Skips table entries
+// that are more than `most` away from the diagonal. Returns `most` + 1 if the distance exceeds it.
 size_t edit_distance(std::string_view a, std::string_view b, size_t most) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
   std::vector<size_t> row(b.size() + 1);
@@ -92,6 +96,7 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t most) {
   return row.back();
 }
 
+// Replaces the middle of a long text by "...".
 std::string shortened(std::string_view text) {
   constexpr size_t kMax = 60, kEnd = 20;
   if (text.size() <= kMax) return std::string(text);
@@ -105,6 +110,7 @@ Progress::Progress(std::string what, size_t steps)
       start_(Clock::now()),
       drawn_(start_) {}
 
+// Counts one step as done, and redraws the bar from time to time.
 void Progress::step() {
   constexpr size_t kBar = 30;
   constexpr auto kOften = std::chrono::milliseconds(100);
@@ -120,6 +126,7 @@ void Progress::step() {
              kBar - full, done_, steps_, left);
 }
 
+// Erases the bar.
 void Progress::end() {
   if (std::exchange(is_drawn_, false)) fmt::print(stderr, "\r\033[K");
 }

@@ -38,6 +38,7 @@ class Progress {
 
   // Counts one step as done, and redraws the bar from time to time.
   void step();
+  // Erases the bar.
   void end();
 
  private:

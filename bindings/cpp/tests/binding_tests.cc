@@ -15,8 +15,8 @@ int main(int argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
-// Suppresses a false race: the last owner of an exception deletes it, and its reference count is in
-// libstdc++, which ThreadSanitizer does not instrument.
+// Suppresses a false report of a race: the last owner of an exception deletes it, but
+// ThreadSanitizer does not see the reference count, because libstdc++ is not instrumented.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "race:std::__exception_ptr::exception_ptr::_M_release\n";
 }

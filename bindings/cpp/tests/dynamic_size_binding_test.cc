@@ -106,8 +106,9 @@ TEST(DynamicSizes, IndexOutOfRangeIsAnError) {
   EXPECT_THROW(f(counted(4)), Error);
 }
 
-// Checks `body` and its gradient against eager execution at ten sizes of the unknown axis of
-// `open`. Each must have one trace for all sizes.
+// Checks that functions of `body` and of its gradient return what eager execution returns, at ten
+// sizes of the unknown axis of the input shape `open`. One trace of `body`, and
+// `n_gradient_traces` traces of the gradient, must serve all sizes.
 void expect_one_trace(const char* name, Shape open,
                       const std::function<Tensor(const Tensor&)>& body,
                       size_t n_gradient_traces = 1) {

@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-// Returns the text that `calls` prints.
+// Calls `calls` and returns the text that it prints.
 template <class Calls>
 std::string printed_by(const Calls& calls) {
   std::string text;

@@ -63,7 +63,7 @@ TEST(Functions, TakeStaticArguments) {
       << f.explain();
 }
 
-TEST(Functions, AreTracedFromSpecs) {
+TEST(Functions, AreTracedFromInputSpecs) {
   const Variable w(vector<float>({1, 2}));
   const Function f([&](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
     return {in[0] * w};

@@ -96,7 +96,7 @@ TEST(FunctionTest, ReturnsArraysPairsAndTuples) {
   EXPECT_EQ(pair(2.f).second.item<float>(), 3);
 }
 
-TEST(FunctionTest, ReturnsNumbersVariablesAndListsAsTensorsAndLists) {
+TEST(FunctionTest, ReturnsNumbersAndVariablesAsTensorsAndListsAsLists) {
   const Variable w(3.f);
   const auto f = function(
       [&](const Tensor& x) { return std::tuple(2.f, w, TensorList(kFloat32).push(x), x); });

@@ -112,7 +112,7 @@ TEST(ErrorLocation, ForFunctionsAndControlFlowIsTheLineOfTheCall) {
   EXPECT_ERROR_AT_THIS_LINE(set_pass("dorp", true));
 }
 
-TEST(ErrorLocation, ForCAbiCallsIsTheLineOfTheCallOfCheck) {
+TEST(ErrorLocation, ForCAbiCallsIsTheLineThatCallsCheck) {
   tenon_tensor* out = nullptr;
   EXPECT_ERROR_AT_THIS_LINE(check(tenon_neg(current_scope(), nullptr, &out)));
 }

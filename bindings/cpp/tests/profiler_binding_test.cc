@@ -65,7 +65,7 @@ TEST(Profilers, ThrowIfAnotherOneRunsOrIfStoppedTwice) {
   EXPECT_THROW(profiler.write_trace("no_such_folder/trace.json"), Error);
 }
 
-TEST(Profilers, StopWithTheirLastCopy) {
+TEST(Profilers, StopWhenTheirLastCopyIsDestroyed) {
   { const Profiler forgotten; }
   const Profiler next;
   next.stop();

@@ -86,8 +86,8 @@ TEST(Programs, AreDifferentiatedAndSavedAgain) {
   EXPECT_EQ(Program("program_alone").function()(in)[0].to_vector<float>(), (Floats{8, 15}));
 }
 
-// Returns three traces of x * by: for float32 and int32 with the default by = 2, and for float32
-// with by = 3.
+// Returns three traces of x * by, where `by` is a static argument with the default 2: for float32
+// and for int32 with by = 2, and for float32 with by = 3.
 std::vector<std::pair<std::string, Trace>> times() {
   const Function f(
       [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {

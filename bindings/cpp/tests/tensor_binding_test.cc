@@ -22,7 +22,7 @@ TEST(Tensors, HaveTheDtypeOfTheirElements) {
   EXPECT_EQ(vector<uint8_t>({1, 2}).dtype().str(), "u8");
 }
 
-TEST(Tensors, CannotBeReadAsAnotherDtype) {
+TEST(Tensors, CannotBeReadAsADifferentDtype) {
   EXPECT_THROW(vector({1, 2}).to_vector<float>(), Error);
 }
 
@@ -116,7 +116,7 @@ TEST(Devices, TensorsAreCopiedBetweenDevices) {
   EXPECT_EQ(vector({1, 2}).to("ref:0").device(), "ref:0");
 }
 
-TEST(Devices, FreeMemoryWithTheLastHandle) {
+TEST(Devices, FreeMemoryWhenTheLastHandleIsDestroyed) {
   const Device device = current_device();
   const uint64_t before = device.memory().live_bytes;
   {

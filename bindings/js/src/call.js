@@ -11,8 +11,8 @@ import { handleOf, scope, requireContext } from './scope.js';
 import { Tensor } from './tensor.js';
 
 /**
- * All ops, each with its row of the table and its function. index.js adds them to Tensor as
- * methods.
+ * All ops, each with its row of the generated table and its function. index.js adds them to Tensor
+ * as methods.
  */
 export const ops = [];
 
@@ -294,8 +294,8 @@ export function takeTensors(at, count) {
 }
 
 /**
- * Calls an op of the table. With a generator, C passes the generator's state and stores the next
- * one.
+ * Calls an op of the generated table. With a generator, C passes the generator's state to the op
+ * and stores the new state in the generator.
  */
 export function callRow(row, args, generator = 0) {
   requireContext();

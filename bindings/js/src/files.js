@@ -15,8 +15,8 @@ let fileSystem = null;
 let folders = 0;
 
 /**
- * Sets the file system of Emscripten, which is in memory. C reads and writes the files of programs
- * there.
+ * Sets the in-memory file system of Emscripten, in which the C library reads and writes the files
+ * of programs.
  */
 export function useFileSystem(fs) {
   fileSystem = fs;

@@ -1,5 +1,5 @@
-// Functions: JavaScript functions that are traced for each kind of arguments, and then run as
-// graphs.
+// Functions: JavaScript functions that are traced once for each combination of argument types, and
+// then run as graphs.
 
 import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
@@ -21,7 +21,7 @@ function isInput(leaf) {
   return leaf instanceof Tensor || leaf?._isVariable || ArrayBuffer.isView(leaf) || leaf instanceof TensorSpec;
 }
 
-/** Returns the cache key of a leaf that is a constant of the graph. */
+/** Returns the cache key of an argument that the graph contains as a constant, such as a number. */
 function keyOf(leaf) {
   if ((typeof leaf === 'object' && leaf !== null) || typeof leaf === 'function') {
     throw invalid('function: an argument must be a tensor, a number, a string, a boolean, null, or a tree of these');
@@ -74,7 +74,9 @@ function parameterNames(body) {
   return list.split(',').map((name) => name.trim()).filter((name) => /^[\w$]+$/.test(name));
 }
 
-/** A C function for one structure of arguments and one set of constants. */
+/**
+ * Owns the C function that traces calls with one structure of arguments and one set of constants.
+ */
 class Graph {
   constructor(owner, structure, leaves) {
     this.owner = owner;
@@ -249,7 +251,7 @@ function explain(handle) {
   }
 }
 
-/** Allocates static arguments by name: booleans, numbers, bigints and strings. */
+/** Allocates an array of tenon_static from pairs [name, value]. */
 function putStatics(entries) {
   const layout = abi.tenon_static;
   const at = alloc(Math.max(layout.$ * entries.length, layout.$));
@@ -328,7 +330,10 @@ function gradientOf(handle, name) {
   }
 }
 
-/** A C function: one of a program, or a gradient. Takes tensors and returns an array of tensors. */
+/**
+ * Wraps a C function that has no JavaScript body: a function of a program, or a gradient. It takes
+ * tensors and returns an array of tensors.
+ */
 export class NativeFunction extends Disposable {
   constructor(handle, name) {
     super(handle);

@@ -86,7 +86,7 @@ export interface Tensor extends Disposable, TensorOps {
   array(): Promise<any>;
   /** Like array(), but synchronous. Throws on a device that cannot block. */
   arraySync(): any;
-  /** Returns the element of a tensor with exactly one. */
+  /** Returns the only element. Throws if the tensor does not have exactly one element. */
   item(): Promise<number | boolean>;
   /** Like item(), but synchronous. Throws on a device that cannot block. */
   itemSync(): number | boolean;
@@ -197,7 +197,10 @@ export function scope<T>(body: () => T): T;
 /** Excludes a tensor from the scopes that would dispose it. The caller must dispose it. */
 export function keep(tensor: Tensor): Tensor;
 
-/** A device, and the tensors that calls in this scope created. For code that awaits or uses another device. */
+/**
+ * Runs calls on its device and disposes the tensors that they create. For code that awaits between
+ * calls or uses a second device.
+ */
 export class Scope implements Disposable {
   constructor(options?: { device?: string });
   /** Runs calls in this scope. May be called repeatedly; code may await between the calls. */
@@ -350,7 +353,10 @@ export function grads(f: (...xs: Tensor[]) => Tensor): (xs: TensorLike[]) => Ten
 export function valueAndGrad(f: (x: Tensor) => Tensor): (x: TensorLike) => { value: Tensor; grad: Tensor };
 /** Like grads(), but the returned function also returns the value of f. */
 export function valueAndGrads(f: (...xs: Tensor[]) => Tensor): (xs: TensorLike[]) => { value: Tensor; grads: Tensor[] };
-/** Computes f and its gradients, by name, with respect to `variables` or all trainable variables that f reads. */
+/**
+ * Computes f, and its gradients with respect to `variables` (default: all trainable variables that
+ * f reads), by the names of the variables.
+ */
 export function variableGrads(f: () => Tensor, variables?: Variable[]): { value: Tensor; grads: Record<string, Tensor> };
 /**
  * Returns a function that computes `forward`. Its gradient is computed by `backward` from the cotangent of the output.
@@ -399,20 +405,29 @@ export class TensorSpec {
 export interface FunctionOptions {
   /** The name in messages. Default: the name of the JavaScript function. */
   name?: string;
-  /** The types of the arguments; calls with others fail. Default: any types, which are traced on demand. */
+  /**
+   * The types of the arguments; calls with other types fail. Default: each new combination of types
+   * is traced at its first call.
+   */
   signature?: (TensorSpec | Tree<TensorSpec>)[];
   /** The maximum number of traces for each structure of arguments. Default: 64. */
   maxTraces?: number;
   /** Whether a size that changes repeatedly becomes dynamic. Default: true. */
   relax?: boolean;
-  /** Maximum number of bytes of residuals that a call under a tape saves. The backward pass recomputes the others. */
+  /**
+   * Maximum number of bytes of residuals that a call under a tape saves. The backward pass
+   * recomputes the other residuals.
+   */
   memoryBudget?: number;
 }
 
-/** A function that is traced for each kind of arguments, and then runs as a graph. */
+/** A function that is traced once per combination of argument types, and then runs as a graph. */
 export interface TracedFunction<F extends (...args: any[]) => any> extends Omit<Disposable, 'isDisposed'> {
   (...args: Parameters<F>): ReturnType<F>;
-  /** Returns the trace for specs or tensors, or for the signature if there are no arguments. */
+  /**
+   * Returns the trace for arguments of the types of these specs or tensors; without arguments, the
+   * trace for the declared signature.
+   */
   trace(...args: any[]): Trace;
   /** Returns the trace that a call with these arguments would run. */
   findTrace(...args: any[]): Trace;

@@ -122,8 +122,8 @@ function collect(value, into) {
 }
 
 /**
- * Moves the tensors in `result` to the list of the outer scope, and disposes the other tensors of
- * `mine`.
+ * Ends a scope whose new tensors are in the list `mine`: moves those that are in `result` to
+ * `outside`, the list of the outer scope, and disposes the others.
  */
 function finish(mine, outside, result) {
   const kept = new Set();
@@ -174,7 +174,10 @@ export function keep(tensor) {
   return tensor;
 }
 
-/** Runs a callback in the C scope that it received. Disposes the tensors that it created. */
+/**
+ * Runs a callback in the C scope that C passed to it. Disposes the tensors that the callback
+ * creates.
+ */
 export function inCallback(callbackScope, body) {
   const outerScope = scope;
   const outside = made;

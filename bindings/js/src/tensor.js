@@ -66,7 +66,7 @@ export class Tensor extends Disposable {
     return c.tenon_tensor_is_list(handleOf(this)) !== 0;
   }
 
-  /** The size of one axis. Inside a function, reads no other size. */
+  /** Returns the size of one axis. Inside a function, specialises the trace to this size only. */
   sizeOf(axis) {
     const frame = enter();
     try {

@@ -51,20 +51,20 @@ test('errors', () => {
 test('disposal', async () => {
   const x = tenon.tensor([1, 2]);
   const y = tenon.scope(() => x.add(1).mul(x)); // x.add(1) is disposed
-  const scope = new tenon.Scope(); // for work that awaits
+  const scope = new tenon.Scope(); // for code that awaits
   const z = scope.run(() => y.neg());
   await z.data();
-  scope.dispose(); // and with it z
+  scope.dispose(); // also disposes z
   assert.equal(z.isDisposed, true);
   assert.deepEqual(y.arraySync(), [2, 6]);
 });
 
 test('leaks', () => {
   const x = tenon.tensor([1]);
-  tenon.debug(true); // also reports what is collected as garbage without being disposed
+  tenon.debug(true); // also reports tensors that are garbage-collected without being disposed
   const y = x.add(1);
   console.assert(tenon.leaks().length === 1);
-  const [{ stack }] = tenon.leaks(); // where it was made
+  const [{ stack }] = tenon.leaks(); // the call that created y
   tenon.debug(false);
   assert.match(stack, /page\.test\.js/);
   y.dispose();
@@ -83,7 +83,7 @@ test('tapes', async () => {
   const fetched = async () => tenon.tensor([3, 4]);
   const tape = tenon.tape();
   const squares = tape.run(() => w.read().square());
-  const weights = await fetched(); // what runs meanwhile, even with another tape, is not recorded
+  const weights = await fetched(); // calls of other tasks, even under another tape, are not recorded meanwhile
   const loss = tape.run(() => squares.mul(weights).sum());
   const gradient = tape.gradient(loss, w);
   assert.deepEqual(gradient.arraySync(), [6, 16]);
@@ -115,7 +115,7 @@ test('programs', async () => {
   const score = tenon.function((x) => x.mul(w).sum([1]));
   const rows = new tenon.TensorSpec([null, 2], 'float32', { name: 'x' });
   const files = tenon.saveProgram({ score: score.trace(rows) }); // { 'score.onnx': Uint8Array, ... }
-  const program = await tenon.openProgram(files); // or an address, or the bytes of an ONNX file
+  const program = await tenon.openProgram(files); // or the URL of a folder, or the bytes of an ONNX file
   const [scores] = program.function('score').call([[[1, 1], [2, 2]]]);
   const saved = tenon.saveSafetensors({ w }); // Uint8Array
   const loaded = await tenon.loadSafetensors(saved);

@@ -50,7 +50,7 @@ void store(Attributes& attributes, size_t offset, T value) {
 bool is_symbolic(PyObject* value) { return is_tensor(value) && as_tensor(value)->is_symbolic; }
 
 // Adds an attribute whose sizes are symbolic tensors to `sizes`. Python code (_convert._sizes)
-// stacks a list of sizes to one tensor. Returns false with an exception if that fails.
+// stacks a list of sizes into one tensor. Returns false with an exception if that fails.
 bool add_sizes(const Op& op, const Attribute& attribute, PyObject* value, SizeTensors& sizes) {
   if (sizes.count == 4) return type_error(op, "at most 4 attributes can be symbolic tensors");
   nb::object converted = nb::borrow(value);
@@ -171,11 +171,12 @@ bool store_attribute(const Op& op, const Attribute& attribute, PyObject* value,
   return false;
 }
 
-// Writes the arguments to `out` in the order of the parameters: inputs, followed by attributes. The
-// input with index `skipped` takes no argument. Returns false with an exception if the arguments do
-// not match the parameters.
-bool arrange(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
-             PyObject* keyword_names, int skipped, PyObject** out) {
+// Writes the arguments to `out` in the order of the op's parameters: inputs, followed by
+// attributes. No argument is assigned to the input with index `skipped`. Returns false with an
+// exception if the arguments do not match the parameters.
+bool arrange_arguments(const Op& op, PyObject* self, PyObject* const* arguments,
+                       Py_ssize_t n_arguments, PyObject* keyword_names, int skipped,
+                       PyObject** out) {
   const size_t n_parameters = op.n_inputs + op.n_attributes;
   for (size_t i = 0; i < n_parameters; ++i) out[i] = nullptr;
   size_t next = 0;
@@ -207,11 +208,12 @@ bool arrange(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_
   return true;
 }
 
-// Returns whether an input is a Python int. If all inputs are Python ints, they become int32
-// tensors and not inline scalars.
+// Returns whether an input is a Python int. Calls need this because Python ints become int32
+// tensors, not inline scalars, if all inputs of an op are Python ints.
 bool is_integer(PyObject* value) { return PyLong_Check(value); }
 
-// Returns the number of outputs of a variadic op, or -1 with an exception.
+// Returns the number of outputs of a call of meshgrid, split or unstack, or -1 with an exception.
+// `n_variadic` is the number of tensors in the call's list of inputs.
 Py_ssize_t count_outputs(const Op& op, PyObject* const* parameters, size_t n_variadic,
                          const Attributes& attributes) {
   if (op.number == TENON_OP_meshgrid) return static_cast<Py_ssize_t>(n_variadic);
@@ -299,7 +301,7 @@ PyObject* call_op(const Op& op, PyObject* self, PyObject* const* arguments, Py_s
   }
   PyObject* parameters[kMaxParameters];
   const int skipped = generator ? op.state : -1;
-  if (!arrange(op, self, arguments, n_arguments, keyword_names, skipped, parameters))
+  if (!arrange_arguments(op, self, arguments, n_arguments, keyword_names, skipped, parameters))
     return nullptr;
 
   Operand operands[8];

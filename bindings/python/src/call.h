@@ -51,14 +51,14 @@ extern PyMethodDef kOpMethods[];    // Methods of Tensor: ops whose first input 
 PyObject* call_op(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
                   PyObject* keyword_names, tenon_generator* generator = nullptr);
 
-// The Python function of the op at this index of kOps.
+// The function that Python calls for the op at position `index` of kOps.
 template <size_t index>
 PyObject* op_function(PyObject*, PyObject* const* arguments, Py_ssize_t n_arguments,
                       PyObject* keyword_names) {
   return call_op(kOps[index], nullptr, arguments, n_arguments, keyword_names);
 }
 
-// The method of Tensor for the op at this index of kOps.
+// The method of Tensor that Python calls for the op at position `index` of kOps.
 template <size_t index>
 PyObject* op_method(PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
                     PyObject* keyword_names) {

@@ -20,9 +20,9 @@ nb::list wrap_inputs(tenon_tensor* const* inputs, size_t n_inputs) {
   return list;
 }
 
-// Stores the tensors that a Python function returned in `out`, and adds a reference to each. Throws
-// if there are more than n_out, or fewer although `exactly` is true. With `optional`, None becomes
-// NULL.
+// Converts `result`, the tensors that a Python function returned, to handles in `out`, and adds a
+// reference to each. Throws if there are more than n_out tensors or, if `exactly` is true, fewer.
+// Converts None to NULL if `optional` is true.
 void store_results(nb::handle result, tenon_tensor** out, size_t n_out, bool exactly,
                    bool optional) {
   nb::list items(result);
@@ -67,7 +67,8 @@ tenon_error* run_backward(void* payload, tenon_scope* scope, const tenon_backwar
 
 }  // namespace
 
-// Calls a Python function with a list of tensors in `scope`, and stores its results in `out`.
+// Calls a Python function with a list of tensors in `scope`, and stores the returned tensors in
+// `out`.
 tenon_error* call_python(PyObject* function, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out, size_t n_out, bool exactly) {
   const nb::gil_scoped_acquire gil;
@@ -81,15 +82,16 @@ tenon_error* call_python(PyObject* function, tenon_scope* scope, tenon_tensor* c
   }
 }
 
-// Returns a C block that borrows the Python function.
+// Returns a C block that calls the Python function. The block holds no reference to the function,
+// which must outlive it.
 tenon_block block_of(nb::handle function) { return {run_block, function.ptr()}; }
 
-// Returns a C function that owns a reference to the Python function.
+// Returns a C function that calls the Python function and owns a reference to it.
 tenon_tensor_function tensor_function_of(nb::handle function) {
   return {run_tensor_function, function.inc_ref().ptr(), release_payload};
 }
 
-// Returns a C derivative that owns a reference to the Python function.
+// Returns a C derivative that calls the Python function and owns a reference to it.
 tenon_backward_function backward_of(nb::handle function) {
   return {run_backward, function.inc_ref().ptr(), release_payload};
 }

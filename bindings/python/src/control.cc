@@ -39,7 +39,8 @@ nb::list switch_case(nb::handle index, nb::list functions) {
   return results.take();
 }
 
-// Runs a loop, and returns the final carried values.
+// Runs a while loop of at most `max_trips` iterations (0: no limit), and returns the final carried
+// values. `policy` is a TENON_LOOP_* constant.
 nb::list while_loop(nb::handle condition, nb::handle body, nb::list initial, int32_t policy,
                     int64_t max_trips) {
   const Operands values(initial, false);
@@ -55,7 +56,8 @@ nb::list while_loop(nb::handle condition, nb::handle body, nb::list initial, int
   return results.take();
 }
 
-// Runs a scan, and returns the final carried values and the stacked outputs.
+// Runs a scan over the tensors `xs`, and returns the final carried values and the stacked outputs.
+// `policy` is a TENON_LOOP_* constant.
 nb::tuple scan(nb::handle body, nb::list initial, nb::list xs, bool reverse, int32_t policy) {
   const Operands carried(initial, false);
   const Operands slices(xs, false);
@@ -118,6 +120,7 @@ void write_text(void* payload, tenon_string text) {
 
 }  // namespace
 
+// Adds the functions for branches, loops and effects to the module tenon._native.
 void define_control(nb::module_& module) {
   module.def("cond", &cond);
   module.def("switch_case", &switch_case);

@@ -15,12 +15,12 @@ struct Attributes {
   int64_t number;
 };
 
-// Returns the number in the attribute struct of a custom op.
-int64_t number_of(const void* attributes) {
+// Returns the number that tenon/_custom.py assigned to the attributes of a call.
+int64_t read_attributes_number(const void* attributes) {
   return static_cast<const Attributes*>(attributes)->number;
 }
 
-// Returns (dtype, sizes).
+// Converts a tensor type to the Python tuple (dtype, sizes).
 nb::tuple type_to_python(const tenon_type& type) {
   return nb::make_tuple(to_python(type.dtype), sizes_to_python(type.shape, type.rank));
 }
@@ -46,7 +46,7 @@ tenon_error* infer(void* payload, const void* attributes, const tenon_type* inpu
   try {
     nb::list types;
     for (size_t i = 0; i < n_inputs; ++i) types.append(type_to_python(inputs[i]));
-    nb::list result(functions_of(payload).attr("infer")(number_of(attributes), types));
+    nb::list result(functions_of(payload).attr("infer")(read_attributes_number(attributes), types));
     if (result.size() != n_outputs)
       throw std::runtime_error("infer: the number of returned types must equal n_outputs");
     for (size_t i = 0; i < n_outputs; ++i) {
@@ -71,7 +71,7 @@ tenon_error* compute(void* payload, const void* attributes, const tenon_host_arr
     nb::list read, write;
     for (size_t i = 0; i < n_inputs; ++i) read.append(array_to_python(inputs[i], PyBUF_READ));
     for (size_t i = 0; i < n_outputs; ++i) write.append(array_to_python(outputs[i], PyBUF_WRITE));
-    functions_of(payload).attr("compute")(number_of(attributes), read, write);
+    functions_of(payload).attr("compute")(read_attributes_number(attributes), read, write);
     return nullptr;
   } catch (...) {
     return catch_exception();
@@ -84,7 +84,8 @@ tenon_error* decompose(void* payload, tenon_scope* scope, const void* attributes
                        size_t n_outputs) {
   const nb::gil_scoped_acquire gil;
   try {
-    nb::object function = functions_of(payload).attr("decomposition")(number_of(attributes));
+    nb::object function =
+        functions_of(payload).attr("decomposition")(read_attributes_number(attributes));
     return call_python(function.ptr(), scope, inputs, n_inputs, out, n_outputs, true);
   } catch (...) {
     return catch_exception();
@@ -96,7 +97,8 @@ tenon_error* backward(void* payload, tenon_scope* scope, const void* attributes,
                       const tenon_backward_args* args, tenon_tensor** out_grads, size_t n_grads) {
   const nb::gil_scoped_acquire gil;
   try {
-    nb::object function = functions_of(payload).attr("derivative")(number_of(attributes));
+    nb::object function =
+        functions_of(payload).attr("derivative")(read_attributes_number(attributes));
     const tenon_backward_function call = backward_of(function);
     tenon_error* error = call.function(call.payload, scope, args, out_grads, n_grads);
     call.destroy(call.payload);
@@ -106,8 +108,8 @@ tenon_error* backward(void* payload, tenon_scope* scope, const void* attributes,
   }
 }
 
-// Registers a custom op, and returns its number. `computes` selects compute() instead of
-// decompose().
+// Registers a custom op, and returns its number. The op runs compute() if `computes` is true, and
+// decompose() otherwise. `differentiates` is whether it has a backward function.
 uint32_t register_op(const std::string& name, nb::handle functions, uint32_t n_inputs,
                      uint32_t n_outputs, bool computes, bool differentiates) {
   tenon_custom_op op;
@@ -142,6 +144,7 @@ nb::list call(uint32_t op, int64_t attributes_number, nb::list inputs, size_t n_
 
 }  // namespace
 
+// Adds the functions that register, find and call custom ops to the module tenon._native.
 void define_custom(nb::module_& module) {
   module.def("register_op", &register_op);
   module.def("call_custom_op", &call);

@@ -13,7 +13,7 @@ struct Remembered {
 thread_local Remembered remembered;
 
 // Stores the exception of a callback in `remembered`, and returns the C error for it.
-tenon_error* remember(PyObject* exception) {
+tenon_error* remember_exception(PyObject* exception) {
   nb::object text = nb::steal(PyObject_Str(exception));
   if (!text.is_valid()) PyErr_Clear();
   nb::object name = nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(exception))).attr("__name__");
@@ -53,7 +53,7 @@ nb::object make_exception(const tenon_error* error) {
 // Copies a C string to a Python string.
 nb::str to_python(tenon_string text) { return nb::str(text.data ? text.data : "", text.size); }
 
-// Copies a C string to a Python string, and releases it.
+// Converts a C string that the caller owns to a Python string, and releases the C string.
 nb::str take_text(tenon_string text) {
   nb::str result = to_python(text);
   tenon_string_release(text);
@@ -68,7 +68,7 @@ PyObject* set_exception(tenon_error* error) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
     Py_DECREF(exception);
   } else if (code == TENON_CANCELLED && PyErr_CheckSignals() != 0) {
-    // PyErr_CheckSignals() has set KeyboardInterrupt.
+    // PyErr_CheckSignals() has run Python's signal handler, which has set KeyboardInterrupt.
   } else {
     try {
       nb::object exception = make_exception(error);
@@ -95,7 +95,7 @@ tenon_error* catch_exception() {
     nb::object value = nb::borrow(error.value());
     if (error.traceback().is_valid())
       PyException_SetTraceback(value.ptr(), error.traceback().ptr());
-    return remember(value.ptr());
+    return remember_exception(value.ptr());
   } catch (const std::exception& error) {
     return tenon_error_create(TENON_INTERNAL, tenon_str(error.what()));
   } catch (...) {
@@ -103,6 +103,7 @@ tenon_error* catch_exception() {
   }
 }
 
+// Adds the names of error codes and the version of libtenon to the module tenon._native.
 void define_errors(nb::module_& module) {
   module.def("code_name", [](int32_t code) { return to_python(tenon_code_name(code)); });
   module.def("version", [] { return to_python(tenon_version()); });

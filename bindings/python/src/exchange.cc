@@ -101,6 +101,8 @@ void delete_unused(PyObject* capsule, const char* name) {
   if (exported->deleter) exported->deleter(exported);
 }
 
+// The capsule destructors for the two DLPack structs. Each frees the exported tensor unless a
+// library has imported it.
 void delete_versioned(PyObject* capsule) { delete_unused<tenon_dlpack>(capsule, kVersioned); }
 void delete_legacy(PyObject* capsule) { delete_unused<LegacyDlpack>(capsule, kLegacy); }
 
@@ -120,8 +122,8 @@ nb::object to_dlpack(nb::handle tensor, bool versioned) {
   return nb::steal(PyCapsule_New(legacy, kLegacy, delete_legacy));
 }
 
-// Schedules the deleter of another library's tensor on a thread that holds the GIL, which it may
-// need.
+// Runs the deleter of another library's tensor later, on a thread that holds the GIL, because the
+// deleter may need the GIL.
 template <typename Struct>
 void delete_later(Struct* foreign) {
   PyGILState_STATE state = PyGILState_Ensure();
@@ -160,6 +162,7 @@ nb::object from_dlpack(nb::handle capsule, bool copy) {
 
 }  // namespace
 
+// Adds the functions that exchange tensors with buffers and DLPack to the module tenon._native.
 void define_exchange(nb::module_& module) {
   module.def("from_buffer", &from_buffer);
   module.def("read_into", &read_into);

@@ -68,6 +68,7 @@ nb::list entries(Safetensors& self) {
 
 }  // namespace
 
+// Adds the functions and classes for safetensors files to the module tenon._native.
 void define_files(nb::module_& module) {
   nb::class_<Safetensors>(module, "Safetensors")
       .def("__init__",

@@ -17,7 +17,8 @@ tenon_error* run_body(void* payload, tenon_scope* scope, tenon_tensor* const* in
                      false);
 }
 
-// The constructor of the Python class Function.
+// The constructor of the Python class Function. `relax` is whether sizes that vary become dynamic;
+// `memory_budget` limits the bytes of residuals.
 void create(Function* self, const std::string& name, nb::handle body, uint32_t max_outputs,
             nb::handle signature, nb::handle defaults, uint32_t max_traces, bool relax,
             uint64_t memory_budget) {
@@ -84,6 +85,7 @@ Trace trace_for(Function& self, nb::handle specs, nb::handle statics) {
   return trace;
 }
 
+// Runs a trace, and returns its outputs.
 nb::list call_trace(Trace& self, nb::list inputs) {
   const Operands of(inputs);
   Results results(tenon_trace_count_outputs(self.handle));
@@ -129,7 +131,7 @@ tenon_string Statics::keep(nb::str text) {
   return to_c(texts_.back());
 }
 
-// Converts and appends the specs of a Python list.
+// Converts the specs in a Python list to C structs, and appends them.
 void InputSpecs::add_all(nb::handle specs) {
   for (nb::handle spec : nb::list(specs)) {
     Kept& kept = kept_.emplace_back();
@@ -149,7 +151,8 @@ void InputSpecs::add_all(nb::handle specs) {
   }
 }
 
-// Returns (name, dtype, sizes, size names, is scalar).
+// Converts an input spec to the tuple (name, dtype, sizes, size names, whether it is an inline
+// scalar).
 nb::tuple spec_to_python(const tenon_input_spec& spec) {
   nb::list names;
   for (uint32_t axis = 0; axis < spec.rank; ++axis)
@@ -185,6 +188,7 @@ nb::object static_to_python(const tenon_static& value) {
   }
 }
 
+// Adds the classes of functions and traces to the module tenon._native.
 void define_functions(nb::module_& module) {
   nb::class_<Trace>(module, "Trace")
       .def("call", &call_trace)

@@ -38,10 +38,11 @@ class Statics {
   std::vector<tenon_static> values_;
 };
 
-// Types of inputs as C structs, converted from tuples (name, dtype, shape, size names, is scalar).
+// Types of inputs as C structs. They are converted from tuples (name, dtype, shape, size names,
+// whether the input is an inline scalar).
 class InputSpecs {
  public:
-  // Converts and appends the specs of a Python list.
+  // Converts the specs in a Python list to C structs, and appends them.
   void add_all(nb::handle specs);
   const tenon_input_spec* data() const { return specs_.data(); }
   size_t size() const { return specs_.size(); }
@@ -57,7 +58,8 @@ class InputSpecs {
   std::vector<tenon_input_spec> specs_;
 };
 
-// Returns (name, dtype, sizes, size names, is scalar).
+// Converts an input spec to the tuple (name, dtype, sizes, size names, whether it is an inline
+// scalar).
 nb::tuple spec_to_python(const tenon_input_spec& spec);
 // Converts a static argument to a number, string, bool, None, list or dict.
 nb::object static_to_python(const tenon_static& value);

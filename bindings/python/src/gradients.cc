@@ -13,7 +13,7 @@ std::mutex orphans_lock;
 std::vector<std::pair<tenon_scope*, tenon_tape*>>* orphans =
     new std::vector<std::pair<tenon_scope*, tenon_tape*>>;
 
-// Releases the tapes in `orphans` that record the scope `here`.
+// Releases the tapes of the scope `here` that Python's collector freed on other threads.
 void release_orphans(tenon_scope* here) {
   std::vector<tenon_tape*> mine;
   {
@@ -40,8 +40,9 @@ struct Tape {
   }
 };
 
-// `zeros`: whether the gradient with respect to an unreached source is zeros instead of None.
-tenon_gradient_options options_of(bool zeros) {
+// Returns the options of a gradient call. If a target does not depend on a source, the gradient is
+// zeros if `zeros` is true, and None otherwise.
+tenon_gradient_options make_gradient_options(bool zeros) {
   tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
   options.unreached = zeros ? TENON_UNREACHED_ZEROS : TENON_UNREACHED_NULL;
   return options;
@@ -72,7 +73,7 @@ nb::list gradient(Tape& self, nb::list targets, nb::object cotangents, nb::list 
   const Operands of(targets);
   const Operands with(cotangents.is_none() ? nb::list() : nb::list(cotangents), true, true);
   const std::vector<tenon_value*> values = values_of(sources);
-  const tenon_gradient_options options = options_of(zeros);
+  const tenon_gradient_options options = make_gradient_options(zeros);
   Results results(values.size());
   tenon_scope* here = scope();
   run_blocking([&] {
@@ -88,7 +89,7 @@ nb::list jacobian(Tape& self, nb::handle target, nb::list sources, bool zeros) {
   Operand of;
   if (!of.set(target.ptr())) nb::raise_python_error();
   const std::vector<tenon_value*> values = values_of(sources);
-  const tenon_gradient_options options = options_of(zeros);
+  const tenon_gradient_options options = make_gradient_options(zeros);
   Results results(values.size());
   tenon_scope* here = scope();
   run_blocking([&] {
@@ -102,7 +103,7 @@ nb::list jacobian(Tape& self, nb::handle target, nb::list sources, bool zeros) {
 // a variable and the gradient with respect to it.
 nb::tuple gradients(nb::handle function, nb::list inputs, size_t n_outputs, bool zeros) {
   const Operands of(inputs, false);
-  const tenon_gradient_options options = options_of(zeros);
+  const tenon_gradient_options options = make_gradient_options(zeros);
   Results outputs(n_outputs), grads(of.size());
   tenon_variable_gradients* list = nullptr;
   tenon_scope* here = scope();
@@ -139,6 +140,7 @@ nb::list custom_gradient(nb::handle forward, nb::list inputs, nb::handle backwar
 
 }  // namespace
 
+// Adds the class of tapes and the functions that compute gradients to the module tenon._native.
 void define_gradients(nb::module_& module) {
   nb::class_<Tape>(module, "Tape")
       .def("__init__",

@@ -25,6 +25,7 @@ nb::object result_of(Call&& call) {
 
 }  // namespace
 
+// Adds the functions for lists of tensors to the module tenon._native.
 void define_lists(nb::module_& module) {
   module.def("list_create", [](nb::handle dtype, nb::handle shape, int64_t capacity) {
     const std::vector<int64_t> sizes = to_sizes(shape);

@@ -43,10 +43,11 @@ tenon_error* catch_exception();
 
 // Returns a C string that refers to the memory of `text`.
 inline tenon_string to_c(std::string_view text) { return {text.data(), text.size()}; }
+// Returns a view of the memory of `text`; empty if its data is NULL.
 inline std::string_view view(tenon_string text) { return {text.data ? text.data : "", text.size}; }
 // Copies a C string to a Python string.
 nb::str to_python(tenon_string text);
-// Converts a string that the caller owns to a Python string, and releases it.
+// Converts a C string that the caller owns to a Python string, and releases the C string.
 nb::str take_text(tenon_string text);
 
 // ---- scopes (scope.cc) -------------------------------------------------------------------------
@@ -80,14 +81,14 @@ class ScopeEntry {
   Current outer_;
 };
 
-// Sets the location of the scope to the user's source line, so that errors of the trace report it
-// later.
+// Sets the location of the current scope to the source line of the user's Python code. Errors of
+// traced calls report this location later.
 void set_user_location();
 
 // Drops a reference to a Python object later, on a thread that holds the GIL. Any thread may call
 // this function, without the GIL, and while it holds locks of the core.
 void release_later(PyObject* object);
-// release_later() as a destructor of payloads, for C.
+// The destructor of a C payload that is a reference to a Python object. Calls release_later().
 void release_payload(void* object);
 
 // ---- tensors (tensor.cc) -----------------------------------------------------------------------
@@ -109,15 +110,16 @@ inline PyTensor* as_tensor(PyObject* object) { return reinterpret_cast<PyTensor*
 PyObject* wrap(tenon_tensor* owned, bool is_on_host = false);
 // Wraps a borrowed tensor, for example an input of a callback.
 PyObject* wrap_borrowed(tenon_tensor* borrowed);
-// Like wrap(), but throws the exception.
+// Wraps a tensor that a call returned, like wrap(), but throws if that fails.
 inline nb::object take(tenon_tensor* owned) {
   PyObject* object = wrap(owned);
   if (!object) nb::raise_python_error();
   return nb::steal(object);
 }
-// Like take(), but NULL becomes None.
+// Wraps a tensor that a call returned, like take(). Returns None for NULL.
 inline nb::object take_or_none(tenon_tensor* owned) { return owned ? take(owned) : nb::none(); }
 
+// Adds the class of tensors to the module tenon._native.
 void define_tensor(nb::module_& module);
 
 // A tensor for the duration of a call. Borrows the handle of a Tensor, or owns a tensor that it
@@ -162,7 +164,7 @@ class Operand {
 // The operands of a sequence, and an array of their handles.
 class Operands {
  public:
-  // With `optional`, None becomes NULL.
+  // Converts each object of `sequence` to an operand. If `optional` is true, None becomes NULL.
   explicit Operands(nb::handle sequence, bool weak_numbers = true, bool optional = false);
   tenon_tensor* const* data() const { return handles_.data(); }
   size_t size() const { return handles_.size(); }
@@ -198,30 +200,32 @@ tenon_dtype to_dtype(nb::handle object);
 nb::object to_python(tenon_dtype dtype);
 // Converts a sequence of ints. None becomes TENON_SIZE_UNKNOWN.
 std::vector<int64_t> to_sizes(nb::handle sizes);
-// Returns a tuple of ints. An unknown size becomes None.
+// Converts sizes to a tuple of ints. An unknown size becomes None.
 nb::tuple sizes_to_python(const int64_t* sizes, size_t rank);
 
 // ---- variables (state.cc) ----------------------------------------------------------------------
 
-// Returns the variable of a Python object; nullptr without an exception if it is not a variable.
+// Returns the C variable that a Python object wraps; nullptr, without an exception, if the object
+// is not a variable.
 tenon_variable* variable_of(PyObject* object);
-// Returns the C value of a tensor or a variable. Throws for other objects.
+// Returns the tenon_value of a Python Tensor or Variable. Throws for other objects.
 tenon_value* value_of(nb::handle object);
-// Returns the Python object of a variable: the existing one, or a new one.
+// Returns the Python object that wraps a C variable. Creates the object if none exists.
 nb::object wrap_variable(tenon_variable* borrowed);
 
 // ---- calls of Python (callbacks.cc) ------------------------------------------------------------
 
-// Calls a Python function with a list of tensors, in a scope. Stores the tensors that it returns in
-// `out`, with a reference for the caller. Fails if the function returns more than n_out tensors, or
-// fewer although `exactly` is true.
+// Calls a Python function with a list of tensors, in `scope`. Stores the returned tensors in `out`;
+// the caller owns a reference to each. Fails if the function returns more than n_out tensors or, if
+// `exactly` is true, fewer.
 tenon_error* call_python(PyObject* function, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out, size_t n_out, bool exactly);
-// Returns a C block that borrows the Python function.
+// Returns a C block that calls the Python function. The block holds no reference to the function,
+// which must outlive it.
 tenon_block block_of(nb::handle function);
-// Returns a C function that owns a reference to the Python function.
+// Returns a C function that calls the Python function and owns a reference to it.
 tenon_tensor_function tensor_function_of(nb::handle function);
-// Returns a C derivative that owns a reference to the Python function.
+// Returns a C derivative that calls the Python function and owns a reference to it.
 tenon_backward_function backward_of(nb::handle function);
 
 // Runs `call` without the GIL, and throws the exception of the error that it returns.

@@ -19,7 +19,7 @@ bool is_unsupported_operand(PyObject* object) {
 
 // The slot of an operator with two operands. Calls an op.
 template <uint32_t op>
-PyObject* binary(PyObject* a, PyObject* b) {
+PyObject* call_binary(PyObject* a, PyObject* b) {
   if ((!is_tensor(a) && is_unsupported_operand(a)) || (!is_tensor(b) && is_unsupported_operand(b)))
     return Py_NewRef(Py_NotImplemented);
   Operand x, y;
@@ -30,7 +30,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
 
 // The slot of an operator with one operand. Calls an op.
 template <uint32_t op>
-PyObject* unary(PyObject* a) {
+PyObject* call_unary(PyObject* a) {
   Operand x;
   if (!x.set(a)) return nullptr;
   return call_plain(op, &x.handle, 1, x.is_small);
@@ -38,7 +38,7 @@ PyObject* unary(PyObject* a) {
 
 // The operator +a.
 PyObject* positive(PyObject* a) {
-  return is_tensor(a) ? Py_NewRef(a) : unary<TENON_OP_identity>(a);
+  return is_tensor(a) ? Py_NewRef(a) : call_unary<TENON_OP_identity>(a);
 }
 
 // Casts an integer or bool tensor to float32, so that `/` returns floating point numbers.
@@ -62,18 +62,18 @@ PyObject* to_floating(PyObject* object) {
 PyObject* true_divide(PyObject* a, PyObject* b) {
   if (is_tensor(a) && is_floating(tenon_tensor_dtype(as_tensor(a)->handle)))
     if (!is_tensor(b) || is_floating(tenon_tensor_dtype(as_tensor(b)->handle)))
-      return binary<TENON_OP_div>(a, b);
+      return call_binary<TENON_OP_div>(a, b);
   nb::object x = nb::steal(to_floating(a));
   if (!x.is_valid()) return nullptr;
   nb::object y = nb::steal(to_floating(b));
   if (!y.is_valid()) return nullptr;
-  return binary<TENON_OP_div>(x.ptr(), y.ptr());
+  return call_binary<TENON_OP_div>(x.ptr(), y.ptr());
 }
 
 // The operator a ** b. Does not support pow() with a modulus.
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) return Py_NewRef(Py_NotImplemented);
-  return binary<TENON_OP_pow>(a, b);
+  return call_binary<TENON_OP_pow>(a, b);
 }
 
 // Returns whether an operand has the dtype bool.
@@ -86,30 +86,30 @@ bool is_bool(PyObject* object) {
 
 // The operator ~a: logical not for bools, bitwise not for integers.
 PyObject* invert(PyObject* a) {
-  return is_bool(a) ? unary<TENON_OP_logical_not>(a) : unary<TENON_OP_bitwise_not>(a);
+  return is_bool(a) ? call_unary<TENON_OP_logical_not>(a) : call_unary<TENON_OP_bitwise_not>(a);
 }
 
 // The slot of &, | or ^: calls the op `logical` for bools, or `bitwise` for integers.
 template <uint32_t logical, uint32_t bitwise>
-PyObject* logic(PyObject* a, PyObject* b) {
-  return is_bool(a) && is_bool(b) ? binary<logical>(a, b) : binary<bitwise>(a, b);
+PyObject* logical_or_bitwise(PyObject* a, PyObject* b) {
+  return is_bool(a) && is_bool(b) ? call_binary<logical>(a, b) : call_binary<bitwise>(a, b);
 }
 
 // The slot of comparisons. `how` is Py_EQ, Py_NE, Py_LT, Py_LE, Py_GT or Py_GE.
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   switch (how) {
     case Py_EQ:
-      return binary<TENON_OP_equal>(a, b);
+      return call_binary<TENON_OP_equal>(a, b);
     case Py_NE:
-      return binary<TENON_OP_not_equal>(a, b);
+      return call_binary<TENON_OP_not_equal>(a, b);
     case Py_LT:
-      return binary<TENON_OP_less>(a, b);
+      return call_binary<TENON_OP_less>(a, b);
     case Py_LE:
-      return binary<TENON_OP_less_equal>(a, b);
+      return call_binary<TENON_OP_less_equal>(a, b);
     case Py_GT:
-      return binary<TENON_OP_greater>(a, b);
+      return call_binary<TENON_OP_greater>(a, b);
     default:
-      return binary<TENON_OP_greater_equal>(a, b);
+      return call_binary<TENON_OP_greater_equal>(a, b);
   }
 }
 
@@ -120,22 +120,22 @@ void add_operators(std::vector<PyType_Slot>& slots) {
   auto add = [&](int slot, auto* function) {
     slots.push_back({slot, reinterpret_cast<void*>(function)});
   };
-  add(Py_nb_add, binary<TENON_OP_add>);
-  add(Py_nb_subtract, binary<TENON_OP_sub>);
-  add(Py_nb_multiply, binary<TENON_OP_mul>);
+  add(Py_nb_add, call_binary<TENON_OP_add>);
+  add(Py_nb_subtract, call_binary<TENON_OP_sub>);
+  add(Py_nb_multiply, call_binary<TENON_OP_mul>);
   add(Py_nb_true_divide, true_divide);
-  add(Py_nb_floor_divide, binary<TENON_OP_floor_div>);
-  add(Py_nb_remainder, binary<TENON_OP_mod>);
+  add(Py_nb_floor_divide, call_binary<TENON_OP_floor_div>);
+  add(Py_nb_remainder, call_binary<TENON_OP_mod>);
   add(Py_nb_power, power);
-  add(Py_nb_matrix_multiply, binary<TENON_OP_matmul>);
-  add(Py_nb_lshift, binary<TENON_OP_shift_left>);
-  add(Py_nb_rshift, binary<TENON_OP_shift_right>);
-  add(Py_nb_and, logic<TENON_OP_logical_and, TENON_OP_bitwise_and>);
-  add(Py_nb_or, logic<TENON_OP_logical_or, TENON_OP_bitwise_or>);
-  add(Py_nb_xor, logic<TENON_OP_logical_xor, TENON_OP_bitwise_xor>);
-  add(Py_nb_negative, unary<TENON_OP_neg>);
+  add(Py_nb_matrix_multiply, call_binary<TENON_OP_matmul>);
+  add(Py_nb_lshift, call_binary<TENON_OP_shift_left>);
+  add(Py_nb_rshift, call_binary<TENON_OP_shift_right>);
+  add(Py_nb_and, logical_or_bitwise<TENON_OP_logical_and, TENON_OP_bitwise_and>);
+  add(Py_nb_or, logical_or_bitwise<TENON_OP_logical_or, TENON_OP_bitwise_or>);
+  add(Py_nb_xor, logical_or_bitwise<TENON_OP_logical_xor, TENON_OP_bitwise_xor>);
+  add(Py_nb_negative, call_unary<TENON_OP_neg>);
   add(Py_nb_positive, positive);
-  add(Py_nb_absolute, unary<TENON_OP_abs>);
+  add(Py_nb_absolute, call_unary<TENON_OP_abs>);
   add(Py_nb_invert, invert);
   add(Py_tp_richcompare, compare);
 }

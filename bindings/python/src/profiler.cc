@@ -61,6 +61,7 @@ nb::list rows(Profiler& self) {
 
 }  // namespace
 
+// Adds the class of profilers to the module tenon._native.
 void define_profiler(nb::module_& module) {
   nb::class_<Profiler>(module, "Profiler")
       .def("__init__",

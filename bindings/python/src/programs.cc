@@ -46,6 +46,7 @@ void save(const std::string& path, const std::vector<std::string>& names, nb::li
 
 }  // namespace
 
+// Adds the functions and classes for saved programs to the module tenon._native.
 void define_programs(nb::module_& module) {
   nb::class_<Program>(module, "Program")
       .def("__init__",

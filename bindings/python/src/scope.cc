@@ -132,7 +132,7 @@ void find_device(const std::string& name, DeviceHandle& out) {
 }
 
 // Returns the memory statistics of the device with this name.
-nb::dict memory_of(const std::string& name) {
+nb::dict memory_statistics(const std::string& name) {
   DeviceHandle found;
   find_device(name, found);
   tenon_memory_info info;
@@ -234,11 +234,12 @@ void release_later(PyObject* object) {
     const std::lock_guard lock(released_lock);
     released->push_back(object);
   }
-  // If Python's queue is full, drop_released will run soon anyway.
+  // Fails if Python's queue of pending calls is full. A later run of drop_released then drops the
+  // reference.
   Py_AddPendingCall(drop_released, nullptr);
 }
 
-// release_later() as a destructor of payloads, for C.
+// The destructor of a C payload that is a reference to a Python object. Calls release_later().
 void release_payload(void* object) { release_later(static_cast<PyObject*>(object)); }
 
 // Returns the shared context. Creates it at the first use.
@@ -247,7 +248,7 @@ tenon_context* shared_context() {
     const std::lock_guard lock(context_lock);
     if (context_in_use) return context_in_use;
   }
-  // tenon._devices collects the options: paths of plugins in other packages.
+  // The options contain the paths of plugins that other Python packages provide.
   nb::object options = nb::module_::import_("tenon._devices").attr("_default_options")();
   tenon_context* made =
       create_context(nb::cast<std::vector<std::string>>(options["plugin_paths"]), nb::dict(), 0, 0,
@@ -284,6 +285,7 @@ void set_user_location() {
   tenon_error_release(tenon_scope_set_location(scope(), to_c(location)));
 }
 
+// Adds the functions and classes for contexts, scopes and devices to the module tenon._native.
 void define_scopes(nb::module_& module) {
   watch_interrupts();
   module.def("is_tracing", [] { return current.tracing; });
@@ -322,7 +324,7 @@ void define_scopes(nb::module_& module) {
     }
     return result;
   });
-  module.def("memory_info", &memory_of);
+  module.def("memory_info", &memory_statistics);
   module.def("reset_peak_memory", [](const std::string& name) {
     DeviceHandle found;
     find_device(name, found);

@@ -17,7 +17,8 @@ struct Generator {
 
 PyTypeObject* variable_type = nullptr;
 
-// Converts a Python value to the operand, and returns the operand's handle. Throws.
+// Sets `operand` to a Python value, and returns its tensor handle. Throws if the value cannot be
+// converted. `weak_numbers`: as in Operand::set().
 tenon_tensor* operand_of(Operand& operand, nb::handle value, bool weak_numbers) {
   if (!operand.set(value.ptr(), weak_numbers)) nb::raise_python_error();
   return operand.handle;
@@ -65,6 +66,7 @@ nb::object draw(Draw&& call) {
   return take(result);
 }
 
+// Adds the class of variables to the module tenon._native.
 void define_variables(nb::module_& module) {
   static std::vector<PyType_Slot> slots = {
       {Py_tp_hash, reinterpret_cast<void*>(+[](PyObject* self) -> Py_hash_t {
@@ -117,6 +119,7 @@ void define_variables(nb::module_& module) {
   variable_type = reinterpret_cast<PyTypeObject*>(type.ptr());
 }
 
+// Adds the class of random number generators to the module tenon._native.
 void define_generators(nb::module_& module) {
   nb::class_<Generator>(module, "Generator")
       .def("__init__",
@@ -168,13 +171,13 @@ void define_generators(nb::module_& module) {
 
 }  // namespace
 
-// Returns the variable of a Python object; nullptr if it is not a variable.
+// Returns the C variable that a Python object wraps; nullptr if the object is not a variable.
 tenon_variable* variable_of(PyObject* object) {
   if (!PyObject_TypeCheck(object, variable_type)) return nullptr;
   return nb::inst_ptr<Variable>(object)->handle;
 }
 
-// Returns the C value of a tensor or a variable. Throws for other objects.
+// Returns the tenon_value of a Python Tensor or Variable. Throws for other objects.
 tenon_value* value_of(nb::handle object) {
   if (is_tensor(object.ptr())) return tenon_tensor_as_value(as_tensor(object.ptr())->handle);
   if (tenon_variable* variable = variable_of(object.ptr()))
@@ -182,12 +185,13 @@ tenon_value* value_of(nb::handle object) {
   throw nb::type_error("a source of gradients must be a Tensor or a Variable");
 }
 
-// Returns the Python object of a variable: the existing one, or a new one.
+// Returns the Python object that wraps a C variable. Creates the object if none exists.
 nb::object wrap_variable(tenon_variable* borrowed) {
   return nb::module_::import_("tenon._variables")
       .attr("_of")(reinterpret_cast<uintptr_t>(borrowed));
 }
 
+// Adds the classes of variables and of random number generators to the module tenon._native.
 void define_state(nb::module_& module) {
   define_variables(module);
   define_generators(module);

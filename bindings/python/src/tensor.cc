@@ -30,9 +30,9 @@ Py_hash_t hash(PyObject* self) {
   return value == -1 ? -2 : value;
 }
 
-// Runs `body` in a slot of the type, and converts nanobind exceptions to Python exceptions.
+// Runs `body`, the code of a slot of the tensor type. Converts C++ exceptions to Python exceptions.
 template <typename Body>
-PyObject* guarded(Body&& body) try {
+PyObject* convert_exceptions(Body&& body) try {
   return body();
 } catch (nb::python_error& error) {
   error.restore();
@@ -44,7 +44,7 @@ PyObject* guarded(Body&& body) try {
 
 // Returns the sizes as a tuple; unknown sizes are None.
 PyObject* get_shape(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* {
+  return convert_exceptions([&]() -> PyObject* {
     tenon_tensor* tensor = as_tensor(self)->handle;
     const int64_t* sizes = nullptr;
     size_t rank = 0;
@@ -69,7 +69,7 @@ PyObject* get_shape(PyObject* self, void*) {
 }
 
 PyObject* get_dtype(PyObject* self, void*) {
-  return guarded(
+  return convert_exceptions(
       [&] { return to_python(tenon_tensor_dtype(as_tensor(self)->handle)).release().ptr(); });
 }
 
@@ -78,7 +78,7 @@ PyObject* get_ndim(PyObject* self, void*) {
 }
 
 PyObject* get_device(PyObject* self, void*) {
-  return guarded([&] {
+  return convert_exceptions([&] {
     const tenon_string name = tenon_tensor_device_name(as_tensor(self)->handle);
     return (name.size ? to_python(name) : nb::str("cpu:0")).release().ptr();
   });
@@ -92,7 +92,8 @@ PyObject* get_is_list(PyObject* self, void*) {
   return PyBool_FromLong(tenon_tensor_is_list(as_tensor(self)->handle));
 }
 
-// Reads the only element into `real`, or into `integer` if the dtype is not floating.
+// Reads the only element into `real` if the dtype is floating, and into `integer` otherwise. Sets
+// `is_integer` to whether it is in `integer`.
 tenon_error* read_item(PyObject* self, double* real, int64_t* integer, bool* is_integer) {
   tenon_tensor* tensor = as_tensor(self)->handle;
   const uint32_t code = TENON_DTYPE_CODE(tenon_tensor_dtype(tensor));
@@ -106,7 +107,8 @@ tenon_error* read_item(PyObject* self, double* real, int64_t* integer, bool* is_
                      : tenon_tensor_item_f64(here, tensor, real);
 }
 
-// Returns the element of a uint64 tensor as a Python int. It may exceed int64, so read its bytes.
+// Returns the only element of a uint64 tensor as a Python int. Reads its bytes, because the element
+// may exceed the range of int64.
 PyObject* read_uint64_item(PyObject* self) {
   uint64_t value = 0;
   if (tenon_error* error =
@@ -117,7 +119,7 @@ PyObject* read_uint64_item(PyObject* self) {
 
 // Returns the only element as a Python bool, int or float.
 PyObject* item(PyObject* self, PyObject*) {
-  return guarded([&]() -> PyObject* {
+  return convert_exceptions([&]() -> PyObject* {
     double real = 0;
     int64_t integer = 0;
     bool is_integer = false;
@@ -207,6 +209,7 @@ Py_ssize_t length(PyObject* self) {
   return static_cast<Py_ssize_t>(size);
 }
 
+// Donates the tensor: the next call that takes it may reuse its memory. Returns the tensor.
 PyObject* donate(PyObject* self, PyObject*) {
   if (tenon_error* error = tenon_tensor_donate(as_tensor(self)->handle))
     return set_exception(error);
@@ -215,7 +218,7 @@ PyObject* donate(PyObject* self, PyObject*) {
 
 // Copies the tensor to the device with this name.
 PyObject* copy_to(PyObject* self, PyObject* device) {
-  return guarded([&] {
+  return convert_exceptions([&] {
     const std::string name = nb::cast<std::string>(nb::handle(device));
     tenon_tensor* result = nullptr;
     tenon_scope* here = scope();
@@ -339,6 +342,7 @@ PyObject* wrap(tenon_tensor* owned, bool is_on_host) {
   return reinterpret_cast<PyObject*>(tensor);
 }
 
+// Wraps a borrowed tensor, and adds a reference to it.
 PyObject* wrap_borrowed(tenon_tensor* borrowed) {
   tenon_tensor_retain(borrowed);
   return wrap(borrowed);
@@ -439,7 +443,7 @@ std::vector<int64_t> to_sizes(nb::handle sizes) {
   return result;
 }
 
-// Returns a tuple of ints. An unknown size becomes None.
+// Converts sizes to a tuple of ints. An unknown size becomes None.
 nb::tuple sizes_to_python(const int64_t* sizes, size_t rank) {
   PyObject* result = PyTuple_New(static_cast<Py_ssize_t>(rank));
   if (!result) nb::raise_python_error();
@@ -449,6 +453,7 @@ nb::tuple sizes_to_python(const int64_t* sizes, size_t rank) {
   return nb::steal<nb::tuple>(result);
 }
 
+// Adds the class of tensors to the module tenon._native.
 void define_tensor(nb::module_& module) {
   std::vector<PyMethodDef>* methods = new std::vector<PyMethodDef>;
   for (PyMethodDef* method = own_methods; method->ml_name; ++method) methods->push_back(*method);

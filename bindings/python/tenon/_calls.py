@@ -12,8 +12,8 @@ STATIC = (int, float, str, bool, type(None))
 
 
 class Static:
-    """A static leaf. Equal to leaves with the same type and value; objects that cannot be hashed
-    are compared by identity."""
+    """A leaf of the arguments that is not a tensor. It equals leaves with the same type and value.
+    Objects that cannot be hashed are compared by identity."""
 
     __slots__ = ("value", "_key")
 
@@ -105,7 +105,7 @@ def is_array(leaf):
 
 
 class StandIn:
-    """Represents a tensor in the arguments when a function is traced for specs."""
+    """Stands for a tensor in the arguments of a function that is traced from tensor specs."""
 
     __slots__ = ()
 

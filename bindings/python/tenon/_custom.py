@@ -78,11 +78,11 @@ class _Type:
         self.shape = tuple(shape)
 
     def with_shape(self, shape):
-        """Returns a type with the same dtype and another shape."""
+        """Returns a type with the same dtype and the given shape."""
         return _Type(self.dtype, shape)
 
     def with_dtype(self, dtype):
-        """Returns a type with the same shape and another dtype."""
+        """Returns a type with the same shape and the given dtype."""
         return _Type(dtype, self.shape)
 
     def __repr__(self):

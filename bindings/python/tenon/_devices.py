@@ -14,8 +14,8 @@ __all__ = [
 
 
 def _plugin_paths():
-    """Returns the paths of plugins in other packages. Their entry points `tenon.plugins` return
-    these paths."""
+    """Returns the paths of the plugins that other packages provide by entry points of the group
+    `tenon.plugins`."""
     from importlib import metadata
 
     paths = []

@@ -35,8 +35,8 @@ def functions_run_eagerly() -> bool:
 
 
 class _Graph:
-    """A C function for one structure of arguments, and the structures of the results of its
-    traces."""
+    """Owns the C function for one structure of arguments and one set of static values. Stores the
+    structures of the results of its traces."""
 
     def __init__(self, owner, call, number):
         self.call = call
@@ -54,8 +54,8 @@ class _Graph:
 
 
 def _body_of(reference):
-    """Returns the body that C calls. It refers to the function weakly, to avoid a reference
-    cycle."""
+    """Returns the callable that C runs to trace a Function. It refers to the Function weakly, to
+    avoid a reference cycle."""
 
     def body(tensors):
         frame = _frames.stack[-1]
@@ -71,8 +71,8 @@ def _body_of(reference):
                 marks.append(None)
                 outputs.append(_convert._to_tensor(leaf))
         frame.result = (structure, tuple(marks))
-        # Store the structure before the trace exists, because other threads that wait for the trace
-        # need it.
+        # Store the structure of the result before the trace exists, because other threads that
+        # wait for the trace need the structure.
         if frame.result not in frame.graph.structures:
             frame.graph.structures.append(frame.result)
         return outputs
@@ -111,7 +111,8 @@ class _Frame:
 
 
 class Function:
-    """A Python function that is traced for each kind of arguments, and then runs as a graph.
+    """A Python function that is traced once for each combination of argument types, and then runs
+    as a graph.
 
     Created by `tenon.function`.
     """
@@ -214,8 +215,8 @@ class Function:
                 trace = graph.native.find_trace(tensors, None)
             graph.by_trace[trace.pointer] = (trace, shape)
         elif len(graph.structures) == 1:
-            # This is the only structure so far. Remember the traces that return it, in case a later
-            # trace returns another structure.
+            # All traces so far return this structure. Record it for each of them, because a later
+            # trace may return a different structure.
             for at in range(graph.native.trace_count):
                 trace = graph.native.get_trace(at)
                 graph.by_trace.setdefault(trace.pointer, (trace, shape))
@@ -231,7 +232,7 @@ class Function:
             "outside loops.", stacklevel=5)
 
     def _changed(self, call):
-        """Describes which argument differs from those of earlier calls."""
+        """Returns a sentence that names the argument whose change caused a new trace."""
         names = self._input_names(call, every=True)
         for other in reversed(list(self._graphs.values())):
             if other.call is call or other.call.structure != call.structure:
@@ -246,7 +247,8 @@ class Function:
         return "The dtypes or shapes of its tensors changed."
 
     def _input_names(self, call, every=False):
-        """Returns the parameter name of each tensor leaf, or of every leaf if `every` is set."""
+        """Returns a name for each tensor in the arguments, derived from its parameter; if `every`
+        is true, also for each static value."""
         args, kwargs = _tree.tree_unflatten(call.structure, list(range(len(call.leaves))))
         names = {}
         try:

@@ -173,7 +173,7 @@ def _floating(leaf):
 
 
 def _differentiate(function, argnums, has_aux, args, kwargs):
-    """Returns value, auxiliary output and gradients."""
+    """Returns the value of the function, its auxiliary output and the gradients."""
     arguments = _Arguments(args, argnums)
     tape = _native.Tape(False, False)
     # Create new handles, so that a tensor that occurs twice gets a gradient for each occurrence.

@@ -29,7 +29,8 @@ def _as_array(entry):
 
 
 def _entries(index, ndim):
-    """Expands Ellipsis. Returns one entry for each axis, and the entries None."""
+    """Returns the entries of an index, with full slices for the axes that it omits or covers by
+    `...`. Entries None, which add an axis, are kept."""
     entries = list(index) if isinstance(index, tuple) else [index]
     used = 0
     for entry in entries:
@@ -77,8 +78,8 @@ def _is_scalar_tensor(entry):
 
 
 def _basic(x, entries):
-    """Applies ints, slices and None. Returns the result, and the remaining entries, which are masks
-    and arrays."""
+    """Applies the ints, slices and None of an index. Returns the result, and the entries that
+    remain to be applied to it: masks, index arrays and full slices."""
     starts, ends, axes, steps, dropped, added, rest = [], [], [], [], [], [], []
     axis = kept = 0
     shape = x.shape
@@ -158,8 +159,8 @@ def _advanced(x, entries):
         # A rank-0 mask selects all or nothing, along a new axis.
         return _ops["boolean_mask"](_ops["expand_dims"](x, (at,)), _ops["reshape"](array, (1,)), at)[0]
     axes, indices, position = _index_arrays(entries)
-    # Move the indexed axes to the front, and stack the indices to one vector per element for
-    # gather_nd.
+    # gather_nd needs the indexed axes in front, and for each element of the result a vector of
+    # indices, one for each of these axes.
     order = axes + [axis for axis in range(x.ndim) if axis not in axes]
     moved = _ops["transpose"](x, order) if order != list(range(x.ndim)) else x
     result = _ops["gather_nd"](moved, _stacked(indices))
@@ -170,8 +171,8 @@ def _advanced(x, entries):
 
 
 def _fitting_mask(x, mask, axis):
-    """Returns the mask with the sizes that `x` has from `axis` on. A mask without elements selects
-    nothing, and may have size 0 on any axis."""
+    """Returns `mask`, whose sizes must equal those of `x` from `axis` on. As in NumPy, a size of
+    the mask may also be 0: then nothing is selected, and the result is a mask of false."""
     if x.is_symbolic or mask.is_symbolic:  # The op checks the sizes when they are known.
         return mask
     sizes = x.shape[axis:axis + mask.ndim]
@@ -183,7 +184,8 @@ def _fitting_mask(x, mask, axis):
 
 
 def _index_arrays(entries):
-    """Returns the indexed axes, the index arrays, and the position of their axes in the result."""
+    """Returns the axes that are indexed by arrays, the index arrays, and the position in the result
+    of the axes that replace them."""
     axes, indices, spots = [], [], []
     axis = 0
     for at, entry in enumerate(entries):
@@ -230,7 +232,8 @@ def update(x, index, value, reduction):
             return _ops["where"](mask, value, x)
     if x.is_symbolic and None in x.shape:
         raise ValueError("at[]: every size must be known while tracing")
-    # Apply the index to a tensor of element positions, to find where the values are scattered.
+    # Apply the index to a tensor that holds the position of each element of x. The result holds the
+    # positions at which the values are scattered.
     count = x.size
     positions = _ops["reshape"](_ops["iota"]((count,), _dtypes.int64), x.shape)
     selected, entries = _basic(positions, entries)

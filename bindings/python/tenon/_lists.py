@@ -12,7 +12,7 @@ class TensorList:
     """An immutable list of tensors of one dtype and shape. Loops and functions can carry it.
 
     Create a list with create() or like(). Each change returns a new list, which shares the
-    entries.
+    unchanged entries.
     """
 
     __slots__ = ("_handle",)

@@ -42,7 +42,7 @@ class TensorSpec:
         return all(size is None or size == given for size, given in zip(self.shape, value.shape))
 
     def _native(self, name):
-        """Returns the tuple that the extension module takes."""
+        """Returns the spec as the tuple that the extension module takes."""
         return (self.name or name, self.dtype, self.shape, list(self.size_names), False)
 
     def __eq__(self, other):

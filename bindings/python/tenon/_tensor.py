@@ -165,7 +165,7 @@ def _transposed(self):
 
 
 def _attach():
-    """Adds the methods of this file to the type of the extension module."""
+    """Adds the methods that this file defines to the class Tensor."""
     methods = {
         "__repr__": _repr, "__str__": _str, "_repr_html_": _repr_html_, "__format__": _format,
         "__iter__": _iter, "numpy": _numpy, "__array__": _array, "tolist": _tolist,

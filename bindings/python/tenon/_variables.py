@@ -46,8 +46,8 @@ class Variable(_native.Variable):
         return self.assign(_native.ops["sub"](self.read(), self._operand(value)))
 
     def _operand(self, value):
-        """Converts the other operand of an operator. A nested list adopts the variable's dtype, as
-        a number does."""
+        """Converts the operand that is combined with the variable. A nested list becomes a tensor
+        of the variable's dtype."""
         return self._like(value) if isinstance(value, (list, tuple)) else value
 
     def _like(self, value):

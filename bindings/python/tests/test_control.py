@@ -57,7 +57,7 @@ def test_while_loop_is_differentiable(run, same):
     same(run(tn.grad(power), tn.tensor(2.0)), 12)
 
 
-def test_a_loop_must_keep_its_structure():
+def test_a_loop_body_must_keep_the_structure_of_the_loop_variables():
     with pytest.raises(TypeError, match="the body must return a tree with the structure"):
         tn.while_loop(lambda x: x < 3, lambda x: (x, x), (tn.tensor(0),))
 
@@ -100,7 +100,7 @@ def test_print_runs_when_the_graph_runs(capsys):
     assert capsys.readouterr().out == "tracing\nx is 1.0 {braces}\nx is 2.0 {braces}\n"
 
 
-def test_assertions_stop_the_graph():
+def test_a_failed_assertion_stops_the_graph():
     check = tn.function(lambda x: tn.assert_that(x > 0, "x is {}", [x]))
     check(tn.tensor(1.0))
     with pytest.raises(tn.FailedPreconditionError, match="x is -1"):

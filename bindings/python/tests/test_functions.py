@@ -61,7 +61,7 @@ def test_functions_take_trees(same):
     assert total.trace_count == 1
 
 
-def test_the_result_may_depend_on_the_dtype():
+def test_the_structure_of_the_result_may_depend_on_the_dtype():
     @tn.function
     def kind(x):
         return (x, x) if x.dtype.is_integer else {"x": x}
@@ -119,7 +119,7 @@ def test_retracing_warns_once_with_the_argument():
     assert caught[0].filename == __file__
 
 
-def test_traces_are_made_for_specs(same):
+def test_trace_traces_for_specs_instead_of_tensors(same):
     @tn.function
     def add(x, y, by=1):
         return x + y * by

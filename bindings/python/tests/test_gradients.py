@@ -145,7 +145,7 @@ def test_registered_classes_are_trees(same):
     same(gradient.b, 2)
 
 
-def test_implicit_gradients_find_variables(same):
+def test_implicit_gradients_are_computed_for_the_variables_that_are_read(same):
     w, b = tn.Variable(2.0), tn.Variable(1.0)
     pairs = tn.implicit_gradients(lambda x: w * x + b)(3.0)
     assert [variable is known for (_, variable), known in zip(pairs, (w, b))] == [True, True]
@@ -163,7 +163,7 @@ def test_a_custom_gradient_replaces_the_derivative(same):
     same(tn.function(tn.grad(lambda x: tn.sum(clipped(x) * 10)))(tn.tensor([1.0, 2.0])), [1, 1])
 
 
-def test_a_custom_gradient_of_several_values(same):
+def test_a_custom_gradient_supports_several_inputs_and_outputs(same):
     @tn.custom_gradient
     def both(x, y):
         return (x * y, x + y), lambda a, b: (a * y + b, a * x + b)

@@ -60,7 +60,7 @@ def test_indices_of_unsupported_types_are_errors(index):
         tn.tensor(X)[index]
 
 
-def test_a_mask_of_another_shape_is_an_error():
+def test_a_mask_whose_shape_differs_from_the_tensor_is_an_error():
     with pytest.raises(IndexError, match="mask of shape"):
         tn.tensor(X)[numpy.ones((2, 2), bool)]
     with pytest.raises(IndexError, match="mask of shape"):

@@ -30,7 +30,7 @@ def test_listings_of_values_and_ops_run():
     assert last_row.tolist() == [[3, 4]]
 
 
-def test_listings_of_reading_run(capsys):
+def test_listings_that_read_tensors_run(capsys):
     x = tn.tensor([[1.0, 2.0], [3.0, 4.0]])
     # [shape]
     shape = x.shape

@@ -26,7 +26,7 @@ def collatz(n):
 
 
 def first_above(x, limit):
-    """Returns the sum of the elements before the first one above a limit, without negative ones."""
+    """Adds the elements before the first element above `limit`. Skips negative elements."""
     total = tn.tensor(0.0)
     for value in x:
         if value > limit:

@@ -162,7 +162,7 @@ def test_a_loaded_function_is_differentiated(tmp_path, same):
     same(tn.load(tmp_path / "p").square.gradient()(tn.tensor([1.0, 3.0])), [2, 6])
 
 
-def test_custom_ops_compute_in_numpy(same):
+def test_custom_ops_compute_with_numpy(same):
     cap = tn.custom_op("test.cap", infer=lambda x, at=1.0: x,
                        compute=lambda x, at=1.0: numpy.minimum(x, at),
                        backward=lambda inputs, outputs, cotangents, at=1.0:
@@ -217,7 +217,7 @@ def test_ops_take_attributes_and_optional_inputs(same):
     assert x.cast(to=tn.int8).dtype is tn.int8 and x.cast(to=int).dtype is tn.int32
 
 
-def test_lists_take_the_dtype_of_the_variable():
+def test_assigned_nested_lists_adopt_the_dtype_of_the_variable():
     v = tn.Variable([1.0, 2.0])
     assert v.assign([3, 4]).assign_add([1, 1]).assign_sub([0, 2]).numpy().tolist() == [4, 3]
 

@@ -97,7 +97,7 @@ def test_every_public_name_exists_and_is_documented():
                 and not getattr(module, name).__doc__] == []
 
 
-def test_tape_ignores_integers_and_gives_rows_of_the_jacobian():
+def test_tape_ignores_integers_and_computes_batch_jacobians():
     x = tf.constant(10)
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -120,7 +120,7 @@ def test_concrete_function_checks_the_values_of_its_trace():
     assert [node.op for node in square.graph.as_graph_def().node] == ["pow"]
 
 
-def test_signature_of_another_type_is_a_type_error():
+def test_argument_that_violates_the_signature_is_a_type_error():
     @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
     def double(x):
         return x * 2

@@ -179,7 +179,8 @@ TENON_API TENON_OWNED tenon_error* tenon_context_count_devices(
     tenon_context* context TENON_THREADS(any), size_t* out_count);
 
 /**
- * Gets a device by its index in the list of devices: cpu first, then sorted by name.
+ * Gets a device by its index in the list of devices. The CPU devices come first; the others are
+ * sorted by name.
  *
  * @param context     The context.
  * @param index       The index, less than the result of tenon_context_count_devices().
@@ -247,9 +248,9 @@ typedef struct tenon_plugin_candidate {
  *   - TENON_DATA_LOSS if the file is truncated.
  *   - TENON_INVALID_ARGUMENT if the file is not a shared object, is for another architecture, is
  *     not a plugin or has an invalid descriptor, or if `context` is not a context.
- *   - TENON_UNAVAILABLE if the plugin has another ABI epoch, if it does not provide a feature that
- *     the host requires or requires one that the host does not provide, or if it reports that it
- *     does not support this machine.
+ *   - TENON_UNAVAILABLE if the plugin has a different ABI epoch, if it does not provide a feature
+ *     that the host requires or requires one that the host does not provide, or if it reports that
+ *     it does not support this machine.
  *   - TENON_UNIMPLEMENTED if this build cannot load plugins because its plugins are statically
  *     linked.
  *   - Any error that the plugin's own functions return.

@@ -175,8 +175,8 @@ TENON_API TENON_OWNED tenon_error* tenon_while_loop(
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
- *     block has no function, there are no `xs`, one of them has rank 0 or another length, the
- *     outputs of the body differ from the carried values in number or type, or the policy is
+ *     block has no function, `xs` is empty, one of its tensors has rank 0 or a different length,
+ *     the outputs of the body differ from the carried values in number or type, or the policy is
  *     unknown.
  *   - TENON_CANCELLED if the scope or its context was cancelled.
  *   - Any error that the block returns.

@@ -101,7 +101,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_to_dlpack(
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, `dlpack` has another major version, its
+ *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, `dlpack` has a different major version, its
  *     dtype, rank, sizes or strides are not supported by tensors, or a pointer is NULL.
  *   - TENON_UNIMPLEMENTED if the memory is not host memory.
  *   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or the memory limit is exhausted.

@@ -273,8 +273,8 @@ TENON_API void tenon_context_run_functions_eagerly(tenon_context* context TENON_
 /**
  * Creates a function that computes the gradient of a function. It takes the same inputs and static
  * arguments. It returns the gradients of the sum of the floating outputs with respect to each
- * floating input that is not an inline scalar, in order, each of its input's type. It can be
- * differentiated again.
+ * floating input that is not an inline scalar, in the order of the inputs. A gradient has the type
+ * of its input. The gradient function can be differentiated again.
  *
  * @param function      The function, which the gradient keeps alive.
  * @param out_gradient  Receives the gradient.
@@ -364,8 +364,8 @@ TENON_API void tenon_trace_release(tenon_trace* trace TENON_NULLABLE TENON_THREA
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, an input
- *     was donated to an earlier call, the inputs do not match the trace, or the trace has another
- *     number of outputs.
+ *     was donated to an earlier call, the inputs do not match the trace, or the trace has a
+ *     different number of outputs.
  *   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and any other error that tenon_call()
  *     returns for its ops.
  *

@@ -369,9 +369,9 @@ typedef struct tenon_launch {
  */
 
 enum {
-  TENON_OPERAND_FIXED = 0,   /* The memory of its view in every replay, or absent. */
-  TENON_OPERAND_IN_SLOT = 1, /* At byte `offset` of slot `number`. */
-  TENON_OPERAND_BY_VALUE = 2 /* Element `number` of tenon_replay.values. */
+  TENON_OPERAND_FIXED = 0,   /* The operand is absent, or every replay uses the recorded memory. */
+  TENON_OPERAND_IN_SLOT = 1, /* The operand starts at byte `offset` of slot `number`. */
+  TENON_OPERAND_BY_VALUE = 2 /* The operand is element `number` of tenon_replay.values. */
 };
 
 /* Location of an operand of a recorded launch. The layout is frozen. */
@@ -471,8 +471,8 @@ typedef struct tenon_plugin {
   size_t kernel_size; /* sizeof(tenon_kernel) when the plugin was built. */
 } tenon_plugin;
 
-/* Name of the query function. It contains the ABI epoch: a host of another epoch looks up another
- * name and does not find it. */
+/* Name of the query function. It contains the ABI epoch: a host of another epoch looks up a
+ * different name and does not find it. */
 #define TENON_PLUGIN_SYMBOL "tenon_plugin_query_v1"
 
 /* Type of the one function that a plugin exports. It returns TENON_UNAVAILABLE, with a reason, if

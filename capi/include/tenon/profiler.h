@@ -62,7 +62,7 @@ enum {
 enum {
   TENON_DEVICE_CLOCK_NONE = 0,       /* No device times: nothing was launched. */
   TENON_DEVICE_CLOCK_LAUNCH = 1,     /* The host timed each launch of a synchronous device. */
-  TENON_DEVICE_CLOCK_COMPLETION = 2, /* The host timed each launch until it was notified. */
+  TENON_DEVICE_CLOCK_COMPLETION = 2, /* The host timed each launch up to its completion. */
   TENON_DEVICE_CLOCK_DEVICE = 3      /* The device's own clock timed each launch. */
 };
 

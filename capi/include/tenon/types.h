@@ -181,7 +181,7 @@ typedef struct tenon_done_callback {
 
 /* Frees imported memory. */
 typedef struct tenon_deleter {
-  void (*function)(void* payload) TENON_NULLABLE; /* NULL: does nothing. */
+  void (*function)(void* payload) TENON_NULLABLE; /* If NULL, nothing is freed. */
   void* payload;
 } tenon_deleter;
 

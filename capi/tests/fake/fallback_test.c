@@ -123,9 +123,9 @@ static void refused_ops_fall_back_to_the_cpu(void) {
   CHECK(holds_2(t[1], -1, 2));
   CHECK(holds_2(t[0], 1, -2));
   cpu = memory_of("cpu");
-  CHECK(cpu.peak_bytes >= 2 * sizeof read); /* It holds the input and the output. */
+  CHECK(cpu.peak_bytes >= 2 * sizeof read); /* The CPU held the input and the output. */
   CHECK(cpu.live_bytes == 0);
-  CHECK_OK(tenon_abs(there(), t[0], &t[2])); /* The fake device launches this op. */
+  CHECK_OK(tenon_abs(there(), t[0], &t[2])); /* abs runs on the fake device, not the CPU. */
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
               "launch 1 failed");
   close_all(t, 3);
@@ -140,7 +140,7 @@ static void ops_fall_back_on_every_kind_of_device(void) {
     tenon_tensor* t[4] = {0};
     open_with(&options);
     t[0] = vector(1, -2);
-    CHECK_OK(tenon_add(there(), t[0], t[0], &t[1])); /* Runs while the fallback copies t[1]. */
+    CHECK_OK(tenon_add(there(), t[0], t[0], &t[1])); /* May still run when neg falls back. */
     CHECK_OK(tenon_neg(there(), t[1], &t[2]));
     CHECK_OK(tenon_add(there(), t[2], t[0], &t[3]));
     CHECK(holds_2(t[3], -1, 2));
@@ -260,7 +260,7 @@ static void a_fallback_is_differentiable(void) {
   CHECK_OK(tenon_tape_gradient(there(), tape, &t[1], 1, NULL, &source, 1, NULL, &t[2]));
 
   CHECK(holds_2(t[2], -1, -1));
-  CHECK(said.lines == 1); /* One warning per op: the derivative calls the same op. */
+  CHECK(said.lines == 1); /* Only one warning, although the derivative also calls neg. */
   tenon_tape_release(tape);
   close_all(t, 3);
 }
@@ -287,11 +287,11 @@ static void a_fallback_logs_one_warning(void) {
 
 static tenon_plugin_query fake_query;
 
-/* The query function of a plugin like `fake`, but with another name and without the kernels from
- * cholesky on. */
+/* The query function of a plugin like `fake`, but with a different name and without the kernel
+ * lines of cholesky and of all ops listed after it. */
 static tenon_error* with_fewer_lines(const tenon_host* host, const tenon_plugin** out_plugin) {
   static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-  static tenon_plugin plugin; /* Set once, because threads share it. */
+  static tenon_plugin plugin; /* Initialised by the first call; shared by all threads. */
   static int is_made;
   const tenon_plugin* found = NULL;
   tenon_error* error = fake_query(host, &found);
@@ -459,7 +459,7 @@ static void a_fallback_without_a_cpu_is_an_error(void) {
   tenon_tensor* none = GARBAGE(tenon_tensor);
   list[0] = options.plugin_options[0];
   list[1].plugin = tenon_str("cpu");
-  list[1].key = tenon_str("hands"); /* The plugin refuses unknown keys. */
+  list[1].key = tenon_str("hands"); /* `cpu` refuses this unknown key. */
   list[1].value = tenon_str("off");
   options.plugin_options = list;
   options.n_plugin_options = 2;

@@ -48,8 +48,8 @@ static void a_failed_launch_poisons_its_outputs_only(void) {
   open_with("fail_launch=2,delay_us=2000");
   t[0] = ones(there());
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
-  CHECK_OK(tenon_exp(there(), t[1], &t[2])); /* This launch fails. */
-  CHECK_OK(tenon_neg(there(), t[2], &t[3])); /* The failure is not reported yet. */
+  CHECK_OK(tenon_exp(there(), t[1], &t[2])); /* The launch of exp fails later. */
+  CHECK_OK(tenon_neg(there(), t[2], &t[3])); /* The failure of exp is not known yet. */
   CHECK_OK(tenon_add(there(), t[1], t[0], &t[4]));
 
   CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL,
@@ -57,7 +57,7 @@ static void a_failed_launch_poisons_its_outputs_only(void) {
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
               "exp: launch 2 failed");
   CHECK(first_is(t[1], -1) && first_is(t[4], 0));
-  CHECK_OK(tenon_scope_wait(there())); /* Each error is reported once. */
+  CHECK_OK(tenon_scope_wait(there())); /* The reads have already reported the error. */
 
   close_all(t, 5);
 }
@@ -102,8 +102,8 @@ static void a_failed_copy_is_distinguished_from_a_failed_launch(void) {
   float read[2];
   open_with("fail_launch=1,fail_copy=2,delay_us=2000");
   t[0] = ones(there());
-  CHECK_OK(tenon_neg(there(), t[0], &t[1])); /* This launch fails. */
-  t[2] = ones(there());                      /* The copy to this tensor fails. */
+  CHECK_OK(tenon_neg(there(), t[0], &t[1])); /* The launch of neg fails. */
+  t[2] = ones(there());                      /* The copy from the host to t[2] fails. */
   CHECK_OK(tenon_neg(there(), t[2], &t[3]));
 
   CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL, "copy 2 failed");
@@ -151,7 +151,7 @@ static void check_lost(const char* options) {
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
   CHECK(first_is(t[1], -1));
 
-  /* The device is lost now. The error is reported by this call or by a later one. */
+  /* The device is lost now. Either this call of neg or the wait after it reports that. */
   tenon_error_release(tenon_neg(there(), t[1], &lost));
   tenon_tensor_release(lost);
   tenon_error_release(tenon_scope_wait(there()));
@@ -278,7 +278,7 @@ static void completion_callbacks_receive_the_error(void) {
   CHECK_OK(tenon_tensor_read_async(there(), t[1], read, sizeof read, done));
   done.payload = &second;
   CHECK_OK(tenon_tensor_read_async(there(), t[0], read, sizeof read, done));
-  close_all(t, 2); /* Returns after the callbacks have run. */
+  close_all(t, 2); /* Waits for the callbacks. */
 
   CHECK(first.finished && first.code == TENON_INTERNAL);
   CHECK(second.finished && second.code == TENON_OK && read[0] == 1);
@@ -317,8 +317,8 @@ static void threads_may_share_a_device(void) {
   close_all(NULL, 0);
 }
 
-/* The host rarely requests completion notifications. Until the next one, it keeps the source of a
- * copy alive, even if the program has released the tensor. */
+/* libtenon requests a completion notification only once for many copies. Until that notification,
+ * it keeps the source of each copy alive, even if the program has released the tensor. */
 static void the_source_of_a_copy_is_kept_alive(void) {
   int32_t i;
   int wrong = 0;

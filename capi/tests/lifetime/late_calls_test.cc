@@ -20,7 +20,7 @@ namespace {
 
 // Results of a child process, in memory that it shares with the parent.
 struct Report {
-  int n_late_calls;  // Number of late rounds of calls whose results were correct.
+  int n_late_calls;  // Number of runs of call_everything() at termination with correct results.
   int n_failures;
 };
 Report* report;
@@ -149,8 +149,8 @@ void in_atexit_handler() {
   call_everything();
 }
 
-// Runs ten threads one after the other. In every second one, Tenon is called before the
-// thread-local object is constructed; in the others, after.
+// Runs ten threads one after the other. Every second thread already calls Tenon before the
+// thread-local object is constructed; the other threads call Tenon only afterwards.
 void in_thread_local_destructors() {
   for (int i = 0; i < 10; ++i) {
     std::thread([i] {

@@ -123,7 +123,8 @@ static void test_op(op call, int64_t size, double expected) {
   tenon_context_release(context);
 }
 
-/* `cpu` allocates memory to pack large matrices. Other devices do not, and would be slow. */
+/* Tests matmul. Only `cpu` multiplies large matrices, for which it allocates memory to pack them.
+ * Other devices do not allocate such memory, and would be slow. */
 static void products(void) {
   const char* device = getenv("TENON_TEST_DEVICE");
   test_op(matmul, device && strcmp(device, "cpu") == 0 ? kSize : 128, 16);

@@ -22,18 +22,19 @@
 enum {
   kSecondsForPoint = 20,
   kMaxFaults = 20,
-  /* Debug builds do not reuse the last 256 freed objects of each type, to detect uses after
+  /* Number of freed objects of each type that debug builds do not reuse yet, to detect uses after
    * release. */
   kHeldBack = 256,
-  /* A failure may add fewer than one object of a type per run, so that growth ends later. */
+  /* Maximum number of runs until live memory stops growing. It is several times kHeldBack, because
+   * a run may add less than one object of a type on average. */
   kMaxRuns = 4 * kHeldBack
 };
 
 /* State that the processes of a scenario share. */
 struct progress {
   uint64_t result;    /* Hash of a run without failures. */
-  long n_allocations; /* Allocations of a run that is not the first of its process. */
-  long n_cold;        /* Allocations of the first run in a process. */
+  long n_allocations; /* Number of allocations in a later run of a process. */
+  long n_cold;        /* Number of allocations in the first run of a process. */
   long point;         /* Index of the allocation that fails. */
   int is_alone;       /* Whether only that allocation fails; else all later ones fail, too. */
   long n_points;      /* Number of allocations tested so far. */

@@ -44,14 +44,15 @@ tenon_tensor* scalar(double value) {
 
 /* ---- objects of a scenario ---------------------------------------------- */
 
-/* If the last call failed, its slot is NULL, and next() returns that slot again. */
+/* Returns the slot for a new tensor. If the last call failed, its slot is NULL, and next() returns
+ * that slot again. */
 tenon_tensor** next(struct arena* own) {
   if (own->tensors[own->n]) ++own->n;
   return &own->tensors[own->n];
 }
 
-/* next() and last() may be arguments of one call, in any order of evaluation. Therefore last()
- * ignores a slot that is still empty. */
+/* Returns the tensor in the latest slot. next() and last() may be arguments of one call, in any
+ * order of evaluation. Therefore last() ignores a slot that is still empty. */
 tenon_tensor* last(const struct arena* own) {
   return own->tensors[own->tensors[own->n] || own->n == 0 ? own->n : own->n - 1];
 }
@@ -123,7 +124,7 @@ end:
   return error;
 }
 
-/* Returns the error of a callback that failed to create a scalar. */
+/* Returns the error with which a callback fails if it cannot create a scalar. */
 static tenon_error* no_memory(void) {
   return tenon_error_create(TENON_OUT_OF_MEMORY, tenon_str("no memory for a scalar"));
 }

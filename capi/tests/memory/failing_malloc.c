@@ -81,8 +81,8 @@ void* mmap(void* address, size_t size, int protection, int flags, int file, off_
   return (void*)syscall(SYS_mmap, address, size, protection, flags, file, offset);
 }
 
-/* The library of the Fortran language, which OpenBLAS needs, ends the process if it cannot allocate
- * memory while it is loaded. The plugin `cpu` cannot prevent that. */
+/* Loads a library. No allocation fails while OpenBLAS is loaded: the Fortran runtime library, which
+ * OpenBLAS needs, would end the process, and the plugin `cpu` cannot prevent that. */
 void* dlopen(const char* file, int flags) {
   void* (*open_library)(const char*, int);
   void* library;

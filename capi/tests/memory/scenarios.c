@@ -146,7 +146,7 @@ static uint64_t run_function(const char* device) {
   tenon_function* gradient = NULL;
   int rows, i;
   if (!begin_training(&made, device)) goto end;
-  for (rows = 4; rows < 8; ++rows) { /* A third size makes the trace dynamic. */
+  for (rows = 4; rows < 8; ++rows) { /* From the third size on, sizes are dynamic. */
     made.inputs[0] = matrix(&made.own, rows, 3);
     if (!made.inputs[0]) goto end;
     for (i = 0; i < 2; ++i) {
@@ -165,7 +165,7 @@ static uint64_t run_function(const char* device) {
   DO(tenon_trace_stages(trace, &text));
   tenon_string_release(text);
   text.data = NULL;
-  DO(tenon_function_explain(made.function, &text)); /* Not hashed: it lists failed calls, too. */
+  DO(tenon_function_explain(made.function, &text)); /* Not hashed: lists failed calls. */
 end:
   tenon_string_release(text);
   tenon_trace_release(trace);

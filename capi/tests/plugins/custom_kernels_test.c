@@ -5,7 +5,7 @@
 
 #include "capi/tests/check.h"
 
-static int computed; /* Runs of the loop instead of a kernel. */
+static int computed; /* Number of runs of the program's own loop. */
 
 static tenon_error* compute_scale(void* payload, const void* attrs, const tenon_host_array* inputs,
                                   size_t n_inputs, const tenon_host_array* outputs,
@@ -274,8 +274,8 @@ static struct counts counted(uint32_t counts_op, tenon_tensor* pair) {
   return counts;
 }
 
-/* Calls the op in `where` on n zeros. Returns whether the kernel had been prepared for n elements.
- */
+/* Calls the op in the scope `where` on n zeros. Returns whether a kernel that was prepared for n
+ * elements has run: it adds 1000 to the first and the last element. */
 static int is_right_for(tenon_scope* where, uint32_t op, int64_t n, float* values) {
   const size_t bytes = (size_t)n * sizeof *values;
   tenon_tensor *x = NULL, *y = NULL;

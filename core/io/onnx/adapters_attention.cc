@@ -9,6 +9,7 @@
 
 namespace tenon::onnx::adapters {
 
+// Reshapes [batch, length, heads * size] to [batch, heads, length, size].
 Tensor split_heads(const Tensor& x, int64_t heads) {
   if (x->rank() == 4) return x;
   require(x->rank() == 3 && heads > 0 && x->shape()[2] % heads == 0,
@@ -22,14 +23,17 @@ Tensor join_heads(const Tensor& x) {
   return reshape(transpose(x, {0, 2, 1, 3}), {shape[0], shape[2], shape[1] * shape[3]});
 }
 
+// Returns a size as an int64 scalar.
 Tensor size_tensor(Size size) { return reshape(sizes_tensor({size}), {}); }
 
+// Returns a bool mask [queries, keys] that is true where a query may attend to a key.
 Tensor causal_mask(Size queries, Size keys, Size past) {
   const Tensor query = iota({queries, 1}, DType::kI64, 0), key = iota({1, keys}, DType::kI64, 1);
   return greater_equal(add(query, size_tensor(past)), key);
 }
 
-Tensor both_masks(const Tensor& mask, const Tensor& allowed) {
+// Combines two masks into one that masks what either of them masks. Each may be absent.
+Tensor combine_masks(const Tensor& mask, const Tensor& allowed) {
   if (!mask || !allowed) return mask ? mask : allowed;
   if (mask->type.dtype == DType::kBool) return logical_and(mask, allowed);
   return where(allowed, mask, number(-INFINITY));
@@ -81,10 +85,10 @@ Tensor mask_of(const NodeCall& n, const Operands& x, bool is_causal) {
   Tensor mask = n.optional(3);
   if (mask && mask->type.dtype != DType::kBool) mask = to_dtype(mask, x.q->type.dtype);
   if (mask) mask = pad_mask_to_keys(mask, keys);
-  if (is_causal) mask = both_masks(mask, causal_mask(queries, keys, x.past));
+  if (is_causal) mask = combine_masks(mask, causal_mask(queries, keys, x.past));
   if (n.has(6)) {
     const Tensor length = reshape(n.in(6), {-1, 1, 1, 1});
-    mask = both_masks(mask, less(iota({1, 1, 1, keys}, DType::kI64, 3), length));
+    mask = combine_masks(mask, less(iota({1, 1, 1, keys}, DType::kI64, 3), length));
   }
   return mask;
 }

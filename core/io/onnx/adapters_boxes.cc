@@ -41,9 +41,9 @@ Tensor pool_regions(const Tensor& image, const Ints& sizes, const Tensor& rois,
     const auto last = static_cast<double>(size - 1);
     const Tensor exists =
         logical_and(greater_equal(p, number(-1)), less_equal(p, number(static_cast<double>(size))));
-    const Tensor inside = where(exists, clamped(p, 0, last), number(0));
+    const Tensor inside = where(exists, clamp_elements(p, 0, last), number(0));
     const Tensor low = floor(inside);
-    return Neighbours{cast(low, DType::kI64), cast(clamped(low + 1, 0, last), DType::kI64),
+    return Neighbours{cast(low, DType::kI64), cast(clamp_elements(low + 1, 0, last), DType::kI64),
                       inside - low, exists};
   };
   const Neighbours v = neighbours(y, sizes[0]), h = neighbours(x, sizes[1]);
@@ -111,7 +111,7 @@ Tensors roi_align(const NodeCall& n) {
           to.width, ratio);
   const Ints sizes = spatial_sizes(x);
   const DType dtype = x->type.dtype, wide = wide_dtype(dtype);
-  const Tensor image = to_dtype(flat_image(x), wide), regions = to_dtype(rois, wide);
+  const Tensor image = to_dtype(flatten_image(x), wide), regions = to_dtype(rois, wide);
   const Tensor& batch = n.in(2);
   if (ratio > 0) {
     require_few(static_cast<double>(ratio), static_cast<double>(ratio));

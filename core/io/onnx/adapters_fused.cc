@@ -160,9 +160,9 @@ struct Heads {
 // optional.
 Tensor attention_of_heads(const Heads& x, const Tensor& mask, const Tensor& bias, double scale,
                           Size past, bool is_causal) {
-  Tensor all = both_masks(bias, mask);
+  Tensor all = combine_masks(bias, mask);
   if (is_causal) {
-    all = both_masks(all, causal_mask(x.q->shape()[2], x.k->shape()[2], past));
+    all = combine_masks(all, causal_mask(x.q->shape()[2], x.k->shape()[2], past));
   }
   return join_heads(call_named1("attention", {{"scale", scale}}, {x.q, x.k, x.v, all}));
 }

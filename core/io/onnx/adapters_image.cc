@@ -9,6 +9,7 @@
 
 namespace tenon::onnx::adapters {
 
+// Returns the sizes of the spatial axes, which follow batch and channels.
 Ints spatial_sizes(const Tensor& x) {
   Ints sizes;
   for (size_t i = 2; i < x->rank(); ++i) sizes.push_back(x->shape()[i]);
@@ -17,14 +18,16 @@ Ints spatial_sizes(const Tensor& x) {
   return sizes;
 }
 
-Tensor flat_image(const Tensor& x) {
+// Reshapes x to [batch, channels, elements].
+Tensor flatten_image(const Tensor& x) {
   const Dims& shape = x->shape();
   Size elements = 1;
   for (size_t i = 2; i < x->rank(); ++i) elements *= shape[i];
   return reshape(x, {shape[0], shape[1], elements});
 }
 
-Tensor clamped(const Tensor& p, double low, double high) {
+// Clamps the elements of p to the range from `low` to `high`.
+Tensor clamp_elements(const Tensor& p, double low, double high) {
   return minimum(maximum(p, number(low)), number(high));
 }
 
@@ -67,7 +70,7 @@ Tensor padded_positions(const Tensor& p, int64_t size, const Sampling& how) {
   const Borders at = borders_of(size, how.align_corners);
   const Tensor is_outside = logical_or(less(p, number(at.low)), greater(p, number(at.high)));
   return where(is_outside,
-               how.padding == Padding::kBorder ? clamped(p, 0, static_cast<double>(size - 1))
+               how.padding == Padding::kBorder ? clamp_elements(p, 0, static_cast<double>(size - 1))
                                                : reflect_at_borders(p, at),
                p);
 }
@@ -87,7 +90,7 @@ Tap tap_at(const Tensor& place, const Tensor& weight, int64_t size, const Sampli
   } else if (how.padding == Padding::kReflection) {
     inside = trunc(reflect_at_borders(place, borders_of(size, how.align_corners)));
   }
-  tap.index = cast(clamped(inside, 0, last), DType::kI64);
+  tap.index = cast(clamp_elements(inside, 0, last), DType::kI64);
   return tap;
 }
 
@@ -190,7 +193,7 @@ Tensors grid_sample(const NodeCall& n) {
     const auto size = static_cast<double>(sizes[static_cast<size_t>(i)]);
     positions.push_back(how.align_corners ? at / 2 * (size - 1) : (at * size - 1) / 2);
   }
-  Tensor image = flat_image(x);
+  Tensor image = flatten_image(x);
   if (how.mode != Interpolation::kNearest) image = to_dtype(image, promote(wide, dtype));
   Dims shape = {x->shape()[0], x->shape()[1]};
   for (size_t i = 1; i + 1 < grid->rank(); ++i) shape.push_back(grid->shape()[i]);

@@ -16,13 +16,14 @@ namespace {
 enum class EmptyAxes { kItself, kUnknown };
 
 // Calls the reduction `op`. From operator set `since` on, the axes are an input instead of an
-// attribute. Reduced axes are kept by default.
+// attribute. Reduced axes are kept by default. `if_no_axes`: the meaning that noop_with_empty_axes
+// has for this op.
 Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
-               EmptyAxes of_none = EmptyAxes::kItself) {
+               EmptyAxes if_no_axes = EmptyAxes::kItself) {
   const Ints axes = n.ints_since(since, "axes", 1).value_or(Ints());
   const bool keepdims = n.flag("keepdims", true);
   if (n.flag("noop_with_empty_axes", false) && axes.empty()) {
-    require_code(of_none == EmptyAxes::kItself, Code::kUnimplemented,
+    require_code(if_no_axes == EmptyAxes::kItself, Code::kUnimplemented,
                  "attribute noop_with_empty_axes is not supported for {}, where ONNX does not "
                  "specify its meaning",
                  n.node().op);

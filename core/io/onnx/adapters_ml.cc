@@ -10,7 +10,7 @@ namespace tenon::onnx::adapters {
 namespace {
 
 // Uploads the numbers of an attribute as a float32 tensor.
-Tensor host_floats(const std::vector<float>& values, const Dims& shape) {
+Tensor upload_floats(const std::vector<float>& values, const Dims& shape) {
   Scope& scope = current_scope();
   require(count(shape) == static_cast<int64_t>(values.size()),
           "the attribute has {} numbers, but a tensor of type {} holds a different number",
@@ -19,8 +19,8 @@ Tensor host_floats(const std::vector<float>& values, const Dims& shape) {
 }
 
 // Uploads the numbers of an attribute as a float32 vector.
-Tensor host_floats(const std::vector<float>& values) {
-  return host_floats(values, {static_cast<int64_t>(values.size())});
+Tensor upload_floats(const std::vector<float>& values) {
+  return upload_floats(values, {static_cast<int64_t>(values.size())});
 }
 
 // Casts x to float32.
@@ -33,8 +33,8 @@ Tensor float32(const Tensor& x) { return to_dtype(x, DType::kF32); }
 Tensors scaler(const NodeCall& n) {
   Tensor y = float32(n.in(0));
   const std::vector<float> offset = n.attr_floats("offset"), scale = n.attr_floats("scale");
-  if (!offset.empty()) y = y - host_floats(offset);
-  if (!scale.empty()) y = y * host_floats(scale);
+  if (!offset.empty()) y = y - upload_floats(offset);
+  if (!scale.empty()) y = y * upload_floats(scale);
   require(y->shape() == n.in(0)->shape(),
           "{} offsets and {} scales cannot be broadcast to the input, {}", offset.size(),
           scale.size(), n.in(0)->type);
@@ -82,9 +82,9 @@ Tensors linear_regressor(const NodeCall& n) {
   require(targets > 0 && given % targets == 0,
           "the number of coefficients, {}, must be a multiple of the number of targets, {}", given,
           targets);
-  const Tensor w = host_floats(coefficients, {targets, given / targets});
+  const Tensor w = upload_floats(coefficients, {targets, given / targets});
   const Tensor y = matmul(float32(n.in(0)), w, {.transpose_b = true});
-  return {intercepts.empty() ? y : y + host_floats(intercepts, {targets})};
+  return {intercepts.empty() ? y : y + upload_floats(intercepts, {targets})};
 }
 
 // ---- sequences of tokens (TfIdfVectorizer)
@@ -185,7 +185,7 @@ Tensors tf_idf_vectorizer(const NodeCall& n) {
     }
   }
   const auto columns = static_cast<int64_t>(of.n_columns);
-  return {host_floats(counts, shape.rank() == 2 ? Dims{rows, columns} : Dims{columns})};
+  return {upload_floats(counts, shape.rank() == 2 ? Dims{rows, columns} : Dims{columns})};
 }
 
 }  // namespace tenon::onnx::adapters

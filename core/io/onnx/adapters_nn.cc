@@ -36,7 +36,8 @@ Ints same_pads(const Dims& x, const Ints& kernel, const Windows& w, bool upper) 
   return pads;
 }
 
-// Returns `given`, which must have `size` elements. If it is empty, returns `size` times `value`.
+// Returns `given`, which must have `size` elements. If `given` is empty, returns a list of `size`
+// elements that all equal `value`.
 Ints list_or_default(Ints given, size_t size, int64_t value) {
   require(given.empty() || given.size() == size,
           "a list of window parameters must have {} values, but has {}", size, given.size());

@@ -23,8 +23,8 @@ Tensor quantize_output(const NodeCall& n, const Tensor& y, size_t i) {
                      {y, whole(n.in(i)), whole(zero_point)});
 }
 
-// Keeps a vector with one element per column of a matrix, which broadcasts over the rows. Reshapes
-// a single element to rank 0.
+// Returns a scale or zero point in a shape that broadcasts over the rows of a matrix: a vector with
+// one element per column is unchanged, and a single element is reshaped to rank 0.
 Tensor column_parameter(const Tensor& parameter) {
   return parameter && parameter->rank() == 1 && !(count(parameter->shape()) == 1)
              ? parameter
@@ -96,7 +96,7 @@ Tensor multiply_quantized(const Tensor& a, const Tensor& b, const Tensor& a_zero
 
 }  // namespace
 
-// Without a scale for the output, returns float32.
+// Quantised Gemm. Returns float32 if there is no scale for the output, input 7.
 Tensors q_gemm(const NodeCall& n) {
   const bool trans_a = n.flag("transA", false), trans_b = n.flag("transB", false);
   const double alpha = n.attr_float("alpha", 1);

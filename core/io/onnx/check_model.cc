@@ -198,6 +198,7 @@ bool matches_declaration(const ValueInfo& value, const TensorType& type) {
   return holds;
 }
 
+// Throws unless the type matches the declaration of the value.
 void require_declared(const ValueInfo& value, const TensorType& type) {
   require_code(matches_declaration(value, type), Code::kDataLoss,
                "the value \"{}\" is declared to be {}, but is {}", value.name, to_string(value),

@@ -32,7 +32,7 @@ WireWriter inner_graph(std::string_view name, NodeWriter& w, std::vector<WireWri
     const bool again = std::find(outputs.begin(), outputs.begin() + static_cast<ptrdiff_t>(i),
                                  outputs[i]) != outputs.begin() + static_cast<ptrdiff_t>(i);
     if (again || !w.has_computed(outputs[i])) outputs[i] = w.node("Identity", {outputs[i]});
-    const std::vector<DeclaredSize> shape = declared(w.body().sizes, types[i]);
+    const std::vector<DeclaredSize> shape = declared_shape(w.body().sizes, types[i]);
     parts.outputs.push_back(value_info(outputs[i], types[i].dtype, shape));
   }
   parts.nodes = w.nodes();
@@ -147,6 +147,7 @@ std::string extend_list_to(NodeWriter& w, const std::string& list, const TensorT
 
 }  // namespace
 
+// Exports a call with regions, lists, effects or sizes.
 void GraphExporter::write_control(GraphState& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   NodeWriter& w = at.w;
@@ -260,7 +261,7 @@ void GraphExporter::write_loop(GraphState& at, const tenon::Node& node) {
   NodeWriter inside(w.body(), nodes);
   const auto parameter = [&](std::string_view name, const TensorType& type) {
     const std::string own = w.body().names.fresh(name);
-    parameters.push_back(value_info(own, type.dtype, declared(w.body().sizes, type)));
+    parameters.push_back(value_info(own, type.dtype, declared_shape(w.body().sizes, type)));
     return own;
   };
   parameter("trip", TensorType(DType::kI64, {}));
@@ -331,6 +332,7 @@ void GraphExporter::write_loop(GraphState& at, const tenon::Node& node) {
   set_output_names(at, node, results);
 }
 
+// Exports a call of a list op. The list becomes a tensor whose first axis counts the entries.
 void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   NodeWriter& w = at.w;

@@ -33,7 +33,7 @@ std::shared_ptr<tenon::Graph> copy_of(Scope& scope, const tenon::Graph& primal) 
     inputs.push_back(tracer.input(substitute_sizes(primal, node->types[0], symbols), node->role,
                                   node->names[0], *node->device));
   }
-  const Subgraph all(primal, outputs_of(primal.inputs()), primal.outputs());
+  const Subgraph all(primal, first_outputs_of(primal.inputs()), primal.outputs());
   tracer.finish(all.apply(scope, symbols, inputs));
   return graph;
 }
@@ -63,11 +63,11 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
 
   const auto declare = [&](const std::string& value, const TensorType& type) {
     if (type.lists) unsayable.add(fmt::format("{}: {} is a list of tensors", name, value));
-    if (element_of(type.dtype) == 0) {
+    if (onnx_type_number(type.dtype) == 0) {
       unsayable.add(fmt::format("{}: {} is {}, which ONNX does not support", name, value,
                                 tenon::name_of(type.dtype)));
     }
-    return value_info(value, type.dtype, declared(body.sizes, type));
+    return value_info(value, type.dtype, declared_shape(body.sizes, type));
   };
 
   // Arguments become inputs first, so that they get their declared names.
@@ -129,7 +129,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
                                             : body.names.fresh(given.empty() ? usual : given));
   }
   Texts outputs = model.outputs;
-  std::vector<Value> tokens;  // Outputs, too, so that the effects are exported.
+  std::vector<Value> tokens;  // Order tokens; exported like outputs, to keep all effects.
   for (size_t i = 0; i < n_states; ++i) {
     if (graph->outputs()[i].type().is_token()) tokens.push_back(graph->outputs()[i]);
     if (model.states[i].input.empty()) continue;

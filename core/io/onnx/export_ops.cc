@@ -30,17 +30,20 @@ Size OpCall::size(std::string_view name) const {
   return find(name).kind == AttrKind::kSize ? attr<Size>(name) : Size(attr<int64_t>(name));
 }
 
+// Returns the name of the value of an enumeration attribute.
 std::string_view OpCall::choice(std::string_view name) const {
   const AttrField& field = find(name);
   const auto value = static_cast<size_t>(field.get_enum(node_.attrs.view().data));
   return field.info().values[value];
 }
 
+// Returns the attribute `name`, an axis of a tensor of this rank, as a non-negative index.
 int64_t OpCall::axis(std::string_view name, size_t rank) const {
   const int64_t axis = integer(name);
   return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
 }
 
+// Converts all attributes to ONNX attributes. Returns false if ONNX cannot express one of them.
 bool OpCall::attributes(Attributes& all) const {
   for (const AttrField& field : node_.op->attrs->all()) {
     const std::string_view name = field.name;
@@ -88,7 +91,8 @@ constexpr std::string_view kSame =
     "thresholded_relu shrink hardmax softmax log_softmax argmax argmin gather gather_elements "
     "scatter_elements concat instance_norm batch_norm flatten det global_avg_pool";
 
-// For ops that ONNX defines, or onnxruntime implements, only for floating-point dtypes.
+// Exports an op that differs only in name, and that ONNX defines, or onnxruntime implements, only
+// for floating-point dtypes.
 bool export_renamed_floating(OpCall& c) { return is_floating(c.dtype()) && export_renamed(c); }
 
 bool export_where(OpCall& c) {
@@ -344,6 +348,8 @@ ExportTable table() {
 
 }  // namespace
 
+// Exports the call by `exporter`, with its inputs cast to i64 and its result cast back. Returns
+// false if ONNX cannot express the call.
 bool export_widened(OpCall& c, OpExport::Exporter exporter) {
   const DType own = c.dtype();
   // max and min of u64 are rejected, because a cast to i64 changes the order of large numbers.
@@ -359,6 +365,7 @@ bool export_widened(OpCall& c, OpExport::Exporter exporter) {
   return true;
 }
 
+// Exports a select: x where the condition is true, else y.
 std::string write_select(NodeWriter& w, DType dtype, const std::string& condition,
                          const std::string& x, const std::string& y) {
   if (dtype != DType::kBool) return w.node("Where", {condition, x, y});
@@ -366,6 +373,7 @@ std::string write_select(NodeWriter& w, DType dtype, const std::string& conditio
   return w.node("Or", {w.node("And", {condition, x}), otherwise});
 }
 
+// Returns the exporters of an op; NULL if the op is exported only by its decomposition.
 const OpExport* find_export(const OpDef& op) {
   static const Immortal<ExportTable> made = table();
   const ExportTable& forms = made;

@@ -29,13 +29,14 @@ class OpCall {
   bool has(size_t i) const { return i < in.size() && !in[i].empty(); }
   // Whether anything uses this output.
   bool wants(size_t output) const { return wanted_[output]; }
+  // Returns for each output whether anything uses it.
   const std::vector<bool>& wanted() const { return wanted_; }
   const TensorType& out_type(size_t i = 0) const { return node_.types[i]; }
   // Returns the dtype of the first input.
   DType dtype() const { return types[0].dtype; }
   size_t rank(size_t i = 0) const { return types[i].rank(); }
 
-  // ---- attributes
+  // ---- attributes: each function returns the value of the attribute `name`
   int64_t integer(std::string_view name) const { return attr<int64_t>(name); }
   double real(std::string_view name) const { return attr<double>(name); }
   bool flag(std::string_view name) const { return attr<bool>(name); }
@@ -78,10 +79,11 @@ struct OpExport {
 inline bool is_narrow(DType dtype) {
   return is_integer(dtype) && dtype != DType::kI32 && dtype != DType::kI64;
 }
-// Casts the inputs to i64, exports the call, and casts the result back.
+// Exports the call by `exporter`, with its inputs cast to i64 and its result cast back. Returns
+// false if ONNX cannot express the call.
 bool export_widened(OpCall& call, OpExport::Exporter exporter);
-// Exports a select: x where the condition is true, else y. Works for bools, which ONNX's Where
-// lacks.
+// Exports a select: x where the condition is true, else y. For bool operands, which the Where of
+// onnxruntime does not support, uses And and Or.
 std::string write_select(NodeWriter& w, DType dtype, const std::string& condition,
                          const std::string& x, const std::string& y);
 

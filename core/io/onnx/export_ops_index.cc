@@ -252,11 +252,11 @@ std::string shift_by_32(OpCall& c, const std::string& x, const char* direction) 
   const std::string by = c.w.number(32, DType::kU64);
   return c.w.node("BitShift", {x, by}, {attribute("direction", std::string_view(direction))});
 }
-// Returns the high 32 bits of an i64.
+// Adds nodes that compute the high 32 bits of an i64, as an i64.
 std::string high_half(OpCall& c, const std::string& x) {
   return c.w.cast(shift_by_32(c, c.w.cast(x, DType::kU64), "RIGHT"), DType::kI64);
 }
-// Returns the low 32 bits of an i64.
+// Adds nodes that compute the low 32 bits of an i64, as an i64.
 std::string low_half(OpCall& c, const std::string& x) {
   return c.w.node("BitwiseAnd", {x, c.w.integer(kMask)});
 }

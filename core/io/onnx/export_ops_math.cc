@@ -69,14 +69,15 @@ bool export_log1p(OpCall& c) {
   return true;
 }
 
-// Whether the sign bit is set. 1 / -0 is negative, which identifies -0. The sign of NaN is ignored.
+// Adds nodes that test whether the sign bit of x is set. 1 / -0 is negative, which identifies -0.
+// The sign of NaN is ignored.
 std::string is_negative(OpCall& c, const std::string& x) {
   const std::string zero = number(c, 0);
   const std::string negative_zero = binary(c, "And", binary(c, "Equal", x, zero),
                                            binary(c, "Less", c.w.node("Reciprocal", {x}), zero));
   return binary(c, "Or", binary(c, "Less", x, zero), negative_zero);
 }
-// Returns the magnitude of x with the sign of `of`.
+// Adds nodes that compute the magnitude of x with the sign of `of`.
 std::string copy_sign(OpCall& c, const std::string& x, const std::string& of) {
   const std::string size = c.w.node("Abs", {x});
   return where(c, is_negative(c, of), c.w.node("Neg", {size}), size);
@@ -148,13 +149,13 @@ bool export_pow_of_integers(OpCall& c) {
 
 // ---- bits
 
-// Returns 2^exponent as f64.
+// Adds nodes that compute 2^exponent as f64.
 std::string power_of_two(OpCall& c, const std::string& exponent) {
   return c.w.node("Pow", {c.w.number(2, DType::kF64), exponent});
 }
 
-// Returns the bits of an f32 as i64. Computes in f64, where every f32 is a normal number. A normal
-// f32 is (1 + m / 2^23) * 2^e; a number below 2^-126 is m * 2^-149.
+// Adds nodes that compute the bits of an f32 as i64. They use f64, in which every f32 is a normal
+// number. A normal f32 is (1 + m / 2^23) * 2^e; a number below 2^-126 is m * 2^-149.
 std::string bits_of(OpCall& c, const std::string& given) {
   const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
   const std::string x = c.w.cast(c.w.node("Abs", {given}), DType::kF64);
@@ -162,7 +163,8 @@ std::string bits_of(OpCall& c, const std::string& given) {
   const std::string is_finite = binary(c, "LessOrEqual", x, f64(0x1.fffffep127));
   const std::string safe = where(c, binary(c, "And", is_normal, is_finite), x, f64(1));
   std::string e = c.w.node("Floor", {binary(c, "Div", c.w.node("Log", {safe}), f64(kLn2))});
-  // log is rounded, so e may be off by one near a power of two. Corrects it by comparison.
+  // The rounded logarithm may make e too large or too small by 1 near a power of two. Corrects e by
+  // comparing x with the powers of two.
   const auto moved = [&](double by, const std::string& condition) {
     e = where(c, condition, binary(c, "Add", e, f64(by)), e);
   };
@@ -181,7 +183,8 @@ std::string bits_of(OpCall& c, const std::string& given) {
   return binary(c, "Add", whole, sign);
 }
 
-// Converts bits, as i64 from 0 to 2^32 - 1, to the f32 that they represent; the inverse of bits_of.
+// Adds nodes that convert bits, as i64 from 0 to 2^32 - 1, to the f32 that they represent; the
+// inverse of bits_of().
 std::string value_of(OpCall& c, const std::string& bits) {
   const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
   const auto part = [&](int64_t divisor, int64_t modulus) {

@@ -142,7 +142,7 @@ bool export_conv(OpCall& c) {
 
 // Exports convolutions with input dilation or negative pads: inserts zeros into the input, and
 // crops it.
-bool export_other_conv(OpCall& c) {
+bool export_dilated_or_cropped_conv(OpCall& c) {
   Window window(c, c.rank() - 2);
   std::string x = c.in[0];
   if (is_dilated(c)) x = insert_dilation_zeros(c, x, c.ints("lhs_dilation"), window.pads);
@@ -365,7 +365,7 @@ void add_nn_exporters(ExportTable& all) {
   all["einsum"] = {.as_nodes = export_einsum};
   all["lrn"] = {.as_nodes = export_lrn};
   all["gemm"] = {.as_nodes = export_gemm};
-  all["conv"] = {.as_nodes = export_conv, .as_function = export_other_conv};
+  all["conv"] = {.as_nodes = export_conv, .as_function = export_dilated_or_cropped_conv};
   all["conv_backward_input"] = {.as_function = export_conv_backward_input};
   all["conv_backward_filter"] = {.as_function = export_conv_backward_filter};
   all["conv_transpose"] = {.as_nodes = export_conv_transpose};

@@ -17,6 +17,7 @@ void Inexpressible::fail(std::string_view path) const {
               {path, list});
 }
 
+// Registers the symbols in the shape of an input, so that sizes can be computed from the input.
 void Body::learn(const std::string& input, const TensorType& type) {
   for (size_t axis = 0; axis < type.rank(); ++axis) {
     const auto symbol = sizes.symbol_of(type.shape[axis]);
@@ -26,6 +27,7 @@ void Body::learn(const std::string& input, const TensorType& type) {
 
 // ---- nodes
 
+// Adds a node with one output and returns the name of the output.
 std::string NodeWriter::node(std::string_view op, const Texts& inputs,
                              const Attributes& attributes) {
   return nodes_of(op, inputs, 1, attributes)[0];
@@ -42,6 +44,7 @@ Texts NodeWriter::nodes_of(std::string_view op, const Texts& inputs, size_t n_ou
   return outputs;
 }
 
+// Adds a node for outputs that already have names.
 void NodeWriter::node_for(std::string_view op, const Texts& inputs, const Texts& outputs,
                           const Attributes& attributes) {
   nodes_.push_back(onnx::node(op, "", inputs, outputs, attributes));
@@ -68,21 +71,25 @@ std::string NodeWriter::constant(DType dtype, std::span<const int64_t> shape,
   return at->second;
 }
 
+// Adds a constant of rank 0 and returns its name.
 std::string NodeWriter::scalar(const TensorImpl& inline_scalar, DType dtype) {
   ElementBits bits = {};
   write_scalar(inline_scalar, dtype, &bits);
   return constant(dtype, {}, {reinterpret_cast<const char*>(&bits), size_of(dtype)});
 }
 
+// Adds a constant of rank 0 with this value and returns its name.
 std::string NodeWriter::number(double value, DType dtype) {
   return scalar(
       is_floating(dtype) ? *make_scalar(value) : *make_scalar(static_cast<int64_t>(value)), dtype);
 }
 
+// Adds a constant of type i64[] and returns its name.
 std::string NodeWriter::integer(int64_t value) {
   return constant(DType::kI64, {}, {reinterpret_cast<const char*>(&value), sizeof value});
 }
 
+// Adds a constant of type i64[n] and returns its name.
 std::string NodeWriter::integers(std::span<const int64_t> values) {
   const int64_t n = static_cast<int64_t>(values.size());
   return constant(DType::kI64, {&n, 1},
@@ -91,7 +98,9 @@ std::string NodeWriter::integers(std::span<const int64_t> values) {
 
 // ---- sizes
 
-std::string NodeWriter::part(const SizeTable::Part& part) {
+// Adds nodes that compute a part of a size formula, such as a symbol or a quotient. Returns the
+// name of their result.
+std::string NodeWriter::write_size_part(const SizeTable::Part& part) {
   SizeTable& table = body_.sizes;
   if (part.kind == SizeTable::PartKind::kSymbol) {
     const std::string& name = table.symbol_name(part.symbol);
@@ -115,12 +124,14 @@ std::string NodeWriter::part(const SizeTable::Part& part) {
   }
 }
 
+// Whether any of the sizes is data-dependent.
 bool NodeWriter::has_data_dependent(std::span<const Size> sizes) const {
   return std::any_of(sizes.begin(), sizes.end(), [&](Size size) {
     return !body_.sizes.data_dependent_symbols_of(size).empty();
   });
 }
 
+// Adds nodes that compute a size, unless they exist. Returns the name of their i64[1] result.
 std::string NodeWriter::size(Size given) {
   SizeTable& table = body_.sizes;
   const Size size = table.resolved(given);
@@ -137,7 +148,7 @@ std::string NodeWriter::size(Size given) {
     std::string product;
     if (term.coefficient != 1 || term.atoms.empty()) product = w.integers({term.coefficient});
     for (const uint32_t atom : term.atoms) {
-      const std::string factor = w.part(table.part(atom));
+      const std::string factor = w.write_size_part(table.part(atom));
       product = product.empty() ? factor : w.node("Mul", {product, factor});
     }
     sum = sum.empty() ? product : w.node("Add", {sum, product});
@@ -146,6 +157,7 @@ std::string NodeWriter::size(Size given) {
   return sum;
 }
 
+// Adds nodes that compute the sizes as one vector. Returns the name of their i64[n] result.
 std::string NodeWriter::sizes(std::span<const Size> sizes) {
   Ints numbers;
   bool all_known = true;
@@ -166,9 +178,10 @@ std::string NodeWriter::sizes(std::span<const Size> sizes) {
 // ---- shorthands
 
 std::string NodeWriter::cast(const std::string& x, DType to) {
-  return node("Cast", {x}, {attribute("to", element_of(to))});
+  return node("Cast", {x}, {attribute("to", onnx_type_number(to))});
 }
 
+// Adds a node for a tensor of zeros. `sizes` is the name of the value that holds its shape.
 std::string NodeWriter::zeros(DType dtype, const std::string& sizes) {
   const int64_t one = 1;
   const std::string bytes(size_of(dtype), '\0');
@@ -176,7 +189,8 @@ std::string NodeWriter::zeros(DType dtype, const std::string& sizes) {
               {tensor_attribute("value", tensor("", dtype, {&one, 1}, bytes))});
 }
 
-std::vector<DeclaredSize> declared(SizeTable& sizes, const TensorType& type) {
+// Returns the shape to declare for a value: numbers, names of symbols, and unknown for formulas.
+std::vector<DeclaredSize> declared_shape(SizeTable& sizes, const TensorType& type) {
   std::vector<DeclaredSize> shape;
   if (type.lists) shape.push_back({});
   for (const Size given : type.shape) {

@@ -85,6 +85,7 @@ class NodeWriter {
   std::string constant(DType dtype, std::span<const int64_t> shape, std::string_view elements);
   // Adds a constant of rank 0.
   std::string scalar(const TensorImpl& inline_scalar, DType dtype);
+  // Adds a constant of rank 0 with this value.
   std::string number(double value, DType dtype);
   std::string integer(int64_t value);                     // A constant of type i64[].
   std::string integers(std::span<const int64_t> values);  // A constant of type i64[n].
@@ -93,23 +94,27 @@ class NodeWriter {
   }
 
   // ---- sizes as i64 values; these functions throw UnavailableSize
-  std::string size(Size size);  // Returns the name of an i64[1] value.
+  // Adds nodes that compute the size, unless they exist. Returns the name of their i64[1] result.
+  std::string size(Size size);
   // Declares that the value named `value` holds a data-dependent size, for the nodes that follow.
   void set_size(Size size, const std::string& value) { body_.known_sizes[size.word()] = value; }
-  // Returns the name of an i64[n] value.
+  // Adds nodes that compute the sizes as one vector. Returns the name of their i64[n] result.
   std::string sizes(std::span<const Size> sizes);
   std::string sizes(const Dims& shape) { return sizes(std::span<const Size>(shape)); }
 
   // ---- shorthands
+  // Adds a Cast node and returns the name of its output.
   std::string cast(const std::string& x, DType to);
   std::string reshape(const std::string& x, std::initializer_list<int64_t> shape) {
     return node("Reshape", {x, integers(shape)});
   }
-  std::string zeros(DType dtype, const std::string& sizes);  // `sizes`: name of a value.
+  // Adds a node for a tensor of zeros. `sizes` is the name of the value that holds its shape.
+  std::string zeros(DType dtype, const std::string& sizes);
 
  private:
-  // Adds nodes that compute a symbol, quotient, remainder, minimum or maximum.
-  std::string part(const SizeTable::Part& part);
+  // Adds nodes that compute a symbol, quotient, remainder, minimum or maximum of a size formula.
+  // Returns the name of their result.
+  std::string write_size_part(const SizeTable::Part& part);
   // Whether any of the sizes is data-dependent. Nodes at the start of the graph cannot compute such
   // a size.
   bool has_data_dependent(std::span<const Size> sizes) const;
@@ -121,6 +126,6 @@ class NodeWriter {
 
 // Returns the shape to declare for a value: numbers, the names of symbols, and unknown for
 // formulas.
-std::vector<DeclaredSize> declared(SizeTable& sizes, const TensorType& type);
+std::vector<DeclaredSize> declared_shape(SizeTable& sizes, const TensorType& type);
 
 }  // namespace tenon::onnx

@@ -88,6 +88,7 @@ std::string read_whole_file(const std::string& path, uint64_t most) {
   return read_whole(file, most, path);
 }
 
+// Opens a file by its path relative to the folder, or returns it if it was opened last.
 const OpenFile& ModelFolder::open(const std::string& location) {
   if (file_.is_open() && location == location_) return file_;
   const std::vector<std::string> parts = parts_of(location);
@@ -119,6 +120,7 @@ const OpenFile& ModelFolder::open(const std::string& location) {
   return file_;
 }
 
+// Reads the elements of a tensor from its external file into `data`.
 void ModelFolder::load(TensorData& data) {
   const ExternalData external = *data.external;
   const OpenFile& file = open(external.location);

@@ -106,6 +106,7 @@ TensorTypes types_of_inputs(const tenon::Node& node) {
 
 // ---- graphs
 
+// Writes the nodes that are needed to compute `outputs`, and returns their names.
 Texts GraphExporter::write(NodeWriter& w, const tenon::Graph& graph, Values values,
                            std::span<const Value> outputs) {
   values.resize(graph.n_slots());
@@ -132,6 +133,7 @@ Texts GraphExporter::write(NodeWriter& w, const tenon::Graph& graph, Values valu
   return names;
 }
 
+// Returns the name of a value, cast to `dtype` if its dtype differs.
 std::string GraphExporter::name_of(GraphState& at, const Value& x, DType dtype) {
   if (!x) return "";
   if (x.node->kind == NodeKind::kConstant) return at.w.scalar(*x.node->constant, dtype);
@@ -160,7 +162,7 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
   const TensorTypes types = types_of_inputs(node);
   for (const TensorTypes& some : {types, node.types}) {
     for (const TensorType& type : some) {
-      if (type.dtype == DType::kNone || element_of(type.dtype) != 0) continue;
+      if (type.dtype == DType::kNone || onnx_type_number(type.dtype) != 0) continue;
       return report_inexpressible(at, node,
                                   fmt::format("ONNX has no {}", tenon::name_of(type.dtype)));
     }
@@ -202,6 +204,7 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
   }
 }
 
+// Exports a call by its exporters or its decomposition. Returns false if neither is possible.
 bool GraphExporter::export_op(OpCall& call) {
   const OpExport* exporters = find_export(*call.node().op);
   if (exporters && exporters->as_nodes && exporters->as_nodes(call)) return true;

@@ -11,7 +11,7 @@ enum : uint64_t { kFloat = 1, kInt = 2, kText = 3, kTensor = 4, kGraph = 5, kInt
 // Returns a tensor without elements.
 WireWriter tensor_header(std::string_view name, DType dtype, std::span<const int64_t> shape) {
   WireWriter out;
-  out.numbers(1, shape).number(2, static_cast<uint64_t>(element_of(dtype))).text(8, name);
+  out.numbers(1, shape).number(2, static_cast<uint64_t>(onnx_type_number(dtype))).text(8, name);
   return out;
 }
 
@@ -22,7 +22,8 @@ WireWriter entry(std::string_view key, std::string_view value) {
 
 }  // namespace
 
-int64_t element_of(DType dtype) {
+// Returns the number by which ONNX denotes a dtype; 0 if ONNX lacks it.
+int64_t onnx_type_number(DType dtype) {
   constexpr int64_t kElements = 32;
   for (int64_t element = 1; element < kElements && dtype != DType::kNone; ++element) {
     if (dtype_of_element(element) == dtype) return element;
@@ -30,6 +31,7 @@ int64_t element_of(DType dtype) {
   return 0;
 }
 
+// Reserves and returns a unique name: `name` or, if it is taken, `name` followed by a number.
 std::string Names::fresh(std::string_view name) {
   std::string found(name.empty() ? "v" : name);
   while (!take(found)) found = std::string(name) + "_" + std::to_string(next_++);
@@ -88,7 +90,7 @@ WireWriter value_info(std::string_view name, DType dtype, std::span<const Declar
     sizes.message(1, dim);
   }
   WireWriter type;
-  type.number(1, static_cast<uint64_t>(element_of(dtype))).message(2, sizes);
+  type.number(1, static_cast<uint64_t>(onnx_type_number(dtype))).message(2, sizes);
   return WireWriter().text(1, name).message(2, WireWriter().message(1, type));
 }
 
@@ -116,6 +118,7 @@ WireWriter graph(const GraphParts& parts) {
   return out;
 }
 
+// Returns the declaration that the file uses this version of a domain's operator set.
 WireWriter operator_set(std::string_view domain, int64_t version) {
   return WireWriter().text(1, domain).number(2, static_cast<uint64_t>(version));
 }

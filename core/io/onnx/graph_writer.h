@@ -19,8 +19,8 @@ namespace tenon::onnx {
 inline constexpr int64_t kIrVersion = 10, kOperatorSet = 20, kTenonOperatorSet = 1;
 inline constexpr std::string_view kTenonDomain = "tenon";
 
-// Returns the number of a dtype in ONNX (TensorProto.DataType); 0 if ONNX has no such type.
-int64_t element_of(DType dtype);
+// Returns the number by which ONNX denotes a dtype (TensorProto.DataType); 0 if ONNX lacks it.
+int64_t onnx_type_number(DType dtype);
 
 using Texts = std::vector<std::string>;
 
@@ -68,6 +68,7 @@ WireWriter value_info(std::string_view name, DType dtype, std::span<const Declar
 
 // ---- nodes, graphs, functions
 
+// Returns a node that calls an op; "" is the domain of standard ONNX.
 WireWriter node(std::string_view op, std::string_view domain, const Texts& inputs,
                 const Texts& outputs, const Attributes& attributes);
 
@@ -75,8 +76,10 @@ struct GraphParts {
   std::string name, doc;
   std::vector<WireWriter> nodes, initializers, inputs, outputs;
 };
+// Returns a graph with these nodes, initialisers, inputs and outputs.
 WireWriter graph(const GraphParts& parts);
 
+// Returns the declaration that the file uses this version of a domain's operator set.
 WireWriter operator_set(std::string_view domain, int64_t version);
 
 }  // namespace tenon::onnx

@@ -17,8 +17,8 @@ Tensor size_tensor(Size size);  // Returns a size as an int64 scalar.
 // keys precede the keys of the queries.
 Tensor causal_mask(Size queries, Size keys, Size past);
 
-// Combines two masks, each of which may be absent. `allowed` is bool. `mask` is bool, or
-// floating-point and added to the scores.
-Tensor both_masks(const Tensor& mask, const Tensor& allowed);
+// Combines two masks into one that masks what either of them masks. Each may be absent. `allowed`
+// is bool; `mask` is bool, or floating-point and added to the scores.
+Tensor combine_masks(const Tensor& mask, const Tensor& allowed);
 
 }  // namespace tenon::onnx::adapters

@@ -11,9 +11,9 @@ namespace tenon::onnx::adapters {
 Ints spatial_sizes(const Tensor& x);
 
 // Reshapes x to [batch, channels, elements].
-Tensor flat_image(const Tensor& x);
+Tensor flatten_image(const Tensor& x);
 
 // Clamps the elements of p to the range from `low` to `high`.
-Tensor clamped(const Tensor& p, double low, double high);
+Tensor clamp_elements(const Tensor& p, double low, double high);
 
 }  // namespace tenon::onnx::adapters

@@ -38,6 +38,7 @@ void read_fractions(const TensorData& data, Known& known, bool& fits) {
 
 }  // namespace
 
+// Returns the simplest continued-fraction convergent that rounds to the same float as `value`.
 std::optional<Fraction> fraction_of(double value) {
   if (value == 0) return Fraction{0, 1};
   if (value < 0) {
@@ -122,6 +123,7 @@ Tensor upload_elements(const Known& known) {
 
 }  // namespace
 
+// Uploads known elements to the scope's device.
 Tensor tensor_of(const Known& known) {
   if (are_numbers(known)) {
     if (known.upload.tensor) return known.upload.tensor;

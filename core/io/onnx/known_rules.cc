@@ -430,6 +430,7 @@ Result transpose(const NodeCall& n) {
   return select_elements(*x, shape, all);
 }
 
+// Returns the rules, keyed by the name of the ONNX op.
 const std::unordered_map<std::string_view, Rule>& rules() {
   static const Immortal<std::unordered_map<std::string_view, Rule>> table =
       std::unordered_map<std::string_view, Rule>{

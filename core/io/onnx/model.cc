@@ -311,6 +311,7 @@ std::string to_string(const ValueInfo& value) {
   return text + ']';
 }
 
+// Returns the version of the operator set for a domain; 0 if `sets` does not contain the domain.
 int64_t version_of(std::span<const OperatorSet> sets, std::string_view domain) {
   int64_t version = 0;
   for (const OperatorSet& set : sets) {

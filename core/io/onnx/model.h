@@ -67,7 +67,7 @@ struct ValueInfo {
   std::optional<std::vector<Dimension>> shape;
 };
 std::string to_string(
-    const ValueInfo& value);  // f32[2,N], tensor(string), f32[...], or "no tensor".
+    const ValueInfo& value);  // Returns, for example, f32[2,N], tensor(string) or "no tensor".
 
 struct Graph {
   std::string name;

@@ -120,7 +120,7 @@ TEST_F(ModelFunctions, FunctionsOfTheDomainTenonBecomeTenonOps) {
     WireWriter m = WireWriter().number(1, 10).message(7, g).message(8, operators("", 17));
     const auto read_back = function(m.message(25, f).bytes());
     call(read_back, {f32({-2, 2})});
-    return text_of_first(read_back);
+    return first_call_text(read_back);
   };
 
   EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":0.5},"inputs":[0],"outputs":[0]})"),

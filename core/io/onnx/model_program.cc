@@ -98,14 +98,14 @@ struct Kept {
   };
   std::unordered_map<const TensorData*, Initial> initials;
 
-  // The source of a graph input: the argument with this index or, if `cell` is set, its value.
+  // A graph input is the value of `cell` or, if that is NULL, the argument with this index.
   struct Input {
     size_t argument = 0;
     Ref<Cell> cell;
   };
   std::vector<Input> inputs;
   size_t n_arguments = 0;
-  std::vector<size_t> outputs;  // Positions of the function's outputs among the graph's.
+  std::vector<size_t> outputs;  // Indices of the function's outputs among those of the graph.
   struct Stored {
     size_t output;
     Ref<Cell> cell;

@@ -30,6 +30,7 @@ NodeCall::NodeCall(const Node& node, int64_t version, std::span<const ModelValue
 
 // ---- inputs ----
 
+// Returns input i. Throws if it is absent.
 const Tensor& NodeCall::in(size_t i) const {
   require(has(i), "input {} is missing", i);
   if (!tensors_[i]) {
@@ -56,6 +57,7 @@ void NodeCall::require_integers(size_t i) const {
           "input {} must be integers, but is {}", i, type);
 }
 
+// Throws if the elements of input i are unknown while tracing.
 void NodeCall::require_readable(size_t i) const {
   const Tensor& x = in(i);
   const bool is_traced = x->storage && x->storage->traced;
@@ -65,6 +67,7 @@ void NodeCall::require_readable(size_t i) const {
                i);
 }
 
+// Returns the elements of integer input i. While tracing, they may be formulas of sizes.
 Sizes NodeCall::sizes(size_t i) const {
   require_integers(i);
   if (known(i)) return known(i)->values;
@@ -75,12 +78,14 @@ Sizes NodeCall::sizes(size_t i) const {
   return to_sizes(values);
 }
 
+// Returns the elements of integer input i. Throws if they are unknown while tracing.
 Ints NodeCall::ints(size_t i) const {
   Ints values;
   for (const Size size : sizes(i)) values.push_back(size);
   return values;
 }
 
+// Returns the elements of input i as doubles.
 std::vector<double> NodeCall::numbers(size_t i) const {
   std::vector<double> values;
   if (const Known* elements = known(i)) {
@@ -102,14 +107,17 @@ std::vector<double> NodeCall::numbers(size_t i) const {
                             : read_as_doubles<int64_t>(cast(x, DType::kI64));
 }
 
+// Returns the only element of integer input i. While tracing, it may be a formula of sizes.
 Size NodeCall::one_size(size_t i) const {
   const Sizes values = sizes(i);
   require(values.size() == 1, "input {} must have one element, but has {}", i, values.size());
   return values[0];
 }
 
+// Returns the only element of integer input i.
 int64_t NodeCall::one_int(size_t i) const { return one_size(i); }
 
+// Returns the only element of input i, which may have any dtype.
 double NodeCall::one_number(size_t i) const {
   const std::vector<double> values = numbers(i);
   require(values.size() == 1, "input {} must have one element, but has {}", i, values.size());
@@ -130,6 +138,8 @@ const Attribute* NodeCall::find(std::string_view name) const {
   return nullptr;
 }
 
+// Finds an attribute; NULL if it is not given. Throws if it is of a kind other than `kind`, which
+// `words` names in the message.
 const Attribute* NodeCall::find(std::string_view name, AttributeKind kind,
                                 std::string_view words) const {
   const Attribute* found = find(name);
@@ -137,11 +147,13 @@ const Attribute* NodeCall::find(std::string_view name, AttributeKind kind,
   return found;
 }
 
+// Returns the value of an integer attribute, or `otherwise` if it is not given.
 int64_t NodeCall::attr(std::string_view name, int64_t otherwise) const {
   const Attribute* found = find(name, AttributeKind::kInt, "an integer");
   return found ? found->int_value : otherwise;
 }
 
+// Returns whether an integer attribute is nonzero, or `otherwise` if it is not given.
 bool NodeCall::flag(std::string_view name, bool otherwise) const {
   return attr(name, otherwise) != 0;
 }
@@ -191,12 +203,15 @@ DType NodeCall::attr_dtype(std::string_view name, DType otherwise) const {
   return dtype;
 }
 
+// Throws unless the attribute is absent or equals `value`, the only supported value.
 void NodeCall::require_attr(std::string_view name, int64_t value) const {
   const int64_t given = attr(name, value);
   require_code(given == value, Code::kUnimplemented, "attribute {} is {}, but only {} is supported",
                name, given, value);
 }
 
+// Returns integers that are an attribute in older operator sets, and an input since version
+// `since`.
 std::optional<Ints> NodeCall::ints_since(int64_t since, std::string_view name, size_t input) const {
   if (version_ >= since) {
     return has(input) ? std::optional(ints(input)) : std::nullopt;
@@ -204,6 +219,7 @@ std::optional<Ints> NodeCall::ints_since(int64_t since, std::string_view name, s
   return has_attr(name) ? std::optional(attr_ints(name)) : std::nullopt;
 }
 
+// As ints_since(), but the elements of the input may be formulas of sizes.
 std::optional<Sizes> NodeCall::sizes_since(int64_t since, std::string_view name,
                                            size_t input) const {
   if (version_ >= since) {
@@ -219,6 +235,7 @@ void NodeCall::require_all_attrs_read() const {
   }
 }
 
+// Creates an int64 tensor of the host values on the scope's device.
 Tensor host_ints(const Ints& values, const Dims& shape) {
   Scope& scope = current_scope();
   return from_host(scope, scope.device(), TensorType(DType::kI64, shape), values.data());

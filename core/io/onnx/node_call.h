@@ -20,8 +20,8 @@ namespace tenon::onnx {
 
 using ModelValues = std::vector<ModelValue>;
 
-// Callbacks for the graphs in a node's attributes: they run such a graph, and find the values that
-// it may read.
+// Callbacks for graphs that are attributes of a node. They run such a graph, and find the values
+// that the graph may read.
 struct Environment {
   // Runs a graph that is an attribute of the node.
   std::function<Tensors(const Graph& graph, std::span<const ModelValue> inputs)> run;
@@ -57,7 +57,7 @@ class NodeCall {
   TensorSpan inputs() const;
   const Dims& shape(size_t i) const;
   size_t rank(size_t i) const { return shape(i).rank(); }
-  // Returns the known elements of input i; NULL if only its tensor exists.
+  // Returns the elements of input i if they are known while tracing, else NULL.
   const Known* known(size_t i) const {
     return i < inputs_.size() ? inputs_[i].known.get() : nullptr;
   }
@@ -67,11 +67,13 @@ class NodeCall {
   Ints ints(size_t i) const;
   // As ints(), but the elements may be formulas of sizes in the current trace.
   Sizes sizes(size_t i) const;
-  // As ints(), but for an input of any dtype.
+  // Returns the elements of input i as doubles. As ints(), but accepts any dtype.
   std::vector<double> numbers(size_t i) const;
-  // Return the only element of an input. Throw if the input has another number of elements.
+  // Returns the only element of input i. Throws unless the input has exactly one element.
   int64_t one_int(size_t i) const;
+  // As one_int(), but the element may be a formula of sizes in the current trace.
   Size one_size(size_t i) const;
+  // As one_int(), but accepts an input of any dtype.
   double one_number(size_t i) const;
 
   // ---- outputs ----
@@ -89,7 +91,7 @@ class NodeCall {
   // Returns a value that a graph in the node's attributes may read; NULL if there is none of that
   // name.
   const ModelValue* outer(const std::string& name) const { return around_.find(name); }
-  // Returns the value of an initialiser of such a graph.
+  // Returns the value of an initialiser of a graph that is an attribute of the node.
   ModelValue initial(const TensorData& data) const { return around_.initial(data); }
 
   // ---- attributes ----
@@ -97,18 +99,18 @@ class NodeCall {
   // the value that the function call passes. Returns NULL if it is not given.
   const Attribute* find(std::string_view name) const;
   bool has_attr(std::string_view name) const { return find(name) != nullptr; }
-  // Return the value of an attribute, or `otherwise` if it is not given. Throw if the attribute has
-  // another kind.
+  // Returns the value of an integer attribute, or `otherwise` if it is not given. Throws if the
+  // attribute is of a different kind; so do the functions below.
   int64_t attr(std::string_view name, int64_t otherwise) const;
   // Returns whether an integer attribute is nonzero, or `otherwise` if it is not given.
   bool flag(std::string_view name, bool otherwise) const;
   double attr_float(std::string_view name, double otherwise) const;
   std::string attr_text(std::string_view name, std::string_view otherwise) const;
-  // Return a list; an empty one if the attribute is not given.
+  // Return the list that an attribute holds, or an empty list if the attribute is not given.
   Ints attr_ints(std::string_view name) const;
   std::vector<float> attr_floats(std::string_view name) const;
   std::vector<std::string> attr_texts(std::string_view name) const;
-  // Return NULL if the attribute is not given.
+  // Return the tensor or graph that an attribute holds, or NULL if the attribute is not given.
   const TensorData* attr_tensor(std::string_view name) const;
   const Graph* attr_graph(std::string_view name) const;
   // Returns the dtype whose ONNX number the attribute holds, or `otherwise` if it is not given.
@@ -128,7 +130,8 @@ class NodeCall {
   void require_all_attrs_read() const;
 
  private:
-  // As above, but throws if the attribute has another kind. `words` names the kind in the message.
+  // As find(name), but throws if the attribute is of a different kind. `words` names `kind` in the
+  // error message.
   const Attribute* find(std::string_view name, AttributeKind kind, std::string_view words) const;
   // Throws unless input i is an integer or bool tensor.
   void require_integers(size_t i) const;
@@ -140,12 +143,13 @@ class NodeCall {
   std::span<const ModelValue> inputs_;
   const GivenAttributes* given_;
   const Environment& around_;
-  mutable Tensors tensors_;          // Created on first use.
+  mutable Tensors tensors_;          // The inputs; each is created on first use.
   mutable std::vector<bool> asked_;  // Whether each attribute was read.
 };
 
-// Create an int64 tensor from host values on the scope's device: with a given shape, or a vector.
+// Creates an int64 tensor of the host values on the scope's device.
 Tensor host_ints(const Ints& values, const Dims& shape);
+// As host_ints(values, shape), but the tensor has one axis.
 inline Tensor host_ints(const Ints& values) {
   return host_ints(values, {static_cast<int64_t>(values.size())});
 }

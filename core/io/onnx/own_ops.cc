@@ -41,12 +41,12 @@ std::optional<AttrValue> parse_dtype(const Json& value) {
   return is_known ? std::optional<AttrValue>(found) : std::nullopt;
 }
 
-// Converts a list of whole numbers. Returns nothing if the list has another element.
+// Converts a list of whole numbers. Returns nothing if an element is not a whole number.
 std::optional<AttrValue> parse_integers(const Json& value) {
   if (!value.is_array()) return std::nullopt;
   Ints numbers;
   for (const Json& each : value) {
-    if (!each.is_number_integer()) return std::nullopt;  // Such as a formula of sizes.
+    if (!each.is_number_integer()) return std::nullopt;  // It may be a formula of sizes.
     numbers.push_back(each.get<int64_t>());
   }
   return numbers;
@@ -96,6 +96,7 @@ const OpDef* find_own(const std::string& name) {
   }
   return find_op(name);
 }
+// Returns whether the op is print or assert, which have effects.
 bool is_effect(const OpDef& op) {
   return &op == &control::print() || &op == &control::assert_all();
 }
@@ -131,6 +132,7 @@ std::optional<OwnOp> parse_own_op(const ModelFunction& function) {
 
 }  // namespace
 
+// Calls the op with the inputs of the function, and returns the outputs of the function.
 Tensors OwnOp::call(TensorSpan given) const {
   require_code(given.size() <= inputs_.size(), Code::kDataLoss,
                "the function takes {} inputs, but got {}", inputs_.size(), given.size());
@@ -149,6 +151,7 @@ Tensors OwnOp::call(TensorSpan given) const {
   return outputs;
 }
 
+// Returns the functions of the model that represent Tenon's ops, with these ops.
 OwnOps own_ops_of(const Model& model) {
   OwnOps all;
   for (const ModelFunction& function : model.functions) {
@@ -157,7 +160,7 @@ OwnOps own_ops_of(const Model& model) {
       if (auto op = parse_own_op(function)) all.emplace(&function, std::move(*op));
     } catch (const Error& error) {
       if (error.is_transient()) throw;
-      // The doc string is ordinary text, or another version of Tenon wrote it.
+      // The doc string is ordinary text, or a different version of Tenon wrote it.
     }
   }
   return all;

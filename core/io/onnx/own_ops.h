@@ -1,7 +1,7 @@
 // Restores Tenon's ops from an ONNX model. A saved program represents each op that ONNX lacks by a
 // function of the domain `tenon`. Other runtimes run the function's body. Tenon reads its doc
-// string, which names the op, its attributes, and the op's inputs and outputs that the function
-// has:
+// string, which names the op, its attributes, and those inputs and outputs of the op that the
+// function has:
 //
 //   {"op": "erfinv", "attributes": {}, "inputs": [0], "outputs": [0]}
 
@@ -36,6 +36,7 @@ class OwnOp {
 // The functions of a model that represent Tenon's ops. A function that names an unknown op is not
 // listed, so its body runs.
 using OwnOps = std::unordered_map<const ModelFunction*, OwnOp>;
+// Returns the functions of a model that represent Tenon's ops.
 OwnOps own_ops_of(const Model& model);
 
 }  // namespace tenon::onnx

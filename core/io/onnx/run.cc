@@ -13,7 +13,8 @@
 namespace tenon::onnx {
 namespace {
 
-// Returns the name of the node's op; for ops outside the ONNX domain, after the domain and a dot.
+// Returns the name of the node's op. For an op outside the ONNX domain, prepends the domain and a
+// dot.
 std::string qualified_op_name(const Node& node) {
   return node.domain.empty() ? node.op : node.domain + "." + node.op;
 }
@@ -294,6 +295,8 @@ class Run {
 
 }  // namespace
 
+// Converts inline scalars to tensors of the declared dtypes and checks the dtypes of the other
+// inputs.
 Tensors convert_inputs(const Graph& graph, TensorSpan given) {
   require(given.size() == graph.inputs.size(), "the model takes {} inputs, but got {}",
           graph.inputs.size(), given.size());
@@ -368,6 +371,7 @@ Tensors run_model(const Model& model, TensorSpan inputs, const RunSettings& sett
   return outputs;
 }
 
+// Checks the ops and the inputs of a model, and runs it.
 Tensors run_onnx(const Model& model, TensorSpan inputs) {
   require_known_ops(model);
   Scope& scope = current_scope();

@@ -81,7 +81,7 @@ TEST_F(OnnxRun, InputsMustHaveTheDeclaredTypes) {
   EXPECT_TENSOR(run(file, {make_scalar(2.0)}), f32({}, {-2}));
 }
 
-TEST_F(OnnxRun, ValuesAreComputedOnceAndBeforeTheyAreRead) {
+TEST_F(OnnxRun, RefusesValuesThatAreDefinedTwiceOrReadBeforeTheyAreDefined) {
   const auto with = [&](const std::vector<WireWriter>& nodes) {
     return run(
         model(graph({.nodes = nodes, .inputs = {value_info("x")}, .outputs = {value_info("y")}})),
@@ -156,7 +156,7 @@ TEST_F(OnnxRun, NoTwoOpsShareAnOnnxName) {
   EXPECT_GT(same.size(), 50u);
 }
 
-TEST_F(OnnxRun, FilesWithAChangedByteAreRefusedOrRun) {
+TEST_F(OnnxRun, DamagedFilesRunOrFailWithoutAnInternalError) {
   const std::string file = model(
       graph({.nodes = {node("Conv", {"x", "w"}, {"c"}, {ints_attribute("pads", {1, 1})}),
                        node("ReduceSum", {"c", "axes"}, {"y"}, {int_attribute("keepdims", 0)})},

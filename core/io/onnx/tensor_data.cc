@@ -45,6 +45,7 @@ constexpr Element kElements[] = {
     {"int4", DType::kNone},
 };
 
+// Returns whether ONNX defines an element type with this number.
 bool is_element_type(int64_t element) {
   return element >= 0 && element < static_cast<int64_t>(std::size(kElements));
 }
@@ -142,6 +143,7 @@ std::string name_of_element(int64_t element) {
                                   : format("element type {}", {FormatArg(element)});
 }
 
+// Returns the size of all elements in bytes.
 uint64_t bytes_of(const TensorType& type) {
   return static_cast<uint64_t>(int64_t{count(type.shape)}) * size_of(type.dtype);
 }
@@ -208,6 +210,7 @@ TensorData read_tensor_data(WireReader reader) {
   return data;
 }
 
+// Sets every nonzero byte of a bool tensor to 1.
 void normalise_bools(TensorData& data) {
   if (data.type.dtype != DType::kBool) return;
   const auto elements = data.elements();

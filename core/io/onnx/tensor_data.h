@@ -27,7 +27,7 @@ DType dtype_of_element(int64_t element);
 // Returns the ONNX name of an element type in lower case: float, string, bfloat16.
 std::string name_of_element(int64_t element);
 
-// The location of a tensor's elements in another file.
+// The location of a tensor's elements in a separate file.
 struct ExternalData {
   std::string location;  // Relative to the model's folder.
   uint64_t offset = 0;

@@ -7,7 +7,7 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// Reshapes a tensor with one element to a scalar. Throws if it has another number of elements.
+// Reshapes x to a scalar. Throws unless x has exactly one element.
 Tensor as_scalar(const Tensor& x, const char* what) {
   require(count(x->shape()) == 1, "{} must have one element, but is {}", what, x->type);
   return x->rank() == 0 ? x : reshape(x, {});

@@ -23,8 +23,8 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
 // follow from sizes: from the trip count, or from a condition that compares a counter with a size.
 Tensors traced_loop(const NodeCall& n, const Graph& body);
 
-// Traces a Scan node. Scans along axis 0: transposes inputs with another scan axis, and reverses
-// inputs that are scanned backward.
+// Traces a Scan node. Scans along axis 0: transposes inputs with a different scan axis, and
+// reverses inputs that are scanned backward.
 Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inputs);
 
 }  // namespace tenon::onnx::adapters

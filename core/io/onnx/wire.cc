@@ -47,6 +47,7 @@ bool is_utf8(std::string_view text) {
 
 }  // namespace
 
+// Throws DATA_LOSS with the offset of the current field.
 void WireReader::fail_here(std::string_view what) const {
   fail(Code::kDataLoss, "byte {}: field {} {}", {field_at_, number_, what});
 }
@@ -64,6 +65,7 @@ uint64_t WireReader::read_varint() {
   fail(Code::kDataLoss, "byte {}: a variable-length integer has more than 64 bits", {begin});
 }
 
+// Reads the next integer, which has `size` bytes in little-endian order.
 uint64_t WireReader::read_fixed(size_t size) {
   require_code(bytes_.size() - at_ >= size, Code::kDataLoss,
                "byte {}: the data ends inside a number", current_offset());
@@ -74,6 +76,7 @@ uint64_t WireReader::read_fixed(size_t size) {
   return value;
 }
 
+// Advances to the next field. Returns false after the last one.
 bool WireReader::next() {
   if (at_ == bytes_.size()) return false;
   field_at_ = current_offset();
@@ -107,6 +110,7 @@ bool WireReader::next() {
   fail_here("has an invalid wire type");
 }
 
+// Throws unless the current field has this wire type.
 void WireReader::require_form(Form form) const {
   if (form_ != form) fail_here("has an unexpected wire type");
 }

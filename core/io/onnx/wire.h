@@ -31,7 +31,7 @@ class WireReader {
   // Returns the number of the current field.
   uint32_t number() const { return number_; }
 
-  // Return the value of the current field. Throw if the field has another encoding.
+  // Return the value of the current field. Throw if the field has a different encoding.
   uint64_t uint64() const;
   int64_t int64() const { return static_cast<int64_t>(uint64()); }
   int32_t int32() const { return static_cast<int32_t>(uint64()); }
@@ -78,7 +78,7 @@ class WireReader {
   uint32_t number_ = 0;
   Form form_ = Form::kVarint;
   uint64_t word_ = 0;     // The value, if it is a number.
-  std::string_view run_;  // The value, if it is bytes.
+  std::string_view run_;  // The value, if it is a string of bytes.
 };
 
 }  // namespace tenon::onnx

@@ -22,7 +22,7 @@ std::string refusal_of(const Read& read) {
   return "";
 }
 
-// Returns the error of iterating over all fields of `bytes`; empty if there is none.
+// Iterates over all fields of `bytes`. Returns the message of the error; empty if there is none.
 std::string refusal(std::string_view bytes) {
   return refusal_of([&] {
     for (WireReader fields(bytes); fields.next();) {
@@ -30,7 +30,8 @@ std::string refusal(std::string_view bytes) {
   });
 }
 
-// Calls `ask` on the first field of `bytes`. Returns its error; empty if there is none.
+// Calls `ask` on the first field of `bytes`. Returns the message of the error that `ask` throws;
+// empty if there is none.
 template <class Ask>
 std::string refusal(std::string_view bytes, const Ask& ask) {
   return refusal_of([&] {
@@ -106,7 +107,7 @@ TEST(Wire, ByteOffsetsAreRelativeToTheWholeFile) {
             "byte 4: field 3 has 9 bytes, but only 0 bytes remain");
 }
 
-TEST(Wire, AFieldWithAnotherEncodingIsRefused) {
+TEST(Wire, ReadingAFieldAsADifferentTypeIsRefused) {
   const std::string number = WireWriter().number(1, 5).bytes(),
                     text = WireWriter().text(1, "x").bytes();
   std::vector<float> reals;

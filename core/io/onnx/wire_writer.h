@@ -31,12 +31,14 @@ class WireWriter {
     for (int i = 0; i < 4; ++i) bytes_ += static_cast<char>(bits >> (8 * i));
     return *this;
   }
+  // Appends a text field.
   WireWriter& text(uint32_t field, std::string_view value) {
     varint(uint64_t{field} << 3 | 2);
     varint(value.size());
     bytes_ += value;
     return *this;
   }
+  // Appends a field whose value is a message.
   WireWriter& message(uint32_t field, const WireWriter& value) { return text(field, value.bytes_); }
   // Writes one field for each value, not packed.
   WireWriter& numbers(uint32_t field, std::span<const int64_t> values) {

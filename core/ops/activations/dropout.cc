@@ -59,8 +59,8 @@ Cases<Attrs> cases() {
        .inputs = {f32({1, 2, 3}), state},
        .expect = {f32({1, 2, 3}), boolean({1, 1, 1}), u32({0, 0, 1, 0, 0, 0})},
        .n_outputs = 3},
-      // With a state of zeros, the published Philox vector gives the draws 0.399, 0.881, 0.736,
-      // 0.605.
+      // With a state of zeros, the published test vector of Philox gives the random numbers 0.399,
+      // 0.881, 0.736 and 0.605.
       {.name = "half_is_dropped",
        .inputs = {f32({1, 2, 3, 4}), state},
        .expect = {f32({0, 4, 6, 8}), boolean({0, 1, 1, 1}), u32({0, 0, 1, 0, 0, 0})},

@@ -23,8 +23,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(greater(x, number(0)), x, attrs.alpha * expm1(x))};
 }
 
-// minimum() keeps exp() finite for positive x, where `where` discards the exponential. Otherwise,
-// second derivatives would compute 0 * infinity there.
+// For positive x, where() discards the exponential. minimum() keeps it finite there. Otherwise,
+// second derivatives would compute 0 * infinity for positive x.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &x = v.input(0), &dy = v.cotangent(0);
   const Tensor slope = attrs.alpha * exp(minimum(x, number(0)));

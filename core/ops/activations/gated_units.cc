@@ -40,7 +40,7 @@ Tensors glu_decompose(const Attrs& attrs, TensorSpan in) {
   return {first * sigmoid(second)};
 }
 
-// Both derivatives recompute the sigmoid from x, so that the tape saves only x.
+// The derivatives of glu and swiglu recompute the sigmoid from x, so that the tape saves only x.
 Tensors glu_vjp(const Attrs& attrs, const VjpArgs& v) {
   const auto [first, second] = halves_of(v.input(0), attrs.axis);
   const Tensor gate = sigmoid(second), open = v.cotangent(0) * gate;
@@ -76,6 +76,7 @@ Cases<Attrs> with_shared_cases(Cases<Attrs> cases) {
       });
 }
 
+// Defines glu or swiglu after setting the fields that both have in common.
 OpDef define_gated_unit(Definition<Attrs> d) {
   d.inputs = {{"x", "the input, split into two halves along axis"}};
   d.outputs = {{"y", "the result, of the type of x with half the size along axis"}};

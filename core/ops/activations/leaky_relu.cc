@@ -1,4 +1,4 @@
-// leaky_relu: x above zero, and alpha * x below.
+// leaky_relu: x above zero, and alpha * x below zero.
 
 #include "core/ops/definition/formulas.h"
 

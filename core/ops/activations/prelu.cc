@@ -1,4 +1,4 @@
-// prelu: x above zero, and slope * x below, with a learned slope.
+// prelu: x above zero, and slope * x below zero, with a learned slope.
 
 #include "core/ops/definition/type_rules.h"
 
@@ -19,6 +19,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   return {TensorType(x.dtype, x.shape)};  // C3
 }
 
+// Returns a bool tensor: whether each element of x is above zero.
 Tensor is_positive(const Tensor& x) { return greater(x, integer(0)); }
 
 Tensors decompose(const NoAttrs&, TensorSpan in) {

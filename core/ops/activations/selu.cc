@@ -27,7 +27,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(greater(x, number(0)), attrs.gamma * x, below)};
 }
 
-// minimum() keeps exp() finite for positive x, where `where` discards the exponential.
+// For positive x, where() discards the exponential, and minimum() keeps it finite.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &x = v.input(0), &dy = v.cotangent(0);
   const Tensor slope = (attrs.gamma * attrs.alpha) * exp(minimum(x, number(0)));

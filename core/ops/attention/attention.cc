@@ -50,7 +50,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(q.dtype, {q.shape[kBatch], heads, q.shape[kLength], v.shape[kSize]})};  // C8
 }
 
-// Returns the factor of the scores. `size` is the head size.
+// Returns the factor by which the products of queries and keys are scaled. `size` is the head size.
 double scale_of(const Attrs& attrs, int64_t size) {
   return attrs.scale > 0 ? attrs.scale : 1 / std::sqrt(static_cast<double>(size));
 }
@@ -70,7 +70,8 @@ struct Bias {
   Tensor hidden;  // True for queries that attend to no key; the key axis has size 1.
 };
 
-// Computes the bias of the mask, which may be an empty tensor, and of causal attention.
+// Computes the bias that results from `mask`, which may be an empty tensor, and from causal
+// attention.
 Bias bias_of(const Attrs& attrs, const Tensor& mask, const TensorType& scores) {
   const Tensor none = number(kMinusInfinity);
   Bias bias;

@@ -22,8 +22,8 @@ inline constexpr const char* kSoftcapDoc =
     "limit.";
 
 // Requires the mask to be bool or of the dtype of the scores, and broadcastable to the shape of the
-// scores: batch, heads, queries, keys. `of_dtype` and `of_shape` are the labels of these
-// constraints.
+// scores: batch, heads, queries, keys. `of_dtype` and `of_shape` are the labels of the two
+// constraints, with which error messages begin.
 inline void require_mask(const TensorType& mask, const TensorType& scores, const char* of_dtype,
                          const char* of_shape) {
   require(mask.dtype == DType::kBool || mask.dtype == scores.dtype,

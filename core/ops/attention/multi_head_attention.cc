@@ -44,8 +44,9 @@ int64_t require_projection(TypeSpan in, size_t w, size_t b, int64_t features, in
 // Constraints.
 //   C1  All inputs are floating point and of one dtype, except attn_mask, which may be bool.
 //   C2  query, key and value have three axes, batch, length and features; weights have two.
-//   C3  num_heads is positive, kv_num_heads not negative and a divisor of num_heads.
-//   C4  The number of rows of a weight equals the number of features that it projects.
+//   C3  num_heads is positive. kv_num_heads is 0, which stands for num_heads, or a positive divisor
+//       of num_heads.
+//   C4  Each weight has one row for each feature of the tensor that it projects.
 //   C5  The columns of w_q, w_k and w_v divide evenly into heads; those of w_q and w_k have the
 //       same size.
 //   C6  A bias has one element for each column of its weights.
@@ -57,13 +58,15 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   for (size_t i = 0; i < in.size() && i < kMask; ++i) {
     if (!in.has(i)) continue;
     require(is_floating(in[i].dtype) && in[i].dtype == query.dtype,
-            "C1: {} must be floating point and like query: {}, but is {}", kNames[i], query, in[i]);
+            "C1: {} must be floating point with the dtype of query: {}, but is {}", kNames[i],
+            query, in[i]);
     const size_t rank = i <= kValue ? 3 : i <= kWO ? 2 : 1;
     require(in[i].rank() == rank, "C2: {} must have {} axes, but is {}", kNames[i], rank, in[i]);
   }
   const int64_t heads = attrs.num_heads;
   require(heads > 0 && attrs.kv_num_heads >= 0 && heads % kv_heads(attrs) == 0,
-          "C3: num_heads {} must be a multiple of kv_num_heads {}", heads, attrs.kv_num_heads);
+          "C3: num_heads {} must be positive and a multiple of kv_num_heads {}", heads,
+          attrs.kv_num_heads);
   const int64_t q_columns = require_projection(in, kWQ, kBQ, query.shape[2], heads);
   const int64_t k_columns = require_projection(in, kWK, kBK, key.shape[2], kv_heads(attrs));
   const int64_t v_columns = require_projection(in, kWV, kBV, value.shape[2], kv_heads(attrs));

@@ -20,6 +20,7 @@ struct HeadSizes {
   int64_t batch, heads, length, size;
 };
 
+// Returns the sizes of x, whose last axis is divided into num_heads heads if x has three axes.
 HeadSizes sizes_of(const Attrs& attrs, const Dims& x) {
   if (x.rank() == 4) return {x[0], x[1], x[2], x[3]};
   return {x[0], attrs.num_heads, x[1], x[2] / attrs.num_heads};
@@ -36,9 +37,9 @@ int64_t n_rotated(const Attrs& attrs, const HeadSizes& x) {
 //       has three, num_heads is positive and divides the last size.
 //   C3  The number of rotated features, rotary_embedding_dim or all, is even and at most the size
 //       of a head.
-//   C4  position_ids are int32 or int64, one for each element of each sequence: batch, length.
-//   C5  cos_cache and sin_cache have the same shape: positions, pairs; or without position_ids
-//       batch, length, pairs.
+//   C4  position_ids are int32 or int64 and have the shape [batch, length].
+//   C5  cos_cache and sin_cache have the shape [positions, pairs] or, without position_ids,
+//       [batch, length, pairs].
 //   C6  -n <= position < n, where n is the number of positions.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[kX], &cos = in[kCos], &sin = in[kSin];

@@ -42,6 +42,7 @@ void require_empty_or_positive(const Ints& values, size_t n_axes, const char* na
   if (!values.empty()) require_positive(values, n_axes, name);
 }
 
+// Requires pads to be empty, or to have two values of at least `least` for each spatial axis.
 void require_pads(const Ints& pads, size_t n_axes, int64_t least) {
   if (pads.empty()) return;
   require(pads.size() == 2 * n_axes,
@@ -59,6 +60,7 @@ size_t count_spatial_axes(const Dims& x) {
   return x.rank() - kSpatial;
 }
 
+// Returns the window of a convolution with a filter of shape `w`.
 Window conv_window(const Dims& w, const ConvAttrs& attrs) {
   const size_t n = w.rank() - kSpatial;
   Window window;
@@ -86,6 +88,7 @@ Window pool_window(const PoolAttrs& attrs) {
   return window;
 }
 
+// Checks the dtypes of x, w and b (C1), and that b has one element for each output channel (C6).
 void require_conv_inputs(TypeSpan in, Size output_channels) {
   const TensorType &x = in[0], &w = in[1];
   require(is_floating(x.dtype) && x.dtype == w.dtype,
@@ -162,6 +165,7 @@ void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_
   }
 }
 
+// Converts the attributes of conv to those of conv_backward_input and conv_backward_filter.
 ConvBackwardAttrs backward_attrs(const ConvAttrs& attrs, const Dims& shape) {
   return {.shape = to_sizes(shape),
           .strides = attrs.strides,
@@ -171,6 +175,7 @@ ConvBackwardAttrs backward_attrs(const ConvAttrs& attrs, const Dims& shape) {
           .lhs_dilation = attrs.lhs_dilation};
 }
 
+// Converts the attributes of conv_backward_input or conv_backward_filter to those of conv.
 ConvAttrs forward_attrs(const ConvBackwardAttrs& attrs) {
   return {.strides = attrs.strides,
           .pads = attrs.pads,
@@ -183,11 +188,15 @@ Tensor conv(const Tensor& x, const Tensor& w, const ConvAttrs& attrs) {
   return call1(OpId::k_conv, attrs, {x, w});
 }
 
+// Returns the cotangent of x in conv(x, w), where dy is the cotangent of the result and `shape` is
+// the shape of x.
 Tensor conv_backward_input(const Tensor& dy, const Tensor& w, const Dims& shape,
                            const ConvAttrs& attrs) {
   return call1(OpId::k_conv_backward_input, backward_attrs(attrs, shape), {dy, w});
 }
 
+// Returns the cotangent of w in conv(x, w), where dy is the cotangent of the result and `shape` is
+// the shape of w.
 Tensor conv_backward_filter(const Tensor& x, const Tensor& dy, const Dims& shape,
                             const ConvAttrs& attrs) {
   return call1(OpId::k_conv_backward_filter, backward_attrs(attrs, shape), {x, dy});

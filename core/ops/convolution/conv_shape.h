@@ -56,14 +56,16 @@ Dims infer_pool_shape(const Dims& x, const PoolAttrs& attrs);
 // padding.
 void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_view label);
 
-// Return the window of a call whose attributes infer_conv_shape() or infer_pool_shape() has
-// accepted.
+// Returns the window of a convolution with a filter of shape `w`. infer_conv_shape() must have
+// accepted the attributes.
 Window conv_window(const Dims& w, const ConvAttrs& attrs);
+// Returns the window of a pooling op. infer_pool_shape() must have accepted the attributes.
 Window pool_window(const PoolAttrs& attrs);
 
-// Convert the attributes of conv to those of conv_backward_input and conv_backward_filter, and
-// back.
+// Converts the attributes of conv to those of conv_backward_input and conv_backward_filter. `shape`
+// is the shape of their result.
 ConvBackwardAttrs backward_attrs(const ConvAttrs& attrs, const Dims& shape);
+// Converts the attributes of conv_backward_input or conv_backward_filter to those of conv.
 ConvAttrs forward_attrs(const ConvBackwardAttrs& attrs);
 
 // ---- calls

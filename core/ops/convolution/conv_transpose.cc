@@ -37,13 +37,13 @@ void require_sizes_of_axes(const Ints& values, size_t n_axes, const char* name) 
 //   C1  x, w and b are floating point and of one dtype.
 //   C2  x has one to three spatial axes, and w has the same number.
 //   C3  strides and dilations are empty or have one positive value for each spatial axis;
-//       output_padding and output_shape are empty or have one that is not negative; pads is empty
-//       or has two values for each.
+//       output_padding and output_shape are empty or have one value of at least 0 for each; pads is
+//       empty or has two values for each.
 //   C4  group divides the channels of x, and w has as many filters as x has channels.
 //   C5  w is not empty, and neither is any axis of x except the batch.
 //   C6  b has one element for each output channel.
 //   C7  pads and output_shape are not given together.
-//   C8  pads crop at most the whole result, and the result fits.
+//   C8  pads crop at most the whole result, and the result has at most 2^62 bytes.
 Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
   const size_t n = count_spatial_axes(x.shape);
   require(w.rank() == x.rank(), "C2: w must have {} axes like x, but its shape is {}", x.rank(),
@@ -61,7 +61,7 @@ Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
   for (size_t i = 1; i < x.rank(); ++i) {
     require(x.shape[i] >= 1 && x.shape[i] < kMaxWindowExtent && w.shape[i] >= 1 &&
                 w.shape[i] < kMaxWindowExtent,
-            "C5: axis {} of x {} and w {} must have elements", i, x, w);
+            "C5: axis {} of x: {} and of w: {} must have from 1 to 2^31 - 1 elements", i, x, w);
   }
   require(attrs.pads.empty() || attrs.output_shape.empty(),
           "C7: pads and output_shape cannot both be given");

@@ -42,6 +42,7 @@ struct Geometry {
   Size columns = 1;
 };
 
+// Returns the sizes of the padded image, and the number and size of its windows.
 Geometry geometry_of(const Dims& image, const PoolAttrs& attrs) {
   const Dims out = infer_pool_shape(image, attrs);
   const Window window = pool_window(attrs);
@@ -120,7 +121,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 //       column for each window.
 TensorType image_type(const BackAttrs& attrs, const TensorType& x) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
-  require(x.rank() == 3, "C5: x must have a batch, elements of windows and columns, but is {}", x);
+  require(x.rank() == 3, "C5: x must have axes for batch, window elements and columns, but is {}",
+          x);
   const TensorType sizes = require_sizes(x.dtype, attrs.image_shape, "C2");
   TensorType image(x.dtype, {x.shape[0], 1});
   for (const Size size : sizes.shape) image.shape.push_back(size);

@@ -59,6 +59,7 @@ Cases<Attrs> cases(std::initializer_list<double> periodic,
   };
 }
 
+// Defines a window op after setting the fields that the three ops have in common.
 OpDef define_window(Definition<Attrs> d) {
   d.details =
       "N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements "

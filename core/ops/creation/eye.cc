@@ -19,7 +19,7 @@ struct Attrs {
 int64_t columns_of(const Attrs& attrs) { return attrs.columns == -1 ? attrs.rows : attrs.columns; }
 
 // Constraints.
-//   C1  rows and columns are not negative and their product fits.
+//   C1  rows and columns are not negative, and the result has at most 2^62 bytes.
 //   C2  dtype is given.
 TensorTypes infer(const Attrs& attrs, TypeSpan) {
   require(attrs.dtype != DType::kNone, "C2: dtype must be given");

@@ -7,7 +7,7 @@ namespace {
 
 // Constraints.
 //   C1  value has rank 0.
-//   C2  the sizes of `shape` are not negative and their product fits.
+//   C2  the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
 //   The result has `dtype`, or that of value if none is given; the core casts value to it first.
 TensorTypes infer(const FillAttrs& attrs, TypeSpan in) {
   require(in[0].rank() == 0, "C1: value must have rank 0, but is {}", in[0]);

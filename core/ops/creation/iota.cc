@@ -7,7 +7,7 @@ namespace {
 
 // Constraints.
 //   C1  dtype is numeric.
-//   C2  the sizes of `shape` are not negative and their product fits.
+//   C2  the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
 //   C3  -rank <= axis < rank, where rank is the length of `shape`.
 TensorTypes infer(const IotaAttrs& attrs, TypeSpan) {
   require(is_numeric(attrs.dtype), "C1: dtype must be numeric, but is {}", attrs.dtype);

@@ -17,7 +17,7 @@ struct Attrs {
 // Constraints.
 //   C1  start and stop have rank 0.
 //   C2  the result's dtype is floating point.
-//   C3  num >= 0, and that many elements fit.
+//   C3  num >= 0, and the result has at most 2^62 bytes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(in[0].rank() == 0 && in[1].rank() == 0,
           "C1: start and stop must have rank 0, but are {} and {}", in[0], in[1]);

@@ -36,6 +36,7 @@ void AnyCases::append(const AnyCases& more) {
 
 namespace ops {
 
+// Returns a tensor of these values with one axis.
 CaseTensor values(DType dtype, std::initializer_list<double> v) {
   return values(dtype, {static_cast<int64_t>(v.size())}, v);
 }
@@ -47,18 +48,21 @@ CaseTensor values(DType dtype, const Dims& shape, std::initializer_list<double> 
   return t;
 }
 
+// Returns an inline floating-point scalar.
 CaseTensor scalar(double value) {
   CaseTensor t = values(DType::kF32, {}, {value});
   t.scalar = true;
   return t;
 }
 
+// Returns an inline integer scalar.
 CaseTensor scalar_int(double value) {
   CaseTensor t = values(DType::kI64, {}, {value});
   t.scalar = true;
   return t;
 }
 
+// Returns a tensor of values that are drawn uniformly from [low, high).
 CaseTensor uniform(const Dims& shape, double low, double high, DType dtype) {
   CaseTensor t;
   t.type = TensorType(dtype, shape);
@@ -68,6 +72,7 @@ CaseTensor uniform(const Dims& shape, double low, double high, DType dtype) {
   return t;
 }
 
+// Returns the placeholder for an optional input that is not passed.
 CaseTensor absent() {
   CaseTensor t;
   t.fill = CaseTensor::Fill::kAbsent;

@@ -135,8 +135,8 @@ Cases<A> joined(Cases<A> cases, const std::type_identity_t<Cases<A>>& more) {
   return cases;
 }
 
-// Functions with which op files write tensors. f32({1, 2, 3}) has one axis, f32({2, 2}, {1, 2, 3,
-// 4}) has two, and f32({}, {5}) has none.
+// Functions that op files use to define the tensors of cases. f32({1, 2, 3}) has one axis, f32({2,
+// 2}, {1, 2, 3, 4}) has two, and f32({}, {5}) has none.
 namespace ops {
 
 CaseTensor values(DType dtype, std::initializer_list<double> v);

@@ -15,7 +15,7 @@ using testing::OpProblem;
 using testing::values_of;
 
 constexpr size_t kMaxElementsForSecondOrder =
-    256;  // Limit for second-order checks, which take too long for larger problems.
+    256;  // Larger problems would take too long in second-order checks.
 
 double epsilon_of(DType dtype) {
   switch (dtype) {
@@ -107,9 +107,9 @@ void OpCases::SetUp() {
   scope_ = Ref<Scope>::adopt(new Scope(*context_, &context_->device(GetParam().device)));
 }
 
-// Returns the outputs of the oracle, computed with floating inputs in float64. If that call fails
-// or changes a shape (for example, because an attribute requires a dtype), returns the outputs for
-// the original dtypes.
+// Returns the outputs of the oracle for floating-point inputs converted to float64. If that call
+// fails or changes a shape (for example, because an attribute requires a dtype), returns the
+// outputs for the original dtypes.
 Tensors OpCases::oracle_outputs(const OpProblem& problem) {
   Scope::Enter enter(*oracle_);
   const Tensors plain = problem.call();

@@ -57,6 +57,7 @@ static void set_inputs(OpDef& op, const std::vector<InputDef>& inputs) {
   }
 }
 
+// Copies the fields of `d` to `op`.
 void set(OpDef& op, const Untyped& d) {
   op.name = d.name;
   op.promotes = d.promotes;
@@ -72,6 +73,7 @@ void set(OpDef& op, const Untyped& d) {
 }
 
 #if defined(TENON_WITH_DOCS)
+// Copies the documentation in `d` to `op`.
 void set(OpDef& op, const UntypedDoc& d) {
   op.doc.summary = d.summary;
   op.doc.formula = d.formula;

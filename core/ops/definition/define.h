@@ -37,7 +37,7 @@ struct Untyped {
   uint64_t saved_inputs, saved_outputs;
   const std::vector<InputDef>& inputs;
 };
-// Copies the fields to the OpDef.
+// Copies the fields of `d` to `op`.
 void set(OpDef& op, const Untyped& d);
 
 #if defined(TENON_WITH_DOCS)
@@ -49,7 +49,7 @@ struct UntypedDoc {
   bool sparse_output;
   Version since;
 };
-// Copies the documentation to the OpDef.
+// Copies the documentation in `d` to `op`.
 void set(OpDef& op, const UntypedDoc& d);
 #endif
 

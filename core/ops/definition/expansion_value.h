@@ -128,27 +128,33 @@ class ExpansionValue : public ExpansionOperand {
   friend Self where(const Bool& c, const Self& a, const Self& b) {
     return Self(expansion_where(kDType, c, a, b));
   }
+  // Reinterprets the bits of `a` as an integer.
   friend Int as_int(const Self& a) { return Int(expansion_bitcast(kDType, a, Int::kDType)); }
+  // Converts the value of `a` to an integer.
   friend Int to_int(const Self& a) { return Int(expansion_cast(kDType, a, Int::kDType)); }
 };
 
 #undef TENON_EXPANSION_OPERATOR
 
+// Reinterprets the bits of an integer as a floating-point value.
 template <class T, bool kIsSigned>
 ExpansionValue<T> as_float(const ExpansionInteger<T, kIsSigned>& a) {
   return ExpansionValue<T>(expansion_bitcast(a.kDType, a, ExpansionDTypes<T>::kValue));
 }
 
+// Converts the value of an integer to floating point.
 template <class T, bool kIsSigned>
 ExpansionValue<T> to_float(const ExpansionInteger<T, kIsSigned>& a) {
   return ExpansionValue<T>(expansion_cast(a.kDType, a, ExpansionDTypes<T>::kValue));
 }
 
+// Reinterprets the bits of a signed integer as an unsigned one.
 template <class T>
 ExpansionInteger<T, false> as_uint(const ExpansionInteger<T, true>& a) {
   return ExpansionInteger<T, false>(expansion_bitcast(a.kDType, a, ExpansionDTypes<T>::kUnsigned));
 }
 
+// Reinterprets the bits of an unsigned integer as a signed one.
 template <class T>
 ExpansionInteger<T, true> as_int(const ExpansionInteger<T, false>& a) {
   return ExpansionInteger<T, true>(expansion_bitcast(a.kDType, a, ExpansionDTypes<T>::kSigned));

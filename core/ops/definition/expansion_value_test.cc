@@ -124,7 +124,7 @@ TEST_F(ExpansionsOfTensors, ComputeHalfTypesInFloat32) {
                 make(DType::kF16, {3}, {2.71875, 0.1353759765625, 1.10546875}));
 }
 
-TEST_F(ExpansionsOfTensors, RefuseIntegerPowers) {
+TEST_F(ExpansionsOfTensors, RefusePowersOfIntegerTensors) {
   const Tensor x = make(DType::kI32, {1}, {2});
 
   EXPECT_ERROR(decomposed(OpId::k_pow, {x, x}), Code::kUnimplemented, "i32");

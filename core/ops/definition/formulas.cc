@@ -18,6 +18,7 @@ EnumInfo enum_info(ScatterReduction) {
 
 // ---- calls
 
+// Calls an op with one output and returns that output.
 Tensor call_single(OpId id, AnyAttrs attrs, TensorSpan inputs) {
   return std::move(call_op(id, attrs, inputs)[0]);
 }
@@ -180,6 +181,7 @@ Tensors random_uniform(const Tensor& state, const Dims& shape, DType dtype) {
 
 // ---- helpers of formulas
 
+// Returns `value` as a weak scalar of the same kind as `dtype`: bool, integer or floating.
 Tensor number_of(DType dtype, int64_t value) {
   if (dtype == DType::kBool) return make_scalar_bool(value != 0);
   return is_floating(dtype) ? make_scalar(static_cast<double>(value)) : make_scalar(value);
@@ -192,6 +194,7 @@ Tensor ones(const TensorType& type) {
   return fill(number_of(type.dtype, 1), type.shape, type.dtype);
 }
 
+// Sums x over the axes along which `type` was broadcast to the shape of x.
 Tensor sum_to(const Tensor& x, const TensorType& type) {
   const Dims& from = x->shape();
   if (identical(from, type.shape)) return x;
@@ -205,12 +208,14 @@ Tensor sum_to(const Tensor& x, const TensorType& type) {
   return reshape(total, type.shape);
 }
 
-Tensor spread(const Tensor& g, const TensorType& x, uint32_t mask) {
+// Broadcasts `g` to the shape of x along the axes in `mask`.
+Tensor broadcast_along(const Tensor& g, const TensorType& x, uint32_t mask) {
   return broadcast_to(reshape(g, reduced_shape(x.shape, mask, true)), x.shape);
 }
 
 // ---- constraints
 
+// Requires -rank <= axis < rank, and returns the axis as an index in [0, rank).
 int64_t require_axis(int64_t axis, const TensorType& x, std::string_view label,
                      std::string_view input) {
   const auto rank = static_cast<int64_t>(x.rank());
@@ -219,12 +224,15 @@ int64_t require_axis(int64_t axis, const TensorType& x, std::string_view label,
   return from_front(axis, x.rank());
 }
 
+// Requires -rank <= axis < rank, and returns the axis as an index in [0, rank).
 int64_t require_axis(int64_t axis, size_t rank, std::string_view label) {
   const auto n = static_cast<int64_t>(rank);
   require(axis >= -n && axis < n, "{}: axis {} is outside [{}, {})", label, axis, -n, n);
   return from_front(axis, rank);
 }
 
+// Requires each axis to be valid and listed once. Returns the axes as a bit mask; all axes if
+// `axes` is empty.
 uint32_t require_axes(const Ints& axes, const TensorType& x, std::string_view label) {
   uint32_t mask = 0;
   for (const int64_t axis : axes) {
@@ -242,6 +250,7 @@ uint32_t axes_mask(const Ints& axes, size_t rank) {
   return mask;
 }
 
+// Returns the shape that a and b broadcast to. Throws if there is none.
 Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_view label) {
   const bool a_is_longer = a.rank() >= b.rank();
   Dims shape = a_is_longer ? a.shape : b.shape;
@@ -261,6 +270,7 @@ Dims require_broadcast(const TensorType& a, const TensorType& b, std::string_vie
   return shape;
 }
 
+// Returns the shape after a reduction of the axes in `mask`.
 Dims reduced_shape(const Dims& shape, uint32_t mask, bool keepdims) {
   Dims reduced;
   for (size_t i = 0; i < shape.rank(); ++i) {
@@ -273,6 +283,8 @@ Dims reduced_shape(const Dims& shape, uint32_t mask, bool keepdims) {
   return reduced;
 }
 
+// Returns the type of a tensor with this dtype and shape. Throws if a size is negative or the
+// tensor would be too large.
 TensorType require_sizes(DType dtype, const Sizes& shape, std::string_view label) {
   const TensorType type(dtype, to_dims(shape));
   for (const Size size : type.shape) {

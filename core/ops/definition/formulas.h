@@ -1,8 +1,8 @@
 // Ops as C++ functions and operators, so that derivatives and decompositions read like formulas.
 // Each function calls apply() once in the current scope.
 //
-// The attribute structs here belong to ops that formulas call. The files of these ops use them,
-// too.
+// The attribute structs in this file belong to ops that formulas call. The files that define these
+// ops use the same structs.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-// ---- attributes that families share
+// ---- attributes that several ops share
 
 struct ReduceAttrs {
   Ints axes;              // The axes to reduce, negative ones from the end; empty for all.
@@ -29,12 +29,12 @@ struct ArgReduceAttrs {
 };
 
 struct AxisAttrs {
-  int64_t axis = 0;  // The axis; a negative one counts from the end.
+  int64_t axis = 0;  // The axis along which the op works; a negative one counts from the end.
   TENON_ATTRS(axis)
 };
 
 struct LastAxisAttrs {
-  int64_t axis = -1;  // The axis; a negative one counts from the end.
+  int64_t axis = -1;  // The axis along which the op works; a negative one counts from the end.
   TENON_ATTRS(axis)
 };
 
@@ -44,7 +44,7 @@ struct ShapeAttrs {
 };
 
 struct AxesAttrs {
-  Ints axes;  // The axes, negative ones from the end.
+  Ints axes;  // The axes that the op flips, removes or inserts; negative ones count from the end.
   TENON_ATTRS(axes)
 };
 
@@ -83,7 +83,7 @@ struct SliceAttrs {
 
 struct SplitAttrs {
   int64_t axis = 0;  // The axis to split; a negative one counts from the end.
-  // Number of equal outputs (the last one may be smaller); 0: use `split`.
+  // Number of outputs of equal size, of which the last may be smaller; 0: use `split`.
   int64_t num_outputs = 0;
   Sizes split;  // Size of each output along the axis.
   TENON_ATTRS(axis, num_outputs, split)
@@ -136,13 +136,13 @@ struct SortAttrs {
 
 struct NonzeroAttrs {
   Size size = -1;    // Capacity of the result; -1: the number of nonzero elements.
-  int64_t fill = 0;  // Fills the unused capacity.
+  int64_t fill = 0;  // Value of the unused capacity.
   TENON_ATTRS(size, fill)
 };
 
 struct CumsumAttrs {
   int64_t axis = 0;        // The axis to accumulate along; a negative one counts from the end.
-  bool exclusive = false;  // Whether y[i] excludes x[i].
+  bool exclusive = false;  // Whether the cumulative sum y[i] excludes x[i].
   bool reverse = false;    // Whether to accumulate from the end.
   TENON_ATTRS(axis, exclusive, reverse)
 };
@@ -235,9 +235,10 @@ TENON_FORMULA_OPERATOR(-, sub)
 TENON_FORMULA_OPERATOR(*, mul)
 TENON_FORMULA_OPERATOR(/, div)
 #undef TENON_FORMULA_OPERATOR
-// Weak scalars for comparisons such as greater(x, number(0)). Use integer() if x may have an
-// integer dtype.
+// Returns a weak scalar, for comparisons such as greater(x, number(0)). Use integer() if x may have
+// an integer dtype.
 inline Tensor number(double value) { return make_scalar(value); }
+// Returns a weak integer scalar.
 inline Tensor integer(int64_t value) { return make_scalar(value); }
 
 Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y);
@@ -284,7 +285,7 @@ Tensors random_uniform(const Tensor& state, const Dims& shape, DType dtype);  //
 
 Tensor zeros(const TensorType& type);
 Tensor ones(const TensorType& type);
-// A weak scalar; it adopts the floating dtype of the tensor that it is combined with.
+// Returns a weak scalar, which adopts the floating dtype of the tensor that it is combined with.
 inline Tensor scalar_like(const Tensor&, double value) { return make_scalar(value); }
 
 // Waits for an integer tensor of rank 0 and returns its value. Used if an output's shape depends on
@@ -297,16 +298,16 @@ Size read_size(const Tensor& x, Size most);
 // Waits for a bool tensor of rank 0 and returns its value.
 bool read_bool(const Tensor& x);
 
-// A weak scalar of value `value` whose kind is that of `dtype`: bool, integer or floating.
+// Returns `value` as a weak scalar of the same kind as `dtype`: bool, integer or floating.
 Tensor number_of(DType dtype, int64_t value);
 
-// The transpose of broadcasting `type` to the shape of x: sums x over the axes that were broadcast.
-// The result has exactly the shape of `type`.
+// Sums x over the axes along which `type` was broadcast to the shape of x. The result has the shape
+// of `type`. This is the transpose of the broadcast.
 Tensor sum_to(const Tensor& x, const TensorType& type);
 
-// The transpose of a sum over the axes of x in `mask`: broadcasts `g` along these axes to the shape
-// of x.
-Tensor spread(const Tensor& g, const TensorType& x, uint32_t mask);
+// Broadcasts `g` to the shape of x along the axes in `mask`. This is the transpose of a sum over
+// these axes.
+Tensor broadcast_along(const Tensor& g, const TensorType& x, uint32_t mask);
 
 // Calls `body` on x and returns the result in the dtype of x. Half types are widened to float32 for
 // `body`, because they are too inexact for sums of many elements.
@@ -316,7 +317,7 @@ Tensor in_wide(const Tensor& x, const Body& body) {
   return size_of(dtype) >= 4 ? body(x) : cast(body(cast(x, DType::kF32)), dtype);
 }
 
-// The dtype in which an op computes: float32 for half types, `dtype` itself otherwise.
+// Returns the dtype in which an op computes: float32 for half types, `dtype` itself otherwise.
 inline DType wide_dtype(DType dtype) { return size_of(dtype) < 4 ? DType::kF32 : dtype; }
 
 // Casts x to the dtype, unless x has it already or is a weak scalar.
@@ -343,7 +344,7 @@ inline Sizes to_sizes(const Ints& values) {
 int64_t require_axis(int64_t axis, const TensorType& x, std::string_view label,
                      std::string_view input = "x");
 int64_t require_axis(int64_t axis, size_t rank, std::string_view label);
-// Converts an axis that inference has checked to an index in [0, rank).
+// Returns the index in [0, rank) of an axis that inference has already checked.
 inline int64_t from_front(int64_t axis, size_t rank) {
   return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
 }
@@ -351,7 +352,9 @@ inline int64_t from_front(int64_t axis, size_t rank) {
 // Returns the axes as a bit mask; all axes if `axes` is empty. Requires each axis to be valid and
 // listed once.
 uint32_t require_axes(const Ints& axes, const TensorType& x, std::string_view label);
-uint32_t axes_mask(const Ints& axes, size_t rank);  // For axes that require_axes() has accepted.
+// Returns the axes as a bit mask; all axes if `axes` is empty. require_axes() must have accepted
+// them.
+uint32_t axes_mask(const Ints& axes, size_t rank);
 
 // Returns the shape that a and b broadcast to. If there is none, throws an error that begins with
 // `label`.

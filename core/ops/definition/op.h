@@ -106,8 +106,8 @@ struct Linearized {
   bool keeps = false;  // Whether `vjp` reads the call's inputs or outputs.
 };
 
-// The inputs and outputs that the tape saves for the derivative. A derivative that reads others
-// fails the op's tests.
+// The inputs and outputs that the tape saves for the derivative. If the derivative reads other
+// inputs or outputs, the op's tests fail.
 enum class Saves : uint8_t {
   kNothing,
   kInputs,

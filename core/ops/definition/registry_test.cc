@@ -43,7 +43,7 @@ OwnedAttrs defaults_of(const OpDef& op) {
   return result;
 }
 
-TEST(Registry, FindsEveryOpByNumberAndByName) {
+TEST(Registry, FindsEveryOpByIdAndByName) {
   for (const OpDef& op : all_ops()) {
     EXPECT_EQ(find_op(op.id), &op) << op.name;
     EXPECT_EQ(find_op(op.name), &op) << op.name;

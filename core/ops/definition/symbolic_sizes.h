@@ -10,6 +10,7 @@ namespace tenon {
 // call. Defined in core/trace.
 Tensor traced_integer(Size size);
 
+// Returns a size as a weak scalar or, if it is symbolic, as traced_integer(size).
 inline Tensor integer(Size size) {
   return size.known() ? make_scalar(size.word()) : traced_integer(size);
 }

@@ -12,14 +12,14 @@ Dims broadcast(TypeSpan in) {
   return shape;
 }
 
-// Infers an output with the dtype of the inputs. `ok`: whether the op accepts that dtype; if not,
-// the error says that it must be `wanted`.
+// Infers an output with the dtype and the broadcast shape of the inputs. `ok` is whether the op
+// accepts this dtype. If it is false, throws an error that the dtype must be `wanted`.
 TensorTypes infer_same(TypeSpan in, bool ok, std::string_view wanted) {
   require(ok, "C1: the input must be {}, but is {}", wanted, in[0].dtype);
   return {TensorType(in[0].dtype, broadcast(in))};
 }
 
-// As above, but infers a bool output.
+// As infer_same(), but infers a bool output.
 TensorTypes infer_to_bool(TypeSpan in, bool ok, std::string_view wanted) {
   require(ok, "C1: the input must be {}, but is {}", wanted, in[0].dtype);
   return {TensorType(DType::kBool, broadcast(in))};

@@ -69,7 +69,7 @@ Tensors logaddexp_decompose(const None&, TensorSpan in) {
 
 Tensors logaddexp_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
-  // For equal infinities, a - b is NaN; it is replaced by 0.
+  // The difference of equal infinities is NaN, so 0 replaces it.
   const Tensor is_same_infinity = logical_and(isinf(a), equal(a, b));
   const Tensor difference = where(is_same_infinity, number(0), a - b);
   return gradients(

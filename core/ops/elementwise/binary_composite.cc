@@ -18,6 +18,7 @@ using None = NoAttrs;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// Returns 0 where the condition holds, and `otherwise` elsewhere.
 Tensor zero_if(const Tensor& condition, const Tensor& otherwise) {
   return where(condition, number(0), otherwise);
 }

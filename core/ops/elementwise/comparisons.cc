@@ -15,6 +15,7 @@ namespace {
 
 using None = NoAttrs;
 
+// Defines a comparison after setting the fields that all of these ops share.
 OpDef define_comparison(Definition<NoAttrs> d) {
   d.sparse_output = true;
   d.no_gradient = "its result is bool";

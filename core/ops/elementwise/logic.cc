@@ -12,6 +12,7 @@ namespace {
 
 using None = NoAttrs;
 
+// Defines a logical op after setting the fields that all of these ops share.
 OpDef define_logical(Definition<NoAttrs> d) {
   d.infer = infer_bool;
   d.sparse_output = true;
@@ -19,6 +20,7 @@ OpDef define_logical(Definition<NoAttrs> d) {
   return define_binary(std::move(d));
 }
 
+// Defines a bitwise op after setting the fields that all of these ops share.
 OpDef define_bitwise(Definition<NoAttrs> d) {
   d.infer = infer_integer_or_bool;
   d.sparse_output = true;
@@ -26,6 +28,7 @@ OpDef define_bitwise(Definition<NoAttrs> d) {
   return define_binary(std::move(d));
 }
 
+// Defines a shift after setting the fields that all of these ops share.
 OpDef define_shift(Definition<NoAttrs> d) {
   d.infer = infer_integer;
   d.sparse_output = true;

@@ -21,6 +21,7 @@ constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kLn10 = 2.302585092994045684018;
 constexpr double kTwoOverSqrtPi = 1.128379167095512573896;
 
+// Defines a transcendental op after setting the fields that all of these ops share.
 OpDef define_transcendental(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.numeric = Numeric::kTranscendental;

@@ -14,6 +14,7 @@ namespace {
 
 using None = NoAttrs;
 
+// Defines a rounding op after setting the fields that all of these ops share.
 OpDef define_rounding(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.vjp = no_gradients;
@@ -21,6 +22,7 @@ OpDef define_rounding(Definition<NoAttrs> d) {
   return define_unary(std::move(d));
 }
 
+// Defines an op that tests each element: isnan, isinf, isfinite or signbit.
 OpDef define_test(Definition<NoAttrs> d) {
   d.infer = infer_floating_to_bool;
   d.sparse_output = true;
@@ -28,6 +30,8 @@ OpDef define_test(Definition<NoAttrs> d) {
   return define_unary(std::move(d));
 }
 
+// Returns the cases of a rounding op. `expect` is its result for -1.5, -0.5, 0.5, 1.5, 2.5 and
+// 2.75.
 Cases<None> rounding_cases(CaseTensor expect) {
   return {
       {.name = "example",
@@ -42,6 +46,8 @@ Cases<None> rounding_cases(CaseTensor expect) {
   };
 }
 
+// Returns the cases of an op that tests each element. `expect` is its result for 0, infinity,
+// -infinity and NaN.
 Cases<None> test_cases(CaseTensor expect) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

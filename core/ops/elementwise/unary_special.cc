@@ -21,6 +21,7 @@ constexpr double kTwoOverSqrtPi = 1.128379167095512573896;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// Defines a special function after setting the fields that all of these ops share.
 OpDef define_special(Definition<NoAttrs> d) {
   d.infer = infer_floating;
   d.numeric = Numeric::kTranscendental;

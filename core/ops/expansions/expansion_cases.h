@@ -145,6 +145,7 @@ struct WorstPolicy : PlainPolicy {
 
 // Counts the instructions of an expansion, without constants.
 struct CountingPolicy : PlainPolicy {
+  // Counts one instruction.
   static void count() { ++instruction_count(); }
   // The number of instructions so far.
   static int& instruction_count() {

@@ -48,8 +48,8 @@ class Inputs {
   std::mt19937_64 random_{20240229};
 };
 
-// Returns zeros, small integers, limits of the format and of exact integers, infinities and NaN,
-// each with both signs.
+// Returns zero, small numbers, the smallest and largest finite magnitudes, integers from which on
+// the format has no fraction bits, infinity and NaN, each with both signs.
 template <class T>
 std::vector<T> special_inputs() {
   using Limits = std::numeric_limits<T>;

@@ -39,7 +39,7 @@ V cosh(const V& x) {
   return half + 0.25 / half;
 }
 
-// tanh(a) = 1 - 2 / (e^(2 a) + 1). For a >= 5/8 the quotient is less than half, so that an ulp of
+// tanh(a) = 1 - 2 / (e^(2 a) + 1). For a >= 5/8 the quotient is less than 1/2, so that an ulp of
 // it is at most half an ulp of the result.
 template <class V>
 V tanh(const V& x) {

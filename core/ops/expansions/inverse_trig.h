@@ -18,7 +18,7 @@ template <class V>
 struct ArcSine {
   typename V::Bool is_inner;
   V tail;  // If is_inner: asin(|x|) = |x| + tail.
-  V half;  // Otherwise: asin(root).
+  V half;  // If not is_inner: asin(root).
 };
 
 // Computes the intermediate values for a = |x|.
@@ -76,7 +76,7 @@ V atan(const V& x) {
 // The quotient is the smaller magnitude divided by the larger, which is at most 1. For equal
 // magnitudes, including infinities, it is set to exactly 1, or to 0 if both are zero. This gives
 // all special cases of C99. If the quotient is slightly above a power of two and its arc tangent
-// below, 2.5 ulp of the quotient are 5 ulp of the result. The total error is below 6 ulp.
+// below it, 2.5 ulp of the quotient are 5 ulp of the result. The total error is below 6 ulp.
 template <class V>
 V atan2(const V& y, const V& x) {
   const V ax = abs(x), ay = abs(y);

@@ -13,6 +13,7 @@ namespace tenon::expansions {
 
 // Uses the processor's division and square root, and counts nothing.
 struct PlainPolicy {
+  // Does nothing: this policy does not count instructions.
   static void count() {}
   template <class T>
   static T divide(T a, T b) {
@@ -44,7 +45,7 @@ struct ScalarBool {
   friend ScalarBool operator|(ScalarBool a, ScalarBool b) { return made(a.v || b.v); }
   friend ScalarBool operator!(ScalarBool a) { return made(!a.v); }
 
-  // Counts one instruction and returns its result.
+  // Counts one instruction and returns its result v as a ScalarBool.
   static ScalarBool made(bool v) {
     Policy::count();
     return {v};
@@ -80,7 +81,7 @@ class ScalarInteger {
     return made(c.v ? a.v_ : b.v_);
   }
 
-  // Counts one instruction and returns its result.
+  // Counts one instruction and returns its result v as a ScalarInteger.
   template <class Any>
   static ScalarInteger made(Any v) {
     Policy::count();
@@ -123,7 +124,9 @@ class ScalarValue {
   friend ScalarValue sqrt(ScalarValue a) { return made(Policy::square_root(a.v_)); }
   friend ScalarValue where(Bool c, ScalarValue a, ScalarValue b) { return made(c.v ? a.v_ : b.v_); }
 
+  // Reinterprets the bits of `a` as an integer.
   friend Int as_int(ScalarValue a) { return Int::made(same_bits<Signed>(a.v_)); }
+  // Converts the value of `a` to an integer; returns 0 if it is out of range.
   friend Int to_int(ScalarValue a) {
     constexpr T kLimit = sizeof(T) == 4 ? T(0x1p31) : T(0x1p63);
     const bool in_range = a.v_ > -kLimit && a.v_ < kLimit;
@@ -139,7 +142,7 @@ class ScalarValue {
     return made(std::copysign((magnitude + kAllWhole) - kAllWhole, a.v_));
   }
 
-  // Counts one instruction and returns its result.
+  // Counts one instruction and returns its result v as a ScalarValue.
   static ScalarValue made(T v) {
     Policy::count();
     ScalarValue value(0);
@@ -151,21 +154,25 @@ class ScalarValue {
   T v_;
 };
 
+// Reinterprets the bits of an integer as a floating-point value.
 template <class T, class Bits, class P>
 ScalarValue<T, P> as_float(ScalarInteger<T, Bits, P> a) {
   return ScalarValue<T, P>::made(same_bits<T>(a.value()));
 }
 
+// Converts the value of an integer to floating point.
 template <class T, class Bits, class P>
 ScalarValue<T, P> to_float(ScalarInteger<T, Bits, P> a) {
   return ScalarValue<T, P>::made(static_cast<T>(a.value()));
 }
 
+// Reinterprets the bits of an integer as an unsigned one.
 template <class T, class Bits, class P>
 auto as_uint(ScalarInteger<T, Bits, P> a) {
   return ScalarInteger<T, std::make_unsigned_t<Bits>, P>::made(a.value());
 }
 
+// Reinterprets the bits of an integer as a signed one.
 template <class T, class Bits, class P>
 auto as_int(ScalarInteger<T, Bits, P> a) {
   return ScalarInteger<T, std::make_signed_t<Bits>, P>::made(a.value());

@@ -13,6 +13,7 @@
 
 namespace tenon::expansions {
 
+// Returns the sine of an angle of at most pi/4.
 template <class V>
 V sine_of(const Sum<V>& angle) {
   const V z = angle.high * angle.high;
@@ -20,8 +21,8 @@ V sine_of(const Sum<V>& angle) {
   return angle.high + (tail + angle.low * (1.0 - 0.5 * z));
 }
 
-// The cosine is 1 - z / 2 + tail, where z is the square of the angle. The rounding error of 1 - z /
-// 2 is computed exactly and added to the tail.
+// Returns the cosine of an angle of at most pi/4: 1 - z / 2 + tail, where z is the square of the
+// angle. The rounding error of 1 - z / 2 is computed exactly and added to the tail.
 template <class V>
 V cosine_of(const Sum<V>& angle) {
   const V z = angle.high * angle.high;

@@ -135,6 +135,7 @@ V scale(const V& y, const typename V::Int& n) {
   return y * power_of_two<V>(half) * power_of_two<V>(n - half);
 }
 
+// Returns the bits of x with all bits cleared except the sign bit.
 template <class V>
 typename V::Int sign_bit(const V& x) {
   return as_int(x) & FormatOf<V>::kSignBit;

@@ -12,7 +12,7 @@ struct Attrs {
   TENON_ATTRS(axis, size, fill)
 };
 
-// Returns the shape of x with the masked axes merged into one axis of this size.
+// Returns the shape of x with the masked axes merged into one axis of size `size`.
 Dims with_masked_axis(const Dims& x, size_t axis, size_t n_axes, Size size) {
   Dims shape;
   for (size_t i = 0; i < axis; ++i) shape.push_back(x[i]);
@@ -25,7 +25,7 @@ Dims with_masked_axis(const Dims& x, size_t axis, size_t n_axes, Size size) {
 //   C1  mask is bool and has at least one axis.
 //   C2  -rank(x) <= axis < rank(x).
 //   C3  the shape of mask matches the axes of x that start at axis.
-//   C4  size is -1 or not negative, and the result fits.
+//   C4  size is -1 or not negative, and the result has at most 2^62 bytes.
 //   C5  fill is a value of the dtype of x.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &mask = in[1];

@@ -12,11 +12,11 @@ struct Attrs {
   TENON_ATTRS(sizes)
 };
 
-// Calls dynamic_slice.
+// Reads a block of x at `starts` by the op dynamic_slice.
 Tensor read(const Tensor& x, const Tensor& starts, const Dims& sizes) {
   return call1(OpId::k_dynamic_slice, Attrs{.sizes = to_sizes(sizes)}, {x, starts});
 }
-// Calls dynamic_update_slice.
+// Writes `update` to x at `starts` by the op dynamic_update_slice.
 Tensor write(const Tensor& x, const Tensor& update, const Tensor& starts) {
   return call1(OpId::k_dynamic_update_slice, NoAttrs{}, {x, update, starts});
 }

@@ -11,7 +11,7 @@ using Attrs = AxisAttrs;
 //   C1  indices are int32 or int64.
 //   C2  -n <= index < n for each of them, where n is the size of x along axis.
 //   C3  -rank(x) <= axis < rank(x).
-//   C4  the result has at most 16 axes, and fits.
+//   C4  the result has at most 16 axes and 2^62 bytes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &indices = in[1];
   require_indices(indices);

@@ -13,7 +13,7 @@ using Attrs = GatherNdAttrs;
 //   C3  0 <= batch_dims < rank(indices) and batch_dims <= rank(x); x and indices have the same
 //       sizes along those axes.
 //   C4  the last axis of indices has from 1 to rank(x) - batch_dims coordinates.
-//   C5  the result has at most 16 axes, and fits.
+//   C5  the result has at most 16 axes and 2^62 bytes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &indices = in[1];
   require_indices(indices);
@@ -25,7 +25,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           batch_dims, x, indices);
   for (size_t i = 0; i < batch; ++i) {
     require(x.shape[i] == indices.shape[i],
-            "C3: axis {} of x {} and of indices {} must have one size", i, x, indices);
+            "C3: axis {} of x: {} and of indices: {} must have the same size", i, x, indices);
   }
   const size_t last = indices.rank() - 1;
   const int64_t n = indices.shape[last];

@@ -11,7 +11,7 @@ using Attrs = NonzeroAttrs;
 
 // Constraints.
 //   C1  size is -1 or not negative.
-//   C2  the result fits.
+//   C2  the result has at most 2^62 bytes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require_size(attrs.size, "C1");

@@ -9,7 +9,7 @@ using Attrs = OneHotAttrs;
 
 // Constraints.
 //   C1  indices are integers.
-//   C2  depth >= 0, and the result fits.
+//   C2  depth >= 0, and the result has at most 2^62 bytes.
 //   C3  -rank(y) <= axis < rank(y), where rank(y) = rank(indices) + 1.
 //   C4  dtype is given.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
@@ -37,7 +37,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {cast(equal(expand_dims(index, {axis}), classes), attrs.dtype)};
 }
 
-// Returns a row of n zeros, except for a one at index `place`.
+// Returns a row of n zeros, except for a one at `index`.
 CaseTensor one_hot_row(int64_t n, size_t index) {
   CaseTensor row = u8({1, n}, {});
   row.values.assign(static_cast<size_t>(n), 0);

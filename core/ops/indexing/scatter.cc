@@ -5,8 +5,8 @@
 namespace tenon::ops {
 namespace {
 
-// read() and write() address elements as the op with these attributes does. The rest of this file
-// uses them for both ops.
+// read() gathers the elements that the indices address, and write() scatters updates to them. The
+// type of `attrs` selects the addressing of scatter_elements or of scatter_nd.
 Tensor read(const ScatterElementsAttrs& attrs, const Tensor& x, const Tensor& indices) {
   return gather_elements(x, indices, attrs.axis);
 }
@@ -71,7 +71,7 @@ class Derivative {
 
   // For reduction NONE: returns the cotangents of the updates. If several updates write to one
   // element, only the last one has an effect. To find it, the numbers of the updates are scattered
-  // in the same way.
+  // to the same elements.
   Tensor gradient_of_last_updates() const {
     const Dims& shape = v_.input_type(2).shape;
     const Tensor ids = reshape(iota({count(shape)}, DType::kI64, 0), shape);
@@ -85,9 +85,9 @@ class Derivative {
   }
 
   // For reduction MUL: returns the cotangents of the updates. The product of all other updates of
-  // an element is the product of all updates, divided by this one. Zeros are excluded from the
-  // product and counted. If there is one zero, only that update has a nonzero derivative; if there
-  // are more, none has.
+  // an element is the product of all its updates, divided by the update itself. Zeros are excluded
+  // from the product and counted. If there is one zero, only that update has a nonzero derivative;
+  // if there are more, none has.
   Tensor product_of_others() const {
     const Tensor is_zero = equal(updates(), number(0));
     const Tensor factors = where(is_zero, number(1), updates());
@@ -274,6 +274,7 @@ Cases<ScatterNdAttrs> nd_cases() {
   };
 }
 
+// Defines a scatter op after setting the fields that both ops share.
 template <class Attrs>
 OpDef define_scatter(Definition<Attrs> d) {
   d.details =

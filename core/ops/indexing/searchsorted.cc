@@ -22,7 +22,8 @@ using Attrs = SearchsortedAttrs;
 TensorTypes infer(const Attrs&, TypeSpan in) {
   const TensorType &sequence = in[0], &x = in[1];
   require(sequence.rank() == 1, "C1: sequence must have one axis, but is {}", sequence);
-  require(sequence.dtype == x.dtype, "C2: sequence is {}, but x is {}", sequence.dtype, x.dtype);
+  require(sequence.dtype == x.dtype, "C2: sequence is {}, but must have the dtype of x: {}",
+          sequence.dtype, x.dtype);
   return {TensorType(DType::kI64, x.shape)};
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using Attrs = SliceAttrs;
 
-// The selected range along one axis.
+// The range of indices that a slice selects along one axis.
 struct Range {
   Size start = 0;
   int64_t step = 1;
@@ -25,7 +25,7 @@ using Ranges = SmallVector<Range, 6>;
 // -1 means the last element.
 Range clamp_range(Size n, Size start, Size end, int64_t step) {
   const Size lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
-  // Exceeds every size, and leaves room for sums.
+  // Exceeds every size, and sums of a few such numbers do not overflow int64.
   constexpr int64_t kBeyondEveryAxis = int64_t{1} << 60;
   const auto clamp = [&](Size bound) {
     if (bound.known()) bound = std::clamp(bound.word(), -kBeyondEveryAxis, kBeyondEveryAxis);
@@ -35,8 +35,8 @@ Range clamp_range(Size n, Size start, Size end, int64_t step) {
   end = clamp(end);
   const Size distance = step > 0 ? end - start : start - end;
   const int64_t stride = step > 0 ? step : -std::max(step, -std::numeric_limits<int64_t>::max());
-  // If the distance is data-dependent, its sign is unknown. Use a formula that is correct for both
-  // signs.
+  // If the distance from start to end is data-dependent, its sign is unknown. Use a formula that is
+  // correct for both signs.
   const Size size = is_data_dependent(distance) ? greatest(0, (distance + (stride - 1)) / stride)
                     : distance > 0              ? (distance - 1) / stride + 1
                                                 : Size(0);
@@ -121,7 +121,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
     const int64_t stride = size > 1 ? std::abs(step) : 1;
     if (stride > 1) g = insert_zeros(g, i, stride);
     pads[i] = least(start, last);
-    // Negative: crops the zeros after the last element.
+    // A negative pad crops the zeros that were inserted after the last element.
     pads[rank + i] = x.shape[i] - pads[i] - g->shape()[i];
   }
   return {pad(g, pads)};

@@ -11,6 +11,7 @@ namespace {
 //   C1  x is float32 or float64.
 //   C2  x has two axes or more; the last two hold the matrices.
 //   C3  The matrices are square.
+// Checks the constraints and returns the type of a result with one element for each matrix.
 TensorType infer_one_per_matrix(const TensorType& x) {
   require_square(x);
   TensorType y(x.dtype, x.shape);

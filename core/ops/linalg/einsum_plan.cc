@@ -54,8 +54,8 @@ Labels labels_of(const Parsed& parsed, size_t term, const Dims& shape) {
   const bool has_ellipsis = at != Labels::npos;
   const size_t n_letters = written.size() - (has_ellipsis ? 1 : 0);
   require(has_ellipsis ? n_letters <= shape.rank() : n_letters == shape.rank(),
-          "C3: equation \"{}\": term {} has {} letters for {}", parsed.equation, term, n_letters,
-          shape);
+          "C3: equation \"{}\": term {} has {} letters, but its operand is {}", parsed.equation,
+          term, n_letters, shape);
   if (!has_ellipsis) return written;
   Labels labels = written.substr(0, at);
   for (size_t i = shape.rank() - n_letters; i-- > 0;) labels.push_back(static_cast<char>(i));
@@ -94,8 +94,9 @@ Labels written_output(const Parsed& parsed, const std::vector<Labels>& terms,
   return output;
 }
 
-// Returns the labels of the product of two terms: those that either term has and `wanted` contains.
-Labels product_of(const Labels& left, const Labels& right, const Labels& wanted) {
+// Returns the labels of the product of two terms: the labels in `wanted` that occur in at least one
+// of the terms.
+Labels product_labels(const Labels& left, const Labels& right, const Labels& wanted) {
   Labels shared, only_left, only_right;
   for (const char c : left) {
     if (contains(wanted, c)) (contains(right, c) ? shared : only_left).push_back(c);
@@ -106,7 +107,7 @@ Labels product_of(const Labels& left, const Labels& right, const Labels& wanted)
   return shared + only_left + only_right;
 }
 
-// Returns the labels that the output and all terms except `a` and `b` contain.
+// Returns the labels that occur in the output or in a term other than terms `a` and `b`.
 Labels used_by_others(const std::vector<Labels>& terms, const Labels& output, size_t a, size_t b) {
   Labels wanted = output;
   for (size_t i = 0; i < terms.size(); ++i) {
@@ -117,7 +118,7 @@ Labels used_by_others(const std::vector<Labels>& terms, const Labels& output, si
 
 // Estimates the size of an axis, to compare orders of products. Symbolic sizes count as 64, so that
 // the order does not depend on the call that is traced.
-double estimate(Size size) {
+double estimate_size(Size size) {
   constexpr double kUsual = 64;
   return size.known() ? static_cast<double>(size.word()) : kUsual;
 }
@@ -135,7 +136,7 @@ Dims EinsumPlan::shape_of(const Labels& labels) const {
 void EinsumPlan::choose_products(const std::string& equation) {
   const auto volume = [&](const Labels& labels) {
     double n = 1;
-    for (const char c : labels) n *= estimate(sizes[static_cast<size_t>(c)]);
+    for (const char c : labels) n *= estimate_size(sizes[static_cast<size_t>(c)]);
     return n;
   };
   std::vector<Labels> left = kept;
@@ -144,7 +145,7 @@ void EinsumPlan::choose_products(const std::string& equation) {
     double least = 0;
     for (size_t a = 0; a < left.size(); ++a) {
       for (size_t b = a + 1; b < left.size(); ++b) {
-        Labels result = product_of(left[a], left[b], used_by_others(left, output, a, b));
+        Labels result = product_labels(left[a], left[b], used_by_others(left, output, a, b));
         const double growth = volume(result) - volume(left[a]) - volume(left[b]);
         const bool is_first = best.right == 0;
         if (!is_first && !(growth < least)) continue;

@@ -15,7 +15,8 @@ namespace tenon {
 using Labels = std::string;
 
 struct EinsumPlan {
-  // A product of two terms. Its result replaces both and is appended to the list of terms.
+  // A product of two terms. Both terms are removed from the list of terms, and the result is
+  // appended to it.
   struct Product {
     size_t left = 0, right = 0;  // left < right
     Labels result;
@@ -25,18 +26,20 @@ struct EinsumPlan {
   std::vector<Labels> kept;   // The labels of each operand after summation, without duplicates.
   Labels output;
   std::vector<Product> products;
-  Size sizes[128];  // Indexed by label.
+  Size sizes[128];  // Size of the axes with each label; indexed by label.
 
-  // Throws an error if the equation is invalid, or does not fit the shapes.
+  // Throws an error if the equation is invalid, or does not match the shapes.
   EinsumPlan(const std::string& equation, const std::vector<Dims>& shapes);
 
   // Returns the shape of a tensor with these labels.
   Dims shape_of(const Labels& labels) const;
 
  private:
+  // Chooses the order of the products, and adds them to the plan.
   void choose_products(const std::string& equation);
 };
 
+// Returns whether `label` is one of `labels`.
 inline bool contains(const Labels& labels, char label) {
   return labels.find(label) != Labels::npos;
 }

@@ -14,7 +14,7 @@ bool is_byte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 // one element for each row (column) of every matrix.
 void require_zero_point(const TensorType& zero_point, const TensorType& x, size_t outer,
                         size_t inner, const char* name) {
-  require(zero_point.dtype == x.dtype, "C3: {} must have the dtype of its operand: {}, but is {}",
+  require(zero_point.dtype == x.dtype, "C3: {} must be {}, the dtype of its operand, but is {}",
           name, x, zero_point);
   if (count(zero_point.shape) == 1 && zero_point.rank() <= 1) return;
   bool fits = x.rank() >= 2;
@@ -34,9 +34,9 @@ void require_zero_point(const TensorType& zero_point, const TensorType& x, size_
 // Constraints.
 //   C1  a and b are i8 or u8; their dtypes may differ.
 //   C2  a and b have at least one axis.
-//   C3  Each zero point has the dtype of its operand, and is one number, or a vector of one for
-//       each row of a (column of b), or has the shape of its operand with size 1 along the
-//       summed axis.
+//   C3  Each zero point has the dtype of its operand. It is one number, or a vector with one
+//       element for each row of a (column of b), or has the shape of its operand with size 1 along
+//       the summed axis.
 //   C4  The number of columns of a equals the number of rows of b.
 //   C5  The axes before the last two broadcast.
 //   C6  y is i32 and has the batch axes, then the rows of a and the columns of b; a vector operand

@@ -14,9 +14,10 @@ void require_matrices(const TensorType& x, const char* name) {
 void require_square(const TensorType& x, const char* name) {
   require_matrices(x, name);
   require(x.shape[x.rank() - 2] == x.shape[x.rank() - 1],
-          "C3: the matrices of {} must be square, but are those of {}", name, x);
+          "C3: the matrices of {} must be square, but its type is {}", name, x);
 }
 
+// Broadcasts the batch axes of an operand to those of y.
 void broadcast_batches(const Dims& y, StridedShape& operand) {
   Dims &sizes = operand.sizes, &strides = operand.strides;
   while (sizes.rank() < y.rank()) {
@@ -34,6 +35,7 @@ Tensor tril(const Tensor& x, int64_t k) { return call1(OpId::k_tril, DiagonalAtt
 
 Tensor triu(const Tensor& x, int64_t k) { return call1(OpId::k_triu, DiagonalAttrs{.k = k}, {x}); }
 
+// Returns x with the last two axes swapped.
 Tensor transposed(const Tensor& x) {
   Ints perm;
   for (size_t i = 0; i < x->rank(); ++i) perm.push_back(static_cast<int64_t>(i));
@@ -41,12 +43,14 @@ Tensor transposed(const Tensor& x) {
   return transpose(x, perm);
 }
 
+// Returns one identity matrix with the size of the matrices of x.
 Tensor identity_like(const Tensor& x) {
   const Size n = x->shape()[x->rank() - 1];
   const Tensor row = iota({n, 1}, DType::kI64, 0), column = iota({1, n}, DType::kI64, 1);
   return cast(equal(row, column), x->type.dtype);
 }
 
+// Multiplies each column of the matrices of x by its element of `scale`.
 Tensor scale_columns(const Tensor& x, const Tensor& scale) { return x * expand_dims(scale, {-2}); }
 
 Tensor solve(const Tensor& a, const Tensor& b) { return call1(OpId::k_solve, NoAttrs{}, {a, b}); }
@@ -55,6 +59,7 @@ Tensor triangular_solve(const Tensor& a, const Tensor& b, const TriangularSolveA
   return call1(OpId::k_triangular_solve, attrs, {a, b});
 }
 
+// Adds the elements above the diagonal to those below it, and sets them to zero.
 Tensor fold_to_lower(const Tensor& g) { return tril(g) + transposed(triu(g, 1)); }
 
 }  // namespace tenon

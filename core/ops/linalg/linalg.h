@@ -22,7 +22,7 @@ struct TriangularSolveAttrs {
 
 // Requires x to be float32 or float64 (C1), and to have two axes or more (C2).
 void require_matrices(const TensorType& x, const char* name = "x");
-// Checks the same, and requires the matrices of x to be square (C3).
+// Checks C1 and C2 as require_matrices() does, and requires the matrices of x to be square (C3).
 void require_square(const TensorType& x, const char* name = "x");
 
 // Implements `arrange` (see OpDef): broadcasts the batch axes of an operand to those of y. Batch
@@ -42,8 +42,9 @@ Tensor scale_columns(const Tensor& x, const Tensor& scale);
 Tensor solve(const Tensor& a, const Tensor& b);
 Tensor triangular_solve(const Tensor& a, const Tensor& b, const TriangularSolveAttrs& attrs);
 
-// Converts the cotangent of a symmetric matrix if an op reads only the lower triangle. An element
-// below the diagonal represents the one above it, too, so it receives the sum of both cotangents.
+// Converts the cotangent of a symmetric matrix for an op that reads only its lower triangle. Each
+// element below the diagonal also represents its mirror image above the diagonal, so it receives
+// the sum of both cotangents.
 Tensor fold_to_lower(const Tensor& g);
 
 }  // namespace tenon

@@ -7,9 +7,9 @@
 namespace tenon {
 namespace {
 
-// Convert a vector to a matrix: on the left to a row, on the right to a column. The result of
-// matmul does not have this axis of size 1.
+// Converts a left operand that is a vector to a matrix of one row.
 Tensor as_rows(const Tensor& a) { return a->rank() == 1 ? expand_dims(a, {0}) : a; }
+// Converts a right operand that is a vector to a matrix of one column.
 Tensor as_columns(const Tensor& b) { return b->rank() == 1 ? expand_dims(b, {1}) : b; }
 
 // Inserts the axes of size 1 that dy lacks if an operand is a vector.
@@ -36,6 +36,7 @@ Tensor stacked(const Tensor& x) {
 
 }  // namespace
 
+// Returns the cotangent of a for y = matmul(a, b, attrs).
 Tensor matmul_da(const Tensor& dy, const Tensor& b, const TensorType& a, const MatmulAttrs& attrs) {
   const Tensor rows = as_matrices(dy, a.rank(), b->rank());
   const Tensor columns = as_columns(b);
@@ -46,6 +47,7 @@ Tensor matmul_da(const Tensor& dy, const Tensor& b, const TensorType& a, const M
   return as_operand(da, a, 0);
 }
 
+// Returns the cotangent of b for y = matmul(a, b, attrs).
 Tensor matmul_db(const Tensor& a, const Tensor& dy, const TensorType& b, const MatmulAttrs& attrs) {
   Tensor left = as_rows(a);
   Tensor right = as_matrices(dy, a->rank(), b.rank());
@@ -92,6 +94,7 @@ Dims infer_product_shape(const TensorType& a, const TensorType& b, const MatmulA
   return y;  // C6
 }
 
+// Converts the sizes and strides of a, b or y to the matrices that kernels receive.
 void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims& y,
                      StridedShape& operand) {
   const bool vector_a = rank_a == 1, vector_b = rank_b == 1;

@@ -16,8 +16,9 @@ enum class ProductPart : uint8_t { kA, kB, kY };
 void arrange_product(ProductPart part, size_t rank_a, size_t rank_b, const Dims& y,
                      StridedShape& operand);
 
-// Return the cotangents of a and b for y = matmul(a, b, attrs). Each has the type of its operand.
+// Returns the cotangent of a for y = matmul(a, b, attrs).
 Tensor matmul_da(const Tensor& dy, const Tensor& b, const TensorType& a, const MatmulAttrs& attrs);
+// Returns the cotangent of b for y = matmul(a, b, attrs).
 Tensor matmul_db(const Tensor& a, const Tensor& dy, const TensorType& b, const MatmulAttrs& attrs);
 
 }  // namespace tenon

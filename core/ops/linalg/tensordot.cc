@@ -39,7 +39,7 @@ Ints operator+(Ints a, const Ints& b) {
 
 // Constraints.
 //   C1  a and b are numeric and of one dtype.
-//   C2  axes_a and axes_b have one length.
+//   C2  axes_a and axes_b have the same length.
 //   C3  axes_a are axes of a and axes_b of b, none of them twice.
 //   C4  paired axes have the same size.
 //   C5  y has the other axes of a, then those of b, at most 16; and its size does not overflow.

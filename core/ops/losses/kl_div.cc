@@ -26,6 +26,7 @@ struct Target {
   Tensor is_zero, probability, logarithm;
 };
 
+// Returns the target as probabilities and as logarithms, whichever of them it holds.
 Target read_target(const Attrs& attrs, const Tensor& target) {
   if (attrs.log_target) {
     const Tensor probability = exp(target);

@@ -25,6 +25,7 @@ Tensor reduce_losses(const Tensor& losses, Reduction reduction) {
   return mean(losses);
 }
 
+// Returns the cotangent of each of the `n` losses, given that of their reduction.
 Tensor unreduce_losses(const Tensor& dy, const Size& n, Reduction reduction) {
   return reduction == Reduction::kMean ? dy / ops::count_as(dy->type.dtype, n) : dy;
 }

@@ -17,7 +17,7 @@ struct Attrs {
 enum Input { kX, kTarget, kWeight };
 
 // Constraints.
-//   C1  target is int32 or int64, and ignore_index fits it.
+//   C1  target is int32 or int64, and its dtype can represent ignore_index.
 //   C2  x is floating point, with at least two axes: examples, at least one class, any others.
 //   C3  target has the shape of x without the axis of classes.
 //   C4  weight has the dtype of x and one element for each class.

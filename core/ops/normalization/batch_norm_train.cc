@@ -19,7 +19,7 @@ enum Output { kY, kRunningMean, kRunningVar, kSavedMean, kSavedInvStd };
 
 // Constraints.
 //   C1  All inputs are floating point.
-//   C2  x has a batch and channels, and each channel has an element.
+//   C2  x has a batch and channels, and each channel has at least one element.
 //   C3  scale, bias, mean and var have one element for each channel.
 //   C4  epsilon is not negative.
 //   C5  type(y) = type(x); the running statistics have the types of mean and var; the saved ones

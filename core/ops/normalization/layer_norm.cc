@@ -20,8 +20,8 @@ enum Output { kY, kMean, kInvStd };
 //   C2  -rank(x) <= axis < rank(x).
 //   C3  scale and bias can be broadcast to the sizes of x from the axis on.
 //   C4  epsilon is not negative.
-//   C5  type(y) = type(x); mean and inv_std have size 1 from the axis on, and are float32 where x
-//       is half.
+//   C5  type(y) = type(x); mean and inv_std have size 1 from the axis on, and are float32 if x has
+//       a half type.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[kX];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);

@@ -25,8 +25,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(x.rank() >= 2, "C2: x must have a batch and channels, but is {}", x);
-  require(attrs.size >= 1 && attrs.size <= kMaxWindowExtent, "C3: size must be positive, but is {}",
-          attrs.size);
+  require(attrs.size >= 1 && attrs.size <= kMaxWindowExtent,
+          "C3: size must be from 1 to 2^31, but is {}", attrs.size);
   return {TensorType(x.dtype, x.shape)};  // C4
 }
 

@@ -28,6 +28,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {x};  // C5
 }
 
+// Returns the axes to normalise over, which a reduction keeps with size 1.
 Along normalised_axes(const Attrs& attrs, size_t rank) {
   return {.axes = axes_from(attrs.axis, rank), .keepdims = true};
 }
@@ -37,6 +38,8 @@ struct Scaled {
   Tensor z, inverse;
 };
 
+// Divides x by its root mean square over the normalised axes. `from` is the dtype before x was
+// widened.
 Scaled normalise_rows(const Attrs& attrs, const Tensor& x, DType from) {
   const Along along = normalised_axes(attrs, x->rank());
   const SquareScale scale = square_scale(

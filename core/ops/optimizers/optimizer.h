@@ -36,8 +36,9 @@ struct Moments {
 Moments next_moments(const Tensor& g, const Tensor& m, const Tensor& v, const Tensor& step,
                      double beta1, double beta2, double epsilon);
 
-// Widen the first n inputs to the compute dtype, and narrow results to the parameter's dtype.
+// Casts the first n inputs to the compute dtype.
 Tensors widen_inputs(TensorSpan in, size_t n);
+// Casts the results to `dtype`, the dtype of the parameter.
 Tensors narrow_results(Tensors results, DType dtype);
 
 }  // namespace tenon

@@ -54,7 +54,8 @@ Tensor divisor(const Attrs& attrs, const TensorType& x, const Dims& y) {
     kept.axes.push_back(static_cast<int64_t>(kSpatial + i));
   }
   if (attrs.count_include_pad) counted.pads.clear();
-  // With padding included in the plane, one more window may fit than y has. Slicing removes it.
+  // If the plane includes padding, it may hold one more window along an axis than y has elements.
+  // Slicing removes the sum of that window.
   return slice(window_sum(ones(plane), counted), kept);
 }
 

@@ -41,12 +41,14 @@ Along spatial_axes(const Dims& x) {
   return spatial;
 }
 
-// sums() adds the elements of each window, or of each channel for global_lp_pool. spread() is the
-// transpose of the window sum.
+// Returns the sum of the elements in each window.
 Tensor sums(const Attrs& attrs, const Tensor& x) { return window_sum(x, pool_attrs(attrs)); }
+// Adds each element of g to all elements of its window in a tensor of the shape of x. This is the
+// transpose of sums().
 Tensor spread(const Attrs& attrs, const Tensor& g, const Dims& x) {
   return window_spread(g, x, pool_attrs(attrs));
 }
+// Returns the sum of the elements in each channel, for global_lp_pool.
 Tensor sums(const GlobalAttrs&, const Tensor& x) { return sum(x, spatial_axes(x->shape())); }
 
 // Returns |x|^n, without calling pow for the usual exponents 0, 1 and 2.

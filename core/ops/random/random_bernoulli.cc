@@ -10,7 +10,7 @@ using Attrs = ShapeAttrs;
 // Constraints.
 //   C1  state is u32[6].
 //   C2  p is floating point and has rank 0.
-//   C3  the sizes of `shape` are not negative and their product fits.
+//   C3  the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require_rng_state(in);
   require(is_floating(in[1].dtype) && in[1].rank() == 0,

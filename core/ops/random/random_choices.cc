@@ -21,7 +21,7 @@ struct PermutationAttrs {
 // Constraints.
 //   C1  state is u32[6].
 //   C2  logits are floating point and have at least one class along the last axis.
-//   C3  num_samples is not negative, and the result fits.
+//   C3  num_samples is not negative, and the result has at most 2^62 bytes.
 TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
   require_rng_state(in);
   const TensorType& logits = in[1];
@@ -59,7 +59,7 @@ Tensors categorical(const CategoricalAttrs& attrs, TensorSpan in) {
 
 // Constraints.
 //   C1  state is u32[6].
-//   C2  n is not negative, and that many elements fit.
+//   C2  n is not negative, and the result has at most 2^62 bytes.
 TensorTypes permutation_infer(const PermutationAttrs& attrs, TypeSpan in) {
   require_rng_state(in);
   return {require_sizes(DType::kI64, {attrs.n}, "C2"), rng_state_type()};

@@ -4,17 +4,20 @@ namespace tenon::ops {
 
 TensorType rng_state_type() { return TensorType(DType::kU32, {kRngStateWords}); }
 
+// Requires the first input to be a generator's state.
 void require_rng_state(TypeSpan in) {
   require(in[0].dtype == DType::kU32 && in[0].shape == Dims{kRngStateWords},
           "C1: state must be u32[6], but is {}", in[0]);
 }
 
+// Infers the types of a draw of floats and of the new state.
 TensorTypes infer_floating_draw(TypeSpan in, DType dtype, const Sizes& shape) {
   require_rng_state(in);
   require(is_floating(dtype), "C2: dtype must be floating point, but is {}", dtype);
   return {require_sizes(dtype, shape, "C3"), rng_state_type()};
 }
 
+// Draws evenly spaced floats in [0, 1). Returns the floats and the new state.
 Tensors draw_uniform(const Tensor& state, const Dims& shape, DType dtype) {
   struct Source {
     DType bits;

@@ -58,8 +58,8 @@ Tensors decompose_normal(const Attrs& attrs, TensorSpan in) {
   return {shift_and_scale(attrs, reshape(y, shape)), drawn[1]};
 }
 
-// Inverse transform sampling: applies the inverse of the cumulative distribution function to
-// uniform samples between its values at the two bounds.
+// Inverse transform sampling: draws uniform samples between the values of the cumulative
+// distribution function at the two bounds, and applies the inverse of that function.
 Tensors decompose_truncated_normal(const Attrs& attrs, TensorSpan in) {
   const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), sampling_dtype(attrs.dtype));
   const Tensor place = kTwoSigmaProbability * (2.0 * drawn[0] - 1.0);
@@ -123,6 +123,7 @@ Cases<Attrs> truncated_normal_cases() {
       shared_draw_cases<Attrs>());
 }
 
+// Defines random_normal or truncated_normal. `scale_doc` documents the attribute `scale`.
 OpDef define_normal(Definition<Attrs> d, const char* scale_doc) {
   d.inputs = {{"state", "the generator's state, u32[6]"}};
   d.outputs = {{"y", "the samples"}, {"new_state", "the state for the next draw"}};

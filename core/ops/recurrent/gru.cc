@@ -15,6 +15,7 @@ struct Attrs {
   TENON_ATTRS(direction, layout, clip, linear_before_reset)
 };
 
+// Returns the attributes that determine how the layer iterates over its time steps.
 LayerIteration iteration_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.

@@ -14,6 +14,7 @@ struct Attrs {
   TENON_ATTRS(direction, layout, clip, input_forget)
 };
 
+// Returns the attributes that determine how the layer iterates over its time steps.
 LayerIteration iteration_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.

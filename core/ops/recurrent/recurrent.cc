@@ -85,6 +85,7 @@ EnumInfo enum_info(Direction) {
   return {"direction", kValues};
 }
 
+// Infers the output types of a layer and checks constraints C1 to C6 of rnn, gru and lstm.
 TensorTypes infer_layer(const LayerIteration& iteration, double clip, TypeSpan in, int64_t gates,
                         size_t states) {
   const TensorType& x = in[kX];
@@ -93,7 +94,7 @@ TensorTypes infer_layer(const LayerIteration& iteration, double clip, TypeSpan i
     const bool fits = i == kSequenceLens ? ops::is_index(in[i].dtype)
                                          : is_floating(x.dtype) && in[i].dtype == x.dtype;
     require(fits, "C1: {} must be {}, but is {}", kNames[i],
-            i == kSequenceLens ? "int32 or int64" : "floating point and like x", in[i]);
+            i == kSequenceLens ? "int32 or int64" : "floating point with the dtype of x", in[i]);
   }
   for (const size_t i : {kX, kW, kR}) {
     require(in[i].rank() == 3, "C2: {} must have three axes, but is {}", kNames[i], in[i]);
@@ -123,6 +124,7 @@ TensorTypes infer_layer(const LayerIteration& iteration, double clip, TypeSpan i
   return types;  // C6
 }
 
+// Runs a layer with `states` states over its time steps. Returns y and the final states.
 Tensors run_layer(const LayerIteration& iteration, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of) {
   const TensorType& type = in[kX]->type;

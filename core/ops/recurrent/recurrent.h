@@ -66,8 +66,8 @@ Tensor add_biases(const Tensor& b);
 Tensor input_product(const Tensor& x, const Tensor& w, const Tensor& bias);
 
 // Checks constraints C1 to C3 of rnn_cell, gru_cell and lstm_cell: x is [B, I], states are [B, H],
-// and weights have `gates` times H rows. `w` is the index of the first weights among the inputs,
-// which r and b follow. `names` are the names of all inputs.
+// and weights have `gates` times H rows. `w` is the index of the input weights among the inputs;
+// the recurrent weights and the biases follow directly. `names` are the names of all inputs.
 void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<const char*> names);
 
 // ---- layers
@@ -75,7 +75,7 @@ void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<co
 enum class Direction : int32_t { kForward, kReverse, kBidirectional };
 EnumInfo enum_info(Direction);
 
-// How a layer iterates over its time steps, from its attributes.
+// The attributes of a layer that determine how it iterates over its time steps.
 struct LayerIteration {
   Direction direction;
   int64_t layout;
@@ -103,8 +103,8 @@ struct DirectedStep {
   Step step;
 };
 
-// Runs a layer with `states` states. Returns y and the final states. `step_of` makes the step of a
-// direction from its weights.
+// Runs a layer with `states` states. Returns y and the final states. `step_of` returns the step
+// function of one direction for the weights of that direction.
 Tensors run_layer(const LayerIteration& iteration, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of);
 

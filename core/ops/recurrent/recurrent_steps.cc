@@ -34,16 +34,19 @@ EnumInfo enum_info(RnnActivation) {
   return {"rnn_activation", kNames};
 }
 
+// Adds the two halves of b: the biases of the input product and of the recurrent product.
 Tensor add_biases(const Tensor& b) {
   if (!b) return {};
   return sum(reshape(b, {2, b->shape()[0] / 2}), {.axes = {0}});
 }
 
+// Returns x @ w^T, plus the bias unless it is empty.
 Tensor input_product(const Tensor& x, const Tensor& w, const Tensor& bias) {
   const Tensor product = times_transposed(x, w);
   return bias ? product + bias : product;
 }
 
+// Returns the next h of a simple recurrent network.
 Tensor rnn_step(const Tensor& input, const Tensor& h, const Tensor& r, RnnActivation activation,
                 double clip) {
   const Tensor sum = clip_symmetric(input + times_transposed(h, r), clip);
@@ -65,6 +68,7 @@ GruStep::GruStep(const Tensor& r, const Tensor& b, bool linear_before_reset, dou
   }
 }
 
+// Returns the next h of a GRU.
 Tensor GruStep::operator()(const Tensor& input, const Tensor& h) const {
   const Tensors from_x = split_last_axis(input, 3, hidden_);
   Tensor from_h = times_transposed(h, r_);
@@ -78,6 +82,7 @@ Tensor GruStep::operator()(const Tensor& input, const Tensor& h) const {
   return (1.0 - update) * hidden + update * h;
 }
 
+// Returns the next h and c of an LSTM.
 LstmState lstm_step(const Tensor& input, const LstmState& state, const Tensor& r,
                     const LstmOptions& options) {
   const int64_t n = r->shape()[1];
@@ -94,11 +99,14 @@ LstmState lstm_step(const Tensor& input, const LstmState& state, const Tensor& r
   return {gate(1, c) * tanh(clip_symmetric(c, options.clip)), c};
 }
 
+// Checks constraints C1 to C3 of the cell ops. `w` is the index of the input weights, and `names`
+// are the names of all inputs.
 void require_cell(TypeSpan in, size_t w, int64_t gates, std::initializer_list<const char*> names) {
   const TensorType &x = in[0], &h = in[1];
   for (size_t i = 0; i < in.size(); ++i) {
     require(!in.has(i) || (is_floating(in[i].dtype) && in[i].dtype == x.dtype),
-            "C1: {} must be floating point and like x: {}, but is {}", names.begin()[i], x, in[i]);
+            "C1: {} must be floating point with the dtype of x: {}, but is {}", names.begin()[i], x,
+            in[i]);
   }
   require(x.rank() == 2 && h.rank() == 2, "C2: x and h must have two axes, but are {} and {}", x,
           h);

@@ -54,6 +54,7 @@ Cases<Attrs> cases(double place, double of_rows_0, double of_rows_1) {
   };
 }
 
+// Defines argmax or argmin after setting the fields that both share.
 OpDef define_arg_reduction(Definition<Attrs> d) {
   d.details =
       "Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.";

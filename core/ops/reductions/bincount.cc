@@ -13,16 +13,16 @@ struct Attrs {
   TENON_ATTRS(minlength, length)
 };
 
-// The widest dtype has 16 bytes, so no tensor has more elements than this.
+// Maximum number of elements of a tensor of 2^62 bytes with the widest dtype, which has 16 bytes.
 constexpr int64_t kMaxCounts = int64_t{1} << 58;
 
-// The number of distinct nonnegative values of a dtype, at most kMaxCounts.
+// Returns the number of distinct nonnegative values of a dtype, but at most kMaxCounts.
 int64_t n_nonnegative_values(DType dtype) {
   const auto bits = static_cast<int>(8 * size_of(dtype)) - (is_signed_integer(dtype) ? 1 : 0);
   return bits < 58 ? int64_t{1} << bits : kMaxCounts;
 }
 
-// Upper bound of the length of the result if attrs.length is -1.
+// Returns an upper bound of the length of the result if attrs.length is -1.
 Size max_counts(const Attrs& attrs, DType dtype) {
   return std::max(attrs.minlength, n_nonnegative_values(dtype));
 }
@@ -31,7 +31,8 @@ Size max_counts(const Attrs& attrs, DType dtype) {
 //   C1  x is integer.
 //   C2  0 <= element < length for each element of x.
 //   C3  weights are numeric and have the shape of x.
-//   C4  minlength is not negative, length is -1 or not negative, and the result fits.
+//   C4  minlength is not negative, length is -1 or not negative, and the result has at most 2^62
+//       bytes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_integer(x.dtype), "C1: x must be integer, but is {}", x.dtype);

@@ -100,6 +100,7 @@ Cases<Attrs> with_integer_case(Cases<Attrs> cases, std::initializer_list<double>
   return cases;
 }
 
+// Defines cummax or cummin after setting the fields that both share.
 OpDef define_cumulative_extreme(Definition<Attrs> d) {
   d.details =
       "Ties go to the element that is visited first, which receives the whole gradient. From the "

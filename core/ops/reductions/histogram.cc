@@ -18,7 +18,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Constraints.
 //   C1  x is floating point; low and high have its dtype and rank 0.
-//   C2  bins is positive, and the counts fit.
+//   C2  bins is positive, and the result has at most 2^62 bytes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}: convert it with cast",

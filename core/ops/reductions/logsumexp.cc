@@ -36,7 +36,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const uint32_t mask = axes_mask(attrs.axes, type.rank());
   const Tensor& y = v.output(0);
   const Tensor subtrahend = where(equal(y, number(-kInf)), number(0), y);
-  return {spread(v.cotangent(0), type, mask) *
+  return {broadcast_along(v.cotangent(0), type, mask) *
           exp(v.input(0) - reshape(subtrahend, reduced_shape(type.shape, mask, true)))};
 }
 

@@ -24,7 +24,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Size n = count_reduced(attrs.axes, x.shape);
   const Tensor share =
       in_wide(v.cotangent(0), [&](const Tensor& g) { return g / count_as(g->type.dtype, n); });
-  return {spread(share, x, axes_mask(attrs.axes, x.rank()))};
+  return {broadcast_along(share, x, axes_mask(attrs.axes, x.rank()))};
 }
 
 Cases<Attrs> cases() {

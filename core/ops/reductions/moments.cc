@@ -41,7 +41,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const DType wide = wide_dtype(type.dtype);
   const uint32_t mask = axes_mask(attrs.axes, type.rank());
   const auto reached = [&](size_t output) {
-    return to_dtype(spread(v.cotangent(output), type, mask), wide);
+    return to_dtype(broadcast_along(v.cotangent(output), type, mask), wide);
   };
   const Tensor n = count_as(wide, count_reduced(attrs.axes, type.shape));
   Tensor dx;

@@ -22,14 +22,16 @@ Statistics statistics(const Tensor& x, const Ints& axes, DType from, double epsi
   return s;
 }
 
+// Returns 1 / sqrt(v + epsilon), divided by the factor of `scale`, where v is the mean of unscaled
+// squares and `mean_square` that of scaled squares.
 Tensor inverse_root(const Tensor& mean_square, const ops::SquareScale& scale, double epsilon) {
   if (!scale.factor) return rsqrt(mean_square + epsilon);
   return rsqrt(mean_square + (epsilon * scale.factor) * scale.factor);
 }
 
-// If an element changes by dx, the mean changes by dx / n, the variance by 2 (x - mean) dx / n = 2
-// z / inv_std * dx / n, and inv_std by -inv_std^2 * z * dx / n. Their contributions are added to
-// the cotangent of x through z at constant statistics.
+// Returns the cotangent of x. If an element changes by dx, the mean changes by dx / n, the variance
+// by 2 (x - mean) dx / n = 2 z / inv_std * dx / n, and inv_std by -inv_std^2 * z * dx / n. Their
+// contributions are added to the cotangent of x through z at constant statistics.
 Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, const Tensor& dz,
                      const StatisticsCotangents& d) {
   const Along group{.axes = axes, .keepdims = true};
@@ -43,6 +45,7 @@ Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, c
   return dz * inv_std - constant - z * slope;
 }
 
+// Returns the axes from `axis` to the last.
 Ints axes_from(int64_t axis, size_t rank) {
   Ints axes;
   for (size_t i = static_cast<size_t>(from_front(axis, rank)); i < rank; ++i) {
@@ -51,6 +54,7 @@ Ints axes_from(int64_t axis, size_t rank) {
   return axes;
 }
 
+// Checks that p has the dtype of x (C1) and broadcasts to the axes of x from `axis` on (C3).
 void require_broadcast_from_axis(const TensorType& p, const TensorType& x, size_t axis,
                                  const char* name) {
   require(p.dtype == x.dtype, "C1: {} must be {} like x, but is {}", name, x.dtype, p);
@@ -60,6 +64,7 @@ void require_broadcast_from_axis(const TensorType& p, const TensorType& x, size_
           "C3: {}: {} cannot be broadcast to the normalised axes: {}", name, p, row);
 }
 
+// Checks that x has a batch and channels, and that scale and bias have one element per channel.
 void require_channels(TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
@@ -74,12 +79,14 @@ void require_channels(TypeSpan in) {
   }
 }
 
+// Returns `values`, one for each channel, in the compute dtype and reshaped to broadcast to x.
 Tensor broadcast_channels(const Tensor& values, const TensorType& x) {
   Dims shape;
   for (size_t i = 0; i < x.rank(); ++i) shape.push_back(i == 1 ? x.shape[1] : Size(1));
   return reshape(to_dtype(values, wide_dtype(x.dtype)), shape);
 }
 
+// Returns all axes of a tensor except axis 1, the channels.
 Ints all_but_channels(size_t rank) {
   Ints axes{0};
   for (size_t i = 2; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));

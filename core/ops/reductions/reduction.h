@@ -9,7 +9,7 @@
 namespace tenon::ops {
 
 // Constraints.
-//   C1  x has a dtype that the op reduces; each op says which.
+//   C1  x has a dtype that the op reduces; each op specifies which.
 //   C2  -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
 inline TensorTypes infer_reduced(const ReduceAttrs& attrs, const TensorType& x) {
   const uint32_t mask = require_axes(attrs.axes, x, "C2");

@@ -15,15 +15,18 @@ struct Range {
 constexpr Range kF32 = {0x1p-96, 0x1p96, 0x1p90, 0x1p-80};
 constexpr Range kF64 = {0x1p-880, 0x1p960, 0x1p600, 0x1p-600};
 
+// Returns the range of sums of squares that need no scaling, and the factors for other sums.
 const Range& range_of(DType dtype) { return dtype == DType::kF64 ? kF64 : kF32; }
 
 }  // namespace
 
+// Returns the factors by which values with too large or too small squares are multiplied.
 SquareFactors square_factors(DType dtype) {
   const Range& range = range_of(dtype);
   return {.down = range.down, .up = range.up};
 }
 
+// Returns the factors for values with these sums of unscaled squares.
 SquareScale square_scale(const Tensor& squares, double floor) {
   const DType dtype = squares->type.dtype;
   const Range& range = range_of(dtype);
@@ -37,6 +40,7 @@ SquareScale square_scale(const Tensor& squares, double floor) {
           where(is_large, number(1 / range.down), where(is_small, number(1 / range.up), one))};
 }
 
+// Divides x by its Euclidean norm along an axis, or by `epsilon` where that is larger.
 Tensor divide_by_length(const Tensor& x, int64_t axis, DType from, double epsilon) {
   const Along along{.axes = {axis}, .keepdims = true};
   const auto length = [&](const Tensor& vectors, const Tensor& least) {

@@ -1,7 +1,7 @@
-// Sums of squares that neither overflow nor underflow if the result fits the dtype: for norms,
-// deviations and their inverses. Values are multiplied by a power of two before they are squared,
-// and the result by the inverse of that power. In the usual range, the power is 1 and results are
-// unchanged.
+// Sums of squares that neither overflow nor underflow if the dtype can represent the result: for
+// norms, deviations and their inverses. Values are multiplied by a power of two before they are
+// squared, and the result by the inverse of that power. In the usual range, the power is 1 and
+// results are unchanged.
 
 #pragma once
 
@@ -16,9 +16,9 @@ struct SquareScale {
   Tensor factor;
   Tensor inverse;
 
-  // Multiplies x by the factor.
+  // Returns x multiplied by the factor.
   Tensor of(const Tensor& x) const { return factor ? x * factor : x; }
-  // Divides x by the factor.
+  // Returns x divided by the factor.
   Tensor undo(const Tensor& x) const { return inverse ? x * inverse : x; }
 };
 
@@ -30,8 +30,8 @@ inline bool needs_scale(DType from) { return from != DType::kF16; }
 // sum is between 2^-96 and 2^96 (float64: 2^-880 and 2^960). The caller adds a value of about
 // `floor` to the root of the sum, so sums that are small relative to floor^2 are not scaled up.
 SquareScale square_scale(const Tensor& squares, double floor = 0);
-// As above, but calls squares() to compute the sums only if scaling may be needed. `from` is the
-// dtype before the values were widened.
+// As square_scale(squares, floor), but calls squares() to compute the sums only if scaling may be
+// needed. `from` is the dtype before the values were widened.
 template <std::invocable Squares>
 SquareScale square_scale(DType from, const Squares& squares, double floor = 0) {
   return needs_scale(from) ? square_scale(squares(), floor) : SquareScale();

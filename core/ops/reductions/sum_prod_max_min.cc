@@ -36,7 +36,7 @@ uint32_t mask_of(const Attrs& attrs, const VjpArgs& v) {
 }
 
 Tensors sum_vjp(const Attrs& attrs, const VjpArgs& v) {
-  return {spread(v.cotangent(0), v.input_type(0), mask_of(attrs, v))};
+  return {broadcast_along(v.cotangent(0), v.input_type(0), mask_of(attrs, v))};
 }
 
 // All elements that equal the extreme share its cotangent equally.
@@ -73,7 +73,7 @@ Tensor exclusive_products(const Tensor& x, bool after) {
 Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& x = v.input_type(0);
   const uint32_t mask = mask_of(attrs, v);
-  if (count(x.shape) == 0 || mask == 0) return {spread(v.cotangent(0), x, mask)};
+  if (count(x.shape) == 0 || mask == 0) return {broadcast_along(v.cotangent(0), x, mask)};
 
   // Move the reduced axes to the end and merge them into one.
   const size_t rank = x.rank(), n_kept = rank - static_cast<size_t>(std::popcount(mask));
@@ -97,7 +97,7 @@ Tensors prod_vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor slope = in_wide(rows, [](const Tensor& wide) {
     return exclusive_products(wide, false) * exclusive_products(wide, true);
   });
-  return {spread(v.cotangent(0), x, mask) * transpose(reshape(slope, turned), back)};
+  return {broadcast_along(v.cotangent(0), x, mask) * transpose(reshape(slope, turned), back)};
 }
 
 // The numbers 1 to 6 in two rows.
@@ -130,6 +130,7 @@ Cases<Attrs> cases(double all, std::initializer_list<double> rows,
   };
 }
 
+// Returns the cases of max or min alone. `of_integers` is the expected result for -128 and 127.
 Cases<Attrs> extreme_cases(double of_integers) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   return {

@@ -58,7 +58,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 // does not contribute to the derivative.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
-  const Tensor g = spread(v.cotangent(0), type, axes_mask(attrs.axes, type.rank()));
+  const Tensor g = broadcast_along(v.cotangent(0), type, axes_mask(attrs.axes, type.rank()));
   return {in_wide(v.input(0), [&](const Tensor& x) {
     return cast(g, x->type.dtype) * subtract_mean(attrs, x) * two_over_divisor(attrs, x);
   })};

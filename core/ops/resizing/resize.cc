@@ -140,12 +140,14 @@ SmallVector<Tap, 4> taps_of(const ResizedAxis& axis, const Filter& filter, DType
 
 }  // namespace
 
+// Checks constraints C2 to C6 of resize_nearest.cc and returns the resized axes.
 ResizedAxes require_resize(const Resizing& attrs, const TensorType& x) {
   if (!attrs.axes.empty()) require_axes(attrs.axes, x, "C2");
   const size_t n = attrs.axes.empty() ? x.rank() : attrs.axes.size();
   const auto require_one_each = [&](const Ints& values, const char* name) {
-    require(values.empty() || values.size() == n, "C2: {} has {} entries for {} axes of {}", name,
-            values.size(), n, x);
+    require(values.empty() || values.size() == n,
+            "C2: {} has {} entries, but needs one for each of {} axes of {}", name, values.size(),
+            n, x);
   };
   require_one_each(attrs.sizes, "sizes");
   require_one_each(attrs.scales, "scales");
@@ -169,11 +171,13 @@ TensorType resized_type(const Resizing& attrs, const TensorType& x) {
   return y;
 }
 
+// Returns the position of each result element along an axis, multiplied by axis.unit.
 Tensor positions_in_units(const ResizedAxis& axis) {
   const Tensor i = iota({axis.to}, DType::kI64, 0);
   return add(mul(i, integer(axis.step)), integer(axis.first));
 }
 
+// Resizes x along one axis after the other by weighted sums of neighbouring elements.
 Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filter) {
   return in_wide(x, [&](Tensor y) {
     for (const ResizedAxis& axis : axes) {

@@ -58,7 +58,7 @@ using ResizedAxes = SmallVector<ResizedAxis, 3>;
 
 // Checks constraints C2 to C6 of resize_nearest.cc and returns the resized axes.
 ResizedAxes require_resize(const Resizing& attrs, const TensorType& x);
-// Checks the same constraints and returns the type of the result.
+// Checks constraints C2 to C6 of resize_nearest.cc and returns the type of the result.
 TensorType resized_type(const Resizing& attrs, const TensorType& x);
 
 // Returns the position of each result element along an axis, multiplied by axis.unit: int64
@@ -79,7 +79,7 @@ struct Filter {
   bool exclude_outside = false;
 };
 
-// Resizes x along `axes`, one after the other. Each result element is a weighted sum of the
+// Resizes x along each of `axes` in turn. Each result element is a weighted sum of the
 // elements around its position.
 Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filter);
 

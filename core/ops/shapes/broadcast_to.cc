@@ -8,7 +8,7 @@ namespace {
 using Attrs = ShapeAttrs;
 
 // Constraints.
-//   C1  the sizes of `shape` are not negative and their product fits.
+//   C1  the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
 //   C2  x has at most as many axes as y; aligned at the end, each has the same size or size 1.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];

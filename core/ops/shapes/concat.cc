@@ -10,7 +10,7 @@ using Attrs = AxisAttrs;
 // Constraints of concat.
 //   C1  -rank <= axis < rank, where rank is that of the first input.
 //   C2  all inputs have that rank, and the same sizes except along axis.
-//   C3  the result fits.
+//   C3  the result has at most 2^62 bytes.
 TensorTypes concat_infer(const Attrs& attrs, TypeSpan in) {
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, in[0], "C1", "the first input"));
   TensorType y(in[0].dtype, in[0].shape);
@@ -44,7 +44,7 @@ Tensors concat_vjp(const Attrs& attrs, const VjpArgs& v) {
 // Constraints of stack.
 //   C1  -rank - 1 <= axis <= rank, where rank is that of the inputs.
 //   C2  all inputs have the same shape.
-//   C3  the result fits.
+//   C3  the result has at most 2^62 bytes.
 TensorTypes stack_infer(const Attrs& attrs, TypeSpan in) {
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, in[0].rank() + 1, "C1"));
   for (size_t i = 1; i < in.size(); ++i) {

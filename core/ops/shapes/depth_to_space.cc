@@ -22,14 +22,14 @@ constexpr int64_t kMaxBlocksize = int64_t{1} << 30;  // Its square fits an int64
 // Checks constraints C1 and C2, which both ops share.
 void require_image(const TensorType& x, int64_t blocksize) {
   require(x.rank() == 4, "C1: x must have a batch, channels, rows and columns, but is {}", x);
-  require(blocksize >= 1 && blocksize <= kMaxBlocksize, "C2: blocksize must be positive, but is {}",
-          blocksize);
+  require(blocksize >= 1 && blocksize <= kMaxBlocksize,
+          "C2: blocksize must be from 1 to 2^30, but is {}", blocksize);
 }
 
 // Constraints of depth_to_space.
 //   C1  x has a batch, channels, rows and columns.
 //   C2  blocksize is positive.
-//   C3  blocksize^2 divides the channels, and the result fits.
+//   C3  blocksize^2 divides the number of channels, and the result has at most 2^62 bytes.
 TensorTypes depth_to_space_infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const int64_t b = attrs.blocksize;
@@ -46,7 +46,8 @@ TensorTypes depth_to_space_infer(const Attrs& attrs, TypeSpan in) {
 // Constraints of space_to_depth.
 //   C1  x has a batch, channels, rows and columns.
 //   C2  blocksize is positive.
-//   C3  blocksize divides the rows and the columns, and the result fits.
+//   C3  blocksize divides the numbers of rows and columns, and the result has at most 2^62
+//       bytes.
 TensorTypes space_to_depth_infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const int64_t b = attrs.blocksize;

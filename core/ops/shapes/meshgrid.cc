@@ -27,7 +27,8 @@ size_t axis_of_input(const Attrs& attrs, size_t i, size_t n) {
 // Constraints.
 //   C1  each input has at most one axis; one without axes counts as a single coordinate.
 //   C2  all inputs have one dtype.
-//   C3  there are at most as many inputs as a tensor can have axes, and the grid fits.
+//   C3  there are at most as many inputs as a tensor can have axes, and the result has at
+//       most 2^62 bytes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(in.size() <= kMaxRank, "C3: there are {} inputs, but a tensor has at most {} axes",
           in.size(), kMaxRank);

@@ -43,7 +43,7 @@ Sizes all_pads(const Attrs& attrs, size_t rank) {
 
 // Constraints.
 //   C1  pads has two entries for each of axes, or for each axis of x.
-//   C2  no size becomes negative, and the result fits.
+//   C2  no size becomes negative, and the result has at most 2^62 bytes.
 //   C3  value, if given, has rank 0.
 //   C4  in modes other than constant, each padded axis keeps an element to repeat.
 //   C5  -rank(x) <= axis < rank(x) for each of axes, without duplicates.
@@ -52,8 +52,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const size_t rank = x.rank();
   if (!attrs.axes.empty()) require_axes(attrs.axes, x, "C5");
   const size_t n_padded = attrs.axes.empty() ? rank : attrs.axes.size();
-  require(attrs.pads.size() == 2 * n_padded, "C1: pads has {} entries for {} axes of {}",
-          attrs.pads.size(), n_padded, x);
+  require(attrs.pads.size() == 2 * n_padded,
+          "C1: pads has {} entries, but needs two for each of {} axes of {}", attrs.pads.size(),
+          n_padded, x);
   if (in.has(1)) require(in[1].rank() == 0, "C3: value must have rank 0, but is {}", in[1]);
 
   constexpr int64_t kMaxPad = int64_t{1} << 60;

@@ -7,7 +7,7 @@ namespace {
 
 struct Attrs {
   Ints repeats;      // Number of copies: one for all elements along the axis, or one for each.
-  int64_t axis = 0;  // The axis; a negative one counts from the end.
+  int64_t axis = 0;  // The axis along which to repeat; a negative one counts from the end.
   TENON_ATTRS(repeats, axis)
 };
 
@@ -20,7 +20,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C1"));
   const int64_t n = x.shape[axis];
   const auto n_repeats = static_cast<int64_t>(attrs.repeats.size());
-  require(n_repeats == 1 || n_repeats == n, "C2: repeats has {} entries for axis {} of {}",
+  require(n_repeats == 1 || n_repeats == n,
+          "C2: repeats has {} entries, but must have 1 or one for each element of axis {} of {}",
           n_repeats, axis, x);
   constexpr int64_t kLimit = int64_t{1} << 62;
   TensorType y(x.dtype, x.shape);

@@ -147,7 +147,7 @@ Tensors batch_to_space_decompose(const Attrs& attrs, TensorSpan in) {
   return {pad(reshape(transpose(reshape(x, blocked), perm), shape), pads)};
 }
 
-// Cases of both ops.
+// Returns the cases that space_to_batch and batch_to_space share.
 Cases<Attrs> shared_cases() {
   return {
       {.name = "no_blocks", .inputs = {f32({1, 2})}, .expect = {f32({1, 2})}},

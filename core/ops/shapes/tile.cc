@@ -15,8 +15,8 @@ struct Attrs {
 //   C2  the size of the result does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
-  require(attrs.repeats.size() == x.rank(), "C1: repeats has {} entries for {}",
-          attrs.repeats.size(), x);
+  require(attrs.repeats.size() == x.rank(),
+          "C1: repeats has {} entries, but needs one for each axis of {}", attrs.repeats.size(), x);
   constexpr int64_t kLimit = int64_t{1} << 62;
   TensorType y(x.dtype, x.shape);
   for (size_t i = 0; i < x.rank(); ++i) {

@@ -48,7 +48,8 @@ Ints permutation_of(const TransposeAttrs& attrs, const TensorType& x) {
     for (size_t i = 0; i < rank; ++i) order[i] = static_cast<int64_t>(rank - 1 - i);
     return order;
   }
-  require(attrs.perm.size() == rank, "C1: perm has {} entries for {}", attrs.perm.size(), x);
+  require(attrs.perm.size() == rank, "C1: perm has {} entries, but needs one for each axis of {}",
+          attrs.perm.size(), x);
   require_axes(attrs.perm, x, "C2");
   for (size_t i = 0; i < rank; ++i) order[i] = from_front(attrs.perm[i], rank);
   return order;

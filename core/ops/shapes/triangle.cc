@@ -36,6 +36,7 @@ Tensors triu_decompose(const Attrs& attrs, TensorSpan in) {
   return {keep_triangle(attrs, in[0], greater_equal)};
 }
 
+// Returns the 3 by 3 matrix of the numbers 1 to 9.
 CaseTensor matrix_of_nine() { return f32({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}); }
 
 // Appends the cases that both ops share.

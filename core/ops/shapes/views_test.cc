@@ -92,7 +92,7 @@ TEST_F(Views, OfViewsShareTheStorageOfTheBase) {
   EXPECT_TENSOR(x, f32({2, 3, 2}, {1, 13, 5, 17, 9, 21, 3, 15, 7, 19, 11, 23}));
 }
 
-TEST_F(Views, ReshapeRefusesTooManyElements) {
+TEST_F(Views, ReshapeRefusesShapesWithTooManyElements) {
   EXPECT_ERROR(reshape(f32({1}), {int64_t{1} << 40, int64_t{1} << 40}), Code::kInvalidArgument,
                "bytes");
 }

@@ -33,9 +33,10 @@ Tensors run(Scope& scope, const Call& call) {
   return results;
 }
 
-// The derivative of a branch: a branch that also returns the residuals, and a backward branch on
-// the same condition. All branches must return the same types. Therefore the residuals of each
-// branch are in lists, which the other branches return empty.
+// The derivative of the op branch: a forward call of branch that also returns the residuals, and a
+// backward call on the same condition. All regions of a call must return the same types. Therefore
+// each region of the forward call returns lists for the residuals of all regions, and leaves the
+// lists of the other regions empty.
 class BranchDerivative {
  public:
   BranchDerivative(Scope& scope, const Call& call, const std::vector<bool>& by)
@@ -119,7 +120,7 @@ class BranchDerivative {
         size_t i = 0;
         for (size_t k = 0; k < by_.size(); ++k) {
           if (!by_[k]) continue;
-          if (!found[i]) found[i] = zeros_or_list(operands_[k]->type);
+          if (!found[i]) found[i] = zeros_or_empty_list(operands_[k]->type);
           ++i;
         }
         return found;

@@ -27,8 +27,8 @@ Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>&) {
   return {apply(scope, call.op, call.attrs, call.inputs), vjp, true};
 }
 
-// The arguments of the user's derivative. They contain only the inputs and outputs that the user
-// passed. Captures and states follow these and are hidden.
+// The arguments of the user's derivative. They contain only the inputs that the user passed and the
+// outputs that the user's code returned. Captures and states, which come after these, are hidden.
 class OwnArgs final : public VjpArgs {
  public:
   OwnArgs(const VjpArgs& all, size_t n_inputs, size_t n_outputs)

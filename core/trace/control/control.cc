@@ -109,6 +109,8 @@ Tensor as_tensor(const Tensor& x, DType wanted) {
   return fill(x, Dims{}, fits ? wanted : x->type.dtype);
 }
 
+// Returns, for each output of the graph, whether it is differentiable and depends on an input that
+// is marked in `by`.
 std::vector<bool> outputs_depending_on(const Graph& graph, const std::vector<bool>& by) {
   std::vector<bool> depends(graph.n_slots(), false);
   for (size_t i = 0; i < by.size(); ++i) depends[graph.inputs()[i]->first_slot] = by[i];
@@ -124,6 +126,7 @@ std::vector<bool> outputs_depending_on(const Graph& graph, const std::vector<boo
   return result;
 }
 
+// Runs or traces the loop.
 Tensors loop(Scope& scope, const Loop& given) {
   check_predicate(*given.go, "the condition to continue");
   if (!scope.traced_cells()) {
@@ -266,7 +269,8 @@ Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
   {
     const Scope::Unrecorded unrecorded(scope);
     outputs = forward(inputs);
-    // New identities, so that tapes can distinguish outputs from inputs that `forward` returned.
+    // Gives the outputs new identities, because tapes must distinguish them from the inputs, which
+    // `forward` may return.
     for (Tensor& y : outputs) {
       y = y->is_scalar_value() ? with_dtype(scope, *y, y->type.dtype) : alias_of(*y);
     }

@@ -47,12 +47,12 @@ Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
 // Returns the sizes as an i64 tensor of rank 1. In a trace, symbolic sizes are computed in each
 // call.
 Tensor shape_tensor(const Dims& shape);
-// The same for sizes that are not a shape.
+// Returns sizes that are not a shape as an i64 tensor of rank 1, like shape_tensor().
 Tensor sizes_tensor(const Sizes& sizes);
 
 // Converts an i64 of rank 0 to a size. While tracing, a tensor computed from sizes and numbers
-// becomes a formula of them, and any other tensor a data-dependent size. `name` is used in
-// messages: "the length".
+// becomes a formula of them, and any other tensor a data-dependent size. Error messages call the
+// tensor `name`, for example "the length".
 Size size_in(Scope& scope, const Tensor& x, const char* name);
 // Converts the elements of an i64 tensor of rank 1 to sizes, like size_in(). In a trace, all
 // elements become data-dependent sizes unless all are formulas of sizes.
@@ -87,8 +87,9 @@ Tensor with_new_identity(Scope& scope, const Tensor& x);
 // Whether two types are equal. In a trace, comparing symbolic sizes may add guards.
 bool have_equal_types(const TensorType& a, const TensorType& b);
 
-// Converts an inline scalar to a tensor, of dtype `wanted` if the scalar has the same kind of
-// dtype. Returns other tensors unchanged.
+// Converts an inline scalar to a tensor. The tensor has dtype `wanted` if both this dtype and the
+// scalar's are floating-point, both integer or both bool; otherwise it has the scalar's dtype.
+// Returns other tensors unchanged.
 Tensor as_tensor(const Tensor& x, DType wanted = DType::kNone);
 
 }  // namespace tenon

@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, ControlGradients,
 
 using Loops = testing::ControlTest;
 
-TEST_F(Loops, FailBeyondTheMaximumOfTrips) {
+TEST_F(Loops, FailBeyondTheMaximumNumberOfTrips) {
   loops.max_trips = 3;
   const auto f =
       function([&](Scope&, TensorSpan in, const Statics&) { return Tensors{power(in[0], in[1])}; });

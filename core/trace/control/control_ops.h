@@ -41,8 +41,8 @@ Tensor extent(Scope& scope, const Tensor& n);
 // Returns the data-dependent symbol that a call of extent defines; nullopt for other nodes.
 std::optional<size_t> symbol_defined_by(const Graph& graph, const Node& node);
 
-// Returns the value of a variable after `x` is assigned to it. `variable` is its previous value.
-Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);
+// Returns the value of a variable after the assignment of `x`. `variable` is its previous value.
+Tensor value_after_assignment(Scope& scope, const Tensor& x, const Tensor& variable);
 
 // Finds an op of this folder by name; NULL if there is none. No device has kernels for these ops.
 const OpDef* find_control_op(std::string_view name);

@@ -192,10 +192,10 @@ Tensors run_get(Scope& scope, const Call& call) {
   const TensorType type = types_of(call)[0];
   const TensorImpl& list = *call.inputs[0];
   Tensor x = content_of(list).get(index_of(call.inputs[1]));
-  // An alias, because tapes must distinguish the output of an op from other tensors.
+  // Returns an alias, because tapes must distinguish the output of an op from other tensors.
   if (x) return {alias_of(*x)};
   const Scope::OnDevice on(scope, *list.storage->device);
-  return {zeros_or_list(type)};
+  return {zeros_or_empty_list(type)};
 }
 Tensors vjp_get(const NoAttrs&, const VjpArgs& v) {
   return {list_set(list_create(v.output_type(0)), v.input(1), v.cotangent(0)), Tensor()};
@@ -438,7 +438,7 @@ const OpDef* find_list_op(std::string_view name) {
   return nullptr;
 }
 
-Tensor zeros_or_list(const TensorType& type) {
+Tensor zeros_or_empty_list(const TensorType& type) {
   if (type.is_token()) return make_token(current_scope().device());
   return type.lists ? list_create(element_of(type)) : zeros(type);
 }

@@ -38,7 +38,7 @@ Tensor list_unstack(const Tensor& x);
 const OpDef* find_list_op(std::string_view name);
 
 // Returns zeros of this type or, for a list type, an empty list.
-Tensor zeros_or_list(const TensorType& type);
+Tensor zeros_or_empty_list(const TensorType& type);
 // Adds two tensors or two lists.
 Tensor add_values(const Tensor& a, const Tensor& b);
 

@@ -112,7 +112,8 @@ class LoopDerivative {
                           : body_->forward_saving_effects(scope, sizes_, operands);
       Tensors all = {given[0], in[0] + integer(1)};
       for (size_t i = 1; i <= n_; ++i) all.push_back(std::move(given[i]));
-      // Under the policy `recompute`, results of effects follow the initial values of the trip.
+      // Under the policy `recompute`, the lists hold the operands of the trip, then the results of
+      // its effects.
       const size_t n_operands = recomputes ? operands.size() : 0;
       for (size_t i = 0; i < is_gathered_.size(); ++i) {
         if (!is_gathered_[i]) continue;
@@ -140,7 +141,7 @@ class LoopDerivative {
     for (size_t i = 0; i < active_.size(); ++i) {
       if (!active_[i]) continue;
       const bool is_there = i < n_ && args.has_cotangent(i);
-      backward.carried.push_back(is_there ? args.cotangent(i) : zeros_or_list(types_[i]));
+      backward.carried.push_back(is_there ? args.cotangent(i) : zeros_or_empty_list(types_[i]));
     }
     backward.body = [&](TensorSpan in) {
       const Tensor trip = in[0] - integer(1);
@@ -159,7 +160,7 @@ class LoopDerivative {
         if (i >= n_) {
           dx = dx ? add_values(before, dx) : before;
         } else if (!dx) {
-          dx = zeros_or_list(types_[i]);
+          dx = zeros_or_empty_list(types_[i]);
         }
         all.push_back(std::move(dx));
       }
@@ -181,7 +182,7 @@ class LoopDerivative {
     for (size_t i = 0; i < kept_.size(); ++i) {
       all.push_back(is_gathered_[i] ? list_get(lists_[next++], trip)
                     : kept_[i]      ? kept_[i]
-                                    : zeros_or_list(types_[i]));  // A value that nothing reads.
+                                    : zeros_or_empty_list(types_[i]));  // Nothing reads it.
     }
     if (policy_ != LoopPolicy::kRecompute) return all;
     Tensors effect_results;
@@ -194,12 +195,13 @@ class LoopDerivative {
   LoopPolicy policy_;
   Size max_trips_;
   std::shared_ptr<const Region> primal_;
-  std::vector<bool> active_;  // For each operand of the body, whether it has a gradient.
+  std::vector<bool> active_;  // Whether each operand of the body has a gradient.
   std::vector<TensorType> types_;
   std::unique_ptr<Derivative> body_;
-  // One entry per residual. Under the policy `recompute`, one entry per operand of the body,
-  // followed in is_gathered_ by one per result of an effect. is_gathered_: whether a list holds the
-  // value of each trip. kept_: the value, if it is the same in all trips.
+  // The values that the backward pass needs: the residuals or, under the policy `recompute`, the
+  // operands of the body. is_gathered_[i]: whether a list holds value i of each trip. kept_[i]:
+  // value i, if it is the same in all trips. Under `recompute`, is_gathered_ has further entries,
+  // one for each result of an effect.
   std::vector<bool> is_gathered_;
   std::vector<Tensor> kept_;
   Tensors lists_;  // One list for each gathered value.

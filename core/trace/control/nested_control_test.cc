@@ -100,8 +100,9 @@ INSTANTIATE_TEST_SUITE_P(Policies, Nested,
 
 using Memory = testing::ControlTest;
 
-// Forward and backward pass through a branch in a loop. The branch computes ten arrays from one.
-TEST_F(Memory, RecomputingLowersThePeak) {
+// Measures the peak memory of the forward and backward pass through a branch in a loop. The branch
+// computes ten arrays one after another, so a loop that saves all residuals needs much memory.
+TEST_F(Memory, RecomputationLowersPeakMemory) {
   const Tensor x = ones(TensorType(DType::kF64, Dims{1000})) * number(0.5);
   Allocator& allocator = device().allocator();
   const auto peak = [&](LoopPolicy policy) {

@@ -48,8 +48,8 @@ Sizes read_sizes(const Tensor& x) {
 
 std::optional<Sizes> sizes_in(const Tracer& tracer, const TensorImpl& x);
 
-// Returns the elements of a view of a tensor whose elements are `in`; nullopt if the output is no
-// view.
+// Returns the elements of output `output` of a view op. `in` are the elements of the op's input.
+// Returns nullopt if the output has more than one axis or cannot be a view.
 std::optional<Sizes> sizes_of_view(const Node& node, uint32_t output, const Sizes& in) {
   const TensorType &from = node.inputs[0].type(), &to = node.types[output];
   StridedLayout layout;

@@ -151,7 +151,8 @@ std::vector<Value> Derivative::residuals_of_backward(
   return taken;
 }
 
-// Sets saved_. `examples` are the sizes of the traced call, where known.
+// Sets saved_, the residuals that the forward pass saves. `examples` are the sizes of the traced
+// call, where known.
 void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples,
                             const ResidualLimits& keep) {
   saved_ = residuals_of_backward(end, [](const Value&) { return true; });
@@ -202,7 +203,7 @@ void Derivative::make_backward(uint32_t end) {
     Node& made = backward_graph_->add_copy(node, std::move(inputs));
     for (uint32_t i = 0; i < made.types.size(); ++i) now[node.first_slot + i] = made.output(i);
   };
-  std::vector<bool> is_missing(graph_->n_slots(), false);  // By first slot.
+  std::vector<bool> is_missing(graph_->n_slots(), false);  // By the first slot of each node.
   for (const Node* node : nodes) {
     if (node->first_slot < end) continue;
     std::vector<const Node*> missing, open = {node};
@@ -226,9 +227,11 @@ void Derivative::make_backward(uint32_t end) {
   std::vector<Value> outputs;
   for (const Value& y : graph_->outputs()) outputs.push_back(now[y.slot()]);
   backward_graph_->set_outputs(outputs);
-  backward_.emplace(*backward_graph_, outputs_of(backward_graph_->inputs()), outputs);
+  backward_.emplace(*backward_graph_, first_outputs_of(backward_graph_->inputs()), outputs);
 }
 
+// Returns the index of the input of the primal graph that is this residual; nullopt if it is no
+// input.
 std::optional<size_t> Derivative::input_index_of(const Value& saved) const {
   const size_t i = input_at_[saved.slot()];
   return i < inputs_.size() ? std::optional(i) : std::nullopt;
@@ -258,6 +261,7 @@ void Derivative::find_effect_results() {
   for (const Value& x : inputs_) inputs_of_saved_.push_back(seen[x.slot()]);
 }
 
+// Whether the forward pass of `forward` saves every residual that this backward pass reads.
 bool Derivative::can_use_residuals_of(const Derivative& forward) const {
   return all_of(saved_, [&](const Value& x) {
     return find_slot(forward.saved_, x.slot()) != forward.saved_.end();
@@ -305,6 +309,7 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
   return gradients_per_input(std::move(found));
 }
 
+// Returns the outputs of the primal graph, followed by the results of calls with effects.
 Tensors Derivative::forward_saving_effects(Scope& scope, std::span<const Size> sizes,
                                            TensorSpan inputs) const {
   Tensors given(inputs);
@@ -324,6 +329,7 @@ Tensors Derivative::recompute_residuals(Scope& scope, std::span<const Size> size
   return recompute_->apply(scope, sizes, given);
 }
 
+// Converts the outputs of graph() to one gradient per marked input, null if an input has none.
 Tensors Derivative::gradients_per_input(Tensors gradients) const {
   Tensors all;
   size_t next = 0;

@@ -23,8 +23,9 @@ class Derivative {
   // Limits the residuals: the values that are saved for the backward pass.
   struct ResidualLimits {
     uint64_t memory_budget = kSaveAll;  // Maximum number of bytes, in addition to the inputs.
-    // If set, the forward pass of `forward` runs instead, and only its residuals are available.
-    // `forward` differentiates more outputs with respect to the same inputs.
+    // If set, `forward` runs the forward pass, and this derivative reads only residuals that
+    // `forward` saves. `forward` differentiates the same or more outputs with respect to the same
+    // inputs.
     const Derivative* forward = nullptr;
   };
   // Differentiates the outputs marked in `from` with respect to the inputs marked in `by`. `sizes`

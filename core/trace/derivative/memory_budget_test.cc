@@ -75,7 +75,7 @@ TEST_F(MemoryBudgets, LimitMemoryBetweenForwardAndBackwardPass) {
 }
 
 // The forward pass is cut into eight spans. The backward pass recomputes one of them at a time.
-TEST_F(MemoryBudgets, LowerThePeak) {
+TEST_F(MemoryBudgets, LowerPeakMemory) {
   const Tensor x = start();
   const auto peak = [&](uint64_t budget) {
     const Code1 f = function(budget, layers);
@@ -106,7 +106,7 @@ TEST_F(MemoryBudgets, ApplyToTapesInsideAnOuterFunction) {
   const size_t apart = text.find("recompute(");
   ASSERT_NE(apart, std::string::npos) << text;
   EXPECT_NE(text.find("tanh", text.find("}", apart)), std::string::npos) << text;
-  // The same gradients with an outer tape.
+  // Under a tape outside the function, the gradients are the same with and without a budget.
   const Code1 whole = function(kSaveAll, [&](const Tensor& v) { return little(v) * v; });
   const Code1 same = function(kSaveAll, [&](const Tensor& v) { return layers(v) * v; });
   EXPECT_EQ(values_of(slope(whole, x)), values_of(slope(same, x)));

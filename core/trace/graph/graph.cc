@@ -101,7 +101,7 @@ Node& Graph::add_copy(const Node& node, Values inputs) {
   return made;
 }
 
-std::vector<Value> outputs_of(std::span<Node* const> nodes) {
+std::vector<Value> first_outputs_of(std::span<Node* const> nodes) {
   std::vector<Value> values;
   for (Node* node : nodes) values.push_back(node->output());
   return values;

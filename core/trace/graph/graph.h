@@ -48,7 +48,7 @@ enum class InputRole : uint8_t {
 struct Node {
   NodeKind kind = NodeKind::kCall;
   InputRole role = InputRole::kArgument;  // Only for inputs.
-  const OpDef* op = nullptr;              // For calls, like `attrs`.
+  const OpDef* op = nullptr;              // The op that is called; NULL unless the node is a call.
   OwnedAttrs attrs;
   // The last n_sizes inputs are not operands of the op. They define data-dependent sizes in the
   // attributes.
@@ -59,7 +59,7 @@ struct Node {
   std::vector<std::string> names;  // Names of the outputs; unique in the graph.
   std::string location;            // The user's source line, if a binding provided it.
   Device* device = nullptr;        // Where a call runs, or where an input is stored.
-  uint32_t first_slot = 0;         // Index in the graph of the first output.
+  uint32_t first_slot = 0;         // Index of the first output among all values of the graph.
 
   Value output(uint32_t i = 0) { return {this, i}; }
   std::span<const Value> operands() const { return inputs.span().first(inputs.size() - n_sizes); }
@@ -92,9 +92,10 @@ class Graph {
   Value add_input(const TensorType& type, InputRole role, std::string name, Device& device);
   Value add_constant(const TensorImpl& scalar);
   Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
-  // Makes `value` the origin of data-dependent symbol `symbol`.
+  // Records that `value` determines the data-dependent symbol `symbol`.
   void set_size_origin(size_t symbol, Value value) { size_origins_.emplace(symbol, value); }
-  // Copies a call or a constant of another graph with the same table, with `inputs` as its inputs.
+  // Copies a call or a constant of another graph with the same size table. The copy has the inputs
+  // `inputs`.
   Node& add_copy(const Node& node, Values inputs);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
   // Reorders the inputs.
@@ -104,7 +105,7 @@ class Graph {
 
  private:
   Node& add(Node node, std::string name = "");
-  // Appends the origins of a data-dependent symbol to the inputs of `node`.
+  // Appends the values that determine a data-dependent symbol to the inputs of `node`.
   void add_size_inputs(Node& node, size_t symbol) const;
   // Returns a name that no value of the graph has.
   std::string fresh_name();
@@ -133,7 +134,7 @@ void visit_sizes(AnyAttrs attrs, const Visit& visit) {
 }
 
 // Returns the first output of each node.
-std::vector<Value> outputs_of(std::span<Node* const> nodes);
+std::vector<Value> first_outputs_of(std::span<Node* const> nodes);
 
 // Returns `type` with sizes[i] substituted for symbol i of the graph's size table.
 TensorType substitute_sizes(const Graph& graph, TensorType type, std::span<const Size> sizes);

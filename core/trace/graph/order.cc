@@ -98,7 +98,7 @@ Tensors vjp_ordered(const OpDef& op, const void* attrs, const VjpArgs& args) {
 
 // ---- cells
 
-// Returns the cell that the attributes of a call name.
+// Returns the cell to which the attribute `cell` of the call refers.
 Cell& cell_of(const Call& call) {
   const HostObject& cell = static_cast<const CellAttrs*>(call.attrs.data)->cell;
   require_code(cell != nullptr, Code::kFailedPrecondition,
@@ -146,7 +146,8 @@ Order::Order(Scope& scope)
           Kind::kOrder, [](const Cell& self) { delete static_cast<const Order*>(&self); }, scope,
           make_token(scope.device())) {}
 
-OpDef ordered(const OpDef& op) {
+// Creates the variant of `op` that takes and returns an order token.
+OpDef make_ordered_op(const OpDef& op) {
   OpDef made = op;
   made.in_order = nullptr;
   made.payload = std::shared_ptr<void>(const_cast<OpDef*>(&op), [](void*) {});
@@ -166,10 +167,11 @@ OpDef ordered(const OpDef& op) {
   return made;
 }
 
+// Returns the variant of `op` that takes and returns an order token; NULL if the op has no effects.
 const OpDef* in_order(const OpDef& op) {
   if (op.in_order) return op.in_order;
   if (&op != &op_def(OpId::k_check_numerics)) return nullptr;
-  static const Immortal<OpDef> check_numerics = ordered(op_def(OpId::k_check_numerics));
+  static const Immortal<OpDef> check_numerics = make_ordered_op(op_def(OpId::k_check_numerics));
   return &check_numerics.get();
 }
 

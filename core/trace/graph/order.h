@@ -49,7 +49,7 @@ Effect effect_of(const OpDef& op);
 // if the op has no effects.
 const OpDef* in_order(const OpDef& op);
 // Creates the variant of `op` that takes and returns a token. `op` must outlive it.
-OpDef ordered(const OpDef& op);
+OpDef make_ordered_op(const OpDef& op);
 
 // Calls an op whose first input and last output are tokens. In a trace, it runs after all earlier
 // calls with effects. Returns the other outputs.

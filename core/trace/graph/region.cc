@@ -18,7 +18,7 @@ EnumInfo enum_info(LoopPolicy) {
 Region::Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vjp)
     : graph_(std::move(graph)),
       vjp_(std::move(vjp)),
-      all_(*graph_, outputs_of(graph_->inputs()), graph_->outputs()) {}
+      all_(*graph_, first_outputs_of(graph_->inputs()), graph_->outputs()) {}
 
 namespace {
 

@@ -16,7 +16,7 @@ namespace tenon {
 
 class Region {
  public:
-  // The graph must not change afterwards. `vjp`: a custom derivative.
+  // `graph` must not change after this call. `vjp` is a custom derivative, or NULL.
   explicit Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vjp = nullptr);
 
   const Graph& graph() const { return *graph_; }
@@ -44,7 +44,7 @@ class Region {
 
 // How the backward pass of a loop gets its residuals.
 enum class LoopPolicy : int32_t {
-  kStack,      // Each trip appends them to lists.
+  kStack,      // Each trip appends its residuals to lists.
   kRecompute,  // Each trip saves its initial values; the backward pass reruns the trip.
   kBounded     // As kStack, with lists preallocated for all trips.
 };
@@ -54,7 +54,7 @@ EnumInfo enum_info(LoopPolicy);
 struct RegionAttrs {
   Regions regions;
   Sizes sizes;  // Values of the regions' symbols.
-  // Only for loops.
+  // How a loop provides residuals to its backward pass. Ops other than loops ignore it.
   LoopPolicy policy = LoopPolicy::kStack;
   Size max_trips = 0;  // Only for loops; 0: no limit.
   // For the op recompute: maximum number of bytes to save for the backward pass; -1: no limit.
@@ -76,7 +76,9 @@ struct TracedBlock {
   std::vector<Tensor> captures;
   std::vector<Ref<Cell>> states;
   std::vector<Value> final_states;
-  bool commits, reloads;  // See Tracer::commits() and Tracer::reloads().
+  // Whether the block contains calls before which states are committed, and calls after which
+  // states are reloaded.
+  bool commits, reloads;
 };
 
 // Traces `block` with operands of the same types as `like`. `name` is used in messages: "a loop".
@@ -92,7 +94,7 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
 // Returns the symbols of the current trace; empty outside a trace.
 Sizes current_symbols(Scope& scope);
 
-// Returns the output types of the regions, which all have the same types.
+// Returns the output types of the first region. All regions of a call have the same output types.
 TensorTypes region_types(const RegionAttrs& attrs, TypeSpan);
 // Creates an op that holds regions.
 OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::run) run,

@@ -67,7 +67,8 @@ class AttrPrinter final : public AttrVisitor {
   const Regions* regions_ = nullptr;
 };
 
-// Lists the attributes of a call that differ from their defaults, as name=value.
+// Lists the attributes of a call that differ from their defaults, as name=value. `own` holds the
+// texts of all attributes of the call.
 std::vector<std::string> nondefault_attrs(const Node& node, const AttrPrinter& own) {
   const AttrsType& type = *node.op->attrs;
   AttrPrinter defaults;
@@ -75,7 +76,7 @@ std::vector<std::string> nondefault_attrs(const Node& node, const AttrPrinter& o
   std::vector<std::string> differing;
   for (size_t i = 0; i < own.all().size(); ++i) {
     const auto& [name, value] = own.all()[i];
-    // Omitted: these are the symbols of the graph.
+    // Omits `sizes`, because its values are the symbols of the graph.
     if (has_regions(*node.op) && name == "sizes") continue;
     if (value != defaults.all()[i].second) differing.push_back(name + "=" + value);
   }

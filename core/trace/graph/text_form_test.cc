@@ -33,7 +33,7 @@ TEST_F(GraphText, SupportsEachKindOfInput) {
 )");
 }
 
-TEST_F(GraphText, LeavesOutDefaults) {
+TEST_F(GraphText, OmitsAttributesWithDefaultValues) {
   EXPECT_EQ(reprinted_text("(x: f32[2,3]) { y = sum(x, axes=[], keepdims=true) return y }"),
             "(x: f32[2,3]) {\n  y = sum(x, keepdims=true)\n  return y\n}\n");
 }

@@ -142,7 +142,7 @@ TEST_F(Passes, SimplifyKeepsInexactIdentities) {
     SCOPED_TRACE(call);
     expect_unchanged("simplify", std::string("(x: f32[2,3]) { y = ") + call + " return y }");
   }
-  // The result has another shape than the operand.
+  // The shape of the result differs from that of the operand.
   expect_unchanged("simplify",
                    "(x: f32[1], y: f32[3]) { a = broadcast_to(x, shape=[3]) return a }");
 }
@@ -203,7 +203,7 @@ TEST_F(Passes, TakeLinearTime) {
   }
 }
 
-// Each result is small, but their number is not bounded.
+// Each folded result has 16 KiB. Without a limit, a graph could fold any number of them.
 TEST_F(Passes, FoldStoresAtMost64MiB) {
   const auto n_folded = [&](size_t n) {
     std::string text = "(x: f32[4096]) { v_0 = exp(x)";
@@ -217,7 +217,7 @@ TEST_F(Passes, FoldStoresAtMost64MiB) {
   };
 
   EXPECT_EQ(n_folded(100), 100u);
-  EXPECT_EQ(n_folded(5000), 4096u);  // 64 MiB.
+  EXPECT_EQ(n_folded(5000), 4096u);  // 4096 results of 16 KiB.
 }
 
 // Intermediate values of a composite may be far larger than its result.

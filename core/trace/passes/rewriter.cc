@@ -12,6 +12,7 @@ Rewriter::Rewriter(const Graph& from, std::span<const Node* const> inputs)
   }
 }
 
+// Returns the value of the copy that corresponds to `old`; empty if `old` is empty.
 Value Rewriter::operator()(const Value& old) const { return old ? mapped_[old.slot()] : Value(); }
 
 Values Rewriter::inputs_of(const Node& node) const {

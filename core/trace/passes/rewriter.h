@@ -12,7 +12,7 @@ namespace tenon {
 
 class Rewriter {
  public:
-  // Starts with all inputs of the graph, or with the given ones.
+  // Starts the copy with inputs for all inputs of `from`, or only for those in `inputs`.
   explicit Rewriter(const Graph& from) : Rewriter(from, from.inputs()) {}
   Rewriter(const Graph& from, std::span<const Node* const> inputs);
 
@@ -21,7 +21,8 @@ class Rewriter {
   // Returns the values of the copy that correspond to the inputs of `node`.
   Values inputs_of(const Node& node) const;
 
-  // Copies a constant or a call, with mapped or given inputs.
+  // Copies a constant or a call. The inputs of the copy are `inputs` or, by default, the values
+  // that correspond to the inputs of `node`.
   Node& copy(const Node& node) { return copy(node, inputs_of(node)); }
   Node& copy(const Node& node, Values inputs);
   // Maps the outputs of the node to `instead`, which are values of the copy.

@@ -40,9 +40,9 @@ TEST_F(SelectBranches, AnOutputThatBothRegionsPassOnNeedsNoWhere) {
       "(p: bool[], x: f32[], z: f32[]) { n = neg(x) u = where(p, n, x) return u, z }");
 }
 
-TEST_F(SelectBranches, NestedBranchesAreSelectedFromTheInside) {
-  // The outer branch contains a branch, which is not an elementwise call. The inner branch is
-  // replaced when its region runs.
+TEST_F(SelectBranches, KeepsABranchWhoseRegionContainsABranch) {
+  // A region of the outer branch contains a branch, which is not an elementwise call. So the outer
+  // branch stays. The inner branch is replaced when the passes run on that region.
   expect_unchanged(
       "(p: bool[], q: bool[], x: f32[]) { y = branch(p, q, x) do (r: bool[], a: f32[]) "
       "{ c = branch(r, a) do (d: f32[]) { return neg(d) } do (d: f32[]) { return d } return c } "

@@ -177,7 +177,7 @@ class Verifier {
   uint32_t next_slot_ = 0;
   std::unordered_set<const Node*> made_;
   std::unordered_set<std::string> names_;
-  std::unordered_set<uint32_t> taken_;  // The slots of tokens.
+  std::unordered_set<uint32_t> taken_;  // The slots of the tokens that are used.
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// The part of the cache key of a call that excludes the op and its attributes.
+// The cache key of a call, without the op and its attributes.
 using Words = SmallVector<int64_t, 24>;
 
 void append_type(Words& words, const TensorType& type) {
@@ -105,8 +105,8 @@ class Plans final : public CompositePlans {
     SmallVector<uint8_t, 16> spare;
     for (const Tensor& x : inputs) {
       if (!x) continue;
-      // A donated tensor whose only owners are the caller and `inputs` is reusable. Its memory then
-      // has two owners, too: the tensor and its alias in `given`.
+      // A donated tensor is reusable if only the caller and `inputs` own it. Its memory then also
+      // has two owners: the tensor and its alias in `given`.
       const bool is_spare = x->donation == Donation::kDonated && x->owners() == 2;
       spare.push_back(is_spare ? uint8_t{2} : uint8_t{0});
       given.push_back(without_donation(scope, x));

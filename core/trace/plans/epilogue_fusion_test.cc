@@ -30,7 +30,7 @@ TEST_P(EpilogueFusion, CanReturnIntermediateValuesOfTheEpilogue) {
 
 // An elementwise launch over the anchor's output shape becomes part of the epilogue, even if it
 // precedes the anchor.
-TEST_P(EpilogueFusion, FusesElementwiseLaunchesBeforeTheAnchor) {
+TEST_P(EpilogueFusion, FusesElementwiseLaunchesIssuedBeforeTheAnchor) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor before = exp(in[2]);
     return Tensors{matmul(in[0], in[1]) * before + before};
@@ -73,7 +73,7 @@ TEST_P(EpilogueFusion, DoesNotFuseRowReductionsOrOtherShapes) {
 
 // The second matmul reads the result of the first one. It runs before the tanh, which could be the
 // epilogue of the first one.
-TEST_P(EpilogueFusion, DoesNotDelayOtherReadersOfTheAnchor) {
+TEST_P(EpilogueFusion, DoesNotDelayOtherReadersOfTheAnchorsResult) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]);
     const Tensor other = matmul(z, in[2]);
@@ -82,7 +82,7 @@ TEST_P(EpilogueFusion, DoesNotDelayOtherReadersOfTheAnchor) {
   expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{5, 5}});
 }
 
-TEST_P(EpilogueFusion, PlanWithAFusedAnchorIsNotLight) {
+TEST_P(EpilogueFusion, PlanWithAFusedAnchorCountsAsExpensive) {
   const Tensors in = {numbers({3, 4}, 1), numbers({4, 5}, 2), numbers({5}, 3)};
   const LaunchPlan::Code layer = [](TensorSpan x) { return Tensors{dense(x[0], x[1], x[2])}; };
   EXPECT_FALSE(record(layer, in)->is_light());

@@ -35,6 +35,8 @@ Executable::Executable(const Graph& graph, std::span<const Value> given,
       wanted_(wanted.begin(), wanted.end()),
       original_(graph, given, wanted) {}
 
+// Returns the optimised subgraph, which the first call creates. Returns NULL if a tape or a tracer
+// is active.
 const Executable::Optimised* Executable::optimised(Scope& scope) const {
   if (scope.innermost()) return nullptr;
   if (is_optimised_.load(std::memory_order_acquire)) return &optimised_;
@@ -48,7 +50,7 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
   optimised_.graph = run_passes(scope, *part, optimised_.constants);
   if (!optimised_.graph) optimised_.graph = part;
   const Graph& graph = *optimised_.graph;
-  optimised_.slice.emplace(graph, outputs_of(graph.inputs()), graph.outputs(), is_whole);
+  optimised_.slice.emplace(graph, first_outputs_of(graph.inputs()), graph.outputs(), is_whole);
   is_optimised_.store(true, std::memory_order_release);
   return &optimised_;
 }
@@ -63,6 +65,7 @@ Tensors Executable::apply(Scope& scope, std::span<const Size> sizes, TensorSpan 
   return code->slice->apply(scope, sizes, all, spare);
 }
 
+// Runs the subgraph as a loop body; see Subgraph::repeat(). Returns false if nothing was run.
 bool Executable::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
                         TripLimit& limit) const {
   const Optimised* code = optimised(scope);

@@ -56,8 +56,9 @@ class LaunchPlan {
 
   // Whether the inputs have the types, strides, devices and alignment of the recorded ones.
   bool serves(TensorSpan inputs) const;
-  // Runs the plan. An output may be written into the memory of input i if no later launch reads it
-  // and the memory has exactly spare[i] owners. 0 or absent: never.
+  // Runs the plan. An output may be written into the memory of input i if no later launch reads the
+  // input, and its memory has exactly spare[i] owners. If spare[i] is 0 or absent, no output is
+  // written into that memory.
   Tensors run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare = {}) const;
 
   // An output that repeat() feeds back to an input.
@@ -76,8 +77,9 @@ class LaunchPlan {
 
   // Whether all launches are elementwise or reductions.
   bool is_light() const;
-  // Makes the plan's constants, which the host wrote during recording, stop retaining the context.
-  // The context must then outlive the plan. Returns false if a constant has another owner.
+  // Marks the plan's constants as owned by the context, so that they no longer retain it. The
+  // context must then outlive the plan. Returns false, without any effect, if a constant has
+  // further owners or is an output.
   bool make_context_owned() const;
 
   // Describes the plan: one line with the numbers of launches and bytes, and one line for each
@@ -85,7 +87,7 @@ class LaunchPlan {
   std::string text() const;
 
   size_t n_launches() const { return launches_.size(); }
-  // Size of the block of temporaries.
+  // Returns the size of the block that holds all temporaries of one call.
   uint64_t block_bytes() const { return block_bytes_; }
 
  private:
@@ -114,7 +116,7 @@ class LaunchPlan {
     uint64_t workspace_bytes;
     int64_t duration_ns;  // Duration while recording.
 
-    // Its views, in this order: inputs, outputs, workspace.
+    // The views of a launch are consecutive, in this order: inputs, outputs, workspace.
     uint32_t first_output() const { return first_view + n_inputs; }
     uint32_t end_outputs() const { return first_output() + n_outputs; }
     uint32_t end_views() const { return end_outputs() + (workspace_bytes ? 1 : 0); }

@@ -15,7 +15,7 @@ void LaunchPlan::LoopFuser::run() {
   is_excluded_.assign(program_.launches_.size(), false);
   for (uint32_t i = 0; i < program_.launches_.size(); ++i) {
     for (const uint32_t k : inputs_of(i)) {
-      if (shown(k).buffer != kNone) ++n_readers_[shown(k).buffer];
+      if (view_source(k).buffer != kNone) ++n_readers_[view_source(k).buffer];
     }
   }
   bool is_done = false;
@@ -70,16 +70,16 @@ LaunchPlan::LoopFuser::Source LaunchPlan::LoopFuser::add_input(Reads& reads, con
 std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(const Group& group) {
   std::unordered_map<uint32_t, uint32_t> given;  // For each buffer, the member that writes it.
   for (uint32_t n = 0; n < group.members.size(); ++n) {
-    given[shown(output_of(group.members[n])).buffer] = n;
+    given[view_source(output_of(group.members[n])).buffer] = n;
   }
   Reads reads;
   // A loop kernel takes its iteration space from a per-element input, so at least one is required.
   for (const uint32_t i : group.members) {
     if (i == group.anchor) continue;
     for (const uint32_t k : inputs_of(i)) {
-      reads.has_elements =
-          reads.has_elements || (!given.contains(shown(k).buffer) && !is_per_row_elementwise_[i] &&
-                                 !is_broadcast_along(k, group.row_axes));
+      reads.has_elements = reads.has_elements ||
+                           (!given.contains(view_source(k).buffer) && !is_per_row_elementwise_[i] &&
+                            !is_broadcast_along(k, group.row_axes));
     }
   }
   std::vector<Source> sources;  // Operands of the instructions, in order.
@@ -87,7 +87,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
   for (const uint32_t i : group.members) {
     if (i == group.anchor) continue;
     for (const uint32_t k : inputs_of(i)) {
-      const auto at = given.find(shown(k).buffer);
+      const auto at = given.find(view_source(k).buffer);
       if (at == given.end()) {
         sources.push_back(add_input(reads, group, i, k));
       } else {
@@ -145,7 +145,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
   // The last member comes first: its output may reuse the memory of an input that is dead after the
   // loop.
   for (size_t n = group.members.size(); n-- > 0;) {
-    const uint32_t i = group.members[n], buffer = shown(output_of(i)).buffer;
+    const uint32_t i = group.members[n], buffer = view_source(output_of(i)).buffer;
     const bool is_inside = program_.buffers_[buffer].place == Buffer::Place::kBlock &&
                            n_readers_[buffer] == n_own_readers[n];
     if (is_inside) continue;
@@ -212,8 +212,8 @@ OwnedAttrs LaunchPlan::LoopFuser::attrs_in_loop(uint32_t i) const {
   return OwnedAttrs(any_attrs(attrs));
 }
 
-// Returns a view of the same data with the sizes of the loop: those of its rows, or of all
-// elements. Adds it to the plan if it differs from view `k`.
+// Returns a view of the data of view `k` with the sizes of the loop or, if `per_row` is true, of
+// the per-row values of the loop. Adds the view to the plan if it differs from view `k`.
 uint32_t LaunchPlan::LoopFuser::view_in_loop(uint32_t k, const Group& group, bool per_row) {
   const Ints sizes = per_row ? row_shape(group.sizes, group.row_axes, true) : group.sizes;
   const tenon_view& x = view(k);
@@ -238,7 +238,7 @@ uint32_t LaunchPlan::LoopFuser::view_in_loop(uint32_t k, const Group& group, boo
                        : is_dense ? TENON_STRIDES_DENSE
                                   : TENON_STRIDES_STRIDED;
   program_.words_.push_back(std::move(words));
-  program_.shown_.push_back(ViewSource(shown(k)));
+  program_.shown_.push_back(ViewSource(view_source(k)));
   program_.views_.push_back(made);
   return static_cast<uint32_t>(program_.views_.size() - 1);
 }
@@ -268,7 +268,7 @@ void LaunchPlan::LoopFuser::replace_launches() {
   std::vector<ViewSource> all_shown;
   const auto keep_view = [&](uint32_t k) {
     views.push_back(view(k));
-    all_shown.push_back(shown(k));
+    all_shown.push_back(view_source(k));
   };
   for (uint32_t i = 0; i < program_.launches_.size(); ++i) {
     const Group* group = group_[i] == kNone ? nullptr : &groups_[group_[i]];

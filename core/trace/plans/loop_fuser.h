@@ -41,7 +41,7 @@ class LaunchPlan::LoopFuser {
     uint32_t row_axes = 0;        // Mask of the axes of a row; 0: no reductions.
     uint32_t anchor = kNone;      // The anchor, one of the members.
     bool is_open = true;
-    // Set at the end: the fused launch and its views.
+    // The fused launch and its views, set when the loop kernel is prepared.
     struct Loop {
       Launch launch;
       std::vector<uint32_t> views;
@@ -61,7 +61,7 @@ class LaunchPlan::LoopFuser {
 
   const Launch& launch(uint32_t i) const { return program_.launches_[i]; }
   const tenon_view& view(uint32_t k) const { return program_.views_[k]; }
-  const ViewSource& shown(uint32_t k) const { return program_.shown_[k]; }
+  const ViewSource& view_source(uint32_t k) const { return program_.shown_[k]; }
   // Returns the input views of launch i.
   std::vector<uint32_t> inputs_of(uint32_t i) const;
   // Returns the first output view of launch i.
@@ -87,7 +87,8 @@ class LaunchPlan::LoopFuser {
   Group* producer_group(uint32_t k);
   // Whether view k starts where the launch that wrote its buffer did, with the same dtype.
   bool reads_output_from_start(uint32_t k) const;
-  // The same, and view k is dense.
+  // Whether view k is dense, and starts where the launch that wrote its buffer did, with the same
+  // dtype.
   bool is_dense_output(uint32_t k) const;
   // Whether view k is exactly the output of the launch that wrote its buffer.
   bool is_exact_output(uint32_t k) const;
@@ -97,7 +98,7 @@ class LaunchPlan::LoopFuser {
   static bool is_row_shape_of(const Ints& sizes, const Group& group);
   // Whether group a has one element for each row of group b.
   static bool iterates_over_rows_of(const Group& a, const Group& b);
-  // The stage of launches that read the output of `launch`.
+  // Returns the stage of a loop to which launches that read the output of `launch` belong.
   uint32_t stage_of_readers(uint32_t launch) const;
   // Whether launch i, which reads view k, can join the group that computes the view.
   bool can_read(uint32_t i, uint32_t k, const Group& group) const;
@@ -112,11 +113,12 @@ class LaunchPlan::LoopFuser {
   bool can_merge(const Group& a, const Group& b) const;
   // Whether launch i may run in parallel with a member of the group.
   bool may_run_in_parallel(uint32_t i, const Group& group) const;
-  // Merges `other` into `own` if they fit. Closes `other` in any case.
+  // Merges `other` into `own` if the two fit into one loop. Closes `other` in any case.
   void absorb(Group& own, Group& other);
   // Returns the open groups of few elements with these sizes.
   std::vector<uint32_t>& small_groups(const Ints& sizes);
-  // Returns a small group into which `own`, which has only launch i, can be merged.
+  // Returns a small group into which `own`, a group of launch i alone, can be merged; NULL if there
+  // is none.
   Group* find_small_group(uint32_t i, const Group& own);
   // Whether views a and b show the same elements in the same layout.
   bool is_same_operand(uint32_t a, uint32_t b) const;
@@ -136,11 +138,13 @@ class LaunchPlan::LoopFuser {
   bool are_addressable(std::span<const uint32_t> views) const;
   // Describes the anchor of a group to the device.
   LoopSpec::Anchor anchor_of(const Group& group) const;
-  // Adds the external input that launch i reads through view k.
+  // Adds the external input that launch i reads through view k to `reads`. Returns it as the source
+  // of an operand.
   Source add_input(Reads& reads, const Group& group, uint32_t i, uint32_t k);
   // Returns the attributes of launch i; equivalent reductions have the same ones.
   OwnedAttrs attrs_in_loop(uint32_t i) const;
-  // Returns a view of the data of view k with the sizes of the loop or of its rows.
+  // Returns a view of the data of view k with the sizes of the loop or, if `per_row` is true, of
+  // the per-row values of the loop.
   uint32_t view_in_loop(uint32_t k, const Group& group, bool per_row);
   // Returns the name of the fused launch: "fused(mul, add x2, tanh)".
   std::string name_of(const Group& group) const;

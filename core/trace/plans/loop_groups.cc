@@ -22,7 +22,8 @@ constexpr size_t kMaxInstructions = 48;
 constexpr size_t kMaxReads = 20;
 constexpr uint32_t kMaxStages = 4;
 constexpr size_t kMaxReductions = 4;  // Maximum number of reductions per stage.
-// Reductions over longer rows are not fused, because other kernels use several threads for one row.
+// Maximum number of elements of a row. Reductions over longer rows are not fused, because other
+// kernels use several threads for one row.
 constexpr int64_t kMaxRowSize = 32 * 1024;
 
 // Whether two views have the same sizes.
@@ -103,13 +104,13 @@ bool LaunchPlan::LoopFuser::can_be_anchor(uint32_t i) const {
 // Whether the launch has one output, which fills a buffer that was not written before and that the
 // launch does not read.
 bool LaunchPlan::LoopFuser::writes_new_buffer(uint32_t i) const {
-  const ViewSource& result = shown(output_of(i));
+  const ViewSource& result = view_source(output_of(i));
   if (launch(i).n_outputs != 1 || result.offset != 0 || writer_[result.buffer] != kNone) {
     return false;
   }
   const std::vector<uint32_t> inputs = inputs_of(i);
   return std::none_of(inputs.begin(), inputs.end(),
-                      [&](uint32_t k) { return shown(k).buffer == result.buffer; });
+                      [&](uint32_t k) { return view_source(k).buffer == result.buffer; });
 }
 
 // Returns the iteration space of a launch: the sizes of its output or, in a reduction,
@@ -120,7 +121,7 @@ Ints LaunchPlan::LoopFuser::sizes_of_launch(uint32_t i) const {
 
 // Returns the open group that computes the value of view `k`; NULL if there is none.
 LaunchPlan::LoopFuser::Group* LaunchPlan::LoopFuser::producer_group(uint32_t k) {
-  const uint32_t buffer = shown(k).buffer;
+  const uint32_t buffer = view_source(k).buffer;
   if (buffer == kNone || writer_[buffer] == kNone || group_[writer_[buffer]] == kNone) {
     return nullptr;
   }
@@ -130,13 +131,14 @@ LaunchPlan::LoopFuser::Group* LaunchPlan::LoopFuser::producer_group(uint32_t k) 
 
 // Whether the view shows exactly the output of the last launch that wrote its buffer.
 bool LaunchPlan::LoopFuser::is_exact_output(uint32_t k) const {
-  return is_dense_output(k) && same_sizes(view(k), view(output_of(writer_[shown(k).buffer])));
+  return is_dense_output(k) && same_sizes(view(k), view(output_of(writer_[view_source(k).buffer])));
 }
 bool LaunchPlan::LoopFuser::is_dense_output(uint32_t k) const {
   return reads_output_from_start(k) && view(k).strides_class == TENON_STRIDES_DENSE;
 }
 bool LaunchPlan::LoopFuser::reads_output_from_start(uint32_t k) const {
-  return shown(k).offset == 0 && view(k).dtype == view(output_of(writer_[shown(k).buffer])).dtype;
+  return view_source(k).offset == 0 &&
+         view(k).dtype == view(output_of(writer_[view_source(k).buffer])).dtype;
 }
 
 // Whether a view over a group's elements broadcasts per-row values along the rows.
@@ -165,7 +167,7 @@ uint32_t LaunchPlan::LoopFuser::stage_of_readers(uint32_t launch) const {
 
 // Whether launch `i`, which reads view `k`, can join the group that computes the value of the view.
 bool LaunchPlan::LoopFuser::can_read(uint32_t i, uint32_t k, const Group& group) const {
-  const uint32_t from = writer_[shown(k).buffer];
+  const uint32_t from = writer_[view_source(k).buffer];
   if (sizes_of_launch(i) == group.sizes) {
     const bool is_same_row =
         reduced_[i] == 0 || group.row_axes == 0 || reduced_[i] == group.row_axes;
@@ -191,14 +193,15 @@ void LaunchPlan::LoopFuser::add_launch(uint32_t i) {
   } else {
     close_if_overwritten(i);
   }
-  for (uint32_t n = 0; n < launch(i).n_outputs; ++n) writer_[shown(output_of(i) + n).buffer] = i;
+  for (uint32_t n = 0; n < launch(i).n_outputs; ++n)
+    writer_[view_source(output_of(i) + n).buffer] = i;
 }
 
 // If the launch overwrites a buffer, closes all groups. Their members might read or write the
 // buffer.
 void LaunchPlan::LoopFuser::close_if_overwritten(uint32_t i) {
   for (uint32_t n = 0; n < launch(i).n_outputs; ++n) {
-    if (writer_[shown(output_of(i) + n).buffer] == kNone) continue;
+    if (writer_[view_source(output_of(i) + n).buffer] == kNone) continue;
     count_steps(groups_.size() - first_open_);
     for (; first_open_ < groups_.size(); ++first_open_) groups_[first_open_].is_open = false;
   }
@@ -211,13 +214,13 @@ void LaunchPlan::LoopFuser::merge_with_producers(uint32_t i) {
   own.row_axes = reduced_[i];
   for (const uint32_t k : inputs_of(i)) {
     if (producer_group(k))
-      stage_[i] = std::max(stage_[i], stage_of_readers(writer_[shown(k).buffer]));
+      stage_[i] = std::max(stage_[i], stage_of_readers(writer_[view_source(k).buffer]));
   }
   for (const uint32_t k : inputs_of(i)) {
     if (Group* group = producer_group(k)) absorb(own, *group);
   }
   for (const uint32_t k : inputs_of(i)) {
-    const uint32_t buffer = shown(k).buffer;
+    const uint32_t buffer = view_source(k).buffer;
     const bool is_own = buffer != kNone && std::find(own.members.begin(), own.members.end(),
                                                      writer_[buffer]) != own.members.end();
     if (!is_own) add_read(own.reads, k);
@@ -312,15 +315,16 @@ void LaunchPlan::LoopFuser::absorb(Group& own, Group& other) {
 bool LaunchPlan::LoopFuser::is_same_operand(uint32_t a, uint32_t b) const {
   const tenon_view &x = view(a), &y = view(b);
   if (a == b) return true;
-  if (shown(a).buffer != shown(b).buffer || shown(a).offset != shown(b).offset ||
-      x.dtype != y.dtype || x.strides_class != y.strides_class) {
+  if (view_source(a).buffer != view_source(b).buffer ||
+      view_source(a).offset != view_source(b).offset || x.dtype != y.dtype ||
+      x.strides_class != y.strides_class) {
     return false;
   }
-  if (shown(a).buffer == kNone) {  // Inline scalars.
-    const ElementBits &p = program_.scalars_[shown(a).scalar],
-                      &q = program_.scalars_[shown(b).scalar];
-    return shown(a).scalar_input == shown(b).scalar_input &&
-           (shown(a).scalar_input != kNone || std::equal(p.words, p.words + 2, q.words));
+  if (view_source(a).buffer == kNone) {  // Inline scalars.
+    const ElementBits &p = program_.scalars_[view_source(a).scalar],
+                      &q = program_.scalars_[view_source(b).scalar];
+    return view_source(a).scalar_input == view_source(b).scalar_input &&
+           (view_source(a).scalar_input != kNone || std::equal(p.words, p.words + 2, q.words));
   }
   return x.strides_class != TENON_STRIDES_STRIDED ||
          (same_sizes(x, y) && std::equal(x.strides, x.strides + x.rank, y.strides));

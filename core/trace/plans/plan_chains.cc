@@ -23,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 
 // Minimum time that parallel chains must save, because running tasks has a cost.
 constexpr int64_t kMinParallelNs = 10'000;
-// Launches shorter than kShortNs, or than 1 / kShortPart of the plan if that is longer, are short.
+// A launch is short if it takes less than kShortNs or, if that is longer, less than 1 / kShortPart
+// of the plan's time.
 constexpr int64_t kShortNs = 2'000, kShortPart = 256;
 
 }  // namespace
@@ -98,8 +99,9 @@ void LaunchPlan::Chains::Finder::find_needs() {
 }
 
 // A short launch without dependencies, such as a fill, could run in parallel with earlier launches,
-// so none of them would be a joint. Therefore it is made to depend on every launch on which all of
-// its readers depend. Short launches at the start of the plan run before all others.
+// so none of them would be ordered before all later launches, and the plan could not be split after
+// it. Therefore the short launch is made to depend on every launch on which all of its readers
+// depend. Short launches at the start of the plan run before all others.
 void LaunchPlan::Chains::Finder::defer_short_launches() {
   const auto n = static_cast<uint32_t>(needs_.size());
   const std::vector<Launches> found = needs_;
@@ -175,7 +177,8 @@ int64_t LaunchPlan::Chains::Finder::cost(const Members& members) const {
   return sum;
 }
 
-// Adds a step for the launches between two joints.
+// Adds a step for the launches in `between` to `chain`. If they form several chains that are worth
+// running in parallel, the step holds these chains.
 void LaunchPlan::Chains::Finder::add(const Members& between, Chain& chain) {
   const std::vector<Members> parts = split_by_dependencies(between);
   int64_t all = 0, longest = 0;
@@ -202,7 +205,8 @@ void LaunchPlan::Chains::Finder::add(const Members& between, Chain& chain) {
   chain.push_back(std::move(step));
 }
 
-// Makes a chain of these launches, split at its joints into steps. Returns its index.
+// Makes a chain of these launches. Splits it into steps at each launch that is ordered before or
+// after every other launch of the chain. Returns the index of the chain.
 uint32_t LaunchPlan::Chains::Finder::partition(const Members& members) {
   Chain chain;
   const Launches all = set_of(members);
@@ -263,8 +267,8 @@ class LaunchPlan::Chains::Call {
   }
 
  private:
-  // `last` is the last launch of the enclosing parallel chains. From `commits` on, none of them can
-  // be cancelled.
+  // Runs a chain. `last` is the last launch of all chains that run in parallel with it. If `last`
+  // is at or after launch `commits_`, the chain cannot be cancelled.
   void run(const Chain& chain, uint32_t last);
   void run_chains(const Step& step, uint32_t last);
   void launch(uint32_t i, tenon_error_record& record);
@@ -283,7 +287,7 @@ class LaunchPlan::Chains::Call {
   std::atomic<uint32_t> failed_{kNone};
   std::mutex mutex_;
   tenon_error* error_ = nullptr;
-  uint32_t wrong_ = kNone;  // The first launch with a value error.
+  uint32_t wrong_ = kNone;  // The first launch, in plan order, with a value error.
   tenon_error_record record_ = {};
 };
 

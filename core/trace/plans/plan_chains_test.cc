@@ -138,7 +138,8 @@ TEST_F(PlanChains, AreNotUsedOnOneThread) {
   EXPECT_EQ(tasks, 0u);
 }
 
-// The last launch of each tower may overwrite the input, which the other tower may still read.
+// The last launch of each tower could write its output into the memory of the input. It must not do
+// so, because the other tower may still read the input.
 TEST_F(PlanChains, DoNotOverwriteInputsOfParallelChains) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{sum(tower(in[0], in[1], 6)) + in[0], sum(tower(in[0], in[2])) + in[0]};

@@ -22,6 +22,8 @@ uint64_t round_up_to_alignment(uint64_t bytes) {
 
 }  // namespace
 
+// Whether the launch may write its output view `to` into the memory that its input view `from`
+// reads.
 bool LaunchPlan::can_overwrite(const Launch& launch, uint32_t to, uint32_t from) const {
   const ViewSource &target = shown_[to], &source = shown_[from];
   const tenon_view &to_view = views_[to], &from_view = views_[from];
@@ -61,6 +63,7 @@ class LaunchPlan::Aliases {
   mutable std::vector<uint32_t> instead_;
 };
 
+// Whether another launch that uses the buffer may run in parallel with this one.
 bool LaunchPlan::is_used_in_parallel(uint32_t buffer, uint32_t launch,
                                      const Aliases& aliases) const {
   if (!chains_) return false;
@@ -75,6 +78,7 @@ bool LaunchPlan::is_used_in_parallel(uint32_t buffer, uint32_t launch,
   return false;
 }
 
+// Whether a launch that may report a value error may run in parallel with this one.
 bool LaunchPlan::may_report_in_parallel(uint32_t launch) const {
   for (uint32_t i = 0; chains_ && i < launches_.size(); ++i) {
     if (chains_->parallel_to(launch)[i] && may_report(*launches_[i].op)) return true;
@@ -315,6 +319,7 @@ void LaunchPlan::allocate_in_launch_order(std::span<const uint32_t> buffers) {
   block_bytes_ = gaps.end();
 }
 
+// Plans the memory of the recorded launches.
 void LaunchPlan::plan() {
   chains_ = Chains::find(*this);
   find_lifetimes();
@@ -341,7 +346,7 @@ void LaunchPlan::plan() {
       if (buffer.place == Buffer::Place::kInput)
         require_alignment(buffer, dtype_from_c(views_[i].dtype));
       if (buffer.place == Buffer::Place::kScalar) {
-        // Each frame holds the bits of the scalar at this index.
+        // The index of the scalar is the same in `scalars_` and in the `scalars` of each frame.
         shown_[i].scalar = static_cast<uint32_t>(scalars_.size());
         shown_[i].scalar_input = buffer.index;
         shown_[i].dtype = buffer.dtype;

@@ -122,7 +122,8 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
       buffer.dtype = x.type.dtype;
       buffer.constant = x.storage;
     } else {
-      // The kernels were prepared for an operand in device memory. Each call writes it.
+      // The kernels were prepared for an operand in device memory, so each call writes the scalar
+      // there.
       buffer.place = Buffer::Place::kBlock;
       buffer.bytes = x.storage->size;
       buffer.is_filled = true;
@@ -164,7 +165,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
         auto& input = static_cast<InputStorage&>(*y->storage);
         y = make_view_of(*y, input.base);
       } else if (buffer.place == Buffer::Place::kScalar) {
-        interrupted();  // Not replayable: the output would seem to be a constant.
+        interrupted();  // A replay would return the recorded scalar.
       }
     }
     return given;
@@ -231,12 +232,15 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
   bool is_replayable_ = true;
 };
 
+// Whether all launches are elementwise or reductions.
 bool LaunchPlan::is_light() const {
   return std::all_of(launches_.begin(), launches_.end(), [](const Launch& launch) {
     return launch.op->elementwise || launch.op->attrs == &attrs_type<ReduceAttrs>();
   });
 }
 
+// Marks the plan's constants as owned by the context, so that they no longer retain it. Returns
+// false, without any effect, if a constant has further owners or is an output.
 bool LaunchPlan::make_context_owned() const {
   for (const Output& output : outputs_) {
     if (output.buffer != kNone && buffers_[output.buffer].constant) return false;

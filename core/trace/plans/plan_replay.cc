@@ -18,8 +18,8 @@ constexpr size_t kMinLaunches =
     2;  // Minimum number of launches; replaying a single one saves nothing.
 constexpr uint64_t kAlign = 64;  // Replays must have the recorded slot offsets modulo kAlign.
 
-// Whether the memory starts at a multiple of kAlign. All memory that the device allocates does. For
-// imported memory, the host address tells.
+// Whether the memory starts at a multiple of kAlign. All memory that the device allocates does.
+// Imported memory without a host address counts as unaligned.
 bool begins_aligned(const Storage& storage) {
   return !storage.imported ||
          (storage.data && reinterpret_cast<uintptr_t>(storage.data) % kAlign == 0);
@@ -109,12 +109,14 @@ std::unique_ptr<const LaunchPlan::Recording> LaunchPlan::make_recording(Scope& s
   return std::make_unique<const Recording>(device_, handle, frame.slots, may_report);
 }
 
+// Returns the recording, which the second call makes; NULL if it cannot replay the frame's slots.
 const LaunchPlan::Recording* LaunchPlan::find_recording(Scope& scope, Frame& frame) const {
   std::lock_guard guard(recording_mutex_);
   if (!recording_ && n_enqueued_++ > 0) recording_ = make_recording(scope, frame);
   return recording_ && recording_->serves(frame.slots) ? recording_.get() : nullptr;
 }
 
+// Replays the device's recording. Returns false if the launches must be enqueued one by one.
 bool LaunchPlan::replay(Scope& scope, Frame& frame) const {
   // A profiler needs to observe each launch.
   if (launches_.size() < kMinLaunches || scope.is_profiled()) return false;

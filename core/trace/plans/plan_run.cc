@@ -10,6 +10,7 @@
 
 namespace tenon {
 
+// Whether the inputs have the types, strides, devices and alignment of the recorded inputs.
 bool LaunchPlan::serves(TensorSpan inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& x = *inputs[i];
@@ -31,6 +32,8 @@ Ref<Storage> LaunchPlan::new_block() const {
   return block_bytes_ == 0 ? nullptr : device_.allocator().allocate(block_bytes_);
 }
 
+// Returns the memory of each output, which is new or that of a reusable input. If an input is
+// reused, lowers `commits` to the first launch that writes into the memory of an input.
 LaunchPlan::Storages LaunchPlan::find_outputs(TensorSpan inputs, std::span<const uint8_t> spare,
                                               size_t& commits) const {
   Storages made;
@@ -97,6 +100,7 @@ std::unique_ptr<LaunchPlan::Frame> LaunchPlan::new_frame() const {
   return frame;
 }
 
+// Returns a frame whose slots refer to the inputs and the block.
 std::unique_ptr<LaunchPlan::Frame> LaunchPlan::begin(TensorSpan inputs,
                                                      const Ref<Storage>& block) const {
   std::unique_ptr<Frame> frame(free_frame_.exchange(nullptr, std::memory_order_acquire));
@@ -125,6 +129,7 @@ void LaunchPlan::end(std::unique_ptr<Frame> frame) const {
   delete free_frame_.exchange(frame.release(), std::memory_order_acq_rel);
 }
 
+// Sets the slots of the outputs.
 void LaunchPlan::put_outputs(Frame& frame, const Storages& made) const {
   for (size_t i = 0; i < made.size(); ++i) frame.put(inputs_.size() + i, {made[i].get(), 0});
 }
@@ -172,12 +177,14 @@ void LaunchPlan::fill(Scope& scope, const Frame& frame) const {
 
 // ---- launching
 
+// Returns the description of a launch for a profiler.
 LaunchSpan LaunchPlan::span_of(const Launch& launch) const {
   const bool is_fused = !launch.fused.empty();
   return {is_fused ? SpanKind::kFused : SpanKind::kOp, is_fused ? launch.fused : launch.op->name,
           launch.location, launch.profile};
 }
 
+// Runs or enqueues all launches. From launch `commits` on, the call cannot be cancelled.
 void LaunchPlan::launch(Scope& scope, Frame& frame, size_t commits) const {
   if (!filled_.empty()) [[unlikely]]
     fill(scope, frame);
@@ -195,6 +202,8 @@ void LaunchPlan::launch_now(Scope& scope, Frame& frame, size_t commits) const {
   launch_serially(scope, frame, commits);
 }
 
+// Throws `error`, with the op and the source line of the launch. If `error` is NULL, throws the
+// value error that the launch wrote to the error record.
 void LaunchPlan::fail(Scope& scope, const Launch& launch, tenon_error* error) const {
   try {
     device_.check(error);
@@ -239,6 +248,7 @@ void LaunchPlan::launch_serially(Scope& scope, Frame& frame, size_t commits) con
   }
 }
 
+// Collects the tickets of earlier writes to the memory that a call reads.
 void LaunchPlan::find_tickets(Frame& frame) const {
   for (size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& buffer = buffers_[i];
@@ -288,6 +298,7 @@ void LaunchPlan::enqueue(Scope& scope, Frame& frame, size_t commits) const {
   }
 }
 
+// Creates the tensor of an output in the memory `made`.
 Tensor LaunchPlan::output(const Output& output, TensorSpan inputs, const Storages& made) const {
   if (output.buffer == kNone) {
     Tensor y = alias_of(output.input != kNone ? *inputs[output.input] : *output.scalar);
@@ -326,6 +337,7 @@ Tensors LaunchPlan::run(Scope& scope, TensorSpan inputs, std::span<const uint8_t
 
 // ---- loops
 
+// Whether repeat() can run with output `go` as its condition and these fed-back outputs.
 bool LaunchPlan::can_repeat(uint32_t go, std::span<const Carry> feedback) const {
   const auto is_new = [&](const Output& output) {
     return output.buffer != kNone && buffers_[output.buffer].place == Buffer::Place::kOutput &&

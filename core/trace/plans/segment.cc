@@ -12,6 +12,8 @@ bool are_identical(const Sizes& a, std::span<const Size> b) {
 
 }  // namespace
 
+// Decides whether a call runs or is recorded. Sets `program` to the plan that serves the inputs, if
+// there is one.
 Segment::Next Segment::look_up(std::span<const Size> sizes, TensorSpan inputs,
                                std::shared_ptr<const LaunchPlan>& program) {
   std::lock_guard guard(mutex_);
@@ -33,6 +35,7 @@ Segment::Next Segment::look_up(std::span<const Size> sizes, TensorSpan inputs,
   return next;
 }
 
+// Returns the recorded plan that these sizes and inputs can run; NULL if there is none.
 std::shared_ptr<const LaunchPlan> Segment::program(std::span<const Size> sizes, TensorSpan inputs) {
   std::lock_guard guard(mutex_);
   for (const Variant& form : variants_) {

@@ -105,6 +105,8 @@ Sizes Subgraph::with_data_dependent_sizes(std::span<const Size> sizes, TensorSpa
   return all;
 }
 
+// Sets the sizes that node i determines; `next` is the first entry of data_dependent_sizes_ not yet
+// set.
 void Subgraph::set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next,
                                         const std::vector<Tensor>& values) const {
   for (; next < data_dependent_sizes_.size() && data_dependent_sizes_[next].place <= i; ++next) {
@@ -161,6 +163,7 @@ void Subgraph::split_into_steps() {
   if (has_single_step()) map_single_step();
 }
 
+// Sets single_step_, which maps the inputs and outputs of the subgraph to those of its only step.
 void Subgraph::map_single_step() {
   std::vector<uint32_t>& reads = steps_[0].reads;
   const std::vector<uint32_t> given_at = indices_in(given_, graph_.n_slots());
@@ -278,6 +281,8 @@ Tensors Subgraph::apply_single_step(Scope& scope, std::span<const Size> sizes, T
   return results;
 }
 
+// Runs the subgraph as a do-while loop while its first output is true. Returns false, with no
+// effect, if the loop cannot be run by replaying one recorded plan.
 bool Subgraph::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
                       TripLimit& limit) const {
   if (!has_single_step() || !sizes_of_inputs_.empty() || scope.innermost() || scope.recorder())

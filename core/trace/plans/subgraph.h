@@ -58,14 +58,14 @@ class Subgraph {
   };
   // For a subgraph of one step: maps its inputs and outputs to those of the step.
   struct SingleStep {
-    std::vector<uint32_t> reads;  // Indices in `given`.
+    std::vector<uint32_t> reads;  // For each input of the step, its index in `given`.
     // For each result, its index in the outputs of the step; kNone if it is an input instead.
     std::vector<uint32_t> gives;
     std::vector<uint32_t> passes;  // For each result that is an input, its index in `given`.
     std::vector<bool> may_reuse;   // For each input of the step, whether it is not also a result.
     // For each given value, its index in the inputs of the step, or kNone.
     std::vector<uint32_t> read_at;
-    bool reads_all = false;  // Whether the inputs of the step are `given`, in the same order.
+    bool reads_all = false;  // Whether the step and the subgraph have the same inputs.
     // Whether the outputs of the step are those of the subgraph, in the same order.
     bool gives_all = false;
   };
@@ -77,7 +77,7 @@ class Subgraph {
   }
   // Groups the nodes into steps: segments of calls on one device, and host ops.
   void split_into_steps();
-  // Sets single_step_.
+  // Sets single_step_, which maps the inputs and outputs of the subgraph to those of its only step.
   void map_single_step();
   // Finds the data-dependent symbols that nodes or given values determine.
   void find_data_dependent_sizes(std::span<const Value> given);

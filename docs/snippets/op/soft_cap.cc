@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double cap = 30;  // What the result tends to, far from zero.
+  double cap = 30;  // The bound, which the result approaches far from zero.
   TENON_ATTRS(cap)
 };
 

@@ -1,7 +1,8 @@
 /* Shared by the files of this plugin: its objects, and the kernels' prepare functions.
  *
- * Read plugin.c first, which the host sees, then device.c (memory, streams and launches), kernels.c
- * and helpers.h. All of it is C99 with POSIX threads, and needs no library of Tenon. */
+ * Read plugin.c first, the interface to the host. Then read device.c (memory, streams and
+ * launches), kernels.c and helpers.h. All of it is C99 with POSIX threads, and needs no library of
+ * Tenon. */
 
 #ifndef ASYNC_H_
 #define ASYNC_H_
@@ -52,14 +53,14 @@ typedef struct async_instruction {
   uint32_t inputs[2];
 } async_instruction;
 
-/* A prepared kernel: the function that runs it, and the data that this function needs of the
- * attributes. It is immutable, because several streams may run it at the same time. */
+/* A prepared kernel: the function that runs it, and the values from attributes that this function
+ * needs. It is immutable, because several streams may run it at the same time. */
 struct tenon_kernel_p {
   void (*run)(const tenon_kernel_p* self, const tenon_launch* launch);
   size_t axis;
   uint32_t n_instructions;
   async_instruction instructions[kMaxInstructions];
-  uint32_t outputs[kMaxInstructions]; /* Which values are written to the outputs. */
+  uint32_t outputs[kMaxInstructions]; /* Numbers of the values that are outputs. */
 };
 
 static inline tenon_error* async_error(const tenon_host* host, tenon_code code, const char* text) {

@@ -4,7 +4,7 @@
 
 #include "async.h"
 
-enum { kAlignment = 64 }; /* The minimum that the host requires. */
+enum { kAlignment = 64 }; /* Of buffers, in bytes. The host requires at least 64. */
 
 /* ---- the instance and its one device -----------------------------------------------------------
  */
@@ -217,7 +217,7 @@ tenon_error* async_record_event(tenon_stream_p* stream, tenon_event_p** out_even
   if (!event) return no_memory(stream);
   pthread_mutex_init(&event->mutex, NULL);
   pthread_cond_init(&event->changed, NULL);
-  event->users = 2; /* Shared by the caller and the job. */
+  event->users = 2; /* The caller, and the job that signals the event. */
   if (async_ring_push(&stream->ring, run_signal, event)) {
     *out_event = event;
     return NULL;

@@ -95,7 +95,7 @@ typedef struct async_ring {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   pthread_t thread;
-  async_job* jobs; /* `n` jobs from index `first` on; they continue at 0 after the end. */
+  async_job* jobs; /* A circular buffer of `n` jobs, beginning at index `first`. */
   size_t capacity;
   size_t first;
   size_t n;
@@ -104,6 +104,7 @@ typedef struct async_ring {
   bool ending;
 } async_ring;
 
+/* Runs jobs in order until the ring is closed and has no more jobs. The ring's thread calls it. */
 static inline void* async_ring_run(void* given) {
   async_ring* ring = given;
   pthread_mutex_lock(&ring->mutex);
@@ -174,7 +175,7 @@ static inline bool async_ring_push(async_ring* ring, void (*run)(void*), void* p
   return has_space;
 }
 
-/* Waits for the jobs pushed so far. */
+/* Waits until all jobs that were added so far have finished. */
 static inline void async_ring_wait(async_ring* ring) {
   pthread_mutex_lock(&ring->mutex);
   const uint64_t last = ring->pushed;

@@ -1,9 +1,9 @@
 /* A complete plugin in plain C for an asynchronous device, like most accelerators: the host cannot
  * access its memory, and its work runs after the call that enqueues it has returned.
  *
- * It shows how to write these two parts, not how to write kernels; examples/plugins/plain_c has
- * more kernels. This file is the plugin's interface to the host: one symbol, which returns the
- * description below. */
+ * It shows how to implement such memory and such work, not how to write kernels;
+ * examples/plugins/plain_c has more kernels. This file is the plugin's interface to the host: one
+ * symbol, which returns the description below. */
 
 #include <stdio.h>
 

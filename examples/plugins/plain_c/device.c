@@ -5,7 +5,7 @@
 
 #include "plain.h"
 
-enum { kAlignment = 64 }; /* The minimum that the host requires. */
+enum { kAlignment = 64 }; /* Of buffers, in bytes. The host requires at least 64. */
 
 /* ---- the instance and its one device -----------------------------------------------------------
  */

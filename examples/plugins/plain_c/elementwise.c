@@ -87,7 +87,7 @@ WHERE(run_where_i64, int64_t)
 
 static const struct {
   uint32_t op;
-  tenon_dtype dtype; /* The dtype of the last input. */
+  tenon_dtype dtype; /* The dtype of the last input, by which `run` is selected. */
   void (*run)(const tenon_kernel_p*, const tenon_launch*);
 } functions[] = {
     {TENON_OP_neg, TENON_FLOAT32, run_neg},

@@ -20,7 +20,7 @@ tenon_error* plain_make_kernel(tenon_device_p* device, const tenon_kernel_p* mad
 
 void plain_read_attrs(const tenon_kernel_request* request, void* attrs, size_t size) {
   if (!request->attrs) return;
-  const uint32_t given = *(const uint32_t*)request->attrs; /* The field struct_size. */
+  const uint32_t given = *(const uint32_t*)request->attrs; /* The first field: struct_size. */
   memcpy(attrs, request->attrs, given < size ? given : size);
 }
 

@@ -1,7 +1,7 @@
 /* Shared by the files of this plugin: its objects, and the kernels' prepare functions.
  *
- * Read plugin.c first, which the host sees, then device.c (memory and streams) and kernels.c
- * (the kernels). All of it is C99 and needs no library of Tenon. */
+ * Read plugin.c first, the interface to the host. Then read device.c (memory and streams) and
+ * kernels.c (the kernels). All of it is C99 and needs no library of Tenon. */
 
 #ifndef PLAIN_H_
 #define PLAIN_H_
@@ -43,14 +43,15 @@ typedef struct plain_window {
   int64_t steps[kSpatial];
   int64_t pads[kSpatial]; /* Padding before the first element. */
   int64_t dilations[kSpatial];
-  int64_t gaps[kSpatial]; /* Distance of input elements in the dilated input. */
+  int64_t gaps[kSpatial]; /* Distance between neighbouring input elements in the dilated input. */
 } plain_window;
 
-/* A prepared kernel: the function that runs it, and the data that this function needs of the
- * attributes. It is immutable, because several threads may launch it at the same time. */
+/* A prepared kernel: the function that runs it, and the values from attributes that this function
+ * needs. It is immutable, because several threads may launch it at the same time. */
 struct tenon_kernel_p {
   void (*run)(const tenon_kernel_p* self, const tenon_launch* launch);
-  uint64_t (*workspace)(const tenon_launch* launch); /* Returns the size; NULL: no workspace. */
+  /* Returns the workspace size in bytes; NULL if the kernel needs no workspace. */
+  uint64_t (*workspace)(const tenon_launch* launch);
   size_t axis;
   uint32_t axes; /* Mask of the reduced axes. */
   int32_t reduction;
@@ -91,7 +92,8 @@ tenon_error* plain_make_kernel(tenon_device_p* device, const tenon_kernel_p* mad
                                tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits);
 
 /* Copies the request's attributes over the defaults in `attrs`, because a host that is older than
- * this plugin sends a shorter struct. Lists in it are valid only until `prepare` returns. */
+ * this plugin sends a shorter struct. Lists in `attrs` are valid only until `prepare`
+ * returns. */
 void plain_read_attrs(const tenon_kernel_request* request, void* attrs, size_t size);
 
 /* Returns the axis counted from the front; an axis attribute may count from the end. */

@@ -7,7 +7,7 @@
 
 typedef struct best {
   float value;
-  int64_t at; /* Index in the channel; -1 before the first element. */
+  int64_t at; /* Index of `value` in the channel; -1 if no element was read yet. */
 } best;
 
 /* Returns the maximum in a window: the first NaN or, if there is none, the first of the largest

@@ -27,8 +27,8 @@ void plain_rows_begin(plain_rows* rows, size_t rank, const int64_t* sizes, size_
     push_axis(rows, sizes[axis], step);
   }
   rows->n = 1;
-  if (rows->rank == 0) return; /* There is a single element. */
-  /* The last axis is the row; the others are iterated over. */
+  if (rows->rank == 0) return; /* The operands have a single element. */
+  /* The last of the merged axes is the row; plain_rows_next() iterates over the other axes. */
   --rows->rank;
   rows->n = rows->sizes[rows->rank];
   memcpy(rows->step, rows->steps[rows->rank], sizeof rows->step);

@@ -14,7 +14,7 @@ typedef struct plain_rows {
   bool done;
   int64_t n;                    /* Number of elements per row. */
   int64_t offset[kMaxOperands]; /* Offset of the first element of the current row. */
-  int64_t step[kMaxOperands];   /* Distance of neighbouring elements in a row. */
+  int64_t step[kMaxOperands];   /* Distance between neighbours in a row, in elements. */
   size_t operands;
   size_t rank;
   int64_t at[TENON_MAX_RANK];
@@ -47,6 +47,7 @@ static inline const int64_t* plain_strides(const tenon_view* view) {
   return view->strides_class == TENON_STRIDES_UNIFORM ? NULL : view->strides;
 }
 
+/* Whether an optional operand is present. */
 static inline bool plain_is_present(const tenon_view* view) {
   return view->dtype != TENON_DTYPE_NONE;
 }

@@ -53,7 +53,8 @@ void release(void* buffer) {
   first_free = node;
 }
 
-// See TenonBlasBuffers::enter.
+// Reserves a buffer for this thread at the outermost call; see TenonBlasBuffers::enter. Returns
+// false if memory is exhausted.
 bool enter() {
   if (depth == 0) {
     own = acquire();

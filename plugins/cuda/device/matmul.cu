@@ -10,7 +10,7 @@ struct Factor {
 struct Factors {
   Factor a, b;
   i64 m, n;
-  i64 rank, sizes[16];  // The batch axes.
+  i64 rank, sizes[16];  // Rank and sizes of the batch axes.
   Factor c;             // The addend of gemm, with strides along rows and columns.
   i64 has_c;
   double alpha, beta;

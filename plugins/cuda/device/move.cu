@@ -1,8 +1,8 @@
 // concat, pad, dynamic_slice and dynamic_update_slice: kernels that move elements without
 // computing.
 
-// Parameters of a copy of view `x` into the output. Element 0 is stored at `to`, and `strides` are
-// those of the output.
+// Parameters of a copy of view `x` into the output. Element 0 of x is stored at address `to`.
+// `strides` are the strides of the output.
 struct CopyView {
   View x;
   i64 n;

@@ -8,7 +8,8 @@ constexpr i64 kChunkOfBlock = kEach * kBlock;
 struct NonZero {
   View x;
   i64 n, n_chunks, room, fill;
-  i64 *counts, *indices, *n_found;  // `indices` has a row of `room` elements for each axis.
+  // `indices` has a row of `room` elements for each axis of x; `room` is an attribute of the call.
+  i64 *counts, *indices, *n_found;
 };
 
 DEVICE bool is_found(const NonZero& p, i64 i) {
@@ -58,9 +59,7 @@ KERNEL add_counts(PARAMETERS(NonZero) p) {
   if (threadIdx.x == 0) *p.n_found = carry;
 }
 
-KERNEL fill_indices(PARAMETERS(NonZero) p) {
-  FOR_EACH(i, p.x.rank * p.room) p.indices[i] = p.fill;
-}
+KERNEL fill_indices(PARAMETERS(NonZero) p) { FOR_EACH(i, p.x.rank * p.room) p.indices[i] = p.fill; }
 
 KERNEL write_found(PARAMETERS(NonZero) p) {
   __shared__ i64 shared[kBlock];

@@ -3,7 +3,7 @@
 //   Row, Column, Deep   values that are precomputed for an index along m, n and k
 //   row_of() etc.       compute these values
 //   left(), right()     return an element of a factor
-//   finished()          converts a sum to the result, before it is rounded
+//   finished()          converts a sum to an element of the result, which is rounded later
 //   index_of()          returns the linear index of an element in the result; -1: not stored
 //
 // and finish(Epilogue, index, element) stores the result (kernels/epilogue_source.cc).

@@ -142,7 +142,7 @@ template <class T>
 DEVICE T op_minimum(T a, T b) {
   return is_nan(a) || widen(a) < widen(b) ? a : b;
 }
-// Applies the lower bound first.
+// clip applies the lower bound before the upper one.
 template <class T>
 DEVICE T op_clip(T x, T low, T high) {
   if (is_nan(x)) return x;

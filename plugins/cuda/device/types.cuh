@@ -79,7 +79,7 @@ DEVICE float round_to_odd(double x) {
   const bool is_above = fabs((double)nearest) > fabs(x);
   return float_of(is_above ? bits - 1 : bits + 1);
 }
-// Rounds an integer to odd.
+// Rounds an integer to float, to odd: if inexact, the last bit of the result is 1.
 DEVICE float round_to_odd(u64 magnitude) {
   const int shift = 40 - (magnitude == 0 ? 64 : __clzll((i64)magnitude));
   if (shift <= 0) return (float)magnitude;
@@ -223,8 +223,7 @@ DEVICE i64 offset_of(const View& view, i64 number) {
 
 DEVICE i64 first_number() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 DEVICE i64 number_step() { return (i64)gridDim.x * blockDim.x; }
-#define FOR_EACH(i, n) \
-  _Pragma("unroll 1") for (i64 i = first_number(); i < (n); i += number_step())
+#define FOR_EACH(i, n) _Pragma("unroll 1") for (i64 i = first_number(); i < (n); i += number_step())
 
 // ---- errors and indices
 

@@ -17,8 +17,8 @@ class Cache {
   // Returns a folder in the user's cache directory; empty if there is none.
   static std::string default_folder();
 
-  // Returns the code for the key; empty if there is no file, or it is incomplete or has another
-  // key.
+  // Returns the code for the key; empty if there is no file, or the file is incomplete or has a
+  // different key.
   std::string read(std::string_view key) const;
   // Replaces the file atomically: concurrent readers see the old file or the new one. Failures are
   // ignored: the next run compiles again.

@@ -58,7 +58,8 @@ class Compiler {
   // Compiles a source and returns its machine code in `code`.
   tenon_error* compile(const std::string& name, const std::string& source,
                        const std::vector<std::string>& options, std::string& code) const;
-  // Converts a failed result of NVRTC to an error; returns NULL for success.
+  // Converts a failed result of NVRTC to an error; returns NULL for success. `what`: the operation
+  // that the error names.
   tenon_error* nvrtc_error(nvrtcResult result, std::string_view what) const;
 
   const Driver& driver_;

@@ -61,6 +61,7 @@ tenon_error* LibraryProduct::make_layout(cublasLtLayout& layout, int64_t rows, i
   return check(driver_, status, "describing a matrix");
 }
 
+// Creates the descriptions of the operands and of the product, and chooses an algorithm.
 tenon_error* LibraryProduct::open(const LibraryShape& shape) {
   shape_ = shape;
   const int64_t m = shape.rows, n = shape.columns, k = shape.depth;
@@ -122,6 +123,7 @@ tenon_error* LibraryProduct::choose_algorithm() {
   return check(driver_, status, "choosing an algorithm");
 }
 
+// Enqueues the product in the stream.
 tenon_error* LibraryProduct::run(CUstream stream, const LibraryCall& call) const {
   const double one = 1, zero = 0;
   const float one_float = 1, zero_float = 0;
@@ -152,6 +154,7 @@ tenon_error* LibraryProducts::open_library() {
   return nullptr;
 }
 
+// Stores the product of a shape in `product`, or NULL if the library cannot compute it.
 tenon_error* LibraryProducts::find(const LibraryShape& shape, const LibraryProduct** product) {
   *product = nullptr;
   std::lock_guard guard(mutex_);

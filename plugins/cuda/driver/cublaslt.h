@@ -27,7 +27,9 @@ class LibraryProduct {
   tenon_error* open(const LibraryShape& shape);
   // Whether the library has an algorithm for the shape.
   bool has_algorithm() const { return is_served_; }
+  // Returns the size of the workspace that the algorithm needs.
   uint64_t workspace_bytes() const { return choice_.workspace_bytes; }
+  // Enqueues the product in the stream.
   tenon_error* run(CUstream stream, const LibraryCall& call) const;
 
  private:

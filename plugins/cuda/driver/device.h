@@ -45,6 +45,7 @@ class Device {
  private:
   Device(Instance& instance, CUdevice number)
       : number_(number), driver_(instance.driver(), instance.host()) {}
+  // Retains the device's primary context, reads its properties and creates the compiler.
   tenon_error* enter_primary_context(Instance& instance);
   // Records the first base event and waits for it.
   tenon_error* start_clock();
@@ -69,11 +70,12 @@ class Device {
   // the base event is replaced from time to time.
   std::mutex clock_mutex_;
   CUevent clock_from_ = nullptr;
-  // Time of the base event in milliseconds. Begins at 1, because a time of 0 means that there is
-  // none.
+  // Time of the base event in milliseconds since the device was opened, plus 1, so that no time is
+  // 0: a time of 0 stands for a missing time.
   double clock_ms_ = 1;
 };
 
+// Returns the object of a handle of the plugin ABI.
 inline Device& from_c(tenon_device_p* device) { return *reinterpret_cast<Device*>(device); }
 
 }  // namespace tenon_cuda

@@ -35,6 +35,8 @@ std::string Driver::describe(CUresult result) const {
   return std::string(name) + " (" + text + ", " + std::to_string(result) + ")";
 }
 
+// Converts a result to an error; returns NULL for success. `what`: the operation that the error
+// names.
 tenon_error* Driver::check(CUresult result, std::string_view what) const {
   if (result == kCudaSuccess) return nullptr;
   const std::string message = "cuda: " + std::string(what) + " failed: " + describe(result);
@@ -48,6 +50,7 @@ tenon_error* Driver::check(CUresult result, std::string_view what) const {
   return error(TENON_DEVICE_LOST, loss_);
 }
 
+// Returns an error if the device is lost, otherwise NULL.
 tenon_error* Driver::check_lost() const {
   if (!is_lost_.load(std::memory_order_acquire)) return nullptr;
   std::lock_guard guard(mutex_);

@@ -31,7 +31,8 @@ class Driver {
   tenon_error* check(CUresult result, std::string_view what) const;
   // Returns an error if the device is lost, otherwise NULL.
   tenon_error* check_lost() const;
-  // Returns the result's name and description: "CUDA_ERROR_INVALID_VALUE (invalid argument)".
+  // Returns the result's name, description and number: "CUDA_ERROR_INVALID_VALUE (invalid argument,
+  // 1)".
   std::string describe(CUresult result) const;
 
  private:

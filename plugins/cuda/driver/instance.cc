@@ -17,6 +17,8 @@ tenon_error* Instance::create(const tenon_host* host, const tenon_instance_optio
   return nullptr;
 }
 
+// Converts a failed result to an error; returns NULL for success. `what`: the operation that the
+// error names.
 tenon_error* Instance::check(CUresult result, const char* what) const {
   return Driver(driver_, host_).check(result, what);
 }

@@ -39,6 +39,7 @@ class Instance {
   std::vector<int> devices_;
 };
 
+// Returns the object of a handle of the plugin ABI.
 inline Instance& from_c(tenon_instance_p* self) { return *reinterpret_cast<Instance*>(self); }
 
 }  // namespace tenon_cuda

@@ -131,6 +131,7 @@ bool find_symbol(void* library, const char* symbol, void** function, const std::
 
 }  // namespace
 
+// Returns an environment variable; NULL in a process with elevated privileges.
 const char* trusted_environment_variable(const char* name) {
 #if defined(__GLIBC__)
   return secure_getenv(name);
@@ -139,6 +140,7 @@ const char* trusted_environment_variable(const char* name) {
 #endif
 }
 
+// Opens libcuda. If that fails, returns false, with the reason in `why`.
 bool open_driver(DriverFunctions& functions, std::string& why) {
   const char* const forced = trusted_environment_variable("TENON_CUDA_DRIVER");
   const std::string name = forced != nullptr ? forced : "libcuda.so.1";
@@ -152,8 +154,10 @@ bool open_driver(DriverFunctions& functions, std::string& why) {
   return all;
 }
 
+// Returns the file names of NVRTC for dlopen(), in the order in which they are tried.
 std::vector<std::string> candidates_for_nvrtc() { return Search(nvrtc_locations()).run(); }
 
+// Opens NVRTC. If that fails, returns false, with the reason in `why`.
 bool open_nvrtc(NvrtcFunctions& functions, std::string& why) {
   const char* const forced = trusted_environment_variable("TENON_CUDA_NVRTC");
   const std::vector<std::string> names =
@@ -171,6 +175,8 @@ bool open_nvrtc(NvrtcFunctions& functions, std::string& why) {
   return all;
 }
 
+// Opens cuBLASLt. Only if the library that the environment variable names cannot be opened, returns
+// kFailed, with the reason in `why`.
 Opened open_cublaslt(CublasLtFunctions& functions, std::string& why) {
   const char* const forced = trusted_environment_variable("TENON_CUDA_CUBLASLT");
   if (forced != nullptr && *forced == '\0') return Opened::kNone;

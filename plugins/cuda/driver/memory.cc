@@ -59,6 +59,7 @@ void Memory::release(std::unique_ptr<Buffer> buffer) noexcept {
   allocated_ -= buffer->size;
 }
 
+// Removes one allocation of this size from counts_.
 void Memory::decrement_count(uint64_t size) noexcept {
   std::lock_guard guard(mutex_);
   if (const auto found = counts_.find(size); --found->second == 0) counts_.erase(found);

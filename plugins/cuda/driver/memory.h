@@ -42,6 +42,7 @@ class Memory {
   uint64_t allocated_ = 0, peak_ = 0, allocations_ = 0;
 };
 
+// Returns the object of a handle of the plugin ABI.
 inline Buffer& from_c(tenon_buffer_p* buffer) { return *reinterpret_cast<Buffer*>(buffer); }
 
 }  // namespace tenon_cuda

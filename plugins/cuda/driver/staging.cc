@@ -18,6 +18,7 @@ Staging::~Staging() {
   driver_.cu.MemFreeHost(data_);
 }
 
+// Returns space for a copy; NULL if the space of earlier copies must be released first.
 std::byte* Staging::take(uint64_t size) {
   const uint64_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
   uint64_t begin = taken_;

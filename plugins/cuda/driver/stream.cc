@@ -146,6 +146,7 @@ tenon_error* Stream::wait_for_mark(uint64_t number) {
   return error;
 }
 
+// Performs the host's work of all marks up to this number, which the device has reached.
 void Stream::process_marks_up_to(uint64_t number) {
   std::lock_guard passing(passing_);
   while (true) {
@@ -160,6 +161,7 @@ void Stream::process_marks_up_to(uint64_t number) {
   }
 }
 
+// Performs the host's work of one mark: copies, then the callback.
 void Stream::process_mark(Mark& mark) {
   for (const HostCopy& copy : mark.copies) std::memmove(copy.to, copy.from, copy.size);
   {
@@ -192,6 +194,7 @@ void Stream::run_thread() {
   }
 }
 
+// Stores a failure for a later report, or releases it if an earlier failure is not yet reported.
 void Stream::add_failure(tenon_error* error) {
   std::lock_guard guard(mutex_);
   if (failure_ == nullptr) {
@@ -201,6 +204,7 @@ void Stream::add_failure(tenon_error* error) {
   }
 }
 
+// Returns the first failure that is not yet reported, and marks it as reported.
 tenon_error* Stream::take_failure() {
   {
     std::lock_guard guard(mutex_);

@@ -83,6 +83,7 @@ class Stream final : public Encoder {
   void process_mark(Mark& mark);
   // Runs on the thread of the stream: waits for each mark that has a callback.
   void run_thread();
+  // Stores a failure for a later report, or releases it if an earlier failure is not yet reported.
   void add_failure(tenon_error* error);
   // Returns the first failure that is not yet reported, and marks it as reported.
   tenon_error* take_failure();
@@ -112,6 +113,7 @@ class Stream final : public Encoder {
   uint32_t n_dispatched_ = 0;
 };
 
+// Returns the object of a handle of the plugin ABI.
 inline Stream& from_c(tenon_stream_p* stream) { return *reinterpret_cast<Stream*>(stream); }
 
 }  // namespace tenon_cuda

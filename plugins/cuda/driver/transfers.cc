@@ -127,7 +127,8 @@ tenon_error* Stream::fill_pattern(CUdeviceptr data, const tenon_fill_region& reg
   for (uint32_t i = 0; i < sizeof pattern; ++i) {
     pattern[i] = reinterpret_cast<const std::byte*>(&region.pattern)[i % region.pattern_size];
   }
-  // Whether the pattern repeats after `width` bytes, and address and size are multiples of it.
+  // Whether the pattern repeats after `width` bytes, and address and size are multiples of
+  // `width`.
   const auto repeats = [&](size_t width) {
     return std::memcmp(pattern, pattern + width, sizeof pattern - width) == 0 &&
            data % width == 0 && region.size % width == 0;

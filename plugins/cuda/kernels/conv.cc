@@ -41,6 +41,7 @@ struct PhaseAxis {
 };
 using Phases = std::array<PhaseAxis, kSpatial>;
 
+// Returns the sizes of the matrix products of conv, one for each of `group` groups.
 ProductShape conv_shape(const tenon_launch& launch, int64_t group) {
   const tenon_view &w = launch.inputs[1], &y = launch.outputs[0];
   return {.matrices = group,
@@ -51,6 +52,7 @@ ProductShape conv_shape(const tenon_launch& launch, int64_t group) {
           .right_along_k = false};
 }
 
+// Returns the sizes of the matrix products of conv_backward_filter, one for each of `group` groups.
 ProductShape backward_filter_shape(const tenon_launch& launch, int64_t group) {
   const tenon_view &dy = launch.inputs[1], &dw = launch.outputs[0];
   return {.matrices = group,
@@ -61,6 +63,8 @@ ProductShape backward_filter_shape(const tenon_launch& launch, int64_t group) {
           .right_along_k = true};
 }
 
+// Returns the sizes of the matrix products of conv_backward_input, one for each phase of each of
+// `group` groups.
 ProductShape backward_input_shape(const tenon_launch& launch, int64_t group, const Phases& phases) {
   const tenon_view &dy = launch.inputs[0], &w = launch.inputs[1], &dx = launch.outputs[0];
   const size_t n = dx.rank - size_t{2};

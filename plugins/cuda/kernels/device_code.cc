@@ -42,6 +42,7 @@ const char* type_name(tenon_dtype dtype) {
   }
 }
 
+// Returns the unsigned integer type that has the dtype's element size.
 const char* bits_type_name(tenon_dtype dtype) {
   switch (tenon_sdk::size_of(dtype)) {
     case 1:

@@ -49,7 +49,7 @@ class Dispatcher {
   const Function* const functions_;
 };
 
-// The workspace size of kernels that need no workspace.
+// Returns 0, the workspace size of kernels that need no workspace.
 inline uint64_t no_workspace(const tenon_launch&) { return 0; }
 
 template <size_t n, class Enqueue, class Workspace>

@@ -7,9 +7,10 @@ namespace {
 
 constexpr uint32_t kAllAxes = ~0u;
 
+// Returns the decimal digits of a number.
 std::string decimal(size_t n) { return std::to_string(n); }
 
-// Number of inputs of the loop, without the product.
+// Returns the number of inputs of the loop, not counting the product.
 size_t n_inputs(const LoopPlan& plan) { return plan.inputs.size() - 1; }
 
 // Returns the indices of the inputs with strided layout.
@@ -77,6 +78,7 @@ std::string epilogue_source(const std::optional<LoopPlan>& plan) {
   return text + "}\n";
 }
 
+// Pushes the struct Epilogue that the source declares.
 void push_epilogue(const std::optional<LoopPlan>& plan, size_t first_input,
                    const tenon_launch& launch, Parameters& parameters) {
   if (!plan) return parameters.push_address(address_of(launch.outputs[0]));
@@ -95,6 +97,7 @@ void push_epilogue(const std::optional<LoopPlan>& plan, size_t first_input,
   for (size_t k = 0; k < strides.size(); ++k) parameters.push_list(axes.strides(k));
 }
 
+// Returns the number of words that push_epilogue() pushes.
 size_t epilogue_words(const std::optional<LoopPlan>& plan) {
   if (!plan) return 1;
   const size_t n_operands = n_inputs(*plan) + plan->outputs.size();

@@ -88,6 +88,7 @@ class Writer {
 
 }  // namespace
 
+// Whether kernels compute the op by its expansion for floating-point dtypes.
 bool has_expansion(uint32_t op) { return tenon_sdk::find_expansion(op, false) != nullptr; }
 
 std::string expansion_source(uint32_t op, const std::string& name, tenon_dtype dtype) {

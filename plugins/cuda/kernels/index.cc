@@ -30,7 +30,7 @@ bool has_reduction(const Request& request, int32_t reduction) {
 // Maximum number of updates in a chain (device/scatter.cu).
 constexpr int64_t kLongestChain = 4096;
 
-// Determines how a scatter adds updates.
+// Determines whether a scatter adds updates to elements directly or in chains.
 struct Sums {
   bool of_floats, of_halves;
   uint64_t chain_bytes;

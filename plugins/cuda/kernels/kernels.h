@@ -21,7 +21,9 @@ Prepared prepare_loop(const tenon_sdk::LoopRequest& request);
 Prepared prepare_elementwise(const Request& request);
 Prepared prepare_copy(const Request& request);
 Prepared prepare_fill(const Request& request);
+// Prepares sum, prod, max and min.
 Prepared prepare_reduce(const Request& request);
+// Prepares argmax and argmin.
 Prepared prepare_arg_reduce(const Request& request);
 Prepared prepare_iota(const Request& request);
 Prepared prepare_rng_bits(const Request& request);
@@ -39,7 +41,9 @@ Prepared prepare_sort(const Request& request);
 Prepared prepare_argsort(const Request& request);
 Prepared prepare_top_k(const Request& request);
 Prepared prepare_searchsorted(const Request& request);
+// Prepares cumsum and cumprod.
 Prepared prepare_scan(const Request& request);
+// Prepares cummax and cummin.
 Prepared prepare_extreme_scan(const Request& request);
 Prepared prepare_matmul(const Request& request);
 Prepared prepare_gemm(const Request& request);

@@ -1,5 +1,5 @@
-// Device functions that are compiled at their first launch. The host also prepares kernels that it
-// never launches.
+// Device functions that are compiled at their first launch, not when they are prepared, because the
+// host also prepares kernels that it never launches.
 
 #pragma once
 

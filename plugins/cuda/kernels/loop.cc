@@ -45,7 +45,7 @@ class Loop final : public Kernel {
     for (size_t i = 0; i < plan_.n_operands(); ++i) parameters.push_operand(operand(launch, i));
     for (size_t k = 0; k < strided_.size(); ++k) parameters.push_list(axes.strides(k));
     const bool by_vector = strided_.empty() && is_aligned(launch);
-    const int64_t n_steps = by_vector ? n / n_lanes(plan_) + 1 : n;
+    const int64_t n_steps = by_vector ? n / vector_width(plan_) + 1 : n;
     return encoder.dispatch({.function = functions[by_vector ? 1 : 0],
                              .n_blocks = blocks_for(device_, n_steps),
                              .block_size = kBlockSize,
@@ -57,7 +57,7 @@ class Loop final : public Kernel {
   bool is_aligned(const tenon_launch& launch) const {
     for (uint32_t i = 0; i < plan_.n_operands(); ++i) {
       if (plan_.is_input(i) && plan_.inputs[i].strides != TENON_STRIDES_DENSE) continue;
-      const uint64_t bytes = n_lanes(plan_) * tenon_sdk::size_of(plan_.operand_dtype(i));
+      const uint64_t bytes = vector_width(plan_) * tenon_sdk::size_of(plan_.operand_dtype(i));
       const uint64_t address = address_of(operand(launch, i));
       if (address == 0 || address % bytes != 0) return false;
     }
@@ -195,7 +195,7 @@ Prepared prepare_reduction(const Request& request, uint32_t mask) {
   plan.outputs = {1};
   if (mask == 0) {  // If no axis is reduced, reduces an appended axis of size 1.
     if (request.input(0).rank == kMaxRank)
-      return tenon_sdk::refuse("cannot reduce over no axes of a tensor of maximum rank");
+      return tenon_sdk::refuse("does not support a reduction over no axes at rank 16");
     plan.row_axes = 1u << request.input(0).rank;
   }
   return prepare_plan(request.device(), std::move(plan));
@@ -261,6 +261,7 @@ Prepared prepare_reduce(const Request& request) {
   return prepare_reduction(request, mask_of(attrs.axes, attrs.n_axes, request.input(0).rank));
 }
 
+// Prepares argmax and argmin.
 Prepared prepare_arg_reduce(const Request& request) {
   const auto attrs = request.attrs<tenon_argmax_attrs>();
   return prepare_reduction(request, 1u << tenon_sdk::from_front(attrs.axis, request.input(0).rank));

@@ -10,6 +10,7 @@
 namespace tenon_cuda {
 
 struct LoopPlan : tenon_sdk::LoopPlan {
+  // Returns the number of values: inputs and results of instructions.
   uint32_t n_values() const { return static_cast<uint32_t>(inputs.size() + instructions.size()); }
   // Returns the number of operands of a launch: inputs and outputs.
   uint32_t n_operands() const { return static_cast<uint32_t>(inputs.size() + outputs.size()); }
@@ -36,11 +37,11 @@ std::string compute_source(const LoopPlan& plan);
 // that scalar.cuh lacks.
 std::string prelude_source(const LoopPlan& plan);
 
-// Returns the kernels of a loop over elements: loop_vector accesses n_lanes(plan) contiguous
+// Returns the kernels of a loop over elements: loop_vector accesses vector_width(plan) contiguous
 // elements, at most 16 bytes, at once; loop_single accesses one element.
 std::string loop_source(const LoopPlan& plan);
 // Returns the number of elements that loop_vector accesses at once in each operand.
-uint32_t n_lanes(const LoopPlan& plan);
+uint32_t vector_width(const LoopPlan& plan);
 
 // Returns the kernels of a loop over rows: rows_by_thread and rows_by_block.
 std::string row_loop_source(const LoopPlan& plan);

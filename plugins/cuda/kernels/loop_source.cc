@@ -18,6 +18,7 @@ constexpr OpName kOpNames[] = {
 #undef TENON_KERNEL
 };
 
+// Returns the decimal digits of a number.
 std::string decimal(size_t n) { return std::to_string(n); }
 
 bool is_float(tenon_dtype dtype) {
@@ -119,7 +120,7 @@ std::string single_source(const LoopPlan& plan) {
 // Returns the source of loop_vector, which processes several elements at a time with one access per
 // operand.
 std::string vector_source(const LoopPlan& plan) {
-  const std::string lanes = decimal(n_lanes(plan));
+  const std::string lanes = decimal(vector_width(plan));
   std::string text = "template <class T>\nstruct alignas(" + lanes +
                      " * sizeof(T)) Vector { T lane[" + lanes +
                      "]; };\nKERNEL loop_vector(PARAMETERS(Parameters) p) {\n" +
@@ -182,6 +183,7 @@ std::string loop_name(const LoopPlan& plan) {
   return names.empty() ? "copy" : names + ")";
 }
 
+// Returns the source of the call for an instruction, such as "op_add(v0, v1)".
 std::string call_source(const LoopPlan& plan, const LoopPlan::Instruction& instruction,
                         const std::vector<std::string>& inputs) {
   std::string function = "op_" + op_name(instruction.op);
@@ -195,6 +197,7 @@ std::string call_source(const LoopPlan& plan, const LoopPlan::Instruction& instr
   return text + ")";
 }
 
+// Returns the source of the function compute(), which runs the instructions on one element.
 std::string compute_source(const LoopPlan& plan) {
   std::string text = "DEVICE void compute(";
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
@@ -217,6 +220,7 @@ std::string compute_source(const LoopPlan& plan) {
   return text + "}\n";
 }
 
+// Returns the source of all functions that the instructions call.
 std::string prelude_source(const LoopPlan& plan) {
   std::string text(device_file("types.cuh"));
   text += device_file("scalar.cuh");
@@ -231,7 +235,8 @@ std::string prelude_source(const LoopPlan& plan) {
   return text;
 }
 
-uint32_t n_lanes(const LoopPlan& plan) {
+// Returns the number of elements that loop_vector accesses at once in each operand.
+uint32_t vector_width(const LoopPlan& plan) {
   size_t largest = 1;
   for (uint32_t i = 0; i < plan.n_operands(); ++i) {
     largest = std::max(largest, tenon_sdk::size_of(plan.operand_dtype(i)));

@@ -19,9 +19,11 @@ struct Gemm {
 struct FactorAxes {
   size_t across, along_k;
 };
+// Returns the axes of `a`, which transpose_a exchanges.
 FactorAxes axes_of_a(const Gemm& gemm, size_t rank) {
   return gemm.transpose_a ? FactorAxes{rank - 1, rank - 2} : FactorAxes{rank - 2, rank - 1};
 }
+// Returns the axes of `b`, which transpose_b exchanges.
 FactorAxes axes_of_b(const Gemm& gemm, size_t rank) {
   return gemm.transpose_b ? FactorAxes{rank - 2, rank - 1} : FactorAxes{rank - 1, rank - 2};
 }

@@ -21,9 +21,10 @@ using Words = std::vector<uint64_t>;
 
 class Parameters {
  public:
+  // Pushes one word.
   void push(int64_t value) { words_.push_back(static_cast<uint64_t>(value)); }
   void push_address(uint64_t address) { words_.push_back(address); }
-  // Pushes an array of kMaxRank words.
+  // Pushes an array of kMaxRank words: the values, followed by zeros.
   void push_list(std::span<const int64_t> values) {
     for (size_t i = 0; i < kMaxRank; ++i) push(i < values.size() ? values[i] : 0);
   }

@@ -34,7 +34,7 @@ class Product final : public Kernel {
       : device_(request.device()),
         n_inputs_(request.n_inputs()),
         dtype_(request.output(0).dtype),
-        is_strict_(request.strict()),
+        is_strict_(request.is_strict()),
         element_bytes_(tenon_sdk::size_of(dtype_)),
         accumulator_bytes_(tenon_sdk::size_of(dtype_) == 8 ? 8 : 4),
         kind_(std::move(kind)),
@@ -79,8 +79,8 @@ class Product final : public Kernel {
   }
 
  private:
-  // Selects the algorithm for a product: by tiles or by threads, split along k, and length of the
-  // runs. Depends only on the sizes.
+  // Selects how a product is computed: by tiles or by threads, the number and length of the splits
+  // of k, and the length of the runs. Depends only on the sizes.
   struct Plan {
     explicit Plan(const ProductShape& shape)
         : by_thread(std::min(shape.rows, shape.columns) < kFewest),
@@ -151,7 +151,7 @@ class Product final : public Kernel {
     if (launch.workspace_size < room.end) {
       return make_error(
           device_, TENON_INTERNAL,
-          "cuda: cuBLASLt failed when " + name() + " queried the size of its workspace");
+          "cuda: cuBLASLt failed while the workspace size of " + name() + " was queried");
     }
     const uint64_t workspace = address_of(launch.workspace);
     LibraryCall call = {.a = 0, .b = 0, .d = 0, .workspace = workspace};

@@ -40,7 +40,7 @@ struct ProductKind {
 Prepared prepare_product(const Request& request, ProductKind kind,
                          std::optional<LoopPlan> epilogue);
 
-// Prepare the products that support an epilogue.
+// Prepares a product with an optional epilogue.
 Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue);
 Prepared prepare_conv(const Request& request, std::optional<LoopPlan> epilogue);

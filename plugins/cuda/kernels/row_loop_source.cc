@@ -12,6 +12,7 @@
 namespace tenon_cuda {
 namespace {
 
+// Returns the decimal digits of a number.
 std::string decimal(size_t n) { return std::to_string(n); }
 
 class RowSource {

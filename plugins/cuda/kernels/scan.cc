@@ -56,6 +56,7 @@ Prepared prepare_scan(const Request& request) {
                  attrs.reverse);
 }
 
+// Prepares cummax and cummin.
 Prepared prepare_extreme_scan(const Request& request) {
   const auto attrs = request.attrs<tenon_cummax_attrs>();
   const char* const reduce = request.op() == TENON_OP_cummax ? "Reduce_argmax" : "Reduce_argmin";

@@ -308,6 +308,7 @@ class Block {
 
 Block* running = nullptr;
 
+// The function that every fiber runs: runs threads of the current block, again and again.
 void run_fiber() {
   scheduler.finish_switch(nullptr);
   while (true) running->run_threads();

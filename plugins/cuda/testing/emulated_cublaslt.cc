@@ -37,6 +37,7 @@ struct Preference {
   uint64_t workspace_bytes = 0;
   uint32_t reduction_schemes = 7;
 };
+// Returns the object of a handle of the library.
 Layout& from_c(cublasLtLayout layout) { return *reinterpret_cast<Layout*>(layout); }
 Description& from_c(cublasLtDescription made) { return *reinterpret_cast<Description*>(made); }
 Preference& from_c(cublasLtPreference made) { return *reinterpret_cast<Preference*>(made); }
@@ -81,6 +82,7 @@ double half_value(uint16_t bits) {
   if (exponent == 31) x = fraction == 0 ? INFINITY : NAN;
   return (bits & 0x8000) != 0 ? -x : x;
 }
+// Rounds to float16 and returns its bits.
 uint16_t half_bits(float x) {
   const auto sign = static_cast<uint16_t>(std::signbit(x) ? 0x8000 : 0);
   const double magnitude = std::fabs(static_cast<double>(x));
@@ -109,6 +111,7 @@ double load(int type, const char* at) {
   if (type == kCublasBFloat16) return float_of(static_cast<uint32_t>(bits) << 16);
   return half_value(bits);
 }
+// Stores `x` as an element of a cudaDataType_t, rounded to this type.
 void store(int type, char* at, double x) {
   if (type == kCublasFloat64) {
     std::memcpy(at, &x, sizeof x);

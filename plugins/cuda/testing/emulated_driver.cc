@@ -44,6 +44,7 @@ Stream& default_stream() {
   static Stream stream;
   return stream;
 }
+// Returns the stream of a handle; NULL stands for the default stream.
 Stream& from_c(CUstream stream) {
   return stream != nullptr ? *reinterpret_cast<Stream*>(stream) : default_stream();
 }
@@ -81,6 +82,7 @@ int chip() {
   return text != nullptr ? std::atoi(text) : 90;
 }
 
+// Returns the host address of memory of the emulated device.
 void* pointer(CUdeviceptr memory) { return reinterpret_cast<void*>(memory); }
 
 // Returns an error if the bytes are not within one allocation. `what`: the operation that the error
@@ -97,6 +99,7 @@ struct Launch {
   std::vector<uint64_t> parameters;
 };
 
+// Runs the blocks of a launch one after another, until a block reports an error.
 void run_launch(const Launch& launch) {
   if (context_has_failed()) return;
   std::lock_guard guard(execution);

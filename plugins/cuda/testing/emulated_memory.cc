@@ -40,6 +40,8 @@ void* Memory::allocate(size_t size) {
   return data;
 }
 
+// Frees an allocation. Returns false if `data` is not one. Describes in `fault` a write outside the
+// allocation, if there was one.
 bool Memory::free(void* data, std::string& fault) {
   std::lock_guard guard(mutex_);
   const auto found = sizes_.find(static_cast<std::byte*>(data));
@@ -62,6 +64,7 @@ bool Memory::contains(const void* data, size_t size) const {
   return begin + size <= next->first + next->second;
 }
 
+// Returns a description of a write to the margins of an allocation; empty if there was none.
 std::string Memory::check_margins(const std::byte* data, size_t size) const {
   const auto is_whole = [](const std::byte* at, size_t n) {
     for (size_t i = 0; i < n; ++i) {
@@ -77,6 +80,7 @@ std::string Memory::check_margins(const std::byte* data, size_t size) const {
          std::to_string(size) + " bytes";
 }
 
+// Returns a description of a write outside an allocation; empty if there was none.
 std::string Memory::find_write_outside() const {
   std::lock_guard guard(mutex_);
   for (const auto& [data, size] : sizes_) {

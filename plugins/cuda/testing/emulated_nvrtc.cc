@@ -122,6 +122,8 @@ void keep_source(fs::path library, const std::string& source) {
   if (!fs::exists(library, failure)) write_file(library, source);
 }
 
+// Compiles a program or finds its code in the cache. If that fails, returns false and sets
+// program.log.
 bool compile(Program& program) {
   const std::string compiler =
       environment_variable("TENON_EMULATED_CUDA_COMPILER", TENON_EMULATED_COMPILER);

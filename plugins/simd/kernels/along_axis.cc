@@ -67,7 +67,8 @@ class ArgReduce final : public RowKernel {
   bool widens() const override { return false; }
 
  private:
-  // Lines begin `step` apart; each has `n` elements that are `stride` apart.
+  // Finds the extreme element of each of `n_lines` lines, and stores its index in `y`. Lines begin
+  // `step` elements apart. Each line has `n` elements, which are `stride` elements apart.
   void strip(const T* x, int64_t step, int64_t n_lines, int64_t n, int64_t stride,
              int64_t* y) const {
     Wide best[kTogether];
@@ -101,9 +102,9 @@ LoopAxes lines_of(const tenon_view& out, size_t axis) {
   return lines;
 }
 
-// Computes the sum of all earlier blocks of each line. Level 0 sums up to kScanBlock blocks, level
-// 1 sums up to kScanBlock sums of level 0, and so on, like the digits of a number. So no sum has
-// more than a few hundred terms.
+// Computes the sum of all earlier blocks of each line. Level 0 adds at most kScanBlock blocks,
+// level 1 adds at most kScanBlock sums of level 0, and so on, like the digits of a number. So no
+// sum has more than a few hundred terms.
 constexpr int64_t kScanBlock = 64;
 template <class Wide>
 class PrefixSums {

@@ -106,7 +106,7 @@ void pack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to
   });
 }
 
-// Returns the mask of the axes that an op reduces. No axes stand for all axes.
+// Returns the mask of the axes that an op reduces. An empty list stands for all axes.
 inline uint32_t axes_mask(const List& axes, size_t rank) {
   if (axes.empty()) return (uint32_t{1} << rank) - 1;
   uint32_t mask = 0;

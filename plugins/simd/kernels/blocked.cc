@@ -180,7 +180,8 @@ void eliminate_columns(const Block<T>& a, int64_t m, int64_t n, int64_t* swaps,
   }
 }
 
-// Replaces a square matrix by its LU factorisation. Returns the row that was swapped with each row.
+// Replaces a square matrix by its LU factorisation. Returns the row swaps: step i swapped row i
+// with row swaps[i] >= i.
 template <class T>
 std::vector<int64_t> factorize_lu(tenon_sdk::DenseMatrix<T>& a) {
   const int64_t n = a.rows();

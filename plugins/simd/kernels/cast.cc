@@ -27,7 +27,7 @@ To convert(From x) {
   }
 }
 
-// Returns the span that converts from a dtype to type To.
+// Returns the span that converts elements of dtype `from` to type To.
 template <class To>
 Span to_span(tenon_dtype from) {
   return dispatch<SpanAny>(from, []<class From>(Type<From>) {
@@ -35,7 +35,8 @@ Span to_span(tenon_dtype from) {
   });
 }
 
-// Converts directly to a half type, from dtypes with more bits than float32.
+// Returns the span that converts directly to the half type To; NULL unless `from` has more
+// significant bits than float32.
 template <class To>
 Span to_half_span(tenon_dtype from) {
   using Wide = tenon_sdk::Types<double, int32_t, int64_t, uint32_t, uint64_t>;
@@ -51,7 +52,7 @@ Prepared prepare_cast(const Request& request) {
   if (is_half(to)) {
     if (const Span span =
             to == TENON_FLOAT16 ? to_half_span<Half>(from) : to_half_span<BFloat16>(from)) {
-      return make_moving(request, span);
+      return make_without_conversion(request, span);
     }
   }
   const Span span = dispatch<SpanAny>(

@@ -46,6 +46,7 @@ Span order_span(uint32_t op) {
   }
 }
 
+// Returns the span of `equal` or `not_equal`.
 template <class T>
 Span equality_span(uint32_t op) {
   if (op == TENON_OP_equal) return binary_loop<T, Bool>([](T a, T b) { return a == b; });
@@ -100,13 +101,13 @@ Prepared prepare_where(const Request& request) {
   };
   switch (size_of(request.input(1).dtype)) {
     case 1:
-      return make_moving(request, where(Type<uint8_t>()));
+      return make_without_conversion(request, where(Type<uint8_t>()));
     case 2:
-      return make_moving(request, where(Type<uint16_t>()));
+      return make_without_conversion(request, where(Type<uint16_t>()));
     case 4:
-      return make_moving(request, select_span());
+      return make_without_conversion(request, where_span());
     default:
-      return make_moving(request, where(Type<uint64_t>()));
+      return make_without_conversion(request, where(Type<uint64_t>()));
   }
 }
 

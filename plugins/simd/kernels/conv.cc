@@ -15,10 +15,10 @@ struct Images {
   Planes y_planes;
 };
 
-// The outputs of a convolution over a dilated input (lhs_dilations) whose positions equal `phase`
-// modulo the dilation. Along each dilated axis, only every lhs_dilation-th tap of these outputs
-// covers an element of the input; the other taps cover zeros. These outputs are therefore the
-// result of a convolution without input dilation.
+// A subset of the outputs of a convolution over a dilated input (lhs_dilations): those at positions
+// that equal `phase` modulo the dilation. Along each dilated axis, only every lhs_dilation-th tap
+// of these outputs covers an element of the input; the other taps cover zeros. These outputs are
+// therefore the result of a convolution without input dilation.
 template <class T>
 struct Phase {
   Window window;

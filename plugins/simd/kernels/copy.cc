@@ -80,7 +80,7 @@ Prepared prepare_copy_of_size(const Request& request) {
       std::memmove(out, in[0], n * sizeof(T));
     }
   };
-  Prepared prepared = make_moving(request, span);
+  Prepared prepared = make_without_conversion(request, span);
   if (request.input(0).strides == TENON_STRIDES_STRIDED) {
     prepared.kernel = std::make_unique<Copy<T>>(request, std::move(prepared.kernel));
     prepared.traits = kTraits;

@@ -146,7 +146,7 @@ bool make_diagonal(Values& d, Values& e, Rotations<T>& rotations) {
         const double f = s * at(e, i), b = c * at(e, i);
         const double r = std::sqrt(f * f + g * g);
         if (i + 1 < high) at(e, i + 1) = r;
-        if (r == 0) {  // The matrix splits here.
+        if (r == 0) {  // The matrix splits into two blocks here.
           at(d, i + 1) -= p;
           break;
         }

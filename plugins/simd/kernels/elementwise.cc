@@ -119,8 +119,9 @@ void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) 
   }
 }
 
-// Replaces half types by an integer dtype, so that Tiled does not convert them.
-tenon_dtype unconverted(tenon_dtype dtype) { return is_half(dtype) ? TENON_UINT16 : dtype; }
+// Returns an integer dtype for half types, so that Tiled does not convert their elements; returns
+// other dtypes unchanged.
+tenon_dtype replace_half_dtype(tenon_dtype dtype) { return is_half(dtype) ? TENON_UINT16 : dtype; }
 
 // Kernel for operands with any strides and dtypes. Processes one tile at a time.
 class Tiled final : public SpanKernel {
@@ -130,10 +131,11 @@ class Tiled final : public SpanKernel {
         grain_(kGrain[static_cast<size_t>(cost)]),
         pool_(pool_of(request)),
         n_inputs_(request.n_inputs()),
-        out_dtype_(converts ? request.output(0).dtype : unconverted(request.output(0).dtype)) {
+        out_dtype_(converts ? request.output(0).dtype
+                            : replace_half_dtype(request.output(0).dtype)) {
     for (size_t i = 0; i < n_inputs_; ++i) {
       const tenon_dtype dtype = request.input(i).dtype;
-      dtype_[i] = converts ? dtype : unconverted(dtype);
+      dtype_[i] = converts ? dtype : replace_half_dtype(dtype);
     }
   }
 
@@ -257,7 +259,7 @@ Prepared make_span_kernel(const Request& request, Span span, Cost cost, const Sp
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype) {
   for (const SpanTable& table :
        {arithmetic_spans(), exponentials_spans(), logarithms_spans(), hyperbolic_spans(),
-        trigonometry_spans(), power_spans(), special_spans()}) {
+        trigonometry_spans(), power_spans(), special_function_spans()}) {
     for (size_t i = 0; i < table.n; ++i) {
       const SpanEntry& entry = table.entries[i];
       if (entry.op == op && entry.dtype == dtype) return &entry;
@@ -270,7 +272,7 @@ Prepared make_elementwise(const Request& request, Span span, Cost cost, const Sp
   return make_span_kernel(request, span, cost, params, true);
 }
 
-Prepared make_moving(const Request& request, Span span) {
+Prepared make_without_conversion(const Request& request, Span span) {
   return make_span_kernel(request, span, Cost::kLight, {}, false);
 }
 

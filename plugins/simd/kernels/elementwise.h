@@ -39,16 +39,16 @@ struct SpanTable {
   size_t n;
 };
 
-// The tables of spans, one for each file.
+// Each function returns the table of the spans in one file of vectors/.
 SpanTable arithmetic_spans();
 SpanTable exponentials_spans();
 SpanTable hyperbolic_spans();
 SpanTable logarithms_spans();
 SpanTable power_spans();
-SpanTable special_spans();
+SpanTable special_function_spans();
 SpanTable trigonometry_spans();
 Span gelu_tanh_span(tenon_dtype dtype);  // The tanh approximation of gelu.
-Span select_span();                      // The span of `where` for elements of four bytes.
+Span where_span();                       // The span of `where` for elements of four bytes.
 
 // Finds the entry for an op and a dtype; NULL if there is none.
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);
@@ -79,7 +79,7 @@ Prepared make_elementwise(const Request& request, Span span, Cost cost = Cost::k
 
 // Makes a kernel that runs a span for any layout of the operands, without conversions. The span
 // must support the dtypes.
-Prepared make_moving(const Request& request, Span span);
+Prepared make_without_conversion(const Request& request, Span span);
 
 // Convert `n` elements between a half type and float32.
 void widen_half(tenon_dtype half, const void* from, float* to, size_t n);

@@ -1,5 +1,5 @@
-// gru_cell: computes the matrix products of input and state into buffers of gates, then processes
-// the gates in one pass.
+// gru_cell: computes the products of the input and of the state with their weight matrices into
+// buffers of gates, then processes the gates in one pass.
 
 #include "plugins/simd/kernels/cell.h"
 #include "plugins/simd/kernels/through_float.h"
@@ -7,10 +7,11 @@
 namespace tenon_simd {
 namespace {
 
-// Biases of the gates: update, reset and hidden, and a fourth one for the recurrent part of the
-// hidden gate, which the reset gate scales.
+// Returns the biases of the update, reset and hidden gates: the sums of input and recurrent bias.
+// If `linear_before_reset`, the reset gate scales the recurrent bias of the hidden gate, which is
+// then a fourth bias instead of a term of the third.
 template <class T>
-std::vector<T> added_biases(const tenon_launch& launch, int64_t hidden, bool linear_before_reset) {
+std::vector<T> gate_biases(const tenon_launch& launch, int64_t hidden, bool linear_before_reset) {
   std::vector<T> added(static_cast<size_t>(4 * hidden), T{0});
   if (!has_input(launch, 4)) return added;
   const DenseInput<T> bias(launch.inputs[4]);
@@ -38,7 +39,7 @@ void gru_cell(const Pool& pool, const tenon_launch& launch, bool linear_before_r
   multiply(pool, batch, linear_before_reset ? width : 2 * hidden, hidden, matrix<T>(h), r, from_h,
            width, false);
 
-  const std::vector<T> biases = added_biases<T>(launch, hidden, linear_before_reset);
+  const std::vector<T> biases = gate_biases<T>(launch, hidden, linear_before_reset);
   const T *const bias = biases.data(), *const scaled_bias = bias + width;
   const DenseInput<T> old(h);
   T* const out = data<T>(launch.outputs[0]);

@@ -52,7 +52,8 @@ struct Lines {
     }
   }
 
-  // Like pack(), for a whole panel of lines with contiguous elements. Converts two lines at a time.
+  // Like pack(), for a whole panel of lines that are adjacent in memory (`between` is 1). Converts
+  // two elements of each line at a time, so `size` must be even.
   void pack_pairs(int64_t first, int64_t size, int64_t columns, int16_t* to) const {
     int16_t points[kMaxColumns];
     for (int64_t j = 0; j < columns; ++j) points[j] = static_cast<int16_t>(zero_point(first + j));

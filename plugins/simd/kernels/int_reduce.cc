@@ -41,6 +41,7 @@ struct All {
   static uint8_t apply(uint8_t a, uint8_t b) { return a != 0 && b != 0; }
 };
 
+// Returns the reducer that combines elements of type T by Op::apply().
 template <class T, class Op>
 constexpr Reducer reducer(uint32_t op, tenon_dtype dtype) {
   return {.op = op,

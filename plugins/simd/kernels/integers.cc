@@ -123,6 +123,8 @@ Span binary_span(uint32_t op) {
   }
 }
 
+// Returns the spans of unary ops whose result bits are the same for signed and unsigned integers. T
+// is unsigned.
 template <class T>
 Span unsigned_unary_span(uint32_t op) {
   switch (op) {
@@ -137,6 +139,7 @@ Span unsigned_unary_span(uint32_t op) {
   }
 }
 
+// Returns the span of a unary op on integers of type T.
 template <class T>
 Span unary_span(uint32_t op) {
   switch (op) {
@@ -151,6 +154,7 @@ Span unary_span(uint32_t op) {
   }
 }
 
+// Returns the span of a logical or bitwise op on bools.
 Span logical_span(uint32_t op) {
   switch (op) {
     case TENON_OP_logical_not:

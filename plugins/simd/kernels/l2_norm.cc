@@ -9,9 +9,9 @@
 namespace tenon_simd {
 namespace {
 
-constexpr int64_t kGrain = 64 * 1024;  // Elements.
+constexpr int64_t kGrain = 64 * 1024;  // Minimum number of elements per task.
 
-// Returns the sum of squares of one block of the row, whose elements are multiplied by `factor`.
+// Returns the sum of (factor * element)^2 over the elements of one block of the row.
 template <class T>
 T sum_of_squares(const Elements<T>& row, const Reducer& sum, int64_t block, T factor) {
   return row.block_sum(sum, block * kReduceBlock, [factor](T e) {

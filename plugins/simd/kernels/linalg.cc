@@ -19,7 +19,7 @@ int64_t longest_side(const tenon_launch& launch) {
   return longest;
 }
 
-// Calls body(kernels, launch, i) for each matrix i of the first operand.
+// Prepares a kernel that calls body(kernels, launch, i) for each matrix i of the first operand.
 template <class Body>
 Prepared for_each_matrix(const Request& request, const Body& body) {
   using Dtypes = tenon_sdk::Types<float, double>;

@@ -36,8 +36,8 @@ class Loop final : public tenon_sdk::Kernel {
   // Adds the instructions of the request. Returns false, with the refusal, if an instruction cannot
   // be part of a loop.
   bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
-  // Whether `all` outputs, or output 0 only, may alias inputs. This requires that no input is read
-  // after the output is written.
+  // Whether all outputs (if `all`) or only output 0 may alias inputs. This requires that no input
+  // is read after the output is written.
   bool may_alias(bool all) const;
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
@@ -84,7 +84,7 @@ bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
   assign_locations(request);
   if (tile_ >= kMinTile) return true;
-  refusal = refuse("supports only loops with fewer values that are live at the same time");
+  refusal = refuse("supports loops with at most 384 bytes of live values per element");
   return false;
 }
 
@@ -224,10 +224,8 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
 }  // namespace
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
-  if (request.n_values() > kMaxLoopValues)
-    return refuse("supports loops of at most 96 values only");
-  if (request.n_inputs() > kMaxLoopInputs)
-    return refuse("supports loops of at most 24 inputs only");
+  if (request.n_values() > kMaxLoopValues) return refuse("supports loops of at most 96 values");
+  if (request.n_inputs() > kMaxLoopInputs) return refuse("supports loops of at most 24 inputs");
   if (request.row_axes() != 0) return prepare_row_loop(request);
   return prepare_as<Loop>(request);
 }

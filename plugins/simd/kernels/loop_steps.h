@@ -15,7 +15,7 @@ struct SpanStep {
   // Initialises the step from instruction `i`. Returns false, with the refusal, if the instruction
   // cannot be part of a loop.
   bool build(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
-    Prepared made = request.step(i, true);
+    Prepared made = request.prepare_instruction(i, true);
     if (!made.kernel) {
       refusal = std::move(made);
       return false;

@@ -118,8 +118,8 @@ Prepared prepare_dynamic_slice(const Request& request) {
   });
 }
 
-// dynamic_update_slice. The result may alias x, for example a growing cache, or an update that
-// covers the whole result.
+// dynamic_update_slice. The result may alias x, for example a growing cache. It may alias the
+// update if the update covers the whole result.
 Prepared prepare_dynamic_update_slice(const Request& request) {
   return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     const uint32_t traits = kTraits | TENON_KERNEL_MAY_ALIAS;

@@ -45,7 +45,7 @@ struct PatchRun {
 template <class T>
 struct MultiplyTiles {
   int64_t rows, columns;                      // Numbers of rows and columns of a tile.
-  void (*packed)(const TileArgs<T>& args);    // a_row is 1, and a_k is `rows`.
+  void (*packed)(const TileArgs<T>& args);    // Packed a: a_row is 1, a_k is `rows`.
   void (*direct)(const TileArgs<T>& args);    // Any strides of a; m must be a whole panel.
   void (*gathered)(const TileArgs<T>& args);  // Like `packed`, but the rows of b are at b_offsets.
   // Like `gathered`, for rows that consist of two separate vectors of n elements. n is at most half
@@ -104,7 +104,7 @@ enum ScratchSlot {
 template <class T>
 struct Matrix {
   const T* data;
-  int64_t row, column;  // Strides.
+  int64_t row, column;  // Strides between rows and between columns, in elements.
 
   // Packs rows [k0, k1) of columns [n0, n1) into panels of `width` columns. The last panel is
   // padded with zeros.
@@ -159,7 +159,7 @@ void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, in
   }
 }
 
-// Adds terms [k0, k1), at most kLongestChain, to rows [m0, m1) and columns [n0, n1). `B` is a
+// Adds terms [k0, k1), at most kLongestChain, to rows [m0, m1) and columns [n0, n1) of c. `B` is a
 // Matrix or a type with its own packing.
 template <class T, class B>
 void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
@@ -234,7 +234,7 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
   }
 }
 
-// Computes rows [m0, m1) and columns [n0, n1) with all terms.
+// Computes rows [m0, m1) and columns [n0, n1) of c, with all k terms of each element.
 template <class T, class B>
 void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
                    const B& b, T* c, int64_t c_row, bool add) {

@@ -36,13 +36,13 @@ Span nextafter_span() {
 Prepared prepare_nextafter(const Request& request) {
   switch (request.input(0).dtype) {
     case TENON_FLOAT16:
-      return make_moving(request, nextafter_span<int16_t, 0x7c00>());
+      return make_without_conversion(request, nextafter_span<int16_t, 0x7c00>());
     case TENON_BFLOAT16:
-      return make_moving(request, nextafter_span<int16_t, 0x7f80>());
+      return make_without_conversion(request, nextafter_span<int16_t, 0x7f80>());
     case TENON_FLOAT32:
-      return make_moving(request, nextafter_span<int32_t, 0x7f800000>());
+      return make_without_conversion(request, nextafter_span<int32_t, 0x7f800000>());
     default:
-      return make_moving(request, nextafter_span<int64_t, 0x7ff0000000000000>());
+      return make_without_conversion(request, nextafter_span<int64_t, 0x7ff0000000000000>());
   }
 }
 

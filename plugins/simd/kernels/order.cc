@@ -84,8 +84,8 @@ void Ranking<Word>::load(const Pool* pool, const U* x, int64_t stride, const Key
   }
 }
 
-// Short lines are sorted by comparisons, because the histograms of a radix sort would cost more.
-// Their cost grows with the number of key bytes.
+// Short lines are sorted by comparisons, because the histograms of a radix sort would cost more. A
+// radix sort makes one histogram for each byte of the key.
 template <class Word>
 void Ranking<Word>::sort(const Pool* pool) {
   if (n_ <= 64 * key_bytes_) {
@@ -128,7 +128,7 @@ void Ranking<Word>::sort_by_byte(const Pool* pool, int shift) {
       counts[byte] = total;
       total += n;
     }
-    if (total - before == n_) return;  // All items have this byte.
+    if (total - before == n_) return;  // All items have the same value in this byte.
   }
   for_each_chunk([&](const Ranked<Word>& item, int64_t& to) { spare_[at(to++)] = item; });
   items_.swap(spare_);

@@ -64,6 +64,7 @@ class Ranking {
  private:
   static constexpr int64_t kChunk = 32 * 1024;
 
+  // Converts an index to size_t.
   static size_t at(int64_t i) { return static_cast<size_t>(i); }
 
   // Stores the keys and indices of the elements as items.

@@ -94,8 +94,9 @@ class PartTree {
   uint64_t n_ = 0;
 };
 
-// Accumulates terms for targets in any order. A target's sums are its elements of `y`. After
-// kLongestChain terms of a target, its elements are added to a tree and set to 0.
+// Adds terms to targets, which are groups of elements of an output `y`. Terms of different targets
+// may be interleaved in any order. After kLongestChain terms of a target, the partial sums in its
+// elements of `y` are added to the summation tree of the target and reset to 0.
 template <class T>
 class ScatteredSums {
  public:
@@ -103,7 +104,7 @@ class ScatteredSums {
   ScatteredSums(int64_t n_targets, int64_t width)
       : width_(width), n_terms_(static_cast<size_t>(n_targets)) {}
 
-  // Must be called before each term of the target whose elements begin at index `at`.
+  // Must be called before each term of the target whose elements begin at index `at` of `y`.
   void begin_term(T* y, int64_t at) {
     const int64_t target = width_ == 1 ? at : at / width_;
     uint16_t& n = n_terms_[static_cast<size_t>(target)];
@@ -121,7 +122,7 @@ class ScatteredSums {
   }
 
  private:
-  // Adds the elements of a target to its tree, and sets them to 0.
+  // Adds the elements of a target in `y` to the tree of the target, and sets the elements to 0.
   void move_to_tree(T* y, int64_t target) {
     T* const first = y + target * width_;
     trees_.try_emplace(target, width_).first->second.add(first);

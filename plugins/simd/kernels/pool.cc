@@ -180,8 +180,9 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
     if constexpr (std::is_same_v<T, float>) {
       for (int64_t h = 0; halving && h < y.sizes[1]; ++h) {
         const T* const top = from + 2 * h * x.strides[1];
-        halve_rows(top, top + x.strides[1], y.sizes[2], base + 2 * h * x.sizes[2], x.sizes[2],
-                   to + h * y.sizes[2], index == nullptr ? nullptr : index + h * y.sizes[2]);
+        max_pool_2x2_rows(top, top + x.strides[1], y.sizes[2], base + 2 * h * x.sizes[2],
+                          x.sizes[2], to + h * y.sizes[2],
+                          index == nullptr ? nullptr : index + h * y.sizes[2]);
       }
       if (halving) return;
     }

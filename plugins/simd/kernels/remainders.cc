@@ -31,7 +31,7 @@ T floor_mod(T a, T b) {
 }
 
 // Returns the floor of the exact quotient. The integer nearest to the rounded quotient differs from
-// it by at most 1, and the sign of the exact remainder determines the correction. If `a` is
+// the floor by at most 1, and the sign of the exact remainder determines the correction. If `a` is
 // infinite, the result is NaN, because an infinity has no remainder.
 template <class T>
 T floor_divide(T a, T b) {
@@ -48,6 +48,7 @@ T floor_divide(T a, T b) {
   return whole == 0 ? std::copysign(whole, quotient) : whole;
 }
 
+// Returns the span of floor_div, mod or fmod.
 template <class T>
 Span remainder_span(uint32_t op) {
   switch (op) {
@@ -65,7 +66,7 @@ Span remainder_span(uint32_t op) {
 // x * y + z for half types, before the conversion to a half type. The product is exact in double.
 // The sum is rounded to odd, using the rounding error of the addition, so that the later conversion
 // gives the correctly rounded result.
-inline float fused(float x, float y, float z) {
+inline float fma_round_to_odd(float x, float y, float z) {
   const double product = static_cast<double>(x) * static_cast<double>(y);
   const double sum = product + static_cast<double>(z);
   if (!std::isfinite(sum)) return static_cast<float>(sum);
@@ -88,8 +89,9 @@ Prepared prepare_remainder(const Request& request) {
 }
 
 Prepared prepare_half_fma(const Request& request) {
-  return kernel_of(request, ternary_loop<float, float, float, float>(
-                                [](float x, float y, float z) { return fused(x, y, z); }));
+  return kernel_of(request, ternary_loop<float, float, float, float>([](float x, float y, float z) {
+                     return fma_round_to_odd(x, y, z);
+                   }));
 }
 
 }  // namespace tenon_simd

@@ -81,8 +81,8 @@ class RowLoop final : public tenon_sdk::Kernel {
   // Adds the instructions of the request. Returns false, with the refusal, if an instruction cannot
   // be part of a loop.
   bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
-  // Whether `all` outputs, or output 0 only, may alias inputs. This requires that no input is read
-  // after the output is written.
+  // Whether all outputs (if `all`) or only output 0 may alias inputs. This requires that no input
+  // is read after the output is written.
   bool may_alias(bool all) const;
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
@@ -96,14 +96,14 @@ class RowLoop final : public tenon_sdk::Kernel {
   }
 
  private:
-  // Adds the locations of the inputs.
+  // Appends an entry to places_ for each value, and determines where the inputs are in memory.
   void add_inputs(const tenon_sdk::LoopRequest& request);
   // Adds a step for instruction `i`, a reduction. Returns false, with the refusal, if that fails.
   bool add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal);
   // Adds a step for instruction `i`, which is elementwise. Returns false, with the refusal, if that
   // fails.
   bool add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal);
-  uint32_t repeated_along_row(uint32_t value);
+  uint32_t repeat_along_row(uint32_t value);
   // Determines the location of each value, and reuses registers of values that are no longer read.
   void assign_locations();
   Side& side_of(const ValueLocation& place) { return sides_[place.per_row ? 1 : 0]; }
@@ -139,7 +139,7 @@ bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
     work += !is_reduction && steps_.back().span.cost == Cost::kHeavy ? 8 : 1;
   }
   if (places_.size() > kMaxStoredValues) {
-    refusal = refuse("supports loops of at most 96 values only");
+    refusal = refuse("supports loops of at most 96 values");
     return false;
   }
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
@@ -175,7 +175,7 @@ void RowLoop::add_inputs(const tenon_sdk::LoopRequest& request) {
 }
 
 bool RowLoop::add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
-  Prepared made = request.step(i, true);
+  Prepared made = request.prepare_instruction(i, true);
   if (made.kernel && dynamic_cast<const RowKernel*>(made.kernel.get()) == nullptr) {
     made = refuse("has no row-wise kernel for this reduction");
   }
@@ -183,7 +183,7 @@ bool RowLoop::add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Pre
     refusal = std::move(made);
     return false;
   }
-  const uint32_t from = repeated_along_row(request.instruction(i).inputs[0]);
+  const uint32_t from = repeat_along_row(request.instruction(i).inputs[0]);
   steps_.push_back({.kind = Step::Kind::kReduce,
                     .from = from,
                     .to = static_cast<uint32_t>(request.n_inputs() + i),
@@ -197,7 +197,7 @@ bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared
   if (!span.build(request, i, refusal)) return false;
   const bool is_on_rows = request.is_on_rows(i);
   for (size_t k = 0; k < span.n_inputs; ++k) {
-    if (!is_on_rows) span.inputs[k] = repeated_along_row(span.inputs[k]);
+    if (!is_on_rows) span.inputs[k] = repeat_along_row(span.inputs[k]);
     span.strides[k] = places_[span.inputs[k]].kind == ValueLocation::Kind::kUniform ? 0 : 1;
   }
   steps_.push_back({.kind = is_on_rows ? Step::Kind::kRows : Step::Kind::kElements, .span = span});
@@ -206,7 +206,7 @@ bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared
 
 // Returns the index of the value or, for a value per row, of its copy that is repeated along the
 // rows. Adds a step that makes the copy if necessary.
-uint32_t RowLoop::repeated_along_row(uint32_t value) {
+uint32_t RowLoop::repeat_along_row(uint32_t value) {
   const ValueLocation& place = places_[value];
   if (!place.per_row || place.kind == ValueLocation::Kind::kUniform) return value;
   if (repeated_[value] == 0) {
@@ -282,7 +282,7 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
     }
   }
   std::byte* at[kMaxStoredValues];
-  int64_t moves[kMaxStoredValues];  // Bytes between rows.
+  int64_t moves[kMaxStoredValues];  // For each value, the bytes between its rows.
   for (size_t v = 0; v < places_.size(); ++v) {
     const ValueLocation& place = places_[v];
     const size_t side = place.per_row ? 1 : 0;

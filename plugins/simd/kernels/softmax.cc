@@ -8,7 +8,7 @@
 namespace tenon_simd {
 namespace {
 
-constexpr int64_t kGrain = 8 * 1024;  // Elements.
+constexpr int64_t kGrain = 8 * 1024;  // Minimum number of elements per task.
 
 // Applies softmax or, with `is_log`, log_softmax to each row along the axis.
 template <class T>

@@ -31,12 +31,13 @@ struct SquareScale {
   }
 };
 
-// The mean of squares of values that are multiplied by `factor`.
+// `mean` is the mean of the squares of values that were multiplied by `factor` before.
 template <class T>
 struct MeanSquare {
   T factor, mean;
 
-  // 1 / sqrt(the mean of squares + epsilon), divided by the factor.
+  // Returns 1 / sqrt(m + epsilon) / factor, where m is the mean of the squares of the unscaled
+  // values.
   T inverse_root(double epsilon) const {
     return 1 / std::sqrt(mean + static_cast<T>(epsilon) * factor * factor);
   }

@@ -72,8 +72,9 @@ class FloatLaunch {
   std::vector<std::unique_ptr<tenon_sdk::DenseStrides>> strides_;
 };
 
-// Prepares a kernel that calls function(Type<T>, launch). T is double if the input is float64,
-// otherwise float.
+// Prepares a kernel that calls function(Type<T>, launch). T is double if the operand with index
+// `input` is float64, otherwise float. If that operand has a half type, converts operands of this
+// type from and to float32.
 template <class Function>
 Prepared through_float(const Request& request, Function function, size_t input = 0) {
   const tenon_dtype dtype = request.input(input).dtype;

@@ -15,14 +15,16 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// Maximum or minimum. NaN in either operand gives NaN. If the operands are equal, returns the
+// Returns the maximum. NaN in either operand gives NaN. If the operands are equal, returns the
 // second one.
 template <class V>
-HWY_INLINE V larger(V a, V b) {
+HWY_INLINE V max_propagating_nan(V a, V b) {
   return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(b, a)), a, b);
 }
+// Returns the minimum. NaN in either operand gives NaN. If the operands are equal, returns the
+// second one.
 template <class V>
-HWY_INLINE V smaller(V a, V b) {
+HWY_INLINE V min_propagating_nan(V a, V b) {
   return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b);
 }
 
@@ -30,12 +32,13 @@ TENON_CPU_FUNCTION2(Add, hn::Add(a, b))
 TENON_CPU_FUNCTION2(Sub, hn::Sub(a, b))
 TENON_CPU_FUNCTION2(Mul, hn::Mul(a, b))
 TENON_CPU_FUNCTION2(Div, hn::Div(a, b))
-TENON_CPU_FUNCTION2(Maximum, larger(a, b))
-TENON_CPU_FUNCTION2(Minimum, smaller(a, b))
+TENON_CPU_FUNCTION2(Maximum, max_propagating_nan(a, b))
+TENON_CPU_FUNCTION2(Minimum, min_propagating_nan(a, b))
 TENON_CPU_FUNCTION2(CopySign, hn::CopySign(a, b))
 TENON_CPU_FUNCTION3(Fma, hn::MulAdd(a, b, c))
 
-// Applies the lower bound first. NaN in any operand gives NaN. If x equals a bound, returns x.
+// clip: applies the lower bound before the upper bound. NaN in any operand gives NaN. If x equals a
+// bound, returns x.
 struct Clip {
   template <class D, class V>
   HWY_INLINE V operator()(D, V x, V low, V high, const SpanParams&) const {

@@ -97,7 +97,7 @@ struct Nearest {
 
 // Converts the `magic` of a Nearest to integers.
 template <class D>
-HWY_INLINE auto integers(D /*d*/, hn::Vec<D> magic) {
+HWY_INLINE auto integers([[maybe_unused]] D d, hn::Vec<D> magic) {
   const hn::RebindToSigned<D> di;
   return hn::Sub(hn::BitCast(di, magic), hn::Set(di, Numbers<D>::kMagicBits));
 }

@@ -33,7 +33,7 @@ struct Rows {
 // Processes vectors of at most kLanes windows. The last vector ends with the row and may overlap
 // the previous vector.
 template <size_t kLanes>
-void halve_vectors(const Rows& rows) {
+void max_pool_2x2_vectors(const Rows& rows) {
   const hn::CappedTag<float, kLanes> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Half<decltype(di)> di_half;
@@ -67,7 +67,7 @@ void halve_vectors(const Rows& rows) {
 }
 
 // Processes one window at a time.
-void halve_windows(const Rows& rows) {
+void max_pool_2x2_windows(const Rows& rows) {
   for (int64_t i = 0; i < rows.n; ++i) {
     const float *top = rows.top + 2 * i, *bottom = rows.bottom + 2 * i;
     const float window[] = {top[0], top[1], bottom[0], bottom[1]};
@@ -82,14 +82,14 @@ void halve_windows(const Rows& rows) {
   }
 }
 
-// Implements halve_rows() for one instruction set.
-void halve_rows_of(const float* top, const float* bottom, int64_t n, int64_t first, int64_t width,
-                   float* y, int64_t* indices) {
+// Implements max_pool_2x2_rows() for one instruction set.
+void max_pool_2x2_rows_of(const float* top, const float* bottom, int64_t n, int64_t first,
+                          int64_t width, float* y, int64_t* indices) {
   const Rows rows{top, bottom, n, first, width, y, indices};
-  if (n >= 16) return halve_vectors<16>(rows);
-  if (n >= 8) return halve_vectors<8>(rows);
-  if (n >= 4) return halve_vectors<4>(rows);
-  halve_windows(rows);
+  if (n >= 16) return max_pool_2x2_vectors<16>(rows);
+  if (n >= 8) return max_pool_2x2_vectors<8>(rows);
+  if (n >= 4) return max_pool_2x2_vectors<4>(rows);
+  max_pool_2x2_windows(rows);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -99,9 +99,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon_simd {
 
-void halve_rows(const float* top, const float* bottom, int64_t n, int64_t first, int64_t width,
-                float* y, int64_t* indices) {
-  TENON_SIMD_CHOOSE(halve_rows_of)(top, bottom, n, first, width, y, indices);
+void max_pool_2x2_rows(const float* top, const float* bottom, int64_t n, int64_t first,
+                       int64_t width, float* y, int64_t* indices) {
+  TENON_SIMD_CHOOSE(max_pool_2x2_rows_of)(top, bottom, n, first, width, y, indices);
 }
 
 }  // namespace tenon_simd

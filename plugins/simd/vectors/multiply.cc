@@ -113,8 +113,8 @@ void tile(const TileArgs<T>& args) {
   }
 }
 
-// Selects a tile with at least args.m rows. Rows after m are zeros in the panel; they are computed
-// but not written. Tile variants with fewer rows reduce this waste.
+// Runs the smallest tile variant with at least args.m rows. Rows after m are zeros in the panel;
+// they are computed but not written. Variants with fewer rows reduce this waste.
 template <class T, size_t kVectors, Reads kReads>
 void packed_rows(const TileArgs<T>& args) {
   if (args.m == 1) return tile<T, 1, kVectors, kReads>(args);
@@ -126,14 +126,15 @@ void packed_rows(const TileArgs<T>& args) {
   tile<T, kTileRows, kVectors, kReads>(args);
 }
 
-// Computes a tile from a packed panel of `a`, with half the columns if that is enough.
+// Computes a tile from a packed panel of `a`. Uses a tile of one vector of columns if that
+// suffices.
 template <class T, Reads kReads>
 void packed_tile(const TileArgs<T>& args) {
   const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
   return is_narrow ? packed_rows<T, 1, kReads>(args) : packed_rows<T, kTileVectors, kReads>(args);
 }
 
-// Selects the tile with args.m rows that reads `a` in place.
+// Runs the tile variant that has args.m rows and reads `a` in place.
 template <class T, size_t kVectors>
 void direct_rows(const TileArgs<T>& args) {
   if constexpr (kTileRows == 12) {
@@ -142,7 +143,7 @@ void direct_rows(const TileArgs<T>& args) {
   tile<T, kTileRows, kVectors, Reads::kDirect>(args);
 }
 
-// Computes a tile that reads `a` in place, with half the columns if that is enough.
+// Computes a tile that reads `a` in place. Uses a tile of one vector of columns if that suffices.
 template <class T>
 void direct_tile(const TileArgs<T>& args) {
   const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;

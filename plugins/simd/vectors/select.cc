@@ -15,6 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
+// The span of `where`: copies elements of in[1] where in[0] is true, and of in[2] elsewhere.
 template <class T>
 void select_span_of(const void* const* in, const size_t* step, void* out, size_t n,
                     const SpanParams&) {
@@ -42,10 +43,11 @@ void select_span_of(const void* const* in, const size_t* step, void* out, size_t
   uint8_t rest[kStep] = {};
   std::memcpy(rest, condition, n);
   const auto mask = hn::Ne(hn::PromoteTo(d, hn::LoadU(bytes, rest)), hn::Zero(d));
-  store_some(hn::IfThenElse(mask, x.some(d, n), y.some(d, n)), d, to, n);
+  store_some(hn::IfThenElse(mask, x.load_last(d, n), y.load_last(d, n)), d, to, n);
 }
 
-Span select_of() { return select_span_of<uint32_t>; }
+// Returns the span of `where` for one instruction set.
+Span where_span_of_target() { return select_span_of<uint32_t>; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon_simd
@@ -54,7 +56,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon_simd {
 
-Span select_span() { return TENON_SIMD_CHOOSE(select_of()); }
+// Returns the span of `where` for the widest vectors of the processor.
+Span where_span() { return TENON_SIMD_CHOOSE(where_span_of_target()); }
 
 }  // namespace tenon_simd
 #endif

@@ -20,7 +20,8 @@ HWY_INLINE hn::Mask<D> wins(D, V element, V before) {
   return hn::And(hn::Eq(before, before), hn::Not(hn::Le(element, before)));
 }
 
-// The operation for the element of each k: multiply by filter[k] and add.
+// Combines the elements under the taps of a window: multiplies the element under tap k by filter[k]
+// and adds the product.
 struct AddProducts {
   template <class D, class T, class V = hn::Vec<D>>
   static HWY_INLINE V first(D d, const ShiftedRows<T>&, const T*) {
@@ -43,11 +44,11 @@ struct Largest {
   }
 };
 
-// Computes kVectors independent vectors of results, which hides the latency of the operations. The
-// vectors belong to one row, or one to each of several rows.
+// Computes kVectors vectors of results. The vectors are independent, which hides the latency of the
+// operations. They belong either to one row, or to several rows (one vector of each).
 template <class T, class Operation, size_t kVectors>
-HWY_INLINE void part(const ShiftedRows<T>& args, const T* from, int64_t from_step, T* y,
-                     int64_t y_step, size_t n) {
+HWY_INLINE void compute_vectors(const ShiftedRows<T>& args, const T* from, int64_t from_step, T* y,
+                                int64_t y_step, size_t n) {
   const hn::ScalableTag<T> d;
   hn::Vec<decltype(d)> result[kVectors];
   HWY_UNROLL(16)
@@ -74,10 +75,10 @@ HWY_INLINE void part(const ShiftedRows<T>& args, const T* from, int64_t from_ste
   }
 }
 
-// Computes `n` maxima, at most one vector of them, and the k of each maximum.
+// Computes `n` maxima, at most one vector of them, and the index of the tap of each maximum.
 template <class T>
-HWY_INLINE void winners_part(const ShiftedRows<T>& args, const T* from, T* y, T* winners,
-                             size_t n) {
+HWY_INLINE void compute_winners(const ShiftedRows<T>& args, const T* from, T* y, T* winners,
+                                size_t n) {
   const hn::ScalableTag<T> d;
   auto best = hn::LoadU(d, from + args.offsets[0]);
   auto winner = hn::Zero(d);
@@ -96,21 +97,21 @@ HWY_INLINE void winners_part(const ShiftedRows<T>& args, const T* from, T* y, T*
   }
 }
 
-// Computes all rows of maxima, and the k of each maximum.
+// Computes all rows of maxima, and the index of the tap of each maximum.
 template <class T>
 void winners_of_rows(const ShiftedRows<T>& args) {
   constexpr int64_t kStep = hn::MaxLanes(hn::ScalableTag<T>());
   for (int64_t i = 0; i < args.rows; ++i) {
     for (int64_t j = 0; j < args.n; j += kStep) {
       const int64_t at = i * args.n + j;
-      winners_part(args, args.from + i * args.from_row + j, args.y + at, args.winners + at,
-                   static_cast<size_t>(args.n - j));
+      compute_winners(args, args.from + i * args.from_row + j, args.y + at, args.winners + at,
+                      static_cast<size_t>(args.n - j));
     }
   }
 }
 
-// Computes all rows. Long rows are processed four vectors at a time; short rows are processed four
-// rows at a time.
+// Computes all rows of results by Operation. Long rows are processed four vectors at a time; short
+// rows are processed four rows at a time.
 template <class T, class Operation>
 void rows(const ShiftedRows<T>& args) {
   constexpr int64_t kStep = hn::MaxLanes(hn::ScalableTag<T>());
@@ -121,14 +122,14 @@ void rows(const ShiftedRows<T>& args) {
     const bool joins_rows = !is_long && i + 4 <= args.rows;
     int64_t j = 0;
     for (; is_long && j + 4 * kStep <= args.n; j += 4 * kStep) {
-      part<T, Operation, 4>(args, from + j, kStep, y + j, kStep, kStep);
+      compute_vectors<T, Operation, 4>(args, from + j, kStep, y + j, kStep, kStep);
     }
     for (; j < args.n; j += kStep) {
       const size_t n = static_cast<size_t>(args.n - j);
       if (joins_rows) {
-        part<T, Operation, 4>(args, from + j, args.from_row, y + j, args.n, n);
+        compute_vectors<T, Operation, 4>(args, from + j, args.from_row, y + j, args.n, n);
       } else {
-        part<T, Operation, 1>(args, from + j, 0, y + j, 0, n);
+        compute_vectors<T, Operation, 1>(args, from + j, 0, y + j, 0, n);
       }
     }
     i += joins_rows ? 4 : 1;

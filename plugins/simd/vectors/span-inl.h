@@ -64,7 +64,7 @@ class SpanInput {
     return v;
   }
   // Loads the last `n` elements, fewer than there are lanes.
-  HWY_INLINE hn::Vec<D> some(D d, size_t n) const { return load_some(d, at_, n); }
+  HWY_INLINE hn::Vec<D> load_last(D d, size_t n) const { return load_some(d, at_, n); }
 
  private:
   const T* at_;
@@ -83,7 +83,7 @@ void unary_span(const void* const* in, const size_t* step, void* out, size_t n,
   SpanInput<decltype(d)> x(d, in[0], step[0]);
   T* to = static_cast<T*>(out);
   for (; n >= lanes; n -= lanes, to += lanes) hn::StoreU(function(d, x.next(d), params), d, to);
-  if (n != 0) store_some(function(d, x.some(d, n), params), d, to, n);
+  if (n != 0) store_some(function(d, x.load_last(d, n), params), d, to, n);
 }
 
 template <class T, class Function>
@@ -98,7 +98,7 @@ void binary_span(const void* const* in, const size_t* step, void* out, size_t n,
     const auto left = a.next(d);
     hn::StoreU(function(d, left, b.next(d), params), d, to);
   }
-  if (n != 0) store_some(function(d, a.some(d, n), b.some(d, n), params), d, to, n);
+  if (n != 0) store_some(function(d, a.load_last(d, n), b.load_last(d, n), params), d, to, n);
 }
 
 template <class T, class Function>
@@ -114,7 +114,8 @@ void ternary_span(const void* const* in, const size_t* step, void* out, size_t n
     hn::StoreU(function(d, first, second, c.next(d), params), d, to);
   }
   if (n != 0) {
-    store_some(function(d, a.some(d, n), b.some(d, n), c.some(d, n), params), d, to, n);
+    store_some(function(d, a.load_last(d, n), b.load_last(d, n), c.load_last(d, n), params), d, to,
+               n);
   }
 }
 

@@ -184,7 +184,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon_simd {
 
-SpanTable special_spans() { return TENON_SIMD_CHOOSE(special_table()); }
+SpanTable special_function_spans() { return TENON_SIMD_CHOOSE(special_table()); }
 
 }  // namespace tenon_simd
 #endif

@@ -50,7 +50,7 @@ class CachedCommands {
   std::vector<SlotLocation> filled;  // Locations of the slots when the commands were encoded.
   std::vector<SlotLocation> slots;   // Locations of the slots that `wanted` describes.
   std::vector<tenon_element> values;
-  // Range of bytes of `wanted` that were not copied to device memory yet.
+  // The range of bytes of `wanted` that have not been copied to device memory yet.
   uint64_t stale_begin = 0, stale_end = 0;
   // Adds bytes of `wanted` to those that must be sent to the device before the next replay.
   void mark_stale(uint64_t begin, uint64_t end) {
@@ -58,7 +58,7 @@ class CachedCommands {
     stale_end = std::max(stale_end, end);
   }
   void mark_all_stale() noexcept { mark_stale(0, wanted.size()); }
-  // Records that the device's copy equals `wanted`.
+  // Records that all bytes of `wanted` have been copied to device memory.
   void mark_none_stale() { stale_begin = wanted.size(), stale_end = 0; }
 
   // One pipeline can execute a sequence of small dispatches (a coalesced sequence). `sequences`:
@@ -67,8 +67,8 @@ class CachedCommands {
   // `next_at` or later.
   using Sequences = std::vector<std::shared_ptr<const Pipeline>>;
   Sequences sequences, awaited;
-  bool is_whole =
-      true;  // False if a sequence is missing because its pipeline has not been created yet.
+  // False if a sequence is missing because its pipeline has not been created yet.
+  bool is_whole = true;
   static constexpr uint64_t kNever = ~uint64_t{0};
   uint64_t n_replays = 0, next_at = kNever;
   // Counts a replay and returns whether the replacement should be encoded now. Called once per

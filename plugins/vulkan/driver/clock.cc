@@ -55,7 +55,7 @@ tenon_error* Marks::add_pool() {
   return nullptr;
 }
 
-tenon_error* Marks::take(uint64_t& mark, Query& query) {
+tenon_error* Marks::allocate(uint64_t& mark, Query& query) {
   std::lock_guard guard(mutex_);
   if (free_.empty()) {
     if (tenon_error* error = add_pool()) return error;

@@ -39,11 +39,11 @@ class Marks {
   explicit Marks(const Driver& driver) : driver_(driver) {}
   Marks(const Marks&) = delete;
   Marks& operator=(const Marks&) = delete;
-  // Requires that the device has completed all marks.
+  // Before destruction, the device must have reached all marks.
   ~Marks();
 
   // Allocates a mark and returns its number and its query.
-  tenon_error* take(uint64_t& mark, Query& query);
+  tenon_error* allocate(uint64_t& mark, Query& query);
   // Reads the timestamp of a mark that the device has reached, and frees the mark.
   tenon_error* read(uint64_t mark, uint64_t& ticks);
   // Declares all unread marks lost. Called after a failed submission, because the device never

@@ -21,8 +21,9 @@ bool find_binding(const Driver& driver, const Block& block, uint64_t begin, uint
     binding = {&block, 0, block.size};
     return true;
   }
-  // Bound ranges begin at multiples of `half` and overlap by half, so that operands share few
-  // bindings. Only operands that do not fit into such a range get a range of their own.
+  // Bound ranges begin at multiples of half their size, so that each range overlaps the next one by
+  // half and operands share few bindings. Only operands that fit into no such range get a range of
+  // their own.
   const uint64_t half = align_down(most / 2, kWindowStep);
   // An empty operand may begin at the block's end.
   const uint64_t first = std::min(begin, block.size - 1);

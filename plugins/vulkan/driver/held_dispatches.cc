@@ -22,6 +22,7 @@ void HeldDispatches::push(const Dispatch& dispatch, const LaunchId& launch,
   held_.push_back(std::move(held));
 }
 
+// Returns the first held dispatch, which refers to memory of this object.
 Dispatch HeldDispatches::dispatch() {
   Held& first = held_.front();
   const std::byte* value = first.values.data();

@@ -38,7 +38,7 @@ class HeldDispatches {
   struct Held {
     PipelineRef pipeline;
     std::vector<Operand> operands;
-    std::vector<std::byte> values;  // The contents of operands by value, concatenated.
+    std::vector<std::byte> values;  // Contents of the operands passed by value, concatenated.
     std::vector<uint32_t> words;
     std::array<uint32_t, 3> groups;
     uint64_t products;

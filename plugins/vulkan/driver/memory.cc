@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t kSharedBytes = uint64_t{64} << 20;
 constexpr uint64_t kMinSharedBytes = uint64_t{1} << 20;
 
-// Minimum size of imported host memory. Copying is faster for smaller memory.
+// Minimum size of imported host memory in bytes. For less memory, a copy is faster.
 constexpr uint64_t kMinImportedBytes = uint64_t{16} << 10;
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {

@@ -1,5 +1,5 @@
-// The memory layout of a dispatch's parameters: offsets of operands, the kernel's words, then
-// operands by value.
+// The memory layout of a dispatch's parameters: offsets of operands, the kernel's words, then the
+// operands that are passed by value.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace tenon_vulkan {
 
-// Returns the space for an operand by value in bytes: its size rounded up to whole words, which
-// shaders read.
+// Returns the number of bytes that an operand passed by value occupies among the parameters: its
+// size rounded up to a multiple of 16 bytes.
 inline uint64_t room_for_value(const Operand& value) {
   constexpr uint64_t kRoom = 16;
   return (value.end - value.begin + kRoom - 1) / kRoom * kRoom;
@@ -16,7 +16,7 @@ inline uint64_t room_for_value(const Operand& value) {
 
 struct ParameterLayout {
   uint64_t words;   // Offset of the kernel's words.
-  uint64_t values;  // Offset of the operands by value.
+  uint64_t values;  // Offset of the operands that are passed by value.
   uint64_t size;
 
   explicit ParameterLayout(const Dispatch& dispatch)

@@ -97,10 +97,9 @@ OptionalFeatures find_optional_features(const Extensions& extensions, PhysicalDe
     device.extensions.push_back(extension);
     return true;
   };
+  // The specification requires that this extension is enabled if it is available.
   if (extensions.has("VK_KHR_portability_subset")) {
-    device.extensions.push_back(
-        "VK_KHR_portability_subset");  // The specification requires that this extension is enabled
-                                       // if it is available.
+    device.extensions.push_back("VK_KHR_portability_subset");
   }
   OptionalFeatures found = {};
   found.timeline = offers(VK_API_VERSION_1_2, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);

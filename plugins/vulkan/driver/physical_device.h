@@ -40,8 +40,8 @@ struct PhysicalDevice {
   std::string driver;
   uint64_t max_allocation_bytes;
   uint64_t max_buffer_bytes;
-  uint64_t import_alignment;  // Alignment of host memory that can be imported; 0: import is not
-                              // supported.
+  // Required alignment of imported host memory in bytes; 0 if import is not supported.
+  uint64_t import_alignment;
   OptionalFeatures offers;
   FeatureChain features;
   std::vector<const char*> extensions;  // Extensions to enable.

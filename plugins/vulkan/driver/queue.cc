@@ -147,7 +147,8 @@ bool Queue::has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) c
   }
   if (result == VK_TIMEOUT) return false;
   if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-    // Returns false, so that the caller tries again. Completing the batch needs no more memory.
+    // The wait ran out of memory, which the batch itself does not need in order to complete.
+    // Returns false, so that the caller waits again.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return false;
   }
@@ -207,7 +208,7 @@ uint64_t Queue::find_host_write(const void* begin, uint64_t size) const {
   return found;
 }
 
-bool Queue::try_retire_first_batch(Lock& lock, std::chrono::nanoseconds most, bool has_waiter) {
+bool Queue::try_retire_first_batch(Lock& lock, std::chrono::nanoseconds timeout, bool has_waiter) {
   is_polled_ = true;
   const uint64_t number = first_->number;
   const VkFence fence = first_->fence;
@@ -216,7 +217,7 @@ bool Queue::try_retire_first_batch(Lock& lock, std::chrono::nanoseconds most, bo
   bool has_finished = !was_submitted || poll(number, fence, has_waiter);
   const bool makes_room = !has_waiter && n_waiting_ > 0;
   if (!has_finished && !makes_room) {
-    has_finished = has_completed(number, fence, static_cast<uint64_t>(most.count()));
+    has_finished = has_completed(number, fence, static_cast<uint64_t>(timeout.count()));
   }
   if (has_finished) retire_first_batch();
   lock.lock();
@@ -254,9 +255,9 @@ void Queue::wait(uint64_t number) {
   --n_waiting_;
 }
 
-bool Queue::wait_for_all(std::chrono::nanoseconds most) {
+bool Queue::wait_for_all(std::chrono::nanoseconds timeout) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, most, [&] { return has_ended(last_number_); });
+  return changed_.wait_for(lock, timeout, [&] { return has_ended(last_number_); });
 }
 
 // ---- notices

@@ -49,9 +49,9 @@ class Queue {
   // Blocks until the batch with this number has completed. The caller must not have a stream
   // locked.
   void wait(uint64_t number);
-  // Waits until all submitted batches have completed, but at most for the time `most`. Returns
+  // Waits until all submitted batches have completed, but at most for the time `timeout`. Returns
   // whether they have completed. Makes no driver calls.
-  bool wait_for_all(std::chrono::nanoseconds most);
+  bool wait_for_all(std::chrono::nanoseconds timeout);
   // Calls `done` after the batch with this number has completed. The caller must not have a stream
   // locked.
   void notify(Stream& stream, uint64_t number, const tenon_done_callback& done);
@@ -78,10 +78,10 @@ class Queue {
   void run();
   bool deliver_notice(Lock& lock);
   void retire_or_submit_batches(Lock& lock);
-  // Waits at most for the time `most` for the first batch, and retires it if it has completed.
+  // Waits at most for the time `timeout` for the first batch, and retires it if it has completed.
   // Returns whether it has completed. `has_waiter`: the calling thread waits for a batch; false for
   // the queue's thread.
-  bool try_retire_first_batch(Lock& lock, std::chrono::nanoseconds most, bool has_waiter);
+  bool try_retire_first_batch(Lock& lock, std::chrono::nanoseconds timeout, bool has_waiter);
   bool poll(uint64_t number, VkFence fence, bool has_waiter) const;
   bool has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) const;
   // Retires the first batch: finishes it, returns it to its stream, and updates ended_.

@@ -100,8 +100,8 @@ Recording::Place Recording::locate_operand(const Operand& operand) const {
   place.number = recorded.number;
   if (recorded.kind == TENON_OPERAND_IN_SLOT) {
     place.where = Where::kInSlot;
-    // The slot also contains the bytes before the view's first element, so `moved` is never
-    // negative.
+    // Converts offsets in the view's buffer to offsets in the slot. The slot also contains the
+    // bytes before the view's first element, so the difference `moved` is never negative.
     const uint64_t moved = recorded.offset - view_of(launch, operand.number).byte_offset;
     place.operand.begin += moved;
     place.operand.end += moved;
@@ -135,7 +135,7 @@ Operand Recording::resolve_operand(const Place& place, const tenon_replay& repla
       tenon_launch launch = {};
       launch.record_buffer = replay.record_buffer;
       launch.record_offset = replay.record_offset;
-      operand = record_of(launch);
+      operand = error_record_of(launch);
       break;
     }
   }

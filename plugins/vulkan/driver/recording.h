@@ -44,8 +44,8 @@ class Recording final : public Encoder {
   // Computes the locations of a replay's slots. The last one is the location of the error record.
   void find_slots(const tenon_replay& replay, std::vector<SlotLocation>& slots) const;
   // Whether a replay with these slots can execute the cached commands, which were encoded for other
-  // offsets in the same blocks. For each pair of slots that overlap, of which at least one is
-  // written, the distance must be the same as then.
+  // offsets in the same blocks. For each pair of overlapping slots of which at least one is
+  // written, the distance must be the same as when the commands were encoded.
   bool can_reuse(const CachedCommands& kept, std::span<const SlotLocation> slots) const;
   // Stores the parameters of this replay in `kept.wanted` and marks the changed ones as stale.
   void update_parameters(CachedCommands& kept, std::span<const SlotLocation> slots,
@@ -70,7 +70,8 @@ class Recording final : public Encoder {
     Where where = Where::kFixed;
     uint32_t number = 0;
     Operand operand;
-    tenon_element value = {};  // The contents of a fixed operand by value.
+    // The value of an operand that is passed by value and the same in every replay.
+    tenon_element value = {};
   };
   struct Step {
     PipelineRef pipeline;

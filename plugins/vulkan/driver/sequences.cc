@@ -46,7 +46,7 @@ bool Sequence::add(const BoundDispatch& dispatch, uint32_t most_bindings) {
   if (iterations_ + iterations > kMaxIterations) return false;
   if (bindings_.empty()) bindings_.push_back(dispatch.bindings[0]);
   std::vector<uint32_t> numbers;
-  if (!bind(dispatch.bindings.subspan(1), most_bindings, numbers)) return false;
+  if (!add_bindings(dispatch.bindings.subspan(1), most_bindings, numbers)) return false;
   const auto is_again = [&](const Part& part) {
     return part.pipeline == dispatch.pipeline && part.bindings == numbers;
   };
@@ -67,15 +67,15 @@ bool Sequence::add(const BoundDispatch& dispatch, uint32_t most_bindings) {
   return true;
 }
 
-bool Sequence::bind(std::span<const Binding> bindings, uint32_t most,
-                    std::vector<uint32_t>& numbers) {
+bool Sequence::add_bindings(std::span<const Binding> bindings, uint32_t most_bindings,
+                            std::vector<uint32_t>& numbers) {
   const size_t n_before = bindings_.size();
   for (const Binding& binding : bindings) {
     const auto found = std::find(bindings_.begin(), bindings_.end(), binding);
     numbers.push_back(static_cast<uint32_t>(found - bindings_.begin()));
     if (found == bindings_.end()) bindings_.push_back(binding);
   }
-  if (bindings_.size() <= most + 1) return true;
+  if (bindings_.size() <= most_bindings + 1) return true;
   bindings_.resize(n_before);
   return false;
 }

@@ -38,7 +38,7 @@ class Sequence {
   // Returns the sequence's pipeline in `pipeline`. The VkPipeline may not be created yet.
   tenon_error* get_pipeline(Device& device, std::shared_ptr<const Pipeline>& pipeline) const;
 
-  // The parameters of the merged shader and their size in bytes.
+  // Return the parameters of the merged shader, and their size in bytes.
   static uint64_t bytes_for(size_t n_dispatches) { return n_dispatches * kBytesEach; }
   uint64_t parameter_bytes() const { return bytes_for(size_); }
   std::vector<uint32_t> parameters() const;
@@ -59,8 +59,9 @@ class Sequence {
   // too long. Otherwise, returns false and adds nothing.
   bool add(const BoundDispatch& dispatch, uint32_t most_bindings);
   // Adds the bindings that are new and stores the index of each binding in `numbers`. Returns
-  // false, and adds none, if there would be more than `most` operand bindings.
-  bool bind(std::span<const Binding> bindings, uint32_t most, std::vector<uint32_t>& numbers);
+  // false, and adds none, if there would be more than `most_bindings` operand bindings.
+  bool add_bindings(std::span<const Binding> bindings, uint32_t most_bindings,
+                    std::vector<uint32_t>& numbers);
 
   size_t size_ = 0;
   std::vector<Part> parts_;

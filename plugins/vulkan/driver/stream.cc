@@ -218,7 +218,7 @@ tenon_error* Stream::mark_time(uint64_t& mark) {
   encode_held_dispatches(Which::kAll);
   if (tenon_error* error = open_batch()) return error;
   Query query;
-  if (tenon_error* error = marks_.take(mark, query)) return error;
+  if (tenon_error* error = marks_.allocate(mark, query)) return error;
   commands_.write_time(query);
   open_->has_marks = true;
   ++open_->n_commands;

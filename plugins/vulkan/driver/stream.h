@@ -154,9 +154,10 @@ class Stream final : public Encoder {
   tenon_error* copy_overlapping(Span from, Span to);
   void add_host_copy(const HostCopy& copy);
   // Encodes a copy between two blocks, with the barrier that it needs.
-  void copy_part(const Block& from, uint64_t from_offset, const Block& to, uint64_t to_offset,
-                 uint64_t size);
-  // Fill a range, whole words, or any bytes. `pattern` points to 8 bytes, which are repeated.
+  void encode_copy(const Block& from, uint64_t from_offset, const Block& to, uint64_t to_offset,
+                   uint64_t size);
+  // Fill a range: fill_words() whole words, fill_bytes() any bytes, and fill_span() either.
+  // `pattern` points to 8 bytes, which are repeated.
   tenon_error* fill_span(Span to, const std::byte* pattern);
   void fill_words(Span to, uint32_t word);
   tenon_error* fill_bytes(Span to, const std::byte* pattern);

@@ -132,7 +132,7 @@ tenon_error* Stream::upload(Lock& lock, const std::byte* from, Span to) {
     Piece piece;
     if (tenon_error* error = uploads_.allocate(n, open_->spent, piece)) return error;
     std::memcpy(piece.data(), from + at, n);
-    copy_part(*piece.block, piece.offset, to.buffer.block, to.offset + at, n);
+    encode_copy(*piece.block, piece.offset, to.buffer.block, to.offset + at, n);
   }
   return nullptr;
 }
@@ -148,7 +148,7 @@ tenon_error* Stream::download(Lock& lock, Span from, std::byte* to) {
     Piece piece;
     if (tenon_error* error = downloads_.allocate(n, open_->spent, piece)) return error;
     add_host_copy({piece.data(), to + at, n});
-    copy_part(from.buffer.block, from.offset + at, *piece.block, piece.offset, n);
+    encode_copy(from.buffer.block, from.offset + at, *piece.block, piece.offset, n);
   }
   return nullptr;
 }
@@ -172,8 +172,8 @@ void Stream::add_host_copy(const HostCopy& copy) {
 
 // ---- on the device
 
-void Stream::copy_part(const Block& from, uint64_t from_offset, const Block& to, uint64_t to_offset,
-                       uint64_t size) {
+void Stream::encode_copy(const Block& from, uint64_t from_offset, const Block& to,
+                         uint64_t to_offset, uint64_t size) {
   const Access accesses[] = {{from.serial, from_offset, from_offset + size, false},
                              {to.serial, to_offset, to_offset + size, true}};
   const VkBufferCopy region = {from_offset, to_offset, size};
@@ -189,7 +189,7 @@ tenon_error* Stream::copy_on_device(Span from, Span to) {
   if (overlaps && from.offset == to.offset) return nullptr;
   if (tenon_error* error = open_batch()) return error;
   if (overlaps) return copy_overlapping(from, to);
-  copy_part(from.buffer.block, from.offset, to.buffer.block, to.offset, to.size);
+  encode_copy(from.buffer.block, from.offset, to.buffer.block, to.offset, to.size);
   return nullptr;
 }
 
@@ -211,8 +211,8 @@ tenon_error* Stream::copy_overlapping(Span from, Span to) {
   for (uint64_t i = 0; i < n_pieces; ++i) {
     const uint64_t at = step * (to.offset > from.offset ? n_pieces - 1 - i : i);
     const uint64_t n = std::min(step, from.size - at);
-    copy_part(from.buffer.block, from.offset + at, apart.block, apart.offset, n);
-    copy_part(apart.block, apart.offset, to.buffer.block, to.offset + at, n);
+    encode_copy(from.buffer.block, from.offset + at, apart.block, apart.offset, n);
+    encode_copy(apart.block, apart.offset, to.buffer.block, to.offset + at, n);
   }
   return nullptr;
 }

@@ -92,8 +92,8 @@ class Attention final : public Kernel {
     const uint32_t columns = kColumns[shape];
     const int64_t tiles = (q.sizes[2] + kTile - 1) / kTile;
     const int64_t chunks = (v.sizes[3] + columns - 1) / columns;
-    // A panel of queries and keys takes one iteration plus those over its columns. 4 * kDepth
-    // bounds the iterations for the panels of the values.
+    // Loop iterations per tile of keys: each panel of queries and keys takes one iteration plus
+    // those over its columns. The panels of the values take at most 4 * kDepth iterations.
     const auto panels = static_cast<uint64_t>((q.sizes[3] + kDepth - 1) / kDepth);
     const uint64_t iterations = panels * (1 + spirv::Code::iterations_of_many(kDepth)) + 4 * kDepth;
     const uint64_t tiles_of_keys = std::clamp<uint64_t>(

@@ -36,7 +36,7 @@ std::pair<U32, U32> Division::divide(U32 x) const {
   return {whole, x - whole * number};
 }
 
-std::pair<U32, U32> Division::divide_by_any(U32 x) const {
+std::pair<U32, U32> Division::divide_by_any_divisor(U32 x) const {
   const U32 whole = select(number == 1, x, quotient(x));
   return {whole, x - whole * number};
 }

@@ -33,10 +33,10 @@ struct Division {
   static void push(spirv::Words& words, int64_t number);
   static Division load(spirv::Code& code, spirv::U32 at);
 
-  // Return quotient and remainder. The first function requires a divisor greater than 1; the second
-  // one accepts any divisor.
+  // Return quotient and remainder. divide() requires a divisor greater than 1; the second function
+  // accepts any divisor.
   std::pair<spirv::U32, spirv::U32> divide(spirv::U32 x) const;
-  std::pair<spirv::U32, spirv::U32> divide_by_any(spirv::U32 x) const;
+  std::pair<spirv::U32, spirv::U32> divide_by_any_divisor(spirv::U32 x) const;
 
  private:
   spirv::U32 quotient(spirv::U32 x) const;

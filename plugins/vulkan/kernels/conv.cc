@@ -76,8 +76,8 @@ class ConvKernel : public ProductKernel {
   const tenon_dtype dtype_, wide_;
 };
 
-// Rows are the group's output channels, columns the output positions in all images. k iterates over
-// the group's input channels and the taps.
+// conv as a matrix product. Rows are the group's output channels, columns are the output positions
+// in all images, and k iterates over the group's input channels and the taps.
 class Conv final : public ConvKernel {
  public:
   Conv(const Request& request, bool has_bias, std::optional<LoopPlan> epilogue)
@@ -147,7 +147,7 @@ class Conv final : public ConvKernel {
     tenon_vulkan::push(words, has_bias_ ? launch.inputs[2].strides[0] : 0);
   }
 
-  // Vectorises the result if each four neighbouring columns are neighbouring positions of one
+  // Vectorises the result if every four neighbouring columns are neighbouring positions of one
   // plane.
   VectorisedMatrices vectorised_matrices(const tenon_launch& launch) const override {
     const Operand y = operand_of(launch, launch.n_inputs);

@@ -83,13 +83,14 @@ class PhaseAxisCode {
         by_strides_(division(code, at, 0)),
         first_taps_(at + 4 + 4 * Division::kWords) {}
 
-  // Splits a matrix index. Returns the remaining index and the phase along this axis.
+  // Splits the index of a matrix, which combines the phases of all axes. Returns the index without
+  // this axis, and the phase along this axis.
   std::pair<U32, U32> phase(U32 matrix) const {
     if (!is_strided_) return {matrix, matrix.code->u32(0)};
-    return by_phases_.divide_by_any(matrix);
+    return by_phases_.divide_by_any_divisor(matrix);
   }
-  // tap() returns the tap, and place() the position, with index `number` in a phase. Both also
-  // return whether it is less than `n`.
+  // tap() returns the tap with index `number` in a phase, and place() returns the position. Both
+  // also return whether the tap or position is less than `n`.
   std::pair<U32, Bool> tap(U32 phase, U32 number, U32 n) const {
     if (!is_strided_) return {number, number.code->boolean(true)};
     const U32 tap = phase.code->parameter(phase + first_taps_) + number * tap_step_;
@@ -105,7 +106,7 @@ class PhaseAxisCode {
   std::pair<U32, Bool> window(U32 place, U32 tap, U32 n_windows) const {
     const U32 at = place * lhs_dilation_ + pad_ - tap * dilation_;
     if (!is_strided_) return {at, (!signed_less(at, 0)) & (at < n_windows)};
-    const auto [window, between] = by_strides_.divide_by_any(at);
+    const auto [window, between] = by_strides_.divide_by_any_divisor(at);
     return {window, (!signed_less(at, 0)) & (between == 0) & (window < n_windows)};
   }
 
@@ -122,8 +123,9 @@ class PhaseAxisCode {
   const uint32_t first_taps_;
 };
 
-// Rows are a group's channels of dx, columns the positions of a phase in all images. k iterates
-// over the group's channels of dy and the taps of the phase.
+// conv_backward_input as a matrix product. Rows are a group's channels of dx, columns are the
+// positions of a phase in all images, and k iterates over the group's channels of dy and the taps
+// of the phase.
 class ConvBackwardInput final : public ProductKernel {
  public:
   ConvBackwardInput(const Request& request, const tenon_conv_backward_input_attrs& attrs)
@@ -175,7 +177,7 @@ class ConvBackwardInput final : public ProductKernel {
         Spread found = {number, {}, code.boolean(true)};
         for (size_t i = kSpatial; i-- > 0;) {
           U32 of_phase;
-          std::tie(found.above, of_phase) = (axes[i].*by).divide_by_any(found.above);
+          std::tie(found.above, of_phase) = (axes[i].*by).divide_by_any_divisor(found.above);
           const auto [place, is_there] = (axes[i].*find)(phase[i], of_phase, sizes[i]);
           found.place[i] = place;
           found.is_there = found.is_there & is_there;
@@ -274,7 +276,7 @@ class ConvBackwardInput final : public ProductKernel {
 
   AlongK along_k(const tenon_launch&) const override { return {.left = true}; }
 
-  // Vectorises the result if there is a single phase and each four neighbouring columns are
+  // Vectorises the result if there is a single phase and every four neighbouring columns are
   // neighbouring positions of one plane.
   VectorisedMatrices vectorised_matrices(const tenon_launch& launch) const override {
     const bool has_one = std::all_of(axes_.begin(), axes_.end(),

@@ -25,7 +25,7 @@ class Epilogue {
   // Maximum number of loop iterations that a shader needs to compute the offsets of an element's
   // operands.
   uint64_t iterations(const tenon_launch& launch, uint32_t first_input) const;
-  // Whether the epilogue can be vectorised: each four neighbouring elements of a row of the result
+  // Whether the epilogue can be vectorised: every four neighbouring elements of a row of the result
   // are neighbours in every operand.
   bool can_vectorise(const tenon_launch& launch, uint32_t first_input) const;
 

@@ -54,9 +54,9 @@ class LoopCode {
       });
     }
     code_.for_each(n_ >> 2, [&](U32 step) { compute_lanes(step << 2, lanes_, true); });
-    if (operands_.has_axes())
-      return;  // Loops with strided operands are vectorised only if the row length is a multiple of
-               // four, so they have no remainder.
+    // Loops with strided operands are vectorised only if the row length is a multiple of four, so
+    // they have no remainder.
+    if (operands_.has_axes()) return;
     const U32 rest = n_ & 3;
     code_.if_(code_.invocation_index() < rest,
               [&] { compute_lanes(n_ - rest + code_.invocation_index(), 1, false); });
@@ -172,7 +172,7 @@ class Loop final : public Kernel {
     Code code(capabilities_of(device_),
               {.n_operands = n_operands(),
                .local_size = kLocalSize,
-               .vectors = is_vectorised ? plan_.vector_operands(n_inputs()) : 0});
+               .vectors = is_vectorised ? plan_.vector_operand_mask(n_inputs()) : 0});
     LoopCode(code, plan_, is_vectorised).write();
     return code.finish();
   }
@@ -207,7 +207,7 @@ std::vector<Element> compute(const LoopPlan& plan, std::vector<Element> values) 
   return values;
 }
 
-uint32_t LoopPlan::vector_operands(uint32_t n_inputs) const {
+uint32_t LoopPlan::vector_operand_mask(uint32_t n_inputs) const {
   uint32_t bits = 0;
   for (uint32_t i = 0; i < n_operands(n_inputs); ++i) {
     if (is_dense(n_inputs, i) && Elements::needs_vectors(operand_dtype(n_inputs, i))) {

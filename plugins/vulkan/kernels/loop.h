@@ -16,7 +16,7 @@ struct LoopPlan : tenon_sdk::LoopPlan {
   uint32_t n_operands(uint32_t n_inputs) const {
     return n_inputs + static_cast<uint32_t>(outputs.size());
   }
-  // Operands are the first `n_inputs` inputs, followed by the outputs.
+  // Whether an operand is dense. Operands are the first `n_inputs` inputs, followed by the outputs.
   bool is_dense(uint32_t n_inputs, uint32_t operand) const {
     return operand >= n_inputs || inputs[operand].strides == TENON_STRIDES_DENSE;
   }
@@ -24,14 +24,14 @@ struct LoopPlan : tenon_sdk::LoopPlan {
     return operand < n_inputs ? inputs[operand].dtype : dtype(outputs[operand - n_inputs]);
   }
   // Returns the mask of the operands that a vectorised loop loads and stores as vectors.
-  uint32_t vector_operands(uint32_t n_inputs) const;
+  uint32_t vector_operand_mask(uint32_t n_inputs) const;
 };
 
 // Emits code for one element. Returns its inputs, followed by the results of all instructions.
 std::vector<spirv::Element> compute(const LoopPlan& plan, std::vector<spirv::Element> inputs);
 
-// Returns the maximum number of loop iterations that the instructions take for one element or, with
-// `per_row`, that the instructions take which run once per row.
+// Returns the maximum number of loop iterations of the instructions that run once per element or,
+// if `per_row`, of those that run once per row.
 uint64_t iterations_of(const LoopPlan& plan, bool per_row = false);
 // Returns the reason why a shader with `n_others` additional operands cannot contain the loop;
 // empty if it can.

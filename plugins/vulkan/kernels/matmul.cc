@@ -93,7 +93,7 @@ class Matmul final : public ProductKernel {
     };
   }
 
-  // A matrix is vectorised if each four neighbouring elements are contiguous and begin at a
+  // A matrix is vectorised if every four neighbouring elements are contiguous and begin at a
   // multiple of four elements.
   VectorisedMatrices vectorised_matrices(const tenon_launch& launch) const override {
     const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];

@@ -7,12 +7,12 @@
 
 namespace tenon_vulkan {
 
-// Sets the kernel's name to that of the op.
+// Sets the name of the prepared kernel to that of the op, and returns the kernel.
 Prepared with_name(const Request& request, Prepared prepared);
 
-// Calls the kernel's prepare function `function` and sets the kernel's name.
+// Calls the prepare function `function`, and returns its kernel with the name of the op.
 template <Prepared (*function)(const Request&)>
-Prepared named(const Request& request) {
+Prepared prepare_named(const Request& request) {
   return with_name(request, function(request));
 }
 

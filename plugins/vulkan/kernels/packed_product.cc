@@ -163,8 +163,8 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
   Block block(code, code.operand(left_operand), code.operand(right_operand), shape,
               code.subgroup_lane());
   code.for_(code.group_index(), n_tiles, code.n_groups(), [&](U32 i) {
-    const auto [panel, down] = by_down.divide_by_any(i);
-    const auto [matrix, across] = by_across.divide_by_any(panel);
+    const auto [panel, down] = by_down.divide_by_any_divisor(i);
+    const auto [matrix, across] = by_across.divide_by_any_divisor(panel);
     std::vector<Var<F32>> sums;
     for (uint32_t k = 0; k < shape.rows() * each; ++k) sums.push_back(code.var(code.f32(0)));
     const auto for_partial = [&](const auto& function) {
@@ -227,7 +227,8 @@ std::optional<PackedShape> packed_shape(const Capabilities& capabilities) {
   return shape;
 }
 
-// Layout: [matrix][tile][block][row][k]. Elements outside the matrix are zero.
+// Stores the left factor in the layout [matrix][tile][block][row][k]. Elements outside the matrix
+// are zero.
 void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
                        const PackedShape& shape, bool is_vectorised) {
   const U32 rows = code.parameter(kRows), deep = code.parameter(kDeep),
@@ -238,8 +239,8 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
   const uint32_t n_vectors = shape.rows() * row_vectors(shape);
   code.for_each(code.parameter(kMatrices) * by_tiles.number * n_blocks * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;
-    const auto [line, block] = by_blocks.divide_by_any(above);
-    const auto [matrix, tile] = by_tiles.divide_by_any(line);
+    const auto [line, block] = by_blocks.divide_by_any_divisor(above);
+    const auto [matrix, tile] = by_tiles.divide_by_any_divisor(line);
     const U32 row = tile * shape.rows() + within / row_vectors(shape);
     const U32 first_k =
         (block + first_block) * shape.block() + within % row_vectors(shape) * kVector;
@@ -253,7 +254,8 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
   });
 }
 
-// Layout: [matrix][tile][k][column]. Elements outside the matrix are zero.
+// Stores the right factor in the layout [matrix][tile][k][column]. Elements outside the matrix are
+// zero.
 void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
                         const PackedShape& shape, bool is_vectorised) {
   const U32 columns = code.parameter(kColumns), deep = code.parameter(kDeep),
@@ -264,8 +266,8 @@ void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
   const uint32_t n_vectors = shape.columns() / kVector;
   code.for_each(code.parameter(kMatrices) * n_tiles * by_steps.number * n_vectors, [&](U32 i) {
     const U32 above = i / n_vectors, within = i % n_vectors;
-    const auto [line, step] = by_steps.divide_by_any(above);
-    const auto [matrix, tile] = by_tiles.divide_by_any(line);
+    const auto [line, step] = by_steps.divide_by_any_divisor(above);
+    const auto [matrix, tile] = by_tiles.divide_by_any_divisor(line);
     const U32 k = first_k + step;
     const U32 first_column = (tile + first_tile) * shape.columns() + within * kVector;
     const Factors factors = factors_of(matrix + first_matrix);

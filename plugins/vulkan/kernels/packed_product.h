@@ -111,8 +111,9 @@ void write_packed_right(spirv::Code& code, const FactorsOf& factors_of, uint32_t
 enum class Sums {
   kWhole,       // The dispatch sums over all blocks of k.
   kVectorised,  // Like kWhole, but stores vectors. Requires texels.
-  kPartial      // The dispatch sums over some blocks of k. It adds the partial sums in an
-                // additional operand and, except in the last dispatch, stores the sums there.
+  // The dispatch sums over some blocks of k. It adds the partial sums in an additional operand and,
+  // except in the last dispatch, stores the sums there.
+  kPartial
 };
 // Emits code that computes the result from the packed factors in operands `left` and `left + 1`.
 void write_packed_product(spirv::Code& code, const FactorsOf& factors_of, uint32_t left,

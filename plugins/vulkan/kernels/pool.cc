@@ -60,7 +60,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
           number = number * x_planes.sizes[axis] + found.place[axis];
         }
         const auto value = x.load(x_planes.element_offset(at.n, at.channel, found.place));
-        best.set(reduction.join(best.get(), reduction.partial(value, number)));
+        best.set(reduction.join(best.get(), reduction.make_partial(value, number)));
       });
     };
     const auto in_sequence = [&] {

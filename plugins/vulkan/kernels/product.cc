@@ -195,10 +195,10 @@ uint32_t ProductKernel::vector_operand_bit(uint32_t operand, bool is_vectorised)
   return is_vectorised && spirv::Elements::needs_vectors(dtype_) ? 1u << operand : 0;
 }
 
-uint32_t ProductKernel::result_vector_operands(bool is_vectorised) const {
+uint32_t ProductKernel::result_vector_operand_mask(bool is_vectorised) const {
   const uint32_t first = operands_.n_inputs;
   if (!is_vectorised || !epilogue_) return vector_operand_bit(first, is_vectorised);
-  return epilogue_->plan().vector_operands(epilogue_->n_inputs()) << first;
+  return epilogue_->plan().vector_operand_mask(epilogue_->n_inputs()) << first;
 }
 
 Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool is_vectorised) const {
@@ -210,8 +210,8 @@ Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool is_vectorised
 }
 
 template <class Write>
-tenon_error* ProductKernel::get(const LazyPipeline& lazy, Code::Shape shape,
-                                const Pipeline*& pipeline, const Write& write) const {
+tenon_error* ProductKernel::get_pipeline(const LazyPipeline& lazy, Code::Shape shape,
+                                         const Pipeline*& pipeline, const Write& write) const {
   const auto make = [&] {
     Code code(capabilities_, shape);
     write(code);
@@ -246,12 +246,12 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
   const Pipeline* pipeline = nullptr;
   const uint32_t n = n_operands_;
   const std::optional<uint32_t> sums_at = sums != nullptr ? std::optional(n) : std::nullopt;
-  if (tenon_error* error =
-          get(tiles_[static_cast<size_t>(size)][sums != nullptr],
-              {.n_operands = n + (sums != nullptr ? 1 : 0), .local_size = kLocalSize}, pipeline,
-              [&](Code& code) {
-                write_tiled_product(code, factors(code), {wide_, size, is_unrolled}, sums_at);
-              })) {
+  if (tenon_error* error = get_pipeline(
+          tiles_[static_cast<size_t>(size)][sums != nullptr],
+          {.n_operands = n + (sums != nullptr ? 1 : 0), .local_size = kLocalSize}, pipeline,
+          [&](Code& code) {
+            write_tiled_product(code, factors(code), {wide_, size, is_unrolled}, sums_at);
+          })) {
     return error;
   }
   if (sums != nullptr) {
@@ -277,9 +277,9 @@ tenon_error* ProductKernel::add_partial_sums(Encoder& encoder, std::vector<Opera
   const Rounds rounds = rounds_for(n, Code::iterations_of_many(words[kParts]));
   if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
   const Pipeline* pipeline = nullptr;
-  if (tenon_error* error =
-          get(add_parts_, {.n_operands = n_operands_ + 1, .local_size = kLocalSize}, pipeline,
-              [&](Code& code) { write_sum_of_parts(code, factors(code), wide_, n_operands_); })) {
+  if (tenon_error* error = get_pipeline(
+          add_parts_, {.n_operands = n_operands_ + 1, .local_size = kLocalSize}, pipeline,
+          [&](Code& code) { write_sum_of_parts(code, factors(code), wide_, n_operands_); })) {
     return error;
   }
   sums.is_written = false;
@@ -336,7 +336,7 @@ tenon_error* ProductKernel::pack(Encoder& encoder, Side side, std::vector<Operan
   const auto write = side == kLeft ? write_packed_left : write_packed_right;
   const uint32_t from = side == kLeft ? operands_.left : operands_.right;
   const Pipeline* pipeline = nullptr;
-  if (tenon_error* error = get(
+  if (tenon_error* error = get_pipeline(
           pack_[side][is_vectorised], shape_of_packing(from, is_vectorised), pipeline,
           [&](Code& code) { write(code, factors(code), n_operands_, *packed_, is_vectorised); })) {
     return error;
@@ -357,14 +357,14 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
   const Sums how = sums != nullptr                          ? Sums::kPartial
                    : is_vectorised && packed_->reads_texels ? Sums::kVectorised
                                                             : Sums::kWhole;
-  if (tenon_error* error = get(multiply_[static_cast<size_t>(how)],
-                               {.n_operands = n + (how == Sums::kPartial ? 3 : 2),
-                                .local_size = packed_->lanes,
-                                .vectors = result_vector_operands(how == Sums::kVectorised),
-                                .texels = packed_->reads_texels ? 3u << n : 0},
-                               pipeline, [&](Code& code) {
-                                 write_packed_product(code, factors(code), n, *packed_, how);
-                               })) {
+  if (tenon_error* error = get_pipeline(
+          multiply_[static_cast<size_t>(how)],
+          {.n_operands = n + (how == Sums::kPartial ? 3 : 2),
+           .local_size = packed_->lanes,
+           .vectors = result_vector_operand_mask(how == Sums::kVectorised),
+           .texels = packed_->reads_texels ? 3u << n : 0},
+          pipeline,
+          [&](Code& code) { write_packed_product(code, factors(code), n, *packed_, how); })) {
     return error;
   }
   left.is_written = right.is_written = false;

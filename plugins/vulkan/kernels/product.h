@@ -101,14 +101,16 @@ class ProductKernel : public Kernel, public ProductParameters {
   // Returns the bit of `operand` in Code::Shape::vectors, or 0 if the operand is not accessed as
   // vectors.
   uint32_t vector_operand_bit(uint32_t operand, bool is_vectorised) const;
-  // Returns the bits of the operands of the result or its epilogue in Code::Shape::vectors.
-  uint32_t result_vector_operands(bool is_vectorised) const;
+  // Returns the mask of the result's operands, or of the epilogue's operands if there is one, in
+  // Code::Shape::vectors.
+  uint32_t result_vector_operand_mask(bool is_vectorised) const;
   // Returns the shape of the shader that packs this operand.
   spirv::Code::Shape shape_of_packing(uint32_t operand, bool is_vectorised) const;
-  // Returns the pipeline of the shader of this shape whose code write(code) emits.
+  // Returns in `pipeline` the pipeline of a shader of this shape. write(code) emits the shader,
+  // unless `lazy` has already created its pipeline.
   template <class Write>
-  tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
-                   const Write& write) const;
+  tenon_error* get_pipeline(const LazyPipeline& lazy, spirv::Code::Shape shape,
+                            const Pipeline*& pipeline, const Write& write) const;
   // Dispatches the tiled kernel. `sums`: memory for partial sums; NULL if sums are not split.
   // `iterations_of_store`: loop iterations of the epilogue per element.
   tenon_error* run_tiles(Encoder& encoder, std::vector<Operand> operands, const Operand* sums,

@@ -105,7 +105,7 @@ class PassCode {
     if (!pass_.from_partials) {
       const U32 within =
           (pass_.by_lines ? reduced_->line_offsets(i) : reduced_->operand_offsets(i))[0];
-      return reduction_.partial(from_.load(place + within), i);
+      return reduction_.make_partial(from_.load(place + within), i);
     }
     const U32 at = place + i;
     return {from_.load(at), from_index_ ? from_index_->load(at).word() : i};

@@ -58,7 +58,7 @@ Reduction::Partial Reduction::identity(Code& code) const {
   return {extreme_value(code, wide_, !is_max(op_)), beyond};
 }
 
-Reduction::Partial Reduction::partial(const Element& x, U32 index) const {
+Reduction::Partial Reduction::make_partial(const Element& x, U32 index) const {
   return {spirv::cast(x, wide_), index};
 }
 

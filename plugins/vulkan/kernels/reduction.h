@@ -38,11 +38,12 @@ class Reduction {
     spirv::U32 index;
   };
 
+  // Whether the reduction is argmax or argmin.
   bool is_search() const { return is_search_; }
   // Returns the identity element. For argmax and argmin its index is past the end.
   Partial identity(spirv::Code& code) const;
   // Returns the partial result of one element.
-  Partial partial(const spirv::Element& x, spirv::U32 index) const;
+  Partial make_partial(const spirv::Element& x, spirv::U32 index) const;
   // Joins two partial results. `b` consists of later elements than `a`.
   Partial join(const Partial& a, const Partial& b) const;
   // Returns the final value in the dtype of the op's result.

@@ -157,7 +157,7 @@ class RowLoopCode {
       Values of_element = of_row;
       for (size_t k = 0; k < reduced.size(); ++k) {
         const Element x = compute(instruction_of(reduced[k]).inputs[0], places, within, of_element);
-        run[k].set(reductions[k]->join(run[k].get(), reductions[k]->partial(x, i)));
+        run[k].set(reductions[k]->join(run[k].get(), reductions[k]->make_partial(x, i)));
       }
       for (const uint32_t output : given) {
         const size_t operand = n_inputs() + output;

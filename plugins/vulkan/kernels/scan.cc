@@ -133,7 +133,7 @@ class ScanCode {
   }
 
  private:
-  // Offsets of a line in the input (`from`) and in the output (`to`).
+  // Offsets of a line's first element in the input (`from`) and in the output (`to`).
   struct Place {
     U32 from, to;
   };
@@ -167,7 +167,7 @@ class ScanCode {
   Partial load(const Place& place, U32 step) {
     if (pass_.from_partials) return partials_->load(place.from + step);
     const U32 at = place.from + turned(step) * code_.parameter(kFromStride);
-    return reduction_.partial(x_->load(at), step);
+    return reduction_.make_partial(x_->load(at), step);
   }
 
   void store(const Place& place, U32 step, const Partial& shown) {
@@ -253,7 +253,7 @@ class ScanCode {
     return {reduction_.join(blocks_before, in_block), reduction_.join(total, all)};
   }
 
-  // Joins the first `n` of kBlock partial results.
+  // Joins the first `n` of the kBlock partial results from index `first` on.
   Partial join_prefix(const SharedPartials& partials, U32 first, U32 n) {
     Partial sum = reduction_.identity(code_);
     for (uint32_t i = 0; i < kBlock; ++i) {

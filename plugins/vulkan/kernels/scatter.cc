@@ -289,7 +289,7 @@ class Scatter final : public Kernel {
     const Operand indices = operand_of(launch, 1), updates = operand_of(launch, 2);
     if (!are_sorted(sizes)) {
       const auto groups = groups_for(static_cast<uint64_t>(sizes.n_lines * sizes.width));
-      const Operand operands[] = {indices, updates, y, record_of(launch)};
+      const Operand operands[] = {indices, updates, y, error_record_of(launch)};
       const uint32_t at_once = max_steps_per_dispatch(
           static_cast<uint64_t>(sizes.n_lines * sizes.width), groups, iterations(launch));
       return run_in_pieces(encoder, kApplyLines, operands, words, groups, at_once);
@@ -297,7 +297,7 @@ class Scatter final : public Kernel {
     const auto n = static_cast<uint64_t>(sizes.n_updates());
     Operand targets = workspace_of(launch), room = targets, order;
     targets.end = room.begin = room.first = targets.begin + 4 * n;
-    const Operand found[] = {indices, targets, record_of(launch)};
+    const Operand found[] = {indices, targets, error_record_of(launch)};
     const Pipeline* find = nullptr;
     tenon_error* error = pipeline(kFindTargets, 3, &find);
     if (error == nullptr) error = encoder.dispatch({find, found, words, groups_for(n)});

@@ -99,7 +99,7 @@ class OneDispatch final : public Kernel {
           i < launch.n_inputs ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];
       if (view.dtype != TENON_DTYPE_NONE) operands[n_operands++] = operand_of(launch, i);
     }
-    if (has_record_) operands[n_operands++] = record_of(launch);
+    if (has_record_) operands[n_operands++] = error_record_of(launch);
     if (tenon_error* error = check_axes(device_, launch)) return error;
     Words words;
     const Rounds rounds = {fill_(launch, words)};

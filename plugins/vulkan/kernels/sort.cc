@@ -105,8 +105,8 @@ class SortKernel final : public Kernel {
   }
 
  private:
-  // Sorts the kept indices of each line in ascending order. They are the line's first indices in
-  // sorted order. Uses the end of the workspace.
+  // After the elements of each line are sorted by value, only the indices of the first elements are
+  // kept. Sorts these indices in ascending order. Uses the end of the workspace.
   tenon_error* sort_indices(Encoder& encoder, const tenon_launch& launch, const Operand& places,
                             Operand* out_order) const {
     const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
@@ -127,6 +127,7 @@ class SortKernel final : public Kernel {
   const LazyPipeline keep_;
 };
 
+// Prepares a kernel that sorts along `axis` and then stores the results that `kept` selects.
 Prepared sort_kernel(const Request& request, int64_t axis, bool is_descending, const Kept& kept) {
   if (request.input(0).dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");

@@ -17,18 +17,20 @@ using enum ProductParameters::Parameter;
 
 constexpr uint32_t kSide = 8;  // A group is kSide x kSide invocations.
 static_assert(kSide * kSide == kLocalSize);
-constexpr uint32_t kVector = 4;  // Number of contiguous lines of an invocation.
+constexpr uint32_t kVector = 4;  // An invocation computes groups of kVector contiguous lines.
 
+// Returns n / by, rounded up.
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-// Returns the number of tiles with `lines` rows and columns in the result.
+// Returns the number of tiles with `lines` rows and `lines` columns that cover the result.
 int64_t count_tiles(const ProductSizes& sizes, int64_t lines) {
   return sizes.matrices * divide_up(sizes.rows, lines) * divide_up(sizes.columns, lines);
 }
 
-// A panel of a factor in shared memory: kPanelDepth values of k of `n` lines. Lines are rows of the
-// left factor or columns of the right factor. Element (line, k) is at k * (n + kApart) + line. Thus
-// neighbours in k, and neighbouring lines, are in different memory banks of 32.
+// A panel of a factor in shared memory: the elements of `n` lines for kPanelDepth values of k.
+// Lines are rows of the left factor or columns of the right factor. Element (line, k) is at index
+// k * (n + kApart) + line. Thus neighbours in k, and neighbouring lines, are in different ones of
+// the 32 memory banks.
 class Panel {
  public:
   static constexpr uint32_t kApart = 32 / kPanelDepth;
@@ -85,9 +87,11 @@ class Panel {
 
 }  // namespace
 
+// Returns how the sums over k of a product are split. `wide`: dtype of the sums.
 SplitK choose_split_k(const Capabilities& capabilities, tenon_dtype wide,
                       const ProductSizes& sizes) {
-  // kFull: number of groups that occupy a large device. kMinSteps: minimum values of k in a chunk.
+  // kFull: number of groups that occupy a large device. kMinSteps: minimum length of a chunk along
+  // k.
   constexpr int64_t kFull = 256, kMinSteps = 128;
   // Maximum size in bytes of the partial sums of all chunks.
   constexpr int64_t kMaxBytes = 4 << 20;
@@ -107,9 +111,13 @@ SplitK choose_split_k(const Capabilities& capabilities, tenon_dtype wide,
           .at_once = std::clamp<int64_t>(kMaxBytes / std::max<int64_t>(bytes, 1), 1, n)};
 }
 
+// Returns the number of rows and of columns that an invocation computes.
 uint32_t lines_per_invocation(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
+// Returns the number of rows and of columns of a tile.
 int64_t lines_per_tile(TileSize size) { return kSide * lines_per_invocation(size); }
 
+// Returns kLarge for large results with 32-bit sums, and kSmall otherwise. `wide`: dtype of the
+// sums.
 TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
                        const ProductSizes& sizes) {
   constexpr int64_t kMinTiles = 128;
@@ -120,6 +128,8 @@ TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
   return is_large ? TileSize::kLarge : TileSize::kSmall;
 }
 
+// Emits code that computes the result or, if there is an operand number `sums_operand`, the partial
+// sums that it stores in this operand.
 void write_tiled_product(Code& code, const FactorsOf& factors_of, const TiledShape& shape,
                          std::optional<uint32_t> sums_operand) {
   const uint32_t each = lines_per_invocation(shape.size), lines = kSide * each;
@@ -192,6 +202,7 @@ void write_tiled_product(Code& code, const FactorsOf& factors_of, const TiledSha
   });
 }
 
+// Emits code that computes the result by adding the partial sums in operand `sums_operand`.
 void write_sum_of_parts(Code& code, const FactorsOf& factors_of, tenon_dtype wide,
                         uint32_t sums_operand) {
   const Elements sums(code, sums_operand, wide);

@@ -15,11 +15,13 @@ WindowCode::WindowCode(Code& code, uint32_t at) {
   }
 }
 
+// Finds the position in x under tap `k` of the window at output position `p`, and whether x, whose
+// spatial sizes are `sizes`, has an element there.
 WindowCode::Found WindowCode::find(const Place& p, const Place& k, const Place& sizes) const {
   Found found = {{}, p[0].code->boolean(true)};
   for (size_t i = 0; i < kSpatial; ++i) {
     const U32 dilated = p[i] * steps_[i] + k[i] * dilations_[i] - pads_[i];
-    const auto [place, between] = by_lhs_dilations_[i].divide_by_any(dilated);
+    const auto [place, between] = by_lhs_dilations_[i].divide_by_any_divisor(dilated);
     found.place[i] = place;
     // `dilated` is negative in the padding before the first element.
     const Bool is_before = signed_less(dilated, 0);

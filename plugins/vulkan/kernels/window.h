@@ -41,8 +41,9 @@ struct Window {
     }
     return true;
   }
+  // Returns whether a position fits into a signed 32-bit integer.
   static bool fits_signed_word(int64_t place) { return place == static_cast<int32_t>(place); }
-  // Makes the error for positions that do not fit.
+  // Makes the error for positions that exceed signed 32-bit integers.
   static tenon_error* error(tenon_device_p* device) {
     return make_error(device, TENON_UNIMPLEMENTED,
                       "the positions of window elements exceed 2^31 - 1, the maximum in shaders");
@@ -115,16 +116,16 @@ class PlanesCode {
     return n * batch_stride + channel * channel_stride + p[0] * strides[0] + p[1] * strides[1] +
            p[2] * strides[2];
   }
-  // Splits a row-major index into the index of a plane and the position in it.
+  // The index of a plane and a position in it, which are the result of split().
   struct Split {
     spirv::U32 plane;
     Place p;
   };
-  // `number`: row-major index of an element.
+  // Returns the plane, and the position in it, of the element with row-major index `number`.
   Split split(spirv::U32 number) const {
     Split found = {number, {}};
     for (size_t i = kSpatial; i-- > 0;) {
-      std::tie(found.plane, found.p[i]) = by_sizes_[i].divide_by_any(found.plane);
+      std::tie(found.plane, found.p[i]) = by_sizes_[i].divide_by_any_divisor(found.plane);
     }
     return found;
   }
@@ -133,10 +134,10 @@ class PlanesCode {
     spirv::U32 n, channel;
     Place p;
   };
-  // `number`: row-major index of an element.
+  // Returns the coordinates of the element with row-major index `number`.
   At at(spirv::U32 number) const {
     const Split found = split(number);
-    const auto [n, channel] = by_channels_.divide_by_any(found.plane);
+    const auto [n, channel] = by_channels_.divide_by_any_divisor(found.plane);
     return {n, channel, found.p};
   }
 
@@ -144,7 +145,8 @@ class PlanesCode {
   const Place strides;
 
  private:
-  // Loads the division number `i` of this layout.
+  // Loads division `i` of the view, which begins at parameter `at`: 0 divides by the number of
+  // channels, 1 to 3 by the sizes of the spatial axes.
   static Division division(spirv::Code& code, uint32_t at, uint32_t i) {
     return Division::load(code, code.u32(at + 6 + i * Division::kWords));
   }
@@ -189,6 +191,7 @@ class WindowCode {
     Place place;
     spirv::Bool is_there;
   };
+  // Finds the position in x, whose spatial sizes are `sizes`, for output position `p` and tap `k`.
   Found find(const Place& p, const Place& k, const Place& sizes) const;
 
  private:

@@ -60,6 +60,7 @@ Int power(Int base, Int exponent, bool is_signed) {
   return select(is_negative(exponent), of_negative, result.get());
 }
 
+// Returns the result of a binary arithmetic op on integers of 32 or 64 bits.
 template <class Int>
 Int int_arithmetic(uint32_t op, Int a, Int b, bool is_signed) {
   switch (op) {
@@ -84,7 +85,7 @@ Int int_arithmetic(uint32_t op, Int a, Int b, bool is_signed) {
                                   : of.rest + select(is_below, b, zero);
 }
 
-// Return the sign bit of a float, given by its bits. All other bits are zero.
+// Return the sign bit of a float that is given by its bits, and zeros in all other bits.
 U32 sign_bit(U32 bits) { return bits & 0x80000000u; }
 Wide sign_bit(Wide bits) { return {bits.low.code->u32(0), sign_bit(bits.high)}; }
 
@@ -123,6 +124,7 @@ Float floor_mod(Float a, Float b) {
                 select(differs, add_divisor_to_remainder(rest, b), rest));
 }
 
+// Returns the result of a binary arithmetic op on integers of any dtype.
 Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {
   const tenon_dtype dtype = a.dtype();
   const bool is_signed = is_signed_int(dtype);
@@ -130,6 +132,7 @@ Element int_arithmetic(uint32_t op, const Element& a, const Element& b) {
   return {dtype, wrap_to_dtype(dtype, int_arithmetic(op, a.word(), b.word(), is_signed))};
 }
 
+// Returns the result of a binary arithmetic op on floats, before it is rounded to a half type.
 template <class Float>
 Float float_arithmetic(uint32_t op, Float a, Float b) {
   switch (op) {
@@ -148,12 +151,13 @@ Float float_arithmetic(uint32_t op, Float a, Float b) {
     case TENON_OP_fmod:
       return fmod(a, b);
     default:
-      return copy_sign(a, b);  // copysign
+      return copy_sign(a, b);  // The op copysign.
   }
 }
 
 }  // namespace
 
+// Returns the result of a binary arithmetic op; both elements have the same dtype.
 Element arithmetic(uint32_t op, const Element& a, const Element& b) {
   if (op == TENON_OP_maximum) return maximum(a, b);
   if (op == TENON_OP_minimum) return minimum(a, b);
@@ -164,6 +168,7 @@ Element arithmetic(uint32_t op, const Element& a, const Element& b) {
   return int_arithmetic(op, a, b);
 }
 
+// Returns the maximum number of loop iterations of the code of `op` for one element.
 uint32_t iterations_of(uint32_t op, tenon_dtype dtype) {
   const bool is_rest = op == TENON_OP_floor_div || op == TENON_OP_mod || op == TENON_OP_fmod;
   switch (kind_of(dtype)) {
@@ -178,16 +183,19 @@ uint32_t iterations_of(uint32_t op, tenon_dtype dtype) {
   }
 }
 
+// Returns the greater element, or NaN if one of them is NaN.
 Element maximum(const Element& a, const Element& b) {
   const Bool keeps = compare(TENON_OP_less, b, a);
   return select(is_float(a.dtype()) ? is_nan(a) | keeps : keeps, a, b);
 }
 
+// Returns the smaller element, or NaN if one of them is NaN.
 Element minimum(const Element& a, const Element& b) {
   const Bool keeps = compare(TENON_OP_less, a, b);
   return select(is_float(a.dtype()) ? is_nan(a) | keeps : keeps, a, b);
 }
 
+// Returns the result of a bitwise or logical op, or of a shift.
 Element bitwise(uint32_t op, const Element& a, const Element& b) {
   const tenon_dtype dtype = a.dtype();
   Code& code = a.code();

@@ -45,6 +45,7 @@ Wide to_int(const Element& x, tenon_dtype to) {
   return select(is_nan(x), wide(code, 0), result);
 }
 
+// Extends an integer of any width to 64 bits.
 Wide int_to_wide(const Element& x) {
   if (x.kind() == Kind::kWide) return x.wide();
   return is_signed_int(x.dtype()) ? sign_extended(x.word()) : zero_extended(x.word());
@@ -114,6 +115,7 @@ F64 float64_of(Wide x, bool is_signed) {
   return high * code.f64(0x1p32) + low;
 }
 
+// Returns the element converted to the dtype `to`.
 Element cast(const Element& x, tenon_dtype to) {
   if (x.dtype() == to) return x;
   if (to == TENON_BOOL) return Element(is_true(x));

@@ -93,6 +93,7 @@ Id Code::storage_buffer_type(Id element, uint32_t element_bytes) {
   return module_.pointer(spv::StorageClass::StorageBuffer, block);
 }
 
+// Declares the storage buffer with this binding number. Returns the variable.
 Id Code::bind(Id pointer, uint32_t binding) {
   const Id variable = module_.global(pointer, spv::StorageClass::StorageBuffer);
   module_.decorate(variable, spv::Decoration::DescriptorSet, {0});
@@ -101,6 +102,7 @@ Id Code::bind(Id pointer, uint32_t binding) {
   return variable;
 }
 
+// Declares the read-only texel buffer with this binding number. Returns the variable.
 Id Code::bind_texels(uint32_t binding) {
   module_.capability(spv::Capability::ImageBuffer);
   const Id pointer = module_.pointer(spv::StorageClass::UniformConstant, texel_buffer_type());
@@ -120,6 +122,7 @@ Id Code::texel_buffer_type() {
                        kReadAndWritten, word(spv::ImageFormat::Rgba32ui)});
 }
 
+// Returns the variable of a built-in input; declares it at the first use.
 Id Code::input_variable(spv::BuiltIn which, Id pointer) {
   const auto [at, is_new] = inputs_.insert({which, 0});
   if (is_new) {
@@ -137,22 +140,26 @@ Id Code::input(spv::BuiltIn which, Id type) {
   return loaded;
 }
 
+// Loads a component of a built-in input that is a vector of three words.
 U32 Code::built_in(spv::BuiltIn which, uint32_t component) {
   const Id loaded = input(which, vector_type(3));
   return emit<U32>(spv::Op::OpCompositeExtract, {loaded, component});
 }
 
+// Loads the index of the invocation in its subgroup.
 U32 Code::subgroup_lane() {
   module_.capability(spv::Capability::GroupNonUniform);
   return {this, input(spv::BuiltIn::SubgroupLocalInvocationId, type(Scalar::kU32))};
 }
 
+// Returns the value of `x` in invocation `lane` of the subgroup, by a shuffle instruction.
 F32 Code::from_lane(F32 x, uint32_t lane) {
   module_.capability(spv::Capability::GroupNonUniformShuffle);
   const Id subgroup = u32(word(spv::Scope::Subgroup)).id;
   return emit<F32>(spv::Op::OpGroupNonUniformShuffle, {subgroup, x.id, u32(lane).id});
 }
 
+// Returns the value of `x` in invocation `lane` of the subgroup, by a broadcast instruction.
 F32 Code::broadcast(F32 x, uint32_t lane) {
   module_.capability(subgroups_are_quads_ ? spv::Capability::GroupNonUniformQuad
                                           : spv::Capability::GroupNonUniformBallot);
@@ -162,6 +169,7 @@ F32 Code::broadcast(F32 x, uint32_t lane) {
                    {subgroup, x.id, u32(lane).id});
 }
 
+// Ends the main function and returns the SPIR-V module.
 Words Code::finish() {
   append(body_, spv::Op::OpReturn, {});
   append(body_, spv::Op::OpFunctionEnd, {});
@@ -194,24 +202,29 @@ Id Code::vector_type(uint32_t n) {
   return module_.type(spv::Op::OpTypeVector, {type(Scalar::kU32), n});
 }
 
+// Returns a constant with this value.
 U32 Code::u32(uint32_t value) { return {this, module_.constant(type(Scalar::kU32), {value})}; }
 
+// Returns a constant with this value.
 F32 Code::f32(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
   return {this, module_.constant(type(Scalar::kF32), {bits})};
 }
 
+// Returns a constant with this value.
 F64 Code::f64(double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
   return {this, module_.constant(type(Scalar::kF64), {word(bits), word(bits >> 32)})};
 }
 
+// Returns a constant with this value.
 Bool Code::boolean(bool value) { return {this, module_.constant(type(Scalar::kBool), value)}; }
 
 // ---- parameters and memory
 
+// Returns whether the operand is declared as words, vectors or texels.
 Memory::Kind Code::kind_of(uint32_t operand) const {
   if ((shape_.texels >> operand & 1) != 0) return Memory::Kind::kTexels;
   return (shape_.vectors >> operand & 1) != 0 ? Memory::Kind::kVectors : Memory::Kind::kWords;
@@ -222,8 +235,10 @@ U32 Code::load_parameter_word(U32 index) {
 }
 U32 Code::parameter(uint32_t index) { return load_parameter_word(u32(shape_.n_operands + index)); }
 U32 Code::parameter(U32 index) { return load_parameter_word(index + shape_.n_operands); }
+// Returns the byte offset of an operand in its binding.
 U32 Code::operand_offset(uint32_t operand) { return load_parameter_word(u32(operand)); }
 
+// Returns a pointer to the word at `index`.
 Id Memory::at(U32 index) const {
   Module& module = code_->module();
   const Id pointer = module.pointer(spv::StorageClass::StorageBuffer, code_->type(Scalar::kU32));
@@ -244,6 +259,7 @@ void Memory::store(U32 index, U32 value) const {
   code_->emit(spv::Op::OpStore, {at(index), value.id});
 }
 
+// Applies an atomic instruction to a word. Returns the previous value of the word.
 U32 Memory::atomic(spv::Op op, U32 index, U32 value) const {
   const U32 scope = code_->u32(word(spv::Scope::Device)), semantics = code_->u32(0);
   return code_->emit<U32>(op, {at(index), scope.id, semantics.id, value.id});
@@ -255,6 +271,7 @@ U32 Memory::compare_exchange(U32 index, U32 expected, U32 value) const {
                           {at(index), scope.id, semantics.id, semantics.id, value.id, expected.id});
 }
 
+// Returns a pointer to vector `index`, which has four words.
 Id Memory::vector_at(U32 index) const {
   Module& module = code_->module();
   const Id pointer = module.pointer(spv::StorageClass::StorageBuffer, code_->vector_type(4));
@@ -298,6 +315,7 @@ Id Code::new_variable(Scalar scalar) {
   return id;
 }
 
+// Declares an array of `n` elements in shared memory and returns a pointer to it.
 Id Code::new_shared(Scalar scalar, uint32_t n) {
   const Id array = module_.type(spv::Op::OpTypeArray, {type(scalar), u32(n).id});
   return module_.global(module_.pointer(spv::StorageClass::Workgroup, array),
@@ -347,6 +365,7 @@ Id Code::emit_glsl(GLSLstd450 function, Scalar result, std::initializer_list<uin
   return all[1];
 }
 
+// Emits an instruction whose result is a struct of two words, and returns both words.
 std::pair<U32, U32> Code::emit_pair(spv::Op op, U32 a, U32 b) {
   const Id both = module_.type(spv::Op::OpTypeStruct, {type(Scalar::kU32), type(Scalar::kU32)});
   const Id id = module_.new_id();
@@ -355,6 +374,7 @@ std::pair<U32, U32> Code::emit_pair(spv::Op op, U32 a, U32 b) {
           emit<U32>(spv::Op::OpCompositeExtract, {id, 1})};
 }
 
+// Returns the low and the high word of the 64-bit product.
 std::pair<U32, U32> Code::multiply_wide(U32 a, U32 b) {
   return emit_pair(spv::Op::OpUMulExtended, a, b);
 }
@@ -363,12 +383,14 @@ std::pair<U32, U32> Code::sub_borrow(U32 a, U32 b) {
   return emit_pair(spv::Op::OpISubBorrow, a, b);
 }
 
+// Returns the double with these low and high words.
 F64 Code::as_f64(U32 low, U32 high) {
   const Id both = module_.new_id();
   append(body_, spv::Op::OpCompositeConstruct, {vector_type(2), both, low.id, high.id});
   return emit<F64>(spv::Op::OpBitcast, {both});
 }
 
+// Returns the low and the high word of a double.
 std::pair<U32, U32> Code::words_of(F64 x) {
   const Id both = module_.new_id();
   append(body_, spv::Op::OpBitcast, {vector_type(2), both, x.id});
@@ -415,6 +437,7 @@ Code::Loop Code::begin_loop() {
   return loop;
 }
 
+// Emits the test at the start of an iteration: the loop ends if `condition` is false.
 void Code::test_loop(const Loop& loop, Bool condition) {
   const Id body = module_.new_id();
   emit(spv::Op::OpBranchConditional, {condition.id, body, loop.merge});

@@ -129,8 +129,9 @@ class Code {
   // some drivers implement only one of them efficiently.
   F32 from_lane(F32 x, uint32_t lane);
   F32 broadcast(F32 x, uint32_t lane);
+  // Returns the memory of the operand with this number.
   Memory operand(uint32_t number) const { return {code(), operands_[number], kind_of(number)}; }
-  // Load one of the kernel's own parameters. They follow the offsets of the operands.
+  // Load one of the kernel's own parameters, which follow the operand offsets in the parameters.
   U32 parameter(uint32_t index);
   U32 parameter(U32 index);
   // Returns the byte offset of an operand in its binding.
@@ -138,6 +139,7 @@ class Code {
 
   // ---- constants
 
+  // Return a constant with this value.
   U32 u32(uint32_t value);
   F32 f32(float value);
   F64 f64(double value);
@@ -188,6 +190,7 @@ class Code {
 
   // ---- variables
 
+  // Declares a mutable variable and sets it to `initial`.
   template <class T>
   Var<T> var(T initial) {
     const Var<T> made(this, new_variable(T::kScalar));
@@ -216,26 +219,32 @@ class Code {
   }
   // Returns the low and the high word of the 64-bit product of two unsigned words.
   std::pair<U32, U32> multiply_wide(U32 a, U32 b);
-  // Return a sum and its carry, and a difference and its borrow.
+  // Returns the sum of two unsigned words and its carry.
   std::pair<U32, U32> add_carry(U32 a, U32 b);
+  // Returns the difference of two unsigned words and its borrow.
   std::pair<U32, U32> sub_borrow(U32 a, U32 b);
-  // Convert between a double and its low and high word.
+  // Returns the double with these low and high words.
   F64 as_f64(U32 low, U32 high);
+  // Returns the low and the high word of a double.
   std::pair<U32, U32> words_of(F64 x);
 
   // Return the ids of types.
   Id type(Scalar scalar);
   Id vector_type(uint32_t n);  // The type of a vector of n words.
   Id texel_buffer_type();      // The type of an operand that is bound as texels.
+  // Emits an instruction and returns the id of its result, whose type is `result`.
   Id emit(spv::Op op, Scalar result, std::initializer_list<uint32_t> operands);
+  // Emits an instruction without a result, or one whose type and result id are in `operands`.
   void emit(spv::Op op, std::initializer_list<uint32_t> operands) { append(body_, op, operands); }
   Module& module() { return module_; }
 
   // ---- declarations
 
-  // Declare the storage buffer with this binding number, and the variable of a built-in input.
-  // `pointer`: the pointer type of the variable.
+  // Declares the storage buffer with this binding number, and returns its variable. `pointer`: the
+  // pointer type of the variable.
   Id bind(Id pointer, uint32_t binding);
+  // Returns the variable of a built-in input; declares it at the first use. `pointer`: the pointer
+  // type of the variable.
   Id input_variable(spv::BuiltIn which, Id pointer);
   // Adds a complete function, as its instructions, to the module.
   void add_function(std::span<const uint32_t> function) {
@@ -254,23 +263,27 @@ class Code {
   Memory::Kind kind_of(uint32_t operand) const;
   // Declares an array in shared memory and returns a pointer to it.
   Id new_shared(Scalar scalar, uint32_t n);
+  // Emits a call of a function of GLSL.std.450 and returns the id of its result.
   Id emit_glsl(GLSLstd450 function, Scalar result, std::initializer_list<uint32_t> operands);
   // Emits an instruction whose result is a struct of two words.
   std::pair<U32, U32> emit_pair(spv::Op op, U32 a, U32 b);
   // Loads word `index` of the dispatch's parameters, which begin with the offsets of the operands.
   U32 load_parameter_word(U32 index);
+  // Begins a block with this id.
   void label(Id id) { emit(spv::Op::OpLabel, {id}); }
   Branch begin_if(Bool condition);
   Branch begin_if_else(Bool condition);
   void begin_else(const Branch& branch);
   void end_if(const Branch& branch);
   Loop begin_loop();
+  // Emits the test at the start of an iteration: the loop ends if `condition` is false.
   void test_loop(const Loop& loop, Bool condition);
   void end_loop(const Loop& loop);
   void request_float_controls(const Capabilities& capabilities);
   Id storage_buffer_type(Id element, uint32_t element_bytes);
   // Declares the texel buffer with this binding number.
   Id bind_texels(uint32_t binding);
+  // Loads a built-in input of this type.
   Id input(spv::BuiltIn which, Id type);
   // Loads a component of a built-in input, such as the index of the workgroup.
   U32 built_in(spv::BuiltIn which, uint32_t component);
@@ -320,7 +333,7 @@ TENON_SPIRV_BINARY(F64, F64, *, OpFMul)
 TENON_SPIRV_BINARY(Bool, Bool, &, OpLogicalAnd)
 TENON_SPIRV_BINARY(Bool, Bool, |, OpLogicalOr)
 TENON_SPIRV_BINARY(Bool, Bool, !=, OpLogicalNotEqual)
-// NaN compares unequal to everything, and neither less nor greater.
+// Compare floats. NaN is unequal to every float, and neither less nor greater than any.
 #define TENON_SPIRV_COMPARE(T)                         \
   TENON_SPIRV_BINARY(T, Bool, ==, OpFOrdEqual)         \
   TENON_SPIRV_BINARY(T, Bool, !=, OpFUnordNotEqual)    \
@@ -333,7 +346,7 @@ TENON_SPIRV_COMPARE(F64)
 #undef TENON_SPIRV_COMPARE
 #undef TENON_SPIRV_BINARY
 
-// Accurate to 2.5 ULP.
+// Divide with an error of at most 2.5 ULP.
 F32 operator/(F32 a, F32 b);
 F64 operator/(F64 a, F64 b);
 
@@ -341,7 +354,7 @@ inline Bool operator!(Bool a) { return a.code->emit<Bool>(spv::Op::OpLogicalNot,
 inline U32 operator~(U32 a) { return a.code->emit<U32>(spv::Op::OpNot, {a.id}); }
 inline U32 operator-(U32 a) { return a.code->emit<U32>(spv::Op::OpSNegate, {a.id}); }
 
-// Operators with a constant right operand.
+// Define operators whose right operand is a constant.
 #define TENON_SPIRV_CONSTANT(symbol) \
   inline auto operator symbol(U32 a, uint32_t b) { return a symbol a.code->u32(b); }
 TENON_SPIRV_CONSTANT(+)
@@ -386,6 +399,7 @@ inline U32 select(Bool condition, uint32_t a, uint32_t b) {
 }
 inline U32 min(U32 a, U32 b) { return select(b < a, b, a); }
 inline U32 max(U32 a, U32 b) { return select(a < b, b, a); }
+// Returns 1 for true and 0 for false.
 inline U32 to_u32(Bool a) { return select(a, 1, 0); }
 
 // Reinterpret a float as its bits, and back.

@@ -7,6 +7,7 @@ constexpr uint32_t kMagnitude = 0x7fffffffu, kInfinity = 0x7f800000u;
 
 }  // namespace
 
+// Returns how shaders represent the elements of a dtype.
 Kind kind_of(tenon_dtype dtype) {
   switch (dtype) {
     case TENON_BOOL:
@@ -30,6 +31,7 @@ bool is_signed_int(tenon_dtype dtype) {
          dtype == TENON_INT64;
 }
 
+// Wraps an integer to the range of a dtype of at most 32 bits.
 U32 wrap_to_dtype(tenon_dtype dtype, U32 x) {
   const uint32_t bits = 8 * static_cast<uint32_t>(tenon_sdk::size_of(dtype));
   if (bits == 32) return x;
@@ -78,20 +80,24 @@ U32 bfloat16_bits(F32 x) {
 
 }  // namespace
 
+// Replaces subnormal numbers by zeros if the device may do the same.
 F32 flush_subnormals(F32 x) {
   if (!x.code->may_flush_subnormals()) return x;
   const U32 bits = bits_of(x);
   return select((bits & 0x7f800000u) == 0, float_of(bits & 0x80000000u), x);
 }
 
+// Converts a float to the bits of a half type (float16 or bfloat16).
 U32 half_bits(tenon_dtype dtype, F32 x) {
   return dtype == TENON_FLOAT16 ? float16_bits(x) : bfloat16_bits(x);
 }
 
+// Converts the bits of a half type (float16 or bfloat16) to a float.
 F32 half_value(tenon_dtype dtype, U32 bits) {
   return dtype == TENON_FLOAT16 ? float16_value(bits) : float_of(bits << 16);
 }
 
+// Rounds to the nearest value of the dtype, ties to even.
 F32 round_to_dtype(tenon_dtype dtype, F32 x) {
   if (dtype == TENON_FLOAT32) return x;
   return half_value(dtype, half_bits(dtype, x));
@@ -99,6 +105,7 @@ F32 round_to_dtype(tenon_dtype dtype, F32 x) {
 
 // ---- bits
 
+// Returns the bits of an element as they are stored in memory.
 Bits bits_of(const Element& x) {
   const U32 nothing = x.code().u32(0);
   switch (x.kind()) {
@@ -119,6 +126,7 @@ Bits bits_of(const Element& x) {
   return {};
 }
 
+// Returns the element of this dtype with these bits.
 Element element_of(tenon_dtype dtype, const Bits& bits) {
   switch (kind_of(dtype)) {
     case Kind::kBool:
@@ -140,6 +148,7 @@ Element element_of(tenon_dtype dtype, const Bits& bits) {
 
 namespace {
 
+// Returns the SPIR-V type that holds a value of this kind, or one of its two words.
 Scalar scalar_of(Kind kind) {
   switch (kind) {
     case Kind::kBool:
@@ -241,6 +250,8 @@ void Elements::store(U32 index, const Element& x) const {
   memory_.atomic(spv::Op::OpAtomicOr, byte >> 2, (bits.low & mask()) << shift);
 }
 
+// Stores the elements of one word, the first at index `index`. Elements at index `n` and beyond are
+// not stored.
 void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) const {
   const auto per_word = static_cast<uint32_t>(elements.size());
   const Bool is_whole = ((byte_offset_ & 3) == 0) & (index + per_word <= n);

@@ -65,16 +65,18 @@ F32 round_to_dtype(tenon_dtype dtype, F32 x);
 // Replaces subnormal numbers by zeros if Code::may_flush_subnormals().
 F32 flush_subnormals(F32 x);
 
-// Convert a float to the bits of a half type (float16 or bfloat16), and back.
+// Converts a float to the bits of a half type (float16 or bfloat16).
 U32 half_bits(tenon_dtype dtype, F32 x);
+// Converts the bits of a half type (float16 or bfloat16) to a float.
 F32 half_value(tenon_dtype dtype, U32 bits);
 
 // The bits of an element in memory: one word, or two.
 struct Bits {
   U32 low, high;
 };
-// Convert an element to its bits in memory, and back.
+// Returns the bits of an element as they are stored in memory.
 Bits bits_of(const Element& x);
+// Returns the element of this dtype with these bits.
 Element element_of(tenon_dtype dtype, const Bits& bits);
 
 // A mutable variable of a dtype.

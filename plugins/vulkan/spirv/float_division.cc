@@ -14,17 +14,18 @@ U32 highest_bit_index(Wide x) {
   return select(x.high != 0, highest_bit_index(x.high) + 32, highest_bit_index(x.low));
 }
 
-// Helpers for both integer types: low_word() returns the low word, and extend_word() converts a
-// word to the type of its second argument.
+// Return the low word of an integer of 32 or 64 bits.
 U32 low_word(U32 x) { return x; }
 U32 low_word(Wide x) { return x.low; }
+// Convert a word to the integer type of the unused second argument.
 U32 extend_word(U32 word, U32) { return word; }
 Wide extend_word(U32 word, Wide) { return zero_extended(word); }
 
 // Return the float that is nearest to an integer. `is_above`: the exact value is slightly larger
-// than the integer, because nonzero digits after it were dropped. The third argument selects the
-// type.
+// than the integer, because nonzero digits after it were dropped. The unused third argument
+// selects the type of the result.
 F32 nearest_float(Wide x, Bool is_above, F32) { return float_of_wide(x, is_above, false); }
+// Like the previous function, but returns the nearest double.
 F64 nearest_float(Wide x, Bool is_above, F64) {
   return float64_of(x | zero_extended(to_u32(is_above)), false);
 }
@@ -34,12 +35,12 @@ template <class Float>
 struct Format {
   using Int = decltype(bits_of(Float()));
   static constexpr bool kIsDouble = sizeof(Int) == sizeof(Wide);
-  static constexpr uint32_t kDigits = kIsDouble ? 52 : 23;  // Mantissa bits after the leading one.
+  static constexpr uint32_t kDigits = kIsDouble ? 52 : 23;  // Mantissa bits after the leading 1.
   static constexpr uint32_t kBias = kIsDouble ? 1023 : 127;
 
   Code& code;
   Int zero = number<Int>(code, 0);
-  Int first = number<Int>(code, int64_t{1} << kDigits);  // The leading one.
+  Int first = number<Int>(code, int64_t{1} << kDigits);  // The leading 1 bit of a mantissa.
   Int sign = number<Int>(code, 1) << code.u32(kIsDouble ? 63 : 31);
   Int infinity = exponent(code.u32(2 * kBias + 1));
 
@@ -175,8 +176,8 @@ Float exact_floor_divide(Float a, Float b) {
 
 // Divides with the device's instruction, after scaling both operands by a power of two. The scale
 // moves the divisor into the range for which Vulkan specifies the accuracy of division. If the
-// scaled dividend underflows or overflows, so does the quotient. `large`: exponent bits from which
-// on a divisor is scaled by `down`; a subnormal divisor is scaled by `up`.
+// scaled dividend underflows or overflows, so does the quotient. The scale is `up` if the divisor
+// is subnormal, `down` if its exponent bits are at least `large`, and otherwise `one`.
 template <class Float, class Int>
 Float scaled_divide(Float a, Float b, Int large, Float down, Float up, Float one) {
   const Format<Float> format = {*a.code};
@@ -205,6 +206,8 @@ F64 fmod(F64 a, F64 b) { return exact_fmod(a, b); }
 F32 floor_divide(F32 a, F32 b) { return exact_floor_divide(a, b); }
 F64 floor_divide(F64 a, F64 b) { return exact_floor_divide(a, b); }
 
+// Returns the float nearest to an unsigned integer or, if `is_above`, nearest to a slightly larger
+// number. With `to_odd`, rounds to odd.
 F32 float_of_wide(Wide x, Bool is_above, bool to_odd) {
   Code& code = *x.low.code;
   const U32 zero = code.u32(0), one = code.u32(1);

@@ -12,11 +12,13 @@ uint32_t word(auto value) { return static_cast<uint32_t>(value); }
 
 }  // namespace
 
+// Appends one instruction.
 void append(Words& to, spv::Op op, Operands operands) {
   to.push_back(word(operands.size() + 1) << 16 | word(op));
   to.insert(to.end(), operands.begin(), operands.end());
 }
 
+// Appends a literal string as operands.
 void append_text(Words& operands, std::string_view text) {
   for (size_t at = 0; at <= text.size(); at += 4) {
     uint32_t packed = 0;
@@ -27,12 +29,14 @@ void append_text(Words& operands, std::string_view text) {
   }
 }
 
+// Declares a capability, unless it is already declared.
 void Module::capability(spv::Capability capability) {
   if (emitted_.insert({{0, word(capability)}, true}).second) {
     append(capabilities_, spv::Op::OpCapability, {word(capability)});
   }
 }
 
+// Declares an extension, unless it is already declared.
 void Module::extension(std::string_view name) {
   Words text;
   append_text(text, name);
@@ -41,6 +45,7 @@ void Module::extension(std::string_view name) {
   if (emitted_.insert({key, true}).second) append(extensions_, spv::Op::OpExtension, text);
 }
 
+// Returns the id of the instruction set GLSL.std.450; imports it at the first use.
 Id Module::glsl() {
   if (glsl_ == 0) {
     Words operands = {glsl_ = new_id()};
@@ -63,6 +68,7 @@ void Module::decorate_member(Id type, uint32_t member, spv::Decoration decoratio
   append(decorations_, spv::Op::OpMemberDecorate, operands);
 }
 
+// Appends a declaration with a new id, and returns the id.
 Id Module::declare(spv::Op op, Operands operands, bool has_type) {
   Words with_id(operands.begin(), operands.end());
   const Id id = new_id();
@@ -71,6 +77,7 @@ Id Module::declare(spv::Op op, Operands operands, bool has_type) {
   return id;
 }
 
+// Returns the type that the instruction declares; equal instructions share one type.
 Id Module::type(spv::Op op, Operands operands) {
   Words key = {word(op)};
   key.insert(key.end(), operands.begin(), operands.end());
@@ -79,12 +86,15 @@ Id Module::type(spv::Op op, Operands operands) {
   return at->second;
 }
 
+// Declares a new type, even if an equal one exists.
 Id Module::new_type(spv::Op op, Operands operands) { return declare(op, operands, false); }
 
+// Returns the type of pointers to `pointee`.
 Id Module::pointer(spv::StorageClass storage, Id pointee) {
   return type(spv::Op::OpTypePointer, {word(storage), pointee});
 }
 
+// Returns the constant that the instruction declares; equal instructions share one constant.
 Id Module::constant(spv::Op op, Id type, Operands words) {
   Words operands = {type};
   operands.insert(operands.end(), words.begin(), words.end());
@@ -99,6 +109,7 @@ Id Module::constant(Id type, bool value) {
   return constant(value ? spv::Op::OpConstantTrue : spv::Op::OpConstantFalse, type, {});
 }
 
+// Declares a variable outside functions, and returns its id.
 Id Module::global(Id pointer_type, spv::StorageClass storage) {
   const uint32_t operands[] = {pointer_type, word(storage)};
   const Id id = declare(spv::Op::OpVariable, operands, true);
@@ -107,6 +118,7 @@ Id Module::global(Id pointer_type, spv::StorageClass storage) {
   return id;
 }
 
+// Declares a function as an entry point for compute shaders.
 void Module::entry_point(Id function, std::string_view name) {
   Words operands = {word(spv::ExecutionModel::GLCompute), function};
   append_text(operands, name);
@@ -114,12 +126,14 @@ void Module::entry_point(Id function, std::string_view name) {
   append(entry_points_, spv::Op::OpEntryPoint, operands);
 }
 
+// Sets an execution mode of an entry point.
 void Module::execution_mode(Id function, spv::ExecutionMode mode, Operands literals) {
   Words operands = {function, word(mode)};
   operands.insert(operands.end(), literals.begin(), literals.end());
   append(modes_, spv::Op::OpExecutionMode, operands);
 }
 
+// Returns the words of the module. `functions`: the instructions of all its functions.
 Words Module::finish(std::span<const uint32_t> functions) const {
   Words words = {kMagic, kVersion, kGenerator, next_id_, 0};
   const auto add = [&](std::span<const uint32_t> section) {

@@ -46,7 +46,7 @@ class Module {
   Id type(spv::Op op, Operands operands);
   // Returns a new type that is not deduplicated, for structs and arrays with decorations.
   Id new_type(spv::Op op, Operands operands);
-  // Returns the pointer type.
+  // Returns the type of pointers to `pointee`.
   Id pointer(spv::StorageClass storage, Id pointee);
   // Return the constant with this value; equal constants share one id.
   Id constant(Id type, std::initializer_list<uint32_t> words) {
@@ -57,7 +57,9 @@ class Module {
   // Declares a variable outside functions, and returns its id.
   Id global(Id pointer_type, spv::StorageClass storage);
 
+  // Declares a function as an entry point for compute shaders.
   void entry_point(Id function, std::string_view name);
+  // Sets an execution mode of an entry point.
   void execution_mode(Id function, spv::ExecutionMode mode, Operands literals);
 
   // Returns the words of the module. `functions`: the instructions of all its functions.

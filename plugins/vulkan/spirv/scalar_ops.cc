@@ -4,6 +4,7 @@
 
 namespace tenon_vulkan::spirv {
 
+// Returns the result of an elementwise op; its dtype is `result`.
 Element scalar_op(uint32_t op, std::span<const Element> inputs, tenon_dtype result) {
   if (has_expansion(op) && is_float(inputs[0].dtype())) return emit_expansion(op, inputs);
   switch (op) {
@@ -177,6 +178,7 @@ Element clip(const Element& x, const Element& low, const Element& high) {
   return has_nan ? select(is_nan(x), x, within) : within;
 }
 
+// Returns a small integer as an element of any dtype.
 Element constant(Code& code, tenon_dtype dtype, int value) {
   switch (kind_of(dtype)) {
     case Kind::kBool:

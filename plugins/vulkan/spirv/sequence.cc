@@ -1,6 +1,7 @@
-// Merges and deduplicates the declarations that the functions of the parts reference: types and
-// constants by content, variables by type and binding. The push constant is omitted; each part's
-// function takes the index of its parameters as an argument instead.
+// Merges shaders, which are the parts of the merged shader. Deduplicates the declarations that
+// their functions use: types and constants by content, variables by type and binding. The push
+// constant is omitted; each part's function takes the index of its parameters as an argument
+// instead.
 
 #include "plugins/vulkan/spirv/sequence.h"
 
@@ -38,6 +39,7 @@ struct Literals {
 };
 constexpr size_t kAll = ~size_t{0};
 
+// Returns which operands of an instruction are literals.
 Literals literals_of(spv::Op op) {
   switch (op) {
     case spv::Op::OpTypeInt:
@@ -138,7 +140,7 @@ class Writer {
       case spv::Op::OpMemoryModel:
       case spv::Op::OpEntryPoint:
       case spv::Op::OpExecutionMode:
-        return;  // Skipped, because the merged module has its own.
+        return;  // Skipped, because the merged module has its own instruction of this kind.
       case spv::Op::OpVariable:
         if (operands[2] == word(spv::StorageClass::PushConstant)) pushed_ = operands[1];
         break;
@@ -255,11 +257,12 @@ class Writer {
   std::unordered_map<Id, Instruction> globals_;
   std::unordered_map<Id, std::vector<Instruction>> decorations_;
   std::unordered_map<Id, Id> ids_;  // Ids in the merged module.
-  Id pushed_ = 0, at_pushed_ = 0;   // The push constant, and the pointer to its word.
+  Id pushed_ = 0, at_pushed_ = 0;   // The ids of the push constant and of the pointer to its word.
 };
 
 }  // namespace
 
+// Returns a module that runs the shaders of the parts one after another.
 Words merge_shaders(std::span<const Part> parts, const Capabilities& capabilities,
                     uint32_t local_size) {
   return Writer(capabilities, local_size).write(parts);

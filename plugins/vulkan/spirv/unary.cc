@@ -7,16 +7,16 @@ namespace {
 
 constexpr uint32_t kSign = 0x80000000u;
 
-// upper_bits() returns the word of a float that contains sign and exponent. infinity_of() returns
-// this word for infinity.
+// Returns the word of a float that contains its sign and exponent: the upper word of a double.
 U32 upper_bits(const Element& x) {
   return x.kind() == Kind::kF64 ? x.code().words_of(x.f64()).second : bits_of(x.f32());
 }
+// Returns the upper_bits() of positive infinity in the dtype of `x`.
 uint32_t infinity_of(const Element& x) {
   return x.kind() == Kind::kF64 ? 0x7ff00000u : 0x7f800000u;
 }
 
-// Returns the float `x` with another upper word.
+// Returns the float `x`, with its upper word replaced by `upper`.
 Element replace_upper_bits(const Element& x, U32 upper) {
   if (x.kind() != Kind::kF64) return {x.dtype(), float_of(upper)};
   return Element(x.code().as_f64(x.code().words_of(x.f64()).first, upper));
@@ -29,6 +29,7 @@ Bool is_infinite(const Element& x) {
   return is_it & (x.code().words_of(x.f64()).first == 0);
 }
 
+// Returns the result of the op `sign` for a float.
 Element sign_of_float(const Element& x) {
   const Element zero = constant(x.code(), x.dtype(), 0), one = constant(x.code(), x.dtype(), 1);
   const Element with_sign = replace_upper_bits(one, upper_bits(one) | (upper_bits(x) & kSign));
@@ -43,6 +44,7 @@ Element glsl(GLSLstd450 function, const Element& x) {
   return {x.dtype(), round_to_dtype(x.dtype(), result)};
 }
 
+// Returns the result of a unary op on a float.
 Element float_unary(uint32_t op, const Element& x) {
   switch (op) {
     case TENON_OP_neg:
@@ -70,6 +72,7 @@ Element float_unary(uint32_t op, const Element& x) {
   }
 }
 
+// Returns the result of a unary op on an integer of at most 32 bits.
 Element word_unary(uint32_t op, const Element& x) {
   const U32 word = x.word();
   const bool is_signed = is_signed_int(x.dtype());
@@ -89,6 +92,7 @@ Element word_unary(uint32_t op, const Element& x) {
   }
 }
 
+// Returns the result of a unary op on a 64-bit integer.
 Element wide_unary(uint32_t op, const Element& x) {
   const Wide y = x.wide();
   const bool is_signed = is_signed_int(x.dtype());
@@ -117,6 +121,7 @@ Bool is_nan(const Element& x) {
   return is_above | ((magnitude == infinity_of(x)) & (x.code().words_of(x.f64()).first != 0));
 }
 
+// Returns the result of a unary op that has no expansion.
 Element unary(uint32_t op, const Element& x) {
   switch (x.kind()) {
     case Kind::kBool:  // logical_not and bitwise_not.

@@ -2,6 +2,7 @@
 
 namespace tenon_vulkan::spirv {
 
+// Divides unsigned integers bit by bit; the divisor must not be zero.
 Divided<Wide> divide(Wide a, Wide b) {
   Code& code = *a.low.code;
   const U32 zero = code.u32(0);

@@ -14,7 +14,7 @@ struct Wide {
 inline Wide wide(Code& code, uint64_t value) {
   return {code.u32(static_cast<uint32_t>(value)), code.u32(static_cast<uint32_t>(value >> 32))};
 }
-// Zero and sign extension of a word.
+// Extend a word to 64 bits, with zeros or with copies of its sign bit.
 inline Wide zero_extended(U32 word) { return {word, word.code->u32(0)}; }
 inline Wide sign_extended(U32 word) { return {word, signed_shift_right(word, 31)}; }
 
@@ -26,7 +26,7 @@ inline Bool operator==(Wide a, Wide b) { return (a.low == b.low) & (a.high == b.
 inline Bool operator!=(Wide a, Wide b) { return !(a == b); }
 inline Bool is_zero(Wide a) { return (a.low | a.high) == 0; }
 inline Bool is_negative(Wide a) { return signed_less(a.high, 0); }
-// Unsigned comparison.
+// Compares unsigned integers.
 inline Bool operator<(Wide a, Wide b) {
   return (a.high < b.high) | ((a.high == b.high) & (a.low < b.low));
 }
@@ -80,12 +80,14 @@ inline F64 float_of(Wide bits) { return bits.low.code->as_f64(bits.low, bits.hig
 
 // ---- helpers for both integer widths
 
+// Return the code to which a value belongs.
 inline Code& code_of(U32 a) { return *a.code; }
 inline Code& code_of(Wide a) { return *a.low.code; }
 inline Bool is_zero(U32 a) { return a == 0; }
 inline Bool is_negative(U32 a) { return signed_less(a, 0); }
 inline Bool is_odd(U32 a) { return (a & 1) != 0; }
 inline Bool is_odd(Wide a) { return is_odd(a.low); }
+// Shifts by less than 32 bits. If `is_signed`, copies the sign bit.
 inline U32 shift_right(U32 a, U32 by, bool is_signed) {
   return is_signed ? signed_shift_right(a, by) : a >> by;
 }

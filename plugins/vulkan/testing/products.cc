@@ -23,6 +23,7 @@ tenon_matmul_attrs attrs_of(const Product& product) {
           .transpose_b = product.transpose_b};
 }
 
+// Returns the operand of a matmul with this layout: matrices in the dtype of the product.
 tenon_operand operand_of(const Product& product, tenon_stride_class strides) {
   return {.dtype = product.dtype, .rank = 3, .strides = strides};
 }
@@ -43,6 +44,7 @@ tenon_launch launch_of(std::span<const tenon_view> inputs, std::span<const tenon
   return launch;
 }
 
+// Runs the kernel with the workspace that it requests. Returns whether it requests a workspace.
 bool run(const TestDevice& bench, const Queue& queue, const PreparedKernel& kernel,
          std::span<const tenon_view> inputs, std::span<const tenon_view> outputs) {
   tenon_launch launch = launch_of(inputs, outputs);
@@ -118,6 +120,7 @@ void expect_same_as_epilogue(const TestDevice& bench, const Queue& queue, const 
 
 }  // namespace
 
+// Computes the product on the device, and checks that a fused epilogue returns the same bits.
 Result run_product(const TestDevice& bench, const Product& product, const Bytes& a,
                    const Bytes& b) {
   const Queue queue(bench);
@@ -139,6 +142,7 @@ Result run_product(const TestDevice& bench, const Product& product, const Bytes&
   return {queue.bytes(memory_y, size), is_packed};
 }
 
+// Returns the number of values of k per chunk of a sum on the device.
 int64_t chunk_length(const TestDevice& bench, const Product& p) {
   const ProductSizes sizes = {
       .matrices = p.matrices, .rows = p.rows, .columns = p.columns, .deep = p.deep};

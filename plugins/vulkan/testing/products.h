@@ -98,6 +98,7 @@ struct Result {
 // separate launches.
 Result run_product(const TestDevice& bench, const Product& product, const Bytes& a, const Bytes& b);
 
+// Returns the bytes of the values.
 template <class T>
 Bytes bytes_of(const std::vector<T>& values) {
   const auto* const first = reinterpret_cast<const uint8_t*>(values.data());

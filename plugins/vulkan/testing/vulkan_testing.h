@@ -180,7 +180,7 @@ class PreparedKernel {
  public:
   PreparedKernel(const TestDevice& bench, uint32_t op, const void* attrs,
                  std::span<const tenon_operand> inputs, const tenon_operand& output);
-  // Prepares a loop.
+  // Prepares the kernel of a loop program.
   PreparedKernel(const TestDevice& bench, const tenon_loop_request& request);
   PreparedKernel(const PreparedKernel&) = delete;
   PreparedKernel& operator=(const PreparedKernel&) = delete;

@@ -59,8 +59,8 @@ struct PluginOption {
 };
 
 struct ContextOptions {
-  uint32_t threads = 0;             // Of each device that computes on the host; 0: one per core.
-  uint64_t memory_limit_bytes = 0;  // For each device; 0: no limit.
+  uint32_t threads = 0;                   // Threads of each device on the host; 0: one per core.
+  uint64_t memory_limit_bytes = 0;        // Memory limit of each device; 0: no limit.
   std::vector<std::string> plugin_paths;  // Files or folders, searched before all others.
   std::vector<PluginOption> plugin_options;
   int32_t log_level = TENON_LOG_WARNING;
@@ -140,8 +140,8 @@ class Context {
     check(tenon_context_load_plugin(get(), detail::c_text(path)), at);
   }
 
-  // Cancels the calls that run in the context's scopes: they throw Code::kCancelled at their next
-  // check.
+  // Cancels the calls that run in the context's scopes: they throw Code::kCancelled when
+  // they next check for cancellation.
   void cancel() const { tenon_context_cancel(get()); }
 
   tenon_context* get() const { return handle_.get(); }

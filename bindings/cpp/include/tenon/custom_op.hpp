@@ -86,7 +86,7 @@ inline Op find_op(std::string_view name, size_t n_outputs = 1, SourceLocation at
   return Op(number, n_outputs);
 }
 
-// Returns the name of an op, in the context of the current scope.
+// Returns the name that an op has in the current scope's context.
 inline std::string_view op_name(const Op& op) {
   return detail::view(tenon_op_name(tenon_scope_context(current_scope()), op.number()));
 }

@@ -20,7 +20,7 @@ namespace tenon {
 //   Tensor dense(const Tensor& x, SourceLocation at = here()) { return relu(matmul({x, at}, w)); }
 class SourceLocation {
  public:
-  constexpr SourceLocation() = default;  // Unknown.
+  constexpr SourceLocation() = default;  // An unknown source line.
   constexpr SourceLocation(const char* file, uint32_t line) : file_(file), line_(line) {}
 #ifdef __cpp_lib_source_location
   constexpr SourceLocation(const std::source_location& at)
@@ -125,7 +125,7 @@ class Error : public std::exception {
     return share(cause);
   }
 
-  // Returns the same error with another location; an empty location keeps the current one.
+  // Returns a copy of the error with this location; an empty location keeps that of the error.
   Error at(std::string_view location) const noexcept {
     Error error = *this;
     if (!location.empty()) error.texts_ = texts(message(), location);

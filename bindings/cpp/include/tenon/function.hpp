@@ -45,9 +45,10 @@ struct FunctionOptions {
   Statics defaults = {};  // Default values of omitted static arguments.
   uint32_t max_outputs = 16;
   uint32_t max_traces = 64;
-  bool relax = true;  // Whether a size becomes dynamic at its third cache miss.
+  // Whether sizes become dynamic when a third trace is needed that differs in these sizes only.
+  bool relax = true;
   // Maximum number of bytes of residuals that a call under a tape saves; the backward pass
-  // rematerialises the others.
+  // rematerialises all further residuals.
   uint64_t memory_budget_bytes = UINT64_MAX;
 };
 

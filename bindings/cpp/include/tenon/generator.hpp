@@ -64,7 +64,8 @@ class Generator {
     return draw(TENON_OP_random_bernoulli, &c_attrs, {nullptr, Tensor(p).get()}, at);
   }
 
-  // Sets a random fraction of the elements to zero and scales up the others to compensate.
+  // Sets a random fraction of the elements to zero. Scales up the remaining elements to compensate
+  // for that.
   Tensor dropout(const Tensor& x, const DropoutAttrs& attrs = {},
                  SourceLocation at = here()) const {
     const tenon_dropout_attrs c_attrs = attrs.c();

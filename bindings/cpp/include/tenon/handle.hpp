@@ -51,7 +51,7 @@ namespace detail {
 // Returns a C string that refers to the memory of `text`.
 inline tenon_string c_text(std::string_view text) { return {text.data(), text.size()}; }
 
-// Returns a view that is never NULL: an empty one if `text` has no pointer.
+// Returns a view of the text whose pointer is never NULL. It is empty if the pointer of `text` is.
 inline std::string_view view(tenon_string text) {
   return text.data ? std::string_view(text.data, text.size) : std::string_view("");
 }

@@ -123,7 +123,7 @@ auto as_result(Outputs outputs) {
   }
 }
 
-// Calls f with all tensors of `in`. Throws if f takes another number of tensors.
+// Calls f with all tensors of `in`. Throws if f takes a different number of tensors.
 template <size_t N = 0, class F>
 std::vector<Tensor> call_with_tensors(const F& f, std::span<const Tensor> in,
                                       const Statics& statics) {
@@ -167,6 +167,7 @@ class Arguments {
   const Statics* statics() const { return statics_; }  // NULL if there are none.
 
  private:
+  // Appends a tensor that the caller keeps alive.
   void add_handle(tenon_tensor* x) { handles_[count_++] = x; }
   // Appends a tensor, variable or number, or stores the static arguments.
   template <class T>

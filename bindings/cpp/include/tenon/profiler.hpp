@@ -64,7 +64,7 @@ class Profiler {
 
   // ---- results, after stop()
 
-  // Returns the rows as a table for readers.
+  // Returns the rows as a table in plain text.
   std::string table(SourceLocation at = here()) const {
     tenon_string text = {};
     check(tenon_profiler_table(get(), &text), at);

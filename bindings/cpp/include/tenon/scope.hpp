@@ -10,8 +10,8 @@ namespace tenon {
 
 class Scope {
  public:
-  // Creates a scope on the device with this name. If empty, on the CPU, which is opened on first
-  // use.
+  // Creates a scope on the device with this name. An empty name selects the CPU, which is opened on
+  // first use.
   explicit Scope(const Context& context = Context::shared(), std::string_view device = {},
                  SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_scope** out) {
@@ -41,8 +41,8 @@ class Scope {
   // lambda applies until the lambda returns.
   void set_location(std::string_view location) const;
 
-  // Cancels the scope's running calls: they throw Code::kCancelled at their next check. Any thread
-  // may call cancel().
+  // Cancels the scope's running calls: they throw Code::kCancelled when they next check for
+  // cancellation. Any thread may call cancel().
   void cancel() const { tenon_scope_cancel(get()); }
 
   tenon_scope* get() const { return handle_.get(); }
@@ -56,8 +56,8 @@ class Scope {
 
 namespace detail {
 
-// The thread's current scope. Plain members, so that thread-local access needs no initialisation
-// check.
+// The thread's current scope. All members have constant initial values, so thread-local accesses
+// need no initialisation check.
 struct Current {
   tenon_scope* scope = nullptr;    // NULL before the thread's first call and while it traces.
   tenon_scope* traced = nullptr;   // The scope of the trace while a function is traced.
@@ -100,7 +100,7 @@ class ScopeGuard {
  public:
   explicit ScopeGuard(Scope scope)
       : scope_(std::move(scope)), before_(std::exchange(detail::current, of(scope_.get()))) {}
-  // Makes the scope that a callback received the current one.
+  // Makes `scope`, which a callback received, the current scope of this thread.
   explicit ScopeGuard(tenon_scope* scope) : ScopeGuard(Scope::share(scope)) {}
   ScopeGuard(const ScopeGuard&) = delete;
   ScopeGuard& operator=(const ScopeGuard&) = delete;

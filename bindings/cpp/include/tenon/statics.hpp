@@ -30,32 +30,32 @@ enum class StaticKind : int32_t {
 
 namespace detail {
 
-// Return whether `handle` points to an object of the declared type, and not of another handle type
-// from which it was cast.
-inline bool is_object(tenon_tensor* handle) {
+// Return whether `handle` points to an object of the handle's static type. It does not if the
+// handle was cast from a different handle type.
+inline bool is_of_static_type(tenon_tensor* handle) {
   return tenon_value_as_tensor(tenon_tensor_as_value(handle)) != nullptr;
 }
-inline bool is_object(tenon_variable* handle) {
+inline bool is_of_static_type(tenon_variable* handle) {
   return tenon_value_as_variable(tenon_variable_as_value(handle)) != nullptr;
 }
-inline bool is_object(tenon_function* handle) {
+inline bool is_of_static_type(tenon_function* handle) {
   tenon_string text = {};
   tenon_error* const error = tenon_function_explain(handle, &text);
   tenon_string_release(text);
   tenon_error_release(error);
   return error == nullptr;
 }
-inline bool is_object(tenon_generator* handle) {
+inline bool is_of_static_type(tenon_generator* handle) {
   void* const any = handle;
-  return !is_object(static_cast<tenon_tensor*>(any)) &&
-         !is_object(static_cast<tenon_variable*>(any)) &&
-         !is_object(static_cast<tenon_function*>(any));
+  return !is_of_static_type(static_cast<tenon_tensor*>(any)) &&
+         !is_of_static_type(static_cast<tenon_variable*>(any)) &&
+         !is_of_static_type(static_cast<tenon_function*>(any));
 }
 
 // A handle type that can be a static argument: Tensor, Variable, Generator or Function.
 template <class T>
 concept StaticHandle = requires(const T& object) {
-  is_object(object.get());
+  is_of_static_type(object.get());
 };
 
 }  // namespace detail
@@ -110,7 +110,7 @@ class Static {
 
   StaticKind kind() const { return static_cast<StaticKind>(kind_); }
 
-  // Return the value. Each throws INVALID_ARGUMENT if the Static has another kind.
+  // Return the value. Each throws INVALID_ARGUMENT if the Static has a different kind.
   bool as_bool(SourceLocation at = here()) const {
     return require(StaticKind::kBool, "as_bool", at).int_ != 0;
   }
@@ -132,7 +132,7 @@ class Static {
     using Object = std::remove_pointer_t<decltype(std::declval<T>().get())>;
     require(StaticKind::kHandle, "as", at);
     auto* const object = static_cast<Object*>(const_cast<void*>(handle_));
-    if (detail::is_object(object)) return T::share(object);
+    if (detail::is_of_static_type(object)) return T::share(object);
     throw Error(Code::kInvalidArgument, "Static::as: the handle's object has another type", at);
   }
   // Returns the items of a list or a map with their names. List items have empty names.

@@ -18,13 +18,14 @@ using Shape = std::vector<int64_t>;
 
 namespace detail {
 
-// Throws in the name of function `who` unless the dtype `are` equals `wanted`.
-inline void require_elements(DType are, DType wanted, const char* who, SourceLocation at) {
-  if (are == wanted) return;
-  throw Error(
-      Code::kInvalidArgument,
-      std::string(who) + ": the elements are " + are.str() + ", not " + wanted.str() + "; use cast",
-      at);
+// Throws an error in the name of function `who` unless the dtype `actual` of the elements equals
+// `wanted`.
+inline void require_elements(DType actual, DType wanted, const char* who, SourceLocation at) {
+  if (actual == wanted) return;
+  throw Error(Code::kInvalidArgument,
+              std::string(who) + ": the elements are " + actual.str() + ", not " + wanted.str() +
+                  "; use cast",
+              at);
 }
 
 // Copies a string that the C ABI returned, and releases it even if the copy throws.

@@ -1,5 +1,5 @@
-// Variables, which are cells that hold a tensor. Values: a tensor or a variable, as sources of
-// gradients.
+// Variables, which are cells that hold a tensor; and values, which are tensors or variables, for
+// example sources of gradients.
 
 #pragma once
 

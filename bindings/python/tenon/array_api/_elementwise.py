@@ -12,7 +12,7 @@ UNARY = {
     "sign": "sign", "signbit": "signbit", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt",
     "square": "square", "tan": "tan", "tanh": "tanh", "logical_not": "logical_not",
 }
-# Rounding functions and their ops. They return integers unchanged.
+# Maps rounding functions to ops. Unlike the ops, the functions return integers unchanged.
 ROUNDING = {"ceil": "ceil", "floor": "floor", "round": "round", "trunc": "trunc"}
 BINARY = {
     "add": "add", "atan2": "atan2", "copysign": "copysign", "divide": "div", "equal": "equal",

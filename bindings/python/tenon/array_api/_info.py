@@ -28,7 +28,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
 
 
 def can_cast(from_, to, /):
-    """Returns whether a dtype, or that of a tensor, can be promoted to another dtype without
+    """Returns whether a dtype, or the dtype of a tensor, can be promoted to the dtype `to` without
     loss."""
     from_ = _dtypes.DType(from_.dtype if isinstance(from_, Tensor) else from_)
     return _promoted(from_, _dtypes.DType(to)) is _dtypes.DType(to)
@@ -60,7 +60,7 @@ def finfo(type, /):
     """Returns the limits of a floating dtype, or of the dtype of a tensor."""
     dtype = _dtypes.DType(getattr(type, "dtype", type))
     if not dtype.is_floating:
-        raise TypeError(f"finfo: {dtype} is not floating")
+        raise TypeError(f"finfo: {dtype} is not a floating-point dtype")
     if dtype.name == "bfloat16":
         return _FloatInfo(16, 2.0**-7, (2 - 2.0**-7) * 2.0**127, -(2 - 2.0**-7) * 2.0**127, 2.0**-126,
                           dtype)
@@ -124,7 +124,7 @@ def result_type(*arrays_and_dtypes):
         fits = isinstance(number, bool) or (isinstance(number, int) and result.kind != "bool") or (
             isinstance(number, float) and result.is_floating)
         if not fits or isinstance(number, bool) and result.kind != "bool":
-            raise TypeError(f"result_type: the number {number!r} does not fit {result}")
+            raise TypeError(f"result_type: the number {number!r} cannot be converted to {result}")
     return result
 
 

@@ -75,8 +75,8 @@ _Inverse = collections.namedtuple("UniqueInverse", ["values", "inverse_indices"]
 
 
 def unique_all(x, /):
-    """Returns the distinct values, the first index of each, the index of each element in the
-    distinct values, and the number of occurrences of each. Each NaN is a distinct value."""
+    """Returns the distinct values; the index of the first occurrence of each; for each element, the
+    index of its value among them; and how often each occurs. Each NaN is a distinct value."""
     flat = reshape(x, (-1,))
     n = flat.shape[0]
     order = _ops["argsort"](flat)
@@ -98,7 +98,7 @@ def unique_counts(x, /):
 
 
 def unique_inverse(x, /):
-    """Returns the distinct values, and the index of each element in the distinct values."""
+    """Returns the distinct values and, for each element, the index of its value among them."""
     found = unique_all(x)
     return _Inverse(found.values, found.inverse_indices)
 

@@ -15,12 +15,14 @@ def _reduced(op, x, axis, keepdims, **attributes):
     axes = _axes(axis)
     if axes:
         return op(x, axes=axes, keepdims=keepdims, **attributes)
-    # With no axes, each element is reduced on its own.
+    # An empty tuple of axes: reduce over a new axis of size 1, so that each element is reduced
+    # alone.
     return op(_ops["expand_dims"](x, -1), axes=[-1], **attributes)
 
 
 def _wide(x, dtype):
-    """Casts small integers to the default integer dtype, which sums and products have."""
+    """Casts `x` to `dtype` or, if it is None, integers below 32 bits and bools to 32-bit integers,
+    in which the array API standard computes sums and products."""
     if dtype is not None:
         return _ops["cast"](x, to=dtype)
     if x.dtype.kind in ("int", "uint") and x.dtype.itemsize < 4:

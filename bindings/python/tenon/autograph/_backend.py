@@ -177,7 +177,7 @@ def functions(*names):
 
 
 def cond(condition, then, orelse):
-    """Calls tn.cond. Raises an exception of a branch unchanged."""
+    """Calls tn.cond. An exception that a branch raises is raised again unchanged."""
     return _with_original_errors(tn.cond, condition, blocks=(then, orelse))
 
 

@@ -60,15 +60,15 @@ def _converted_function(function):
 
 
 def iterated(function):
-    """Returns the function that converted code calls instead of `function` in the head of a for
-    loop."""
+    """Returns the function that converted code calls instead of `function` to create the iterable
+    of a for loop."""
     return iterables.lazy_range(function) or converted(function)
 
 
 @functools.lru_cache(maxsize=1)
 def _taking_functions():
-    """Returns a dict for higher-order functions such as map(): from the function's id to a wrapper
-    that converts the functions passed to it."""
+    """Returns a dict that maps the id of a higher-order function, such as map(), to a wrapper. The
+    wrapper converts the functions that are passed to it."""
     functions = [map, filter, sorted, functools.reduce]
     functions += _backend.functions(
         "cond", "while_loop", "scan", "switch_case", "grad", "value_and_grad"

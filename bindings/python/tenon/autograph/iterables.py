@@ -119,8 +119,8 @@ def staged(values):
 
 
 def lazy_range(function):
-    """Returns Range if `function` creates a range tensor and is called while tracing, so that a
-    loop over the range needs no tensor. Otherwise returns None."""
+    """Returns the class Range if `function` is tn.range or tn.arange and a function is being
+    traced. A loop over a Range does not create the tensor. Otherwise returns None."""
     if function in (range, enumerate, zip) or not _backend.is_tracing():
         return None
     ranges = _backend.functions("range", "arange").values()

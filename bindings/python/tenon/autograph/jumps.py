@@ -48,7 +48,8 @@ class _Lowering:
         function.body = _Prune(self._tested).block(body)
 
     def _block(self, statements):
-        """Returns (statements, flags that they may set, whether the block always jumps)."""
+        """Replaces the jumps in a block. Returns the new statements, the flags that they may set,
+        and whether the block always jumps."""
         result = []
         for index, statement in enumerate(statements):
             rest = statements[index + 1 :]
@@ -68,7 +69,8 @@ class _Lowering:
         return result, set(), False
 
     def _if(self, node, rest):
-        """Moves `rest` into a branch if the other branch always jumps."""
+        """Replaces the jumps in an `if`. If one branch always jumps, moves `rest`, the statements
+        after the `if`, into the other branch."""
         body, body_flags, body_definite = self._block(node.body)
         orelse, orelse_flags, orelse_definite = self._block(node.orelse)
         node.body, node.orelse = body, orelse

@@ -23,9 +23,9 @@ from .values import (
 def stage_while(condition, body, names, after, site, functions, hidden=()):
     """Stages a loop that runs `body` while `condition` returns true.
 
-    `functions` are the blocks of the user's loop, whose cells hold the variables. `hidden` are
-    slots of the runtime. The loop carries `names`, and also `after`, which only later code
-    reads.
+    The closure cells of `functions`, the blocks of the user's loop, hold its variables. The loop
+    carries the variables `names`; the variables `after`, which only later code reads; and `hidden`,
+    slots of the runtime such as the index of a for loop.
     """
     cells = cells_of(*functions)
     namespace = functions[0].__globals__
@@ -42,10 +42,11 @@ def stage_while(condition, body, names, after, site, functions, hidden=()):
 
 
 class _Hints(dict):
-    """Results of earlier attempts: dtypes by (slot, index), and patterns of unbound values by slot.
+    """What earlier attempts to trace a loop found. Maps (slot key, leaf index) to the dtype of a
+    carried number, and a slot key to the pattern of a value that is unbound before the loop.
 
     Attributes:
-        found: Keys of slots that were found while tracing. Numbers in them may be constant.
+        found: Keys of slots that were added while tracing. Numbers in them may be constant.
         numbers: None at first. "probe" while the body is traced with Python numbers instead of
             the tensors that carry them. "probed" after that.
     """
@@ -113,7 +114,7 @@ class _Loop:
         )
 
     def _carried_leaves(self, key, tree):
-        """Returns for each leaf whether the loop carries it as a tensor."""
+        """Returns a list of bools: whether the loop carries each leaf of `tree` as a tensor."""
         return [
             is_tensor(leaf)
             or is_number(leaf)
@@ -175,8 +176,8 @@ class _Loop:
         return self._outputs(trees)
 
     def _probe(self, error):
-        """Retries the loop with Python numbers, after an op rejected the dtype of a tensor that
-        carries one."""
+        """Retries the loop with Python numbers instead of the tensors that carry them, because
+        `error` may result from the dtype of such a tensor."""
         if isinstance(error, AutoGraphError) or self._hints.numbers is not None:
             return
         leaves = [leaf for slot in self._region.slots for leaf in self._numbers(slot)]
@@ -185,14 +186,15 @@ class _Loop:
             raise Retry(self._hints)
 
     def _numbers(self, slot):
-        """Returns (index, number) for each Python number of a slot that the loop carries as a
+        """Returns (leaf index, number) for each Python number in a slot that the loop carries as a
         tensor."""
         leaves = self._region.initial[slot.key].leaves()
         carried = self._carried[slot.key]
         return [(i, leaf) for i, leaf in enumerate(leaves) if carried[i] and is_number(leaf)]
 
     def _learn(self, trees):
-        """Sets the dtypes of carried numbers to those after one iteration, and retries the loop."""
+        """Sets the dtype of each carried number to the dtype that it has after one iteration, and
+        retries the loop."""
         self._hints.numbers = "probed"
         for slot in self._region.slots:
             final = trees[slot.key].leaves()
@@ -203,8 +205,8 @@ class _Loop:
         raise Retry(self._hints)
 
     def _weak(self, values):
-        """Returns (tensor, number, function that retries the loop with another dtype) for carried
-        numbers."""
+        """Returns, for each Python number that the loop carries as a tensor: (the tensor, the
+        number, a function that retries the loop with a different dtype for the tensor)."""
         values = iter(values)
         items = []
         for slot in self._region.slots:
@@ -219,7 +221,8 @@ class _Loop:
         return lambda dtype: self._widen(slot, index, number, dtype)
 
     def next_slots(self):
-        """Returns the slots for the next attempt. Call it after the state is restored."""
+        """Returns the slots that the next attempt to trace must carry. Call it after the variables
+        have their initial values again."""
         for slot, entries in self._resized:
             self._grow(slot, entries)
         for slot, array, sizes in self._arrays:
@@ -227,7 +230,8 @@ class _Loop:
         return self._region.next_slots()
 
     def _grow(self, slot, entries):
-        """Replaces a list that grew in the body by a StagedList in the next attempt."""
+        """Requests that the next attempt uses a StagedList for a Python list to which the body
+        appends."""
         before = list(slot.get())
         kept = len(entries) > len(before) and all(map(lambda a, b: a is b, before, entries))
         tensors = [as_tensor(item) for item in entries if is_tensor(item) or is_number(item)]
@@ -277,8 +281,8 @@ class _Loop:
         raise self._mismatch(slot.name, first, describe(value))
 
     def _widen(self, slot, index, before, dtype):
-        """Retries the loop with another dtype, if an initial Python number can have the dtype of
-        the result."""
+        """Retries the loop with `dtype` for a carried value, if `before`, its initial value, is a
+        Python number that can have this dtype."""
         key = (slot.key, index)
         if is_number(before) and adopts(before, dtype) and self._hints.get(key) != dtype:
             if key not in self._hints or dtype != default_dtype(before):

@@ -77,8 +77,8 @@ def _result(value, predicate):
 
 
 class _OperandBlock:
-    """Wraps a block of the runtime that evaluates operands. Like a converted function, it has
-    closure cells: those of the operands."""
+    """Wraps a block of the runtime that evaluates operands. Has the closure cells of the operands,
+    so that staging finds the variables in them as in a converted function."""
 
     def __init__(self, operands, block):
         cells = cells_of(*operands)
@@ -114,7 +114,8 @@ _COMPARISONS = {
 
 
 def compare(left, *rest, at):
-    """Evaluates a chained comparison. `rest` alternates names of operators and operands."""
+    """Evaluates a chained comparison, such as `a < b <= c`. `rest` alternates between the name of
+    an operator and a function that evaluates its right operand."""
     name, right = rest[0], rest[1]()
     result = _compare(name, left, right, at)
     if len(rest) == 2:
@@ -156,7 +157,8 @@ def assign_name(name, reader, value):
 
 
 def bound(_):
-    """Tests a capture pattern, which always matches. Evaluating the argument has bound its name."""
+    """Returns True: a capture pattern of a match statement always matches. The evaluation of the
+    argument has already bound the name."""
     return True
 
 

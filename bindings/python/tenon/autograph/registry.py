@@ -15,7 +15,7 @@ def add(code):
 
 
 def remove(code):
-    """Removes the records of a code object and of those inside it."""
+    """Removes the records of a code object and of the code objects nested in it."""
     _converted.pop(id(code), None)
     for item in code.co_consts:
         if hasattr(item, "co_consts"):

@@ -102,7 +102,7 @@ def _count(code):
 
 
 def _same_code(nodes, code):
-    """Returns those functions on one line whose compiled code equals `code`."""
+    """Returns the function nodes whose compiled code equals `code`. All nodes begin on one line."""
     same = []
     for node in nodes:
         start = getattr(code, "co_positions", None)

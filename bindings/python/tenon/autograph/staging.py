@@ -78,14 +78,15 @@ class Region:
             slot.set(tree.build(iter(tree.leaves())))
 
     def found(self):
-        """Returns the slots of changed entries that are not yet slots of the region."""
+        """Returns slots for the entries of containers that the blocks changed and that the region
+        does not have as slots yet."""
         known = {slot.key for slot in self.slots}
         known.update(slot.key for slot, _ in self._before)
         return [slot for slot in self.watch.changes() if slot.key not in known]
 
     def note_staged_lists(self):
-        """Records lists that a loop inside a block replaced by a StagedList. Returns whether there
-        are any."""
+        """Records the Python lists that a loop inside a block replaced by a StagedList. Returns
+        whether any list was recorded."""
         before = [*self._before, *[(slot, old) for slot, old in self.watch.before()]]
         for slot, value in before:
             now = slot.get()
@@ -101,7 +102,8 @@ class Region:
         self._grown.append((slot, before, entry))
 
     def next_slots(self):
-        """Returns the slots for the next attempt. Call it after the state is restored."""
+        """Returns the slots that the next attempt to trace must carry. Call it after the variables
+        have their initial values again."""
         slots = self.slots + self._new
         for slot, before, entry in self._grown:
             handle = _backend.list_create(zeros_like((*entry[:2], False)))
@@ -150,8 +152,8 @@ def _containers(trees):
 def stage_if(condition, then, orelse, names, site, has_value=False, fill=False):
     """Runs two blocks as branches of cond, and sets the variables that they change.
 
-    With `fill`, names that one branch does not bind become zeros in that branch, because no later
-    code reads them.
+    If `fill` is true, a name that only one branch binds becomes zeros in the other branch. No later
+    code reads these zeros.
     """
     cells = cells_of(then, orelse)
     slots = [slot_of(name, cells, then.__globals__) for name in names]
@@ -262,7 +264,8 @@ class _Branches:
         return outputs
 
     def _grow(self, slot, first, second):
-        """Requests a StagedList for a list to which one branch appends inside a loop body."""
+        """Requests that the next attempt uses a StagedList for a Python list, if one branch appends
+        to it inside a loop body."""
         before = self._region.initial[slot.key].leaves()
         if not _bodies.count or len(first) == len(second) or slot.parent is None:
             return
@@ -275,7 +278,8 @@ class _Branches:
             raise Retry(self._hints)
 
     def _fill(self, key, first, second):
-        """Sets the return value to zeros in the branch that does not return."""
+        """Sets a value that only one branch binds, such as the return value, to zeros in the other
+        branch."""
         if first.value is UNDEFINED and second.value is not UNDEFINED:
             if not any(is_tensor(leaf) for leaf in second.leaves()):
                 self._first[key] = second
@@ -316,8 +320,10 @@ class _Branches:
         )
 
     def _merge(self, name, key, index, first, second):
-        """Merges a leaf of both branches. Returns the outputs of the second branch for it (one or
-        none), and the value to use instead of a result of cond, or None to use the result."""
+        """Merges a leaf of the first branch with the leaf of the second. Returns (outputs, keep):
+        `outputs` holds the output of the second branch for the leaf, if it has one. `keep` is None
+        if the merged leaf is a result of cond, or else (value, whether cond has a result to
+        drop)."""
         is_output = is_tensor(first) or is_number(first)
         if first is second or not is_tensor(first) and same_object(first, second):
             output = [as_tensor(second, self._hints.get((key, index)))] if is_output else []
@@ -339,7 +345,8 @@ _VALUE = "value"
 
 
 def _common_dtype(first, second):
-    """Returns (dtype, whether the types match) of a tensor or number in two branches."""
+    """Returns (common dtype, whether the types are compatible) of the values of the two branches,
+    each a tensor or a number."""
     if is_number(first) and is_number(second):
         if isinstance(first, bool) != isinstance(second, bool):
             return None, False
@@ -353,13 +360,13 @@ def _common_dtype(first, second):
 
 
 def pattern_of(tree):
-    """Returns a tree in which each tensor is replaced by its signature."""
+    """Returns the pattern of a tree: the tree with each tensor replaced by its signature."""
     leaves = [("tensor", signature(leaf)) if is_tensor(leaf) else ("", leaf) for leaf in tree.leaves()]
     return _with_leaves(tree, iter(leaves))
 
 
 def filled(pattern):
-    """Returns the tree of a pattern, with zeros instead of tensors."""
+    """Returns the tree that a pattern describes, with zeros of each tensor's type."""
     leaves = []
     for leaf in pattern.leaves():
         if isinstance(leaf, tuple) and len(leaf) == 2 and leaf[0] == "tensor":

@@ -73,7 +73,7 @@ class Tree:
         )
 
     def build(self, leaves, keep=None):
-        """Rebuilds the value with new leaves, which are taken from an iterator.
+        """Rebuilds the value with new leaves, which the iterator `leaves` yields.
 
         Changes a mutable container in place if `keep` is None or has the same container at this
         position. Otherwise, creates a new container.

@@ -76,7 +76,8 @@ _PYTHON_CALLS = {"isinstance", "issubclass", "hasattr", "callable"}
 
 
 def is_python_test(node):
-    """Returns whether an expression is a Python value, whatever its operands are."""
+    """Returns whether an expression has a Python value even if its operands are symbolic
+    tensors."""
     if isinstance(node, (ast.Constant, ast.JoinedStr)):
         return True
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

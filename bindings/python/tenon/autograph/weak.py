@@ -1,5 +1,5 @@
-"""Tensors that carry Python numbers through a loop. They adopt the dtype that the loop assigns to
-them."""
+"""Tensors that carry Python numbers through a loop. A tensor adopts the dtype that the
+loop assigns to it."""
 
 from .values import adopts, default_dtype, is_number, is_tensor, signature
 
@@ -22,8 +22,8 @@ class scope:
 
 
 def adopt(first, second):
-    """Changes the dtype of a number that a loop carries and that one branch returns, if the other
-    branch returns another dtype."""
+    """Retries the enclosing loop with a different dtype for a number that it carries, if one branch
+    returns the number and the other branch returns a value of that dtype."""
     for leaf, other in ((first, second), (second, first)):
         known = _tensors.get(id(leaf))
         if known is None or known[0] is not leaf or not (is_tensor(other) or is_number(other)):

@@ -61,7 +61,7 @@ globals().update({title: _binary(title, _ops[op]) for title, op in BINARY.items(
 
 
 def divide(x, y, name=None):
-    """Returns the quotient as floating point numbers, also of integers."""
+    """Returns the quotient. The quotient of integers is a floating-point tensor, too."""
     return _convert.asarray(x) / y
 
 

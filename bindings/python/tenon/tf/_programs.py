@@ -262,8 +262,8 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     if not _native.is_tracing():
         return _tree.tree_map(_convert.asarray, func(*inputs))
     if not inputs:
-        raise ValueError("py_function: inside a function, pass at least one input, whose shape "
-                         "the results have")
+        raise ValueError("py_function: inside a function, pass at least one input, because "
+                         "the results have the shape of the first input")
     like = _tree.tree_map(lambda dtype: _native.ops["cast"](inputs[0], to=dtype), Tout)
     return _control.py_function(func, inputs, like)
 

@@ -95,8 +95,8 @@ class Dataset:
         return Dataset(batches)
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, name=None):
-        """Draws each element at random from the next `buffer_size` elements, in another order in
-        each iteration."""
+        """Draws each element at random from the next `buffer_size` elements, in a different order
+        in each iteration."""
         generator = random.generator_for(seed)
 
         def shuffled():

@@ -82,7 +82,7 @@ def test_converted_function_does_not_outlive_the_function():
     assert reference() is None
 
 
-def test_code_of_dead_functions_is_forgotten():
+def test_records_of_freed_functions_are_removed():
     def converted_codes():
         for k in range(20):
             text = f"def f(x):\n    if x > {k}:\n        x = x - 1.0\n    return x\n"
@@ -137,7 +137,7 @@ def test_static_and_class_methods_with_private_names_are_converted():
     assert convert(owner.get).__self__ is owner
 
 
-def test_decorated_functions_are_converted_inside():
+def test_function_inside_a_decorator_is_converted():
     def doubled(function):
         @functools.wraps(function)
         def wrapper(x):
@@ -240,7 +240,7 @@ def test_notebook_cells_and_interactive_sessions_have_source():
     assert value_of(tn.function(scope["f"])(tensor(-4.0))) == 4.0
 
 
-def test_to_code_is_readable_source():
+def test_to_code_returns_readable_source():
     function = from_source(
         "def f(x, n):\n"
         "    for i in range(n):\n"

@@ -36,14 +36,14 @@ def f(x, n):
         y = 3.0
     return y
 ---
-# attribute made in one branch
+# attribute that only one branch sets
 def f(x, n):
     box = Box()
     if x > 0:
         box.value = x
     return x
 ---
-# dtypes of branches
+# branches that assign different dtypes
 def f(x, n):
     if x > 0:
         y = x
@@ -51,7 +51,7 @@ def f(x, n):
         y = n
     return y
 ---
-# shapes of branches
+# branches that assign different shapes
 def f(x, n):
     if x > 0:
         y = x
@@ -59,14 +59,14 @@ def f(x, n):
         y = tn.zeros((3,))
     return y
 ---
-# tensor and None
+# variable that is a tensor or None
 def f(x, n):
     y = None
     if x > 0:
         y = x
     return y
 ---
-# two strings
+# branches that assign different strings
 def f(x, n):
     if x > 0:
         name = "positive"
@@ -74,7 +74,7 @@ def f(x, n):
         name = "negative"
     return name
 ---
-# tuples of two lengths
+# branches that assign tuples of different lengths
 def f(x, n):
     if x > 0:
         y = (x, x)
@@ -82,7 +82,7 @@ def f(x, n):
         y = (x, x, x)
     return y
 ---
-# dicts with other keys
+# branches that assign dicts with different keys
 def f(x, n):
     if x > 0:
         y = {"a": x}
@@ -90,7 +90,7 @@ def f(x, n):
         y = {"b": x}
     return y
 ---
-# bool and float
+# branches that assign a bool and a float
 def f(x, n):
     if x > 0:
         y = True
@@ -98,46 +98,46 @@ def f(x, n):
         y = 1.0
     return y
 ---
-# list that grows in one branch
+# list to which one branch appends
 def f(x, n):
     values = []
     if x > 0:
         values.append(x)
     return values
 ---
-# conditional expression of two types
+# conditional expression with a tensor and None
 def f(x, n):
     return x if x > 0 else None
 ---
-# conditional expression of two shapes
+# conditional expression with two shapes
 def f(x, n):
     return (x if x > 0 else tn.zeros((2,))) * 2.0
 ---
-# returns in one branch only
+# only one branch returns a value
 def f(x, n):
     if x > 0:
         return x
 ---
-# returns two dtypes
+# return statements with different dtypes
 def f(x, n):
     if x > 0:
         return x
     return n
 ---
-# returns a value and None
+# return statements with a tensor and None
 def f(x, n):
     if x > 0:
         return None
     return x
 ---
-# returns from a loop only
+# only the loop returns a value
 def f(x, n):
     for i in tn.range(n):
         x = x + 1.0
         if x > 3.0:
             return x
 ---
-# returns another dtype from a loop
+# loop returns a different dtype than the function
 def f(x, n):
     while x < 10.0:
         x = x * 2.0
@@ -158,7 +158,7 @@ def f(x, n):
         total = total + tn.zeros((2,))
     return total
 ---
-# float from an int tensor
+# integer tensor becomes a float tensor in a loop
 def f(x, n):
     total = tn.constant(0)
     for i in tn.range(n):
@@ -186,7 +186,7 @@ def f(x, n):
         name = name + "x"
     return x
 ---
-# string of a loop is read later
+# string that a loop changes is read after the loop
 def f(x, n):
     name = "first"
     while x < 10.0:
@@ -194,7 +194,7 @@ def f(x, n):
         name = name + "x"
     return name
 ---
-# read before the loop binds it
+# variable that a loop reads before it binds it
 def f(x, n):
     for i in tn.range(n):
         if i > 0:
@@ -202,19 +202,19 @@ def f(x, n):
         y = x
     return x
 ---
-# first bound inside a loop
+# variable that is first bound inside a loop
 def f(x, n):
     for i in tn.range(n):
         y = x * float(i)
     return y
 ---
-# loop variable after the loop
+# loop variable that is read after the loop
 def f(x, n):
     for i in tn.range(n):
         x = x + 1.0
     return i
 ---
-# list with entries of two types
+# list with entries of two dtypes
 def f(x, n):
     values = []
     for i in tn.range(n):
@@ -244,7 +244,7 @@ def f(x, n):
             return x
     return -x
 ---
-# break out of a Python while
+# break out of a Python while loop
 def f(x, n):
     k = 0
     while k < 3:
@@ -253,7 +253,7 @@ def f(x, n):
             break
     return x
 ---
-# condition with many elements
+# if condition with many elements
 def f(x, n):
     if tn.stack([x, x]) > 0:
         x = x + 1.0
@@ -266,7 +266,7 @@ def f(x, n):
         y = y + 1.0
     return y
 ---
-# and of many elements
+# operand of `and` with many elements
 def f(x, n):
     return tn.stack([x, x]) > 0 and x > 0
 ---
@@ -290,7 +290,7 @@ def f(x, n):
         return x
     return -x
 ---
-# called function that is not converted
+# call of a function that is not converted
 @tn.autograph.do_not_convert
 def g(x):
     return x if x > 0 else -x
@@ -321,7 +321,7 @@ def f(x, n):
 async def f(x, n):
     return x
 ---
-# filter of a comprehension
+# tensor condition in the filter of a comprehension
 def f(x, n):
     return [value for value in [x, n] if value > 0]
 ---
@@ -334,7 +334,7 @@ def f(x, n):
             return x
     return x
 ---
-# class body
+# tensor condition in a class body
 def f(x, n):
     class Local:
         if x > 0:

@@ -94,7 +94,7 @@ def test_06_range_of_a_thousand_is_not_unrolled():
     assert len(add.traces[0].text.splitlines()) < 40
 
 
-def test_07_python_range_unrolls():
+def test_07_loop_over_a_python_range_is_unrolled():
     @tn.function
     def add(x):
         for _ in range(20):
@@ -231,7 +231,7 @@ def test_16_nested_loops_with_break_count_primes():
     assert value(primes(tn.constant(30))) == 10
 
 
-def test_17_recursion_unrolls_over_python_numbers():
+def test_17_recursion_on_python_numbers_is_unrolled():
     @tn.function
     def power(x, n):
         if n == 0:

@@ -80,7 +80,7 @@ def test_27_many_retraces_warn_once():
     assert len(caught) == 1
 
 
-def test_28_signature_fixes_one_trace():
+def test_28_one_trace_serves_all_inputs_of_the_signature():
     @tn.function(input_signature=[tn.TensorSpec((None,), tn.float32)])
     def mean(x):
         return tn.mean(x)
@@ -89,7 +89,7 @@ def test_28_signature_fixes_one_trace():
     assert mean.trace_count == 1
 
 
-def test_29_variable_of_an_object_is_made_once():
+def test_29_variable_of_an_object_is_created_once():
     class F:
         def __init__(self):
             self.b = None
@@ -147,7 +147,7 @@ def test_32_functions_call_functions():
     assert np.allclose(network(x, w).numpy(), expected)
 
 
-def test_33_gradient_of_a_branch():
+def test_33_gradient_of_an_if_is_that_of_the_selected_branch():
     @tn.function
     def leaky(x):
         return x if x > 0 else 0.1 * x
@@ -162,7 +162,7 @@ def test_33_gradient_of_a_branch():
     assert slopes == pytest.approx([1.0, 0.1])
 
 
-def test_34_second_derivative_of_a_loop():
+def test_34_loop_has_a_second_derivative():
     @tn.function
     def power(x, n):
         y = 1.0
@@ -194,7 +194,7 @@ def test_35_custom_gradient_clips_in_a_loop():
     assert value(tn.grad(f)(tn.constant(1.0))) == 1.0
 
 
-def test_36_training_loop_inside_a_function():
+def test_36_training_loop_runs_inside_a_function():
     w, b = tn.Variable(0.0), tn.Variable(0.0)
 
     @tn.function
@@ -233,7 +233,7 @@ def test_37_training_stops_when_the_loss_is_small():
     assert value(train(tn.constant(1.0))) == 3
 
 
-def test_38_mean_metric_is_an_object():
+def test_38_function_updates_the_variables_of_a_metric_object():
     class Mean:
         def __init__(self):
             self.total, self.count = tn.Variable(0.0), tn.Variable(0.0)
@@ -257,7 +257,7 @@ def test_38_mean_metric_is_an_object():
     assert value(step(tn.constant([1.0, -5.0, 3.0]))) == 2.0
 
 
-def test_39_functions_run_eagerly_to_debug():
+def test_39_functions_can_run_eagerly_for_debugging():
     seen = []
 
     @tn.function
@@ -275,7 +275,7 @@ def test_39_functions_run_eagerly_to_debug():
     assert seen == [1]
 
 
-def test_40_python_lists_of_layers_unroll():
+def test_40_loop_over_a_python_list_of_layers_is_unrolled():
     layers = [lambda x, k=float(k): x * k if x > 0 else x - k for k in range(1, 4)]
 
     @tn.function

@@ -45,7 +45,7 @@ pub(crate) fn call_one(op: u32, attrs: *const c_void, inputs: &[Raw]) -> Result<
     Ok(unsafe { Tensor::adopt(output) })
 }
 
-/// Calls an op whose number of outputs varies; the caller specifies it.
+/// Calls an op whose number of outputs varies. The caller specifies the number.
 pub(crate) fn call_many(
     op: u32,
     attrs: *const c_void,

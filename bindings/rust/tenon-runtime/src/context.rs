@@ -143,7 +143,7 @@ impl Context {
         static ONCE: Once = Once::new();
         static mut SHARED: Option<Context> = None;
         load_library()?;
-        // SAFETY: only the one thread that `Once` admits writes it; all reads happen after that.
+        // SAFETY: only the thread that `Once` admits writes `SHARED`; all reads happen after that.
         unsafe {
             ONCE.call_once(|| *ptr::addr_of_mut!(SHARED) = Self::new(&ContextOptions::new()).ok());
             let shared: *const Option<Context> = ptr::addr_of!(SHARED);

@@ -143,7 +143,8 @@ impl Default for WhileOptions {
 }
 
 impl WhileOptions {
-    /// Returns the default options: no limit of iterations, each of which saves its residuals.
+    /// Returns the default options: no limit on the number of iterations; each iteration
+    /// saves its residuals.
     ///
     /// ```
     /// let options = tenon::WhileOptions::new();

@@ -64,7 +64,8 @@ pub fn set_print<F: Fn(&str) + Send + Sync + 'static>(receive: F) -> Result<()> 
 }
 
 /// Returns an error unless all elements of the bool tensor `condition` are true. Each `{}` in the
-/// message is replaced by the next value. Inside a function each call checks it.
+/// message is replaced by the next value. Inside a function, each call of the function checks the
+/// condition.
 ///
 /// ```
 /// let x = tenon::tensor![1., 2.]?;

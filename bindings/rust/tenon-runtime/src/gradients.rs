@@ -171,7 +171,7 @@ pub struct Backward {
     pub inputs: Vec<Tensor>,
     /// The outputs of the forward call.
     pub outputs: Vec<Tensor>,
-    /// The gradient with respect to each output; zeros if none reached it.
+    /// The gradient with respect to each output; zeros if no target depends on the output.
     pub cotangents: Vec<Tensor>,
 }
 

@@ -51,7 +51,7 @@ impl<'a> Lent<'a> {
         raw
     }
 
-    /// Returns a tensor that the caller owns.
+    /// Converts the operand to a tensor that the caller owns.
     pub(crate) fn into_tensor(self) -> Tensor {
         let (raw, owned) = (self.raw, self.owned);
         mem::forget(self);

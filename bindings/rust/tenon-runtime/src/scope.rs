@@ -420,7 +420,7 @@ impl Canceller {
     }
 }
 
-/// Runs `code` with another current device.
+/// Runs `code` with the named device as the current device.
 ///
 /// ```
 /// let x = tenon::with_device("cpu:0", || tenon::tensor![1., 2.])?;

@@ -109,7 +109,7 @@ fn c_static(
     let mut set_items = |c: &mut sys::tenon_static, items: Vec<sys::tenon_static>| {
         c.n_items = items.len() as u32;
         c.items = items.as_ptr();
-        // Pushing moves the vector but not its buffer, so `c.items` stays valid.
+        // `push` moves the vector `items`, but not its buffer, so `c.items` stays valid.
         kept.push(items);
     };
     match value {

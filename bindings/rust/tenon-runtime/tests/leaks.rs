@@ -92,7 +92,7 @@ fn fail_everywhere(fault: Fault, x: &Tensor) -> Result<usize> {
 }
 
 #[test]
-fn callbacks_that_fail_at_each_op_leak_nothing() -> Result<()> {
+fn a_callback_that_fails_at_any_op_leaks_nothing() -> Result<()> {
     set_hook(Box::new(|_| ()));
     let device = Context::shared()?.device("cpu")?;
     let x = tensor![1., 2., 3.]?;

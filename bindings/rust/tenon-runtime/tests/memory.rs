@@ -20,7 +20,8 @@ fn growth(mut work: impl FnMut() -> Result<()>) -> Result<usize> {
     Ok(resident_bytes().saturating_sub(before))
 }
 
-/// A training step that panics in call number `fails_at` of its closure `here`, counted from 1.
+/// Runs a training step that panics between two operations: in the call number `fails_at`, counted
+/// from 1, of its closure `here`.
 fn step(w: &Variable, x: &Tensor, fails_at: usize) -> Result<Tensor> {
     let mut calls = 0;
     let mut here = || {

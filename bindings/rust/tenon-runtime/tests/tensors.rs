@@ -31,7 +31,7 @@ fn operators_take_references_values_numbers_and_results() -> Result<()> {
 }
 
 #[test]
-fn builders_set_attributes() -> Result<()> {
+fn op_builders_set_attributes() -> Result<()> {
     let x = tensor![[1., 2.], [3., 4.]]?;
     assert_eq!(
         x.sum_with().axes(&[1]).keepdims(true).run()?.shape()?,
@@ -49,7 +49,7 @@ fn builders_set_attributes() -> Result<()> {
 }
 
 #[test]
-fn reading_as_another_element_type_is_an_error() -> Result<()> {
+fn reading_as_a_different_element_type_is_an_error() -> Result<()> {
     let error = tensor![1., 2.]?.to_vec::<i32>().unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert_eq!(

@@ -104,7 +104,7 @@ impl std::task::Wake for Nothing {
 }
 
 #[test]
-fn scopes_survive_tasks_that_move_between_threads() -> Result<()> {
+fn attached_tasks_keep_their_scope_when_they_move_between_threads() -> Result<()> {
     let scope = Scope::on(Context::shared()?, "cpu")?;
     scope.set_location("task.rs:7")?;
     let task = assert_send(scope.attach(async {
@@ -142,7 +142,7 @@ fn scopes_survive_tasks_that_move_between_threads() -> Result<()> {
 }
 
 #[test]
-fn profilers_include_all_threads() -> Result<()> {
+fn a_profiler_records_the_calls_of_all_threads() -> Result<()> {
     let context = Context::new(&tenon::ContextOptions::new())?;
     let profiler = Profiler::start_in(&context, 1000)?;
     let scope = Scope::new(&context)?;

@@ -18,7 +18,7 @@ struct scale_attrs {
 
 /* A prepared kernel of this plugin; plain_release_kernel frees it. */
 struct own_kernel {
-  tenon_kernel_p base; /* Must be the first member. */
+  tenon_kernel_p base; /* The first member, so that both structs have the same address. */
   float factor;
   int64_t prepared_for; /* Number of elements for which the kernel was prepared. */
 };

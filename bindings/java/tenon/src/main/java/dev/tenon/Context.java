@@ -12,13 +12,13 @@ import java.util.function.BiConsumer;
 public final class Context extends NativeHandle {
   /** The severity of a log message. */
   public enum LogLevel {
-    /** Details for developers of Tenon. */
+    /** Messages with details for developers of Tenon. */
     DEBUG,
-    /** Normal events. */
+    /** Messages about normal events. */
     INFO,
-    /** Warnings. */
+    /** Warning messages. */
     WARNING,
-    /** Errors. */
+    /** Error messages. */
     ERROR
   }
 
@@ -256,11 +256,11 @@ public final class Context extends NativeHandle {
 
   /** The state of a plugin. */
   public enum PluginState {
-    /** Not loaded, because no device of this plugin was requested. */
+    /** The plugin is not loaded, because none of its devices was requested. */
     NOT_TRIED,
-    /** Loaded. */
+    /** The plugin is loaded. */
     LOADED,
-    /** Loading was attempted and failed. */
+    /** Loading the plugin was attempted and failed. */
     REFUSED
   }
 
@@ -314,7 +314,10 @@ public final class Context extends NativeHandle {
     run(context -> C.tenon_context_load_plugin(context, Local.get().string(path)));
   }
 
-  /** Cancels the calls in progress in all scopes of the context. They throw at their next check. */
+  /**
+   * Cancels the calls in progress in all scopes of the context. They throw when they next check for
+   * cancellation.
+   */
   public void cancel() {
     C.tenon_context_cancel(handle());
     Reference.reachabilityFence(this);

@@ -13,7 +13,7 @@ public final class Device extends NativeHandle {
     CPU,
     /** A GPU. */
     GPU,
-    /** Another accelerator. */
+    /** An accelerator other than a GPU. */
     ACCELERATOR
   }
 

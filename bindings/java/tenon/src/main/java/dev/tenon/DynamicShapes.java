@@ -49,7 +49,7 @@ public final class DynamicShapes {
   }
 
   /**
-   * Returns a tensor with the same elements and another shape.
+   * Returns a tensor with the same elements and a different shape.
    *
    * @param x the tensor
    * @param sizes the sizes of the result; one of them may be the constant -1, and is inferred

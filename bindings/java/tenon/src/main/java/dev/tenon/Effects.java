@@ -106,7 +106,7 @@ public final class Effects {
   }
 
   /**
-   * Calls Java code that maps a tensor to another one of the same type.
+   * Calls Java code that maps a tensor to a tensor of the same type.
    *
    * @param code the code, which runs eagerly
    * @param input the input

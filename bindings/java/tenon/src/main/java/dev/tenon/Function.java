@@ -83,7 +83,8 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets whether a size becomes dynamic when it differs for the third time. Default: true.
+     * Sets whether sizes become dynamic when a third trace is needed that differs in these sizes
+     * only. Default: true.
      *
      * @param relax whether sizes become dynamic
      * @return this
@@ -95,7 +96,7 @@ public final class Function extends NativeHandle {
 
     /**
      * Limits the bytes of residuals that a call under a tape saves. The backward pass recomputes
-     * the others. Default: no limit.
+     * all further residuals. Default: no limit.
      *
      * @param bytes the limit in bytes
      * @return this

@@ -135,7 +135,8 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Sets a random fraction of the elements to zero, and scales up the others to compensate.
+   * Sets a random fraction of the elements to zero. Scales up the remaining elements to compensate
+   * for that.
    *
    * @param x a floating tensor
    * @param ratio the fraction

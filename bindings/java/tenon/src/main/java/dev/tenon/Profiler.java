@@ -17,13 +17,13 @@ public final class Profiler extends NativeHandle {
 
   /** The kind of a span. */
   public enum Kind {
-    /** An op. */
+    /** A call of an op. */
     OP,
     /** Ops that a function launched as one kernel. */
     FUSED,
     /** A call of a function, including the spans inside it. */
     FUNCTION,
-    /** Tracing a function. */
+    /** The tracing of a function. */
     TRACING,
     /** A copy between host and device. */
     COPY

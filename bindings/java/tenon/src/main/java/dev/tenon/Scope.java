@@ -81,7 +81,7 @@ public final class Scope implements AutoCloseable {
     return open(context, "");
   }
 
-  /** Makes the scope that a callback received the current one. */
+  /** Makes the native scope that a callback received the current scope of this thread. */
   static Scope enter(long handle) {
     return new Scope(Local.get(), handle, false, C.tenon_scope_is_tracing(handle));
   }
@@ -209,8 +209,8 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * Cancels the calls in progress, which throw at their next check. Any thread may call this
-   * method.
+   * Cancels the calls in progress. They throw when they next check for cancellation. Any thread may
+   * call this method.
    */
   public void cancel() {
     C.tenon_scope_cancel(handle);

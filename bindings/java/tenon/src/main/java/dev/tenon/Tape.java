@@ -24,9 +24,9 @@ import java.util.List;
 public final class Tape extends NativeHandle {
   /** The gradient with respect to a source that the targets do not depend on. */
   public enum Unreached {
-    /** Zeros. */
+    /** The gradient is a tensor of zeros. */
     ZEROS,
-    /** Null. */
+    /** The gradient is null. */
     NULL
   }
 

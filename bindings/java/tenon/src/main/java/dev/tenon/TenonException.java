@@ -144,7 +144,7 @@ public final class TenonException extends RuntimeException {
       long error = C.tenon_error_create(code, local.string(message + MARK + number + "]"));
       local.release(at);
       return error;
-    } catch (Throwable again) { // Nothing may leave a callback, not even OutOfMemoryError.
+    } catch (Throwable again) { // No exception may leave a callback, not even OutOfMemoryError.
       return C.tenon_error_create(Code.INTERNAL.number(), Memory.at(EMPTY.address(), 16));
     }
   }

@@ -154,7 +154,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   // ---- reading the value
 
   /**
-   * Reads the element of a tensor with exactly one.
+   * Reads the only element of a tensor. Throws unless the tensor has exactly one element.
    *
    * @return the element as a double; 64-bit integers are rounded
    */
@@ -171,7 +171,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * Reads the element of an integer or bool tensor with exactly one.
+   * Reads the only element of an integer or bool tensor. Throws unless it has exactly one.
    *
    * @return the element as a long
    */

@@ -68,7 +68,8 @@ final class Tracker {
   private static volatile long countLimit = MIN_COUNT;
   private static volatile long bytesLimit = MIN_BYTES;
   /**
-   * Refers to an unreachable object. When the reference appears in the queue, a collection has run.
+   * Refers to an object that nothing else refers to. Once this reference is in the queue, a
+   * garbage collection has run.
    */
   private static volatile Reference<Object> sentinel;
   /** Whether a page was split since {@link #collect} began. */

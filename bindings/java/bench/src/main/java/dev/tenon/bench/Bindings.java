@@ -131,8 +131,8 @@ public class Bindings {
         Tensor loss = Ops.sparse_softmax_cross_entropy(logits, labels).loss();
         List<Tensor> gradients = tape.gradients(loss, weights);
         for (int i = 0; i < gradients.size(); ++i) {
-          // Frees the old weights of a layer before the new weights of the next are computed, as
-          // the C workload does.
+          // Frees the old weights of a layer before the new weights of the next layer are
+          // computed, as the C workload does.
           try (var update = Scope.open()) {
             Variable weight = weights.get(i);
             weight.assign(Ops.sgd(weight.read(), gradients.get(i), rate));
@@ -175,7 +175,7 @@ public class Bindings {
     pairs.add(calls, work.run(calls), java);
   }
 
-  /** Adds inside a scope, which frees the results. */
+  /** Measures adds inside a scope, which frees the results. */
   @Benchmark
   public void eager_add_in_java(Two two, Pairs pairs) {
     measure(
@@ -191,7 +191,10 @@ public class Bindings {
         });
   }
 
-  /** Adds without a scope. The program closes the results; until then the cleaner tracks them. */
+  /**
+   * Measures adds without a scope. The program closes the results; until then the cleaner tracks
+   * them.
+   */
   @Benchmark
   public void eager_add_in_java_cleaner(Unowned two, Pairs pairs) {
     measure(
@@ -205,7 +208,7 @@ public class Bindings {
         });
   }
 
-  /** Adds without a scope. Nobody closes the results; the cleaner frees them. */
+  /** Measures adds without a scope. The program does not close the results; the cleaner does. */
   @Benchmark
   public void eager_add_in_java_abandoned(Unowned two, Pairs pairs) {
     measure(
@@ -219,7 +222,7 @@ public class Bindings {
         });
   }
 
-  /** Adds while a tape records. */
+  /** Measures adds while a tape records them. */
   @Benchmark
   public void recorded_add_in_java(Taped two, Pairs pairs) {
     measure(
@@ -237,7 +240,7 @@ public class Bindings {
         });
   }
 
-  /** Calls of a traced function. */
+  /** Measures calls of a traced function. */
   @Benchmark
   public void function_call_in_java(Two two, Pairs pairs) {
     measure(
@@ -253,7 +256,7 @@ public class Bindings {
         });
   }
 
-  /** Training steps. */
+  /** Measures training steps. */
   @Benchmark
   public void training_step_in_java(Training training, Pairs pairs) {
     measure(

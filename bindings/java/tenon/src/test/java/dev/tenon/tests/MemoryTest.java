@@ -148,7 +148,7 @@ class MemoryTest {
     }
   }
 
-  /** Runs the step once for each of its callbacks. In each run, that callback throws. */
+  /** Runs the step once for each of its callbacks. In each run, a different callback throws. */
   private static void failAtEachCallback(Variable w, boolean traced, int calls) {
     for (int at = 0; at < calls; ++at) {
       Fault fault = new Fault(at);
