@@ -115,8 +115,8 @@ TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
 // because later nodes of a trace depend on it.
 Tensor require_declared_output(Tensor y, const TensorType& type, const Device& device, size_t i) {
   y = as_tensor(y, type.dtype);
-  require(have_equal_types(y->type, type), "decompose returned {} as output {}, but infer declared {}",
-          y->type, i, type);
+  require(have_equal_types(y->type, type),
+          "decompose returned {} as output {}, but infer declared {}", y->type, i, type);
   require(y->storage->device == &device, "decompose returned output {} on {} instead of {}", i,
           y->storage->device->name(), device.name());
   return y;
