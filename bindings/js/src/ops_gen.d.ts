@@ -1261,7 +1261,7 @@ export interface FillOptions {
  * @param options Its options.
  * @returns The filled tensor.
  * @throws TenonError with the rule: C1: value has rank 0; C2: the sizes of `shape` are not
- *   negative and their product fits.
+ *   negative, and the result has at most 2^62 bytes.
  *
  * Differentiable to any order.
  */
@@ -1291,8 +1291,8 @@ export interface IotaOptions {
  * @param options Its options.
  * @returns The numbers.
  * @throws TenonError with the rule: C1: dtype is numeric; C2: the sizes of `shape` are not
- *   negative and their product fits; C3: -rank <= axis < rank, where rank is the length of
- *   `shape`.
+ *   negative, and the result has at most 2^62 bytes; C3: -rank <= axis < rank, where rank is the
+ *   length of `shape`.
  *
  * Not differentiable: it has no inputs.
  */
@@ -1367,7 +1367,7 @@ export interface LinspaceOptions {
  * @param options Its options.
  * @returns The numbers, along one axis.
  * @throws TenonError with the rule: C1: start and stop have rank 0; C2: the result's dtype is
- *   floating point; C3: num >= 0, and that many elements fit.
+ *   floating point; C3: num >= 0, and the result has at most 2^62 bytes.
  *
  * Differentiable through its decomposition.
  */
@@ -1396,8 +1396,8 @@ export interface EyeOptions {
  *
  * @param options Its options.
  * @returns The matrix.
- * @throws TenonError with the rule: C1: rows and columns are not negative and their product fits;
- *   C2: dtype is given.
+ * @throws TenonError with the rule: C1: rows and columns are not negative, and the result has at
+ *   most 2^62 bytes; C2: dtype is given.
  *
  * Not differentiable: it has no inputs.
  */
@@ -1428,8 +1428,9 @@ export interface OneHotOptions {
  * @param indices The class indices, as integers. Dtype: integer.
  * @param options Its options.
  * @returns The one-hot vectors, along a new axis.
- * @throws TenonError with the rule: C1: indices are integers; C2: depth >= 0, and the result fits;
- *   C3: -rank(y) <= axis < rank(y), where rank(y) = rank(indices) + 1; C4: dtype is given.
+ * @throws TenonError with the rule: C1: indices are integers; C2: depth >= 0, and the result has
+ *   at most 2^62 bytes; C3: -rank(y) <= axis < rank(y), where rank(y) = rank(indices) + 1; C4:
+ *   dtype is given.
  *
  * Not differentiable: its inputs are indices.
  */
@@ -1558,7 +1559,7 @@ export interface RandomBernoulliOutputs {
  * @returns `y`: The samples, as bool. Dtype: bool; `new_state`: The state for the next draw.
  *   Dtype: u32.
  * @throws TenonError with the rule: C1: state is u32[6]; C2: p is floating point and has rank 0;
- *   C3: the sizes of `shape` are not negative and their product fits.
+ *   C3: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
  *
  * Not differentiable: its result is bool.
  */
@@ -1646,8 +1647,9 @@ export interface RandomCategoricalOutputs {
  * @returns `y`: The classes as int64, num_samples along the last axis. Dtype: i64; `new_state`:
  *   The state for the next draw. Dtype: u32.
  * @throws TenonError with the rule: C1: state is u32[6]; C1: state is u32[6]; C2: logits are
- *   floating point and have at least one class along the last axis; C2: n is not negative, and
- *   that many elements fit; C3: num_samples is not negative, and the result fits.
+ *   floating point and have at least one class along the last axis; C2: n is not negative, and the
+ *   result has at most 2^62 bytes; C3: num_samples is not negative, and the result has at most
+ *   2^62 bytes.
  *
  * Not differentiable: its result is an index.
  */
@@ -1687,8 +1689,9 @@ export interface RandomPermutationOutputs {
  * @returns `y`: The permutation, as int64. Dtype: i64; `new_state`: The state for the next draw.
  *   Dtype: u32.
  * @throws TenonError with the rule: C1: state is u32[6]; C1: state is u32[6]; C2: logits are
- *   floating point and have at least one class along the last axis; C2: n is not negative, and
- *   that many elements fit; C3: num_samples is not negative, and the result fits.
+ *   floating point and have at least one class along the last axis; C2: n is not negative, and the
+ *   result has at most 2^62 bytes; C3: num_samples is not negative, and the result has at most
+ *   2^62 bytes.
  *
  * Not differentiable: its result is an index.
  */
@@ -1831,7 +1834,7 @@ export interface MeshgridOptions {
  * @returns The coordinate of each point, one tensor for each input. Dtype: that of x.
  * @throws TenonError with the rule: C1: each input has at most one axis; one without axes counts
  *   as a single coordinate; C2: all inputs have one dtype; C3: there are at most as many inputs as
- *   a tensor can have axes, and the grid fits.
+ *   a tensor can have axes, and the result has at most 2^62 bytes.
  *
  * Differentiable through its decomposition.
  */
@@ -1912,9 +1915,9 @@ export interface BroadcastToOptions {
  * @param x The input. Dtype: any.
  * @param options Its options.
  * @returns A view whose repeated axes have stride 0. Dtype: that of x.
- * @throws TenonError with the rule: C1: the sizes of `shape` are not negative and their product
- *   fits; C2: x has at most as many axes as y; aligned at the end, each has the same size or size
- *   1.
+ * @throws TenonError with the rule: C1: the sizes of `shape` are not negative, and the result has
+ *   at most 2^62 bytes; C2: x has at most as many axes as y; aligned at the end, each has the same
+ *   size or size 1.
  *
  * Differentiable to any order.
  */
@@ -2329,8 +2332,8 @@ export interface ConcatOptions {
  * @param options Its options.
  * @returns The concatenated tensor. Dtype: the common one.
  * @throws TenonError with the rule: C1: -rank <= axis < rank, where rank is that of the first
- *   input; C2: all inputs have that rank, and the same sizes except along axis; C3: the result
- *   fits.
+ *   input; C2: all inputs have that rank, and the same sizes except along axis; C3: the result has
+ *   at most 2^62 bytes.
  *
  * Differentiable to any order.
  */
@@ -2366,9 +2369,9 @@ export interface PadOptions {
  * @param options Its options.
  * @returns The padded tensor. Dtype: the common one.
  * @throws TenonError with the rule: C1: pads has two entries for each of axes, or for each axis of
- *   x; C2: no size becomes negative, and the result fits; C3: value, if given, has rank 0; C4: in
- *   modes other than constant, each padded axis keeps an element to repeat; C5: -rank(x) <= axis <
- *   rank(x) for each of axes, without duplicates.
+ *   x; C2: no size becomes negative, and the result has at most 2^62 bytes; C3: value, if given,
+ *   has rank 0; C4: in modes other than constant, each padded axis keeps an element to repeat; C5:
+ *   -rank(x) <= axis < rank(x) for each of axes, without duplicates.
  *
  * Differentiable to any order.
  */
@@ -2396,7 +2399,7 @@ export interface StackOptions {
  * @param options Its options.
  * @returns The stacked tensor. Dtype: the common one.
  * @throws TenonError with the rule: C1: -rank - 1 <= axis <= rank, where rank is that of the
- *   inputs; C2: all inputs have the same shape; C3: the result fits.
+ *   inputs; C2: all inputs have the same shape; C3: the result has at most 2^62 bytes.
  *
  * Differentiable through its decomposition.
  */
@@ -2631,7 +2634,8 @@ export interface DepthToSpaceOptions {
  * @param options Its options.
  * @returns The result, with fewer channels and more rows and columns. Dtype: that of x.
  * @throws TenonError with the rule: C1: x has a batch, channels, rows and columns; C2: blocksize
- *   is positive; C3: blocksize^2 divides the channels, and the result fits.
+ *   is positive; C3: blocksize^2 divides the number of channels, and the result has at most 2^62
+ *   bytes.
  *
  * Differentiable through its decomposition.
  */
@@ -2664,7 +2668,8 @@ export interface SpaceToDepthOptions {
  * @param options Its options.
  * @returns The result, with more channels and fewer rows and columns. Dtype: that of x.
  * @throws TenonError with the rule: C1: x has a batch, channels, rows and columns; C2: blocksize
- *   is positive; C3: blocksize divides the rows and the columns, and the result fits.
+ *   is positive; C3: blocksize divides the numbers of rows and columns, and the result has at most
+ *   2^62 bytes.
  *
  * Differentiable through its decomposition.
  */
@@ -2901,7 +2906,7 @@ export interface GatherOptions {
  * @returns The slices, with the axes of indices in place of axis. Dtype: that of x.
  * @throws TenonError with the rule: C1: indices are int32 or int64; C2: -n <= index < n for each
  *   of them, where n is the size of x along axis; C3: -rank(x) <= axis < rank(x); C4: the result
- *   has at most 16 axes, and fits.
+ *   has at most 16 axes and 2^62 bytes.
  *
  * Differentiable to any order.
  */
@@ -2961,7 +2966,7 @@ export interface GatherNdOptions {
  *   index, where n is the size of the axis of x that it refers to; C3: 0 <= batch_dims <
  *   rank(indices) and batch_dims <= rank(x); x and indices have the same sizes along those axes;
  *   C4: the last axis of indices has from 1 to rank(x) - batch_dims coordinates; C5: the result
- *   has at most 16 axes, and fits.
+ *   has at most 16 axes and 2^62 bytes.
  *
  * Differentiable to any order.
  */
@@ -3198,7 +3203,8 @@ export interface NonzeroOutputs {
  * @param options Its options.
  * @returns `indices`: Int64[rank(x), size]: one column for each nonzero element. Dtype: i64;
  *   `count`: The number of nonzero elements. Dtype: i64.
- * @throws TenonError with the rule: C1: size is -1 or not negative; C2: the result fits.
+ * @throws TenonError with the rule: C1: size is -1 or not negative; C2: the result has at most
+ *   2^62 bytes.
  *
  * Not differentiable: its results are integers.
  */
@@ -3244,7 +3250,7 @@ export interface BooleanMaskOutputs {
  *   `count`: The number of slices that the mask selects. Dtype: i64.
  * @throws TenonError with the rule: C1: mask is bool and has at least one axis; C2: -rank(x) <=
  *   axis < rank(x); C3: the shape of mask matches the axes of x that start at axis; C4: size is -1
- *   or not negative, and the result fits; C5: fill is a value of the dtype of x.
+ *   or not negative, and the result has at most 2^62 bytes; C5: fill is a value of the dtype of x.
  *
  * Differentiable through its decomposition.
  */
@@ -3279,7 +3285,7 @@ export interface BincountOptions {
  * @returns The counts as int64, or the sums in the dtype of the weights.
  * @throws TenonError with the rule: C1: x is integer; C2: 0 <= element < length for each element
  *   of x; C3: weights are numeric and have the shape of x; C4: minlength is not negative, length
- *   is -1 or not negative, and the result fits.
+ *   is -1 or not negative, and the result has at most 2^62 bytes.
  *
  * Differentiable through its decomposition.
  */
@@ -3443,7 +3449,7 @@ export interface HistogramOptions {
  * @param options Its options.
  * @returns The counts as int64, along one axis. Dtype: i64.
  * @throws TenonError with the rule: C1: x is floating point; low and high have its dtype and rank
- *   0; C2: bins is positive, and the counts fit.
+ *   0; C2: bins is positive, and the result has at most 2^62 bytes.
  *
  * Not differentiable: its result is a count.
  */
@@ -4986,11 +4992,11 @@ export interface ConvTransposeOptions {
  * @throws TenonError with the rule: C1: x, w and b are floating point and of one dtype; C2: x has
  *   one to three spatial axes, and w has the same number; C3: strides and dilations are empty or
  *   have one positive value for each spatial axis; output_padding and output_shape are empty or
- *   have one that is not negative; pads is empty or has two values for each; C4: group divides the
- *   channels of x, and w has as many filters as x has channels; C5: w is not empty, and neither is
- *   any axis of x except the batch; C6: b has one element for each output channel; C7: pads and
- *   output_shape are not given together; C8: pads crop at most the whole result, and the result
- *   fits.
+ *   have one value of at least 0 for each; pads is empty or has two values for each; C4: group
+ *   divides the channels of x, and w has as many filters as x has channels; C5: w is not empty,
+ *   and neither is any axis of x except the batch; C6: b has one element for each output channel;
+ *   C7: pads and output_shape are not given together; C8: pads crop at most the whole result, and
+ *   the result has at most 2^62 bytes.
  *
  * Differentiable through its decomposition.
  */
@@ -5452,10 +5458,10 @@ export interface BatchNormTrainOutputs {
  *   mean. Dtype: that of mean; `running_var`: The new running variance. Dtype: that of var;
  *   `saved_mean`: The mean of this batch; `saved_inv_std`: 1 / sqrt(batch_var + epsilon).
  * @throws TenonError with the rule: C1: All inputs are floating point; C2: x has a batch and
- *   channels, and each channel has an element; C3: scale, bias, mean and var have one element for
- *   each channel; C4: epsilon is not negative; C5: type(y) = type(x); the running statistics have
- *   the types of mean and var; the saved ones are float32 if x has a half type, else of the dtype
- *   of x.
+ *   channels, and each channel has at least one element; C3: scale, bias, mean and var have one
+ *   element for each channel; C4: epsilon is not negative; C5: type(y) = type(x); the running
+ *   statistics have the types of mean and var; the saved ones are float32 if x has a half type,
+ *   else of the dtype of x.
  *
  * Differentiable to any order.
  */
@@ -5508,7 +5514,7 @@ export interface LayerNormOutputs {
  * @throws TenonError with the rule: C1: x, scale and bias are floating point and of one dtype; C2:
  *   -rank(x) <= axis < rank(x); C3: scale and bias can be broadcast to the sizes of x from the
  *   axis on; C4: epsilon is not negative; C5: type(y) = type(x); mean and inv_std have size 1 from
- *   the axis on, and are float32 where x is half.
+ *   the axis on, and are float32 if x has a half type.
  *
  * Differentiable to any order.
  */
@@ -6026,9 +6032,9 @@ export interface RotaryEmbeddingOptions {
  *   dtype; C2: x has four axes (batch, heads, length, size) or three (batch, length, heads *
  *   size). If it has three, num_heads is positive and divides the last size; C3: The number of
  *   rotated features, rotary_embedding_dim or all, is even and at most the size of a head; C4:
- *   position_ids are int32 or int64, one for each element of each sequence: batch, length; C5:
- *   cos_cache and sin_cache have the same shape: positions, pairs; or without position_ids batch,
- *   length, pairs; C6: -n <= position < n, where n is the number of positions.
+ *   position_ids are int32 or int64 and have the shape [batch, length]; C5: cos_cache and
+ *   sin_cache have the shape [positions, pairs] or, without position_ids, [batch, length, pairs];
+ *   C6: -n <= position < n, where n is the number of positions.
  *
  * Differentiable through its decomposition.
  */
@@ -6415,12 +6421,13 @@ export interface MultiHeadAttentionOptions {
  * @returns Batch and length of query, the columns of w_o. Dtype: that of query.
  * @throws TenonError with the rule: C1: All inputs are floating point and of one dtype, except
  *   attn_mask, which may be bool; C2: query, key and value have three axes, batch, length and
- *   features; weights have two; C3: num_heads is positive, kv_num_heads not negative and a divisor
- *   of num_heads; C4: The number of rows of a weight equals the number of features that it
- *   projects; C5: The columns of w_q, w_k and w_v divide evenly into heads; those of w_q and w_k
- *   have the same size; C6: A bias has one element for each column of its weights; C7: query, key
- *   and value have the same batch size, and key and value the same length; C8: attn_mask satisfies
- *   C1 and C6 of attention; C9: y has the batch and length of query and the columns of w_o.
+ *   features; weights have two; C3: num_heads is positive. kv_num_heads is 0, which stands for
+ *   num_heads, or a positive divisor of num_heads; C4: Each weight has one row for each feature of
+ *   the tensor that it projects; C5: The columns of w_q, w_k and w_v divide evenly into heads;
+ *   those of w_q and w_k have the same size; C6: A bias has one element for each column of its
+ *   weights; C7: query, key and value have the same batch size, and key and value the same length;
+ *   C8: attn_mask satisfies C1 and C6 of attention; C9: y has the batch and length of query and
+ *   the columns of w_o.
  *
  * Differentiable through its decomposition.
  */
@@ -6636,11 +6643,12 @@ export interface NllOptions {
  * @param target The target classes: [N, ...]. Dtype: i32 or i64.
  * @param options Its options.
  * @returns The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
- * @throws TenonError with the rule: C1: target is int32 or int64, and ignore_index fits it; C2: x
- *   is floating point, with at least two axes: examples, at least one class, any others; C3:
- *   target has the shape of x without the axis of classes; C4: weight has the dtype of x and one
- *   element for each class; C5: Each target is ignore_index or in [-C, C), where C is the number
- *   of classes; a negative one counts from the end. Checked when the targets are read.
+ * @throws TenonError with the rule: C1: target is int32 or int64, and its dtype can represent
+ *   ignore_index; C2: x is floating point, with at least two axes: examples, at least one class,
+ *   any others; C3: target has the shape of x without the axis of classes; C4: weight has the
+ *   dtype of x and one element for each class; C5: Each target is ignore_index or in [-C, C),
+ *   where C is the number of classes; a negative one counts from the end. Checked when the targets
+ *   are read.
  *
  * Differentiable through its decomposition.
  */
@@ -7103,11 +7111,11 @@ export interface Int8MatmulOptions {
  * @param options Its options.
  * @returns The products, i32. Dtype: i32.
  * @throws TenonError with the rule: C1: a and b are i8 or u8; their dtypes may differ; C2: a and b
- *   have at least one axis; C3: Each zero point has the dtype of its operand, and is one number,
- *   or a vector of one for each row of a (column of b), or has the shape of its operand with size
- *   1 along the summed axis; C4: The number of columns of a equals the number of rows of b; C5:
- *   The axes before the last two broadcast; C6: y is i32 and has the batch axes, then the rows of
- *   a and the columns of b; a vector operand adds no axis.
+ *   have at least one axis; C3: Each zero point has the dtype of its operand. It is one number, or
+ *   a vector with one element for each row of a (column of b), or has the shape of its operand
+ *   with size 1 along the summed axis; C4: The number of columns of a equals the number of rows of
+ *   b; C5: The axes before the last two broadcast; C6: y is i32 and has the batch axes, then the
+ *   rows of a and the columns of b; a vector operand adds no axis.
  *
  * Not differentiable: its result is an integer.
  */
@@ -7468,7 +7476,7 @@ export interface TensordotOptions {
  * @param options Its options.
  * @returns The contraction, with the other axes of a, then those of b. Dtype: the common one.
  * @throws TenonError with the rule: C1: a and b are numeric and of one dtype; C2: axes_a and
- *   axes_b have one length; C3: axes_a are axes of a and axes_b of b, none of them twice; C4:
+ *   axes_b have the same length; C3: axes_a are axes of a and axes_b of b, none of them twice; C4:
  *   paired axes have the same size; C5: y has the other axes of a, then those of b, at most 16;
  *   and its size does not overflow.
  *

@@ -3033,7 +3033,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: value has rank 0.\n"
-    "    C2: the sizes of `shape` are not negative and their product fits.\n"
+    "    C2: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.\n"
     "\n"
     "Differentiable to any order."},
     {"iota", as_function(op_function<72>), METH_FASTCALL | METH_KEYWORDS,
@@ -3058,7 +3058,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: dtype is numeric.\n"
-    "    C2: the sizes of `shape` are not negative and their product fits.\n"
+    "    C2: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.\n"
     "    C3: -rank <= axis < rank, where rank is the length of `shape`.\n"
     "\n"
     "Not differentiable: it has no inputs."},
@@ -3113,7 +3113,7 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: start and stop have rank 0.\n"
     "    C2: the result's dtype is floating point.\n"
-    "    C3: num >= 0, and that many elements fit.\n"
+    "    C3: num >= 0, and the result has at most 2^62 bytes.\n"
     "\n"
     "Differentiable through its decomposition."},
     {"eye", as_function(op_function<75>), METH_FASTCALL | METH_KEYWORDS,
@@ -3135,7 +3135,7 @@ PyMethodDef kOpFunctions[] = {
     "    The matrix.\n"
     "\n"
     "Raises an error that names the rule:\n"
-    "    C1: rows and columns are not negative and their product fits.\n"
+    "    C1: rows and columns are not negative, and the result has at most 2^62 bytes.\n"
     "    C2: dtype is given.\n"
     "\n"
     "Not differentiable: it has no inputs."},
@@ -3162,7 +3162,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: indices are integers.\n"
-    "    C2: depth >= 0, and the result fits.\n"
+    "    C2: depth >= 0, and the result has at most 2^62 bytes.\n"
     "    C3: -rank(y) <= axis < rank(y), where rank(y) = rank(indices) + 1.\n"
     "    C4: dtype is given.\n"
     "\n"
@@ -3247,7 +3247,7 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: state is u32[6].\n"
     "    C2: p is floating point and has rank 0.\n"
-    "    C3: the sizes of `shape` are not negative and their product fits.\n"
+    "    C3: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.\n"
     "\n"
     "Not differentiable: its result is bool."},
     {"truncated_normal", as_function(op_function<80>), METH_FASTCALL | METH_KEYWORDS,
@@ -3305,8 +3305,8 @@ PyMethodDef kOpFunctions[] = {
     "    C1: state is u32[6].\n"
     "    C1: state is u32[6].\n"
     "    C2: logits are floating point and have at least one class along the last axis.\n"
-    "    C2: n is not negative, and that many elements fit.\n"
-    "    C3: num_samples is not negative, and the result fits.\n"
+    "    C2: n is not negative, and the result has at most 2^62 bytes.\n"
+    "    C3: num_samples is not negative, and the result has at most 2^62 bytes.\n"
     "\n"
     "Not differentiable: its result is an index."},
     {"random_permutation", as_function(op_function<82>), METH_FASTCALL | METH_KEYWORDS,
@@ -3332,8 +3332,8 @@ PyMethodDef kOpFunctions[] = {
     "    C1: state is u32[6].\n"
     "    C1: state is u32[6].\n"
     "    C2: logits are floating point and have at least one class along the last axis.\n"
-    "    C2: n is not negative, and that many elements fit.\n"
-    "    C3: num_samples is not negative, and the result fits.\n"
+    "    C2: n is not negative, and the result has at most 2^62 bytes.\n"
+    "    C3: num_samples is not negative, and the result has at most 2^62 bytes.\n"
     "\n"
     "Not differentiable: its result is an index."},
     {"hann_window", as_function(op_function<83>), METH_FASTCALL | METH_KEYWORDS,
@@ -3433,7 +3433,8 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: each input has at most one axis; one without axes counts as a single coordinate.\n"
     "    C2: all inputs have one dtype.\n"
-    "    C3: there are at most as many inputs as a tensor can have axes, and the grid fits.\n"
+    "    C3: there are at most as many inputs as a tensor can have axes, and the result has\n"
+    "        at most 2^62 bytes.\n"
     "\n"
     "Differentiable through its decomposition."},
     {"reshape", as_function(op_function<87>), METH_FASTCALL | METH_KEYWORDS,
@@ -3496,7 +3497,7 @@ PyMethodDef kOpFunctions[] = {
     "    A view whose repeated axes have stride 0. Dtype: that of x.\n"
     "\n"
     "Raises an error that names the rule:\n"
-    "    C1: the sizes of `shape` are not negative and their product fits.\n"
+    "    C1: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.\n"
     "    C2: x has at most as many axes as y; aligned at the end, each has the same size or\n"
     "        size 1.\n"
     "\n"
@@ -3835,7 +3836,7 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: -rank <= axis < rank, where rank is that of the first input.\n"
     "    C2: all inputs have that rank, and the same sizes except along axis.\n"
-    "    C3: the result fits.\n"
+    "    C3: the result has at most 2^62 bytes.\n"
     "\n"
     "Differentiable to any order."},
     {"pad", as_function(op_function<106>), METH_FASTCALL | METH_KEYWORDS,
@@ -3866,7 +3867,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: pads has two entries for each of axes, or for each axis of x.\n"
-    "    C2: no size becomes negative, and the result fits.\n"
+    "    C2: no size becomes negative, and the result has at most 2^62 bytes.\n"
     "    C3: value, if given, has rank 0.\n"
     "    C4: in modes other than constant, each padded axis keeps an element to repeat.\n"
     "    C5: -rank(x) <= axis < rank(x) for each of axes, without duplicates.\n"
@@ -3891,7 +3892,7 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: -rank - 1 <= axis <= rank, where rank is that of the inputs.\n"
     "    C2: all inputs have the same shape.\n"
-    "    C3: the result fits.\n"
+    "    C3: the result has at most 2^62 bytes.\n"
     "\n"
     "Differentiable through its decomposition."},
     {"tile", as_function(op_function<108>), METH_FASTCALL | METH_KEYWORDS,
@@ -4079,7 +4080,8 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: x has a batch, channels, rows and columns.\n"
     "    C2: blocksize is positive.\n"
-    "    C3: blocksize^2 divides the channels, and the result fits.\n"
+    "    C3: blocksize^2 divides the number of channels, and the result has at most 2^62\n"
+    "        bytes.\n"
     "\n"
     "Differentiable through its decomposition."},
     {"space_to_depth", as_function(op_function<116>), METH_FASTCALL | METH_KEYWORDS,
@@ -4106,7 +4108,8 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: x has a batch, channels, rows and columns.\n"
     "    C2: blocksize is positive.\n"
-    "    C3: blocksize divides the rows and the columns, and the result fits.\n"
+    "    C3: blocksize divides the numbers of rows and columns, and the result has at most\n"
+    "        2^62 bytes.\n"
     "\n"
     "Differentiable through its decomposition."},
     {"reverse_sequence", as_function(op_function<117>), METH_FASTCALL | METH_KEYWORDS,
@@ -4297,7 +4300,7 @@ PyMethodDef kOpFunctions[] = {
     "    C1: indices are int32 or int64.\n"
     "    C2: -n <= index < n for each of them, where n is the size of x along axis.\n"
     "    C3: -rank(x) <= axis < rank(x).\n"
-    "    C4: the result has at most 16 axes, and fits.\n"
+    "    C4: the result has at most 16 axes and 2^62 bytes.\n"
     "\n"
     "Differentiable to any order."},
     {"gather_elements", as_function(op_function<123>), METH_FASTCALL | METH_KEYWORDS,
@@ -4352,7 +4355,7 @@ PyMethodDef kOpFunctions[] = {
     "    C3: 0 <= batch_dims < rank(indices) and batch_dims <= rank(x); x and indices have\n"
     "        the same sizes along those axes.\n"
     "    C4: the last axis of indices has from 1 to rank(x) - batch_dims coordinates.\n"
-    "    C5: the result has at most 16 axes, and fits.\n"
+    "    C5: the result has at most 16 axes and 2^62 bytes.\n"
     "\n"
     "Differentiable to any order."},
     {"scatter_elements", as_function(op_function<125>), METH_FASTCALL | METH_KEYWORDS,
@@ -4527,7 +4530,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: size is -1 or not negative.\n"
-    "    C2: the result fits.\n"
+    "    C2: the result has at most 2^62 bytes.\n"
     "\n"
     "Not differentiable: its results are integers."},
     {"boolean_mask", as_function(op_function<131>), METH_FASTCALL | METH_KEYWORDS,
@@ -4559,7 +4562,7 @@ PyMethodDef kOpFunctions[] = {
     "    C1: mask is bool and has at least one axis.\n"
     "    C2: -rank(x) <= axis < rank(x).\n"
     "    C3: the shape of mask matches the axes of x that start at axis.\n"
-    "    C4: size is -1 or not negative, and the result fits.\n"
+    "    C4: size is -1 or not negative, and the result has at most 2^62 bytes.\n"
     "    C5: fill is a value of the dtype of x.\n"
     "\n"
     "Differentiable through its decomposition."},
@@ -4590,7 +4593,8 @@ PyMethodDef kOpFunctions[] = {
     "    C1: x is integer.\n"
     "    C2: 0 <= element < length for each element of x.\n"
     "    C3: weights are numeric and have the shape of x.\n"
-    "    C4: minlength is not negative, length is -1 or not negative, and the result fits.\n"
+    "    C4: minlength is not negative, length is -1 or not negative, and the result has at\n"
+    "        most 2^62 bytes.\n"
     "\n"
     "Differentiable through its decomposition."},
     {"segment_reduce", as_function(op_function<133>), METH_FASTCALL | METH_KEYWORDS,
@@ -4708,7 +4712,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: x is floating point; low and high have its dtype and rank 0.\n"
-    "    C2: bins is positive, and the counts fit.\n"
+    "    C2: bins is positive, and the result has at most 2^62 bytes.\n"
     "\n"
     "Not differentiable: its result is a count."},
     {"relu", as_function(op_function<137>), METH_FASTCALL | METH_KEYWORDS,
@@ -6001,13 +6005,13 @@ PyMethodDef kOpFunctions[] = {
     "    C1: x, w and b are floating point and of one dtype.\n"
     "    C2: x has one to three spatial axes, and w has the same number.\n"
     "    C3: strides and dilations are empty or have one positive value for each spatial\n"
-    "        axis; output_padding and output_shape are empty or have one that is not\n"
-    "        negative; pads is empty or has two values for each.\n"
+    "        axis; output_padding and output_shape are empty or have one value of at least 0\n"
+    "        for each; pads is empty or has two values for each.\n"
     "    C4: group divides the channels of x, and w has as many filters as x has channels.\n"
     "    C5: w is not empty, and neither is any axis of x except the batch.\n"
     "    C6: b has one element for each output channel.\n"
     "    C7: pads and output_shape are not given together.\n"
-    "    C8: pads crop at most the whole result, and the result fits.\n"
+    "    C8: pads crop at most the whole result, and the result has at most 2^62 bytes.\n"
     "\n"
     "Differentiable through its decomposition."},
     {"depthwise", as_function(op_function<189>), METH_FASTCALL | METH_KEYWORDS,
@@ -6384,7 +6388,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: All inputs are floating point.\n"
-    "    C2: x has a batch and channels, and each channel has an element.\n"
+    "    C2: x has a batch and channels, and each channel has at least one element.\n"
     "    C3: scale, bias, mean and var have one element for each channel.\n"
     "    C4: epsilon is not negative.\n"
     "    C5: type(y) = type(x); the running statistics have the types of mean and var; the\n"
@@ -6422,7 +6426,7 @@ PyMethodDef kOpFunctions[] = {
     "    C3: scale and bias can be broadcast to the sizes of x from the axis on.\n"
     "    C4: epsilon is not negative.\n"
     "    C5: type(y) = type(x); mean and inv_std have size 1 from the axis on, and are\n"
-    "        float32 where x is half.\n"
+    "        float32 if x has a half type.\n"
     "\n"
     "Differentiable to any order."},
     {"lrn", as_function(op_function<201>), METH_FASTCALL | METH_KEYWORDS,
@@ -6829,10 +6833,9 @@ PyMethodDef kOpFunctions[] = {
     "        size). If it has three, num_heads is positive and divides the last size.\n"
     "    C3: The number of rotated features, rotary_embedding_dim or all, is even and at most\n"
     "        the size of a head.\n"
-    "    C4: position_ids are int32 or int64, one for each element of each sequence: batch,\n"
-    "        length.\n"
-    "    C5: cos_cache and sin_cache have the same shape: positions, pairs; or without\n"
-    "        position_ids batch, length, pairs.\n"
+    "    C4: position_ids are int32 or int64 and have the shape [batch, length].\n"
+    "    C5: cos_cache and sin_cache have the shape [positions, pairs] or, without\n"
+    "        position_ids, [batch, length, pairs].\n"
     "    C6: -n <= position < n, where n is the number of positions.\n"
     "\n"
     "Differentiable through its decomposition."},
@@ -7125,8 +7128,9 @@ PyMethodDef kOpFunctions[] = {
     "        bool.\n"
     "    C2: query, key and value have three axes, batch, length and features; weights have\n"
     "        two.\n"
-    "    C3: num_heads is positive, kv_num_heads not negative and a divisor of num_heads.\n"
-    "    C4: The number of rows of a weight equals the number of features that it projects.\n"
+    "    C3: num_heads is positive. kv_num_heads is 0, which stands for num_heads, or a\n"
+    "        positive divisor of num_heads.\n"
+    "    C4: Each weight has one row for each feature of the tensor that it projects.\n"
     "    C5: The columns of w_q, w_k and w_v divide evenly into heads; those of w_q and w_k\n"
     "        have the same size.\n"
     "    C6: A bias has one element for each column of its weights.\n"
@@ -7290,7 +7294,7 @@ PyMethodDef kOpFunctions[] = {
     "    The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.\n"
     "\n"
     "Raises an error that names the rule:\n"
-    "    C1: target is int32 or int64, and ignore_index fits it.\n"
+    "    C1: target is int32 or int64, and its dtype can represent ignore_index.\n"
     "    C2: x is floating point, with at least two axes: examples, at least one class, any\n"
     "        others.\n"
     "    C3: target has the shape of x without the axis of classes.\n"
@@ -7641,9 +7645,9 @@ PyMethodDef kOpFunctions[] = {
     "Raises an error that names the rule:\n"
     "    C1: a and b are i8 or u8; their dtypes may differ.\n"
     "    C2: a and b have at least one axis.\n"
-    "    C3: Each zero point has the dtype of its operand, and is one number, or a vector of\n"
-    "        one for each row of a (column of b), or has the shape of its operand with size 1\n"
-    "        along the summed axis.\n"
+    "    C3: Each zero point has the dtype of its operand. It is one number, or a vector with\n"
+    "        one element for each row of a (column of b), or has the shape of its operand\n"
+    "        with size 1 along the summed axis.\n"
     "    C4: The number of columns of a equals the number of rows of b.\n"
     "    C5: The axes before the last two broadcast.\n"
     "    C6: y is i32 and has the batch axes, then the rows of a and the columns of b; a\n"
@@ -8005,7 +8009,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: a and b are numeric and of one dtype.\n"
-    "    C2: axes_a and axes_b have one length.\n"
+    "    C2: axes_a and axes_b have the same length.\n"
     "    C3: axes_a are axes of a and axes_b of b, none of them twice.\n"
     "    C4: paired axes have the same size.\n"
     "    C5: y has the other axes of a, then those of b, at most 16; and its size does not\n"

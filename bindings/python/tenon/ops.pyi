@@ -1726,7 +1726,7 @@ def fill(value: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), d
 
     Raises an error that names the rule:
         C1: value has rank 0.
-        C2: the sizes of `shape` are not negative and their product fits.
+        C2: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
 
     Differentiable to any order.
     """
@@ -1751,7 +1751,7 @@ def iota(shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | N
 
     Raises an error that names the rule:
         C1: dtype is numeric.
-        C2: the sizes of `shape` are not negative and their product fits.
+        C2: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
         C3: -rank <= axis < rank, where rank is the length of `shape`.
 
     Not differentiable: it has no inputs.
@@ -1810,7 +1810,7 @@ def linspace(start: TensorLike, stop: TensorLike, num: int | Tensor = 50, endpoi
     Raises an error that names the rule:
         C1: start and stop have rank 0.
         C2: the result's dtype is floating point.
-        C3: num >= 0, and that many elements fit.
+        C3: num >= 0, and the result has at most 2^62 bytes.
 
     Differentiable through its decomposition.
     """
@@ -1832,7 +1832,7 @@ def eye(rows: int | Tensor = 1, columns: int | Tensor = -1, k: int | Tensor = 0,
         The matrix.
 
     Raises an error that names the rule:
-        C1: rows and columns are not negative and their product fits.
+        C1: rows and columns are not negative, and the result has at most 2^62 bytes.
         C2: dtype is given.
 
     Not differentiable: it has no inputs.
@@ -1859,7 +1859,7 @@ def one_hot(indices: TensorLike, depth: int | Tensor = 0, axis: int | Tensor = -
 
     Raises an error that names the rule:
         C1: indices are integers.
-        C2: depth >= 0, and the result fits.
+        C2: depth >= 0, and the result has at most 2^62 bytes.
         C3: -rank(y) <= axis < rank(y), where rank(y) = rank(indices) + 1.
         C4: dtype is given.
 
@@ -1956,7 +1956,7 @@ def random_bernoulli(state: TensorLike, p: TensorLike, shape: int | Sequence[int
     Raises an error that names the rule:
         C1: state is u32[6].
         C2: p is floating point and has rank 0.
-        C3: the sizes of `shape` are not negative and their product fits.
+        C3: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
 
     Not differentiable: its result is bool.
     """
@@ -2022,8 +2022,8 @@ def random_categorical(state: TensorLike, logits: TensorLike, num_samples: int |
         C1: state is u32[6].
         C1: state is u32[6].
         C2: logits are floating point and have at least one class along the last axis.
-        C2: n is not negative, and that many elements fit.
-        C3: num_samples is not negative, and the result fits.
+        C2: n is not negative, and the result has at most 2^62 bytes.
+        C3: num_samples is not negative, and the result has at most 2^62 bytes.
 
     Not differentiable: its result is an index.
     """
@@ -2053,8 +2053,8 @@ def random_permutation(state: TensorLike, n: int | Tensor = 0) -> RandomPermutat
         C1: state is u32[6].
         C1: state is u32[6].
         C2: logits are floating point and have at least one class along the last axis.
-        C2: n is not negative, and that many elements fit.
-        C3: num_samples is not negative, and the result fits.
+        C2: n is not negative, and the result has at most 2^62 bytes.
+        C3: num_samples is not negative, and the result has at most 2^62 bytes.
 
     Not differentiable: its result is an index.
     """
@@ -2154,7 +2154,8 @@ def meshgrid(x: Sequence[TensorLike], indexing: Literal['xy', 'ij'] = 'xy') -> l
     Raises an error that names the rule:
         C1: each input has at most one axis; one without axes counts as a single coordinate.
         C2: all inputs have one dtype.
-        C3: there are at most as many inputs as a tensor can have axes, and the grid fits.
+        C3: there are at most as many inputs as a tensor can have axes, and the result has
+            at most 2^62 bytes.
 
     Differentiable through its decomposition.
     """
@@ -2217,7 +2218,7 @@ def broadcast_to(x: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (
         A view whose repeated axes have stride 0. Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: the sizes of `shape` are not negative and their product fits.
+        C1: the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
         C2: x has at most as many axes as y; aligned at the end, each has the same size or
             size 1.
 
@@ -2556,7 +2557,7 @@ def concat(inputs: Sequence[TensorLike], axis: int | Tensor = 0) -> Tensor:
     Raises an error that names the rule:
         C1: -rank <= axis < rank, where rank is that of the first input.
         C2: all inputs have that rank, and the same sizes except along axis.
-        C3: the result fits.
+        C3: the result has at most 2^62 bytes.
 
     Differentiable to any order.
     """
@@ -2587,7 +2588,7 @@ def pad(x: TensorLike, value: TensorLike | None = None, pads: int | Sequence[int
 
     Raises an error that names the rule:
         C1: pads has two entries for each of axes, or for each axis of x.
-        C2: no size becomes negative, and the result fits.
+        C2: no size becomes negative, and the result has at most 2^62 bytes.
         C3: value, if given, has rank 0.
         C4: in modes other than constant, each padded axis keeps an element to repeat.
         C5: -rank(x) <= axis < rank(x) for each of axes, without duplicates.
@@ -2612,7 +2613,7 @@ def stack(inputs: Sequence[TensorLike], axis: int | Tensor = 0) -> Tensor:
     Raises an error that names the rule:
         C1: -rank - 1 <= axis <= rank, where rank is that of the inputs.
         C2: all inputs have the same shape.
-        C3: the result fits.
+        C3: the result has at most 2^62 bytes.
 
     Differentiable through its decomposition.
     """
@@ -2800,7 +2801,8 @@ def depth_to_space(x: TensorLike, blocksize: int | Tensor = 0, mode: Literal['dc
     Raises an error that names the rule:
         C1: x has a batch, channels, rows and columns.
         C2: blocksize is positive.
-        C3: blocksize^2 divides the channels, and the result fits.
+        C3: blocksize^2 divides the number of channels, and the result has at most 2^62
+            bytes.
 
     Differentiable through its decomposition.
     """
@@ -2827,7 +2829,8 @@ def space_to_depth(x: TensorLike, blocksize: int | Tensor = 0, mode: Literal['dc
     Raises an error that names the rule:
         C1: x has a batch, channels, rows and columns.
         C2: blocksize is positive.
-        C3: blocksize divides the rows and the columns, and the result fits.
+        C3: blocksize divides the numbers of rows and columns, and the result has at most
+            2^62 bytes.
 
     Differentiable through its decomposition.
     """
@@ -3018,7 +3021,7 @@ def gather(x: TensorLike, indices: TensorLike, axis: int | Tensor = 0) -> Tensor
         C1: indices are int32 or int64.
         C2: -n <= index < n for each of them, where n is the size of x along axis.
         C3: -rank(x) <= axis < rank(x).
-        C4: the result has at most 16 axes, and fits.
+        C4: the result has at most 16 axes and 2^62 bytes.
 
     Differentiable to any order.
     """
@@ -3073,7 +3076,7 @@ def gather_nd(x: TensorLike, indices: TensorLike, batch_dims: int | Tensor = 0) 
         C3: 0 <= batch_dims < rank(indices) and batch_dims <= rank(x); x and indices have
             the same sizes along those axes.
         C4: the last axis of indices has from 1 to rank(x) - batch_dims coordinates.
-        C5: the result has at most 16 axes, and fits.
+        C5: the result has at most 16 axes and 2^62 bytes.
 
     Differentiable to any order.
     """
@@ -3256,7 +3259,7 @@ def nonzero(x: TensorLike, size: int | Tensor = -1, fill: int | Tensor = 0) -> N
 
     Raises an error that names the rule:
         C1: size is -1 or not negative.
-        C2: the result fits.
+        C2: the result has at most 2^62 bytes.
 
     Not differentiable: its results are integers.
     """
@@ -3292,7 +3295,7 @@ def boolean_mask(x: TensorLike, mask: TensorLike, axis: int | Tensor = 0, size: 
         C1: mask is bool and has at least one axis.
         C2: -rank(x) <= axis < rank(x).
         C3: the shape of mask matches the axes of x that start at axis.
-        C4: size is -1 or not negative, and the result fits.
+        C4: size is -1 or not negative, and the result has at most 2^62 bytes.
         C5: fill is a value of the dtype of x.
 
     Differentiable through its decomposition.
@@ -3323,7 +3326,8 @@ def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: int | 
         C1: x is integer.
         C2: 0 <= element < length for each element of x.
         C3: weights are numeric and have the shape of x.
-        C4: minlength is not negative, length is -1 or not negative, and the result fits.
+        C4: minlength is not negative, length is -1 or not negative, and the result has at
+            most 2^62 bytes.
 
     Differentiable through its decomposition.
     """
@@ -3448,7 +3452,7 @@ def histogram(x: TensorLike, low: TensorLike, high: TensorLike, bins: int | Tens
 
     Raises an error that names the rule:
         C1: x is floating point; low and high have its dtype and rank 0.
-        C2: bins is positive, and the counts fit.
+        C2: bins is positive, and the result has at most 2^62 bytes.
 
     Not differentiable: its result is a count.
     """
@@ -4753,13 +4757,13 @@ def conv_transpose(x: TensorLike, w: TensorLike, b: TensorLike | None = None, st
         C1: x, w and b are floating point and of one dtype.
         C2: x has one to three spatial axes, and w has the same number.
         C3: strides and dilations are empty or have one positive value for each spatial
-            axis; output_padding and output_shape are empty or have one that is not
-            negative; pads is empty or has two values for each.
+            axis; output_padding and output_shape are empty or have one value of at least 0
+            for each; pads is empty or has two values for each.
         C4: group divides the channels of x, and w has as many filters as x has channels.
         C5: w is not empty, and neither is any axis of x except the batch.
         C6: b has one element for each output channel.
         C7: pads and output_shape are not given together.
-        C8: pads crop at most the whole result, and the result fits.
+        C8: pads crop at most the whole result, and the result has at most 2^62 bytes.
 
     Differentiable through its decomposition.
     """
@@ -5143,7 +5147,7 @@ def batch_norm_train(x: TensorLike, scale: TensorLike, bias: TensorLike, mean: T
 
     Raises an error that names the rule:
         C1: All inputs are floating point.
-        C2: x has a batch and channels, and each channel has an element.
+        C2: x has a batch and channels, and each channel has at least one element.
         C3: scale, bias, mean and var have one element for each channel.
         C4: epsilon is not negative.
         C5: type(y) = type(x); the running statistics have the types of mean and var; the
@@ -5186,7 +5190,7 @@ def layer_norm(x: TensorLike, scale: TensorLike, bias: TensorLike | None = None,
         C3: scale and bias can be broadcast to the sizes of x from the axis on.
         C4: epsilon is not negative.
         C5: type(y) = type(x); mean and inv_std have size 1 from the axis on, and are
-            float32 where x is half.
+            float32 if x has a half type.
 
     Differentiable to any order.
     """
@@ -5606,10 +5610,9 @@ def rotary_embedding(x: TensorLike, cos_cache: TensorLike, sin_cache: TensorLike
             size). If it has three, num_heads is positive and divides the last size.
         C3: The number of rotated features, rotary_embedding_dim or all, is even and at most
             the size of a head.
-        C4: position_ids are int32 or int64, one for each element of each sequence: batch,
-            length.
-        C5: cos_cache and sin_cache have the same shape: positions, pairs; or without
-            position_ids batch, length, pairs.
+        C4: position_ids are int32 or int64 and have the shape [batch, length].
+        C5: cos_cache and sin_cache have the shape [positions, pairs] or, without
+            position_ids, [batch, length, pairs].
         C6: -n <= position < n, where n is the number of positions.
 
     Differentiable through its decomposition.
@@ -5915,8 +5918,9 @@ def multi_head_attention(query: TensorLike, key: TensorLike, value: TensorLike, 
             bool.
         C2: query, key and value have three axes, batch, length and features; weights have
             two.
-        C3: num_heads is positive, kv_num_heads not negative and a divisor of num_heads.
-        C4: The number of rows of a weight equals the number of features that it projects.
+        C3: num_heads is positive. kv_num_heads is 0, which stands for num_heads, or a
+            positive divisor of num_heads.
+        C4: Each weight has one row for each feature of the tensor that it projects.
         C5: The columns of w_q, w_k and w_v divide evenly into heads; those of w_q and w_k
             have the same size.
         C6: A bias has one element for each column of its weights.
@@ -6088,7 +6092,7 @@ def nll(x: TensorLike, target: TensorLike, weight: TensorLike | None = None, red
         The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: target is int32 or int64, and ignore_index fits it.
+        C1: target is int32 or int64, and its dtype can represent ignore_index.
         C2: x is floating point, with at least two axes: examples, at least one class, any
             others.
         C3: target has the shape of x without the axis of classes.
@@ -6466,9 +6470,9 @@ def int8_matmul(a: TensorLike, b: TensorLike, a_zero_point: TensorLike | None = 
     Raises an error that names the rule:
         C1: a and b are i8 or u8; their dtypes may differ.
         C2: a and b have at least one axis.
-        C3: Each zero point has the dtype of its operand, and is one number, or a vector of
-            one for each row of a (column of b), or has the shape of its operand with size 1
-            along the summed axis.
+        C3: Each zero point has the dtype of its operand. It is one number, or a vector with
+            one element for each row of a (column of b), or has the shape of its operand
+            with size 1 along the summed axis.
         C4: The number of columns of a equals the number of rows of b.
         C5: The axes before the last two broadcast.
         C6: y is i32 and has the batch axes, then the rows of a and the columns of b; a
@@ -6830,7 +6834,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes_a: int | Sequence[int | Tensor]
 
     Raises an error that names the rule:
         C1: a and b are numeric and of one dtype.
-        C2: axes_a and axes_b have one length.
+        C2: axes_a and axes_b have the same length.
         C3: axes_a are axes of a and axes_b of b, none of them twice.
         C4: paired axes have the same size.
         C5: y has the other axes of a, then those of b, at most 16; and its size does not

@@ -2070,7 +2070,7 @@ static inline TENON_OWNED tenon_error* tenon_where(tenon_scope* scope TENON_THRE
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  value has rank 0.
- *     C2  the sizes of `shape` are not negative and their product fits.
+ *     C2  the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -2099,7 +2099,7 @@ static inline TENON_OWNED tenon_error* tenon_fill(tenon_scope* scope TENON_THREA
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  dtype is numeric.
- *     C2  the sizes of `shape` are not negative and their product fits.
+ *     C2  the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
  *     C3  -rank <= axis < rank, where rank is the length of `shape`.
  *
  * @since 0.1, unstable
@@ -2169,7 +2169,7 @@ static inline TENON_OWNED tenon_error* tenon_rng_bits(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  start and stop have rank 0.
  *     C2  the result's dtype is floating point.
- *     C3  num >= 0, and that many elements fit.
+ *     C3  num >= 0, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -2196,7 +2196,7 @@ static inline TENON_OWNED tenon_error* tenon_linspace(
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  rows and columns are not negative and their product fits.
+ *     C1  rows and columns are not negative, and the result has at most 2^62 bytes.
  *     C2  dtype is given.
  *
  * @since 0.1, unstable
@@ -2224,7 +2224,7 @@ static inline TENON_OWNED tenon_error* tenon_eye(tenon_scope* scope TENON_THREAD
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  indices are integers.
- *     C2  depth >= 0, and the result fits.
+ *     C2  depth >= 0, and the result has at most 2^62 bytes.
  *     C3  -rank(y) <= axis < rank(y), where rank(y) = rank(indices) + 1.
  *     C4  dtype is given.
  *
@@ -2335,7 +2335,7 @@ static inline TENON_OWNED tenon_error* tenon_random_normal(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  state is u32[6].
  *     C2  p is floating point and has rank 0.
- *     C3  the sizes of `shape` are not negative and their product fits.
+ *     C3  the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -2419,8 +2419,8 @@ static inline TENON_OWNED tenon_error* tenon_truncated_normal(
  *     C1  state is u32[6].
  *     C1  state is u32[6].
  *     C2  logits are floating point and have at least one class along the last axis.
- *     C2  n is not negative, and that many elements fit.
- *     C3  num_samples is not negative, and the result fits.
+ *     C2  n is not negative, and the result has at most 2^62 bytes.
+ *     C3  num_samples is not negative, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -2461,8 +2461,8 @@ static inline TENON_OWNED tenon_error* tenon_random_categorical(
  *     C1  state is u32[6].
  *     C1  state is u32[6].
  *     C2  logits are floating point and have at least one class along the last axis.
- *     C2  n is not negative, and that many elements fit.
- *     C3  num_samples is not negative, and the result fits.
+ *     C2  n is not negative, and the result has at most 2^62 bytes.
+ *     C3  num_samples is not negative, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -2583,7 +2583,8 @@ static inline TENON_OWNED tenon_error* tenon_blackman_window(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  each input has at most one axis; one without axes counts as a single coordinate.
  *     C2  all inputs have one dtype.
- *     C3  there are at most as many inputs as a tensor can have axes, and the grid fits.
+ *     C3  there are at most as many inputs as a tensor can have axes, and the result has at most
+ *         2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -2667,7 +2668,7 @@ static inline TENON_OWNED tenon_error* tenon_transpose(
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  the sizes of `shape` are not negative and their product fits.
+ *     C1  the sizes of `shape` are not negative, and the result has at most 2^62 bytes.
  *     C2  x has at most as many axes as y; aligned at the end, each has the same size or size 1.
  *
  * @since 0.1, unstable
@@ -3112,7 +3113,7 @@ static inline TENON_OWNED tenon_error* tenon_cast(tenon_scope* scope TENON_THREA
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  -rank <= axis < rank, where rank is that of the first input.
  *     C2  all inputs have that rank, and the same sizes except along axis.
- *     C3  the result fits.
+ *     C3  the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -3144,7 +3145,7 @@ static inline TENON_OWNED tenon_error* tenon_concat(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  pads has two entries for each of axes, or for each axis of x.
- *     C2  no size becomes negative, and the result fits.
+ *     C2  no size becomes negative, and the result has at most 2^62 bytes.
  *     C3  value, if given, has rank 0.
  *     C4  in modes other than constant, each padded axis keeps an element to repeat.
  *     C5  -rank(x) <= axis < rank(x) for each of axes, without duplicates.
@@ -3179,7 +3180,7 @@ static inline TENON_OWNED tenon_error* tenon_pad(tenon_scope* scope TENON_THREAD
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  -rank - 1 <= axis <= rank, where rank is that of the inputs.
  *     C2  all inputs have the same shape.
- *     C3  the result fits.
+ *     C3  the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -3422,7 +3423,7 @@ static inline TENON_OWNED tenon_error* tenon_roll(tenon_scope* scope TENON_THREA
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x has a batch, channels, rows and columns.
  *     C2  blocksize is positive.
- *     C3  blocksize^2 divides the channels, and the result fits.
+ *     C3  blocksize^2 divides the number of channels, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -3453,7 +3454,7 @@ static inline TENON_OWNED tenon_error* tenon_depth_to_space(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x has a batch, channels, rows and columns.
  *     C2  blocksize is positive.
- *     C3  blocksize divides the rows and the columns, and the result fits.
+ *     C3  blocksize divides the numbers of rows and columns, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -3668,7 +3669,7 @@ static inline TENON_OWNED tenon_error* tenon_col2im(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  indices are int32 or int64.
  *     C3  -rank(x) <= axis < rank(x).
- *     C4  the result has at most 16 axes, and fits.
+ *     C4  the result has at most 16 axes and 2^62 bytes.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C2  -n <= index < n for each of them, where n is the size of x along axis.
  *
@@ -3742,7 +3743,7 @@ static inline TENON_OWNED tenon_error* tenon_gather_elements(
  *     C3  0 <= batch_dims < rank(indices) and batch_dims <= rank(x); x and indices have the same
  *         sizes along those axes.
  *     C4  the last axis of indices has from 1 to rank(x) - batch_dims coordinates.
- *     C5  the result has at most 16 axes, and fits.
+ *     C5  the result has at most 16 axes and 2^62 bytes.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C2  -n <= index < n for each index, where n is the size of the axis of x that it refers to.
  *
@@ -3964,7 +3965,7 @@ static inline TENON_OWNED tenon_error* tenon_top_k(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  size is -1 or not negative.
- *     C2  the result fits.
+ *     C2  the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -4007,7 +4008,7 @@ static inline TENON_OWNED tenon_error* tenon_nonzero(
  *     C1  mask is bool and has at least one axis.
  *     C2  -rank(x) <= axis < rank(x).
  *     C3  the shape of mask matches the axes of x that start at axis.
- *     C4  size is -1 or not negative, and the result fits.
+ *     C4  size is -1 or not negative, and the result has at most 2^62 bytes.
  *     C5  fill is a value of the dtype of x.
  *
  * @since 0.1, unstable
@@ -4050,7 +4051,8 @@ static inline TENON_OWNED tenon_error* tenon_boolean_mask(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is integer.
  *     C3  weights are numeric and have the shape of x.
- *     C4  minlength is not negative, length is -1 or not negative, and the result fits.
+ *     C4  minlength is not negative, length is -1 or not negative, and the result has at most 2^62
+ *         bytes.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C2  0 <= element < length for each element of x.
  *
@@ -4210,7 +4212,7 @@ static inline TENON_OWNED tenon_error* tenon_unique(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point; low and high have its dtype and rank 0.
- *     C2  bins is positive, and the counts fit.
+ *     C2  bins is positive, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -5840,13 +5842,13 @@ static inline TENON_OWNED tenon_error* tenon_global_avg_pool(
  *     C1  x, w and b are floating point and of one dtype.
  *     C2  x has one to three spatial axes, and w has the same number.
  *     C3  strides and dilations are empty or have one positive value for each spatial axis;
- *         output_padding and output_shape are empty or have one that is not negative; pads is empty
- *         or has two values for each.
+ *         output_padding and output_shape are empty or have one value of at least 0 for each; pads
+ *         is empty or has two values for each.
  *     C4  group divides the channels of x, and w has as many filters as x has channels.
  *     C5  w is not empty, and neither is any axis of x except the batch.
  *     C6  b has one element for each output channel.
  *     C7  pads and output_shape are not given together.
- *     C8  pads crop at most the whole result, and the result fits.
+ *     C8  pads crop at most the whole result, and the result has at most 2^62 bytes.
  *
  * @since 0.1, unstable
  */
@@ -6252,7 +6254,7 @@ static inline TENON_OWNED tenon_error* tenon_batch_norm(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  All inputs are floating point.
- *     C2  x has a batch and channels, and each channel has an element.
+ *     C2  x has a batch and channels, and each channel has at least one element.
  *     C3  scale, bias, mean and var have one element for each channel.
  *     C4  epsilon is not negative.
  *     C5  type(y) = type(x); the running statistics have the types of mean and var; the saved ones
@@ -6313,8 +6315,8 @@ static inline TENON_OWNED tenon_error* tenon_batch_norm_train(
  *     C2  -rank(x) <= axis < rank(x).
  *     C3  scale and bias can be broadcast to the sizes of x from the axis on.
  *     C4  epsilon is not negative.
- *     C5  type(y) = type(x); mean and inv_std have size 1 from the axis on, and are float32 where x
- *         is half.
+ *     C5  type(y) = type(x); mean and inv_std have size 1 from the axis on, and are float32 if x
+ *         has a half type.
  *
  * @since 0.1, unstable
  */
@@ -6861,9 +6863,9 @@ static inline TENON_OWNED tenon_error* tenon_attention(
  *         it has three, num_heads is positive and divides the last size.
  *     C3  The number of rotated features, rotary_embedding_dim or all, is even and at most the size
  *         of a head.
- *     C4  position_ids are int32 or int64, one for each element of each sequence: batch, length.
- *     C5  cos_cache and sin_cache have the same shape: positions, pairs; or without position_ids
- *         batch, length, pairs.
+ *     C4  position_ids are int32 or int64 and have the shape [batch, length].
+ *     C5  cos_cache and sin_cache have the shape [positions, pairs] or, without position_ids,
+ *         [batch, length, pairs].
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C6  -n <= position < n, where n is the number of positions.
  *
@@ -7245,8 +7247,9 @@ static inline TENON_OWNED tenon_error* tenon_rnn(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  All inputs are floating point and of one dtype, except attn_mask, which may be bool.
  *     C2  query, key and value have three axes, batch, length and features; weights have two.
- *     C3  num_heads is positive, kv_num_heads not negative and a divisor of num_heads.
- *     C4  The number of rows of a weight equals the number of features that it projects.
+ *     C3  num_heads is positive. kv_num_heads is 0, which stands for num_heads, or a positive
+ *         divisor of num_heads.
+ *     C4  Each weight has one row for each feature of the tensor that it projects.
  *     C5  The columns of w_q, w_k and w_v divide evenly into heads; those of w_q and w_k have the
  *         same size.
  *     C6  A bias has one element for each column of its weights.
@@ -7488,7 +7491,7 @@ static inline TENON_OWNED tenon_error* tenon_sparse_softmax_cross_entropy(
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  target is int32 or int64, and ignore_index fits it.
+ *     C1  target is int32 or int64, and its dtype can represent ignore_index.
  *     C2  x is floating point, with at least two axes: examples, at least one class, any others.
  *     C3  target has the shape of x without the axis of classes.
  *     C4  weight has the dtype of x and one element for each class.
@@ -8006,9 +8009,9 @@ static inline TENON_OWNED tenon_error* tenon_lamb(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are i8 or u8; their dtypes may differ.
  *     C2  a and b have at least one axis.
- *     C3  Each zero point has the dtype of its operand, and is one number, or a vector of one for
- *         each row of a (column of b), or has the shape of its operand with size 1 along the summed
- *         axis.
+ *     C3  Each zero point has the dtype of its operand. It is one number, or a vector with one
+ *         element for each row of a (column of b), or has the shape of its operand with size 1
+ *         along the summed axis.
  *     C4  The number of columns of a equals the number of rows of b.
  *     C5  The axes before the last two broadcast.
  *     C6  y is i32 and has the batch axes, then the rows of a and the columns of b; a vector
@@ -8500,7 +8503,7 @@ static inline TENON_OWNED tenon_error* tenon_addcmul(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric and of one dtype.
- *     C2  axes_a and axes_b have one length.
+ *     C2  axes_a and axes_b have the same length.
  *     C3  axes_a are axes of a and axes_b of b, none of them twice.
  *     C4  paired axes have the same size.
  *     C5  y has the other axes of a, then those of b, at most 16; and its size does not overflow.

@@ -13,7 +13,7 @@ pub const TENON_OK: i32 = 0;
 /// ```
 pub const TENON_INVALID_ARGUMENT: i32 = 1;
 /// ```text
-/// An invalid value: an index outside its axis.
+/// An invalid value, such as an index outside its axis.
 /// ```
 pub const TENON_OUT_OF_RANGE: i32 = 2;
 /// ```text
@@ -37,7 +37,7 @@ pub const TENON_OUT_OF_MEMORY: i32 = 6;
 /// ```
 pub const TENON_CANCELLED: i32 = 7;
 /// ```text
-/// The object's state does not allow the call: a consumed tape.
+/// The state of an object forbids the call: a tape is consumed.
 /// ```
 pub const TENON_FAILED_PRECONDITION: i32 = 8;
 /// ```text
@@ -390,7 +390,7 @@ pub const TENON_FALLBACK_AUTO: i32 = 2;
 pub const TENON_PLUGIN_NOT_TRIED: i32 = 0;
 pub const TENON_PLUGIN_LOADED: i32 = 1;
 /// ```text
-/// Not loaded; `reason` states why.
+/// Loading failed; `reason` states why.
 /// ```
 pub const TENON_PLUGIN_REFUSED: i32 = 2;
 /// ```text
@@ -398,12 +398,12 @@ pub const TENON_PLUGIN_REFUSED: i32 = 2;
 /// ```
 pub const TENON_LOOP_STACK: i32 = 0;
 /// ```text
-/// Each iteration saves only its inputs, and the backward pass recomputes it. Saves memory if the
+/// Each iteration saves only its inputs, and the backward pass runs it again. Saves memory if the
 /// body's intermediate values are much larger than its inputs, for about 50 % more time.
 /// ```
 pub const TENON_LOOP_RECOMPUTE: i32 = 1;
 /// ```text
-/// Like STACK, but memory for all iterations is preallocated.
+/// Like TENON_LOOP_STACK, but memory for all iterations is preallocated.
 /// ```
 pub const TENON_LOOP_BOUNDED: i32 = 2;
 /// ```text
@@ -411,29 +411,29 @@ pub const TENON_LOOP_BOUNDED: i32 = 2;
 /// ```
 pub const TENON_UNREACHED_ZEROS: i32 = 0;
 /// ```text
-/// The gradient is NULL in that case.
+/// The gradient is NULL if no target depends on the source.
 /// ```
 pub const TENON_UNREACHED_NULL: i32 = 1;
 pub const TENON_DLPACK_CPU: i32 = 1;
 pub const TENON_STATIC_NONE: i32 = 0;
 /// ```text
-/// int_value: 0 or 1.
+/// A bool: int_value is 0 or 1.
 /// ```
 pub const TENON_STATIC_BOOL: i32 = 1;
 /// ```text
-/// int_value.
+/// An integer: int_value.
 /// ```
 pub const TENON_STATIC_INT: i32 = 2;
 /// ```text
-/// float_value; compared bitwise.
+/// A number: float_value, compared bitwise.
 /// ```
 pub const TENON_STATIC_FLOAT: i32 = 3;
 /// ```text
-/// string_value.
+/// A string: string_value.
 /// ```
 pub const TENON_STATIC_STRING: i32 = 4;
 /// ```text
-/// int_value, in the enumeration that string_value names.
+/// int_value is a value of the enumeration that string_value names.
 /// ```
 pub const TENON_STATIC_ENUM: i32 = 5;
 /// ```text
@@ -441,11 +441,11 @@ pub const TENON_STATIC_ENUM: i32 = 5;
 /// ```
 pub const TENON_STATIC_HANDLE: i32 = 6;
 /// ```text
-/// n_items values; their order matters.
+/// A list: n_items values in `items`, in order.
 /// ```
 pub const TENON_STATIC_LIST: i32 = 7;
 /// ```text
-/// n_items named values; their order does not matter.
+/// A map: n_items named values in `items`, in any order.
 /// ```
 pub const TENON_STATIC_MAP: i32 = 8;
 /// ```text
@@ -453,7 +453,7 @@ pub const TENON_STATIC_MAP: i32 = 8;
 /// ```
 pub const TENON_STRIDES_DENSE: i32 = 0;
 /// ```text
-/// One broadcast element: strides are zero, or it is by value.
+/// One element for all indices: zero strides, or by value.
 /// ```
 pub const TENON_STRIDES_UNIFORM: i32 = 1;
 /// ```text
@@ -469,7 +469,7 @@ pub const TENON_STRIDES_ABSENT: i32 = 3;
 /// ```
 pub const TENON_REQUEST_STRICT: i32 = 1;
 /// ```text
-/// Two runs give bitwise equal results. STRICT implies it.
+/// Results repeat bitwise. Implied by STRICT.
 /// ```
 pub const TENON_REQUEST_DETERMINISTIC: i32 = 2;
 /// ```text
@@ -493,9 +493,9 @@ pub const TENON_KERNEL_WORKSPACE: i32 = 8;
 /// ```
 pub const TENON_KERNEL_FIRST_MAY_ALIAS: i32 = 16;
 /// ```text
-/// Its value is per row. If the instruction is elementwise, it reads only per-row values and
-/// UNIFORM inputs. Other instructions may also read per-row values, which are broadcast to the
-/// row's elements.
+/// The instruction computes a per-row value. If it is elementwise, it reads only per-row values
+/// and UNIFORM inputs. Instructions without this flag may also read per-row values, which are
+/// broadcast to the row's elements.
 /// ```
 pub const TENON_LOOP_PER_ROW: i32 = 1;
 /// ```text
@@ -504,15 +504,15 @@ pub const TENON_LOOP_PER_ROW: i32 = 1;
 /// ```
 pub const TENON_LOOP_REDUCES: i32 = 2;
 /// ```text
-/// As in its view, in every replay: fixed memory, or absent.
+/// The operand is absent, or every replay uses the recorded memory.
 /// ```
 pub const TENON_OPERAND_FIXED: i32 = 0;
 /// ```text
-/// `offset` bytes after the start of slot `number`.
+/// The operand starts at byte `offset` of slot `number`.
 /// ```
 pub const TENON_OPERAND_IN_SLOT: i32 = 1;
 /// ```text
-/// Value `number` of the replay.
+/// The operand is element `number` of tenon_replay.values.
 /// ```
 pub const TENON_OPERAND_BY_VALUE: i32 = 2;
 /// ```text
@@ -532,7 +532,7 @@ pub const TENON_SPAN_FUNCTION: i32 = 2;
 /// ```
 pub const TENON_SPAN_TRACING: i32 = 3;
 /// ```text
-/// "from_host", "to_host", "to_device".
+/// A copy, named "from_host", "to_host" or "to_device".
 /// ```
 pub const TENON_SPAN_COPY: i32 = 4;
 /// ```text
@@ -540,15 +540,15 @@ pub const TENON_SPAN_COPY: i32 = 4;
 /// ```
 pub const TENON_DEVICE_CLOCK_NONE: i32 = 0;
 /// ```text
-/// Around each launch of a synchronous device.
+/// The host timed each launch of a synchronous device.
 /// ```
 pub const TENON_DEVICE_CLOCK_LAUNCH: i32 = 1;
 /// ```text
-/// Until the host was notified that a launch had finished.
+/// The host timed each launch up to its completion.
 /// ```
 pub const TENON_DEVICE_CLOCK_COMPLETION: i32 = 2;
 /// ```text
-/// The device's own clock, around each launch.
+/// The device's own clock timed each launch.
 /// ```
 pub const TENON_DEVICE_CLOCK_DEVICE: i32 = 3;
 /// ```text
@@ -560,9 +560,9 @@ pub type tenon_dtype = u32;
 /// ```
 pub type tenon_code = i32;
 /// ```text
-/// A bit set. Plugin and host each declare the features that they provide and those that they
-/// require of the other side. A plugin is refused if a required bit is not provided; the message
-/// names the bit.
+/// Features are a bit set. Plugin and host each declare the features that they provide and those
+/// that they require of the other side. A plugin is refused if a required bit is not provided; the
+/// message names the bit.
 /// ```
 pub type tenon_features = u64;
 /// ```text
@@ -734,7 +734,7 @@ pub struct tenon_done_callback {
 #[derive(Clone, Copy)]
 pub struct tenon_deleter {
     /// ```text
-    /// NULL: does nothing.
+    /// If NULL, nothing is freed.
     /// ```
     pub function: Option<unsafe extern "C" fn(payload: *mut c_void)>,
     pub payload: *mut c_void,
@@ -3615,11 +3615,11 @@ pub struct tenon_triangular_solve_attrs {
 #[derive(Clone, Copy)]
 pub struct tenon_size_argument {
     /// ```text
-    /// The name of an attribute that holds a size or a list of sizes: "shape", "starts".
+    /// The name of an attribute that holds a size or a list of sizes: for example "shape".
     /// ```
     pub attribute: tenon_string,
     /// ```text
-    /// int64: of one axis for a list of sizes, without axes for a single size.
+    /// An int64 tensor: of rank 1 for a list of sizes, of rank 0 for a single size.
     /// ```
     pub sizes: *mut tenon_tensor,
 }
@@ -3630,7 +3630,7 @@ pub struct tenon_size_argument {
 #[derive(Clone, Copy)]
 pub struct tenon_log_callback {
     /// ```text
-    /// NULL: messages are printed to stderr.
+    /// The function to call; if it is NULL, messages are printed to stderr.
     /// ```
     pub function: Option<unsafe extern "C" fn(payload: *mut c_void, level: i32, message: tenon_string)>,
     pub payload: *mut c_void,
@@ -3658,7 +3658,7 @@ pub struct tenon_context_options {
     /// ```
     pub log_level: i32,
     /// ```text
-    /// Destroyed with the context.
+    /// Receives log lines; destroyed with the context.
     /// ```
     pub log: tenon_log_callback,
     /// ```text
@@ -3669,23 +3669,23 @@ pub struct tenon_context_options {
     pub plugin_options: *const tenon_plugin_option,
     pub n_plugin_options: usize,
     /// ```text
-    /// For each device; 0 for no limit.
+    /// Memory limit of each device in bytes; 0: no limit.
     /// ```
     pub memory_limit_bytes: u64,
     /// ```text
-    /// For each device that computes on the host; 0 for one thread per core.
+    /// Threads of each device that computes on the host; 0: one per core.
     /// ```
     pub threads: u32,
     /// ```text
-    /// TENON_NUMERIC_*.
+    /// A TENON_NUMERIC_* constant.
     /// ```
     pub numeric_policy: i32,
     /// ```text
-    /// TENON_FALLBACK_*.
+    /// A TENON_FALLBACK_* constant.
     /// ```
     pub fallback_policy: i32,
     /// ```text
-    /// Whether two runs return bitwise equal results even with FAST.
+    /// Whether results repeat bitwise even with TENON_NUMERIC_FAST.
     /// ```
     pub deterministic: bool,
 }
@@ -3698,15 +3698,15 @@ pub struct tenon_context_options {
 pub struct tenon_plugin_candidate {
     pub struct_size: u32,
     /// ```text
-    /// TENON_PLUGIN_*.
+    /// A TENON_PLUGIN_* constant.
     /// ```
     pub state: i32,
     /// ```text
-    /// The error code of the refusal; TENON_OK otherwise.
+    /// The error code if loading failed; TENON_OK otherwise.
     /// ```
     pub code: tenon_code,
     /// ```text
-    /// Zero.
+    /// Always zero.
     /// ```
     pub reserved: u32,
     /// ```text
@@ -3718,7 +3718,7 @@ pub struct tenon_plugin_candidate {
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// Empty until the plugin is loaded.
+    /// The plugin's version; empty until it is loaded.
     /// ```
     pub version: tenon_string,
     /// ```text
@@ -3736,7 +3736,7 @@ pub struct tenon_plugin_candidate {
 pub struct tenon_block {
     pub function: Option<unsafe extern "C" fn(payload: *mut c_void, scope: *mut tenon_scope, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, max_outputs: usize) -> *mut tenon_error>,
     /// ```text
-    /// Must outlive the call.
+    /// First argument of `function`; must outlive the call.
     /// ```
     pub payload: *mut c_void,
 }
@@ -3748,12 +3748,12 @@ pub struct tenon_block {
 pub struct tenon_while_options {
     pub struct_size: u32,
     /// ```text
-    /// TENON_LOOP_*.
+    /// A TENON_LOOP_* constant.
     /// ```
     pub policy: i32,
     /// ```text
-    /// Maximum number of iterations; more are an error. 0: no limit, except for
-    ///                         BOUNDED, which requires a limit.
+    /// Maximum number of iterations; exceeding it is an error. 0: no limit.
+    ///                         TENON_LOOP_BOUNDED requires a limit.
     /// ```
     pub max_trips: i64,
 }
@@ -3765,12 +3765,12 @@ pub struct tenon_while_options {
 pub struct tenon_scan_options {
     pub struct_size: u32,
     /// ```text
-    /// Iterates from the last element to the first.
+    /// Whether to iterate from the last element to the first.
     /// ```
     pub reverse: bool,
     /// ```text
-    /// TENON_LOOP_*. With BOUNDED, the limit is the length of `xs`, and memory for the
-    ///                      stacked outputs is preallocated, too.
+    /// A TENON_LOOP_* constant. TENON_LOOP_BOUNDED preallocates the memory for the
+    ///                      residuals and the stacked outputs of all elements of `xs`.
     /// ```
     pub policy: i32,
 }
@@ -3787,7 +3787,7 @@ pub struct tenon_tape_options {
     /// ```
     pub persistent: bool,
     /// ```text
-    /// Whether it watches trainable variables when they are read.
+    /// Whether the tape watches trainable variables when they are read.
     /// ```
     pub watch_trainable: bool,
 }
@@ -3799,7 +3799,7 @@ pub struct tenon_tape_options {
 pub struct tenon_gradient_options {
     pub struct_size: u32,
     /// ```text
-    /// TENON_UNREACHED_*.
+    /// A TENON_UNREACHED_* constant.
     /// ```
     pub unreached: i32,
 }
@@ -3850,32 +3850,32 @@ pub struct tenon_backward_function {
     pub destroy: Option<unsafe extern "C" fn(payload: *mut c_void)>,
 }
 /// ```text
-/// A dtype and a shape. Frozen.
+/// A dtype and a shape. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_type {
     /// ```text
-    /// TENON_DTYPE_NONE for an optional input that is absent.
+    /// The dtype; TENON_DTYPE_NONE for an absent optional input.
     /// ```
     pub dtype: tenon_dtype,
     pub rank: u32,
     pub shape: [i64; 16],
 }
 /// ```text
-/// Elements in host memory, row-major without gaps. Frozen.
+/// Elements in host memory, row-major without gaps. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_host_array {
     pub data: *mut c_void,
     /// ```text
-    /// Bytes.
+    /// Number of bytes.
     /// ```
     pub size: usize,
     pub type_: tenon_type,
     /// ```text
-    /// Zero.
+    /// Always zero.
     /// ```
     pub reserved: u64,
 }
@@ -3889,7 +3889,7 @@ pub struct tenon_custom_op {
     pub struct_size: u32,
     pub n_inputs: u32,
     /// ```text
-    /// At least 1.
+    /// Number of outputs; at least 1.
     /// ```
     pub n_outputs: u32,
     /// ```text
@@ -3899,7 +3899,7 @@ pub struct tenon_custom_op {
     /// ```
     pub attrs_size: u32,
     /// ```text
-    /// [a-z][a-z0-9_.]*, unique among the ops of this context. Copied.
+    /// Name: [a-z][a-z0-9_.]*, unique among the ops of this context. Copied.
     /// ```
     pub name: tenon_string,
     /// ```text
@@ -3933,11 +3933,11 @@ pub struct tenon_custom_op {
 pub struct tenon_device_info {
     pub struct_size: u32,
     /// ```text
-    /// TENON_DEVICE_*.
+    /// A TENON_DEVICE_* constant.
     /// ```
     pub kind: i32,
     /// ```text
-    /// "cpu:0".
+    /// The name, for example "cpu:0".
     /// ```
     pub name: tenon_string,
     /// ```text
@@ -3945,7 +3945,7 @@ pub struct tenon_device_info {
     /// ```
     pub description: tenon_string,
     /// ```text
-    /// May be empty.
+    /// The vendor; may be empty.
     /// ```
     pub vendor: tenon_string,
     /// ```text
@@ -3957,15 +3957,15 @@ pub struct tenon_device_info {
     /// ```
     pub plugin: tenon_string,
     /// ```text
-    /// TENON_FEATURE_*.
+    /// A bit set of TENON_FEATURE_*.
     /// ```
     pub features: tenon_features,
     /// ```text
-    /// Size of the device's memory; 0: unknown.
+    /// Size of the device's memory in bytes; 0: unknown.
     /// ```
     pub memory_bytes: u64,
     /// ```text
-    /// Maximum size of a buffer; 0: limited only by the memory.
+    /// Maximum size of a buffer in bytes; 0: no limit.
     /// ```
     pub max_buffer_bytes: u64,
     /// ```text
@@ -3973,11 +3973,11 @@ pub struct tenon_device_info {
     /// ```
     pub compute_units: u32,
     /// ```text
-    /// Width of the SIMD unit in use; 0: does not apply.
+    /// Width of the SIMD unit in use, in bits; 0: none.
     /// ```
     pub vector_bits: u32,
     /// ```text
-    /// UUID of the device; zeros: none.
+    /// UUID of the device; all zeros: none.
     /// ```
     pub uuid: [u8; 16],
 }
@@ -4010,7 +4010,7 @@ pub struct tenon_memory_info {
     /// ```
     pub allocations: u64,
     /// ```text
-    /// The context's memory limit; 0: no limit.
+    /// The context's memory limit in bytes; 0: no limit.
     /// ```
     pub limit_bytes: u64,
 }
@@ -4024,7 +4024,7 @@ pub struct tenon_dlpack_device {
 #[derive(Clone, Copy)]
 pub struct tenon_dlpack_dtype {
     /// ```text
-    /// TENON_CODE_*.
+    /// A TENON_CODE_* constant.
     /// ```
     pub code: u8,
     pub bits: u8,
@@ -4039,7 +4039,7 @@ pub struct tenon_dlpack_tensor {
     pub dtype: tenon_dlpack_dtype,
     pub shape: *mut i64,
     /// ```text
-    /// In elements; NULL for row-major without gaps.
+    /// Strides in elements; NULL for row-major without gaps.
     /// ```
     pub strides: *mut i64,
     pub byte_offset: u64,
@@ -4089,7 +4089,7 @@ pub struct tenon_format_options {
     /// ```
     pub line_width: i32,
     /// ```text
-    /// Appends dtype, shape and device: "... : f32[2,3] on cpu:0".
+    /// Whether to append dtype, shape and device: "... : f32[2,3] on cpu:0".
     /// ```
     pub long_form: bool,
 }
@@ -4101,7 +4101,7 @@ pub struct tenon_format_options {
 #[derive(Clone, Copy)]
 pub struct tenon_print_callback {
     /// ```text
-    /// NULL: prints to stdout.
+    /// The function to call; if it is NULL, the text is printed to stdout.
     /// ```
     pub function: Option<unsafe extern "C" fn(payload: *mut c_void, text: tenon_string)>,
     pub payload: *mut c_void,
@@ -4109,18 +4109,18 @@ pub struct tenon_print_callback {
 }
 /// ```text
 /// A static argument: a value that is not a tensor. Two static arguments are equal if both their
-/// kinds and their values are equal, so 1, 1.0 and true are different. Frozen.
+/// kinds and their values are equal, so 1, 1.0 and true are different. Frozen layout.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_static {
     /// ```text
-    /// TENON_STATIC_*.
+    /// A TENON_STATIC_* constant.
     /// ```
     pub kind: i32,
     pub n_items: u32,
     /// ```text
-    /// The name of an argument or of a map item; empty for none.
+    /// Name of the argument or the map item; empty for none.
     /// ```
     pub name: tenon_string,
     pub int_value: i64,
@@ -4142,22 +4142,22 @@ pub struct tenon_function_body {
     pub destroy: Option<unsafe extern "C" fn(payload: *mut c_void)>,
 }
 /// ```text
-/// The type of an input. Frozen.
+/// The type of an input. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_input_spec {
     /// ```text
-    /// Used in messages and files; if empty, x0, x1 and so on.
+    /// Name in messages and files; if empty, x0, x1 and so on.
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// For an inline scalar: TENON_FLOAT32, TENON_INT64 or TENON_BOOL.
+    /// The dtype; for inline scalars TENON_FLOAT32, TENON_INT64 or TENON_BOOL.
     /// ```
     pub dtype: tenon_dtype,
     pub rank: u32,
     /// ```text
-    /// Sizes, or TENON_SIZE_UNKNOWN.
+    /// `rank` sizes; an unknown size is TENON_SIZE_UNKNOWN.
     /// ```
     pub shape: *const i64,
     /// ```text
@@ -4203,8 +4203,8 @@ pub struct tenon_function_options {
     /// Maximum number of bytes of residuals that a call under a tape saves for the backward pass,
     /// besides its inputs. The backward pass rematerialises other residuals once, just before their
     /// first use; gradients are bitwise the same. 0: only inputs are saved. If the call is made inside
-    /// another function's callback, the budget applies to the part of the outer trace that the call
-    /// adds, and to tapes in that callback. Such a call cannot create variables.
+    /// another function's callback, the budget applies to the ops that the call adds to the outer
+    /// trace, and to tapes in that callback. Such a call cannot create variables.
     /// ```
     pub memory_budget_bytes: u64,
 }
@@ -4253,7 +4253,7 @@ pub struct tenon_instance_options {
     /// ```
     pub threads: u32,
     /// ```text
-    /// First argument of the host's `log`.
+    /// First argument for the host's `log`.
     /// ```
     pub log_context: *mut c_void,
     /// ```text
@@ -4265,7 +4265,8 @@ pub struct tenon_instance_options {
     pub n_options: usize,
 }
 /// ```text
-/// The host sets struct_size and zeroes the rest. Strings must stay valid as long as the device.
+/// Properties of a device. The host sets struct_size and zeroes the rest. Strings must stay valid
+/// as long as the device.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4286,11 +4287,11 @@ pub struct tenon_device_properties {
     /// ```
     pub features: tenon_features,
     /// ```text
-    /// Size of the device's memory; 0: unknown.
+    /// Size of the device's memory in bytes; 0: unknown.
     /// ```
     pub memory_bytes: u64,
     /// ```text
-    /// Maximum size of a buffer; 0: limited only by the memory.
+    /// Maximum size of a buffer in bytes; 0: no limit.
     /// ```
     pub max_buffer_bytes: u64,
     /// ```text
@@ -4298,11 +4299,11 @@ pub struct tenon_device_properties {
     /// ```
     pub compute_units: u32,
     /// ```text
-    /// Width of the SIMD unit in use; 0: does not apply.
+    /// Width of the SIMD unit in use, in bits; 0: none.
     /// ```
     pub vector_bits: u32,
     /// ```text
-    /// UUID of the device; zeros: none.
+    /// UUID of the device; all zeros: none.
     /// ```
     pub uuid: [u8; 16],
     /// ```text
@@ -4319,7 +4320,7 @@ pub struct tenon_memory_statistics {
     pub struct_size: u32,
     pub reserved: u32,
     /// ```text
-    /// Size of all buffers that the host has not released.
+    /// Total size of the buffers that the host has not released.
     /// ```
     pub allocated_bytes: u64,
     /// ```text
@@ -4332,7 +4333,8 @@ pub struct tenon_memory_statistics {
     pub allocations: u64,
 }
 /// ```text
-/// Source or destination of a copy: in a buffer or, if `buffer` is NULL, at a host address. Frozen.
+/// Source or destination of a copy: in a buffer or, if `buffer` is NULL, at a host address. The
+/// layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4340,14 +4342,14 @@ pub struct tenon_place {
     pub buffer: *mut tenon_buffer_p,
     pub host: *mut c_void,
     /// ```text
-    /// Bytes, added to the start of the buffer or to `host`.
+    /// Offset in bytes from the start of the buffer or from `host`.
     /// ```
     pub offset: u64,
     pub reserved: u64,
 }
 /// ```text
 /// A copy of `size` bytes. Source and destination may each be on the stream's device or the host.
-/// Frozen.
+/// The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4359,7 +4361,7 @@ pub struct tenon_copy_region {
 }
 /// ```text
 /// A fill of `size` bytes with a pattern of 1, 2, 4 or 8 bytes; `pattern_size` divides `size`.
-/// Frozen.
+/// The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4372,13 +4374,13 @@ pub struct tenon_fill_region {
     pub reserved: u32,
 }
 /// ```text
-/// Describes an operand in `prepare`. Frozen.
+/// Describes an operand in `prepare`. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_operand {
     /// ```text
-    /// TENON_DTYPE_NONE if absent.
+    /// The dtype; TENON_DTYPE_NONE if the operand is absent.
     /// ```
     pub dtype: tenon_dtype,
     pub rank: u16,
@@ -4398,7 +4400,7 @@ pub struct tenon_kernel_request {
     pub struct_size: u32,
     pub flags: u32,
     /// ```text
-    /// The plugin's own line.
+    /// The plugin's line to prepare.
     /// ```
     pub line: *const tenon_kernel,
     /// ```text
@@ -4445,7 +4447,7 @@ pub struct tenon_kernel_traits {
 #[derive(Clone, Copy)]
 pub struct tenon_kernel {
     /// ```text
-    /// TENON_OP_<name>, or 0.
+    /// TENON_OP_<name>; 0 for a custom op.
     /// ```
     pub op: u32,
     /// ```text
@@ -4468,30 +4470,30 @@ pub struct tenon_kernel {
     pub prepare: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_kernel_request, out_kernel: *mut *mut tenon_kernel_p, out_traits: *mut tenon_kernel_traits, out_reason: *mut tenon_string) -> *mut tenon_error>,
 }
 /// ```text
-/// One instruction of a loop. Valid as long as the request. Frozen.
+/// One instruction of a loop. Valid as long as the request. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_loop_instruction {
     /// ```text
-    /// The plugin's own line, marked LOOP.
+    /// A line of the plugin, marked LOOP.
     /// ```
     pub line: *const tenon_kernel,
     /// ```text
-    /// As in tenon_kernel_request.
+    /// Attributes, as in tenon_kernel_request.
     /// ```
     pub attrs: *const c_void,
     /// ```text
-    /// Numbers of earlier values.
+    /// Numbers of the operands.
     /// ```
     pub inputs: *const u32,
     pub n_inputs: u32,
     /// ```text
-    /// The dtype of its result.
+    /// The dtype of the result.
     /// ```
     pub dtype: tenon_dtype,
     /// ```text
-    /// TENON_LOOP_*.
+    /// TENON_LOOP_PER_ROW and TENON_LOOP_REDUCES.
     /// ```
     pub flags: u32,
     pub reserved: u32,
@@ -4505,14 +4507,14 @@ pub struct tenon_loop_instruction {
 pub struct tenon_loop_request {
     pub struct_size: u32,
     /// ```text
-    /// TENON_REQUEST_*.
+    /// A bit set of TENON_REQUEST_*.
     /// ```
     pub flags: u32,
     pub n_inputs: usize,
     pub n_instructions: usize,
     pub n_outputs: usize,
     /// ```text
-    /// All have the loop's rank. Inputs of other shapes are already broadcast, with strides of 0.
+    /// The inputs. All have the loop's rank; smaller ones are already broadcast by zero strides.
     /// ```
     pub inputs: *const tenon_operand,
     pub instructions: *const tenon_loop_instruction,
@@ -4522,13 +4524,13 @@ pub struct tenon_loop_request {
     /// ```
     pub outputs: *const u32,
     /// ```text
-    /// Bit i: rows extend along axis i. 0: no rows.
+    /// Bit i is set if rows extend along axis i. 0: no rows.
     /// ```
     pub row_axes: u32,
     /// ```text
     /// Number of per-row inputs, which come last. In a launch, per-row inputs and outputs have size 1
-    /// along the row's axes. All others have the sizes of input 0, which is per element if there are
-    /// rows.
+    /// along the row's axes. All other inputs and outputs have the sizes of input 0, which is per
+    /// element if there are rows.
     /// ```
     pub n_row_inputs: u32,
     /// ```text
@@ -4541,17 +4543,17 @@ pub struct tenon_loop_request {
 /// ```text
 /// An operand of a launch. Inputs of elementwise kernels are already broadcast: each has the rank
 /// and sizes of output 0, with stride 0 along broadcast axes. In a loop over rows, see
-/// tenon_loop_request. Frozen.
+/// tenon_loop_request. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_view {
     /// ```text
-    /// NULL if the operand is absent, or passed by value: `data` then points to one element.
+    /// NULL if the operand is absent or passed by value. `data` points to a by-value element.
     /// ```
     pub buffer: *mut tenon_buffer_p,
     /// ```text
-    /// Of the first element, within the buffer.
+    /// Offset of the first element in the buffer.
     /// ```
     pub byte_offset: u64,
     /// ```text
@@ -4561,7 +4563,7 @@ pub struct tenon_view {
     pub data: *mut c_void,
     pub sizes: *const i64,
     /// ```text
-    /// In elements.
+    /// Strides in elements.
     /// ```
     pub strides: *const i64,
     pub dtype: tenon_dtype,
@@ -4571,7 +4573,7 @@ pub struct tenon_view {
 }
 /// ```text
 /// Memory in which kernels report an index out of range. The first writer wins: it atomically
-/// changes `state` from 0 to 1 and then writes the other fields. Frozen.
+/// changes `state` from 0 to 1 and then writes the other fields. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4589,7 +4591,7 @@ pub struct tenon_error_record {
 pub struct tenon_launch {
     pub struct_size: u32,
     /// ```text
-    /// Value for the record's `site`.
+    /// Value that kernels write to `site` of the error record.
     /// ```
     pub site: u32,
     pub n_inputs: u32,
@@ -4597,7 +4599,7 @@ pub struct tenon_launch {
     pub inputs: *const tenon_view,
     pub outputs: *const tenon_view,
     /// ```text
-    /// dtype TENON_UINT8, rank 0; 64-byte aligned.
+    /// Scratch memory: TENON_UINT8, rank 0, 64-byte aligned.
     /// ```
     pub workspace: tenon_view,
     pub workspace_size: u64,
@@ -4609,36 +4611,36 @@ pub struct tenon_launch {
     pub record_offset: u64,
     /// ```text
     /// The error record as an address. Used by devices that are HOST_VISIBLE. A launch may set both
-    /// forms.
+    /// `record_buffer` and `record`.
     /// ```
     pub record: *mut tenon_error_record,
     /// ```text
-    /// For the host's `launch_failed`; NULL on a SYNCHRONOUS device.
+    /// Arguments for the host's `launch_failed`. `work` is NULL on a SYNCHRONOUS device.
     /// ```
     pub work: *mut c_void,
     pub ticket: u64,
 }
 /// ```text
-/// Location of an operand of a recorded launch. Frozen.
+/// Location of an operand of a recorded launch. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_recorded_operand {
     /// ```text
-    /// TENON_OPERAND_*.
+    /// A TENON_OPERAND_* constant.
     /// ```
     pub kind: u32,
     pub number: u32,
     pub offset: u64,
 }
 /// ```text
-/// One launch. Valid during the call. Frozen.
+/// One launch of a recording. Valid during the call. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_recorded_launch {
     /// ```text
-    /// Outlives the recording.
+    /// The kernel, which outlives the recording.
     /// ```
     pub kernel: *mut tenon_kernel_p,
     /// ```text
@@ -4667,7 +4669,7 @@ pub struct tenon_record_request {
 }
 /// ```text
 /// The memory of a slot. Its start address modulo 64 is the same in every replay as during
-/// recording. A slot that no operand uses is empty. Frozen.
+/// recording. A slot that no operand uses is empty. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4675,13 +4677,13 @@ pub struct tenon_slot {
     pub buffer: *mut tenon_buffer_p,
     pub byte_offset: u64,
     /// ```text
-    /// Its address, if the device is HOST_VISIBLE.
+    /// Address of the slot if the device is HOST_VISIBLE.
     /// ```
     pub data: *mut c_void,
     pub reserved: u64,
 }
 /// ```text
-/// Storage for one by-value element, which starts at the first byte. Frozen.
+/// Storage for one by-value element, which starts at the first byte. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4689,7 +4691,7 @@ pub struct tenon_element {
     pub words: [u64; 2],
 }
 /// ```text
-/// One replay. Valid during the call. Another replay may be enqueued while this one runs.
+/// One replay of a recording. Valid during the call. Other replays may be enqueued while it runs.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4701,7 +4703,8 @@ pub struct tenon_replay {
     pub slots: *const tenon_slot,
     pub values: *const tenon_element,
     /// ```text
-    /// As in tenon_launch, for all launches of the replay. If a launch fails, the replay fails.
+    /// The fields below are as in tenon_launch and apply to all launches of the replay. If a launch
+    /// fails, the replay fails.
     /// ```
     pub record_buffer: *mut tenon_buffer_p,
     pub record_offset: u64,
@@ -4710,7 +4713,7 @@ pub struct tenon_replay {
     pub ticket: u64,
 }
 /// ```text
-/// Host tasks that a device runs on its threads. Valid during the call. Frozen.
+/// Host tasks that a device runs on its threads. Valid during the call. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4736,7 +4739,7 @@ pub struct tenon_plugin_calls {
     /// ```
     pub count_devices: Option<unsafe extern "C" fn(self_: *mut tenon_instance_p, out_count: *mut usize) -> *mut tenon_error>,
     /// ```text
-    /// Opens a device. The host closes it once, after its last buffer, stream, event and kernel.
+    /// Opens a device. The host closes it once, after all its buffers, streams, events and kernels.
     /// ```
     pub open_device: Option<unsafe extern "C" fn(self_: *mut tenon_instance_p, index: usize, out_device: *mut *mut tenon_device_p) -> *mut tenon_error>,
     /// ```text
@@ -4774,7 +4777,7 @@ pub struct tenon_plugin_calls {
     /// ```
     pub copy: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, copy: *const tenon_copy_region) -> *mut tenon_error>,
     /// ```text
-    /// Enqueues a fill.
+    /// Enqueues a fill of memory with a pattern.
     /// ```
     pub fill: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, fill: *const tenon_fill_region) -> *mut tenon_error>,
     /// ```text
@@ -4832,13 +4835,13 @@ pub struct tenon_plugin_calls {
     /// ```
     pub release_kernel: Option<unsafe extern "C" fn(kernel: *mut tenon_kernel_p)>,
     /// ```text
-    /// Optional. Prepares a loop (a fused kernel), or refuses as `prepare` of a line does. The result is
-    /// launched and released like any kernel.
+    /// Optional. Prepares a loop (a fused kernel), or refuses as tenon_kernel.prepare does. The result
+    /// is launched and released like any kernel.
     /// ```
     pub prepare_loop: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_loop_request, out_kernel: *mut *mut tenon_kernel_p, out_traits: *mut tenon_kernel_traits, out_reason: *mut tenon_string) -> *mut tenon_error>,
     /// ```text
     /// Optional, together with `replay` and `release_recording`. Records a sequence of launches without
-    /// running them, or refuses as `prepare` of a line does. Each launch has run before with the same
+    /// running them, or refuses as tenon_kernel.prepare does. Each launch has run before with the same
     /// kernel, sizes and strides.
     /// ```
     pub record: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_record_request, out_recording: *mut *mut tenon_recording_p, out_reason: *mut tenon_string) -> *mut tenon_error>,
@@ -4877,7 +4880,7 @@ pub struct tenon_plugin {
     pub struct_size: u32,
     pub reserved: u32,
     /// ```text
-    /// Devices are called NAME:0, NAME:1, ...; [a-z][a-z0-9_]*.
+    /// [a-z][a-z0-9_]*. The plugin's devices are NAME:0, NAME:1, ...
     /// ```
     pub name: tenon_string,
     /// ```text
@@ -4887,7 +4890,7 @@ pub struct tenon_plugin {
     pub provides: tenon_features,
     pub requires_of_host: tenon_features,
     /// ```text
-    /// Creates an instance. Each context has its own.
+    /// Creates an instance of the plugin. Each context has its own instance.
     /// ```
     pub create: Option<unsafe extern "C" fn(host: *const tenon_host, options: *const tenon_instance_options, out_instance: *mut *mut tenon_instance_p) -> *mut tenon_error>,
     pub calls: *const tenon_plugin_calls,
@@ -4899,7 +4902,7 @@ pub struct tenon_plugin {
     pub kernel_size: usize,
 }
 /// ```text
-/// One entry of a file's metadata. Frozen.
+/// One entry of a file's metadata. The layout is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4929,7 +4932,7 @@ pub struct tenon_profiler_options {
 pub struct tenon_profiler_row {
     pub struct_size: u32,
     /// ```text
-    /// TENON_SPAN_*.
+    /// A TENON_SPAN_* constant.
     /// ```
     pub kind: i32,
     /// ```text
@@ -4945,7 +4948,7 @@ pub struct tenon_profiler_row {
     /// ```
     pub device: tenon_string,
     /// ```text
-    /// TENON_DEVICE_CLOCK_*.
+    /// A TENON_DEVICE_CLOCK_* constant.
     /// ```
     pub device_clock: i32,
     pub reserved: i32,
@@ -5005,7 +5008,7 @@ pub struct tenon_variable_options {
     /// ```
     pub trainable: bool,
     /// ```text
-    /// For display; copied.
+    /// A name for display. Tenon copies it.
     /// ```
     pub name: tenon_string,
 }
@@ -5141,8 +5144,8 @@ functions! {
     /// ```
     fn tenon_context_retain(context: *mut tenon_context);
     /// ```text
-    /// Releases a reference to a context. Its scopes, tensors and devices keep it alive. The last
-    /// reference waits for running work and its callbacks, and closes the devices.
+    /// Releases a reference to a context. Its scopes, tensors and devices keep it alive. Releasing
+    /// the last reference waits for running work and its callbacks, and closes the devices.
     ///
     /// @param context  The context; NULL does nothing.
     ///
@@ -5183,7 +5186,8 @@ functions! {
     /// ```
     fn tenon_context_count_devices(context: *mut tenon_context, out_count: *mut usize) -> *mut tenon_error;
     /// ```text
-    /// Gets a device by its index in the list of devices: cpu first, then sorted by name.
+    /// Gets a device by its index in the list of devices. The CPU devices come first; the others are
+    /// sorted by name.
     ///
     /// @param context     The context.
     /// @param index       The index, less than the result of tenon_context_count_devices().
@@ -5222,9 +5226,9 @@ functions! {
     ///   - TENON_DATA_LOSS if the file is truncated.
     ///   - TENON_INVALID_ARGUMENT if the file is not a shared object, is for another architecture, is
     ///     not a plugin or has an invalid descriptor, or if `context` is not a context.
-    ///   - TENON_UNAVAILABLE if the plugin has another ABI epoch, if it does not provide a feature that
-    ///     the host requires or requires one that the host does not provide, or if it reports that it
-    ///     does not support this machine.
+    ///   - TENON_UNAVAILABLE if the plugin has a different ABI epoch, if it does not provide a feature
+    ///     that the host requires or requires one that the host does not provide, or if it reports that
+    ///     it does not support this machine.
     ///   - TENON_UNIMPLEMENTED if this build cannot load plugins because its plugins are statically
     ///     linked.
     ///   - Any error that the plugin's own functions return.
@@ -5347,8 +5351,8 @@ functions! {
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
-    ///     block has no function, there are no `xs`, one of them has rank 0 or another length, the
-    ///     outputs of the body differ from the carried values in number or type, or the policy is
+    ///     block has no function, `xs` is empty, one of its tensors has rank 0 or a different length,
+    ///     the outputs of the body differ from the carried values in number or type, or the policy is
     ///     unknown.
     ///   - TENON_CANCELLED if the scope or its context was cancelled.
     ///   - Any error that the block returns.
@@ -5790,7 +5794,7 @@ functions! {
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, `dlpack` has another major version, its
+    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, `dlpack` has a different major version, its
     ///     dtype, rank, sizes or strides are not supported by tensors, or a pointer is NULL.
     ///   - TENON_UNIMPLEMENTED if the memory is not host memory.
     ///   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or the memory limit is exhausted.
@@ -5807,8 +5811,8 @@ functions! {
     /// ```
     fn tenon_tensor_retain(tensor: *mut tenon_tensor);
     /// ```text
-    /// Releases a reference to a tensor. Its memory is freed with the last reference, including those of
-    /// views, tapes and exports.
+    /// Releases a reference to a tensor. Its memory is freed when no tensor, view, tape or export
+    /// refers to it any more.
     ///
     /// @param tensor  The tensor; NULL does nothing.
     ///
@@ -6505,8 +6509,8 @@ functions! {
     /// ```text
     /// Creates a function that computes the gradient of a function. It takes the same inputs and static
     /// arguments. It returns the gradients of the sum of the floating outputs with respect to each
-    /// floating input that is not an inline scalar, in order, each of its input's type. It can be
-    /// differentiated again.
+    /// floating input that is not an inline scalar, in the order of the inputs. A gradient has the type
+    /// of its input. The gradient function can be differentiated again.
     ///
     /// @param function      The function, which the gradient keeps alive.
     /// @param out_gradient  Receives the gradient.
@@ -6583,8 +6587,8 @@ functions! {
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, an input
-    ///     was donated to an earlier call, the inputs do not match the trace, or the trace has another
-    ///     number of outputs.
+    ///     was donated to an earlier call, the inputs do not match the trace, or the trace has a
+    ///     different number of outputs.
     ///   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and any other error that tenon_call()
     ///     returns for its ops.
     ///
@@ -6746,7 +6750,7 @@ functions! {
     /// ```
     fn tenon_generator_read(scope: *mut tenon_scope, generator: *mut tenon_generator, out_state: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Sets the state. The next draws repeat those that followed when the state was read.
+    /// Sets the state. Later draws return the same numbers as the draws after the state was read.
     ///
     /// @param scope      The scope in which the call runs.
     /// @param generator  The generator.
@@ -7604,8 +7608,8 @@ functions! {
     /// ```
     fn tenon_program_function_name(program: *const tenon_program, index: usize) -> tenon_string;
     /// ```text
-    /// Gets a function by name. It shares the variables of the program: all functions see what any of
-    /// them, or the caller, assigns. Any thread.
+    /// Gets a function by name. All functions share the variables of the program, so they read what the
+    /// caller or another function assigns. Any thread.
     ///
     /// @param program       The program.
     /// @param name          The function's name; may be empty if there is only one.
@@ -7861,7 +7865,7 @@ functions! {
     /// ```
     fn tenon_scope_cancel(scope: *mut tenon_scope);
     /// ```text
-    /// Sets the source location of the following calls, which their errors report. For bindings.
+    /// Sets the source location that errors of later calls report. For language bindings.
     ///
     /// @param scope     The scope.
     /// @param location  Text like "train.py:12", which is copied; empty for none.

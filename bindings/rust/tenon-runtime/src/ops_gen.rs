@@ -2373,7 +2373,7 @@ pub fn where_<'a>(condition: impl Operand<'a>, x: impl Operand<'a>, y: impl Oper
 ///
 /// # Errors
 /// - C1: value has rank 0.
-/// - C2: the sizes of \`shape\` are not negative and their product fits.
+/// - C2: the sizes of \`shape\` are not negative, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -2400,7 +2400,7 @@ pub fn fill<'a>(value: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// # Errors
 /// - C1: value has rank 0.
-/// - C2: the sizes of \`shape\` are not negative and their product fits.
+/// - C2: the sizes of \`shape\` are not negative, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -2498,7 +2498,7 @@ impl<'a> Fill<'a> {
 ///
 /// # Errors
 /// - C1: dtype is numeric.
-/// - C2: the sizes of \`shape\` are not negative and their product fits.
+/// - C2: the sizes of \`shape\` are not negative, and the result has at most 2^62 bytes.
 /// - C3: -rank \<= axis \< rank, where rank is the length of \`shape\`.
 ///
 /// ```
@@ -2733,7 +2733,7 @@ impl<'a> RngBits<'a> {
 /// # Errors
 /// - C1: start and stop have rank 0.
 /// - C2: the result's dtype is floating point.
-/// - C3: num \>= 0, and that many elements fit.
+/// - C3: num \>= 0, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -2851,7 +2851,7 @@ impl<'a> Linspace<'a> {
 /// Not differentiable: it has no inputs.
 ///
 /// # Errors
-/// - C1: rows and columns are not negative and their product fits.
+/// - C1: rows and columns are not negative, and the result has at most 2^62 bytes.
 /// - C2: dtype is given.
 ///
 /// ```
@@ -2972,7 +2972,7 @@ impl<'a> Eye<'a> {
 ///
 /// # Errors
 /// - C1: indices are integers.
-/// - C2: depth \>= 0, and the result fits.
+/// - C2: depth \>= 0, and the result has at most 2^62 bytes.
 /// - C3: -rank(y) \<= axis \< rank(y), where rank(y) = rank(indices) \+ 1.
 /// - C4: dtype is given.
 ///
@@ -3004,7 +3004,7 @@ pub fn one_hot<'a>(indices: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// # Errors
 /// - C1: indices are integers.
-/// - C2: depth \>= 0, and the result fits.
+/// - C2: depth \>= 0, and the result has at most 2^62 bytes.
 /// - C3: -rank(y) \<= axis \< rank(y), where rank(y) = rank(indices) \+ 1.
 /// - C4: dtype is given.
 ///
@@ -3441,7 +3441,7 @@ impl<'a> RandomNormal<'a> {
 /// # Errors
 /// - C1: state is u32\[6\].
 /// - C2: p is floating point and has rank 0.
-/// - C3: the sizes of \`shape\` are not negative and their product fits.
+/// - C3: the sizes of \`shape\` are not negative, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3664,8 +3664,8 @@ impl<'a> TruncatedNormal<'a> {
 /// - C1: state is u32\[6\].
 /// - C1: state is u32\[6\].
 /// - C2: logits are floating point and have at least one class along the last axis.
-/// - C2: n is not negative, and that many elements fit.
-/// - C3: num\_samples is not negative, and the result fits.
+/// - C2: n is not negative, and the result has at most 2^62 bytes.
+/// - C3: num\_samples is not negative, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3725,8 +3725,8 @@ pub struct RandomCategoricalOutputs {
 /// - C1: state is u32\[6\].
 /// - C1: state is u32\[6\].
 /// - C2: logits are floating point and have at least one class along the last axis.
-/// - C2: n is not negative, and that many elements fit.
-/// - C3: num\_samples is not negative, and the result fits.
+/// - C2: n is not negative, and the result has at most 2^62 bytes.
+/// - C3: num\_samples is not negative, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4180,7 +4180,8 @@ impl<'a> BlackmanWindow<'a> {
 /// # Errors
 /// - C1: each input has at most one axis; one without axes counts as a single coordinate.
 /// - C2: all inputs have one dtype.
-/// - C3: there are at most as many inputs as a tensor can have axes, and the grid fits.
+/// - C3: there are at most as many inputs as a tensor can have axes, and the result has at most
+///   2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4273,7 +4274,7 @@ pub fn transpose<'a>(x: impl Operand<'a>, perm: &[i64]) -> Result<Tensor> {
 /// Differentiable to any order.
 ///
 /// # Errors
-/// - C1: the sizes of \`shape\` are not negative and their product fits.
+/// - C1: the sizes of \`shape\` are not negative, and the result has at most 2^62 bytes.
 /// - C2: x has at most as many axes as y; aligned at the end, each has the same size or size 1.
 ///
 /// ```
@@ -5272,7 +5273,7 @@ pub fn cast<'a>(x: impl Operand<'a>, to: DType) -> Result<Tensor> {
 /// # Errors
 /// - C1: -rank \<= axis \< rank, where rank is that of the first input.
 /// - C2: all inputs have that rank, and the same sizes except along axis.
-/// - C3: the result fits.
+/// - C3: the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -5308,7 +5309,7 @@ pub fn concat<'a>(inputs: impl IntoIterator<Item = impl Operand<'a>>, axis: i64)
 ///
 /// # Errors
 /// - C1: pads has two entries for each of axes, or for each axis of x.
-/// - C2: no size becomes negative, and the result fits.
+/// - C2: no size becomes negative, and the result has at most 2^62 bytes.
 /// - C3: value, if given, has rank 0.
 /// - C4: in modes other than constant, each padded axis keeps an element to repeat.
 /// - C5: -rank(x) \<= axis \< rank(x) for each of axes, without duplicates.
@@ -5345,7 +5346,7 @@ pub fn pad<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// # Errors
 /// - C1: pads has two entries for each of axes, or for each axis of x.
-/// - C2: no size becomes negative, and the result fits.
+/// - C2: no size becomes negative, and the result has at most 2^62 bytes.
 /// - C3: value, if given, has rank 0.
 /// - C4: in modes other than constant, each padded axis keeps an element to repeat.
 /// - C5: -rank(x) \<= axis \< rank(x) for each of axes, without duplicates.
@@ -5484,7 +5485,7 @@ impl<'a> Pad<'a> {
 /// # Errors
 /// - C1: -rank \- 1 \<= axis \<= rank, where rank is that of the inputs.
 /// - C2: all inputs have the same shape.
-/// - C3: the result fits.
+/// - C3: the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -5885,7 +5886,7 @@ impl<'a> Roll<'a> {
 /// # Errors
 /// - C1: x has a batch, channels, rows and columns.
 /// - C2: blocksize is positive.
-/// - C3: blocksize^2 divides the channels, and the result fits.
+/// - C3: blocksize^2 divides the number of channels, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -5986,7 +5987,8 @@ impl<'a> DepthToSpace<'a> {
 /// # Errors
 /// - C1: x has a batch, channels, rows and columns.
 /// - C2: blocksize is positive.
-/// - C3: blocksize divides the rows and the columns, and the result fits.
+/// - C3: blocksize divides the numbers of rows and columns, and the result has at most 2^62
+///   bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6826,7 +6828,7 @@ impl<'a> Col2im<'a> {
 /// - C1: indices are int32 or int64.
 /// - C2: -n \<= index \< n for each of them, where n is the size of x along axis.
 /// - C3: -rank(x) \<= axis \< rank(x).
-/// - C4: the result has at most 16 axes, and fits.
+/// - C4: the result has at most 16 axes and 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6904,7 +6906,7 @@ pub fn gather_elements<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, axis:
 /// - C3: 0 \<= batch\_dims \< rank(indices) and batch\_dims \<= rank(x); x and indices have the
 ///   same sizes along those axes.
 /// - C4: the last axis of indices has from 1 to rank(x) \- batch\_dims coordinates.
-/// - C5: the result has at most 16 axes, and fits.
+/// - C5: the result has at most 16 axes and 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7600,7 +7602,7 @@ impl<'a> TopK<'a> {
 ///
 /// # Errors
 /// - C1: size is -1 or not negative.
-/// - C2: the result fits.
+/// - C2: the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7651,7 +7653,7 @@ pub struct NonzeroOutputs {
 ///
 /// # Errors
 /// - C1: size is -1 or not negative.
-/// - C2: the result fits.
+/// - C2: the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7763,7 +7765,7 @@ impl<'a> Nonzero<'a> {
 /// - C1: mask is bool and has at least one axis.
 /// - C2: -rank(x) \<= axis \< rank(x).
 /// - C3: the shape of mask matches the axes of x that start at axis.
-/// - C4: size is -1 or not negative, and the result fits.
+/// - C4: size is -1 or not negative, and the result has at most 2^62 bytes.
 /// - C5: fill is a value of the dtype of x.
 ///
 /// ```
@@ -7820,7 +7822,7 @@ pub struct BooleanMaskOutputs {
 /// - C1: mask is bool and has at least one axis.
 /// - C2: -rank(x) \<= axis \< rank(x).
 /// - C3: the shape of mask matches the axes of x that start at axis.
-/// - C4: size is -1 or not negative, and the result fits.
+/// - C4: size is -1 or not negative, and the result has at most 2^62 bytes.
 /// - C5: fill is a value of the dtype of x.
 ///
 /// ```
@@ -7959,7 +7961,8 @@ impl<'a> BooleanMask<'a> {
 /// - C1: x is integer.
 /// - C2: 0 \<= element \< length for each element of x.
 /// - C3: weights are numeric and have the shape of x.
-/// - C4: minlength is not negative, length is -1 or not negative, and the result fits.
+/// - C4: minlength is not negative, length is -1 or not negative, and the result has at most
+///   2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7994,7 +7997,8 @@ pub fn bincount<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// - C1: x is integer.
 /// - C2: 0 \<= element \< length for each element of x.
 /// - C3: weights are numeric and have the shape of x.
-/// - C4: minlength is not negative, length is -1 or not negative, and the result fits.
+/// - C4: minlength is not negative, length is -1 or not negative, and the result has at most
+///   2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -8522,7 +8526,7 @@ impl<'a> Unique<'a> {
 ///
 /// # Errors
 /// - C1: x is floating point; low and high have its dtype and rank 0.
-/// - C2: bins is positive, and the counts fit.
+/// - C2: bins is positive, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -13886,13 +13890,13 @@ pub fn global_avg_pool<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// - C1: x, w and b are floating point and of one dtype.
 /// - C2: x has one to three spatial axes, and w has the same number.
 /// - C3: strides and dilations are empty or have one positive value for each spatial axis;
-///   output\_padding and output\_shape are empty or have one that is not negative; pads is
-///   empty or has two values for each.
+///   output\_padding and output\_shape are empty or have one value of at least 0 for each; pads
+///   is empty or has two values for each.
 /// - C4: group divides the channels of x, and w has as many filters as x has channels.
 /// - C5: w is not empty, and neither is any axis of x except the batch.
 /// - C6: b has one element for each output channel.
 /// - C7: pads and output\_shape are not given together.
-/// - C8: pads crop at most the whole result, and the result fits.
+/// - C8: pads crop at most the whole result, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -13930,13 +13934,13 @@ pub fn conv_transpose<'a>(x: impl Operand<'a>, w: impl Operand<'a>) -> Result<Te
 /// - C1: x, w and b are floating point and of one dtype.
 /// - C2: x has one to three spatial axes, and w has the same number.
 /// - C3: strides and dilations are empty or have one positive value for each spatial axis;
-///   output\_padding and output\_shape are empty or have one that is not negative; pads is
-///   empty or has two values for each.
+///   output\_padding and output\_shape are empty or have one value of at least 0 for each; pads
+///   is empty or has two values for each.
 /// - C4: group divides the channels of x, and w has as many filters as x has channels.
 /// - C5: w is not empty, and neither is any axis of x except the batch.
 /// - C6: b has one element for each output channel.
 /// - C7: pads and output\_shape are not given together.
-/// - C8: pads crop at most the whole result, and the result fits.
+/// - C8: pads crop at most the whole result, and the result has at most 2^62 bytes.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -15316,7 +15320,7 @@ pub fn batch_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: impl O
 ///
 /// # Errors
 /// - C1: All inputs are floating point.
-/// - C2: x has a batch and channels, and each channel has an element.
+/// - C2: x has a batch and channels, and each channel has at least one element.
 /// - C3: scale, bias, mean and var have one element for each channel.
 /// - C4: epsilon is not negative.
 /// - C5: type(y) = type(x); the running statistics have the types of mean and var; the saved
@@ -15388,7 +15392,7 @@ pub struct BatchNormTrainOutputs {
 ///
 /// # Errors
 /// - C1: All inputs are floating point.
-/// - C2: x has a batch and channels, and each channel has an element.
+/// - C2: x has a batch and channels, and each channel has at least one element.
 /// - C3: scale, bias, mean and var have one element for each channel.
 /// - C4: epsilon is not negative.
 /// - C5: type(y) = type(x); the running statistics have the types of mean and var; the saved
@@ -15554,8 +15558,8 @@ impl<'a> BatchNormTrain<'a> {
 /// - C2: -rank(x) \<= axis \< rank(x).
 /// - C3: scale and bias can be broadcast to the sizes of x from the axis on.
 /// - C4: epsilon is not negative.
-/// - C5: type(y) = type(x); mean and inv\_std have size 1 from the axis on, and are float32
-///   where x is half.
+/// - C5: type(y) = type(x); mean and inv\_std have size 1 from the axis on, and are float32 if
+///   x has a half type.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -15618,8 +15622,8 @@ pub struct LayerNormOutputs {
 /// - C2: -rank(x) \<= axis \< rank(x).
 /// - C3: scale and bias can be broadcast to the sizes of x from the axis on.
 /// - C4: epsilon is not negative.
-/// - C5: type(y) = type(x); mean and inv\_std have size 1 from the axis on, and are float32
-///   where x is half.
+/// - C5: type(y) = type(x); mean and inv\_std have size 1 from the axis on, and are float32 if
+///   x has a half type.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -17165,10 +17169,9 @@ impl<'a> Attention<'a> {
 ///   If it has three, num\_heads is positive and divides the last size.
 /// - C3: The number of rotated features, rotary\_embedding\_dim or all, is even and at most the
 ///   size of a head.
-/// - C4: position\_ids are int32 or int64, one for each element of each sequence: batch,
-///   length.
-/// - C5: cos\_cache and sin\_cache have the same shape: positions, pairs; or without
-///   position\_ids batch, length, pairs.
+/// - C4: position\_ids are int32 or int64 and have the shape \[batch, length\].
+/// - C5: cos\_cache and sin\_cache have the shape \[positions, pairs\] or, without
+///   position\_ids, \[batch, length, pairs\].
 /// - C6: -n \<= position \< n, where n is the number of positions.
 ///
 /// ```
@@ -17212,10 +17215,9 @@ pub fn rotary_embedding<'a>(x: impl Operand<'a>, cos_cache: impl Operand<'a>, si
 ///   If it has three, num\_heads is positive and divides the last size.
 /// - C3: The number of rotated features, rotary\_embedding\_dim or all, is even and at most the
 ///   size of a head.
-/// - C4: position\_ids are int32 or int64, one for each element of each sequence: batch,
-///   length.
-/// - C5: cos\_cache and sin\_cache have the same shape: positions, pairs; or without
-///   position\_ids batch, length, pairs.
+/// - C4: position\_ids are int32 or int64 and have the shape \[batch, length\].
+/// - C5: cos\_cache and sin\_cache have the shape \[positions, pairs\] or, without
+///   position\_ids, \[batch, length, pairs\].
 /// - C6: -n \<= position \< n, where n is the number of positions.
 ///
 /// ```
@@ -19020,8 +19022,9 @@ impl<'a> Rnn<'a> {
 /// # Errors
 /// - C1: All inputs are floating point and of one dtype, except attn\_mask, which may be bool.
 /// - C2: query, key and value have three axes, batch, length and features; weights have two.
-/// - C3: num\_heads is positive, kv\_num\_heads not negative and a divisor of num\_heads.
-/// - C4: The number of rows of a weight equals the number of features that it projects.
+/// - C3: num\_heads is positive. kv\_num\_heads is 0, which stands for num\_heads, or a
+///   positive divisor of num\_heads.
+/// - C4: Each weight has one row for each feature of the tensor that it projects.
 /// - C5: The columns of w\_q, w\_k and w\_v divide evenly into heads; those of w\_q and w\_k
 ///   have the same size.
 /// - C6: A bias has one element for each column of its weights.
@@ -19078,8 +19081,9 @@ pub fn multi_head_attention<'a>(query: impl Operand<'a>, key: impl Operand<'a>, 
 /// # Errors
 /// - C1: All inputs are floating point and of one dtype, except attn\_mask, which may be bool.
 /// - C2: query, key and value have three axes, batch, length and features; weights have two.
-/// - C3: num\_heads is positive, kv\_num\_heads not negative and a divisor of num\_heads.
-/// - C4: The number of rows of a weight equals the number of features that it projects.
+/// - C3: num\_heads is positive. kv\_num\_heads is 0, which stands for num\_heads, or a
+///   positive divisor of num\_heads.
+/// - C4: Each weight has one row for each feature of the tensor that it projects.
 /// - C5: The columns of w\_q, w\_k and w\_v divide evenly into heads; those of w\_q and w\_k
 ///   have the same size.
 /// - C6: A bias has one element for each column of its weights.
@@ -19675,7 +19679,7 @@ pub struct SparseSoftmaxCrossEntropyOutputs {
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: target is int32 or int64, and ignore\_index fits it.
+/// - C1: target is int32 or int64, and its dtype can represent ignore\_index.
 /// - C2: x is floating point, with at least two axes: examples, at least one class, any others.
 /// - C3: target has the shape of x without the axis of classes.
 /// - C4: weight has the dtype of x and one element for each class.
@@ -19715,7 +19719,7 @@ pub fn nll<'a>(x: impl Operand<'a>, target: impl Operand<'a>) -> Result<Tensor> 
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: target is int32 or int64, and ignore\_index fits it.
+/// - C1: target is int32 or int64, and its dtype can represent ignore\_index.
 /// - C2: x is floating point, with at least two axes: examples, at least one class, any others.
 /// - C3: target has the shape of x without the axis of classes.
 /// - C4: weight has the dtype of x and one element for each class.
@@ -21612,9 +21616,9 @@ impl<'a> Lamb<'a> {
 /// # Errors
 /// - C1: a and b are i8 or u8; their dtypes may differ.
 /// - C2: a and b have at least one axis.
-/// - C3: Each zero point has the dtype of its operand, and is one number, or a vector of one
-///   for each row of a (column of b), or has the shape of its operand with size 1 along the
-///   summed axis.
+/// - C3: Each zero point has the dtype of its operand. It is one number, or a vector with one
+///   element for each row of a (column of b), or has the shape of its operand with size 1 along
+///   the summed axis.
 /// - C4: The number of columns of a equals the number of rows of b.
 /// - C5: The axes before the last two broadcast.
 /// - C6: y is i32 and has the batch axes, then the rows of a and the columns of b; a vector
@@ -21654,9 +21658,9 @@ pub fn int8_matmul<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tenso
 /// # Errors
 /// - C1: a and b are i8 or u8; their dtypes may differ.
 /// - C2: a and b have at least one axis.
-/// - C3: Each zero point has the dtype of its operand, and is one number, or a vector of one
-///   for each row of a (column of b), or has the shape of its operand with size 1 along the
-///   summed axis.
+/// - C3: Each zero point has the dtype of its operand. It is one number, or a vector with one
+///   element for each row of a (column of b), or has the shape of its operand with size 1 along
+///   the summed axis.
 /// - C4: The number of columns of a equals the number of rows of b.
 /// - C5: The axes before the last two broadcast.
 /// - C6: y is i32 and has the batch axes, then the rows of a and the columns of b; a vector
@@ -22662,7 +22666,7 @@ pub fn addcmul<'a>(x: impl Operand<'a>, a: impl Operand<'a>, b: impl Operand<'a>
 ///
 /// # Errors
 /// - C1: a and b are numeric and of one dtype.
-/// - C2: axes\_a and axes\_b have one length.
+/// - C2: axes\_a and axes\_b have the same length.
 /// - C3: axes\_a are axes of a and axes\_b of b, none of them twice.
 /// - C4: paired axes have the same size.
 /// - C5: y has the other axes of a, then those of b, at most 16; and its size does not
@@ -22698,7 +22702,7 @@ pub fn tensordot<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor>
 ///
 /// # Errors
 /// - C1: a and b are numeric and of one dtype.
-/// - C2: axes\_a and axes\_b have one length.
+/// - C2: axes\_a and axes\_b have the same length.
 /// - C3: axes\_a are axes of a and axes\_b of b, none of them twice.
 /// - C4: paired axes have the same size.
 /// - C5: y has the other axes of a, then those of b, at most 16; and its size does not
