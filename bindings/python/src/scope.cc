@@ -1,6 +1,8 @@
 // The shared context, the scope of each thread, devices, and interrupts.
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <mutex>
@@ -33,36 +35,50 @@ int drop_released(void*) {
 
 // ---- interrupts --------------------------------------------------------------------------------
 // Python's signal handler only sets a flag, which nobody checks during a long C call. This handler
-// also wakes a thread, which cancels the calls of the shared context.
+// also wakes a thread, which cancels the calls of the shared context until Python has seen the
+// flag: the main thread may begin a long call between its last check of the flag and the first
+// cancel.
 
 int interrupt_pipe[2] = {-1, -1};
 struct sigaction python_handler;
+std::atomic<bool> is_interrupt_unseen{false};
 
-// The handler of SIGINT. Wakes the thread that cancels calls, and calls Python's handler.
+// Python's main thread calls it after it has checked for signals.
+int note_seen_interrupt(void*) {
+  is_interrupt_unseen = false;
+  return 0;
+}
+
+// The handler of SIGINT. Calls Python's handler, and wakes the thread that cancels calls.
 void on_interrupt(int number, siginfo_t* info, void* machine) {
   const int saved = errno;
-  const char byte = 0;
-  if (write(interrupt_pipe[1], &byte, 1) < 0) {
-    // The pipe is full, so the thread is already awake.
-  }
-  errno = saved;
   if (python_handler.sa_flags & SA_SIGINFO) {
     python_handler.sa_sigaction(number, info, machine);
   } else if (python_handler.sa_handler != SIG_DFL && python_handler.sa_handler != SIG_IGN) {
     python_handler.sa_handler(number);
   }
+  const char byte = 0;
+  if (write(interrupt_pipe[1], &byte, 1) < 0) {
+    // The pipe is full, so the thread is already awake.
+  }
+  errno = saved;
 }
 
 // The loop of the thread that cancels the calls of the shared context after each SIGINT.
 void cancel_on_interrupts() {
   char byte;
   while (read(interrupt_pipe[0], &byte, 1) > 0) {
-    tenon_context* context;
-    {
-      const std::lock_guard lock(context_lock);
-      context = context_in_use;
-    }
-    tenon_context_cancel(context);
+    is_interrupt_unseen = true;
+    if (Py_AddPendingCall(note_seen_interrupt, nullptr) != 0) is_interrupt_unseen = false;
+    do {
+      tenon_context* context;
+      {
+        const std::lock_guard lock(context_lock);
+        context = context_in_use;
+      }
+      tenon_context_cancel(context);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    } while (is_interrupt_unseen);
   }
 }
 

@@ -91,17 +91,19 @@ INTERRUPTED = """
 
     loop = tn.function(lambda x: tn.while_loop(lambda i, y: i >= 0, lambda i, y: (i, y * 1.0),
                                                (tn.tensor(0), x))[1])
-    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(DELAY, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         loop(tn.ones((4,))).numpy()
     except KeyboardInterrupt:
         print("interrupted", (tn.ones((2,)) + 1).tolist())
 """
 
 
-def test_an_interrupt_stops_a_long_call():
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(INTERRUPTED)], text=True,
-                          capture_output=True, timeout=60)
+# The short delays interrupt the first call while it is traced or about to run.
+@pytest.mark.parametrize("delay", [0.001, 0.005, 0.01, 0.02, 0.04, 1.0])
+def test_an_interrupt_stops_a_long_call(delay):
+    code = textwrap.dedent(INTERRUPTED).replace("DELAY", str(delay))
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, timeout=60)
     assert done.stdout == "interrupted [2.0, 2.0]\n", done.stderr
 
 
