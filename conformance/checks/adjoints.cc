@@ -61,8 +61,8 @@ std::vector<size_t> linear_inputs(const Environment& env, const Problem& problem
     try {
       if (is_linear_in(env.oracle, wide, i)) found.push_back(i);
     } catch (const tenon::Error&) {
-      // An input that cannot be perturbed is not linear. If that is a fault, the check
-      // `differences` reports it.
+      // The op fails for some values of this input, so it is not linear in it, and this check skips
+      // the input. If the failure is a fault, the check `differences` reports it.
     }
   }
   return found;

@@ -155,8 +155,9 @@ void test_unlaunched_kernels(const Subject& subject) {
 
 // ---- refusals
 
-// Checks refusals. The host may prepare a kernel for any rank and strides that the line's traits
-// allow, with any flags. The plugin returns a kernel or refuses; a refusal is not an error.
+// Checks that `prepare` returns a kernel or refuses, but does not fail, for ranks 0, 3 and
+// TENON_MAX_RANK and for all request flags. For STRICT, the kernel must be DETERMINISTIC. A kernel
+// that was prepared for rank 4 must also launch.
 void test_refusals(const Subject& subject) {
   const Bench bench(subject);
   const std::vector<Example> all = examples(bench.plugin());
@@ -179,7 +180,7 @@ void test_refusals(const Subject& subject) {
     }
   }
   const Stream stream(bench);
-  // If a kernel was prepared for a rank, it must also launch with that rank.
+  // Launches each kernel that the plugin prepares for rank 4.
   for (Example example : all) {
     begin_step(name_of_line(bench.plugin(), example.line));
     for (Arg& arg : example.inputs) arg.sizes = {1, 5, 1, 1};

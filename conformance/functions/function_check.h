@@ -26,7 +26,7 @@ namespace functions {
 // The context of a check.
 struct Bench {
   const Environment& env;
-  std::span<const Claim> claims;  // `claimed` marks those that the plugin claims.
+  std::span<const Claim> claims;  // All signatures. `claimed`: whether the plugin claims it.
   bool is_shrinking = false;      // Whether a program is being shrunk; then every variant is tried.
 };
 

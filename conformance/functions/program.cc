@@ -178,7 +178,8 @@ Program remove_steps(const Program& program, std::vector<bool> keep) {
   return smaller;
 }
 
-// Replaces a step by inputs with the values of its results.
+// Removes step `at`. Its results become inputs of the program, whose values are taken from
+// `values`, the values of the whole program.
 Program replace_step(const Program& program, size_t at, const Results& values) {
   size_t first = program.n_inputs_and_constants();
   for (size_t i = 0; i < at; ++i) first += program.steps[i].n_outputs;

@@ -50,8 +50,8 @@ std::vector<Operand> with_other_values(const std::vector<Operand>& inputs);
 std::vector<Operand> with_other_layouts(const std::vector<Operand>& inputs);
 
 // Returns the smallest program for which `fails` is true that is found in at most `budget`
-// attempts. `values` computes all values of a program; they become inputs if the step that computes
-// them is removed.
+// attempts. `values` computes all values of a program. If a step is removed, its results become
+// inputs of the program, with these values.
 Program shrink(const Program& program, const std::function<Results(const Program&)>& values,
                const std::function<bool(const Program&)>& fails, int budget);
 

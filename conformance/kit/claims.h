@@ -11,13 +11,13 @@
 
 namespace tenon_kit {
 
-// One op with one assignment of dtypes: a row of the report.
+// A signature: one op with one assignment of dtypes, and a row of the report.
 struct Claim {
   const OpFacts* op = nullptr;
   std::vector<tenon_dtype> inputs;  // One for each operand of the signature.
   std::vector<tenon_dtype> outputs;
   std::string dtypes;   // "f32", or "f32,i64" or "f32->i8" where they differ.
-  bool claimed = true;  // False if only the registry has this signature.
+  bool claimed = true;  // Whether the plugin claims it; if false, only the registry has it.
 };
 
 // Claims in the order of the plugin's kernel lines, without duplicates. Lines of custom ops are

@@ -174,7 +174,8 @@ std::vector<Source> Tape::watched() const {
   return all;
 }
 
-// Adds `value`, which a read of the variable returns, to the sources of its gradient.
+// Called when `variable` is read and returns `value`. The gradient with respect to the variable is
+// the sum of the gradients with respect to the values of all its reads.
 void Tape::on_read(Variable& variable, TensorImpl& value) {
   if (!recording_ || !is_floating(value.type.dtype)) return;
   auto at = variable_index_.find(&variable);

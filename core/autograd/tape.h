@@ -72,8 +72,8 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   // Whether the tape would record a call with input `x`.
   bool watches(const TensorImpl& x) const { return recording_ && node_of(x) != 0; }
 
-  // Called when `variable` is read and returns `value`. Adds `value` to the sources of the
-  // variable's gradient.
+  // Called when `variable` is read and returns `value`. The gradient with respect to the variable
+  // is the sum of the gradients with respect to the values of all its reads.
   void on_read(Variable& variable, TensorImpl& value);
   // Assigns the node of `from` to `to`, a new tensor that no other code can access yet.
   void assign_same_node(const TensorImpl& from, TensorImpl& to);

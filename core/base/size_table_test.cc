@@ -34,8 +34,9 @@ TEST_F(Sizes, BehaveLikeNumbersIfKnown) {
   EXPECT_EQ(int64_t{greatest(a, b)}, 6);
 }
 
-// When one symbol of a minimum is replaced, the guard about the minimum is rewritten, which queries
-// the guards again.
+// To prove a condition, the table resolves its guards. If m was replaced by n, resolving a guard
+// that contains min(m, 1000) creates min(n, 1000), which requires a proof, too. That inner proof
+// must not resolve the guards again.
 TEST_F(Sizes, ResolvingGuardsDoesNotRecurseInfinitely) {
   const Size n = table.symbol("n", 6), m = table.symbol("m", 6);
   const auto last = [](Size size) { return least(size, Size(1000)) - greatest(size - 3, Size(0)); };

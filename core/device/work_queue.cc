@@ -387,8 +387,8 @@ void WorkQueue::release_record(const Record& record) {
 
 uint32_t WorkQueue::site_of(std::string_view op, std::string_view rule,
                             const std::string& location) {
-  // Source locations are user values of unbounded number. After this many sites, errors name the op
-  // without its location.
+  // Programs supply the source locations, so their number is unbounded. When this many sites exist,
+  // errors at new locations name the op only.
   constexpr size_t kMaxSites = 65536;
   std::string key(op);
   key += '\n';

@@ -1,10 +1,10 @@
 // host_call: calls host code, with gradients.
 //
 // Each tape that watches a call replaces it, in linearize(), by a call whose attribute `levels` is
-// larger by one. The code then runs in a scope of its own, under `levels` new tapes, one for each
-// watching tape. The call returns the new tapes in a record. The backward pass of a watching tape
-// computes gradients with the corresponding new tape. Outer tapes record this backward pass, which
-// provides higher-order gradients.
+// larger by one. The host code then runs in a scope of its own, under `levels` new tapes, one for
+// each watching tape. The call returns the new tapes in a record. The backward pass of a watching
+// tape computes gradients with the corresponding new tape. Outer tapes record this backward pass,
+// which provides higher-order gradients.
 
 #include "core/autograd/tape.h"
 #include "core/base/error.h"
@@ -19,7 +19,7 @@ namespace tenon {
 namespace {
 
 struct HostAttrs {
-  int64_t levels = 0;  // Number of tapes that the code runs under.
+  int64_t levels = 0;  // Number of tapes that the host code runs under.
   Ints dtypes, ranks;  // One entry for each output.
   Sizes sizes;         // Shapes of the outputs, concatenated.
   HostObject code;
@@ -53,8 +53,10 @@ TensorTypes infer(const HostAttrs& attrs, TypeSpan in) {
   return types;
 }
 
-// The residual of a call: the tapes of the code's scope, innermost last. They can differentiate the
-// targets with respect to the sources.
+// The residual of a host call. `tapes` have recorded the host code in `scope`, the innermost tape
+// last. They can differentiate `targets`, the outputs of the code, with respect to `sources`, its
+// floating-point inputs. The residual of a host_gradient call has the computed gradients as
+// targets, and the cotangents as further sources.
 struct HostRecord {
   Ref<Scope> scope;
   std::vector<Ref<Tape>> tapes;
@@ -102,7 +104,7 @@ Tensors run(Scope& scope, const Call& call) {
   const Tensor token = Tensor::share(call.inputs[0]);
   if (attrs.levels == 0) {
     const Scope::Apart apart(scope);
-    // Gives the outputs new identities, because the code may return its inputs.
+    // Gives the outputs new identities, because the host code may return its inputs.
     for (const Tensor& y : call_host(scope, attrs, inputs)) results.push_back(alias_of(*y));
     results.push_back(token);
     return results;
@@ -133,9 +135,9 @@ Tensors run(Scope& scope, const Call& call) {
 // ---- the gradient
 
 struct GradientAttrs {
-  int64_t n_sources = 0;  // Number of sources; the cotangents follow them.
-  Ints wanted;            // Sources whose gradients are returned.
-  Ints targets;           // Outputs that have cotangents.
+  int64_t n_sources = 0;  // Number of inputs that are sources; the cotangents follow them.
+  Ints wanted;            // Indices of the sources whose gradients are returned.
+  Ints targets;           // Indices of the targets that have cotangents.
   int64_t level = 1;      // 1: the innermost tape.
   int64_t records = 0;    // Number of outer tapes that record the computation of the gradient.
   TENON_ATTRS(n_sources, wanted, targets, level, records)
@@ -194,7 +196,7 @@ Tensors run_gradient(Scope&, const Call& call) {
 }
 
 // Returns the derivative of a call that returned `record` after its outputs. It computes gradients
-// with respect to all `inputs` except the first.
+// with respect to the floating-point `inputs`, but not the first input, a token or a record.
 std::shared_ptr<const CustomVjp> backward_of(const Tensor& record, Inputs inputs, int64_t level) {
   Tensors sources = {record};
   std::vector<size_t> places;  // Indices of the sources among the inputs.

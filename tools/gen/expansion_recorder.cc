@@ -15,14 +15,16 @@ bool is_expanded(const OpDef& op) {
   return op.numeric == Numeric::kTranscendental && op.decompose && op.attrs->c_size == 0;
 }
 
-// Storage without memory. It holds the index of the row that computes the tensor.
+// Storage without memory. It holds the index of the row (a recorded instruction) that computes the
+// tensor.
 struct RecordedStorage final : NonMemoryStorage<RecordedStorage> {
   explicit RecordedStorage(size_t recorded_row) : row(recorded_row) { traced = true; }
 
   size_t row;
 };
 
-// Records each call as a row instead of computing it. Tensors have no device while recording.
+// Records each call as a row, a JSON object that describes one instruction, instead of computing
+// it. Tensors have no device while recording.
 class Recorder final : public Interpreter {
  public:
   explicit Recorder(Scope& scope)
@@ -31,7 +33,9 @@ class Recorder final : public Interpreter {
   }
   ~Recorder() { scope_.remove(*this); }
 
-  // Records one op. Returns its rows, the inputs first, and the index of the result's row.
+  // Records the decomposition of one op. In the returned object, "rows" lists the instructions: one
+  // for each input, then the constants and calls. "result" is the index of the row that computes
+  // the output.
   Json record(const OpDef& op, DType dtype) {
     rows_ = Json::array();
     Tensors inputs;

@@ -1,11 +1,13 @@
-/* Custom ops on a device whose plugin, custom_plugin.c, has kernels for them. The kernels add 1000
- * to the result of the program's own loop, which shows whether a kernel or the loop computed it. */
+/* Custom ops on a device whose plugin, custom_plugin.c, has kernels for them. The kernels, except
+ * that of test.counts, add 1000 to each element. The callbacks with which this program registers
+ * the ops do not. The result of a call therefore shows whether a kernel or a callback ran. */
 
 #include <tenon/introspect.h>
 
 #include "capi/tests/check.h"
 
-static int computed; /* Number of runs of the program's own loop. */
+/* Number of calls of compute_scale() and decompose_twice() since the last op was registered. */
+static int computed;
 
 static tenon_error* compute_scale(void* payload, const void* attrs, const tenon_host_array* inputs,
                                   size_t n_inputs, const tenon_host_array* outputs,

@@ -171,7 +171,7 @@ TensorType resized_type(const Resizing& attrs, const TensorType& x) {
   return y;
 }
 
-// Returns the position of each result element along an axis, multiplied by axis.unit.
+// Returns the position in x of each result element along an axis, as a multiple of 1 / axis.unit.
 Tensor positions_in_units(const ResizedAxis& axis) {
   const Tensor i = iota({axis.to}, DType::kI64, 0);
   return add(mul(i, integer(axis.step)), integer(axis.first));

@@ -61,8 +61,8 @@ ResizedAxes require_resize(const Resizing& attrs, const TensorType& x);
 // Checks constraints C2 to C6 of resize_nearest.cc and returns the type of the result.
 TensorType resized_type(const Resizing& attrs, const TensorType& x);
 
-// Returns the position of each result element along an axis, multiplied by axis.unit: int64
-// [axis.to].
+// Returns the position in x of each result element along an axis, as a multiple of 1 / axis.unit:
+// int64 [axis.to].
 Tensor positions_in_units(const ResizedAxis& axis);
 
 // A filter: returns the weight of an element whose distance from the position is `distance`

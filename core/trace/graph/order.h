@@ -11,7 +11,7 @@
 //   }
 //
 // Before a call that may stop a function, the states are committed, so that cells hold what was
-// assigned before it. After a call of the host, which may change cells, they are read again.
+// assigned before it. A host call may change cells, so the states are read again after it.
 
 #pragma once
 
@@ -24,10 +24,13 @@ namespace tenon {
 TensorType token_type();
 Tensor make_token(Device& device);
 
-// A record is a residual that is not a tensor. A host call saves its tapes in a record
-// (core/trace/host_call.cc).
+// A record is a tensor without data that carries a host object through a graph. A host call returns
+// its tapes in a record, which is a residual (core/trace/host_call.cc).
 TensorType record_type();
+// Creates a record that carries `content`.
 Tensor make_record(Device& device, HostObject content);
+// Returns the host object that a record carries. Throws if `x` is not a record or, during tracing,
+// has no value yet.
 const HostObject& content_of_record(const TensorImpl& x);
 
 // The state that holds a trace's token. Calls do not lock it.

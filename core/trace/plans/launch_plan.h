@@ -56,9 +56,9 @@ class LaunchPlan {
 
   // Whether the inputs have the types, strides, devices and alignment of the recorded ones.
   bool serves(TensorSpan inputs) const;
-  // Runs the plan. An output may be written into the memory of input i if no later launch reads the
-  // input, and its memory has exactly spare[i] owners. If spare[i] is 0 or absent, no output is
-  // written into that memory.
+  // Runs the plan. It may write an output into the memory of input i if no later launch reads the
+  // input and the memory has exactly spare[i] owners. The caller thus states how many owners the
+  // memory has if nothing else uses it. If spare[i] is 0 or absent, the memory is not reused.
   Tensors run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare = {}) const;
 
   // An output that repeat() feeds back to an input.

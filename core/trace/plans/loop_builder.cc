@@ -55,8 +55,8 @@ bool LaunchPlan::LoopFuser::is_broadcast_along(uint32_t k, uint32_t axes) const 
   return repeats;
 }
 
-// Adds the external input that launch `i` reads through view `k` to `reads`, unless it is present.
-// Returns the input as the source of an operand.
+// Adds view k, an external input of launch i, to `reads` unless an equal view is present. Returns
+// the input as the source of an operand.
 LaunchPlan::LoopFuser::Source LaunchPlan::LoopFuser::add_input(Reads& reads, const Group& group,
                                                                uint32_t i, uint32_t k) {
   const bool per_row =

@@ -138,8 +138,8 @@ class LaunchPlan::LoopFuser {
   bool are_addressable(std::span<const uint32_t> views) const;
   // Describes the anchor of a group to the device.
   LoopSpec::Anchor anchor_of(const Group& group) const;
-  // Adds the external input that launch i reads through view k to `reads`. Returns it as the source
-  // of an operand.
+  // Adds view k, an external input of launch i, to `reads` unless an equal view is present. Returns
+  // the input as the source of an operand.
   Source add_input(Reads& reads, const Group& group, uint32_t i, uint32_t k);
   // Returns the attributes of launch i; equivalent reductions have the same ones.
   OwnedAttrs attrs_in_loop(uint32_t i) const;

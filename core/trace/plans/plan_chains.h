@@ -22,8 +22,9 @@ class LaunchPlan::Chains {
   // Returns the launches that may run in parallel with `launch`.
   const Launches& parallel_to(uint32_t launch) const { return parallel_[launch]; }
 
-  // Runs the launches in parallel. Returns false if serial execution has been faster. The caller
-  // must then run them serially.
+  // Runs all launches and returns true if parallel execution was faster in the trial calls. A trial
+  // call also runs them, in parallel or serially. In all other calls, and if the scope is profiled,
+  // runs nothing and returns false. The caller must then run the launches serially.
   bool run(const LaunchPlan& program, Scope& scope, Frame& frame, size_t commits) const;
 
  private:

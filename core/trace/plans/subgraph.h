@@ -28,8 +28,8 @@ class Subgraph {
 
   // Applies the calls in the scope: the calls are executed, recorded by tapes, or added to another
   // trace. Repeated executions replay launch plans without dispatch. `sizes` holds the value of
-  // each symbol. Values are released after their last use. `spare`: dead inputs whose memory may be
-  // reused, as for LaunchPlan::run.
+  // each symbol. Values are released after their last use. `spare`: the number of
+  // owners with which each input is reusable, as for LaunchPlan::run.
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                 std::span<const uint8_t> spare = {}) const;
 

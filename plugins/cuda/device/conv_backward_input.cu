@@ -12,13 +12,13 @@
 
 struct Phases {
   i64 n, tap_step;       // Number of phases of the axis, and distance between taps of a phase.
-  i64 n_places, n_taps;  // Maximum numbers of positions and of taps of a phase.
+  i64 n_places, n_taps;  // Largest number of positions, and of taps, in any phase.
   i64 first_taps[8];
 };
 struct Factors {
   Planes dy, w, dx;
   Window window;
-  i64 rows, channels;  // Numbers of input channels and of output channels of a group.
+  i64 rows, channels;  // Number of input channels, and of output channels, in each group.
   Phases phases[3];
 };
 

@@ -32,8 +32,8 @@ void for_each_strip(const Pool& pool, const tenon_view& view, size_t axis, const
   });
 }
 
-// Whether an element replaces the extreme element so far. Selects the first of equal elements, and
-// the first NaN if there is one.
+// Whether `candidate` replaces `best`, the largest or smallest element so far. Selects the first of
+// equal elements, and the first NaN if there is one.
 template <class T>
 bool beats(T candidate, T best, bool is_max) {
   if (best != best) return false;
@@ -191,7 +191,7 @@ void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exc
   });
 }
 
-// cummax and cummin: the extreme of all elements so far, and its index.
+// cummax and cummin: the largest or smallest of all elements so far, and its index.
 template <class T, class Wide>
 void extreme_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_max,
                   bool is_reverse) {
@@ -226,6 +226,7 @@ using WideOf = std::conditional_t<tenon_sdk::kIsFloat<T> && sizeof(T) == 2, floa
 
 }  // namespace
 
+// Prepares argmax and argmin.
 Prepared prepare_arg_reduce(const Request& request) {
   const bool is_max = request.op() == TENON_OP_argmax;
   const size_t axis =
@@ -261,6 +262,7 @@ Prepared prepare_scan(const Request& request) {
   });
 }
 
+// Prepares cummax and cummin, which have the same attributes.
 Prepared prepare_extreme_scan(const Request& request) {
   const bool is_max = request.op() == TENON_OP_cummax;
   const auto attrs = request.attrs<tenon_cummax_attrs>();

@@ -4,7 +4,7 @@ use std::slice;
 
 use tenon_sys as sys;
 
-/// Returns a C string that borrows `text`.
+/// Returns a `tenon_string` that refers to the memory of `text`. It has no NUL at the end.
 #[inline]
 pub(crate) fn c_text(text: &str) -> sys::tenon_string {
     sys::tenon_string {
@@ -13,7 +13,7 @@ pub(crate) fn c_text(text: &str) -> sys::tenon_string {
     }
 }
 
-/// The bytes of a C string; empty if it is NULL.
+/// The bytes of a `tenon_string`; empty if its `data` is NULL.
 ///
 /// # Safety
 /// The string is valid for `'a`.
@@ -24,7 +24,7 @@ pub(crate) unsafe fn bytes<'a>(text: sys::tenon_string) -> &'a [u8] {
     slice::from_raw_parts(text.data.cast(), text.size)
 }
 
-/// The text of a C string, which must be UTF-8. Omits invalid bytes at the end.
+/// The text of a `tenon_string`, which must be UTF-8. Ends before the first invalid byte.
 ///
 /// # Safety
 /// The string is valid for `'a`.
@@ -36,7 +36,7 @@ pub(crate) unsafe fn view<'a>(text: sys::tenon_string) -> &'a str {
     }
 }
 
-/// A C string that the caller owns. Dropping it releases the string.
+/// A `tenon_string` that Rust code owns. Dropping it releases the string.
 pub(crate) struct OwnedText(pub(crate) sys::tenon_string);
 
 impl OwnedText {
