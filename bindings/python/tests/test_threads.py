@@ -91,9 +91,10 @@ INTERRUPTED = """
 
     loop = tn.function(lambda x: tn.while_loop(lambda i, y: i >= 0, lambda i, y: (i, y * 1.0),
                                                (tn.tensor(0), x))[1])
+    x = tn.ones((4,))
     try:
         threading.Timer(DELAY, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        loop(tn.ones((4,))).numpy()
+        loop(x).numpy()
     except KeyboardInterrupt:
         print("interrupted", (tn.ones((2,)) + 1).tolist())
 """
