@@ -61,6 +61,23 @@ function(tenon_register_skipped name reason)
   set_tests_properties(${TENON_TEST_PREFIX}${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
+# tenon_register_in_browser(name LABEL label COMMAND script argument...): registers a test that Node
+# runs and that controls Chromium. The arguments PLAYWRIGHT and CHROMIUM stand for the folder of
+# playwright-core and for the browser. Without them, the test is reported as skipped.
+function(tenon_register_in_browser name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "COMMAND")
+  find_program(TENON_NODE node)
+  find_program(TENON_CHROMIUM chromium)
+  set(playwright ${PROJECT_SOURCE_DIR}/build/browser)
+  if(NOT TENON_NODE OR NOT TENON_CHROMIUM OR NOT EXISTS ${playwright}/packages)
+    tenon_register_skipped(${name} "Chromium or playwright-core is missing; ./dev setup --browser installs them")
+    return()
+  endif()
+  list(TRANSFORM arg_COMMAND REPLACE "^PLAYWRIGHT$" ${playwright})
+  list(TRANSFORM arg_COMMAND REPLACE "^CHROMIUM$" ${TENON_CHROMIUM})
+  tenon_register_test(${name} LABEL ${arg_LABEL} COMMAND ${TENON_NODE} ${arg_COMMAND})
+endfunction()
+
 # tenon_add_gtest(target [UNREGISTERED] SOURCES file... [LIBS library...] [PRECOMPILE header...])
 # Builds a googletest program. Each of its test suites is one ctest test, because starting a process
 # takes longer than most test cases. Under a sanitizer, starting takes even longer, so ctest runs

@@ -15,6 +15,7 @@
 #   ./dev conformance vulkan --option validate=1   messages of the validation layer are faults, too
 #   ./dev conformance cuda --level 2         on a GPU, or else on the emulated driver
 #   ./dev conformance wasm --level smoke     runs the plugin and the kit as WebAssembly in Node
+#   ./dev conformance browser --level smoke  the same in Chromium
 #   ./dev conformance mutants --html page.html   tests whether the kit detects faulty plugins
 #
 # `vulkan` runs on the driver that VK_DRIVER_FILES names. If that is not set, it runs on the first
@@ -43,6 +44,12 @@ if [ "$judged" = wasm ]; then
   configure wasm
   build wasm --target tenon_conformance
   exec node --no-experimental-fetch build/wasm/bin/tenon-conformance.js --plugin wasm "$@"
+fi
+if [ "$judged" = browser ]; then
+  need --wasm --browser
+  configure wasm
+  build wasm --target tenon_conformance_browser
+  exec node tools/js/kit_in_browser.mjs build/wasm/bin "$PWD/build/browser" "$(command -v chromium)" --plugin wasm "$@"
 fi
 [ "$judged" != vulkan ] || need --swiftshader
 configure dev

@@ -41,7 +41,7 @@ case $tier in
     set -- --label-exclude '^full$' "$@"
     ;;
   full)
-    setup --test --conformance --java --arm64 --wasm --onnxruntime --swiftshader --cuda
+    setup --test --conformance --java --arm64 --wasm --browser --onnxruntime --swiftshader --cuda
     presets="dev asan tsan arm64 wasm"
     ordinary="-DTENON_MUTANTS=ON"
     sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON -DTENON_BINDING_TESTS=ON

@@ -1,5 +1,4 @@
-"""The examples of docs/autograph.md. test_autograph_page.py runs
-them and compares their output with the page."""
+"""The examples of docs/autograph.md. test_autograph_page.py compares their output with the page."""
 
 import tenon as tn
 
