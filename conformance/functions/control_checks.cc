@@ -49,7 +49,7 @@ Tensors call_case(const WhileOptions&, const LoopInputs& in) {
 }
 
 Tensors call_while_loop(const WhileOptions& how, const LoopInputs& in) {
-  return {repeat_step(how, in, in.n, in.x), in.rows};
+  return {repeat_step(how, in, in.n, in.x * in.w), in.rows};
 }
 
 // A loop that swaps two carried values in each iteration; a third carried value never changes.
@@ -110,7 +110,7 @@ Tensors scan_rows_in_reverse(const WhileOptions& how, const LoopInputs& in) {
 
 Tensors loop_in_branch(const WhileOptions& how, const LoopInputs& in) {
   return {tenon::cond(
-      greater(in.n, 1), [&] { return repeat_step(how, in, in.n, in.w); },
+      greater(in.n, 1), [&] { return repeat_step(how, in, in.n, in.x * in.w); },
       [&] { return in.x * in.x; })};
 }
 
@@ -311,8 +311,8 @@ std::vector<Results> checked_results(const Bench& bench, const Form& form, const
 }
 
 // Checks the gradients with respect to x, w and the rows. First-order gradients equal those of
-// eager code bit for bit, because no form uses a value after the loop that captures it. For
-// second-order gradients and nested loops, a loop accumulates its own contribution first
+// eager code bit for bit, because no form uses a captured value after the loop or as its initial
+// value. For second-order gradients and nested loops, a loop accumulates its own contribution first
 // (docs/design/0022). These results depend on the loop's policy, and differ from eager code by
 // rounding errors only.
 uint64_t test_gradients(const Bench& bench, int order) {
