@@ -103,7 +103,7 @@ std::vector<Bad> wire() {
       {"two graphs", good + good, "second graph"},
       {"graphs in graphs in graphs",
        model_of({node("If", {"c"}, {"y"}, {graph_attribute("then_branch", nested(17))})}),
-       "too deep"},
+       "nests more than 16 graphs"},
       {"an op of no name", model_of({node("", {"x"}, {"y"})}), "not supported"},
       {"ops that nobody knows", model_of({node("Frob", {"x"}, {"a"}), node("Knit", {"a"}, {"y"})}),
        "Frob (node 0), Knit (node 1)"},
