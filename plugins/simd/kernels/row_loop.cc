@@ -188,7 +188,9 @@ bool RowLoop::add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Pre
                     .from = from,
                     .to = static_cast<uint32_t>(request.n_inputs() + i),
                     .kernel = static_cast<uint32_t>(reductions_.size())});
-  reductions_.emplace_back(static_cast<const RowKernel*>(made.kernel.release()));
+  // A smart pointer owns the kernel even if the vector cannot grow.
+  std::unique_ptr<const RowKernel> kernel(static_cast<const RowKernel*>(made.kernel.release()));
+  reductions_.push_back(std::move(kernel));
   return true;
 }
 
