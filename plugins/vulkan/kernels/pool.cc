@@ -47,7 +47,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   const int64_t n_taps = taps[0] * taps[1] * taps[2];
   // Only sums are computed in runs, because the order does not affect a maximum. The number of loop
   // iterations must not exceed the driver's limit.
-  const bool in_runs = op == TENON_OP_window_sum && n_taps > int64_t{kRun} &&
+  const bool in_runs = op == TENON_OP_sum && n_taps > int64_t{kRun} &&
                        n_taps <= int64_t{kMaxCount} &&
                        iterations_of_runs(false, n_taps) <= capabilities.max_iterations;
   code.for_each(code.parameter(0u), [&](U32 i) {
