@@ -111,10 +111,10 @@ long double powl(long double x, long double y) {
 long double __divtf3(long double x, long double y) {
   if (is_regular(x) && is_regular(y)) return static_cast<long double>(Quad(Quad(x) / Quad(y)));
   // The result is 0, infinity or NaN, and depends only on the kinds and signs of the operands.
-  const auto like = [](long double z) {
+  const auto simplify = [](long double z) {
     return is_regular(z) ? std::copysign(1, static_cast<double>(z)) : static_cast<double>(z);
   };
-  return like(x) / like(y);
+  return simplify(x) / simplify(y);
 }
 
 }  // extern "C"

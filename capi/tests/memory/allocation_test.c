@@ -25,9 +25,9 @@ enum {
   /* Number of freed objects of each type that debug builds do not reuse yet, to detect uses after
    * release. */
   kHeldBack = 256,
-  /* Maximum number of runs until live memory stops growing. It is several times kHeldBack, because
-   * a run may add less than one object of a type on average. */
-  kMaxRuns = 4 * kHeldBack
+  /* Maximum number of runs until live memory stops growing: each may add an object that debug builds
+   * do not reuse, and pools may fill. */
+  kMaxRuns = kHeldBack + 16
 };
 
 /* State that the processes of a scenario share. */
@@ -85,8 +85,8 @@ static void test_point(const struct scenario* scenario) {
     if (most_live == 0) most_live = count_live_blocks();
     if (count_live_blocks() <= most_live) break;
     most_live = count_live_blocks();
-  } while (++n < kHeldBack + 16);
-  if (n == kHeldBack + 16) problem(scenario, "blocks stay behind each time");
+  } while (++n < kMaxRuns);
+  if (n == kMaxRuns) problem(scenario, "blocks stay behind each time");
   ++shared->n_points;
 }
 
