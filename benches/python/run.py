@@ -8,8 +8,8 @@ JAX and TensorFlow where they are installed.
     import_ms tenon VALUE               `import tenon`, minus `import numpy`
     skipped PEER REASON                 the peer is not installed
 
-Tenon and the peer (or C) alternate in one process, a new one for each peer. Each figure is the ratio or the difference of
-the medians.
+Tenon and the peer (or C) alternate in one process, a new one for each peer. Each figure is the
+ratio or the difference of the medians.
 """
 
 import argparse

@@ -25,8 +25,8 @@ enum {
   /* Number of freed objects of each type that debug builds do not reuse yet, to detect uses after
    * release. */
   kHeldBack = 256,
-  /* Maximum number of runs until live memory stops growing: each may add an object that debug builds
-   * do not reuse, and pools may fill. */
+  /* Maximum number of runs until live memory stops growing: each may add an object that debug
+   * builds do not reuse, and pools may fill. */
   kMaxRuns = kHeldBack + 16
 };
 
