@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -50,7 +50,9 @@ struct Fiber {
   const size_t stack_bytes;
   bool is_started = false, has_run = false;
   bool is_idle = false;  // Whether the fiber has no thread to run.
-  unsigned thread = 0;
+  unsigned thread = 0;   // Number of the thread in its block.
+  TenonIndex index = {};
+  Fiber* next = nullptr;  // The next fiber of the FiberList that contains this one.
 #if defined(TENON_TSAN_FIBERS)
   void* tsan = __tsan_create_fiber(0);
 #endif
@@ -70,6 +72,34 @@ struct Fiber {
     __tsan_destroy_fiber(tsan);
 #endif
   }
+};
+
+// A list of fibers. It never allocates memory: the code of fibers must not throw, because
+// exceptions cannot leave the stack of a fiber.
+class FiberList {
+ public:
+  bool is_empty() const { return first_ == nullptr; }
+  void push_back(Fiber& fiber) {
+    fiber.next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = &fiber;
+    last_ = &fiber;
+  }
+  void push_front(Fiber& fiber) {
+    if (first_ == nullptr) return push_back(fiber);
+    fiber.next = std::exchange(first_, &fiber);
+  }
+  Fiber& pop_front() { return *std::exchange(first_, first_->next); }
+  // Moves all fibers of `other` to the end of this list.
+  void append(FiberList& other) {
+    if (other.is_empty()) return;
+    (first_ == nullptr ? first_ : last_->next) = other.first_;
+    last_ = other.last_;
+    other.first_ = nullptr;
+  }
+
+ private:
+  Fiber* first_ = nullptr;
+  Fiber* last_ = nullptr;
 };
 
 void run_fiber();
@@ -152,17 +182,13 @@ Scheduler scheduler;
 class Fibers {
  public:
   Fiber& take() {
-    if (idle_.empty()) {
-      all_.push_back(std::make_unique<Fiber>(all_.size()));
-      return *all_.back();
-    }
-    Fiber* const fiber = idle_.back();
-    idle_.pop_back();
-    return *fiber;
+    if (!idle_.is_empty()) return idle_.pop_front();
+    all_.push_back(std::make_unique<Fiber>(all_.size()));
+    return *all_.back();
   }
   void put_back(Fiber& fiber) {
     fiber.is_idle = true;
-    idle_.push_back(&fiber);
+    idle_.push_front(fiber);
   }
   // Called after a block was stopped by an error. Its fibers are returned to the pool and start
   // anew.
@@ -176,7 +202,7 @@ class Fibers {
 
  private:
   std::vector<std::unique_ptr<Fiber>> all_;
-  std::vector<Fiber*> idle_;
+  FiberList idle_;
 };
 // Returns the pool of fibers.
 Fibers& fibers() {
@@ -190,7 +216,7 @@ struct Warp {
   // values that other lanes still read.
   unsigned phase = 0;
   unsigned long long values[2][kWarp];
-  std::vector<Fiber*> waiting;
+  FiberList waiting;
 };
 
 class Block {
@@ -203,36 +229,34 @@ class Block {
   }
 
   std::string run() {
-    while (fault_.empty()) {
-      if (!ready_.empty()) {
-        Fiber* const fiber = ready_.front();
-        ready_.pop_front();
-        resume(*fiber);
+    while (fault_ == nullptr) {
+      if (!ready_.is_empty()) {
+        resume(ready_.pop_front());
       } else if (next_ < n_) {
-        resume(fibers().take());
+        resume(take_fiber());
       } else if (n_done_ < n_) {
-        fault_ = "divergent barrier: " + std::to_string(n_ - n_done_) + " of " +
-                 std::to_string(n_) +
-                 " threads wait at a barrier for others that have ended or wait elsewhere";
+        fibers().restart_running_fibers();
+        return "divergent barrier: " + std::to_string(n_ - n_done_) + " of " + std::to_string(n_) +
+               " threads wait at a barrier for others that have ended or wait elsewhere";
       } else {
-        break;
+        return {};
       }
     }
-    if (!fault_.empty()) fibers().restart_running_fibers();
+    fibers().restart_running_fibers();
     return fault_;
   }
 
   void barrier(void* place) {
-    if (!at_barrier_.empty() && place != barrier_place_) {
+    if (n_at_barrier_ > 0 && place != barrier_place_) {
       return fail("divergent barrier: threads of one block wait at different barriers");
     }
     barrier_place_ = place;
-    if (at_barrier_.size() + 1 < n_) {
-      at_barrier_.push_back(current_);
+    if (++n_at_barrier_ < n_) {
+      at_barrier_.push_back(*current_);
       return suspend();
     }
-    ready_.insert(ready_.end(), at_barrier_.begin(), at_barrier_.end());
-    at_barrier_.clear();
+    n_at_barrier_ = 0;
+    ready_.append(at_barrier_);
   }
 
   const unsigned long long* exchange(unsigned mask, unsigned long long value) {
@@ -248,14 +272,13 @@ class Block {
     warp.values[warp.phase][lane] = value;
     warp.arrived |= 1u << lane;
     if (warp.arrived != wanted) {
-      warp.waiting.push_back(current_);
+      warp.waiting.push_back(*current_);
       suspend();
       return values;
     }
     warp.arrived = 0;
     warp.phase ^= 1;
-    ready_.insert(ready_.end(), warp.waiting.begin(), warp.waiting.end());
-    warp.waiting.clear();
+    ready_.append(warp.waiting);
     return values;
   }
 
@@ -267,8 +290,8 @@ class Block {
   // Called by a fiber. Runs threads of the block until none is left, then suspends the fiber until
   // the next block.
   void run_threads() {
-    while (next_ < n_ && fault_.empty()) {
-      current_->thread = next_++;
+    while (next_ < n_ && fault_ == nullptr) {
+      begin_thread();
       show_thread();
       call_(parameters_);
       ++n_done_;
@@ -279,13 +302,24 @@ class Block {
   }
 
  private:
-  void show_thread() const {
-    TenonEmulatedThread& state = device_state();
-    const TenonIndex size = state.block_size;
-    const unsigned t = current_->thread;
-    state.thread = {t % size.x, t / size.x % size.y, t / (size.x * size.y)};
+  // Assigns the next thread of the block to the current fiber.
+  void begin_thread() {
+    current_->thread = next_++;
+    current_->index = next_index_;
+    const TenonIndex size = device_state().block_size;
+    if (++next_index_.x < size.x) return;
+    next_index_.x = 0;
+    if (++next_index_.y < size.y) return;
+    next_index_.y = 0;
+    ++next_index_.z;
   }
+  void show_thread() const { device_state().thread = current_->index; }
 
+  // Returns an idle or a new fiber. If there is no memory for one, resets the others and throws.
+  static Fiber& take_fiber() try { return fibers().take(); } catch (...) {
+    fibers().restart_running_fibers();
+    throw;
+  }
   void resume(Fiber& fiber) {
     current_ = &fiber;
     if (!std::exchange(fiber.is_idle, false)) show_thread();
@@ -298,10 +332,11 @@ class Block {
   unsigned n_ = 0;
   unsigned next_ = 0;
   unsigned n_done_ = 0;
-  std::string fault_;
+  TenonIndex next_index_ = {};
+  const char* fault_ = nullptr;
   Fiber* current_ = nullptr;
-  std::deque<Fiber*> ready_;
-  std::vector<Fiber*> at_barrier_;
+  FiberList ready_, at_barrier_;
+  unsigned n_at_barrier_ = 0;
   void* barrier_place_ = nullptr;
   std::vector<Warp> warps_;
 };

@@ -406,6 +406,9 @@ ENTRY(cuEventElapsedTime)(float* ms, CUevent from, CUevent to) {
 
 ENTRY(cuModuleLoadData)(CUmodule* module, const void* image) {
   NEEDS_CONTEXT("cuModuleLoadData")
+  // Modules are not linked with the mathematics library, which every process has loaded for C++.
+  // This makes its functions visible to them.
+  [[maybe_unused]] static void* const mathematics = dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
   const auto& header = *static_cast<const TenonEmulatedCode*>(image);
   if (std::memcmp(header.magic, kTenonEmulatedMagic, sizeof header.magic) != 0) {
     return kInvalidImage;

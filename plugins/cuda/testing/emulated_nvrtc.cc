@@ -9,13 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "files/atomic_file.h"
@@ -70,16 +71,30 @@ size_t end_of_body(const std::string& source, size_t begin) {
   return source.size();
 }
 
+// Reads an identifier at `at` that `end` follows, such as the name in "merge(". Moves `at` behind
+// the end. Returns an empty string if there is none.
+std::string read_identifier(const std::string& source, size_t& at, std::string_view end) {
+  const size_t begin = at;
+  while (at < source.size() && (std::isalnum(source[at]) != 0 || source[at] == '_')) ++at;
+  if (source.compare(at, end.size(), end) != 0) return {};
+  const std::string name = source.substr(begin, at - begin);
+  at += end.size();
+  return name;
+}
+
 // Inserts after each kernel a function that the emulated driver calls, and a constant with the size
 // of the parameters. They are inserted directly after the kernel, so that an #if around the kernel
-// also covers them.
+// also covers them. A kernel begins with "KERNEL name(PARAMETERS(type)".
 std::string add_call_functions(const std::string& source) {
-  static const std::regex kernel(R"(KERNEL (\w+)\(PARAMETERS\((\w+)\))");
+  constexpr std::string_view kKernel = "KERNEL ";
   std::string text;
   size_t copied = 0;
-  for (std::sregex_iterator at(source.begin(), source.end(), kernel), end; at != end; ++at) {
-    const std::string name = (*at)[1], type = (*at)[2];
-    const size_t after = end_of_body(source, static_cast<size_t>(at->position()));
+  for (size_t at = 0; (at = source.find(kKernel, at)) != std::string::npos;) {
+    at += kKernel.size();
+    const std::string name = read_identifier(source, at, "(PARAMETERS(");
+    const std::string type = name.empty() ? "" : read_identifier(source, at, ")");
+    if (type.empty()) continue;
+    const size_t after = end_of_body(source, at);
     text += source.substr(copied, after - copied);
     copied = after;
     text += "\nKERNEL tenon_call_" + name + "(const void* p) { " + name + "(*(const " + type +
@@ -129,10 +144,11 @@ bool compile(Program& program) {
       environment_variable("TENON_EMULATED_CUDA_COMPILER", TENON_EMULATED_COMPILER);
   const std::string builtins = TENON_EMULATED_BUILTINS;
   const std::vector<std::string> flags = {
-      "-std=c++17", "-O1", "-shared", "-fPIC",    "-w",    "-ffp-contract=off",
-      "-nostdlib",  "-x",  "c++",     "-include", builtins};
+      "-c", "-std=c++17", "-O1",      "-fPIC",  "-w",
+      "-x", "c++",        "-include", builtins, "-ffp-contract=off"};
+  static const std::string builtins_text = read_file(builtins);
   const std::string text = add_call_functions(program.source);
-  std::string key = compiler + "\n" + read_file(builtins) + text;
+  std::string key = compiler + "\n" + builtins_text + text;
   for (const std::string& flag : flags) key += "\n" + flag;
   const std::string cache = environment_variable("TENON_EMULATED_CUDA_CACHE", "");
   std::stringstream name;
@@ -154,17 +170,24 @@ bool compile(Program& program) {
     program.log = "cannot make a folder under " + folder;
     return false;
   }
-  const fs::path in = fs::path(folder) / "kernel.cu", out = fs::path(folder) / "kernel.so",
-                 log = fs::path(folder) / "log";
+  const fs::path in = fs::path(folder) / "kernel.cu", object = fs::path(folder) / "kernel.o",
+                 out = fs::path(folder) / "kernel.so", log = fs::path(folder) / "log";
   std::ofstream(in) << text;
   std::vector<std::string> command = {compiler};
   command.insert(command.end(), flags.begin(), flags.end());
-  for (const std::string& word :
-       {in.string(), std::string("-o"), out.string(), std::string("-lm"), std::string("-lc")}) {
-    command.push_back(word);
+  command.insert(command.end(), {in.string(), "-o", object.string()});
+  // The linker is run directly: the compiler's driver would take as long to start as to compile,
+  // and the linker twice as long with the C library. The emulated driver provides its functions.
+  const std::vector<std::string> link = {TENON_EMULATED_LINKER, "-shared", object.string(), "-o",
+                                         out.string()};
+  const std::vector<std::string>* const steps[] = {&command, &link};
+  int status = 0;
+  for (const auto* const step : steps) {
+    if (status == 0) status = run(*step, log);
+    if (status != 0 && program.log.empty()) {
+      program.log = status == -1 ? step->front() + " cannot be run" : read_file(log);
+    }
   }
-  const int status = run(command, log);
-  program.log = status == -1 ? compiler + " cannot be run" : read_file(log);
   if (status == 0) program.code = read_file(out);
   fs::remove_all(folder, failure);
   if (program.code.empty()) return false;
