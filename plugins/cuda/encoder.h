@@ -77,8 +77,6 @@ class Encoder {
  public:
   virtual ~Encoder() = default;
   virtual tenon_error* dispatch(const Dispatch& dispatch) = 0;
-  // Copies bytes between device addresses. The ranges must not overlap.
-  virtual tenon_error* copy(uint64_t from, uint64_t to, uint64_t size) = 0;
   // Computes a matrix product by cuBLASLt.
   virtual tenon_error* multiply(const LibraryProduct& product, const LibraryCall& call) = 0;
 };

@@ -68,14 +68,6 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   return nullptr;
 }
 
-tenon_error* Stream::copy(uint64_t from, uint64_t to, uint64_t size) {
-  if (size == 0) return nullptr;
-  const CUresult result = driver_.cu.MemcpyDtoDAsync(to, from, size, stream_);
-  if (tenon_error* error = driver_.check(result, "a copy of " + *launching_)) return error;
-  ++n_dispatched_;
-  return nullptr;
-}
-
 tenon_error* Stream::multiply(const LibraryProduct& product, const LibraryCall& call) {
   if (tenon_error* error = product.run(stream_, call)) return error;
   ++n_dispatched_;

@@ -42,7 +42,6 @@ class Stream final : public Encoder {
 
   // Called by a kernel from within `launch`.
   tenon_error* dispatch(const Dispatch& dispatch) override;
-  tenon_error* copy(uint64_t from, uint64_t to, uint64_t size) override;
   tenon_error* multiply(const LibraryProduct& product, const LibraryCall& call) override;
 
  private:
