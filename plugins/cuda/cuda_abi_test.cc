@@ -114,6 +114,19 @@ TEST(CudaAbi, CublasLtAgreesWithItsHeader) {
 
 #endif
 
+TEST(CudaAbi, KernelNodeParametersAgreeWithTheHeaders) {
+  using Theirs = CUDA_KERNEL_NODE_PARAMS;
+  static_assert(sizeof(CUkernelNodeParameters) == sizeof(Theirs));
+  EXPECT_EQ(offsetof(CUkernelNodeParameters, function), offsetof(Theirs, func));
+  EXPECT_EQ(offsetof(CUkernelNodeParameters, grid_x), offsetof(Theirs, gridDimX));
+  EXPECT_EQ(offsetof(CUkernelNodeParameters, block_x), offsetof(Theirs, blockDimX));
+  EXPECT_EQ(offsetof(CUkernelNodeParameters, shared_bytes), offsetof(Theirs, sharedMemBytes));
+  EXPECT_EQ(offsetof(CUkernelNodeParameters, parameters), offsetof(Theirs, kernelParams));
+  EXPECT_EQ(offsetof(CUkernelNodeParameters, extra), offsetof(Theirs, extra));
+  EXPECT_EQ(offsetof(CUkernelNodeParameters, kernel), offsetof(Theirs, kern));
+  EXPECT_EQ(offsetof(CUkernelNodeParameters, context), offsetof(Theirs, ctx));
+}
+
 TEST(CudaAbi, ConstantsAgreeWithTheHeaders) {
   static_assert(sizeof(CUuuid) == sizeof(::CUuuid));
   EXPECT_EQ(kCudaSuccess, CUDA_SUCCESS);

@@ -21,7 +21,61 @@ constexpr const char* kFunctions[] = {
 
 class CudaFailure : public ::testing::TestWithParam<const char*> {};
 
-// Calls all functions of the plugin: launches, copies, fills, events, times, callbacks.
+// Prepares a kernel that copies 4 numbers, records one launch of it, and replays the recording.
+void record_and_replay(const Bench& bench, tenon_buffer_p* buffer) {
+  const tenon_plugin_calls& calls = bench.calls();
+  const tenon_operand operand = {TENON_FLOAT32, 1, TENON_STRIDES_DENSE, nullptr, 0};
+  tenon_kernel_request request = {};
+  request.struct_size = sizeof request;
+  request.n_inputs = request.n_outputs = 1;
+  request.inputs = request.outputs = &operand;
+  for (size_t i = 0; i < bench.plugin().n_kernels; ++i) {
+    if (bench.plugin().kernels[i].op == TENON_OP_copy) request.line = &bench.plugin().kernels[i];
+  }
+  tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
+  tenon_kernel_p* kernel = nullptr;
+  tenon_string reason = {};
+  take(request.line->prepare(bench.device(), &request, &kernel, &traits, &reason));
+  if (kernel == nullptr) return;
+  const int64_t size = 4, stride = 1;
+  const tenon_view from = {.buffer = buffer,
+                           .byte_offset = 0,
+                           .data = nullptr,
+                           .sizes = &size,
+                           .strides = &stride,
+                           .dtype = TENON_FLOAT32,
+                           .rank = 1,
+                           .strides_class = TENON_STRIDES_DENSE,
+                           .reserved = 0};
+  tenon_view to = from;
+  to.byte_offset = 128;
+  tenon_launch launch = {};
+  launch.struct_size = sizeof launch;
+  launch.n_inputs = launch.n_outputs = 1;
+  launch.inputs = &from;
+  launch.outputs = &to;
+  const tenon_recorded_operand operands[] = {{TENON_OPERAND_IN_SLOT, 0, 0},
+                                             {TENON_OPERAND_FIXED, 0, 0}};
+  const tenon_recorded_launch recorded = {kernel, &launch, operands, 2};
+  const tenon_record_request record = {sizeof record, 0, 1, 1, 0, &recorded};
+  tenon_recording_p* recording = nullptr;
+  take(calls.record(bench.device(), &record, &recording, &reason));
+  if (recording != nullptr) {
+    for (const uint64_t offset : {0, 64}) {
+      const tenon_slot slot = {buffer, offset, nullptr, 0};
+      tenon_replay replay = {};
+      replay.struct_size = sizeof replay;
+      replay.n_slots = 1;
+      replay.slots = &slot;
+      take(calls.replay(recording, bench.stream(), &replay));
+    }
+    take(calls.wait(bench.stream()));
+    calls.release_recording(recording);
+  }
+  calls.release_kernel(kernel);
+}
+
+// Calls all functions of the plugin: launches, recordings, copies, fills, events, times, callbacks.
 void call_every_plugin_function() {
   const Bench bench;
   if (!bench.is_open()) return;
@@ -39,6 +93,7 @@ void call_every_plugin_function() {
   }
   const tenon_copy_region copy = {{buffer, nullptr, 0, 0}, {buffer, nullptr, 128, 0}, 64, 0};
   take(calls.copy(bench.stream(), &copy));
+  record_and_replay(bench, buffer);
   tenon_event_p* event = nullptr;
   if (take(calls.record_event(bench.stream(), &event)).code == TENON_OK) {
     take(calls.wait_event(bench.stream(), event));

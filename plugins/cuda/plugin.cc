@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "plugins/cuda/driver/device.h"
+#include "plugins/cuda/driver/recording.h"
 #include "plugins/cuda/driver/stream.h"
 #include "plugins/cuda/kernels/kernels.h"
 #include "plugins/sdk/guarded.h"
@@ -150,9 +151,24 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
                                                            out_reason);
 }
 
-constexpr std::nullptr_t record = nullptr;
-constexpr std::nullptr_t replay = nullptr;
-constexpr std::nullptr_t release_recording = nullptr;
+tenon_error* record(tenon_device_p* device, const tenon_record_request* request,
+                    tenon_recording_p** out_recording, tenon_string* out_reason) {
+  *out_recording = nullptr;
+  std::unique_ptr<Recording> made;
+  if (tenon_error* error = Recording::make(from_c(device), *request, made, *out_reason)) {
+    return error;
+  }
+  if (made != nullptr) set_out_handle(out_recording, std::move(made));
+  return nullptr;
+}
+
+tenon_error* replay(tenon_recording_p* recording, tenon_stream_p* stream,
+                    const tenon_replay* replay) {
+  return from_c(stream).replay(from_c(recording), *replay);
+}
+
+void release_recording(tenon_recording_p* recording) { delete &from_c(recording); }
+
 constexpr std::nullptr_t run_tasks = nullptr;
 
 tenon_error* mark_time(tenon_stream_p* stream, uint64_t* out_mark) {
@@ -175,6 +191,9 @@ struct Handles {
   static const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
   static const tenon_sdk::Host& host_of(tenon_stream_p* stream) {
     return from_c(stream).device().host();
+  }
+  static const tenon_sdk::Host& host_of(tenon_recording_p* recording) {
+    return from_c(recording).device().host();
   }
 };
 

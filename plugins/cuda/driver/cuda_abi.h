@@ -17,11 +17,26 @@ using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 using nvrtcResult = int;
 using nvrtcProgram = struct nvrtcProgram_st*;
 
 struct CUuuid {
   char bytes[16];
+};
+
+// CUDA_KERNEL_NODE_PARAMS of CUDA 12 and later.
+struct CUkernelNodeParameters {
+  CUfunction function;
+  unsigned grid_x, grid_y, grid_z;
+  unsigned block_x, block_y, block_z;
+  unsigned shared_bytes;
+  void** parameters;
+  void** extra;
+  void* kernel;  // Used instead of `function` if that is NULL.
+  CUcontext context;
 };
 
 // Result codes that the plugin handles.
@@ -94,7 +109,18 @@ inline void* const kParameterSize = reinterpret_cast<void*>(2);
   F(LaunchKernel, cuLaunchKernel,                                                                 \
     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,    \
      unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,                  \
-     void** parameters, void** extra))
+     void** parameters, void** extra))                                                            \
+  F(GraphCreate, cuGraphCreate, (CUgraph* graph, unsigned flags))                                 \
+  F(GraphDestroy, cuGraphDestroy, (CUgraph graph))                                                \
+  F(GraphAddKernelNode, cuGraphAddKernelNode_v2,                                                  \
+    (CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t n_dependencies,    \
+     const CUkernelNodeParameters* parameters))                                                   \
+  F(GraphInstantiate, cuGraphInstantiateWithFlags,                                                \
+    (CUgraphExec* executable, CUgraph graph, unsigned long long flags))                           \
+  F(GraphExecDestroy, cuGraphExecDestroy, (CUgraphExec executable))                               \
+  F(GraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2,                              \
+    (CUgraphExec executable, CUgraphNode node, const CUkernelNodeParameters* parameters))         \
+  F(GraphLaunch, cuGraphLaunch, (CUgraphExec executable, CUstream stream))
 
 // F(name, symbol, parameters) for the functions of libnvrtc, except nvrtcGetErrorString, which
 // returns a string.

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "plugins/cuda/driver/recording.h"
+
 namespace tenon_cuda {
 
 Stream::Stream(Device& device)
@@ -52,6 +54,17 @@ tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   // Some dispatches of the launch are already enqueued. Therefore the failure is reported to the
   // host and not returned.
   device_.host().launch_failed(launch.work, launch.ticket, error);
+  return nullptr;
+}
+
+tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
+  if (tenon_error* error = driver_.check_lost()) return error;
+  const Entered entered(driver_, device_.context());
+  if (tenon_error* error = entered.error()) return error;
+  bool is_partly_enqueued = false;
+  tenon_error* const error = recording.enqueue(stream_, replay, is_partly_enqueued);
+  if (error == nullptr || !is_partly_enqueued || replay.work == nullptr) return error;
+  device_.host().launch_failed(replay.work, replay.ticket, error);
   return nullptr;
 }
 

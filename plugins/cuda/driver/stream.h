@@ -20,6 +20,8 @@
 
 namespace tenon_cuda {
 
+class Recording;
+
 class Stream final : public Encoder {
  public:
   explicit Stream(Device& device);
@@ -30,6 +32,7 @@ class Stream final : public Encoder {
   Device& device() const { return device_; }
 
   tenon_error* launch(const Kernel& kernel, const tenon_launch& launch);
+  tenon_error* replay(Recording& recording, const tenon_replay& replay);
   tenon_error* copy(const tenon_copy_region& region);
   tenon_error* fill(const tenon_fill_region& region);
 

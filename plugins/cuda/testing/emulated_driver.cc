@@ -1,11 +1,11 @@
 // Emulates libcuda for tests without a GPU: implements the functions that the plugin uses, with
-// host memory as device memory. Environment variables trigger behaviour that is rare with a real
-// driver: TENON_EMULATED_CUDA_FAIL (emulated_faults.h), _LATE (emulated_stream.h), _MEMORY
+// host memory as device memory. emulated_kernels.cc has the functions that load and launch kernels,
+// and emulated_graph.cc those of graphs. Environment variables trigger behaviour that is rare with
+// a real driver: TENON_EMULATED_CUDA_FAIL (emulated_faults.h), _LATE (emulated_stream.h), _MEMORY
 // (emulated_memory.h), _DEVICES (number of devices, 1 by default), _CHIP (their compute capability
 // times ten, 90 by default).
 
-#include <dlfcn.h>
-#include <unistd.h>
+#include "plugins/cuda/testing/emulated_driver.h"
 
 #include <algorithm>
 #include <atomic>
@@ -18,63 +18,24 @@
 #include <string>
 #include <vector>
 
-#include "plugins/cuda/driver/cuda_abi.h"
-#include "plugins/cuda/testing/emulated_block.h"
-#include "plugins/cuda/testing/emulated_faults.h"
 #include "plugins/cuda/testing/emulated_memory.h"
-#include "plugins/cuda/testing/emulated_stream.h"
 
 using namespace tenon_cuda;
 using namespace tenon_emulated;
 
 namespace {
 
-constexpr CUresult kInvalidValue = 1, kNotInitialized = 3, kInvalidContext = 201;
-constexpr CUresult kInvalidImage = 200, kNotFound = 500, kLaunchFailed = 719;
-
 std::atomic<bool> is_initialized{false};
 std::atomic<int> n_retained{0};
 thread_local std::vector<CUcontext> contexts;
 int the_context;
-// Locked during a launch. One launch runs at a time, because device code has one global state.
-std::mutex execution;
 
 // Returns the stream that the driver API denotes by NULL.
 Stream& default_stream() {
   static Stream stream;
   return stream;
 }
-// Returns the stream of a handle; NULL stands for the default stream.
-Stream& from_c(CUstream stream) {
-  return stream != nullptr ? *reinterpret_cast<Stream*>(stream) : default_stream();
-}
 Event& from_c(CUevent event) { return *reinterpret_cast<Event*>(event); }
-
-struct Module {
-  void* library = nullptr;
-  char *shared_begin = nullptr, *shared_end = nullptr;
-  std::vector<std::unique_ptr<struct Function>> functions;
-};
-struct Function {
-  Module* module;
-  std::string name;
-  Call call;
-  size_t parameter_bytes;
-};
-
-// Prints why a call is invalid, and returns CUDA_ERROR_INVALID_VALUE.
-CUresult invalid(const std::string& text) {
-  std::fprintf(stderr, "emulated CUDA: %s\n", text.c_str());
-  return kInvalidValue;
-}
-
-// Returns an error if a call that requires a context is made without one, or after an error of the
-// context.
-CUresult check_context() {
-  if (!is_initialized) return kNotInitialized;
-  if (contexts.empty() || n_retained == 0) return kInvalidContext;
-  return context_has_failed() ? kLaunchFailed : 0;
-}
 
 // Returns the compute capability times ten.
 int chip() {
@@ -82,56 +43,28 @@ int chip() {
   return text != nullptr ? std::atoi(text) : 90;
 }
 
-// Returns the host address of memory of the emulated device.
-void* pointer(CUdeviceptr memory) { return reinterpret_cast<void*>(memory); }
+}  // namespace
 
-// Returns an error if the bytes are not within one allocation. `what`: the operation that the error
-// names.
-CUresult check_memory(CUdeviceptr data, size_t size, const char* what) {
+Stream& tenon_emulated::from_c(CUstream stream) {
+  return stream != nullptr ? *reinterpret_cast<Stream*>(stream) : default_stream();
+}
+
+CUresult tenon_emulated::invalid(const std::string& text) {
+  std::fprintf(stderr, "emulated CUDA: %s\n", text.c_str());
+  return kInvalidValue;
+}
+
+CUresult tenon_emulated::check_context() {
+  if (!is_initialized) return kNotInitialized;
+  if (contexts.empty() || n_retained == 0) return kInvalidContext;
+  return context_has_failed() ? kLaunchFailed : 0;
+}
+
+CUresult tenon_emulated::check_memory(CUdeviceptr data, size_t size, const char* what) {
   if (memory().contains(pointer(data), size)) return 0;
   return invalid(std::string(what) + " of " + std::to_string(size) +
                  " bytes that are not in one allocation");
 }
-
-struct Launch {
-  Function* function;
-  TenonIndex grid, block;
-  std::vector<uint64_t> parameters;
-};
-
-// Runs the blocks of a launch one after another, until a block reports an error.
-void run_launch(const Launch& launch) {
-  if (context_has_failed()) return;
-  std::lock_guard guard(execution);
-  TenonEmulatedThread& state = device_state();
-  state.grid_size = launch.grid;
-  state.block_size = launch.block;
-  const Module& module = *launch.function->module;
-  std::string fault;
-  for (unsigned z = 0; z < launch.grid.z && fault.empty(); ++z) {
-    for (unsigned y = 0; y < launch.grid.y && fault.empty(); ++y) {
-      for (unsigned x = 0; x < launch.grid.x && fault.empty(); ++x) {
-        if (module.shared_begin != module.shared_end) {
-          std::memset(module.shared_begin, 0x7f,
-                      static_cast<size_t>(module.shared_end - module.shared_begin));
-        }
-        state.block = {x, y, z};
-        fault = run_block(launch.function->call, launch.parameters.data());
-      }
-    }
-  }
-  if (fault.empty()) fault = memory().find_write_outside();
-  if (!fault.empty()) fail_context(launch.function->name + ": " + fault);
-}
-
-}  // namespace
-
-#define ENTRY(name) extern "C" __attribute__((visibility("default"))) CUresult name
-#define MAY_FAIL(name) \
-  if (const CUresult result = injected(name)) return result;
-#define NEEDS_CONTEXT(name) \
-  MAY_FAIL(name)            \
-  if (const CUresult result = check_context()) return result;
 
 // Called by the emulated cuBLASLt. Enqueues `job` in the stream. Returns 0 if the job was enqueued.
 extern "C" __attribute__((visibility("default"))) int tenon_emulated_enqueue(
@@ -401,96 +334,5 @@ ENTRY(cuEventElapsedTime)(float* ms, CUevent from, CUevent to) {
   double begin = 0, end = 0;
   if (!read(from, begin) || !read(to, end)) return kCudaNotReady;
   *ms = static_cast<float>(end - begin);
-  return 0;
-}
-
-ENTRY(cuModuleLoadData)(CUmodule* module, const void* image) {
-  NEEDS_CONTEXT("cuModuleLoadData")
-  // Modules are not linked with the mathematics library, which every process has loaded for C++.
-  // This makes its functions visible to them.
-  [[maybe_unused]] static void* const mathematics = dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
-  const auto& header = *static_cast<const TenonEmulatedCode*>(image);
-  if (std::memcmp(header.magic, kTenonEmulatedMagic, sizeof header.magic) != 0) {
-    return kInvalidImage;
-  }
-  // dlopen() identifies libraries by file name, so each module is written to a separate file.
-  const char* const base = std::getenv("TMPDIR");
-  std::string path = std::string(base != nullptr ? base : "/tmp") + "/tenon_kernel_XXXXXX";
-  const int file = mkstemp(path.data());
-  const char* at = static_cast<const char*>(image) + sizeof header;
-  for (uint64_t left = header.size; file >= 0 && left > 0;) {
-    const ssize_t n = write(file, at, left);
-    if (n <= 0) break;
-    at += n;
-    left -= static_cast<uint64_t>(n);
-  }
-  auto made = std::make_unique<Module>();
-  made->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  close(file);
-  unlink(path.c_str());
-  if (made->library == nullptr) {
-    std::fprintf(stderr, "emulated CUDA: %s\n", dlerror());
-    return kInvalidImage;
-  }
-  auto** const state = static_cast<TenonEmulatedThread**>(dlsym(made->library, "tenon_emulated"));
-  *state = &device_state();
-  const auto shared =
-      reinterpret_cast<void (*)(char**, char**)>(dlsym(made->library, "tenon_emulated_shared"));
-  if (shared != nullptr) shared(&made->shared_begin, &made->shared_end);
-  *module = reinterpret_cast<CUmodule>(made.release());
-  return 0;
-}
-
-ENTRY(cuModuleUnload)(CUmodule module) {
-  auto* const unloaded = reinterpret_cast<Module*>(module);
-  {
-    std::lock_guard guard(execution);
-    dlclose(unloaded->library);
-  }
-  delete unloaded;
-  MAY_FAIL("cuModuleUnload")
-  return 0;
-}
-
-ENTRY(cuModuleGetFunction)(CUfunction* function, CUmodule module, const char* name) {
-  NEEDS_CONTEXT("cuModuleGetFunction")
-  Module& in = *reinterpret_cast<Module*>(module);
-  const std::string suffix = name;
-  const auto call = reinterpret_cast<Call>(dlsym(in.library, ("tenon_call_" + suffix).c_str()));
-  const auto* const size =
-      static_cast<const unsigned long long*>(dlsym(in.library, ("tenon_size_" + suffix).c_str()));
-  if (call == nullptr || size == nullptr) return kNotFound;
-  in.functions.push_back(std::make_unique<Function>(Function{&in, suffix, call, *size}));
-  *function = reinterpret_cast<CUfunction>(in.functions.back().get());
-  return 0;
-}
-
-ENTRY(cuLaunchKernel)
-(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
- unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
- void** extra) {
-  NEEDS_CONTEXT("cuLaunchKernel")
-  auto& called = *reinterpret_cast<Function*>(function);
-  if (grid_x == 0 || grid_y == 0 || grid_z == 0 || grid_x > 0x7fffffffu || grid_y > 65535 ||
-      grid_z > 65535) {
-    return invalid(called.name + ": the grid is empty or exceeds the limits of every device");
-  }
-  const uint64_t n_threads = uint64_t{block_x} * block_y * block_z;
-  if (n_threads == 0 || n_threads > 1024)
-    return invalid(called.name + ": a block must have 1 to 1024 threads");
-  if (parameters != nullptr || extra == nullptr || extra[0] != kParameterPointer ||
-      extra[2] != kParameterSize || extra[4] != kParameterEnd || shared_bytes != 0) {
-    return invalid(called.name +
-                   ": the emulation supports parameters only by CU_LAUNCH_PARAM_BUFFER_POINTER");
-  }
-  const size_t size = *static_cast<const size_t*>(extra[3]);
-  if (size != called.parameter_bytes || size > 4096) {
-    return invalid(called.name + ": takes " + std::to_string(called.parameter_bytes) +
-                   " bytes of parameters, but the kernel takes " + std::to_string(size));
-  }
-  Launch launch = {&called, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}};
-  launch.parameters.resize((called.parameter_bytes + 7) / 8);
-  std::memcpy(launch.parameters.data(), extra[1], size);
-  from_c(stream).enqueue([launch = std::move(launch)] { run_launch(launch); });
   return 0;
 }

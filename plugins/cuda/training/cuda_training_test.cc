@@ -46,8 +46,12 @@ bool was_reached() {
   return reached;
 }
 
+// The host traces the first of these steps, makes a launch plan in the second, enqueues its
+// launches one by one in the third, and replays a recording of them in the others.
+constexpr int kTracedSteps = 5, kReplays = kTracedSteps - 3;
+
 struct Outcome {
-  std::vector<double> losses;  // The losses of one eager step and two traced steps.
+  std::vector<double> losses;  // The losses of one eager step and kTracedSteps traced steps.
   std::string failure;
 
   bool operator==(const Outcome&) const = default;
@@ -89,7 +93,7 @@ Outcome train() {
     outcome.losses.push_back(network.train(images, labels).item<double>());
     const auto traced =
         function([&](const Tensor& x, const Tensor& y) { return network.train(x, y); });
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < kTracedSteps; ++i) {
       outcome.losses.push_back(traced(images, labels).item<double>());
     }
   } catch (const Error& error) {
@@ -134,6 +138,23 @@ TEST_P(CudaTraining, FailingDriverCallIsReportedAndTheNextTrainingSucceeds) {
   EXPECT_EQ(train(), undisturbed());
 }
 
+// Returns how often the training calls a function of the driver.
+long count_calls(const std::string& function) {
+  long n = 0;
+  for (bool reached = true; reached; n += reached ? 1 : 0) {
+    set_fault(function + ":" + std::to_string(n + 1));
+    train();
+    reached = was_reached();
+  }
+  set_fault("");
+  return n;
+}
+
+TEST_F(OnEmulatedDriver, TracedStepIsReplayedAsOneGraph) {
+  EXPECT_EQ(count_calls("cuGraphInstantiateWithFlags"), 1);
+  EXPECT_EQ(count_calls("cuGraphLaunch"), kReplays);
+}
+
 struct Symptom {
   const char *fault, *message;
 };
@@ -145,6 +166,7 @@ TEST_F(OnEmulatedDriver, ErrorOfTrainingNamesTheFailedOperation) {
            Symptom{"cuMemAlloc_v2:1+", "cannot allocate "},
            Symptom{"cuMemcpyDtoHAsync_v2:1", "a copy from the device failed"},
            Symptom{"nvrtcCompileProgram:2", "compiling "},
+           Symptom{"cuGraphLaunch:1", "launching a graph failed"},
            Symptom{"cuLaunchKernel:4=700", "the device is lost until it is opened again"},
            Symptom{"cuEventSynchronize:2=719", "the device is lost until it is opened again"},
        }) {
