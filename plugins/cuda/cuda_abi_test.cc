@@ -6,6 +6,11 @@
 #if defined(TENON_HAS_CUDA_HEADERS)
 #include <cuda.h>
 #include <nvrtc.h>
+// The wheel nvidia-nvtx has this header.
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#define TENON_HAS_NVTX_HEADER 1
+#include <nvtx3/nvToolsExt.h>
+#endif
 // cublasLt.h includes headers of the CUDA runtime, which other wheels contain.
 #if __has_include(<cublasLt.h>) && __has_include(<crt/host_defines.h>) && __has_include(<nv/target>)
 #define TENON_HAS_CUBLASLT_HEADER 1
@@ -17,6 +22,7 @@
 
 #include "plugins/cuda/driver/cublaslt_abi.h"
 #include "plugins/cuda/driver/cuda_abi.h"
+#include "plugins/cuda/driver/nvtx.h"
 
 namespace tenon_cuda::testing {
 namespace {
@@ -110,6 +116,37 @@ TEST(CudaAbi, CublasLtAgreesWithItsHeader) {
 TEST(CudaAbi, CublasLtAgreesWithItsHeader) {
   GTEST_SKIP() << "no cublasLt.h when the build was configured: the wheels nvidia-cublas, "
                   "nvidia-cuda-crt and nvidia-cuda-cccl have it and what it includes";
+}
+
+#endif
+
+#if defined(TENON_HAS_NVTX_HEADER)
+
+TEST(CudaAbi, NvtxAgreesWithItsHeader) {
+  static_assert(sizeof(NvtxCallbackTable) == sizeof(NvtxExportTableCallbacks));
+  static_assert(sizeof(NvtxVersionTable) == sizeof(NvtxExportTableVersionInfo));
+  EXPECT_EQ(offsetof(NvtxCallbackTable, get_module),
+            offsetof(NvtxExportTableCallbacks, GetModuleFunctionTable));
+  EXPECT_EQ(offsetof(NvtxVersionTable, version), offsetof(NvtxExportTableVersionInfo, version));
+  EXPECT_EQ(offsetof(NvtxVersionTable, set_profiler_version),
+            offsetof(NvtxExportTableVersionInfo, SetInjectionNvtxVersion));
+  EXPECT_TRUE((Functions<NvtxGetTable, NvtxGetExportTableFunc_t>::value));
+  EXPECT_TRUE((Functions<decltype(NvtxCallbackTable::get_module),
+                         decltype(NvtxExportTableCallbacks::GetModuleFunctionTable)>::value));
+  EXPECT_EQ(kNvtxVersion, static_cast<uint32_t>(NVTX_VERSION));
+  EXPECT_EQ(kNvtxTableCallbacks, static_cast<uint32_t>(NVTX_ETID_CALLBACKS));
+  EXPECT_EQ(kNvtxTableVersion, static_cast<uint32_t>(NVTX_ETID_VERSIONINFO));
+  EXPECT_EQ(kNvtxModuleCore, static_cast<int>(NVTX_CB_MODULE_CORE));
+  EXPECT_EQ(kNvtxRangePush, static_cast<unsigned>(NVTX_CBID_CORE_RangePushA));
+  EXPECT_EQ(kNvtxRangePop, static_cast<unsigned>(NVTX_CBID_CORE_RangePop));
+  EXPECT_EQ(kNvtxCoreFunctions, static_cast<unsigned>(NVTX_CBID_CORE_SIZE));
+}
+
+#else
+
+TEST(CudaAbi, NvtxAgreesWithItsHeader) {
+  GTEST_SKIP()
+      << "no nvtx3/nvToolsExt.h when the build was configured: the wheel nvidia-nvtx has it";
 }
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plugins/cuda/driver/nvtx.h"
+
 namespace tenon_cuda {
 
 tenon_error* Module::load(const std::string& name, const std::string& code) {
@@ -89,6 +91,7 @@ tenon_error* Compiler::get_module(const std::string& name, const std::string& so
 
 tenon_error* Compiler::compile(const std::string& name, const std::string& source,
                                const std::vector<std::string>& options, std::string& code) const {
+  const Range range("compile", name);
   struct Owner {
     const NvrtcFunctions& nvrtc;
     nvrtcProgram program = nullptr;

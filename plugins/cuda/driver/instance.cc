@@ -1,6 +1,7 @@
 #include "plugins/cuda/driver/instance.h"
 
 #include "plugins/cuda/driver/driver.h"
+#include "plugins/cuda/driver/nvtx.h"
 
 namespace tenon_cuda {
 
@@ -8,6 +9,7 @@ tenon_error* Instance::create(const tenon_host* host, const tenon_instance_optio
                               std::unique_ptr<Instance>& made) {
   std::unique_ptr<Instance> self(new Instance(tenon_sdk::Host(host)));
   if (tenon_error* error = read_options(self->host_, options, self->options_)) return error;
+  Range::attach_profiler();
   std::string why;
   if (!open_driver(self->driver_, why) || !open_nvrtc(self->nvrtc_, why)) {
     return self->host_.error(TENON_UNAVAILABLE, "cuda: " + why);

@@ -167,6 +167,7 @@ tenon_error* Recording::make(Device& device, const tenon_record_request& request
     reason = TENON_STR("does not record kernels whose dispatches depend on addresses or values");
     return nullptr;
   }
+  self->name_ = std::to_string(self->steps_.size()) + " kernels";
   self->is_stale_.assign(self->steps_.size(), false);
   self->stored_ = trials.operands[0];
   for (size_t i = 0; i < now.slots.size(); ++i) self->store_slot(i, now.slots[i]);

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "plugins/cuda/driver/device.h"
@@ -49,6 +50,8 @@ class Recording {
   ~Recording();
 
   Device& device() const { return device_; }
+  // Returns a description for profilers, such as "2 kernels".
+  const std::string& name() const { return name_; }
   // Enqueues a replay. If it fails, `is_partly_enqueued` tells whether some of the work was
   // enqueued. The context of the device must be current.
   tenon_error* enqueue(CUstream stream, const tenon_replay& replay, bool& is_partly_enqueued);
@@ -88,6 +91,7 @@ class Recording {
   GraphKernel kernel_of(size_t step) const;
 
   Device& device_;
+  std::string name_;
   std::mutex mutex_;
   std::vector<RecordedStep> steps_;
   std::vector<bool> is_stale_;  // By step: whether the graph has other parameters than the step.

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plugins/cuda/driver/nvtx.h"
 #include "plugins/cuda/driver/recording.h"
 
 namespace tenon_cuda {
@@ -47,6 +48,7 @@ tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   if (tenon_error* error = driver_.check_lost()) return error;
   const Entered entered(driver_, device_.context());
   if (tenon_error* error = entered.error()) return error;
+  const Range range("launch", kernel.name());
   launching_ = &kernel.name();
   n_dispatched_ = 0;
   tenon_error* const error = kernel.enqueue(*this, launch);
@@ -61,6 +63,7 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   if (tenon_error* error = driver_.check_lost()) return error;
   const Entered entered(driver_, device_.context());
   if (tenon_error* error = entered.error()) return error;
+  const Range range("replay", recording.name());
   bool is_partly_enqueued = false;
   tenon_error* const error = recording.enqueue(stream_, replay, is_partly_enqueued);
   if (error == nullptr || !is_partly_enqueued || replay.work == nullptr) return error;

@@ -155,6 +155,23 @@ TEST_F(OnEmulatedDriver, TracedStepIsReplayedAsOneGraph) {
   EXPECT_EQ(count_calls("cuGraphLaunch"), kReplays);
 }
 
+TEST_F(OnEmulatedDriver, ProfilerMeasuresLaunchesByTheClockOfTheDevice) {
+  const Context context(
+      {.plugin_paths = {TENON_CUDA_PLUGIN}, .plugin_options = {{"cuda", "cache", ""}}});
+  const ScopeGuard in(Scope(context, "cuda"));
+  const Profiler profiler;
+  const Tensor y = exp(vector<float>({0, 1})) * 2;
+  EXPECT_EQ(y.to_vector<float>()[0], 2);
+  profiler.stop();
+  int n_rows = 0;
+  for (const ProfileRow& row : profiler.rows()) {
+    if (row.name != "exp" && row.name != "mul") continue;
+    EXPECT_EQ(row.c.device_clock, TENON_DEVICE_CLOCK_DEVICE) << row.name;
+    ++n_rows;
+  }
+  EXPECT_EQ(n_rows, 2);
+}
+
 struct Symptom {
   const char *fault, *message;
 };
