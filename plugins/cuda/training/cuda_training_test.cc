@@ -172,6 +172,42 @@ TEST_F(OnEmulatedDriver, ProfilerMeasuresLaunchesByTheClockOfTheDevice) {
   EXPECT_EQ(n_rows, 2);
 }
 
+// The parameter: the delay of each stream operation, in microseconds.
+class TwoCudaDevices : public OnEmulatedDriver, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    OnEmulatedDriver::SetUp();
+    setenv("TENON_EMULATED_CUDA_DEVICES", "2", 1);
+    setenv("TENON_EMULATED_CUDA_LATE", GetParam(), 1);
+  }
+  void TearDown() override {
+    unsetenv("TENON_EMULATED_CUDA_DEVICES");
+    unsetenv("TENON_EMULATED_CUDA_LATE");
+    OnEmulatedDriver::TearDown();
+  }
+};
+
+TEST_P(TwoCudaDevices, TensorsMoveFromOneDeviceToTheOtherAndBack) {
+  const Context context(
+      {.plugin_paths = {TENON_CUDA_PLUGIN}, .plugin_options = {{"cuda", "cache", ""}}});
+  const ScopeGuard in_first(Scope(context, "cuda:0"));
+  const Tensor first = vector<float>({1, 2, 3}) * 2;
+  Tensor second;
+  {
+    const ScopeGuard in_second(Scope(context, "cuda:1"));
+    second = first.to("cuda:1") + 1;
+  }
+  EXPECT_EQ(first.device(), "cuda:0");
+  EXPECT_EQ(second.device(), "cuda:1");
+  const Tensor both = first + second.to("cuda:0");
+  EXPECT_EQ(both.device(), "cuda:0");
+  EXPECT_EQ(both.to_vector<float>(), (std::vector<float>{5, 9, 13}));
+}
+
+INSTANTIATE_TEST_SUITE_P(, TwoCudaDevices, ::testing::Values("0", "300"), [](const auto& info) {
+  return std::string(info.param) + "MicrosecondsLate";
+});
+
 struct Symptom {
   const char *fault, *message;
 };
