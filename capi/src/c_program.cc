@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "capi/src/boundary.h"
+#include "capi/src/structs.h"
 #include "core/io/save_program.h"
 
 using namespace tenon::capi;
@@ -86,11 +87,14 @@ const OpenProgram::Signature* signature_at(const tenon_program* program, size_t 
 }  // namespace
 
 tenon_error* tenon_program_open(tenon_scope* scope, tenon_string path,
-                                tenon_program** out_program) {
+                                const tenon_program_options* options, tenon_program** out_program) {
   clear_output(out_program);
   return boundary_in(scope, [&](tenon::Scope& self) {
     require_pointer(out_program, "out_program");
-    auto program = tenon::read_program(self, std::string(get_text(path, "path")));
+    const tenon_program_options given =
+        read_struct(options, tenon_program_options TENON_PROGRAM_OPTIONS_DEFAULT, "options");
+    auto program =
+        tenon::read_program(self, std::string(get_text(path, "path")), {.strict = given.strict});
     give(Ref<OpenProgram>::adopt(new OpenProgram(std::move(program))), out_program);
   });
 }

@@ -164,7 +164,7 @@ static int open_and_call(const char* path) {
   tenon_program* program = NULL;
   tenon_function* function = NULL;
   tenon_tensor *x = NULL, *y = NULL;
-  int outcome = outcome_of(tenon_program_open(where, tenon_str(path), &program));
+  int outcome = outcome_of(tenon_program_open(where, tenon_str(path), NULL, &program));
   if (outcome != FINE) return outcome;
   CHECK_OK(tenon_program_get_function(program, tenon_str(""), &function));
   CHECK_OK(tenon_tensor_from_data(where, TENON_FLOAT32, shape, 1, values, sizeof values, &x));

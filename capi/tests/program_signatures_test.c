@@ -61,7 +61,7 @@ static tenon_program* reopened(const char* path) {
   traces[1] = trace_of(f, TENON_UINT8, NULL);
   traces[2] = trace_of(f, TENON_FLOAT32, &ten);
   CHECK_OK(tenon_program_save(scope(), tenon_str(path), names, traces, 3));
-  CHECK_OK(tenon_program_open(scope(), tenon_str(path), &program));
+  CHECK_OK(tenon_program_open(scope(), tenon_str(path), NULL, &program));
   for (i = 0; i < 3; ++i) tenon_trace_release(traces[i]);
   tenon_function_release(f);
   tenon_variable_release(code.variable);
@@ -152,7 +152,7 @@ static void signatures_are_listed_and_can_be_saved_again(void) {
                                   tenon_program_count_statics(program, 0, i), &traces[i]));
   }
   CHECK_OK(tenon_program_save(scope(), tenon_str("listed_again"), names, traces, 3));
-  CHECK_OK(tenon_program_open(scope(), tenon_str("listed_again"), &second));
+  CHECK_OK(tenon_program_open(scope(), tenon_str("listed_again"), NULL, &second));
   CHECK(tenon_program_count_signatures(second, 0) == 3);
   CHECK(tenon_program_statics(second, 0, 2)[0].float_value == 10);
 

@@ -84,7 +84,7 @@ static void save(const char* path) {
 static tenon_program* reopened(const char* path) {
   tenon_program* program = NULL;
   save(path);
-  CHECK_OK(tenon_program_open(scope(), tenon_str(path), &program));
+  CHECK_OK(tenon_program_open(scope(), tenon_str(path), NULL, &program));
   return program;
 }
 
@@ -246,7 +246,7 @@ static void programs_can_be_saved_again(void) {
   CHECK_OK(tenon_function_trace(scope(), function, tenon_program_inputs(program, at, 0), 1, NULL, 0,
                                 &trace));
   CHECK_OK(tenon_program_save(scope(), tenon_str("again_alone"), &name, &trace, 1));
-  CHECK_OK(tenon_program_open(scope(), tenon_str("again_alone"), &second));
+  CHECK_OK(tenon_program_open(scope(), tenon_str("again_alone"), NULL, &second));
 
   CHECK(tenon_program_count_functions(second) == 1);
   CHECK_TEXT(tenon_program_function_name(second, 0), "alone");
@@ -299,6 +299,44 @@ static void write_unknown_ops(const char* path) {
   CHECK(fclose(file) == 0);
 }
 
+/* Writes an ONNX file that computes y = -x for x: f32[2], but declares y: f32[7]. */
+static void write_wrong_shape(const char* path) {
+  static const unsigned char model[] = {
+      8,   10, 66, 2,   16, 20,  58, 50, 10,  11, 10, 1,  120, 18, 1,  121, 34, 3,  78, 101,
+      103, 18, 1,  103, 90, 15,  10, 1,  120, 18, 10, 10, 8,   8,  1,  18,  4,  10, 2,  8,
+      2,   98, 15, 10,  1,  121, 18, 10, 10,  8,  8,  1,  18,  4,  10, 2,   8,  7};
+  FILE* file = fopen(path, "wb");
+  CHECK(file != NULL);
+  if (!file) return;
+  CHECK(fwrite(model, 1, sizeof model, file) == sizeof model);
+  CHECK(fclose(file) == 0);
+}
+
+static void strict_programs_refuse_wrong_declared_shapes(void) {
+  tenon_program_options options = TENON_PROGRAM_OPTIONS_DEFAULT;
+  tenon_program *lenient, *strict;
+  tenon_function* function = NULL;
+  tenon_tensor *x = F32(1, -2), *y;
+  write_wrong_shape("wrong.onnx");
+
+  CHECK_OK(tenon_program_open(scope(), tenon_str("wrong.onnx"), &options, &lenient));
+  y = call(lenient, "", &x, 1);
+  CHECK_VALUES(y, -1, 2);
+  tenon_tensor_release(y);
+
+  options.strict = true;
+  CHECK_OK(tenon_program_open(scope(), tenon_str("wrong.onnx"), &options, &strict));
+  CHECK_OK(tenon_program_get_function(strict, tenon_str(""), &function));
+  y = GARBAGE(tenon_tensor);
+  CHECK_ERROR(tenon_function_call(scope(), function, &x, 1, NULL, 0, &y, 1, NULL), TENON_DATA_LOSS,
+              "the value \"y\" is declared to be f32[7], but is f32[2]");
+
+  tenon_function_release(function);
+  tenon_tensor_release(x);
+  tenon_program_release(strict);
+  tenon_program_release(lenient);
+}
+
 static void unreadable_files_are_errors(void) {
   tenon_program* program = GARBAGE(tenon_program);
   tenon_error* error;
@@ -306,13 +344,13 @@ static void unreadable_files_are_errors(void) {
   CHECK(file != NULL && fputs("no model", file) >= 0 && fclose(file) == 0);
   write_unknown_ops("unknown.onnx");
 
-  CHECK_ERROR(tenon_program_open(scope(), tenon_str("no_such_program"), &program), TENON_NOT_FOUND,
-              "no_such_program");
+  CHECK_ERROR(tenon_program_open(scope(), tenon_str("no_such_program"), NULL, &program),
+              TENON_NOT_FOUND, "no_such_program");
   CHECK(program == NULL);
-  CHECK_ERROR(tenon_program_open(scope(), tenon_str("nothing.onnx"), &program), TENON_DATA_LOSS,
-              "nothing.onnx");
+  CHECK_ERROR(tenon_program_open(scope(), tenon_str("nothing.onnx"), NULL, &program),
+              TENON_DATA_LOSS, "nothing.onnx");
   /* The error lists both unsupported ops. */
-  error = tenon_program_open(scope(), tenon_str("unknown.onnx"), &program);
+  error = tenon_program_open(scope(), tenon_str("unknown.onnx"), NULL, &program);
   CHECK(tenon_error_code(error) == TENON_UNIMPLEMENTED);
   CHECK_CONTAINS(tenon_error_message(error), "Frobnicate");
   CHECK_CONTAINS(tenon_error_message(error), "first");
@@ -320,10 +358,11 @@ static void unreadable_files_are_errors(void) {
   CHECK_CONTAINS(tenon_error_message(error), "second");
   tenon_error_release(error);
   /* The working folder contains no program. */
-  CHECK_ERROR(tenon_program_open(scope(), tenon_str("."), &program), TENON_NOT_FOUND, "tenon.json");
-  CHECK_ERROR(tenon_program_open(scope(), tenon_str("x"), NULL), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_program_open(scope(), tenon_str("."), NULL, &program), TENON_NOT_FOUND,
+              "tenon.json");
+  CHECK_ERROR(tenon_program_open(scope(), tenon_str("x"), NULL, NULL), TENON_INVALID_ARGUMENT,
               "out_program is NULL");
-  CHECK_ERROR(tenon_program_open(NULL, tenon_str("x"), &program), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_program_open(NULL, tenon_str("x"), NULL, &program), TENON_INVALID_ARGUMENT,
               "scope is NULL");
 }
 
@@ -411,6 +450,7 @@ int main(void) {
   RUN(saved_training_functions_train_when_called);
   RUN(program_functions_have_gradients);
   RUN(programs_can_be_saved_again);
+  RUN(strict_programs_refuse_wrong_declared_shapes);
   RUN(unreadable_files_are_errors);
   RUN(missing_functions_are_errors);
   RUN(traces_that_cannot_be_saved_are_errors);

@@ -172,7 +172,7 @@ const ProgramFunction& SavedProgram::find(std::string_view name) const {
   fail(Code::kNotFound, "the program has no function \"{}\"; its functions are {}", {name, names});
 }
 
-Ref<SavedProgram> read_program(Scope& scope, const std::string& path) {
+Ref<SavedProgram> read_program(Scope& scope, const std::string& path, const ReadOptions& options) {
   const std::filesystem::path file(path);
   std::error_code ignored;
   try {
@@ -187,7 +187,8 @@ Ref<SavedProgram> read_program(Scope& scope, const std::string& path) {
     const std::string folder = file.parent_path().string();
     onnx::ModelSource source = {.bytes = onnx::read_whole_file(path, kMaxBytes),
                                 .stem = file.stem().string(),
-                                .folder = folder.empty() ? "." : folder};
+                                .folder = folder.empty() ? "." : folder,
+                                .strict = options.strict};
     return onnx::program_of_model(scope, std::move(source));
   } catch (const Error& error) {
     fail_because(error, error.code(), "{}: {}", {path, error.what()});

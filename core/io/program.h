@@ -59,10 +59,18 @@ class SavedProgram final : public Object, public Pooled<SavedProgram> {
   std::string description_;
 };
 
+// How to read a program.
+struct ReadOptions {
+  // Whether a value whose shape contradicts its declaration in an ONNX file is an error, instead of
+  // a warning. The models of a saved program are always read strictly.
+  bool strict = false;
+};
+
 // Reads a program from an ONNX file, or from a folder that save_program() wrote. Throws NOT_FOUND
 // if the path does not exist, and DATA_LOSS with the position if a file is malformed. Throws
 // UNIMPLEMENTED with a list of everything that the program requires and this version of Tenon does
 // not support.
-Ref<SavedProgram> read_program(Scope& scope, const std::string& path);
+Ref<SavedProgram> read_program(Scope& scope, const std::string& path,
+                               const ReadOptions& options = {});
 
 }  // namespace tenon

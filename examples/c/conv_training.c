@@ -257,7 +257,7 @@ static void load(tenon_scope* scope, const char* program, const char* weights, t
   tenon_safetensors* file = NULL;
   tenon_tensor* logits = NULL;
   network net;
-  must(tenon_program_open(scope, tenon_str(program), &opened));
+  must(tenon_program_open(scope, tenon_str(program), NULL, &opened));
   must(tenon_program_get_function(opened, tenon_str("classify"), &function));
   must(tenon_function_call(scope, function, &images, 1, NULL, 0, &logits, 1, NULL));
   print_loss(scope, "program", loss_of(scope, logits, labels));

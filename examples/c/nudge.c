@@ -118,7 +118,7 @@ static void nudge(const char* path, const uint8_t* pixels, bool traced) {
   must(tenon_context_create(NULL, &context));
   tenon_context_run_functions_eagerly(context, !traced);
   tenon_scope* scope = tenon_context_default_scope(context);
-  must(tenon_program_open(scope, tenon_str(path), &program));
+  must(tenon_program_open(scope, tenon_str(path), NULL, &program));
   must(tenon_program_get_function(program, tenon_str("classify"), &scores));
   must(tenon_tensor_from_data(scope, TENON_UINT8, shape, 4, pixels, kImagePixels, &bytes));
   as_numbers.to = TENON_FLOAT32;

@@ -64,7 +64,7 @@ static tenon_program* saved_and_read(tenon_scope* scope, const char* path, const
                                      size_t n) {
   tenon_program* program = NULL;
   must(tenon_program_save(scope, tenon_str(path), names, traces, n));
-  must(tenon_program_open(scope, tenon_str(path), &program));
+  must(tenon_program_open(scope, tenon_str(path), NULL, &program));
   printf("%s", label);
   for (size_t i = 0; i < tenon_program_count_variables(program); ++i) {
     printf(" %s", tenon_variable_name(tenon_program_variable(program, i)).data);

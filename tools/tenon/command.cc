@@ -22,6 +22,13 @@ int version() {
 
 constexpr const char* kProgram = "A folder that a program was saved in, or an ONNX file";
 
+// Adds the option --strict.
+void add_strict(CLI::App& command, bool& strict) {
+  command.add_flag("--strict", strict,
+                   "Fail if the shape of a value contradicts its declaration in an ONNX file, "
+                   "instead of warning");
+}
+
 // Adds the options of ProgramOptions to a command. `function`: help text of option --function.
 void add_program(CLI::App& command, ProgramOptions& options, const char* function) {
   command.add_option("PROGRAM", options.path, kProgram)->required();
@@ -31,6 +38,7 @@ void add_program(CLI::App& command, ProgramOptions& options, const char* functio
                   "The device to run on: cpu, cpu:0, best, or a device that `tenon devices` lists "
                   "(default: cpu)")
       ->type_name("NAME");
+  add_strict(command, options.strict);
 }
 
 // Adds the options of CallOptions for inputs and static arguments to a command.
@@ -136,6 +144,7 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
   command
       ->add_option("--name", options.name, "The name of the only function in the written program")
       ->type_name("NAME");
+  add_strict(*command, options.strict);
   return command;
 }
 

@@ -88,7 +88,7 @@ int convert_program(const ConvertOptions& options) {
                     "weights.safetensors, which other runtimes open)",
                     options.to));
   }
-  const OpenedProgram opened(options.path);
+  const OpenedProgram opened(options.path, "cpu", options.strict);
   const std::vector<ProgramFunction>& functions = opened.functions();
   if (!options.name.empty() && functions.size() != 1) {
     throw Failure(fmt::format(

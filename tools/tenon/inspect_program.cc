@@ -265,7 +265,7 @@ int inspect(const InspectOptions& options, const OpenedProgram& opened) {
 int inspect_program(const InspectOptions& options) {
   std::optional<OpenedProgram> opened;
   try {
-    opened.emplace(options.path, options.device);
+    opened.emplace(options.path, options.device, options.strict);
   } catch (const Error& error) {
     return inspect_unknown(options, error);
   }

@@ -60,7 +60,7 @@ std::string time_text(double seconds) {
 }  // namespace
 
 int profile_program(const ProfileOptions& options) {
-  const OpenedProgram opened(options.path, options.device);
+  const OpenedProgram opened(options.path, options.device, options.strict);
   const ProgramFunction& function = opened.find(options.function);
   const Call call = CallInputs(opened, function, options).all();
   const Function code = opened.program().function(function.name);

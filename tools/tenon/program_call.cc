@@ -15,9 +15,9 @@ std::string size_text(const InputSpec& spec, size_t axis) {
   return is_named ? spec.size_names[axis] : "?";
 }
 
-OpenedProgram::OpenedProgram(const std::string& path, const std::string& device)
+OpenedProgram::OpenedProgram(const std::string& path, const std::string& device, bool strict)
     : scope_(context_, device), in_scope_(scope_), device_(scope_.device()) {
-  program_.emplace(path);
+  program_.emplace(path, tenon::ProgramOptions{.strict = strict});
   functions_ = program_->functions();
   description_ = nlohmann::ordered_json::parse(program_->describe());
 }

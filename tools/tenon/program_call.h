@@ -17,7 +17,7 @@ namespace tenon::command {
 // A program, and the context in which it was opened. The context's scope becomes the current one.
 class OpenedProgram {
  public:
-  explicit OpenedProgram(const std::string& path, const std::string& device = "cpu");
+  OpenedProgram(const std::string& path, const std::string& device, bool strict);
 
   const Program& program() const { return *program_; }
   const Device& device() const { return device_; }

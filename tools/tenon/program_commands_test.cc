@@ -110,26 +110,39 @@ using testing::GraphParts;
 using testing::node;
 using testing::value_info;
 
-// Returns a declared input of type f32[old.n,2].
-onnx::WireWriter matrix_info(const std::string& name) {
+// Returns a declared value of type f32[old.n,columns].
+onnx::WireWriter matrix_info(const std::string& name, uint64_t columns = 2) {
   onnx::WireWriter shape, tensor;
-  shape.message(1, onnx::WireWriter().text(2, "old.n")).message(1, onnx::WireWriter().number(1, 2));
+  shape.message(1, onnx::WireWriter().text(2, "old.n"))
+      .message(1, onnx::WireWriter().number(1, columns));
   tensor.number(1, testing::kOnnxFloat).message(2, shape);
   return onnx::WireWriter().text(1, name).message(2, onnx::WireWriter().message(1, tensor));
 }
 
-// Writes a model that computes relu(a + b) in an old operator set.
-void write_model(const std::string& path, const char* op = "Add", uint64_t version = 9) {
+// Writes a model that computes relu(a + b), which has two columns, in an old operator set.
+void write_model(const std::string& path, const char* op = "Add", uint64_t version = 9,
+                 uint64_t declared_columns = 2) {
   GraphParts parts;
   parts.nodes = {node(op, {"a", "b"}, {"sum"}), node("Relu", {"sum"}, {"../y"})};
   parts.initializers = {testing::float_tensor("b", {2}, {-3, 1})};
   parts.inputs = {matrix_info("a")};
-  parts.outputs = {matrix_info("../y")};
+  parts.outputs = {matrix_info("../y", declared_columns)};
   std::ofstream(path, std::ios::binary)
       << testing::model(testing::graph(parts).text(2, "old"), version);
 }
 
 // ---- run
+
+TEST_F(ProgramCommands, StrictRefusesWrongDeclaredShapes) {
+  write_model("wrong.onnx", "Add", 9, 7);
+  for (const std::string command : {"run wrong.onnx -i a=x.npy", "convert wrong.onnx right"}) {
+    const Outcome lenient = tenon(command), strict = tenon(command + " --strict");
+    EXPECT_TRUE(lenient.status == 0 && lenient.says("the declaration is ignored")) << lenient;
+    EXPECT_TRUE(strict.status == 1 && strict.says("declared to be f32[old.n,7]")) << strict;
+  }
+  const Outcome inspected = tenon("inspect wrong.onnx --strict");
+  EXPECT_TRUE(inspected.prints("declared to be f32[old.n,7]")) << inspected;
+}
 
 TEST_F(ProgramCommands, RunWritesTheOutputsOfAFunction) {
   const Outcome one = tenon("run one --input x=x.npy --output given");

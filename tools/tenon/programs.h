@@ -14,6 +14,7 @@ struct ProgramOptions {
   std::string path;      // A folder or an ONNX file.
   std::string function;  // Empty: the only function or, for `inspect`, all functions.
   std::string device = "cpu";
+  bool strict = false;  // Whether wrong declared shapes are errors.
 };
 
 // Options of commands that call a function.
@@ -42,6 +43,7 @@ struct ConvertOptions {
   std::string path, to;
   std::string name;                // New name of the function. Empty: keep the old one.
   std::vector<std::string> sizes;  // "NAME=NUMBER": unknown sizes to fix.
+  bool strict = false;             // Whether wrong declared shapes are errors.
 };
 
 // Execute a command. Return its exit status.

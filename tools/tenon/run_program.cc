@@ -189,7 +189,7 @@ std::vector<Output> run_function(const Function& code, const CallInputs& given,
 }  // namespace
 
 int run_program(const RunOptions& options) {
-  const OpenedProgram opened(options.path, options.device);
+  const OpenedProgram opened(options.path, options.device, options.strict);
   const ProgramFunction& function = opened.find(options.function);
   const CallInputs given(opened, function, options);
   std::vector<std::vector<std::string>> rows;

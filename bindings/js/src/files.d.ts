@@ -26,8 +26,12 @@ export class Safetensors implements Disposable {
 
 /** Returns the files of a program, by name. Several traces under one name become signatures of one function. */
 export function saveProgram(traces: Record<string, Trace | Trace[]>): Record<string, Uint8Array>;
-/** Opens a program from its files, the URL of its folder, or an ONNX model. */
-export function openProgram(source: ByteSource | Record<string, ByteSource>): Promise<Program>;
+/**
+ * Opens a program from its files, the URL of its folder, or an ONNX model. With `strict`, a value whose shape
+ * contradicts its declaration in an ONNX model is an error, instead of a warning.
+ */
+export function openProgram(source: ByteSource | Record<string, ByteSource>, options?: { strict?: boolean }):
+    Promise<Program>;
 
 /** An open program, with its functions and variables. */
 export interface Program extends Disposable {

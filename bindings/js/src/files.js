@@ -3,7 +3,7 @@
 
 import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
-import { c, alloc, bytes, enter, leave, pointers, putText, readSizes, readText, refresh, text, textOf, texts, u32, u8 } from './native.js';
+import { c, alloc, bytes, enter, leave, pointers, putText, readSizes, readText, refresh, struct, text, textOf, texts, u32, u8 } from './native.js';
 import { dtypeOfCode } from './dtypes.js';
 import { Disposable, handleOf, scope, requireContext } from './scope.js';
 import { Tensor, takeText, withOutput } from './tensor.js';
@@ -210,26 +210,28 @@ function filesOf(value, found = new Set()) {
 }
 
 /** Opens a program or an ONNX model. Types: index.d.ts. */
-export async function openProgram(source) {
+export async function openProgram(source, { strict = false } = {}) {
   requireContext();
   if (isFolder(source)) {
     const files = {};
     for (const [name, data] of Object.entries(source)) files[name] = await readBytes(data);
-    return openFiles(files, '');
+    return openFiles(files, '', strict);
   }
   if ((typeof source === 'string' || source instanceof URL) && !/\.onnx($|[?#])/.test(String(source))) {
-    return openFiles(await fetchFolder(source), '');
+    return openFiles(await fetchFolder(source), '', strict);
   }
-  return openFiles({ 'model.onnx': await readBytes(source) }, '/model.onnx');
+  return openFiles({ 'model.onnx': await readBytes(source) }, '/model.onnx', strict);
 }
 
-function openFiles(files, within) {
+function openFiles(files, within, strict) {
   return withFolder((folder) => {
     for (const [name, data] of Object.entries(files)) writeFile(folder, name, data);
     const frame = enter();
     try {
+      const options = struct(abi.tenon_program_options);
+      u8[options + abi.tenon_program_options.strict] = strict ? 1 : 0;
       const out = alloc(4);
-      check(c.tenon_program_open(scope, text(folder + within), out));
+      check(c.tenon_program_open(scope, text(folder + within), options, out));
       refresh();
       return new Program(u32[out >> 2]);
     } finally {

@@ -55,6 +55,18 @@ test('a program is saved to files and opened again', async () => {
   await assert.rejects(tenon.openProgram({ '../x': Uint8Array.of(1) }), { message: /not a valid file name/ });
 });
 
+test('strict refuses wrong declared shapes', async () => {
+  // Computes y = -x for x: f32[2], but declares y: f32[7].
+  const model = Uint8Array.from(Buffer.from(
+      '080a420210143a320a0b0a017812017922034e65671201675a0f0a0178120a0a08080112040a020802620f0a0179' +
+      '120a0a08080112040a020807', 'hex'));
+  const x = tenon.tensor([1, -2]);
+  const lenient = await tenon.openProgram(model);
+  assert.deepEqual(lenient.function().call([x])[0].arraySync(), [-1, 2]);
+  const strict = await tenon.openProgram(model, { strict: true });
+  assert.throws(() => strict.function().call([x]), { code: 'DATA_LOSS', message: /declared to be f32\[7\]/ });
+});
+
 test('opening and disposing 200 programs does not grow memory', async () => {
   const w = new tenon.Variable(new Float32Array(1 << 16), { name: 'w' });
   const files = tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([1 << 16])) });

@@ -50,10 +50,12 @@ void save(const std::string& path, const std::vector<std::string>& names, nb::li
 void define_programs(nb::module_& module) {
   nb::class_<Program>(module, "Program")
       .def("__init__",
-           [](Program* self, const std::string& path) {
+           [](Program* self, const std::string& path, bool strict) {
              tenon_program* handle = nullptr;
              tenon_scope* here = scope();
-             run_blocking([&] { return tenon_program_open(here, to_c(path), &handle); });
+             tenon_program_options options = TENON_PROGRAM_OPTIONS_DEFAULT;
+             options.strict = strict;
+             run_blocking([&] { return tenon_program_open(here, to_c(path), &options, &handle); });
              new (self) Program{handle};
            })
       .def("functions",

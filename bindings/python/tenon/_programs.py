@@ -42,17 +42,21 @@ def _traces_of(name, value):
     return [value] if isinstance(value, Trace) else list(value)
 
 
-def load(path) -> "Program":
-    """Opens a program: a folder that save() wrote, or an ONNX file."""
-    return Program(path)
+def load(path, *, strict: bool = False) -> "Program":
+    """Opens a program: a folder that save() wrote, or an ONNX file.
+
+    strict: whether a value whose shape contradicts its declaration in an ONNX file is an error,
+    instead of a warning.
+    """
+    return Program(path, strict=strict)
 
 
 class Program:
     """The functions and variables of a program. Functions are attributes and items:
     `program.predict(x)`."""
 
-    def __init__(self, path):
-        self._native = _native.Program(os.fspath(path))
+    def __init__(self, path, *, strict: bool = False):
+        self._native = _native.Program(os.fspath(path), strict)
         self.names = self._native.functions()
         self.functions = {name: ProgramFunction(self._native, at, name)
                           for at, name in enumerate(self.names)}

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   tenon_tensor *input = NULL, *output = NULL;
   if (argc != 2 || failed(tenon_context_create(NULL, &context))) return 1;
   scope = tenon_context_default_scope(context);
-  if (failed(tenon_program_open(scope, tenon_str(argv[1]), &program)) ||
+  if (failed(tenon_program_open(scope, tenon_str(argv[1]), NULL, &program)) ||
       failed(tenon_program_get_function(program, tenon_str("collatz"), &function)) ||
       failed(tenon_tensor_from_data(scope, TENON_INT32, NULL, 0, &start, sizeof start, &input)) ||
       failed(tenon_function_call(scope, function, &input, 1, NULL, 0, &output, 1, NULL)) ||

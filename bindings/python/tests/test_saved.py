@@ -72,6 +72,19 @@ def test_saved_functions_run_in_python(program, name, inputs, expected):
     assert tn.load(program)[name](*inputs.values()).item() == expected
 
 
+def test_strict_refuses_wrong_declared_shapes(tmp_path):
+    # Computes y = -x for x: f32[2], but declares y: f32[7].
+    path = tmp_path / "wrong.onnx"
+    path.write_bytes(bytes.fromhex(
+        "080a420210143a320a0b0a017812017922034e65671201675a0f0a0178120a0a08080112040a020802620f0a0179"
+        "120a0a08080112040a020807"))
+    x = numpy.array([1, -2], numpy.float32)
+    assert tn.load(path).g(x).numpy().tolist() == [-1, 2]
+    strict = tn.load(path, strict=True)
+    with pytest.raises(tn.errors.DataLossError, match=r"declared to be f32\[7\], but is f32\[2\]"):
+        strict.g(x)
+
+
 @pytest.mark.parametrize("name, inputs, expected", CALLS)
 def test_saved_functions_run_from_both_commands(program, tmp_path, name, inputs, expected):
     arguments = ["run", str(program), "--function", name, "--output", str(tmp_path)]

@@ -33,12 +33,25 @@ TENON_BEGIN_DECLS
 /* An open program. It is independent of its files, which may be changed or deleted afterwards. */
 typedef struct tenon_program tenon_program;
 
+/* Options of opening a program. Start from TENON_PROGRAM_OPTIONS_DEFAULT. */
+typedef struct tenon_program_options {
+  uint32_t struct_size;
+  /* Whether a value whose shape contradicts its declaration in an ONNX file is an error. By default
+   * the declaration is ignored, with one warning for each value. The models of a saved program are
+   * always read strictly. */
+  bool strict;
+} tenon_program_options;
+
+#define TENON_PROGRAM_OPTIONS_DEFAULT \
+  { sizeof(tenon_program_options), false }
+
 /**
  * Reads a program, with its weights on the scope's device.
  *
  * @param scope        The scope in which the call runs.
  * @param path         A folder that tenon_program_save() wrote, or an ONNX file. Weights in
  *                     external files are searched only in the folder of that file.
+ * @param options      Options; NULL for the defaults: not strict.
  * @param out_program  Receives the program.
  *
  * @return NULL, or an error for the caller to free:
@@ -48,14 +61,15 @@ typedef struct tenon_program tenon_program;
  *     names the file, and the node, tensor or byte.
  *   - TENON_UNIMPLEMENTED if it uses unsupported ops, attributes or versions; the message lists all
  *     such ops with their nodes.
- *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or `out_program` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, `out_program` is NULL or `options` has
+ *     unknown nonzero fields.
  *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_OWNED tenon_error* tenon_program_open(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_string path,
-    tenon_program** out_program TENON_OWNED);
+    const tenon_program_options* options TENON_NULLABLE, tenon_program** out_program TENON_OWNED);
 
 /**
  * Writes traces as a program: a folder with one `NAME.onnx` for each, `weights.safetensors` with

@@ -69,7 +69,7 @@ bool call_everything() {
        is_ok(tenon_safetensors_open(tenon_str(path.c_str()), &file)) &&
        is_ok(tenon_safetensors_load(scope, file, name, &read)) &&
        is_ok(tenon_program_save(scope, tenon_str((path + ".d").c_str()), &name, &trace, 1)) &&
-       is_ok(tenon_program_open(scope, tenon_str((path + ".d").c_str()), &program)) &&
+       is_ok(tenon_program_open(scope, tenon_str((path + ".d").c_str()), NULL, &program)) &&
        is_ok(tenon_tensor_item_f64(scope, gradient, &values[0])) &&
        is_ok(tenon_tensor_item_f64(scope, z, &values[1])) &&
        is_ok(tenon_tensor_item_f64(scope, read, &values[2]));

@@ -222,7 +222,7 @@ static uint64_t run_load(const char* device) {
   add_text(tenon_safetensors_metadata(file, 0).value);
   DO(tenon_safetensors_load(own.scope, file, name, next(&own)));
   add(&own, last(&own));
-  DO(tenon_program_open(own.scope, tenon_str("saved"), &program));
+  DO(tenon_program_open(own.scope, tenon_str("saved"), NULL, &program));
   DO(tenon_program_describe(program, &text));
   add_text(text);
   DO(tenon_program_get_function(program, name, &function));
@@ -232,7 +232,7 @@ static uint64_t run_load(const char* device) {
   add(&own, last(&own));
   tenon_program_release(program);
   program = NULL;
-  DO(tenon_program_open(own.scope, tenon_str("saved/step.onnx"), &program));
+  DO(tenon_program_open(own.scope, tenon_str("saved/step.onnx"), NULL, &program));
 end:
   tenon_string_release(text);
   tenon_function_release(function);

@@ -456,7 +456,7 @@ ReadModel read_model(Scope& scope, ModelSource source, Variables& variables) {
   FunctionOptions options = make_options(interface.inputs, signature.inputs, signature.outputs);
   if (source.saved) options.defaults = source.saved->defaults;
   signature.description = describe_signature(*signature.statics, interface, kept->model);
-  if (source.saved) kept->declared_shapes = DeclaredShapes::kRequired;
+  if (source.saved || source.strict) kept->declared_shapes = DeclaredShapes::kRequired;
   Loader(scope, variables, source, *kept).load();
   const Function::Body body = [kept](Scope& inner, TensorSpan inputs, const Statics&) {
     return kept->run(inner, inputs);

@@ -51,6 +51,8 @@ struct ModelSource {
   std::string name;    // Name of the function; empty: use the name of the graph.
   std::string stem;    // Name of the function if the graph has no name either.
   std::string folder;  // The folder of its external data.
+  // Whether a value whose shape contradicts its declaration is an error, instead of a warning.
+  bool strict = false;
   // Set if the model is a saved function, whose variables already exist. Its other initialisers are
   // constants.
   std::optional<SavedInterface> saved;

@@ -140,6 +140,22 @@ TEST_F(ModelProgram, AWrongDeclaredShapeCausesOneWarning) {
       "is ignored\n");
 }
 
+TEST_F(ModelProgram, AWrongDeclaredShapeIsAnErrorIfReadStrictly) {
+  const auto read_strictly = [&](const std::vector<std::string>& sizes) {
+    const std::string bytes = model(graph({.nodes = {node("Neg", {"x"}, {"y"})},
+                                           .inputs = {value("x", {"N"})},
+                                           .outputs = {value("y", sizes)}}));
+    const auto program =
+        onnx::program_of_model(scope(), {.bytes = bytes, .stem = "file", .strict = true});
+    return program->functions()[0].function;
+  };
+
+  EXPECT_ERROR(call_one(read_strictly({"3", "1"}), {f32({1, 2})}), Code::kDataLoss,
+               "the value \"y\" is declared to be f32[3,1], but is f32[2]");
+  EXPECT_TENSOR(call_one(read_strictly({"M"}), {f32({1, 2})}), f32({-1, -2}));
+  EXPECT_EQ(log_, "");
+}
+
 TEST_F(ModelProgram, DataDependentSizesAreTraced) {
   const auto f = function(model(graph({.nodes = {node("NonZero", {"x"}, {"y"})},
                                        .inputs = {value("x", {"N"})},

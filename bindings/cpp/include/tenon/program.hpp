@@ -26,13 +26,23 @@ struct ProgramFunction {
   std::vector<ProgramSignature> signatures;  // At least one.
 };
 
+struct ProgramOptions {
+  // Whether a value whose shape contradicts its declaration in an ONNX file is an error, instead of
+  // a warning.
+  bool strict = false;
+};
+
 // An open program. Copies of the handle share it.
 class Program {
  public:
   // Opens a folder that save() wrote, or an ONNX file. Loads the weights onto the current device.
   explicit Program(std::string_view path, SourceLocation at = here())
+      : Program(path, ProgramOptions{}, at) {}
+  Program(std::string_view path, const ProgramOptions& options, SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_program** out) {
-          return tenon_program_open(current_scope(at), detail::c_text(path), out);
+          tenon_program_options given = TENON_PROGRAM_OPTIONS_DEFAULT;
+          given.strict = options.strict;
+          return tenon_program_open(current_scope(at), detail::c_text(path), &given, out);
         })) {}
 
   // Saves traces, each under the name of its function, and the variables that they use.

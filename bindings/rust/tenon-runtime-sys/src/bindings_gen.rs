@@ -4997,6 +4997,20 @@ pub struct tenon_profiler_row {
     pub flops: u64,
 }
 /// ```text
+/// Options of opening a program. Start from TENON_PROGRAM_OPTIONS_DEFAULT.
+/// ```
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tenon_program_options {
+    pub struct_size: u32,
+    /// ```text
+    /// Whether a value whose shape contradicts its declaration in an ONNX file is an error. By default
+    /// the declaration is ignored, with one warning for each value. The models of a saved program are
+    /// always read strictly.
+    /// ```
+    pub strict: bool,
+}
+/// ```text
 /// Options of a variable. Start from TENON_VARIABLE_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
@@ -7518,6 +7532,7 @@ functions! {
     /// @param scope        The scope in which the call runs.
     /// @param path         A folder that tenon_program_save() wrote, or an ONNX file. Weights in
     ///                     external files are searched only in the folder of that file.
+    /// @param options      Options; NULL for the defaults: not strict.
     /// @param out_program  Receives the program.
     ///
     /// @return NULL, or an error for the caller to free:
@@ -7527,12 +7542,13 @@ functions! {
     ///     names the file, and the node, tensor or byte.
     ///   - TENON_UNIMPLEMENTED if it uses unsupported ops, attributes or versions; the message lists all
     ///     such ops with their nodes.
-    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or `out_program` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, `out_program` is NULL or `options` has
+    ///     unknown nonzero fields.
     ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
-    fn tenon_program_open(scope: *mut tenon_scope, path: tenon_string, out_program: *mut *mut tenon_program) -> *mut tenon_error;
+    fn tenon_program_open(scope: *mut tenon_scope, path: tenon_string, options: *const tenon_program_options, out_program: *mut *mut tenon_program) -> *mut tenon_error;
     /// ```text
     /// Writes traces as a program: a folder with one `NAME.onnx` for each, `weights.safetensors` with
     /// the current values of their variables and captures, and `tenon.json`. A name that occurs several

@@ -79,10 +79,30 @@ impl Program {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn open(path: &str) -> Result<Self> {
+        Self::open_with(path, false)
+    }
+
+    /// Opens a program like [`open`](Self::open), but reads an ONNX file strictly: a value whose
+    /// shape contradicts its declaration in the file is an error, instead of a warning.
+    ///
+    /// ```
+    /// let error = tenon::Program::open_strict("/no/such/program").err().unwrap();
+    /// assert_eq!(error.code(), tenon::Code::NotFound);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn open_strict(path: &str) -> Result<Self> {
+        Self::open_with(path, true)
+    }
+
+    fn open_with(path: &str, strict: bool) -> Result<Self> {
+        let options = sys::tenon_program_options {
+            struct_size: std::mem::size_of::<sys::tenon_program_options>() as u32,
+            strict,
+        };
         let mut raw = ptr::null_mut();
-        // SAFETY: the path is borrowed until the call returns.
+        // SAFETY: the path and the options are borrowed until the call returns.
         unsafe {
-            check(sys::tenon_program_open(current()?, c_text(path), &mut raw))?;
+            check(sys::tenon_program_open(current()?, c_text(path), &options, &mut raw))?;
             Ok(Self::adopt(raw))
         }
     }

@@ -258,5 +258,6 @@ fn structs_from_200_are_laid_out_as_in_c() {
     layout!(tenon_metadata, 32, 8, key: 0, value: 16);
     layout!(tenon_profiler_options, 16, 8, struct_size: 0, reserved: 4, max_events: 8);
     layout!(tenon_profiler_row, 168, 8, struct_size: 0, kind: 4, name: 8, inputs: 24, device: 40, device_clock: 56, reserved: 60, count: 64, host_total: 72, host_min: 80, host_max: 88, own_total: 96, own_min: 104, own_max: 112, launches: 120, device_total: 128, device_min: 136, device_max: 144, bytes: 152, flops: 160);
+    layout!(tenon_program_options, 8, 4, struct_size: 0, strict: 4);
     layout!(tenon_variable_options, 24, 8, struct_size: 0, trainable: 4, name: 8);
 }

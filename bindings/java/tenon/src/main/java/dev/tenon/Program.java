@@ -2,6 +2,7 @@ package dev.tenon;
 
 import dev.tenon.internal.C;
 import dev.tenon.internal.Memory;
+import dev.tenon.internal.Structs;
 import java.lang.ref.Reference;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,16 +47,30 @@ public final class Program extends NativeHandle {
    * @param path a folder that {@link #save} wrote, or an ONNX file
    */
   public Program(Path path) {
-    super(Tracker.Kind.PROGRAM, open(path), false);
+    this(path, false);
   }
 
-  private static long open(Path path) {
+  /**
+   * Opens a program and loads its weights onto the current device.
+   *
+   * @param path a folder that {@link #save} wrote, or an ONNX file
+   * @param strict whether a value whose shape contradicts its declaration in an ONNX file is an
+   *     error, instead of a warning
+   */
+  public Program(Path path, boolean strict) {
+    super(Tracker.Kind.PROGRAM, open(path, strict), false);
+  }
+
+  private static long open(Path path, boolean strict) {
     Local local = Local.get();
     long scope = local.scope();
+    long options = local.reserveZeros(Structs.tenon_program_options.SIZE);
+    Memory.putInt(options, (int) Structs.tenon_program_options.SIZE);
+    Memory.putBoolean(options + Structs.tenon_program_options.strict, strict);
     long at = local.reserve(8);
-    long error = C.tenon_program_open(scope, local.string(path.toString()), at);
+    long error = C.tenon_program_open(scope, local.string(path.toString()), options, at);
     long made = Memory.getLong(at);
-    local.release(at);
+    local.release(options);
     Calls.check(error);
     return made;
   }

@@ -3416,7 +3416,7 @@ public final class C {
 
   private static final class Handle_tenon_program_open {
     static final MethodHandle HANDLE =
-        link("tenon_program_open", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG);
+        link("tenon_program_open", false, JAVA_LONG, JAVA_LONG, Structs.tenon_string.LAYOUT, JAVA_LONG, JAVA_LONG);
   }
 
   /**
@@ -3424,12 +3424,13 @@ public final class C {
    *
    * @param scope as in C
    * @param path as in C
+   * @param options as in C
    * @param out_program as in C
    * @return as in C
    */
-  public static long tenon_program_open(long scope, MemorySegment path, long out_program) {
+  public static long tenon_program_open(long scope, MemorySegment path, long options, long out_program) {
     try {
-      return (long) Handle_tenon_program_open.HANDLE.invokeExact(scope, path, out_program);
+      return (long) Handle_tenon_program_open.HANDLE.invokeExact(scope, path, options, out_program);
     } catch (Throwable thrown) {
       throw unreachable(thrown);
     }

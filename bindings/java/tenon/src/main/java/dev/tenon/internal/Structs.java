@@ -3269,6 +3269,18 @@ public final class Structs {
     public static final long flops = 160;
   }
 
+  /** {@code tenon_program_options} of {@code tenon/program.h}. */
+  public static final class tenon_program_options {
+    private tenon_program_options() {}
+
+    /** Its size in bytes. */
+    public static final long SIZE = 8;
+    /** Offset of {@code struct_size} in bytes. */
+    public static final long struct_size = 0;
+    /** Offset of {@code strict} in bytes. */
+    public static final long strict = 4;
+  }
+
   /** {@code tenon_variable_options} of {@code tenon/variable.h}. */
   public static final class tenon_variable_options {
     private tenon_variable_options() {}

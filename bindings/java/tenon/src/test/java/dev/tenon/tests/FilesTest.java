@@ -34,6 +34,7 @@ import dev.tenon.Variable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -53,6 +54,27 @@ class FilesTest {
   @AfterEach
   void close() {
     scope.close();
+  }
+
+  @Test
+  void strictRefusesWrongDeclaredShapes(@TempDir Path folder) throws Exception {
+    // Computes y = -x for x: f32[2], but declares y: f32[7].
+    byte[] model =
+        HexFormat.of()
+            .parseHex(
+                "080a420210143a320a0b0a017812017922034e65671201675a0f0a0178120a0a08080112040a020802"
+                    + "620f0a0179120a0a08080112040a020807");
+    Path path = folder.resolve("wrong.onnx");
+    Files.write(path, model);
+    Tensor x = Tensor.of(1f, -2f);
+    try (Program lenient = new Program(path);
+        Function negated = lenient.function("g");
+        Program strict = new Program(path, true);
+        Function refused = strict.function("g")) {
+      assertArrayEquals(new float[] {-1, 2}, negated.apply(x).toFloats());
+      TenonException error = assertThrows(TenonException.class, () -> refused.apply(x));
+      assertEquals(Code.DATA_LOSS, error.code());
+    }
   }
 
   @Test
