@@ -21,6 +21,13 @@ namespace adapters {
 // Convolves x with w and adds b, with the attributes of a Conv or ConvInteger node. Reads the
 // spatial sizes from input 0 of the node, which must have the shape of x.
 Tensor convolve(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b);
+
+// Throws unless the activations of a recurrent node are `usual`, the only ones that Tenon supports.
+void require_default_activations(const NodeCall& n, const std::vector<std::string>& usual);
+
+// Quantises x to uint8 by its range, extended to include zero. Returns the elements, the scale and
+// the zero point.
+Tensors quantize_dynamically(const Tensor& x);
 }  // namespace adapters
 
 }  // namespace tenon::onnx

@@ -131,14 +131,16 @@ Tensors dequantize_linear(const NodeCall& n) {
 }
 
 // Computes a uint8 scale and zero point from the range of x, extended to include zero. Quantises x
-// with them.
-Tensors dynamic_quantize_linear(const NodeCall& n) {
-  const Tensor& x = n.in(0);
+// with them. If all elements are 0, the scale is 1.
+Tensors quantize_dynamically(const Tensor& x) {
   const Tensor least = minimum(min(x), number(0)), greatest = maximum(max(x), number(0));
-  const Tensor scale = (greatest - least) / 255;
+  const Tensor range = greatest - least;
+  const Tensor scale = where(equal(range, number(0)), number(1), range / 255);
   const Tensor zero_point = cast(round(neg(least) / scale), DType::kU8);
   return {round_and_saturate(x / scale, zero_point, DType::kU8), scale, zero_point};
 }
+
+Tensors dynamic_quantize_linear(const NodeCall& n) { return quantize_dynamically(n.in(0)); }
 
 Tensors q_linear_mat_mul(const NodeCall& n) {
   const Tensor sums = call_named1(

@@ -26,15 +26,6 @@ std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::stri
   return {given.begin(), given.begin() + static_cast<ptrdiff_t>(size)};
 }
 
-// Throws unless the activations are `usual`, the only ones that Tenon supports for the op.
-void require_default_activations(const NodeCall& n, const std::vector<std::string>& usual) {
-  const std::vector<std::string> given = activations_of(n, usual);
-  for (size_t i = 0; i < usual.size(); ++i) {
-    require_code(given[i] == usual[i], Code::kUnimplemented, "activation {} must be {}, but is {}",
-                 i, usual[i], given[i]);
-  }
-}
-
 // Returns the attributes that LSTM, GRU and RNN have in common.
 std::vector<NamedAttr> shared_attrs(const NodeCall& n) {
   const Dims& r = n.in(2)->shape();
@@ -49,6 +40,15 @@ std::vector<NamedAttr> shared_attrs(const NodeCall& n) {
 }
 
 }  // namespace
+
+// Throws unless the activations are `usual`, the only ones that Tenon supports for the op.
+void require_default_activations(const NodeCall& n, const std::vector<std::string>& usual) {
+  const std::vector<std::string> given = activations_of(n, usual);
+  for (size_t i = 0; i < usual.size(); ++i) {
+    require_code(given[i] == usual[i], Code::kUnimplemented, "activation {} must be {}, but is {}",
+                 i, usual[i], given[i]);
+  }
+}
 
 Tensors lstm(const NodeCall& n) {
   require_default_activations(n, {"Sigmoid", "Tanh", "Tanh"});

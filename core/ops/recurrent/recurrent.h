@@ -58,6 +58,11 @@ struct LstmOptions {
 LstmState lstm_step(const Tensor& input, const LstmState& state, const Tensor& r,
                     const LstmOptions& options = {});
 
+// Applies the gates of an LSTM with `hidden` units: the second part of lstm_step(). `sums` [B, 4H]
+// adds the products with the input and with h.
+LstmState lstm_update(const Tensor& sums, const Tensor& c, int64_t hidden,
+                      const LstmOptions& options);
+
 // Adds the bias of the input product (first half of b) and that of the recurrent product (second
 // half). Returns an empty tensor if b is empty.
 Tensor add_biases(const Tensor& b);

@@ -85,17 +85,22 @@ Tensor GruStep::operator()(const Tensor& input, const Tensor& h) const {
 // Returns the next h and c of an LSTM.
 LstmState lstm_step(const Tensor& input, const LstmState& state, const Tensor& r,
                     const LstmOptions& options) {
-  const int64_t n = r->shape()[1];
-  const Tensors gates = split_last_axis(input + times_transposed(state.h, r), 4, n);
+  return lstm_update(input + times_transposed(state.h, r), state.c, r->shape()[1], options);
+}
+
+// Applies the gates of an LSTM to the sums of its products.
+LstmState lstm_update(const Tensor& sums, const Tensor& previous, int64_t hidden,
+                      const LstmOptions& options) {
+  const Tensors gates = split_last_axis(sums, 4, hidden);
   const Tensors peepholes =
-      options.peepholes ? split_last_axis(options.peepholes, 3, n) : Tensors();
+      options.peepholes ? split_last_axis(options.peepholes, 3, hidden) : Tensors();
   const auto gate = [&](size_t i, const Tensor& cell) {
     const Tensor sum = peepholes.empty() ? gates[i] : gates[i] + peepholes[i] * cell;
     return sigmoid(clip_symmetric(sum, options.clip));
   };
-  const Tensor taken = gate(0, state.c);
-  const Tensor kept = options.input_forget ? 1.0 - taken : gate(2, state.c);
-  const Tensor c = kept * state.c + taken * tanh(clip_symmetric(gates[3], options.clip));
+  const Tensor taken = gate(0, previous);
+  const Tensor kept = options.input_forget ? 1.0 - taken : gate(2, previous);
+  const Tensor c = kept * previous + taken * tanh(clip_symmetric(gates[3], options.clip));
   return {gate(1, c) * tanh(clip_symmetric(c, options.clip)), c};
 }
 
