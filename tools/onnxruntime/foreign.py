@@ -18,6 +18,8 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
 
+import machine_learning
+
 TOLERANCE = 1e-4
 MICROSOFT = "com.microsoft"
 ELEMENTS = {"f4": TensorProto.FLOAT, "u1": TensorProto.UINT8, "i1": TensorProto.INT8, "i4": TensorProto.INT32,
@@ -46,12 +48,14 @@ def scale(value=0.02):
 def save(nodes, inputs, constants, n_outputs, path):
     """Saves an ONNX model. `inputs` and `constants` are {name: array}. The outputs are named y0,
     y1, ..."""
+    # The older ops of trees are deprecated since version 5, which adds TreeEnsemble.
+    ml = 5 if any(node.op_type == "TreeEnsemble" for node in nodes) else 3
     element = lambda x: ELEMENTS[x.dtype.str[1:]]
     graph = helper.make_graph(
         nodes, "test", [helper.make_tensor_value_info(name, element(x), x.shape) for name, x in inputs.items()],
         [helper.make_empty_tensor_value_info(f"y{i}") for i in range(n_outputs)],
         [numpy_helper.from_array(x, name) for name, x in constants.items()])
-    sets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1), helper.make_opsetid("ai.onnx.ml", 3)]
+    sets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1), helper.make_opsetid("ai.onnx.ml", ml)]
     model = helper.make_model(graph, opset_imports=sets, ir_version=8)
     onnx.save(model, path)
 
@@ -124,6 +128,7 @@ def cases():
     bits = dict(K=40, N=6, bits=4, block_size=16)
     yield "MatMulNBits", [real(2, 40), *packed], 1, bits
     yield "MatMulNBits", [real(2, 40), *packed, (small("u1", 12), "constant")], 1, bits
+    yield from recurrent_cases()
     ml = "ai.onnx.ml:"
     yield ml + "Scaler", [real(3, 2)], 1, dict(offset=[0.5, -1.0], scale=[2.0, 0.1])
     yield ml + "Scaler", [real(3, 2)], 1, dict(offset=[0.5], scale=[2.0])
@@ -133,6 +138,19 @@ def cases():
     yield ml + "ArrayFeatureExtractor", [real(3, 4), number([2, 0], "i8")], 1, {}
     yield ml + "LinearRegressor", [real(3, 2)], 1, dict(targets=3, coefficients=list(map(float, real(6))),
                                                         intercepts=[1.0, 2.0, 3.0])
+
+
+def recurrent_cases():
+    """Yields layers with one sequence, because onnxruntime may quantise each row of a batch by itself."""
+    for direction, count in [("forward", 1), ("reverse", 1), ("bidirectional", 2)]:
+        weights = [(small("i1", count, 5, 16), "constant"), (small("i1", count, 4, 16), "constant")]
+        scales = [(real(count) ** 2 / 200 + 1e-3, "constant"), (small("i1", count) // 8, "constant")] * 2
+        attributes = dict(direction=direction, hidden_size=4)
+        yield "DynamicQuantizeLSTM", [real(6, 1, 5), *weights, real(count, 32), None, None, None, None, *scales], 3, (
+            attributes)
+        per_column = [(real(count, 16) ** 2 / 200 + 1e-3, "constant"), (small("i1", count, 16) * 0, "constant")] * 2
+        yield "DynamicQuantizeLSTM", [real(6, 1, 5), *weights, real(count, 32), number([4], "i4"), real(count, 1, 4),
+                                      real(count, 1, 4), real(count, 12), *per_column], 3, attributes
 
 
 def save_case(op, given, n_outputs, attributes, path):
@@ -219,7 +237,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         tests = []
-        for i, (op, given, n_outputs, attributes) in enumerate(cases()):
+        for i, (op, given, n_outputs, attributes) in enumerate([*cases(), *machine_learning.cases()]):
             path = folder / f"{i}_{op.split(':')[-1]}.onnx"
             tests.append((path, save_case(op, given, n_outputs, attributes, path)))
         for path in quantized_models(folder):
