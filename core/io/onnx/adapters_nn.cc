@@ -286,21 +286,4 @@ Tensors lp_normalization(const NodeCall& n) {
   return {x / where(equal(norm, number(0)), number(1), norm)};
 }
 
-// Dropout is the identity outside training. Training mode is rejected, because it needs random
-// numbers and an ONNX model has no generator.
-Tensors dropout(const NodeCall& n) {
-  const Tensor& x = n.in(0);
-  n.ignore("seed");
-  const bool training = n.version() >= 12 && n.has(2) && n.one_number(2) != 0;
-  const double ratio = n.version() < 12 ? n.attr_float("ratio", 0.5)
-                       : n.has(1)       ? n.one_number(1)
-                                        : 0.5;
-  require_code(!training || ratio == 0, Code::kUnimplemented,
-               "dropout with ratio {} in training mode is not supported, because an ONNX model has "
-               "no generator",
-               ratio);
-  const DType mask = n.version() >= 10 ? DType::kBool : x->type.dtype;
-  return {x, ones(TensorType(mask, x->shape()))};
-}
-
 }  // namespace tenon::onnx::adapters

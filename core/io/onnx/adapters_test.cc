@@ -282,15 +282,6 @@ TEST_F(OnnxAdapters, UniqueSlicesOfAnAxisAreSorted) {
   EXPECT_TENSOR(unique(0), f32({3, 2}, {2, 1, 1, 9, 1, 3}));
 }
 
-TEST_F(OnnxAdapters, DropoutInTrainingIsRefusedWithoutAGenerator) {
-  const std::vector<WireWriter> inputs = {
-      float_tensor("ratio", {}, {0.5}),
-      WireWriter().number(2, kOnnxBool).number(5, 1).text(8, "training")};
-
-  EXPECT_ERROR(run_node(node("Dropout", {"x", "ratio", "training"}, {"y"}), {f32({1})}, 13, inputs),
-               Code::kUnimplemented, "dropout with ratio 0.5 in training mode is not supported");
-}
-
 TEST_F(OnnxAdapters, TheMeanOfIntegersIsTruncated) {
   EXPECT_TENSOR(run_node(node("ReduceMean", {"x"}, {"y"}), {i64({-3, 0})}), i64({-1}));
   EXPECT_ERROR(run_node(node("ReduceMean", {"x"}, {"y"}), {i64({})}), Code::kInvalidArgument,

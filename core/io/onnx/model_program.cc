@@ -5,10 +5,11 @@
 #include <unordered_set>
 
 #include "core/base/json.h"
-#include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/generator.h"
 #include "core/io/onnx/describe.h"
 #include "core/io/onnx/external_data.h"
+#include "core/io/onnx/initializer_purposes.h"
 #include "core/io/onnx/run.h"
 #include "core/io/static_json.h"
 #include "core/io/strict_json.h"
@@ -16,81 +17,13 @@
 namespace tenon::onnx {
 namespace {
 
-// ---- roles of initialisers
-
-enum class Purpose : uint8_t {
-  kTrained,
-  kStatistic,  // A tensor of the computation that is not trained.
-  kConstant    // A parameter of an op, such as a scale.
-};
-
-// Returns the role of an input of an op whose floating-point inputs are not trained: running
-// statistics, or numbers that are read during tracing.
-std::optional<Purpose> purpose_of_input(const Node& node, size_t i) {
-  struct Slot {
-    std::string_view op;
-    size_t first, last;
-    Purpose purpose;
-  };
-  static constexpr Slot kSlots[] = {
-      {"BatchNormalization", 3, 4, Purpose::kStatistic},
-      {"Resize", 1, 2, Purpose::kConstant},
-      {"Upsample", 1, 1, Purpose::kConstant},
-      {"Range", 0, 2, Purpose::kConstant},
-      {"OneHot", 1, 2, Purpose::kConstant},
-      {"Dropout", 1, 1, Purpose::kConstant},
-  };
-  for (const Slot& slot : kSlots) {
-    if (node.op == slot.op && i >= slot.first && i <= slot.last) return slot.purpose;
-  }
-  return std::nullopt;
-}
-
-// The roles of a graph's values, keyed by name. Values that are not listed are trained. Operands of
-// arithmetic on sizes, such as a factor by which an image grows, are constants.
-class Purposes {
- public:
-  explicit Purposes(const Graph& graph) { visit(graph); }
-
-  Purpose of(const std::string& name) const {
-    const auto at = purposes_.find(name);
-    return at == purposes_.end() ? Purpose::kTrained : at->second;
-  }
-
- private:
-  void visit(const Graph& graph) {
-    constexpr std::string_view kArithmetic[] = {"Add", "Sub", "Mul", "Div"};
-    constexpr std::string_view kOthers[] = {"Cast",    "Gather",  "Slice", "Concat", "Unsqueeze",
-                                            "Squeeze", "Reshape", "Floor", "Ceil",   "Identity"};
-    for (const Node& node : graph.nodes) {
-      for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (const auto purpose = purpose_of_input(node, i)) purposes_[node.inputs[i]] = *purpose;
-      }
-      each_inner_graph(node, [&](const Graph& inner) { visit(inner); });
-      const bool is_arithmetic = contains(std::span(kArithmetic), node.op);
-      bool of_sizes = node.op == "Shape" || node.op == "Size";
-      for (size_t i = 0; i < node.inputs.size() && !of_sizes; ++i) {
-        const bool counts = is_arithmetic || (i == 0 && contains(std::span(kOthers), node.op));
-        of_sizes = counts && sizes_.contains(node.inputs[i]);
-      }
-      if (!of_sizes) continue;
-      sizes_.insert(node.outputs.begin(), node.outputs.end());
-      for (const std::string& input : node.inputs) {
-        if (is_arithmetic) purposes_.emplace(input, Purpose::kConstant);
-      }
-    }
-  }
-
-  std::unordered_map<std::string_view, Purpose> purposes_;
-  std::unordered_set<std::string_view> sizes_;
-};
-
 // ---- the loaded model
 
 struct Kept {
   Model model;
   OwnOps own_ops;
   Device* device = nullptr;
+  Ref<Generator> generator;  // NULL if the model draws no random numbers.
   DeclaredShapes declared_shapes = DeclaredShapes::kWarned;
   struct Initial {
     Ref<Variable> variable;
@@ -139,8 +72,8 @@ struct Kept {
     for (const Input& input : inputs) {
       given.push_back(input.cell ? read(scope, *input.cell) : arguments[input.argument]);
     }
-    const Tensors all =
-        run_model(model, convert_inputs(model.graph, given), {initial, declared_shapes, &own_ops});
+    const Tensors all = run_model(model, convert_inputs(model.graph, given),
+                                  {initial, declared_shapes, &own_ops, generator.get()});
     Tensors results;
     for (const size_t i : outputs) results.push_back(all[i]);
     for (const Stored& each : stored) {
@@ -442,6 +375,9 @@ ReadModel read_model(Scope& scope, ModelSource source, Variables& variables) {
   check_model(kept->model);
   require_known_ops(kept->model);
   kept->own_ops = own_ops_of(kept->model);
+  if (const auto seed = random_seed(kept->model)) {
+    kept->generator = Ref<Generator>::adopt(new Generator(scope, *seed));
+  }
   ReadModel made;
   made.name = source.name.empty() ? kept->model.graph.name : source.name;
   if (made.name.empty()) made.name = source.stem;

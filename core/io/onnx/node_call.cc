@@ -28,6 +28,11 @@ NodeCall::NodeCall(const Node& node, int64_t version, std::span<const ModelValue
       tensors_(inputs.size(), Tensor()),
       asked_(node.attributes.size(), false) {}
 
+Generator& NodeCall::generator() const {
+  require_code(around_.generator != nullptr, Code::kInternal, "the model has no generator");
+  return *around_.generator;
+}
+
 // ---- inputs ----
 
 // Returns input i. Throws if it is absent.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/dispatch/generator.h"
 #include "core/io/onnx/known.h"
 #include "core/io/onnx/model.h"
 #include "core/io/onnx/named_call.h"
@@ -29,6 +30,8 @@ struct Environment {
   std::function<const ModelValue*(const std::string& name)> find;
   // Returns the value of an initialiser.
   std::function<ModelValue(const TensorData& data)> initial;
+  // Provides random numbers; NULL if the model draws none.
+  Generator* generator = nullptr;
 };
 
 // The attributes that a node passes to the model function that it calls, keyed by name.
@@ -125,6 +128,9 @@ class NodeCall {
   std::optional<Ints> ints_since(int64_t since, std::string_view name, size_t input) const;
   // As ints_since(), but the elements of the input may be formulas of sizes.
   std::optional<Sizes> sizes_since(int64_t since, std::string_view name, size_t input) const;
+
+  // Returns the generator of the model.
+  Generator& generator() const;
 
   // Throws if the node has an attribute that was not read.
   void require_all_attrs_read() const;

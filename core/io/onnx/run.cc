@@ -1,5 +1,6 @@
 #include "core/io/onnx/run.h"
 
+#include <cstring>
 #include <unordered_map>
 
 #include "core/base/immortal.h"
@@ -206,7 +207,7 @@ class Run {
                                   return outputs;
                                 },
                                 [this](const std::string& name) { return find_any(name); },
-                                all_.settings.initial};
+                                all_.settings.initial, all_.settings.generator};
     const int64_t version = std::max<int64_t>(version_of(all_.operator_sets, node.domain), 1);
     const NodeCall call(node, version, inputs, all_.given, around);
     ModelValues outputs;
@@ -361,6 +362,25 @@ std::vector<UnknownOp> unknown_ops(const Model& model) {
   return all;
 }
 
+std::optional<uint64_t> random_seed(const Model& model) {
+  static constexpr std::string_view kOps[] = {
+      "RandomUniform", "RandomUniformLike", "RandomNormal", "RandomNormalLike",
+      "Bernoulli",     "Multinomial",       "Dropout"};
+  std::optional<uint64_t> seed;
+  each_node(model, [&](const Node& node, size_t) {
+    if (!node.domain.empty() || !contains(std::span(kOps), node.op)) return;
+    if (!seed) seed = 0;
+    for (const Attribute& attribute : node.attributes) {
+      if (attribute.name != "seed") continue;
+      uint32_t bits = 0;
+      std::memcpy(&bits, &attribute.float_value, sizeof bits);
+      if (attribute.kind == AttributeKind::kInt) bits = static_cast<uint32_t>(attribute.int_value);
+      seed = *seed * 31 + bits;
+    }
+  });
+  return seed;
+}
+
 Tensors run_model(const Model& model, TensorSpan inputs, const RunSettings& settings) {
   size_t n_known = 0;
   const Common all = {model, settings, model.operator_sets, nullptr, &n_known};
@@ -378,8 +398,14 @@ Tensors run_onnx(const Model& model, TensorSpan inputs) {
   SmallVector<TensorImpl*, 6> borrowed;
   for (const Tensor& x : inputs) borrowed.push_back(x.get());
   const Scope::OnDevice on_device(scope, common_device(scope, borrowed));
-  return run_model(model, convert_inputs(model.graph, inputs),
-                   {[&](const TensorData& data) { return upload(scope, scope.device(), data); }});
+  Ref<Generator> generator;
+  if (const auto seed = random_seed(model)) {
+    generator = Ref<Generator>::adopt(new Generator(scope, *seed));
+  }
+  return run_model(
+      model, convert_inputs(model.graph, inputs),
+      {.initial = [&](const TensorData& data) { return upload(scope, scope.device(), data); },
+       .generator = generator.get()});
 }
 
 }  // namespace tenon::onnx

@@ -10,10 +10,12 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/dispatch/generator.h"
 #include "core/io/onnx/known.h"
 #include "core/io/onnx/model.h"
 #include "core/io/onnx/own_ops.h"
@@ -41,6 +43,10 @@ std::vector<UnknownOp> unknown_ops(const Model& model);
 // Throws UNIMPLEMENTED with a list of all unsupported ops, or if the operator set is too new.
 void require_known_ops(const Model& model);
 
+// Returns the seed for the generator of a model: the seeds of its nodes combined, or 0 if they have
+// none. Returns nothing if the model draws no random numbers.
+std::optional<uint64_t> random_seed(const Model& model);
+
 // How to treat a value whose shape differs from its declaration in the model. A different dtype is
 // an error, except with kIgnored.
 enum class DeclaredShapes : uint8_t {
@@ -56,6 +62,8 @@ struct RunSettings {
   DeclaredShapes declared_shapes = DeclaredShapes::kIgnored;
   // The functions of the model that represent Tenon's ops; NULL for none.
   const OwnOps* own_ops = nullptr;
+  // Provides the random numbers of the model; NULL if it draws none.
+  Generator* generator = nullptr;
 };
 
 // Runs a model. The inputs must have the declared types. Errors name the node that failed.
