@@ -104,4 +104,5 @@ export const tenon_function_options = {$: 40, struct_size: 0, max_outputs: 4, si
 export const tenon_metadata = {$: 16, key: 0, value: 8};
 export const tenon_profiler_options = {$: 16, struct_size: 0, reserved: 4, max_events: 8};
 export const tenon_profiler_row = {$: 144, struct_size: 0, kind: 4, name: 8, inputs: 16, device: 24, device_clock: 32, reserved: 36, count: 40, host_total: 48, host_min: 56, host_max: 64, own_total: 72, own_min: 80, own_max: 88, launches: 96, device_total: 104, device_min: 112, device_max: 120, bytes: 128, flops: 136};
+export const tenon_program_options = {$: 8, struct_size: 0, strict: 4};
 export const tenon_variable_options = {$: 16, struct_size: 0, trainable: 4, name: 8};
