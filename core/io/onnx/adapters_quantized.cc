@@ -31,12 +31,33 @@ Tensor reshape_filter_parameter(const Tensor& parameter, const Tensor& w) {
   return parameter ? reshape_along_axis(parameter, 0, w->rank()) : parameter;
 }
 
-// Computes an integer convolution in float32 or float64, whichever represents every sum exactly.
+// Computes an integer convolution exactly, for |x| and |w| up to 256. Splits x into digits such
+// that float32 represents each sum of products of a digit. Convolutions with too many terms for
+// four digits are computed in float64, which onnxruntime lacks.
 Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
   const int64_t terms = w->shape()[0] ? count(w->shape()) / w->shape()[0] : Size(0);
-  constexpr int64_t kMaxProduct = 256 * 256;
-  const DType dtype = terms <= (1 << 24) / kMaxProduct ? DType::kF32 : DType::kF64;
-  return cast(convolve(n, cast(x, dtype), cast(w, dtype), Tensor()), DType::kI32);
+  struct Digits {
+    int64_t count, base, largest;  // The largest magnitude of a digit.
+  };
+  constexpr Digits kDigits[] = {{1, 256, 256}, {2, 16, 16}, {3, 8, 7}, {4, 4, 4}};
+  for (const Digits& digits : kDigits) {
+    if (terms * digits.largest * 256 > int64_t{1} << 24) continue;
+    const Tensor filter = cast(w, DType::kF32);
+    const auto base = static_cast<double>(digits.base);
+    Tensor rest = cast(x, DType::kF32), total;
+    int64_t scale = 1;
+    for (int64_t i = 0; i < digits.count; ++i) {
+      const bool is_last = i + 1 == digits.count;
+      const Tensor next = is_last ? Tensor() : floor(rest / base);
+      const Tensor digit = is_last ? rest : rest - next * base;
+      const Tensor sums = cast(convolve(n, digit, filter, Tensor()), DType::kI32);
+      total = total ? total + sums * integer(scale) : sums;
+      rest = next;
+      scale *= digits.base;
+    }
+    return total;
+  }
+  return cast(convolve(n, cast(x, DType::kF64), cast(w, DType::kF64), Tensor()), DType::kI32);
 }
 
 // Scales int32 sums of products by scales / y_scale, and quantises the result with the zero point

@@ -282,6 +282,28 @@ TEST_F(OnnxAdapters, UniqueSlicesOfAnAxisAreSorted) {
   EXPECT_TENSOR(unique(0), f32({3, 2}, {2, 1, 1, 9, 1, 3}));
 }
 
+// The sums exceed 2^24, up to which float32 represents each integer.
+TEST_F(OnnxAdapters, IntegerConvolutionsOfManyTermsAreExact) {
+  for (const int64_t channels : {300, 5000, 10000, 20000}) {
+    const auto bytes = [&](const std::string& name, std::string values) {
+      WireWriter tensor;
+      for (const int64_t size : {int64_t{1}, channels, int64_t{1}}) {
+        tensor.number(1, static_cast<uint64_t>(size));
+      }
+      return tensor.number(2, 2).text(9, std::move(values)).text(8, name);
+    };
+    std::string image(static_cast<size_t>(channels), '\xff');
+    const WireWriter w = bytes("w", image);
+    image[0] = '\xfe';
+    const double sum = 255.0 * 255 * static_cast<double>(channels) - 255;
+
+    EXPECT_TENSOR(
+        run_node(node("ConvInteger", {"image", "w"}, {"y"}), {}, 17, {bytes("image", image), w}),
+        make(DType::kI32, {1, 1, 1}, {sum}))
+        << channels;
+  }
+}
+
 TEST_F(OnnxAdapters, TheMeanOfIntegersIsTruncated) {
   EXPECT_TENSOR(run_node(node("ReduceMean", {"x"}, {"y"}), {i64({-3, 0})}), i64({-1}));
   EXPECT_ERROR(run_node(node("ReduceMean", {"x"}, {"y"}), {i64({})}), Code::kInvalidArgument,
