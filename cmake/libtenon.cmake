@@ -5,6 +5,14 @@ include(${CMAKE_CURRENT_LIST_DIR}/optimisation.cmake)
 
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.cc)
 list(FILTER core_sources EXCLUDE REGEX "_test\\.cc$|/core/testing/|/core/io/fuzz/")
+if(TENON_ONNX_FOREIGN)
+  set(with_foreign 1)
+else()
+  set(with_foreign 0)
+  list(FILTER core_sources EXCLUDE REGEX "/core/io/onnx/foreign/")
+endif()
+set_source_files_properties(${PROJECT_SOURCE_DIR}/core/io/onnx/adapters.cc
+                            PROPERTIES COMPILE_DEFINITIONS TENON_WITH_FOREIGN_ONNX=${with_foreign})
 file(GLOB capi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/src/*.cc)
 
 # The public headers for programs and plugins outside this tree.

@@ -8,6 +8,9 @@ if(TENON_SANITIZE STREQUAL "thread")
   # and expansions, and program files.
   list(FILTER core_tests EXCLUDE REGEX "/core/(ops|io/(onnx|program|save)|trace/op_cases|testing/(op_problem|expansion_cases))")
 endif()
+if(NOT TENON_ONNX_FOREIGN)
+  list(FILTER core_tests EXCLUDE REGEX "/core/io/onnx/foreign/")
+endif()
 if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   tenon_add_gtest(core_test SOURCES ${core_tests} LIBS tenon_core PRECOMPILE
                   ${PROJECT_SOURCE_DIR}/core/testing/test.h)

@@ -286,32 +286,6 @@ std::vector<Bad> layers() {
         {int_tensor("i", {2, 1, 1}), float_tensor("w", {1, 4, 1}, {1, 1, 1, 1}),
          float_tensor("r", {1, 4, 1}, {1, 1, 1, 1})});
   };
-  const auto foreign = [](const char* op, Nodes attributes, const char* domain = "ai.onnx.ml") {
-    return model_of(
-        {node("Reshape", {"x", "i"}, {"p"}), node(op, {"p"}, {"y"}, attributes).text(7, domain)},
-        {int_tensor("i", {1, 2})});
-  };
-  const auto reals = [](const std::string& name, const std::vector<float>& values) {
-    WireWriter attribute;
-    attribute.text(1, name);
-    for (const float value : values) attribute.real(7, value);
-    return attribute.number(20, 6);
-  };
-  const auto tree = [&](int64_t child, int64_t targets, int64_t feature = 0) {
-    const auto tensor = [](const char* name, const WireWriter& values) {
-      return WireWriter().text(1, name).message(5, values).number(20, 4);
-    };
-    return foreign(
-        "TreeEnsemble",
-        {ints_attribute("tree_roots", {0}), int_attribute("n_targets", targets),
-         ints_attribute("nodes_featureids", {feature}),
-         tensor("nodes_splits", float_tensor("", {1}, {1})),
-         tensor("nodes_modes", WireWriter().number(1, 1).number(2, 2).number(5, 0)),
-         ints_attribute("nodes_truenodeids", {child}), ints_attribute("nodes_trueleafs", {0}),
-         ints_attribute("nodes_falsenodeids", {0}), ints_attribute("nodes_falseleafs", {1}),
-         tensor("leaf_weights", float_tensor("", {1}, {1})),
-         ints_attribute("leaf_targetids", {0})});
-  };
   return {
       {"a hidden size that is not the weights'", lstm({int_attribute("hidden_size", 7)}),
        "attribute hidden_size is 7, but must be the"},
@@ -387,30 +361,6 @@ std::vector<Bad> layers() {
                        ints_attribute("ngram_indexes", {0}), ints_attribute("pool_int64s", {1})})},
                 {int_tensor("i", {1})}),
        "ngram_counts contain the range from 0 to"},
-      {"a tree that is its own branch", tree(0, 1), "its own descendant"},
-      {"a tree with a branch that is not there", tree(9, 1),
-       "a child of node 0 is node 9, but there are 1"},
-      {"a tree of 2^61 targets", tree(0, kMany), "the number of targets must be in [1"},
-      {"a tree of a feature that is not there", tree(0, 1, 99),
-       "a node of a tree reads feature 99, but X is"},
-      {"a machine without its vectors",
-       foreign("SVMRegressor", {int_attribute("n_supports", 5), reals("rho", {0}),
-                                reals("coefficients", {1, 2, 3, 4, 5})}),
-       "0 numbers of 5 vectors do not fit the"},
-      {"a machine of vectors beyond 64 bits",
-       foreign("SVMRegressor", {int_attribute("n_supports", kMany), reals("rho", {0})}),
-       "attribute coefficients must have"},
-      {"a linear model of no targets",
-       foreign("LinearRegressor", {int_attribute("targets", 0), reals("coefficients", {1, 2})}),
-       "the number of coefficients, 2, must be a"},
-      {"a scale for other features", foreign("Scaler", {reals("scale", {1, 2, 3})}),
-       "C2: shapes [1,2] and [3] do not broadcast"},
-      {"a product of 2^61 columns",
-       model_of({node("MatMulNBits", {"x", "x", "x"}, {"y"},
-                      {int_attribute("K", kMany), int_attribute("N", kMany),
-                       int_attribute("block_size", 16)})
-                     .text(7, "com.microsoft")}),
-       "attributes N 2305843009213693952, K"},
       {"an op of a domain that nobody knows",
        model_of({node("Neg", {"x"}, {"y"}).text(7, "com.wool")}), "com.wool.Neg"},
   };
@@ -424,7 +374,7 @@ TEST_F(HostileNodes, AreRefused) {
     for (const Bad& bad : classes) expect_refused(bad);
     n += classes.size();
   }
-  EXPECT_GE(n, 100u);
+  EXPECT_GE(n, 90u);
 }
 
 }  // namespace

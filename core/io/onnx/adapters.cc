@@ -3,7 +3,10 @@
 #include <unordered_map>
 
 #include "core/base/immortal.h"
-#include "core/io/onnx/foreign.h"
+
+#if TENON_WITH_FOREIGN_ONNX
+#include "core/io/onnx/foreign/foreign.h"
+#endif
 
 namespace tenon::onnx {
 namespace {
@@ -18,8 +21,6 @@ constexpr Entry kOps[] = {
 #define TENON_ONNX_PREVIEW(op, function) {"ai.onnx.preview", #op, adapters::function},
 #define TENON_ONNX_TRAINING(op, function) {"ai.onnx.preview.training", #op, adapters::function},
 #include "core/io/onnx/adapters.def"
-#define TENON_ONNX_FOREIGN(domain, op, function) {domain, #op, adapters::function},
-#include "core/io/onnx/foreign.def"
 };
 
 using Domains = std::unordered_map<std::string_view, std::unordered_map<std::string_view, Adapter>>;
@@ -33,10 +34,21 @@ Adapter find_adapter(std::string_view domain, std::string_view op) {
     return all;
   }();
   const Domains& domains = made;
-  const auto table = domains.find(domain);
-  if (table == domains.end()) return nullptr;
-  const auto at = table->second.find(op);
-  return at == table->second.end() ? nullptr : at->second;
+  if (const auto table = domains.find(domain); table != domains.end()) {
+    const auto at = table->second.find(op);
+    if (at != table->second.end()) return at->second;
+  }
+#if TENON_WITH_FOREIGN_ONNX
+  return find_foreign_adapter(domain, op);
+#else
+  return nullptr;
+#endif
 }
+
+bool is_foreign_domain(std::string_view domain) {
+  return domain == "com.microsoft" || domain == "ai.onnx.ml";
+}
+
+bool has_foreign_adapters() { return TENON_WITH_FOREIGN_ONNX != 0; }
 
 }  // namespace tenon::onnx

@@ -12,6 +12,11 @@ using Adapter = Tensors (*)(const NodeCall& n);
 // Finds the adapter of an ONNX op; NULL if the op has none.
 Adapter find_adapter(std::string_view domain, std::string_view op);
 
+// The domains of foreign ops: core/io/onnx/foreign has their adapters.
+bool is_foreign_domain(std::string_view domain);
+// Whether this build contains the adapters of foreign ops.
+bool has_foreign_adapters();
+
 namespace adapters {
 #define TENON_ONNX(op, function) Tensors function(const NodeCall& n);
 #define TENON_ONNX_PREVIEW(op, function) TENON_ONNX(op, function)
@@ -21,6 +26,9 @@ namespace adapters {
 // Convolves x with w and adds b, with the attributes of a Conv or ConvInteger node. Reads the
 // spatial sizes from input 0 of the node, which must have the shape of x.
 Tensor convolve(const NodeCall& n, const Tensor& x, const Tensor& w, const Tensor& b);
+
+// Calls avg_pool on x with the attributes of a node. Input 0 of the node must have the shape of x.
+Tensor call_avg_pool(const NodeCall& n, const Tensor& x);
 
 // Throws unless the activations of a recurrent node are `usual`, the only ones that Tenon supports.
 void require_default_activations(const NodeCall& n, const std::vector<std::string>& usual);

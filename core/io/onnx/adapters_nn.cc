@@ -1,7 +1,7 @@
 // Convolutions, pooling, normalisation and dropout.
 
 #include "core/io/onnx/adapters.h"
-#include "core/io/onnx/foreign.h"
+#include "core/io/onnx/foreign/foreign.h"
 
 namespace tenon::onnx::adapters {
 namespace {

@@ -282,6 +282,21 @@ TEST_F(OnnxAdapters, UniqueSlicesOfAnAxisAreSorted) {
   EXPECT_TENSOR(unique(0), f32({3, 2}, {2, 1, 1, 9, 1, 3}));
 }
 
+TEST_F(OnnxAdapters, NGramsMatchTokensAtEqualDistances) {
+  const auto counts = [&](int64_t max_skip) {
+    return run_node(
+        node("TfIdfVectorizer", {"x"}, {"y"},
+             {text_attribute("mode", "TF"), int_attribute("min_gram_length", 1),
+              int_attribute("max_gram_length", 2), int_attribute("max_skip_count", max_skip),
+              ints_attribute("ngram_counts", {0, 1}), ints_attribute("ngram_indexes", {1, 0}),
+              ints_attribute("pool_int64s", {7, 5, 6})}),
+        {i64({7, 5, 6, 5, 9, 6, 7})});
+  };
+
+  EXPECT_TENSOR(counts(0), f32({1, 2}));
+  EXPECT_TENSOR(counts(1), f32({2, 2}));
+}
+
 // The sums exceed 2^24, up to which float32 represents each integer.
 TEST_F(OnnxAdapters, IntegerConvolutionsOfManyTermsAreExact) {
   for (const int64_t channels : {300, 5000, 10000, 20000}) {

@@ -328,14 +328,28 @@ void require_known_ops(const Model& model) {
   };
   require_version(model.operator_sets);
   for (const ModelFunction& function : model.functions) require_version(function.operator_sets);
+  const std::vector<UnknownOp> unknown = unknown_ops(model);
+  require_code(unknown.empty(), Code::kUnimplemented, "{}",
+               unknown_ops_text(unknown, has_foreign_adapters()));
+}
+
+std::string unknown_ops_text(std::span<const UnknownOp> unknown, bool has_foreign) {
   std::string list;
-  for (const UnknownOp& unknown : unknown_ops(model)) {
-    list += (list.empty() ? "" : ", ") + unknown.op + " (";
-    for (size_t i = 0; i < unknown.nodes.size(); ++i) list += (i ? ", " : "") + unknown.nodes[i];
+  bool is_left_out = false;
+  for (const UnknownOp& each : unknown) {
+    list += (list.empty() ? "" : ", ") + each.op + " (";
+    for (size_t i = 0; i < each.nodes.size(); ++i) list += (i ? ", " : "") + each.nodes[i];
     list += ")";
+    const std::string_view domain = std::string_view(each.op).substr(0, each.op.rfind('.'));
+    is_left_out = is_left_out || (!has_foreign && is_foreign_domain(domain));
   }
-  require_code(list.empty(), Code::kUnimplemented, "the model has ops that are not supported: {}",
-               list);
+  list.insert(0, "the model has ops that are not supported: ");
+  if (is_left_out) {
+    list +=
+        "; this build of Tenon leaves out the ops of com.microsoft and ai.onnx.ml, which the build "
+        "option TENON_ONNX_FOREIGN adds";
+  }
+  return list;
 }
 
 std::vector<std::string> op_names(const Model& model) {

@@ -40,6 +40,10 @@ struct UnknownOp {
 
 std::vector<UnknownOp> unknown_ops(const Model& model);
 
+// Returns the error message for a model with these unsupported ops. `has_foreign`: whether the
+// build contains the adapters of foreign ops.
+std::string unknown_ops_text(std::span<const UnknownOp> unknown, bool has_foreign);
+
 // Throws UNIMPLEMENTED with a list of all unsupported ops, or if the operator set is too new.
 void require_known_ops(const Model& model);
 

@@ -48,6 +48,18 @@ TEST_F(OnnxRun, ListsAllUnknownOpsBeforeAnythingRuns) {
                "com.wool.Knit (node 2)");
 }
 
+TEST_F(OnnxRun, UnknownForeignOpsNameTheBuildOptionThatAddsThem) {
+  const std::vector<UnknownOp> foreign = {{"com.microsoft.FusedGemm", {"node 3"}}},
+                               other = {{"com.wool.Knit", {"node 0"}}};
+  const std::string hint = "TENON_ONNX_FOREIGN";
+
+  EXPECT_NE(unknown_ops_text(foreign, false).find(hint), std::string::npos);
+  EXPECT_EQ(unknown_ops_text(foreign, true),
+            "the model has ops that are not supported: com.microsoft.FusedGemm (node 3)");
+  EXPECT_EQ(unknown_ops_text(other, false),
+            "the model has ops that are not supported: com.wool.Knit (node 0)");
+}
+
 TEST_F(OnnxRun, RefusesOpsOfNewerOperatorSets) {
   EXPECT_ERROR(
       run_node(node("Neg", {"x"}, {"y"}), {f32({1})}, 28), Code::kUnimplemented,

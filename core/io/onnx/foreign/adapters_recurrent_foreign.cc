@@ -3,7 +3,7 @@
 // rescales. onnxruntime's quantiser writes this op.
 
 #include "core/dispatch/dispatch.h"
-#include "core/io/onnx/foreign.h"
+#include "core/io/onnx/foreign/foreign.h"
 #include "core/ops/recurrent/recurrent.h"
 #include "core/trace/control/control.h"
 

@@ -1,4 +1,4 @@
-#include "core/io/onnx/trees.h"
+#include "core/io/onnx/foreign/trees.h"
 
 #include <algorithm>
 #include <cmath>

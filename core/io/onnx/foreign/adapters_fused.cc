@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/dispatch/dispatch.h"
-#include "core/io/onnx/foreign.h"
+#include "core/io/onnx/foreign/foreign.h"
 #include "core/io/onnx/heads.h"
 
 namespace tenon::onnx::adapters {

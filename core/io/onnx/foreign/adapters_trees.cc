@@ -8,8 +8,8 @@
 #include <set>
 
 #include "core/dispatch/dispatch.h"
-#include "core/io/onnx/foreign.h"
-#include "core/io/onnx/trees.h"
+#include "core/io/onnx/foreign/foreign.h"
+#include "core/io/onnx/foreign/trees.h"
 
 namespace tenon::onnx::adapters {
 namespace {

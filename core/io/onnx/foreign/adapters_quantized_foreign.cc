@@ -2,7 +2,7 @@
 // and quantise the result. Matrix products are computed exactly in integers.
 
 #include "core/dispatch/dispatch.h"
-#include "core/io/onnx/foreign.h"
+#include "core/io/onnx/foreign/foreign.h"
 
 namespace tenon::onnx::adapters {
 namespace {

@@ -1,7 +1,7 @@
 // Tests ops of com.microsoft with expected values that were computed by hand.
 // tools/onnxruntime/foreign.py compares such ops with onnxruntime.
 
-#include "core/io/onnx/foreign.h"
+#include "core/io/onnx/foreign/foreign.h"
 
 #include "core/testing/onnx_run.h"
 
@@ -67,21 +67,6 @@ TEST_F(OnnxForeign, RowsOfNormZeroStayZero) {
 
   EXPECT_TENSOR(run_node(normalizer, {f32({2, 2}, {0, 0, 1, -3})}),
                 f32({2, 2}, {0, 0, 0.25, -0.75}));
-}
-
-TEST_F(OnnxForeign, NGramsMatchTokensAtEqualDistances) {
-  const auto counts = [&](int64_t max_skip) {
-    return run_node(
-        node("TfIdfVectorizer", {"x"}, {"y"},
-             {text_attribute("mode", "TF"), int_attribute("min_gram_length", 1),
-              int_attribute("max_gram_length", 2), int_attribute("max_skip_count", max_skip),
-              ints_attribute("ngram_counts", {0, 1}), ints_attribute("ngram_indexes", {1, 0}),
-              ints_attribute("pool_int64s", {7, 5, 6})}),
-        {i64({7, 5, 6, 5, 9, 6, 7})});
-  };
-
-  EXPECT_TENSOR(counts(0), f32({1, 2}));
-  EXPECT_TENSOR(counts(1), f32({2, 2}));
 }
 
 TEST_F(OnnxForeign, ForeignOpsAreUnknownInOtherDomains) {

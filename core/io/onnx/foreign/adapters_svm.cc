@@ -1,8 +1,8 @@
 // Support vector machines of ai.onnx.ml.
 
 #include "core/dispatch/dispatch.h"
-#include "core/io/onnx/foreign.h"
-#include "core/io/onnx/trees.h"
+#include "core/io/onnx/foreign/foreign.h"
+#include "core/io/onnx/foreign/trees.h"
 #include "core/trace/control/control.h"
 
 namespace tenon::onnx::adapters {
