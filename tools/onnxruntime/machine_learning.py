@@ -124,6 +124,26 @@ def machines():
     yield ML + "SVMRegressor", [x], 1, dict(kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], n_supports=0, coefficients=numbers(3), rho=[0.3])
 
 
+def encoders():
+    x = rows(6, 3)
+    holes = x.copy()
+    holes[::2, 1] = numpy.nan
+    whole = random.integers(-2, 3, (6, 3))
+    yield ML + "Imputer", [holes], 1, dict(imputed_value_floats=[0.5, 1.5, 2.5], replaced_value_float=float("nan"))
+    yield ML + "Imputer", [x], 1, dict(imputed_value_floats=[7.0], replaced_value_float=0.5)
+    yield ML + "Imputer", [whole], 1, dict(imputed_value_int64s=[9], replaced_value_int64=-1)
+    yield ML + "FeatureVectorizer", [rows(6, 2), rows(6, 3)], 1, dict(inputdimensions=[2, 3])
+    yield ML + "OneHotEncoder", [whole], 1, dict(cats_int64s=[-1, 2, 0])
+    yield ML + "LabelEncoder", [whole], 1, dict(keys_int64s=[0, 2], values_floats=[0.25, 4.0], default_float=-3.0)
+    yield ML + "LabelEncoder", [x], 1, dict(keys_floats=[-1.0, 0.5], values_int64s=[4, 5], default_int64=6)
+    for transform in ["NONE", "SOFTMAX", "LOGISTIC"]:
+        yield ML + "LinearClassifier", [x], 2, dict(classlabels_ints=[4, 8, 6], coefficients=numbers(9),
+                                                    intercepts=numbers(3), post_transform=transform)
+    yield ML + "LinearClassifier", [x], 2, dict(classlabels_ints=[4, 8], coefficients=numbers(6), intercepts=numbers(2))
+    yield ML + "SVMClassifier", [x], 2, dict(kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], rho=[0.25],
+                                             classlabels_ints=[4, 8, 6], coefficients=numbers(9))
+
+
 def cases():
-    for group in [regressors, classifiers, ensembles, machines]:
+    for group in [regressors, classifiers, ensembles, machines, encoders]:
         yield from group()

@@ -234,6 +234,17 @@ Tensor probabilities(const Pairs& pairs, const Tensor& decisions, int64_t n,
   return couple(r, n);
 }
 
+// A classifier without support vectors: row i of the coefficients is the vector of class i.
+Tensors linear_machine(const NodeCall& n, const Machine& machine, const Ints& classes) {
+  require_floats("rho", machine.rho, 1);
+  const Tensor scores =
+      machine.apply(rows_of(n), machine.coefficients, static_cast<int64_t>(classes.size())) +
+      double{machine.rho[0]};
+  const Tensor best = call_named1("argmax", {{"axis", int64_t{1}}}, {scores});
+  return {gather(host_ints(classes), best, 0),
+          transform_scores(scores, n.attr_text("post_transform", "NONE"))};
+}
+
 }  // namespace
 
 // Returns the labels, by the votes of the pairs, and either the probabilities of the classes or,
@@ -244,8 +255,7 @@ Tensors svm_classifier(const NodeCall& n) {
   const Machine machine(n);
   const Ints classes = n.attr_ints("classlabels_ints"), counts = n.attr_ints("vectors_per_class");
   const auto n_classes = static_cast<int64_t>(classes.size());
-  require_code(!counts.empty(), Code::kUnimplemented,
-               "a linear classifier without support vectors is not supported");
+  if (counts.empty()) return linear_machine(n, machine, classes);
   require(n_classes >= 2 && n_classes <= kMaxClasses && counts.size() == classes.size(),
           "there must be 2 to {} classes, each with a number of vectors, but there are {} classes "
           "and {} numbers",

@@ -3,6 +3,8 @@
 
 #include "core/io/onnx/foreign/foreign.h"
 
+#include <cmath>
+
 #include "core/testing/onnx_run.h"
 
 namespace tenon::onnx {
@@ -67,6 +69,22 @@ TEST_F(OnnxForeign, RowsOfNormZeroStayZero) {
 
   EXPECT_TENSOR(run_node(normalizer, {f32({2, 2}, {0, 0, 1, -3})}),
                 f32({2, 2}, {0, 0, 0.25, -0.75}));
+}
+
+// onnxruntime does not find NaN, although ONNX compares keys bit by bit.
+TEST_F(OnnxForeign, LabelEncodersFindNaNKeys) {
+  const auto floats = [](const char* name, const std::vector<float>& values) {
+    WireWriter attribute;
+    attribute.text(1, name);
+    for (const float value : values) attribute.real(7, value);
+    return attribute.number(20, 6);
+  };
+  WireWriter encoder = node("LabelEncoder", {"x"}, {"y"},
+                            {floats("keys_floats", {NAN, 0.5}), floats("values_floats", {4, 5}),
+                             float_attribute("default_float", 6)});
+  encoder.text(7, "ai.onnx.ml");
+
+  EXPECT_TENSOR(run_node(encoder, {f32({0.5, NAN, 7})}), f32({5, 4, 6}));
 }
 
 TEST_F(OnnxForeign, ForeignOpsAreUnknownInOtherDomains) {
