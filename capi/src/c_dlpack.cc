@@ -17,6 +17,8 @@ struct ExportedTensor {
   Tensor tensor;
 };
 
+bool is_subbyte(tenon_dtype dtype) { return TENON_DTYPE_BITS(dtype) < 8; }
+
 tenon_dlpack_dtype to_dlpack(tenon_dtype dtype) {
   return {static_cast<uint8_t>(TENON_DTYPE_CODE(dtype)),
           static_cast<uint8_t>(TENON_DTYPE_BITS(dtype)),
@@ -56,6 +58,7 @@ tenon_error* tenon_tensor_to_dlpack(tenon_scope* scope, tenon_tensor* tensor, vo
       delete static_cast<ExportedTensor*>(dlpack->manager);
     };
     loan->dlpack.flags = TENON_DLPACK_READ_ONLY;
+    if (is_subbyte(tenon::to_c(x->type.dtype))) loan->dlpack.flags |= TENON_DLPACK_SUBBYTE_PADDED;
     loan->dlpack.tensor = {.data = x->data(),
                            .device = {TENON_DLPACK_CPU, 0},
                            .rank = static_cast<int32_t>(x->rank()),
@@ -85,6 +88,10 @@ tenon_error* tenon_tensor_from_dlpack(tenon_scope* scope, tenon_dlpack* dlpack, 
     require_no_stream(stream);
     if (given.rank < 0) fail_argument("dlpack", "has a negative rank");
     const tenon_dtype dtype = TENON_DTYPE(given.dtype.code, given.dtype.bits, given.dtype.lanes);
+    tenon::require_code(
+        !is_subbyte(dtype) || dlpack->flags & TENON_DLPACK_SUBBYTE_PADDED, Code::kUnimplemented,
+        "dlpack packs elements of {} bits, but only elements in bytes of their own are supported",
+        TENON_DTYPE_BITS(dtype));
     const tenon::TensorType type = get_type(dtype, given.shape, static_cast<size_t>(given.rank));
     auto* data = static_cast<char*>(given.data);
     const HostArray array =

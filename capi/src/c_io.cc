@@ -42,9 +42,7 @@ const StoredTensor* find_stored_tensor(const tenon_safetensors* file, size_t ind
 }
 
 Tensor load_tensor(tenon::Scope& scope, const Safetensors& file, const StoredTensor& tensor) {
-  std::vector<char> bytes(tensor.size);
-  file.read(tensor, bytes.data());
-  return tenon::from_host(scope, scope.device(), tensor.type, bytes.data());
+  return tenon::from_host(scope, scope.device(), tensor.type, file.read(tensor).data());
 }
 
 }  // namespace

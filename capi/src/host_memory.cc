@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/storage_dtype.h"
 #include "core/dispatch/dispatch.h"
 
 namespace tenon::capi {
@@ -29,6 +30,7 @@ T load(const void* bits) {
 }
 
 int64_t load_integer(DType dtype, const void* bits) {
+  if (is_storage(dtype)) return static_cast<int64_t>(decode_storage(load<uint8_t>(bits), dtype));
   switch (dtype) {
     case DType::kBool:
       return load<uint8_t>(bits) != 0;
@@ -50,6 +52,7 @@ int64_t load_integer(DType dtype, const void* bits) {
 }
 
 double load_double(DType dtype, const void* bits) {
+  if (is_storage(dtype)) return decode_storage(load<uint8_t>(bits), dtype);
   switch (dtype) {
     case DType::kF16:
       return half_to_float(load<uint16_t>(bits));

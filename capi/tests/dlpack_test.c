@@ -185,12 +185,39 @@ static void unsupported_dlpack_imports_are_refused(void) {
   tenon_tensor_release(scalar);
 }
 
+static void elements_of_four_bits_are_exchanged_in_bytes(void) {
+  uint8_t data[3] = {7, 8, 15};
+  int64_t shape[1] = {3};
+  const tenon_cast_attrs to_int32 = {sizeof to_int32, TENON_INT32, true};
+  tenon_dlpack loan = a_loan((float*)data, shape), *out = NULL;
+  tenon_tensor *x = NULL, *y = NULL;
+  int32_t values[3] = {0, 0, 0};
+  loan.tensor.dtype.code = TENON_CODE_INT;
+  loan.tensor.dtype.bits = 4;
+  CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, true, &x), TENON_UNIMPLEMENTED,
+              "packs elements of 4 bits");
+
+  loan.flags = TENON_DLPACK_SUBBYTE_PADDED;
+  CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, true, &x));
+  CHECK(tenon_tensor_dtype(x) == TENON_INT4 && tenon_tensor_bytes(x) == 3);
+  CHECK_OK(tenon_cast(scope(), x, &to_int32, &y));
+  CHECK_OK(tenon_tensor_read(scope(), y, values, sizeof values));
+  CHECK(values[0] == 7 && values[1] == -8 && values[2] == -1);
+  tenon_tensor_release(y);
+  if (cannot_export(x)) return;
+  CHECK_OK(tenon_tensor_to_dlpack(scope(), x, NULL, &out));
+  CHECK(out->flags & TENON_DLPACK_SUBBYTE_PADDED && out->tensor.dtype.bits == 4);
+  out->deleter(out);
+  tenon_tensor_release(x);
+}
+
 int main(void) {
   RUN(dlpack_export_copies_nothing);
   RUN(dlpack_import_of_an_export_shares_its_memory);
   RUN(the_dlpack_deleter_runs_once);
   RUN(dlpack_import_accepts_any_strides);
   RUN(a_reversed_view_survives_dlpack_export_and_import);
+  RUN(elements_of_four_bits_are_exchanged_in_bytes);
   RUN(unsupported_dlpack_imports_are_refused);
   return report();
 }

@@ -41,7 +41,7 @@ double load_as_double(DType dtype, const std::byte* at) {
 std::string element_text(DType dtype, const std::byte* at) {
   if (dtype.is_floating()) return fmt::format("{:.9g}", load_as_double(dtype, at));
   uint64_t bits = 0;
-  const unsigned size = TENON_DTYPE_BITS(dtype) / 8;
+  const unsigned size = TENON_DTYPE_SIZE(dtype);
   std::memcpy(&bits, at, size);
   if (TENON_DTYPE_CODE(dtype) != TENON_CODE_INT) return std::to_string(bits);
   const unsigned unused = 64 - 8 * size;
@@ -73,7 +73,7 @@ std::string describe_difference(const Tensor& got, const Tensor& want, Tolerance
     return fmt::format("got {}, want {}", type_of(got), type_of(want));
   }
   const DType dtype = got.dtype();
-  const size_t size = TENON_DTYPE_BITS(dtype) / 8;
+  const size_t size = TENON_DTYPE_SIZE(dtype);
   const std::vector<std::byte> a = read_elements(got), b = read_elements(want);
   const size_t n = a.size() / size;
   size_t wrong = 0, worst = 0;

@@ -26,9 +26,21 @@ enum class DType : uint8_t {
   kF32,
   kF64,
   kF128,
+  // Storage dtypes: tensors can hold, move and convert their elements, but no op computes with
+  // them. Each element occupies one byte (design/0045).
+  kI4,
+  kU4,
+  kI2,
+  kU2,
+  kF8E4M3FN,
+  kF8E4M3FNUZ,
+  kF8E5M2,
+  kF8E5M2FNUZ,
+  kF8E8M0FNU,
+  kF4E2M1FN,
 };
 
-inline constexpr size_t kDTypeCount = 15;
+inline constexpr size_t kDTypeCount = 25;
 
 namespace detail {
 
@@ -55,6 +67,16 @@ inline constexpr DTypeInfo kDTypes[kDTypeCount] = {
     {"f32", "float32", TENON_FLOAT32, 4},
     {"f64", "float64", TENON_FLOAT64, 8},
     {"f128", "float128", TENON_FLOAT128, 16},
+    {"i4", "int4", TENON_INT4, 1},
+    {"u4", "uint4", TENON_UINT4, 1},
+    {"i2", "int2", TENON_INT2, 1},
+    {"u2", "uint2", TENON_UINT2, 1},
+    {"f8e4m3fn", "float8_e4m3fn", TENON_FLOAT8_E4M3FN, 1},
+    {"f8e4m3fnuz", "float8_e4m3fnuz", TENON_FLOAT8_E4M3FNUZ, 1},
+    {"f8e5m2", "float8_e5m2", TENON_FLOAT8_E5M2, 1},
+    {"f8e5m2fnuz", "float8_e5m2fnuz", TENON_FLOAT8_E5M2FNUZ, 1},
+    {"f8e8m0fnu", "float8_e8m0fnu", TENON_FLOAT8_E8M0FNU, 1},
+    {"f4e2m1fn", "float4_e2m1fn", TENON_FLOAT4_E2M1FN, 1},
 };
 
 }  // namespace detail
@@ -75,11 +97,16 @@ DType dtype_from_c(tenon_dtype c, bool* known = nullptr);
 // Returns the dtype of that name; kNone for an unknown name.
 DType dtype_from_name(std::string_view name);
 
-inline bool is_floating(DType d) { return d >= DType::kF16; }
+// These predicates are false for storage dtypes.
+inline bool is_floating(DType d) { return d >= DType::kF16 && d <= DType::kF128; }
 inline bool is_signed_integer(DType d) { return d >= DType::kI8 && d <= DType::kI64; }
 inline bool is_unsigned_integer(DType d) { return d >= DType::kU8 && d <= DType::kU64; }
 inline bool is_integer(DType d) { return d >= DType::kI8 && d <= DType::kU64; }
-inline bool is_numeric(DType d) { return d >= DType::kI8; }
+inline bool is_numeric(DType d) { return d >= DType::kI8 && d <= DType::kF128; }
+
+inline bool is_storage(DType d) { return d >= DType::kI4; }
+inline bool is_storage_integer(DType d) { return d >= DType::kI4 && d <= DType::kU2; }
+inline bool is_storage_float(DType d) { return d >= DType::kF8E4M3FN; }
 
 // Returns the dtype to which the array API standard promotes `a` and `b`. Returns kNone if the
 // standard defines none: for different kinds of dtypes, and for uint64 with a signed integer.

@@ -21,13 +21,14 @@ uint16_t dtypes_where(bool (*predicate)(DType)) {
 // Returns the bit mask of the dtypes in the class `word`, such as "float"; 0 if there is no such
 // class.
 uint16_t dtypes_of_class(std::string_view word) {
-  if (word == "any") return dtypes_where([](DType d) { return d != DType::kF128; });
+  if (word == "any") return dtypes_where([](DType d) { return d < DType::kF128; });
   if (word == "float")
     return dtypes_where([](DType d) { return is_floating(d) && d != DType::kF128; });
   if (word == "int") return dtypes_where(is_integer);
   if (word == "uint") return dtypes_where(is_unsigned_integer);
+  // The core runs ops on storage dtypes itself, so that kernels never see them.
   const DType dtype = dtype_from_name(word);
-  return dtype == DType::kNone ? 0 : bit(dtype);
+  return dtype == DType::kNone || is_storage(dtype) ? 0 : bit(dtype);
 }
 
 }  // namespace

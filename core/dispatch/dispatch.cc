@@ -18,6 +18,7 @@
 #include "core/dispatch/launch.h"
 #include "core/dispatch/operands.h"
 #include "core/dispatch/profiler.h"
+#include "core/dispatch/storage_ops.h"
 #include "core/ops/definition/formulas.h"
 #include "core/ops/definition/op_ids.h"
 
@@ -182,6 +183,7 @@ Tensors eager_full_path(Scope& scope, const Call& call) {
     if (!scope.recorder()) scope.repeated().learn(call, device, types, launcher.kernel());
     return launcher.run();
   }
+  if (uses_storage_dtype(call, types)) return run_on_storage(scope, call, types);
   if (call.op.decompose) return composites(scope).call(call);
   return fall_back(scope, call, device, launcher.kernel().reason);
 }

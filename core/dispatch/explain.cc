@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/launch.h"
 #include "core/dispatch/operands.h"
+#include "core/dispatch/storage_ops.h"
 
 namespace tenon {
 namespace {
@@ -35,7 +36,8 @@ Execution execution_of(Scope& scope, const Call& call, const TensorTypes& types)
   if (call.op.is_view) return {&device, Execution::How::kView, ""};
   const Launcher launcher(scope, device, call, types);
   if (launcher.kernel().exists()) return {&device, Execution::How::kKernel, ""};
-  const auto how = call.op.decompose ? Execution::How::kDecomposed : Execution::How::kFallback;
+  const bool is_decomposed = call.op.decompose || uses_storage_dtype(call, types);
+  const auto how = is_decomposed ? Execution::How::kDecomposed : Execution::How::kFallback;
   return {&device, how, launcher.kernel().reason};
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/storage_ops.h"
 #include "core/ops/definition/formulas.h"
 
 namespace tenon {
@@ -31,7 +32,7 @@ DType default_dtype(const TensorImpl& scalar) { return scalar.type.dtype; }
 
 Operands::Operands(const OpDef& op, Inputs inputs) {
   check_arity(op, inputs.size());
-  bool needs_promotion = false;
+  bool needs_promotion = false, has_storage = false;
   DType first = DType::kNone;
   for (size_t i = 0; i < inputs.size(); ++i) {
     TensorImpl* x = inputs[i];
@@ -46,8 +47,11 @@ Operands::Operands(const OpDef& op, Inputs inputs) {
     inputs_.push_back(x);
     types_.push_back(&x->type);
     if (first == DType::kNone) first = x->type.dtype;
+    has_storage = has_storage || is_storage(x->type.dtype);
     needs_promotion = needs_promotion || x->type.weak || x->type.dtype != first;
   }
+  if (has_storage) [[unlikely]]
+    require_accepts_storage(op, types());
   if (needs_promotion) [[unlikely]]
     promote(op, inputs);
 }

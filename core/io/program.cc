@@ -55,9 +55,8 @@ class Folder {
       require_code(at != stored.end(), Code::kDataLoss,
                    "\"{}\" has no tensor for the variable \"{}\"", weights, name);
       const StoredTensor& tensor = *at->second;
-      std::vector<std::byte> bytes(tensor.size);
-      read(tensor.begin, bytes.data(), tensor.size);
-      const Tensor value = from_host(scope_, scope_.device(), tensor.type, bytes.data());
+      const Tensor value =
+          from_host(scope_, scope_.device(), tensor.type, read_elements(tensor, read).data());
       const bool is_new = cells_.emplace(name, cell_of(entry, name, value)).second;
       require_code(is_new, Code::kDataLoss, "tenon.json has the variable \"{}\" twice", name);
     }

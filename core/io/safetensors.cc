@@ -62,9 +62,10 @@ const StoredTensor& Safetensors::find(std::string_view name) const {
        {path_.empty() ? path_ : path_ + ": ", name, names});
 }
 
-void Safetensors::read(const StoredTensor& tensor, void* to) const {
+std::vector<std::byte> Safetensors::read(const StoredTensor& tensor) const {
   try {
-    read_bytes(tensor.begin, to, tensor.size);
+    return read_elements(
+        tensor, [&](uint64_t offset, void* to, uint64_t size) { read_bytes(offset, to, size); });
   } catch (const Error& error) {
     rethrow_with_path(error, path_);
   }

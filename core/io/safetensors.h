@@ -30,11 +30,14 @@ struct StoredTensor {
   std::string name;
   TensorType type;
   uint64_t begin = 0;  // Offset from the start of the file, in bytes.
-  uint64_t size = 0;
+  uint64_t size = 0;   // Size in the file, where elements of 4 or 2 bits are packed.
 };
 
 // Reads any byte range of a file.
 using ReadBytes = std::function<void(uint64_t offset, void* to, uint64_t size)>;
+
+// Reads the elements of a tensor, and unpacks them.
+std::vector<std::byte> read_elements(const StoredTensor& tensor, const ReadBytes& read);
 
 // The parsed header of a file.
 struct SafetensorsHeader {
@@ -67,8 +70,8 @@ class Safetensors final : public Object, public Pooled<Safetensors> {
   // Finds a tensor by name. If there is none, throws NOT_FOUND with the names of the existing
   // tensors.
   const StoredTensor& find(std::string_view name) const;
-  // Copies the elements of a tensor to host memory. May be called from any thread.
-  void read(const StoredTensor& tensor, void* to) const;
+  // Returns the elements of a tensor. May be called from any thread.
+  std::vector<std::byte> read(const StoredTensor& tensor) const;
 
  private:
   Safetensors() : Object(Kind::kSafetensors) {}

@@ -1,4 +1,7 @@
 // Maps dtypes to the names that safetensors files use for them, and back.
+//
+// For the storage dtypes that the format lacks, files hold a tensor of packed bytes, and the type
+// of the tensor is an entry of the metadata: "tenon.type.NAME": "i4[3,5]".
 
 #pragma once
 
@@ -9,8 +12,11 @@
 namespace tenon {
 
 inline constexpr std::string_view kSafetensorsDTypes[kDTypeCount] = {
-    "",    "BOOL", "I8",  "I16",  "I32", "I64", "U8", "U16",
-    "U32", "U64",  "F16", "BF16", "F32", "F64", ""};
+    "",    "BOOL",    "I8",   "I16",     "I32", "I64",     "U8", "U16", "U32",
+    "U64", "F16",     "BF16", "F32",     "F64", "",        "",   "",    "",
+    "",    "F8_E4M3", "",     "F8_E5M2", "",    "F8_E8M0", ""};
+
+inline constexpr std::string_view kTypeKey = "tenon.type.";
 
 // Returns the safetensors name of a dtype; empty if the format does not have that dtype.
 inline std::string_view safetensors_name(DType dtype) {

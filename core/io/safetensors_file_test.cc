@@ -20,12 +20,11 @@ struct SafetensorsWriter {
   }
   int read(const std::string& path) const {
     const Ref<Safetensors> file = Safetensors::open(path);
-    std::vector<unsigned char> bytes(kSize);
-    file->read(file->find("x"), bytes.data());
-    for (const unsigned char byte : bytes) {
+    const std::vector<std::byte> bytes = file->read(file->find("x"));
+    for (const std::byte byte : bytes) {
       if (byte != bytes[0]) return -1;
     }
-    return bytes[0];
+    return static_cast<int>(bytes[0]);
   }
 };
 

@@ -1,9 +1,11 @@
 // Parses and validates the header of a safetensors file.
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/storage_dtype.h"
 #include "core/io/safetensors.h"
 #include "core/io/safetensors_dtypes.h"
 #include "core/io/strict_json.h"
@@ -88,6 +90,40 @@ StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t da
   return tensor;
 }
 
+// Parses the type of a tensor as to_string() formats it. Returns no dtype if the text is invalid.
+TensorType parse_type(std::string_view text) {
+  TensorType type;
+  const size_t bracket = text.find('[');
+  if (bracket == std::string_view::npos || !text.ends_with(']')) return {};
+  const DType dtype = dtype_from_name(text.substr(0, bracket));
+  const char *at = text.data() + bracket + 1, *const end = text.data() + text.size() - 1;
+  while (at != end) {
+    int64_t size = -1;
+    const auto [next, error] = std::from_chars(at, end, size);
+    const bool is_followed = next == end || (*next == ',' && next + 1 != end);
+    if (error != std::errc() || size < 0 || !is_followed || type.rank() == kMaxRank) return {};
+    type.shape.push_back(size);
+    at = next == end ? end : next + 1;
+  }
+  type.dtype = dtype;
+  return type;
+}
+
+// Gives a tensor the type that the metadata states for it.
+void set_stated_type(StoredTensor& tensor, const std::string& text) {
+  TensorType type = parse_type(text);
+  bool fits = is_storage(type.dtype) && tensor.type.dtype == DType::kU8 && tensor.type.rank() == 1;
+  try {
+    if (fits) check_size(type);
+  } catch (const Error&) {
+    fits = false;
+  }
+  check(fits && packed_size(static_cast<uint64_t>(count(type.shape)), type.dtype) == tensor.size,
+        "the type \"{}\" of tensor \"{}\" in {} does not fit its {} bytes", text, tensor.name,
+        kMetadata, tensor.size);
+  tensor.type = std::move(type);
+}
+
 Metadata read_metadata(const Json& entries) {
   check(entries.is_object(), "the key {} must be an object", kMetadata);
   Metadata metadata;
@@ -143,9 +179,22 @@ SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read)
   for (StoredTensor& tensor : header.tensors) tensor.begin += kPrefix + header_size;
   header.by_name.reserve(header.tensors.size());
   for (size_t i = 0; i < header.tensors.size(); ++i) {
-    header.by_name.emplace(header.tensors[i].name, i);
+    StoredTensor& tensor = header.tensors[i];
+    header.by_name.emplace(tensor.name, i);
+    const auto stated = header.metadata.find(std::string(kTypeKey) + tensor.name);
+    if (stated == header.metadata.end()) continue;
+    set_stated_type(tensor, stated->second);
+    header.metadata.erase(stated);
   }
   return header;
+}
+
+std::vector<std::byte> read_elements(const StoredTensor& tensor, const ReadBytes& read) {
+  std::vector<std::byte> bytes(tensor.size);
+  read(tensor.begin, bytes.data(), tensor.size);
+  const DType dtype = tensor.type.dtype;
+  if (packed_elements_per_byte(dtype) == 1) return bytes;
+  return unpack_elements(bytes, static_cast<size_t>(count(tensor.type.shape)), dtype);
 }
 
 }  // namespace tenon

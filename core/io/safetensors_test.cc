@@ -54,6 +54,31 @@ TEST(Safetensors, WritesLargeElementsFirstThenByName) {
   EXPECT_EQ(file, file_with(padded, "1234xyz"));
 }
 
+TEST(Safetensors, StorageDTypesArePacked) {
+  const std::string bytes = written({to_store("packed", DType::kI4, {1, 3}, {"\x01\x0e\x03", 3}),
+                                     to_store("native", DType::kF8E5M2, {1}, "a")},
+                                    {{"key", "value"}});
+  EXPECT_NE(bytes.find(R"("tenon.type.packed":"i4[1,3]")"), std::string::npos) << bytes;
+  EXPECT_NE(bytes.find(R"("dtype":"F8_E5M2")"), std::string::npos) << bytes;
+
+  const auto file = Safetensors::open_memory(bytes);
+  const StoredTensor& packed = file->find("packed");
+  EXPECT_EQ(packed.type, TensorType(DType::kI4, {1, 3}));
+  EXPECT_EQ(packed.size, 2u);
+  EXPECT_EQ(file->read(packed), (std::vector{std::byte{1}, std::byte{14}, std::byte{3}}));
+  EXPECT_EQ(file->find("native").type, TensorType(DType::kF8E5M2, {1}));
+  EXPECT_EQ(file->metadata(), (Metadata{{"key", "value"}}));
+}
+
+TEST(Safetensors, AStatedTypeMustFit) {
+  const std::string good = written({to_store("x", DType::kI4, {3}, {"\x01\x0e\x03", 3})}, {});
+  for (const std::string wrong : {"i4[9]", "f4[3]", "i4[,]", "i4[3", "u8[2]", "i4(3)"}) {
+    std::string bytes = good;
+    bytes.replace(bytes.find("i4[3]"), 5, (wrong + "     ").substr(0, 5));
+    EXPECT_ERROR(Safetensors::open_memory(bytes), Code::kDataLoss, "does not fit its 2 bytes");
+  }
+}
+
 TEST(Safetensors, ReadsWhatItWrote) {
   const auto file = Safetensors::open_memory(written(
       {to_store("x", DType::kI16, {2, 1}, "abcd"), to_store("none", DType::kF64, {0, 3}, "")},
@@ -61,9 +86,8 @@ TEST(Safetensors, ReadsWhatItWrote) {
 
   ASSERT_EQ(file->tensors().size(), 2u);
   const StoredTensor& x = file->find("x");
-  char bytes[4];
-  file->read(x, bytes);
-  EXPECT_EQ(std::string(bytes, 4), "abcd");
+  const std::vector<std::byte> bytes = file->read(x);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "abcd");
   EXPECT_EQ(x.type, TensorType(DType::kI16, {2, 1}));
   EXPECT_EQ(file->find("none").type, TensorType(DType::kF64, {0, 3}));
   EXPECT_EQ(file->metadata().at("key"), "value");

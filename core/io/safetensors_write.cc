@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/base/os_error.h"
+#include "core/base/storage_dtype.h"
 #include "core/io/safetensors.h"
 #include "core/io/safetensors_dtypes.h"
 #include "files/atomic_file.h"
@@ -15,9 +16,14 @@ namespace {
 constexpr uint64_t kAlignment = 8;
 constexpr const char* kMetadata = "__metadata__";
 
-// Returns the size of all elements in bytes.
+// Returns the size of all elements in memory, in bytes.
 uint64_t bytes_of(const TensorType& type) {
   return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
+}
+
+// Returns the size of all elements in the file, in bytes.
+uint64_t packed_bytes_of(const TensorType& type) {
+  return packed_size(static_cast<uint64_t>(count(type.shape)), type.dtype);
 }
 
 // Sorts the tensors into the order in which the file stores them. Throws if a name occurs twice or
@@ -38,21 +44,26 @@ void sort_and_check(std::vector<TensorToStore>& tensors) {
 }
 
 // Returns the JSON header of the file.
-std::string header_of(const std::vector<TensorToStore>& tensors, const Metadata& metadata) {
+std::string header_of(const std::vector<TensorToStore>& tensors, Metadata metadata) {
   Json json = Json::object();
-  if (!metadata.empty()) json[kMetadata] = metadata;
   uint64_t end = 0;
   for (const TensorToStore& tensor : tensors) {
-    require(!safetensors_name(tensor.type.dtype).empty(),
-            "{} is {}, which safetensors does not support", tensor.name, tensor.type.dtype);
     const uint64_t begin = end;
-    end += bytes_of(tensor.type);
+    end += packed_bytes_of(tensor.type);
+    TensorType type = tensor.type;
+    if (safetensors_name(type.dtype).empty()) {
+      require(is_storage(type.dtype), "{} is {}, which safetensors does not support", tensor.name,
+              type.dtype);
+      metadata[std::string(kTypeKey) + tensor.name] = to_string(type);
+      type = TensorType(DType::kU8, Dims{static_cast<int64_t>(end - begin)});
+    }
     Json shape = Json::array();
-    for (const int64_t size : tensor.type.shape) shape.push_back(size);
-    json[tensor.name] = {{"dtype", std::string(safetensors_name(tensor.type.dtype))},
+    for (const int64_t size : type.shape) shape.push_back(size);
+    json[tensor.name] = {{"dtype", std::string(safetensors_name(type.dtype))},
                          {"shape", std::move(shape)},
                          {"data_offsets", {begin, end}}};
   }
+  if (!metadata.empty()) json[kMetadata] = metadata;
   std::string text = json.dump();
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   return text;
@@ -70,10 +81,13 @@ void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metad
   }
   write(prefix, sizeof prefix);
   write(header.data(), header.size());
-  std::vector<char> bytes;
+  std::vector<std::byte> bytes;
   for (const TensorToStore& tensor : tensors) {
     bytes.resize(bytes_of(tensor.type));
     tensor.read(bytes.data(), bytes.size());
+    if (packed_elements_per_byte(tensor.type.dtype) > 1) {
+      bytes = pack_elements(bytes, tensor.type.dtype);
+    }
     write(bytes.data(), bytes.size());
   }
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/storage_dtype.h"
 #include "core/tensor/tensor.h"
 
 namespace tenon {
@@ -92,7 +93,12 @@ Tensor make_scalar_bool(bool value) {
 
 // Writes the inline value of `scalar` as one element of `dtype`.
 void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to) {
-  if (is_floating(scalar.type.dtype)) {
+  const bool is_float = is_floating(scalar.type.dtype);
+  if (is_storage(dtype)) [[unlikely]] {
+    const double value = is_float ? scalar.float_value : static_cast<double>(scalar.int_value);
+    return store(encode_storage(value, dtype), to);
+  }
+  if (is_float) {
     store_float(scalar.float_value, dtype, to);
   } else {
     store_int(scalar.int_value, dtype, to);

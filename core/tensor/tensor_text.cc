@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/storage_dtype.h"
 #include "core/tensor/number_text.h"
 #include "core/tensor/tensor.h"
 
@@ -36,13 +37,24 @@ double load_float(DType dtype, const void* data, int64_t i) {
       return load<float>(data, i);
     case DType::kF128:
       return quad_to_double(load<ElementBits>(data, i));
-    default:
+    case DType::kF64:
       return load<double>(data, i);
+    default:
+      return decode_storage(load<uint8_t>(data, i), dtype);
   }
 }
 
+bool has_fractions(DType dtype) { return is_floating(dtype) || is_storage_float(dtype); }
+
+// Returns the dtype whose precision determines the number of digits. Storage dtypes are printed
+// like float32, which represents their values exactly.
+DType digits_dtype(DType dtype) { return is_storage(dtype) ? DType::kF32 : dtype; }
+
 // Formats element i of an array of integers or booleans.
 std::string int_text(DType dtype, const void* data, int64_t i) {
+  if (is_storage(dtype)) {
+    return std::to_string(static_cast<int>(decode_storage(load<uint8_t>(data, i), dtype)));
+  }
   switch (dtype) {
     case DType::kI8:
       return std::to_string(load<int8_t>(data, i));
@@ -184,10 +196,10 @@ class Printer {
 
   void format_words() {
     words_.reserve(indices_.size());
-    if (is_floating(type_.dtype)) {
+    if (has_fractions(type_.dtype)) {
       std::vector<double> values;
       for (const int64_t i : indices_) values.push_back(load_float(type_.dtype, data_, i));
-      const FloatFormat format(type_.dtype, values, options_.precision);
+      const FloatFormat format(digits_dtype(type_.dtype), values, options_.precision);
       for (const double x : values) words_.push_back(format(x));
       return;
     }
@@ -263,7 +275,9 @@ std::string to_text(const TensorType& type, const void* data, const TextOptions&
   if (count(type.shape) == 0) return "[]";
   if (type.rank() > 0) return Printer(type, data, options).print();
 
-  if (is_floating(type.dtype)) return scalar_text({type.dtype, load_float(type.dtype, data, 0)});
+  if (has_fractions(type.dtype)) {
+    return scalar_text({digits_dtype(type.dtype), load_float(type.dtype, data, 0)});
+  }
   if (type.dtype == DType::kBool) return load<uint8_t>(data, 0) ? "True" : "False";
   return int_text(type.dtype, data, 0);
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/base/storage_dtype.h"
+
 namespace tenon::testing {
 
 std::string plugin_folder() { return TENON_TEST_PLUGINS; }
@@ -32,6 +34,7 @@ double read_element(DType dtype, const std::byte* at) {
     std::memcpy(&value, at, sizeof value);
     return value;
   };
+  if (is_storage(dtype)) return decode_storage(as(uint8_t{}), dtype);
   switch (dtype) {
     case DType::kBool:
     case DType::kU8:
@@ -60,7 +63,7 @@ double read_element(DType dtype, const std::byte* at) {
       return as(double{});
     case DType::kF128:
       return quad_to_double(as(ElementBits{}));
-    case DType::kNone:
+    default:
       break;
   }
   return 0;

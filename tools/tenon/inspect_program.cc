@@ -160,7 +160,7 @@ uint64_t count_of(const Variable& variable) {
 }
 
 uint64_t bytes_of(const Variable& variable) {
-  return count_of(variable) * (TENON_DTYPE_BITS(variable.dtype()) / 8);
+  return count_of(variable) * TENON_DTYPE_SIZE(variable.dtype());
 }
 
 void print_variables(std::vector<Variable> variables) {

@@ -208,7 +208,7 @@ NpyArray read_npy(const std::string& path) {
   const std::string header = header_text(file.get(), path);
   NpyArray array = HeaderReader(header, path).read();
 
-  uint64_t bytes = TENON_DTYPE_BITS(array.dtype) / 8;
+  uint64_t bytes = TENON_DTYPE_SIZE(array.dtype);
   bool fits = true;
   for (const int64_t size : array.shape) {
     fits = fits && !__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes);

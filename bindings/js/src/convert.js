@@ -144,7 +144,7 @@ export function copyOut(address, bytes, dtype) {
   refresh();
   const copy = new Uint8Array(bytes);
   copy.set(u8.subarray(address, address + bytes));
-  return new (dtype.array ?? Uint16Array)(copy.buffer);
+  return new (dtype.array ?? (dtype.bytes === 2 ? Uint16Array : Uint8Array))(copy.buffer);
 }
 
 function plain(value, dtype) {

@@ -9,6 +9,11 @@ const rows = [
   ['int64', 0x14000, 8, BigInt64Array], ['uint8', 0x10801, 1, Uint8Array], ['uint16', 0x11001, 2, Uint16Array],
   ['uint32', 0x12001, 4, Uint32Array], ['uint64', 0x14001, 8, BigUint64Array], ['bool', 0x10806, 1, Uint8Array],
   ['float16', 0x11002, 2, null], ['bfloat16', 0x11004, 2, null],
+  // Storage dtypes: only moved and converted. An element is one byte.
+  ['int4', 0x10400, 1, null], ['uint4', 0x10401, 1, null], ['int2', 0x10200, 1, null], ['uint2', 0x10201, 1, null],
+  ['float8_e4m3fn', 0x1080a, 1, null], ['float8_e4m3fnuz', 0x1080b, 1, null],
+  ['float8_e5m2', 0x1080c, 1, null], ['float8_e5m2fnuz', 0x1080d, 1, null],
+  ['float8_e8m0fnu', 0x1080e, 1, null], ['float4_e2m1fn', 0x10411, 1, null],
 ];
 
 const byName = new Map(rows.map(([name, code, bytes, array]) => [name, { name, code, bytes, array }]));

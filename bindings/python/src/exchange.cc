@@ -45,7 +45,7 @@ nb::object from_buffer(nb::handle object, nb::handle dtype, nb::handle shape, bo
     return take(result);
   }
   if (copy) throw nb::value_error("tensor: a buffer must be contiguous to be copied");
-  const int64_t item = TENON_DTYPE_BITS(code) / 8;
+  const int64_t item = TENON_DTYPE_SIZE(code);
   std::vector<int64_t> strides;
   // C takes the lowest address of all elements, which precedes `buf` if strides are negative.
   char* first = static_cast<char*>(buffer.buf);

@@ -97,7 +97,7 @@ PyObject* get_is_list(PyObject* self, void*) {
 tenon_error* read_item(PyObject* self, double* real, int64_t* integer, bool* is_integer) {
   tenon_tensor* tensor = as_tensor(self)->handle;
   const uint32_t code = TENON_DTYPE_CODE(tenon_tensor_dtype(tensor));
-  *is_integer = code != TENON_CODE_FLOAT && code != TENON_CODE_BFLOAT;
+  *is_integer = code == TENON_CODE_INT || code == TENON_CODE_UINT || code == TENON_CODE_BOOL;
   tenon_scope* here = scope();
   if (as_tensor(self)->is_small)
     return *is_integer ? tenon_tensor_item_i64(here, tensor, integer)
@@ -284,7 +284,7 @@ int get_buffer(PyObject* self, Py_buffer* out, int flags) {
     PyErr_NoMemory();
     return -1;
   }
-  out->itemsize = TENON_DTYPE_BITS(dtype) / 8;
+  out->itemsize = TENON_DTYPE_SIZE(dtype);
   Py_ssize_t stride = out->itemsize;
   for (size_t axis = rank; axis-- > 0;) {
     strides[axis] = stride;

@@ -9,8 +9,9 @@ Ops are functions of this module and methods of tensors. docs/ops describes each
 
 from . import errors
 from ._native import Tensor
-from ._dtypes import (DType, bfloat16, float16, float32, float64, float128, int8, int16, int32, int64,
-                      uint8, uint16, uint32, uint64)
+from ._dtypes import (DType, bfloat16, float4_e2m1fn, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2,
+                      float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64, float128, int2, int4,
+                      int8, int16, int32, int64, uint2, uint4, uint8, uint16, uint32, uint64)
 from ._dtypes import bool_ as bool
 from . import _tensor as _tensor
 from ._control import (assert_that, cond, executing_eagerly, is_symbolic, is_tracing, print,

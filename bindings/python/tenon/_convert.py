@@ -11,6 +11,7 @@ from ._native import Tensor
 __all__ = ["tensor", "asarray", "from_dlpack"]
 
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+_BITS = {1: numpy.uint8, 2: numpy.uint16}  # For types of ml_dtypes, by their size.
 
 
 def tensor(value, dtype=None, device: str | None = None) -> Tensor:
@@ -132,15 +133,16 @@ def _leaves(values):
 
 
 def _from_numpy(array, dtype, copy):
-    if dtype is not None and dtype.name != "bfloat16" and array.dtype.name != "bfloat16":
+    # NumPy has no casts between types of ml_dtypes and some others, so Tenon casts them.
+    if dtype is not None and not (dtype.needs_ml_dtypes or DType(array.dtype).needs_ml_dtypes):
         with numpy.errstate(over="ignore", invalid="ignore"):
             array = array.astype(dtype.to_numpy(), copy=False)
     own = DType(array.dtype)
     shape = array.shape
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    if own.name == "bfloat16":
-        array = array.view(numpy.uint16)  # ml_dtypes types have no buffer format.
+    if own.needs_ml_dtypes:
+        array = array.view(_BITS[own.itemsize])  # These types have no buffer format.
     dense = array.flags.c_contiguous
     shareable = array.dtype.itemsize and all(stride % array.dtype.itemsize == 0
                                              for stride in array.strides)
@@ -174,7 +176,7 @@ def to_numpy(value: Tensor):
     """Returns the elements as an array. If the host can read the memory, the array is a read-only
     view of it."""
     dtype = value.dtype
-    if dtype.name != "bfloat16":
+    if not dtype.needs_ml_dtypes:
         try:
             return numpy.asarray(memoryview(value))
         except BufferError:
@@ -186,6 +188,6 @@ def to_numpy(value: Tensor):
         target = dtype.to_numpy()
     except ImportError:
         return to_numpy(_cast(value, _dtypes.float32))
-    array = numpy.empty(value.shape, numpy.uint16)
+    array = numpy.empty(value.shape, _BITS[dtype.itemsize])
     _native.read_into(value, array)
     return array.view(target)

@@ -26,6 +26,8 @@ enum { TENON_DLPACK_CPU = 1 };
 /* Bits of `flags` in tenon_dlpack. */
 #define TENON_DLPACK_READ_ONLY ((uint64_t)1 << 0)
 #define TENON_DLPACK_IS_COPIED ((uint64_t)1 << 1)
+/* Each element of less than 8 bits occupies one byte. */
+#define TENON_DLPACK_SUBBYTE_PADDED ((uint64_t)1 << 2)
 
 typedef struct tenon_dlpack_device {
   int32_t type;

@@ -214,7 +214,8 @@ typedef struct tenon_kernel_traits {
  *   letter    = "A" .. "Z"
  *
  * `float` is f16 bf16 f32 f64; `int` is i8 to i64 and u8 to u64; `uint` is u8 to u64. `any` is
- * every dtype except f128, which a line must name explicitly. A letter stands for the same dtype
+ * these and bool; a line must name f128 explicitly. Kernels never receive storage dtypes, such as
+ * TENON_INT4: the host passes u8 instead if an op only moves elements. A letter stands for the same dtype
  * wherever it occurs. Several blanks count as one. LOOP: an elementwise op or a reduction that may
  * be an instruction of a loop (tenon_loop_request). Such an op has one output and no optional operands.
  * ANCHOR: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its

@@ -100,6 +100,8 @@ typedef uint32_t tenon_dtype;
 #define TENON_DTYPE_CODE(dtype) ((dtype)&0xffu)
 #define TENON_DTYPE_BITS(dtype) (((dtype) >> 8) & 0xffu)
 #define TENON_DTYPE_LANES(dtype) ((dtype) >> 16)
+/* Size of an element in memory, in bytes. */
+#define TENON_DTYPE_SIZE(dtype) ((TENON_DTYPE_BITS(dtype) * TENON_DTYPE_LANES(dtype) + 7u) / 8u)
 
 /* Codes of dtypes, equal to DLPack's. */
 enum {
@@ -107,7 +109,13 @@ enum {
   TENON_CODE_UINT = 1,
   TENON_CODE_FLOAT = 2,
   TENON_CODE_BFLOAT = 4,
-  TENON_CODE_BOOL = 6
+  TENON_CODE_BOOL = 6,
+  TENON_CODE_FLOAT8_E4M3FN = 10,
+  TENON_CODE_FLOAT8_E4M3FNUZ = 11,
+  TENON_CODE_FLOAT8_E5M2 = 12,
+  TENON_CODE_FLOAT8_E5M2FNUZ = 13,
+  TENON_CODE_FLOAT8_E8M0FNU = 14,
+  TENON_CODE_FLOAT4_E2M1FN = 17
 };
 
 #define TENON_DTYPE_NONE ((tenon_dtype)0) /* No dtype, such as that of an invalid handle. */
@@ -127,6 +135,24 @@ enum {
 /* IEEE binary128: can be stored, copied and converted. Only the conformance kit's oracle computes
  * with it. `float` and `any` in a kernel's signature exclude it. */
 #define TENON_FLOAT128 TENON_DTYPE(TENON_CODE_FLOAT, 128, 1)
+
+/* Storage dtypes. Tensors hold their elements, one per byte, and ops that only move elements accept
+ * them: copies, views, gathers, concatenation. `cast`, `quantize_linear` and `dequantize_linear`
+ * convert them. No other op computes with them; cast them first. Kernels of plugins never receive
+ * them. The low bits of a byte hold the element. Tenon clears the other bits when it writes
+ * elements, and reads only the low bits. docs/numerics.md specifies the formats and their rounding.
+ */
+#define TENON_INT4 TENON_DTYPE(TENON_CODE_INT, 4, 1)                        /* -8 to 7. */
+#define TENON_UINT4 TENON_DTYPE(TENON_CODE_UINT, 4, 1)                      /* 0 to 15. */
+#define TENON_INT2 TENON_DTYPE(TENON_CODE_INT, 2, 1)                        /* -2 to 1. */
+#define TENON_UINT2 TENON_DTYPE(TENON_CODE_UINT, 2, 1)                      /* 0 to 3. */
+#define TENON_FLOAT8_E4M3FN TENON_DTYPE(TENON_CODE_FLOAT8_E4M3FN, 8, 1)     /* To 448; NaN. */
+#define TENON_FLOAT8_E4M3FNUZ TENON_DTYPE(TENON_CODE_FLOAT8_E4M3FNUZ, 8, 1) /* To 240; NaN. */
+#define TENON_FLOAT8_E5M2 TENON_DTYPE(TENON_CODE_FLOAT8_E5M2, 8, 1) /* To 57344; inf, NaN. */
+#define TENON_FLOAT8_E5M2FNUZ TENON_DTYPE(TENON_CODE_FLOAT8_E5M2FNUZ, 8, 1) /* To 57344; NaN. */
+#define TENON_FLOAT8_E8M0FNU \
+  TENON_DTYPE(TENON_CODE_FLOAT8_E8M0FNU, 8, 1)                          /* 2^-127 to 2^127; NaN. */
+#define TENON_FLOAT4_E2M1FN TENON_DTYPE(TENON_CODE_FLOAT4_E2M1FN, 4, 1) /* To 6. */
 
 /* Maximum number of axes of a tensor. */
 #define TENON_MAX_RANK 16

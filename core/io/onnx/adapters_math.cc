@@ -210,17 +210,34 @@ Tensors is_inf(const NodeCall& n) {
 
 // Ignores the attributes saturate and round_mode, which affect only 8-bit floating-point dtypes.
 // Those dtypes are rejected.
-Tensors cast_to(const NodeCall& n) {
-  n.ignore("saturate");
-  n.ignore("round_mode");
-  return {cast(n.in(0), n.attr_dtype("to", DType::kNone))};
+namespace {
+
+// Rounds to the next power of two, up or down. The result is exact in e8m0.
+Tensor round_to_power(const Tensor& x, bool up) {
+  constexpr int64_t kMantissa = 0x7fffff;
+  Tensor bits = bitcast(cast(x, DType::kF32), DType::kI32);
+  if (up) bits = add(bits, integer(kMantissa));
+  const Tensor power = bitcast(bitwise_and(bits, integer(~kMantissa)), DType::kF32);
+  return where(isfinite(x), power, cast(x, DType::kF32));
 }
 
-Tensors cast_like(const NodeCall& n) {
-  n.ignore("saturate");
-  n.ignore("round_mode");
-  return {cast(n.in(0), n.in(1)->type.dtype)};
+Tensors convert(const NodeCall& n, DType to) {
+  const bool saturate = n.attr("saturate", 1) != 0;
+  const std::string mode = n.attr_text("round_mode", "up");
+  require(mode == "up" || mode == "down" || mode == "nearest",
+          "attribute round_mode must be \"up\", \"down\" or \"nearest\", but is \"{}\"", mode);
+  Tensor x = n.in(0);
+  if (to == DType::kF8E8M0FNU && is_floating(x->type.dtype) && mode != "nearest") {
+    x = round_to_power(x, mode == "up");
+  }
+  return {cast(x, to, saturate)};
 }
+
+}  // namespace
+
+Tensors cast_to(const NodeCall& n) { return convert(n, n.attr_dtype("to", DType::kNone)); }
+
+Tensors cast_like(const NodeCall& n) { return convert(n, n.in(1)->type.dtype); }
 
 // Cumulative sum. The axis is an input with one element.
 Tensors running_sum(const NodeCall& n) {

@@ -14,16 +14,22 @@ Tensor reshape_along_axis(const Tensor& parameter, int64_t axis, size_t rank) {
   return reshape(parameter, shape);
 }
 
-// Rounds to integers (ties to even), adds the zero point, and saturates to `dtype`.
-Tensor round_and_saturate(const Tensor& x, const Tensor& zero_point, DType dtype) {
-  const Tensor y = round(x);
-  return cast(zero_point ? y + cast(zero_point, x->type.dtype) : y, dtype);
+// Rounds to integers (ties to even), adds the zero point, and saturates to `dtype`. A dtype with
+// floats rounds to its own values instead, and saturates only if `saturate` is true.
+Tensor round_and_saturate(const Tensor& x, const Tensor& zero_point, DType dtype,
+                          bool saturate = true) {
+  Tensor y = is_storage_float(dtype) ? x : round(x);
+  if (zero_point) y = y + cast(zero_point, x->type.dtype);
+  return cast(y, dtype, saturate);
 }
 
-// Casts to int32 and subtracts the zero point, if there is one.
+// Casts to `wide` and subtracts the zero point, if there is one.
+Tensor subtract(const Tensor& q, const Tensor& zero_point, DType wide) {
+  return zero_point ? sub(cast(q, wide), cast(zero_point, wide)) : cast(q, wide);
+}
+
 Tensor subtract_zero_point(const Tensor& q, const Tensor& zero_point) {
-  const Tensor wide = cast(q, DType::kI32);
-  return zero_point ? sub(wide, cast(zero_point, DType::kI32)) : wide;
+  return subtract(q, zero_point, DType::kI32);
 }
 
 // Reshapes per-filter zero points so that they broadcast over the filters of a convolution.
@@ -107,24 +113,27 @@ DType optional_dtype(const NodeCall& n, std::string_view name) {
 
 }  // namespace
 
-// Divides in the dtype of the attribute precision or, by default, of the scale. The attribute
-// saturate affects only 8-bit floating-point dtypes, which are rejected.
+// Divides in the dtype of the attribute precision or, by default, of the scale.
 Tensors quantize_linear(const NodeCall& n) {
-  n.ignore("saturate");
+  const bool saturate = n.attr("saturate", 1) != 0;
   const int64_t axis = n.attr("axis", 1), block = n.attr("block_size", 0);
   const DType given = optional_dtype(n, "precision"), to = optional_dtype(n, "output_dtype");
   const DType precision = given == DType::kNone ? n.in(1)->type.dtype : given;
   const Tensor x = to_dtype(n.in(0), precision), scale = to_dtype(n.in(1), precision);
-  if (block != 0) {
-    const Tensor zero_point = repeat_block_parameter(n.optional(2), x, axis, block);
+  if (block != 0 || !saturate) {
+    const auto parameter = [&](const Tensor& given) {
+      if (block != 0) return repeat_block_parameter(given, x, axis, block);
+      return given ? reshape_along_axis(scalar_if_single(given), axis, x->rank()) : given;
+    };
+    const Tensor zero_point = parameter(n.optional(2));
     const DType of_zero = zero_point ? zero_point->type.dtype : DType::kNone;
     const DType dtype = to != DType::kNone ? to : zero_point ? of_zero : DType::kU8;
     require(!zero_point || of_zero == dtype,
             "attribute output_dtype, {}, must equal the dtype of the zero point, {}", dtype,
             of_zero);
     const DType wide = wide_dtype(precision);
-    const Tensor scales = repeat_block_parameter(to_dtype(scale, wide), x, axis, block);
-    return {round_and_saturate(to_dtype(x, wide) / scales, zero_point, dtype)};
+    const Tensor scales = parameter(to_dtype(scale, wide));
+    return {round_and_saturate(to_dtype(x, wide) / scales, zero_point, dtype, saturate)};
   }
   std::vector<NamedAttr> attrs = {{"axis", axis}};
   if (to != DType::kNone) attrs.push_back({"output_dtype", to});
@@ -134,15 +143,17 @@ Tensors quantize_linear(const NodeCall& n) {
 
 Tensors dequantize_linear(const NodeCall& n) {
   const int64_t axis = n.attr("axis", 1), block = n.attr("block_size", 0);
-  const DType scale_dtype = n.in(1)->type.dtype, given = optional_dtype(n, "output_dtype");
+  const DType given = optional_dtype(n, "output_dtype"), of_scale = n.in(1)->type.dtype;
+  const DType scale_dtype = is_storage(of_scale) ? DType::kF32 : of_scale;
   // Computes in the wider of the two dtypes, so that only one rounding occurs.
   const DType dtype = given == DType::kNone ? scale_dtype : given,
               common = promote(dtype, scale_dtype);
   const Tensor &x = n.in(0), scale = to_dtype(n.in(1), common);
   if (block != 0) {
     const DType wide = wide_dtype(common);
-    const Tensor centre =
-        subtract_zero_point(x, repeat_block_parameter(n.optional(2), x, axis, block));
+    const Tensor zero_point = repeat_block_parameter(n.optional(2), x, axis, block);
+    const Tensor centre = is_storage_float(x->type.dtype) ? subtract(x, zero_point, wide)
+                                                          : subtract_zero_point(x, zero_point);
     const Tensor scales = repeat_block_parameter(to_dtype(scale, wide), x, axis, block);
     return {to_dtype(cast(centre, wide) * scales, dtype)};
   }

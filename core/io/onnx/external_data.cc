@@ -124,7 +124,7 @@ const OpenFile& ModelFolder::open(const std::string& location) {
 void ModelFolder::load(TensorData& data) {
   const ExternalData external = *data.external;
   const OpenFile& file = open(external.location);
-  const uint64_t size = file.size(), needed = bytes_of(data.type);
+  const uint64_t size = file.size(), needed = packed_bytes_of(data.type);
   require_code(
       external.offset <= size && needed <= size - external.offset, Code::kDataLoss,
       "tensor \"{}\" is {} and has {} bytes at offset {} of \"{}\", which has only {} bytes",
@@ -137,7 +137,7 @@ void ModelFolder::load(TensorData& data) {
   file.read(external.offset, data.converted.data(), needed);
   data.unreadable.clear();
   data.external.reset();
-  normalise_bools(data);
+  normalise(data);
 }
 
 }  // namespace tenon::onnx

@@ -1,5 +1,6 @@
 #include "core/io/onnx/graph_writer.h"
 
+#include "core/base/storage_dtype.h"
 #include "core/io/onnx/tensor_data.h"
 
 namespace tenon::onnx {
@@ -65,7 +66,9 @@ WireWriter tensor_attribute(std::string_view name, const WireWriter& tensor) {
 
 WireWriter tensor(std::string_view name, DType dtype, std::span<const int64_t> shape,
                   std::string_view elements) {
-  return tensor_header(name, dtype, shape).text(9, elements);
+  const auto bytes = pack_elements(std::as_bytes(std::span(elements)), dtype);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return tensor_header(name, dtype, shape).text(9, text);
 }
 
 WireWriter tensor_in_file(std::string_view name, DType dtype, std::span<const int64_t> shape,

@@ -88,6 +88,7 @@ Result cast_to(const NodeCall& n) {
   if (to == DType::kBool) {
     return each(*x, to, [](const Element& e) { return bool_element(bool(e.value != 0)); });
   }
+  if (is_storage(to)) return std::nullopt;
   if (is_floating(to)) return each(*x, to, [](const Element& e) { return Maybe(e); });
   return each(*x, to, truncate_element);
 }

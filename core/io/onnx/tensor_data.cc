@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/storage_dtype.h"
 #include "core/dispatch/dispatch.h"
 
 namespace tenon::onnx {
@@ -37,12 +38,16 @@ constexpr Element kElements[] = {
     {"complex64", DType::kNone},
     {"complex128", DType::kNone},
     {"bfloat16", DType::kBF16},
-    {"float8e4m3fn", DType::kNone},
-    {"float8e4m3fnuz", DType::kNone},
-    {"float8e5m2", DType::kNone},
-    {"float8e5m2fnuz", DType::kNone},
-    {"uint4", DType::kNone},
-    {"int4", DType::kNone},
+    {"float8e4m3fn", DType::kF8E4M3FN},
+    {"float8e4m3fnuz", DType::kF8E4M3FNUZ},
+    {"float8e5m2", DType::kF8E5M2},
+    {"float8e5m2fnuz", DType::kF8E5M2FNUZ},
+    {"uint4", DType::kU4},
+    {"int4", DType::kI4},
+    {"float4e2m1", DType::kF4E2M1FN},
+    {"float8e8m0", DType::kF8E8M0FNU},
+    {"uint2", DType::kU2},
+    {"int2", DType::kI2},
 };
 
 // Returns whether ONNX defines an element type with this number.
@@ -83,10 +88,9 @@ TensorType checked_type(const std::string& name, const Fields& fields) {
 // the low bits of the value.
 template <class T>
 void convert(TensorData& data, const std::vector<T>& values) {
-  const auto n = static_cast<size_t>(count(data.type.shape));
-  require_code(values.size() == n, Code::kDataLoss, "tensor \"{}\" is {}, but has {} elements",
+  const size_t size = size_of(data.type.dtype), n = packed_bytes_of(data.type) / size;
+  require_code(values.size() == n, Code::kDataLoss, "tensor \"{}\" is {}, but has {} values",
                data.name, data.type, values.size());
-  const size_t size = size_of(data.type.dtype);
   data.converted.resize(n * size);
   for (size_t i = 0; i < n; ++i) std::memcpy(data.converted.data() + i * size, &values[i], size);
 }
@@ -148,6 +152,10 @@ uint64_t bytes_of(const TensorType& type) {
   return static_cast<uint64_t>(int64_t{count(type.shape)}) * size_of(type.dtype);
 }
 
+uint64_t packed_bytes_of(const TensorType& type) {
+  return packed_size(static_cast<uint64_t>(int64_t{count(type.shape)}), type.dtype);
+}
+
 TensorData read_tensor_data(WireReader reader) {
   TensorData data;
   Fields fields;
@@ -199,25 +207,27 @@ TensorData read_tensor_data(WireReader reader) {
     data.unreadable = "the elements are in another file";
     data.external = std::move(external);
   } else if (fields.has_raw) {
-    const uint64_t needed = bytes_of(data.type);
+    const uint64_t needed = packed_bytes_of(data.type);
     require_code(data.raw.size() == needed, Code::kDataLoss,
                  "tensor \"{}\" is {} and needs {} bytes, but has {} bytes", data.name, data.type,
                  needed, data.raw.size());
   } else {
     convert(data, fields);
   }
-  if (data.unreadable.empty()) normalise_bools(data);
+  if (data.unreadable.empty()) normalise(data);
   return data;
 }
 
-// Sets every nonzero byte of a bool tensor to 1.
-void normalise_bools(TensorData& data) {
-  if (data.type.dtype != DType::kBool) return;
+void normalise(TensorData& data) {
   const auto elements = data.elements();
-  std::vector<std::byte> ones(elements.size());
-  std::transform(elements.begin(), elements.end(), ones.begin(),
-                 [](std::byte b) { return std::byte{b != std::byte{0}}; });
-  data.converted = std::move(ones);
+  if (data.type.dtype == DType::kBool) {
+    std::vector<std::byte> ones(elements.size());
+    std::transform(elements.begin(), elements.end(), ones.begin(),
+                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
+    data.converted = std::move(ones);
+  } else if (packed_elements_per_byte(data.type.dtype) > 1) {
+    data.converted = unpack_elements(elements, bytes_of(data.type), data.type.dtype);
+  }
 }
 
 Tensor upload(Scope& scope, Device& device, const TensorData& data) {

@@ -52,12 +52,15 @@ struct TensorData {
 
 // Returns the size of all elements in bytes.
 uint64_t bytes_of(const TensorType& type);
+// Returns the size of all elements in a file, where a byte holds several elements of 4 or 2 bits.
+uint64_t packed_bytes_of(const TensorType& type);
 
 // Reads a TensorProto. Throws if the number of elements does not match the shape.
 TensorData read_tensor_data(WireReader fields);
 
-// Sets every nonzero byte of a bool tensor to 1.
-void normalise_bools(TensorData& data);
+// Converts elements as files store them to elements in memory: sets every nonzero byte of a bool
+// tensor to 1, and unpacks elements of 4 or 2 bits.
+void normalise(TensorData& data);
 
 // Uploads the elements to a device. Throws UNIMPLEMENTED with `unreadable` if that is not empty.
 Tensor upload(Scope& scope, Device& device, const TensorData& data);

@@ -61,6 +61,7 @@ static void set_inputs(OpDef& op, const std::vector<InputDef>& inputs) {
 void set(OpDef& op, const Untyped& d) {
   op.name = d.name;
   op.promotes = d.promotes;
+  op.storage = d.storage;
   op.elementwise = d.elementwise;
   op.numeric = d.numeric;
   op.no_gradient = d.no_gradient;

@@ -29,6 +29,7 @@ void (*erase(Function function))() {
 struct Untyped {
   const char* name;
   Promotes promotes;
+  StorageUse storage;
   bool elementwise;
   Numeric numeric;
   const char *no_gradient, *index_rule, *onnx;
@@ -60,9 +61,9 @@ OpDef define(const Definition<A>& d) {
   using detail::as;
   OpDef op;
   op.attrs = &attrs_type<A>();
-  detail::set(
-      op, detail::Untyped{d.name, d.promotes, d.elementwise, d.numeric, d.no_gradient, d.index_rule,
-                          d.onnx, d.arrange, d.saves, d.saved_inputs, d.saved_outputs, d.inputs});
+  detail::set(op, detail::Untyped{d.name, d.promotes, d.storage, d.elementwise, d.numeric,
+                                  d.no_gradient, d.index_rule, d.onnx, d.arrange, d.saves,
+                                  d.saved_inputs, d.saved_outputs, d.inputs});
 
   op.raw_infer = detail::erase(d.infer);
   op.infer = [](const OpDef& self, const void* attrs, TypeSpan in) {

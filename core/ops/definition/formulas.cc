@@ -65,9 +65,9 @@ Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs) {
 }
 
 // Returns x itself if it already has the dtype and is not a weak scalar.
-Tensor cast(const Tensor& x, DType to) {
+Tensor cast(const Tensor& x, DType to, bool saturate) {
   if (x->type.dtype == to && !x->type.weak) return x;
-  return call1(OpId::k_cast, CastAttrs{.to = to}, {x});
+  return call1(OpId::k_cast, CastAttrs{.to = to, .saturate = saturate}, {x});
 }
 
 Tensor bitcast(const Tensor& x, DType dtype) {

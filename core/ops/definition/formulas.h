@@ -91,7 +91,10 @@ struct SplitAttrs {
 
 struct CastAttrs {
   DType to = DType::kNone;  // The dtype of the result.
-  TENON_ATTRS(to)
+  // Whether numbers beyond the range of a storage dtype with floats become its largest value. If
+  // not, they become infinity or, if the dtype has none, NaN.
+  bool saturate = true;
+  TENON_ATTRS(to, saturate)
 };
 
 struct BitcastAttrs {
@@ -248,7 +251,7 @@ Tensor prod(const Tensor& x, const Along& along = {});
 Tensor max(const Tensor& x, const Along& along = {});
 Tensor min(const Tensor& x, const Along& along = {});
 Tensor mean(const Tensor& x, const Along& along = {});
-Tensor cast(const Tensor& x, DType to);
+Tensor cast(const Tensor& x, DType to, bool saturate = true);
 Tensor bitcast(const Tensor& x, DType dtype);
 Tensor reshape(const Tensor& x, const Dims& shape);
 Tensor transpose(const Tensor& x, const Ints& perm = {});

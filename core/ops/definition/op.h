@@ -126,6 +126,13 @@ enum class Promotes : uint8_t {
   kToOutput      // All inputs, to the dtype of output 0, as in fill.
 };
 
+// What the op does with storage dtypes (core/base/dtype.h). Views accept them without this.
+enum class StorageUse : uint8_t {
+  kRefused,
+  kMoves,    // The op only moves elements. The core runs it on their bytes.
+  kConverts  // The op's inference says which dtypes it converts.
+};
+
 // The accuracy class by which the conformance kit judges the op's results (see NUMERICS.md).
 enum class Numeric : uint8_t {
   kExact,
@@ -175,6 +182,7 @@ struct OpDef {
   bool is_view = false;
   bool differentiable = false;
   Promotes promotes = Promotes::kNothing;
+  StorageUse storage = StorageUse::kRefused;
   Saves saves = Saves::kNothing;
   uint64_t saved_inputs = 0;  // Bit i: the tape saves input i for the derivative.
   uint64_t saved_outputs = 0;
@@ -257,6 +265,7 @@ struct Definition {
   uint64_t saved_inputs = 0;  // If saves is kSome: bit i means that input i is saved.
   uint64_t saved_outputs = 0;
   Promotes promotes = Promotes::kNothing;
+  StorageUse storage = StorageUse::kRefused;
   bool elementwise = false;
   Numeric numeric = Numeric::kExact;
   bool sparse_output = false;

@@ -65,6 +65,14 @@ Cases<Attrs> cases() {
        .attrs = {.to = DType::kF32},
        .inputs = {i64({16777217, -3})},
        .expect = {f32({16777216, -3})}},
+      {.name = "saturate_has_no_effect",
+       .attrs = {.to = DType::kF16, .saturate = true},
+       .inputs = {f32({1e6, -1e6, 1})},
+       .expect = {f16({kInf, -kInf, 1})}},
+      {.name = "without_saturate",
+       .attrs = {.to = DType::kI8, .saturate = false},
+       .inputs = {f32({300, -300, 1})},
+       .expect = {i8({127, -128, 1})}},
       {.name = "to_bool_is_not_zero",
        .attrs = {.to = DType::kBool},
        .inputs = {f32({0, -0.0, 0.5, kNaN})},
@@ -95,13 +103,18 @@ OpDef cast_def() {
       .details =
           "To floating point: rounds to the nearest value, ties to even. From floating point to "
           "integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps "
-          "around. To bool: true if the value is not 0.",
+          "around. To bool: true if the value is not 0. docs/numerics.md has the rules for storage "
+          "dtypes.",
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "the converted elements"}},
-      .attrs_doc = {{"to", "The dtype of the result."}},
+      .attrs_doc = {{"to", "The dtype of the result."},
+                    {"saturate",
+                     "Whether numbers beyond the range of a storage dtype with floats become its "
+                     "largest value, instead of infinity or NaN; no effect on other dtypes."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,
+      .storage = StorageUse::kConverts,
       .onnx = "Cast",
   });
 }

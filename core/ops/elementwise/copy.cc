@@ -34,6 +34,7 @@ OpDef copy_def() {
       .infer = infer,
       .vjp = vjp,
       .cases = cases,
+      .storage = StorageUse::kMoves,
   });
 }
 

@@ -76,6 +76,7 @@ OpDef where_def() {
       .cases = cases,
       .saves = Saves::kFirstInput,
       .promotes = Promotes::kAllButFirst,
+      .storage = StorageUse::kMoves,
       .elementwise = true,
       .onnx = "Where",
   });

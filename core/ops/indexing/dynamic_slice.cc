@@ -192,6 +192,7 @@ OpDef dynamic_slice_def() {
       .vjp = read_vjp,
       .cases = read_cases,
       .saves = Saves::kSecondInput,
+      .storage = StorageUse::kMoves,
   });
 }
 
@@ -210,6 +211,7 @@ OpDef dynamic_update_slice_def() {
       .cases = write_cases,
       .saves = Saves::kSome,
       .saved_inputs = 0b100,
+      .storage = StorageUse::kMoves,
   });
 }
 

@@ -105,6 +105,7 @@ OpDef gather_def() {
       .vjp = vjp,
       .cases = cases,
       .saves = Saves::kSecondInput,
+      .storage = StorageUse::kMoves,
       .index_rule = "C2",
       .onnx = "Gather",
   });

@@ -83,6 +83,7 @@ OpDef gather_elements_def() {
       .vjp = vjp,
       .cases = cases,
       .saves = Saves::kSecondInput,
+      .storage = StorageUse::kMoves,
       .index_rule = "C2",
       .onnx = "GatherElements",
   });

@@ -117,6 +117,7 @@ OpDef gather_nd_def() {
       .vjp = vjp,
       .cases = cases,
       .saves = Saves::kSecondInput,
+      .storage = StorageUse::kMoves,
       .index_rule = "C2",
       .onnx = "GatherND",
   });

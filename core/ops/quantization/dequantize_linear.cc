@@ -13,14 +13,17 @@ struct Attrs {
 enum Input { kX, kScale, kZeroPoint };
 
 // Constraints.
-//   C1  x is i8, u8, i16, u16 or i32.
+//   C1  x is an integer of at most 16 bits, i32, or a floating-point storage dtype with zero.
 //   C2  scale is 0-d, or has one element for each index of x along axis.
 //   C3  scale is floating point, and the result has its dtype.
 //   C4  zero_point has the dtype of x and the shape of scale.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[kX], &scale = in[kScale];
-  require((is_integer(x.dtype) && size_of(x.dtype) <= 2) || x.dtype == DType::kI32,
-          "C1: x must be i8, u8, i16, u16 or i32, but is {}", x.dtype);
+  require(
+      is_quantized(x.dtype) || x.dtype == DType::kI32,
+      "C1: x must be an integer of at most 16 bits, i32, or a float of at most 8 bits with zero, "
+      "but is {}",
+      x.dtype);
   require_scale_shape(scale, x, attrs.axis, "C2");
   require(is_floating(scale.dtype), "C3: scale must be floating point, but is {}", scale.dtype);
   if (in.has(kZeroPoint)) {
@@ -96,7 +99,7 @@ OpDef dequantize_linear_def() {
       .summary = "Quantised integers converted to real numbers with a scale and a zero point.",
       .formula = "y = (x - zero_point) * scale",
       .details = "The difference is exact. Half types are computed in float32.",
-      .inputs = {{"x", "the quantised integers"},
+      .inputs = {{"x", "the quantised elements"},
                  {"scale", kScaleDoc},
                  {"zero_point", kZeroPointDoc, InputKind::kOptional}},
       .outputs = {{"y", "the real numbers, in the dtype of scale"}},
@@ -104,6 +107,7 @@ OpDef dequantize_linear_def() {
       .infer = infer,
       .decompose = decompose,
       .cases = cases,
+      .storage = StorageUse::kConverts,
       .numeric = Numeric::kRounded,
       .onnx = "DequantizeLinear",
   });

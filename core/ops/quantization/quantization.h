@@ -12,6 +12,13 @@ inline constexpr const char* kZeroPointDoc = "the quantized value of 0, with the
 inline constexpr const char* kQuantizationAxisDoc =
     "The axis of scale, unless that is 0-d; a negative axis counts from the end.";
 
+// Whether quantised elements may have this dtype: an integer of at most 16 bits, or a storage dtype
+// that has the value 0.
+inline bool is_quantized(DType dtype) {
+  if (is_storage(dtype)) return dtype != DType::kF8E8M0FNU;
+  return is_integer(dtype) && size_of(dtype) <= 2;
+}
+
 // Requires `scale` to be 0-d, or to have one element for each index of x along the axis. Error
 // messages begin with `label`.
 inline void require_scale_shape(const TensorType& scale, const TensorType& x, int64_t axis,

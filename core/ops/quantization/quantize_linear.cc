@@ -15,14 +15,11 @@ struct Attrs {
 
 enum Input { kX, kScale, kZeroPoint };
 
-// Whether the result may have this dtype: an integer of 8 or 16 bits.
-bool is_small_integer(DType dtype) { return is_integer(dtype) && size_of(dtype) <= 2; }
-
 // Constraints.
 //   C1  x and scale are floating point and of one dtype.
 //   C2  scale is 0-d, or has one element for each index of x along axis.
-//   C3  The result's dtype is i8, u8, i16 or u16; if both zero_point and output_dtype specify it,
-//       they agree.
+//   C3  The result's dtype is an integer of at most 16 bits or a floating-point storage dtype with
+//       zero; if both zero_point and output_dtype specify it, they agree.
 //   C4  zero_point has the shape of scale.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[kX], &scale = in[kScale];
@@ -39,7 +36,10 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
             "C4: zero_point must have the shape of scale: {}, but is {}", scale, zero_point);
   }
   if (dtype == DType::kNone) dtype = DType::kU8;
-  require(is_small_integer(dtype), "C3: the result must be i8, u8, i16 or u16, but is {}", dtype);
+  require(is_quantized(dtype),
+          "C3: the result must be an integer of at most 16 bits, or a float of at most 8 bits with "
+          "zero, but is {}",
+          dtype);
   return {TensorType(dtype, x.shape)};
 }
 
@@ -48,12 +48,12 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[kX]->type.dtype);
   const Tensor x = to_dtype(in[kX], wide), scale = to_dtype(in[kScale], wide);
-  Tensor q = round(x / broadcast_along_axis(scale, x, attrs.axis));
   DType dtype = attrs.output_dtype == DType::kNone ? DType::kU8 : attrs.output_dtype;
+  if (has(in, kZeroPoint)) dtype = in[kZeroPoint]->type.dtype;
+  Tensor q = x / broadcast_along_axis(scale, x, attrs.axis);
+  if (!is_storage_float(dtype)) q = round(q);
   if (has(in, kZeroPoint)) {
-    const Tensor& zero_point = in[kZeroPoint];
-    q = q + cast(broadcast_along_axis(zero_point, x, attrs.axis), wide);
-    dtype = zero_point->type.dtype;
+    q = q + cast(broadcast_along_axis(in[kZeroPoint], x, attrs.axis), wide);
   }
   return {cast(q, dtype)};
 }
@@ -123,15 +123,19 @@ Cases<Attrs> cases() {
 OpDef quantize_linear_def() {
   return define<Attrs>({
       .name = "quantize_linear",
-      .summary = "Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a "
-                 "zero point.",
+      .summary =
+          "Quantises floating-point numbers to integers or floats of few bits by a scale and a "
+          "zero point.",
       .formula = "y = saturate(round(x / scale) + zero_point)",
-      .details = "Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. "
-                 "Half types are computed in float32.",
+      .details =
+          "Ties round to even. For floating-point results, the quotient is rounded to a value "
+          "of the dtype instead of an integer. Values outside the range of the dtype saturate; an "
+          "integer result is 0 for NaN. "
+          "Half types are computed in float32.",
       .inputs = {{"x", "any floating tensor"},
                  {"scale", kScaleDoc},
                  {"zero_point", kZeroPointDoc, InputKind::kOptional}},
-      .outputs = {{"y", "the integers, in the shape of x"}},
+      .outputs = {{"y", "the quantised elements, in the shape of x"}},
       .attrs_doc =
           {{"axis", kQuantizationAxisDoc},
            {"output_dtype",
@@ -139,6 +143,7 @@ OpDef quantize_linear_def() {
       .infer = infer,
       .decompose = decompose,
       .cases = cases,
+      .storage = StorageUse::kConverts,
       .no_gradient = "its result is an integer",
       .onnx = "QuantizeLinear",
   });

@@ -113,6 +113,7 @@ OpDef concat_def() {
       .vjp = concat_vjp,
       .cases = concat_cases,
       .promotes = Promotes::kAll,
+      .storage = StorageUse::kMoves,
       .onnx = "Concat",
   });
 }
@@ -131,6 +132,7 @@ OpDef stack_def() {
       .decompose = stack_decompose,
       .cases = stack_cases,
       .promotes = Promotes::kAll,
+      .storage = StorageUse::kMoves,
   });
 }
 

@@ -174,6 +174,7 @@ OpDef depth_to_space_def() {
       .infer = depth_to_space_infer,
       .decompose = depth_to_space_decompose,
       .cases = depth_to_space_cases,
+      .storage = StorageUse::kMoves,
       .onnx = "DepthToSpace",
   });
 }
@@ -191,6 +192,7 @@ OpDef space_to_depth_def() {
       .infer = space_to_depth_infer,
       .decompose = space_to_depth_decompose,
       .cases = space_to_depth_cases,
+      .storage = StorageUse::kMoves,
       .onnx = "SpaceToDepth",
   });
 }

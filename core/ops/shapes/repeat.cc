@@ -140,6 +140,7 @@ OpDef repeat_def() {
       .infer = infer,
       .decompose = decompose,
       .cases = cases,
+      .storage = StorageUse::kMoves,
   });
 }
 

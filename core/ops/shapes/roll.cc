@@ -129,6 +129,7 @@ OpDef roll_def() {
       .infer = infer,
       .decompose = decompose,
       .cases = cases,
+      .storage = StorageUse::kMoves,
   });
 }
 

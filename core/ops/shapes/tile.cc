@@ -93,6 +93,7 @@ OpDef tile_def() {
       .infer = infer,
       .decompose = decompose,
       .cases = cases,
+      .storage = StorageUse::kMoves,
       .onnx = "Tile",
   });
 }

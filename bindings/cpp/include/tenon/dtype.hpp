@@ -19,6 +19,13 @@ class DType {
            TENON_DTYPE_CODE(code_) == TENON_CODE_BFLOAT;
   }
 
+  // Whether tensors can hold, move and convert elements of this dtype, but ops do not compute with
+  // them.
+  constexpr bool is_storage() const {
+    return TENON_DTYPE_BITS(code_) < 8 ? code_ != TENON_DTYPE_NONE
+                                       : TENON_DTYPE_CODE(code_) >= TENON_CODE_FLOAT8_E4M3FN;
+  }
+
   // The name used in messages: f32, bf16, i64, u8, bool.
   std::string str() const {
     switch (TENON_DTYPE_CODE(code_)) {
@@ -30,6 +37,18 @@ class DType {
         return "u" + bits();
       case TENON_CODE_BFLOAT:
         return "bf" + bits();
+      case TENON_CODE_FLOAT8_E4M3FN:
+        return "f8e4m3fn";
+      case TENON_CODE_FLOAT8_E4M3FNUZ:
+        return "f8e4m3fnuz";
+      case TENON_CODE_FLOAT8_E5M2:
+        return "f8e5m2";
+      case TENON_CODE_FLOAT8_E5M2FNUZ:
+        return "f8e5m2fnuz";
+      case TENON_CODE_FLOAT8_E8M0FNU:
+        return "f8e8m0fnu";
+      case TENON_CODE_FLOAT4_E2M1FN:
+        return "f4e2m1fn";
       default:
         return "f" + bits();
     }
@@ -56,6 +75,16 @@ inline constexpr DType kBfloat16 = TENON_BFLOAT16;
 inline constexpr DType kFloat32 = TENON_FLOAT32;
 inline constexpr DType kFloat64 = TENON_FLOAT64;
 inline constexpr DType kFloat128 = TENON_FLOAT128;
+inline constexpr DType kInt4 = TENON_INT4;
+inline constexpr DType kUint4 = TENON_UINT4;
+inline constexpr DType kInt2 = TENON_INT2;
+inline constexpr DType kUint2 = TENON_UINT2;
+inline constexpr DType kFloat8E4M3Fn = TENON_FLOAT8_E4M3FN;
+inline constexpr DType kFloat8E4M3Fnuz = TENON_FLOAT8_E4M3FNUZ;
+inline constexpr DType kFloat8E5M2 = TENON_FLOAT8_E5M2;
+inline constexpr DType kFloat8E5M2Fnuz = TENON_FLOAT8_E5M2FNUZ;
+inline constexpr DType kFloat8E8M0Fnu = TENON_FLOAT8_E8M0FNU;
+inline constexpr DType kFloat4E2M1Fn = TENON_FLOAT4_E2M1FN;
 
 // The dtype of the C++ type T, which is bool, an integer type, float or double.
 template <class T>

@@ -74,16 +74,37 @@ dtypes! {
     F64 = TENON_FLOAT64, "f64";
     /// IEEE binary128, for storage and conversion only.
     F128 = TENON_FLOAT128, "f128";
+    /// 4-bit signed integers, one per byte, for storage and conversion only.
+    I4 = TENON_INT4, "i4";
+    /// 4-bit unsigned integers, one per byte, for storage and conversion only.
+    U4 = TENON_UINT4, "u4";
+    /// 2-bit signed integers, one per byte, for storage and conversion only.
+    I2 = TENON_INT2, "i2";
+    /// 2-bit unsigned integers, one per byte, for storage and conversion only.
+    U2 = TENON_UINT2, "u2";
+    /// 8-bit floats with 4 exponent bits, up to 448, without infinities, for storage and conversion only.
+    F8E4M3FN = TENON_FLOAT8_E4M3FN, "f8e4m3fn";
+    /// 8-bit floats with 4 exponent bits, up to 240, without infinities and -0, for storage and conversion only.
+    F8E4M3FNUZ = TENON_FLOAT8_E4M3FNUZ, "f8e4m3fnuz";
+    /// 8-bit floats with 5 exponent bits, up to 57344, for storage and conversion only.
+    F8E5M2 = TENON_FLOAT8_E5M2, "f8e5m2";
+    /// 8-bit floats with 5 exponent bits, up to 57344, without infinities and -0, for storage and conversion only.
+    F8E5M2FNUZ = TENON_FLOAT8_E5M2FNUZ, "f8e5m2fnuz";
+    /// Powers of two from 2^-127 to 2^127, for storage and conversion only.
+    F8E8M0FNU = TENON_FLOAT8_E8M0FNU, "f8e8m0fnu";
+    /// 4-bit floats up to 6, without infinities and NaN, one per byte, for storage and conversion only.
+    F4E2M1FN = TENON_FLOAT4_E2M1FN, "f4e2m1fn";
 }
 
 impl DType {
-    /// The size of one element in bytes.
+    /// The size of one element in memory, in bytes.
     ///
     /// ```
     /// assert_eq!(tenon::DType::F16.size(), 2);
+    /// assert_eq!(tenon::DType::I4.size(), 1);
     /// ```
     pub fn size(self) -> usize {
-        ((self.to_c() >> 8) & 0xff) as usize / 8
+        ((self.to_c() >> 8) & 0xff).div_ceil(8) as usize
     }
 }
 

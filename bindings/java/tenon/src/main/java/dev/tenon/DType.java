@@ -11,6 +11,12 @@ public record DType(int bits) {
   private static final int FLOAT = 2;
   private static final int BFLOAT = 4;
   private static final int BOOLEAN = 6;
+  private static final int FLOAT8_E4M3FN_CODE = 10;
+  private static final int FLOAT8_E4M3FNUZ_CODE = 11;
+  private static final int FLOAT8_E5M2_CODE = 12;
+  private static final int FLOAT8_E5M2FNUZ_CODE = 13;
+  private static final int FLOAT8_E8M0FNU_CODE = 14;
+  private static final int FLOAT4_E2M1FN_CODE = 17;
 
   /** No dtype. */
   public static final DType NONE = new DType(0);
@@ -57,6 +63,36 @@ public record DType(int bits) {
   /** IEEE binary128, for storage, copies and conversions only. */
   public static final DType FLOAT128 = of(FLOAT, 128);
 
+  /** Signed integers of 4 bits, one per byte, for storage, copies and conversions only. */
+  public static final DType INT4 = of(INT, 4);
+
+  /** Unsigned integers of 4 bits, one per byte, for storage, copies and conversions only. */
+  public static final DType UINT4 = of(UINT, 4);
+
+  /** Signed integers of 2 bits, one per byte, for storage, copies and conversions only. */
+  public static final DType INT2 = of(INT, 2);
+
+  /** Unsigned integers of 2 bits, one per byte, for storage, copies and conversions only. */
+  public static final DType UINT2 = of(UINT, 2);
+
+  /** Floats of 8 bits up to 448, without infinities, for storage, copies and conversions only. */
+  public static final DType FLOAT8_E4M3FN = of(FLOAT8_E4M3FN_CODE, 8);
+
+  /** Floats of 8 bits up to 240, without infinities and -0, for storage, copies and conversions only. */
+  public static final DType FLOAT8_E4M3FNUZ = of(FLOAT8_E4M3FNUZ_CODE, 8);
+
+  /** Floats of 8 bits up to 57344, for storage, copies and conversions only. */
+  public static final DType FLOAT8_E5M2 = of(FLOAT8_E5M2_CODE, 8);
+
+  /** Floats of 8 bits up to 57344, without infinities and -0, for storage, copies and conversions only. */
+  public static final DType FLOAT8_E5M2FNUZ = of(FLOAT8_E5M2FNUZ_CODE, 8);
+
+  /** Powers of two of 8 bits, for storage, copies and conversions only. */
+  public static final DType FLOAT8_E8M0FNU = of(FLOAT8_E8M0FNU_CODE, 8);
+
+  /** Floats of 4 bits up to 6, one per byte, for storage, copies and conversions only. */
+  public static final DType FLOAT4_E2M1FN = of(FLOAT4_E2M1FN_CODE, 4);
+
   private static DType of(int code, int bits) {
     return new DType(code | bits << 8 | 1 << 16);
   }
@@ -70,12 +106,12 @@ public record DType(int bits) {
   }
 
   /**
-   * The size of one element in bytes.
+   * The size of one element in memory, in bytes.
    *
    * @return the size in bytes
    */
   public int bytes() {
-    return lane() / 8 * (bits >>> 16);
+    return (lane() * (bits >>> 16) + 7) / 8;
   }
 
   /**
@@ -103,6 +139,12 @@ public record DType(int bits) {
       case FLOAT -> "f" + lane();
       case BFLOAT -> "bf" + lane();
       case BOOLEAN -> "bool";
+      case FLOAT8_E4M3FN_CODE -> "f8e4m3fn";
+      case FLOAT8_E4M3FNUZ_CODE -> "f8e4m3fnuz";
+      case FLOAT8_E5M2_CODE -> "f8e5m2";
+      case FLOAT8_E5M2FNUZ_CODE -> "f8e5m2fnuz";
+      case FLOAT8_E8M0FNU_CODE -> "f8e8m0fnu";
+      case FLOAT4_E2M1FN_CODE -> "f4e2m1fn";
       default -> "dtype(" + bits + ")";
     };
   }
