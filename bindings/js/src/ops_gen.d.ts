@@ -2291,6 +2291,11 @@ export function copy(x: TensorLike): Tensor;
 export interface CastOptions {
   /** The dtype of the result. */
   to?: DType;
+  /**
+   * Whether numbers beyond the range of a storage dtype with floats become its largest value,
+   * instead of infinity or NaN; no effect on other dtypes. Default: true.
+   */
+  saturate?: boolean;
 }
 
 /**
@@ -2302,7 +2307,7 @@ export interface CastOptions {
  *
  * To floating point: rounds to the nearest value, ties to even. From floating point to integer:
  * truncates toward zero and saturates; NaN gives 0. Between integers: wraps around. To bool: true
- * if the value is not 0.
+ * if the value is not 0. docs/numerics.md has the rules for storage dtypes.
  *
  * @param x The input. Dtype: any.
  * @param options Its options.
@@ -2313,7 +2318,7 @@ export interface CastOptions {
  */
 export function cast(x: TensorLike, options?: CastOptions): Tensor;
 /** The input converted to another dtype. With the option to before the others. */
-export function cast(x: TensorLike, to: DType): Tensor;
+export function cast(x: TensorLike, to: DType, options?: CastOptions): Tensor;
 
 /** Options of concat. */
 export interface ConcatOptions {
@@ -7137,30 +7142,31 @@ export interface QuantizeLinearOptions {
 }
 
 /**
- * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+ * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero point.
  *
  * ```text
  * y = saturate(round(x / scale) + zero_point)
  * ```
  *
- * Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types are
- * computed in float32.
+ * Ties round to even. For floating-point results, the quotient is rounded to a value of the dtype
+ * instead of an integer. Values outside the range of the dtype saturate; an integer result is 0
+ * for NaN. Half types are computed in float32.
  *
  * @param x Any floating tensor. Dtype: floating.
  * @param scale 0-d, or one for each index along axis. Dtype: floating.
  * @param options Its options.
- * @returns The integers, in the shape of x.
+ * @returns The quantised elements, in the shape of x.
  * @throws TenonError with the rule: C1: x and scale are floating point and of one dtype; C2: scale
- *   is 0-d, or has one element for each index of x along axis; C3: The result's dtype is i8, u8,
- *   i16 or u16; if both zero_point and output_dtype specify it, they agree; C4: zero_point has the
- *   shape of scale.
+ *   is 0-d, or has one element for each index of x along axis; C3: The result's dtype is an
+ *   integer of at most 16 bits or a floating-point storage dtype with zero; if both zero_point and
+ *   output_dtype specify it, they agree; C4: zero_point has the shape of scale.
  *
  * Not differentiable: its result is an integer.
  */
 export function quantize_linear(x: TensorLike, scale: TensorLike, options?: QuantizeLinearOptions): Tensor;
 /**
- * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point. With
- * the option zero_point before the others.
+ * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero point.
+ * With the option zero_point before the others.
  */
 export function quantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike | null, options?: QuantizeLinearOptions): Tensor;
 
@@ -7181,13 +7187,14 @@ export interface DequantizeLinearOptions {
  *
  * The difference is exact. Half types are computed in float32.
  *
- * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+ * @param x The quantised elements. Dtype: i8, i16, i32, u8 or u16.
  * @param scale 0-d, or one for each index along axis. Dtype: floating.
  * @param options Its options.
  * @returns The real numbers, in the dtype of scale. Dtype: that of scale.
- * @throws TenonError with the rule: C1: x is i8, u8, i16, u16 or i32; C2: scale is 0-d, or has one
- *   element for each index of x along axis; C3: scale is floating point, and the result has its
- *   dtype; C4: zero_point has the dtype of x and the shape of scale.
+ * @throws TenonError with the rule: C1: x is an integer of at most 16 bits, i32, or a
+ *   floating-point storage dtype with zero; C2: scale is 0-d, or has one element for each index of
+ *   x along axis; C3: scale is floating point, and the result has its dtype; C4: zero_point has
+ *   the dtype of x and the shape of scale.
  *
  * Differentiable through its decomposition.
  */
@@ -8037,7 +8044,7 @@ export interface TensorOps {
   /** The input converted to another dtype. As `tenon.cast`. */
   cast(options?: CastOptions): Tensor;
   /** The input converted to another dtype. With the option to before the others. */
-  cast(to: DType): Tensor;
+  cast(to: DType, options?: CastOptions): Tensor;
   /** A tensor with elements added before and after each axis. As `tenon.pad`. */
   pad(options?: PadOptions): Tensor;
   /**
@@ -8840,13 +8847,13 @@ export interface TensorOps {
    */
   int8_matmul(b: TensorLike, a_zero_point: TensorLike | null, options?: Int8MatmulOptions): Tensor;
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point. As
-   * `tenon.quantize_linear`.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point. As `tenon.quantize_linear`.
    */
   quantize_linear(scale: TensorLike, options?: QuantizeLinearOptions): Tensor;
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point. With
-   * the option zero_point before the others.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point. With the option zero_point before the others.
    */
   quantize_linear(scale: TensorLike, zero_point: TensorLike | null, options?: QuantizeLinearOptions): Tensor;
   /**

@@ -314,6 +314,7 @@ const Input k_copy_inputs[] = {{"x", InputKind::kRequired}};
 const Input k_cast_inputs[] = {{"x", InputKind::kRequired}};
 const Attribute k_cast_attributes[] = {
     {"to", AttributeKind::kDtype, offsetof(tenon_cast_attrs, to), 0, nullptr},
+    {"saturate", AttributeKind::kBool, offsetof(tenon_cast_attrs, saturate), 0, nullptr},
 };
 const tenon_cast_attrs k_cast_defaults = TENON_CAST_ATTRS_DEFAULT;
 static_assert(sizeof(tenon_cast_attrs) <= kMaxAttributesSize);
@@ -1409,7 +1410,7 @@ const Op kOps[] = {
     {"flatten", TENON_OP_flatten, k_flatten_inputs, k_flatten_attributes, 1, 1, 1, false, false, -1, &k_flatten_defaults, sizeof(tenon_flatten_attrs), nullptr},
     {"diagonal", TENON_OP_diagonal, k_diagonal_inputs, k_diagonal_attributes, 1, 3, 1, false, true, -1, &k_diagonal_defaults, sizeof(tenon_diagonal_attrs), nullptr},
     {"copy", TENON_OP_copy, k_copy_inputs, nullptr, 1, 0, 1, false, false, -1, nullptr, 0, nullptr},
-    {"cast", TENON_OP_cast, k_cast_inputs, k_cast_attributes, 1, 1, 1, false, false, -1, &k_cast_defaults, sizeof(tenon_cast_attrs), nullptr},
+    {"cast", TENON_OP_cast, k_cast_inputs, k_cast_attributes, 1, 2, 1, false, false, -1, &k_cast_defaults, sizeof(tenon_cast_attrs), nullptr},
     {"concat", TENON_OP_concat, k_concat_inputs, k_concat_attributes, 1, 1, 1, false, false, -1, &k_concat_defaults, sizeof(tenon_concat_attrs), nullptr},
     {"pad", TENON_OP_pad, k_pad_inputs, k_pad_attributes, 2, 3, 1, false, false, -1, &k_pad_defaults, sizeof(tenon_pad_attrs), nullptr},
     {"stack", TENON_OP_stack, k_stack_inputs, k_stack_attributes, 1, 1, 1, false, false, -1, &k_stack_defaults, sizeof(tenon_stack_attrs), nullptr},
@@ -3796,7 +3797,7 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "Differentiable to any order."},
     {"cast", as_function(op_function<104>), METH_FASTCALL | METH_KEYWORDS,
-    "cast(x, to=None)\n"
+    "cast(x, to=None, saturate=True)\n"
     "--\n"
     "\n"
     "The input converted to another dtype.\n"
@@ -3805,11 +3806,15 @@ PyMethodDef kOpFunctions[] = {
     "\n"
     "To floating point: rounds to the nearest value, ties to even. From floating point to\n"
     "integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps\n"
-    "around. To bool: true if the value is not 0.\n"
+    "around. To bool: true if the value is not 0. docs/numerics.md has the rules for storage\n"
+    "dtypes.\n"
     "\n"
     "Args:\n"
     "    x: The input. Dtype: any.\n"
     "    to: The dtype of the result. Default: none.\n"
+    "    saturate: Whether numbers beyond the range of a storage dtype with floats become its\n"
+    "        largest value, instead of infinity or NaN; no effect on other dtypes. Default:\n"
+    "        true.\n"
     "\n"
     "Returns:\n"
     "    The converted elements.\n"
@@ -7658,13 +7663,14 @@ PyMethodDef kOpFunctions[] = {
     "quantize_linear(x, scale, zero_point=None, axis=1, output_dtype=None)\n"
     "--\n"
     "\n"
-    "Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero\n"
+    "Quantises floating-point numbers to integers or floats of few bits by a scale and a zero\n"
     "point.\n"
     "\n"
     "    y = saturate(round(x / scale) + zero_point)\n"
     "\n"
-    "Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half\n"
-    "types are computed in float32.\n"
+    "Ties round to even. For floating-point results, the quotient is rounded to a value of\n"
+    "the dtype instead of an integer. Values outside the range of the dtype saturate; an\n"
+    "integer result is 0 for NaN. Half types are computed in float32.\n"
     "\n"
     "Args:\n"
     "    x: Any floating tensor. Dtype: floating.\n"
@@ -7677,13 +7683,13 @@ PyMethodDef kOpFunctions[] = {
     "        zero_point. Default: none.\n"
     "\n"
     "Returns:\n"
-    "    The integers, in the shape of x.\n"
+    "    The quantised elements, in the shape of x.\n"
     "\n"
     "Raises an error that names the rule:\n"
     "    C1: x and scale are floating point and of one dtype.\n"
     "    C2: scale is 0-d, or has one element for each index of x along axis.\n"
-    "    C3: The result's dtype is i8, u8, i16 or u16; if both zero_point and output_dtype\n"
-    "        specify it, they agree.\n"
+    "    C3: The result's dtype is an integer of at most 16 bits or a floating-point storage\n"
+    "        dtype with zero; if both zero_point and output_dtype specify it, they agree.\n"
     "    C4: zero_point has the shape of scale.\n"
     "\n"
     "Not differentiable: its result is an integer."},
@@ -7698,7 +7704,7 @@ PyMethodDef kOpFunctions[] = {
     "The difference is exact. Half types are computed in float32.\n"
     "\n"
     "Args:\n"
-    "    x: The quantised integers. Dtype: i8, i16, i32, u8 or u16.\n"
+    "    x: The quantised elements. Dtype: i8, i16, i32, u8 or u16.\n"
     "    scale: 0-d, or one for each index along axis. Dtype: floating.\n"
     "    zero_point: The quantized value of 0, with the shape of scale. May be None. Dtype:\n"
     "        i8, i16, i32, u8 or u16.\n"
@@ -7709,7 +7715,8 @@ PyMethodDef kOpFunctions[] = {
     "    The real numbers, in the dtype of scale. Dtype: that of scale.\n"
     "\n"
     "Raises an error that names the rule:\n"
-    "    C1: x is i8, u8, i16, u16 or i32.\n"
+    "    C1: x is an integer of at most 16 bits, i32, or a floating-point storage dtype with\n"
+    "        zero.\n"
     "    C2: scale is 0-d, or has one element for each index of x along axis.\n"
     "    C3: scale is floating point, and the result has its dtype.\n"
     "    C4: zero_point has the dtype of x and the shape of scale.\n"
@@ -8791,7 +8798,7 @@ PyMethodDef kOpMethods[] = {
     "\n"
     "A copy of the input in new memory, row-major and contiguous. As tenon.copy."},
     {"cast", as_function(op_method<104>), METH_FASTCALL | METH_KEYWORDS,
-    "cast($self, to=None)\n"
+    "cast($self, to=None, saturate=True)\n"
     "--\n"
     "\n"
     "The input converted to another dtype. As tenon.cast."},
@@ -9464,7 +9471,7 @@ PyMethodDef kOpMethods[] = {
     "quantize_linear($self, scale, zero_point=None, axis=1, output_dtype=None)\n"
     "--\n"
     "\n"
-    "Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point. As tenon.quantize_linear."},
+    "Quantises floating-point numbers to integers or floats of few bits by a scale and a zero point. As tenon.quantize_linear."},
     {"dequantize_linear", as_function(op_method<241>), METH_FASTCALL | METH_KEYWORDS,
     "dequantize_linear($self, scale, zero_point=None, axis=1)\n"
     "--\n"

@@ -401,7 +401,7 @@ class TensorOps:
         """A copy of the input in new memory, row-major and contiguous. As tenon.copy."""
         ...
 
-    def cast(self, to: DTypeLike | None = None) -> Tensor:
+    def cast(self, to: DTypeLike | None = None, saturate: bool = True) -> Tensor:
         """The input converted to another dtype. As tenon.cast."""
         ...
 
@@ -938,7 +938,7 @@ class TensorOps:
         ...
 
     def quantize_linear(self, scale: TensorLike, zero_point: TensorLike | None = None, axis: int | Tensor = 1, output_dtype: DTypeLike | None = None) -> Tensor:
-        """Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point. As tenon.quantize_linear."""
+        """Quantises floating-point numbers to integers or floats of few bits by a scale and a zero point. As tenon.quantize_linear."""
         ...
 
     def dequantize_linear(self, scale: TensorLike, zero_point: TensorLike | None = None, axis: int | Tensor = 1) -> Tensor:

@@ -2519,18 +2519,22 @@ def copy(x: TensorLike) -> Tensor:
     """
     ...
 
-def cast(x: TensorLike, to: DTypeLike | None = None) -> Tensor:
+def cast(x: TensorLike, to: DTypeLike | None = None, saturate: bool = True) -> Tensor:
     """The input converted to another dtype.
 
         y = x, converted to the dtype
 
     To floating point: rounds to the nearest value, ties to even. From floating point to
     integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps
-    around. To bool: true if the value is not 0.
+    around. To bool: true if the value is not 0. docs/numerics.md has the rules for storage
+    dtypes.
 
     Args:
         x: The input. Dtype: any.
         to: The dtype of the result. Default: none.
+        saturate: Whether numbers beyond the range of a storage dtype with floats become its
+            largest value, instead of infinity or NaN; no effect on other dtypes. Default:
+            true.
 
     Returns:
         The converted elements.
@@ -6483,13 +6487,14 @@ def int8_matmul(a: TensorLike, b: TensorLike, a_zero_point: TensorLike | None = 
     ...
 
 def quantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike | None = None, axis: int | Tensor = 1, output_dtype: DTypeLike | None = None) -> Tensor:
-    """Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero
+    """Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
     point.
 
         y = saturate(round(x / scale) + zero_point)
 
-    Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half
-    types are computed in float32.
+    Ties round to even. For floating-point results, the quotient is rounded to a value of
+    the dtype instead of an integer. Values outside the range of the dtype saturate; an
+    integer result is 0 for NaN. Half types are computed in float32.
 
     Args:
         x: Any floating tensor. Dtype: floating.
@@ -6502,13 +6507,13 @@ def quantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike | N
             zero_point. Default: none.
 
     Returns:
-        The integers, in the shape of x.
+        The quantised elements, in the shape of x.
 
     Raises an error that names the rule:
         C1: x and scale are floating point and of one dtype.
         C2: scale is 0-d, or has one element for each index of x along axis.
-        C3: The result's dtype is i8, u8, i16 or u16; if both zero_point and output_dtype
-            specify it, they agree.
+        C3: The result's dtype is an integer of at most 16 bits or a floating-point storage
+            dtype with zero; if both zero_point and output_dtype specify it, they agree.
         C4: zero_point has the shape of scale.
 
     Not differentiable: its result is an integer.
@@ -6523,7 +6528,7 @@ def dequantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike |
     The difference is exact. Half types are computed in float32.
 
     Args:
-        x: The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+        x: The quantised elements. Dtype: i8, i16, i32, u8 or u16.
         scale: 0-d, or one for each index along axis. Dtype: floating.
         zero_point: The quantized value of 0, with the shape of scale. May be None. Dtype:
             i8, i16, i32, u8 or u16.
@@ -6534,7 +6539,8 @@ def dequantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike |
         The real numbers, in the dtype of scale. Dtype: that of scale.
 
     Raises an error that names the rule:
-        C1: x is i8, u8, i16, u16 or i32.
+        C1: x is an integer of at most 16 bits, i32, or a floating-point storage dtype with
+            zero.
         C2: scale is 0-d, or has one element for each index of x along axis.
         C3: scale is floating point, and the result has its dtype.
         C4: zero_point has the dtype of x and the shape of scale.

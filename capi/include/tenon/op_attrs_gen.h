@@ -740,9 +740,12 @@ typedef struct tenon_cast_attrs {
   uint32_t struct_size;
   /* The dtype of the result. Default: none. */
   tenon_dtype to;
+  /* Whether numbers beyond the range of a storage dtype with floats become its largest value,
+   * instead of infinity or NaN; no effect on other dtypes. Default: true. */
+  bool saturate;
 } tenon_cast_attrs;
 #define TENON_CAST_ATTRS_DEFAULT \
-  { sizeof(tenon_cast_attrs), TENON_DTYPE_NONE }
+  { sizeof(tenon_cast_attrs), TENON_DTYPE_NONE, true }
 
 /* Attributes of concat. */
 typedef struct tenon_concat_attrs {

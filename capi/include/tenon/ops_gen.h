@@ -3072,7 +3072,7 @@ static inline TENON_OWNED tenon_error* tenon_copy(tenon_scope* scope TENON_THREA
  *
  * To floating point: rounds to the nearest value, ties to even. From floating point to integer:
  * truncates toward zero and saturates; NaN gives 0. Between integers: wraps around. To bool: true
- * if the value is not 0.
+ * if the value is not 0. docs/numerics.md has the rules for storage dtypes.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
@@ -8032,12 +8032,13 @@ static inline TENON_OWNED tenon_error* tenon_int8_matmul(
 }
 
 /**
- * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+ * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero point.
  *
  *     y = saturate(round(x / scale) + zero_point)
  *
- * Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types are
- * computed in float32.
+ * Ties round to even. For floating-point results, the quotient is rounded to a value of the dtype
+ * instead of an integer. Values outside the range of the dtype saturate; an integer result is 0 for
+ * NaN. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -8045,7 +8046,7 @@ static inline TENON_OWNED tenon_error* tenon_int8_matmul(
  * @param zero_point The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8, i16,
  *                   u8 or u16.
  * @param attrs NULL for the defaults.
- * @param out_y The integers, in the shape of x.
+ * @param out_y The quantised elements, in the shape of x.
  *
  * Not differentiable: its result is an integer.
  *
@@ -8053,8 +8054,8 @@ static inline TENON_OWNED tenon_error* tenon_int8_matmul(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and scale are floating point and of one dtype.
  *     C2  scale is 0-d, or has one element for each index of x along axis.
- *     C3  The result's dtype is i8, u8, i16 or u16; if both zero_point and output_dtype specify it,
- *         they agree.
+ *     C3  The result's dtype is an integer of at most 16 bits or a floating-point storage dtype
+ *         with zero; if both zero_point and output_dtype specify it, they agree.
  *     C4  zero_point has the shape of scale.
  *
  * @since 0.1, unstable
@@ -8078,7 +8079,7 @@ static inline TENON_OWNED tenon_error* tenon_quantize_linear(
  * The difference is exact. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+ * @param x The quantised elements. Dtype: i8, i16, i32, u8 or u16.
  * @param scale 0-d, or one for each index along axis. Dtype: floating.
  * @param zero_point The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8, i16,
  *                   i32, u8 or u16.
@@ -8089,7 +8090,7 @@ static inline TENON_OWNED tenon_error* tenon_quantize_linear(
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  x is i8, u8, i16, u16 or i32.
+ *     C1  x is an integer of at most 16 bits, i32, or a floating-point storage dtype with zero.
  *     C2  scale is 0-d, or has one element for each index of x along axis.
  *     C3  scale is floating point, and the result has its dtype.
  *     C4  zero_point has the dtype of x and the shape of scale.

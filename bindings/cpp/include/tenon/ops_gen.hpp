@@ -2489,11 +2489,15 @@ inline Tensor copy(const Input& x) {
 struct CastAttrs {
   // The dtype of the result.
   DType to = TENON_DTYPE_NONE;
+  // Whether numbers beyond the range of a storage dtype with floats become its largest value,
+  // instead of infinity or NaN; no effect on other dtypes.
+  bool saturate = true;
 
   tenon_cast_attrs c() const {
     tenon_cast_attrs attrs = {};
     attrs.struct_size = sizeof attrs;
     attrs.to = to;
+    attrs.saturate = saturate;
     return attrs;
   }
 };
@@ -2505,13 +2509,13 @@ struct CastAttrs {
  *
  * To floating point: rounds to the nearest value, ties to even. From floating point to integer:
  * truncates toward zero and saturates; NaN gives 0. Between integers: wraps around. To bool: true
- * if the value is not 0.
+ * if the value is not 0. docs/numerics.md has the rules for storage dtypes.
  *
  * @param x The input.
  *
  * @return The converted elements.
  */
-inline Tensor cast(const Input& x, const CastAttrs& attrs = {}) {  // .to
+inline Tensor cast(const Input& x, const CastAttrs& attrs = {}) {  // .to, .saturate
   tenon_tensor* const given[] = {x.get()};
   const tenon_cast_attrs c_attrs = attrs.c();
   tenon_tensor* taken[1] = {};
@@ -7556,18 +7560,19 @@ struct QuantizeLinearAttrs {
 };
 
 /**
- * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+ * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero point.
  *
  *     y = saturate(round(x / scale) + zero_point)
  *
- * Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types are
- * computed in float32.
+ * Ties round to even. For floating-point results, the quotient is rounded to a value of the dtype
+ * instead of an integer. Values outside the range of the dtype saturate; an integer result is 0 for
+ * NaN. Half types are computed in float32.
  *
  * @param x Any floating tensor.
  * @param scale 0-d, or one for each index along axis.
  * @param zero_point The quantized value of 0, with the shape of scale.
  *
- * @return The integers, in the shape of x.
+ * @return The quantised elements, in the shape of x.
  */
 inline Tensor quantize_linear(const Input& x, const Tensor& scale, const Tensor& zero_point = {},
                               const QuantizeLinearAttrs& attrs = {}) {  // .axis, .output_dtype
@@ -7598,7 +7603,7 @@ struct DequantizeLinearAttrs {
  *
  * The difference is exact. Half types are computed in float32.
  *
- * @param x The quantised integers.
+ * @param x The quantised elements.
  * @param scale 0-d, or one for each index along axis.
  * @param zero_point The quantized value of 0, with the shape of scale.
  *

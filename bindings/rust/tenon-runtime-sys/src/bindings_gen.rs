@@ -7,6 +7,12 @@ pub const TENON_CODE_UINT: i32 = 1;
 pub const TENON_CODE_FLOAT: i32 = 2;
 pub const TENON_CODE_BFLOAT: i32 = 4;
 pub const TENON_CODE_BOOL: i32 = 6;
+pub const TENON_CODE_FLOAT8_E4M3FN: i32 = 10;
+pub const TENON_CODE_FLOAT8_E4M3FNUZ: i32 = 11;
+pub const TENON_CODE_FLOAT8_E5M2: i32 = 12;
+pub const TENON_CODE_FLOAT8_E5M2FNUZ: i32 = 13;
+pub const TENON_CODE_FLOAT8_E8M0FNU: i32 = 14;
+pub const TENON_CODE_FLOAT4_E2M1FN: i32 = 17;
 pub const TENON_OK: i32 = 0;
 /// ```text
 /// An invalid type, shape, attribute or handle.
@@ -1277,6 +1283,11 @@ pub struct tenon_cast_attrs {
     /// The dtype of the result. Default: none.
     /// ```
     pub to: tenon_dtype,
+    /// ```text
+    /// Whether numbers beyond the range of a storage dtype with floats become its largest value,
+    /// instead of infinity or NaN; no effect on other dtypes. Default: true.
+    /// ```
+    pub saturate: bool,
 }
 /// ```text
 /// Attributes of concat.
@@ -4435,7 +4446,8 @@ pub struct tenon_kernel_traits {
 ///   letter    = "A" .. "Z"
 ///
 /// `float` is f16 bf16 f32 f64; `int` is i8 to i64 and u8 to u64; `uint` is u8 to u64. `any` is
-/// every dtype except f128, which a line must name explicitly. A letter stands for the same dtype
+/// these and bool; a line must name f128 explicitly. Kernels never receive storage dtypes, such as
+/// TENON_INT4: the host passes u8 instead if an op only moves elements. A letter stands for the same dtype
 /// wherever it occurs. Several blanks count as one. LOOP: an elementwise op or a reduction that may
 /// be an instruction of a loop (tenon_loop_request). Such an op has one output and no optional operands.
 /// ANCHOR: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its

@@ -5233,11 +5233,10 @@ pub fn copy<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// To floating point: rounds to the nearest value, ties to even. From floating point to
 /// integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps around.
-/// To bool: true if the value is not 0.
+/// To bool: true if the value is not 0. docs/numerics.md has the rules for storage dtypes.
 ///
 /// - `x`: The input. Dtype: any.
 /// - gives `y`: The converted elements.
-/// - `to`: The dtype of the result. Default: none.
 ///
 /// Differentiable to any order.
 ///
@@ -5248,15 +5247,83 @@ pub fn copy<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// # #[allow(unused_imports)]
 /// # use tenon::{ops, tensor, DType, Tensor};
 /// let x = tensor![1.75, -1.75, 0.]?;
-/// let result = ops::cast(&x, DType::I32)?;
+/// let result = ops::cast_with(&x).to(DType::I32).run()?;
 /// assert_eq!(result.to_vec::<i32>()?, [1, -1, 0]);
 /// # tenon::Result::Ok(())
 /// ```
 #[inline]
-pub fn cast<'a>(x: impl Operand<'a>, to: DType) -> Result<Tensor> {
-    let x = x.lend()?;
-    let c_attrs = sys::tenon_cast_attrs { struct_size: std::mem::size_of::<sys::tenon_cast_attrs>() as u32, to: to.to_c() };
-    call_one(sys::TENON_OP_cast, attrs(&c_attrs), &[x.raw()])
+pub fn cast_with<'a>(x: impl Operand<'a>) -> Cast<'a> {
+    Cast {
+        x: x.lend(),
+        c_attrs: sys::tenon_cast_attrs { struct_size: std::mem::size_of::<sys::tenon_cast_attrs>() as u32, to: sys::TENON_DTYPE_NONE, saturate: true },
+        borrowed: PhantomData,
+    }
+}
+/// The input converted to another dtype.
+///
+/// Made by [`cast_with`]; [`Cast::run`] calls the op.
+///
+/// ```
+/// # #[allow(unused_imports)]
+/// # use tenon::{ops, tensor, DType, Tensor};
+/// let x = tensor![1.75, -1.75, 0.]?;
+/// let result = ops::cast_with(&x).to(DType::I32).run()?;
+/// assert_eq!(result.to_vec::<i32>()?, [1, -1, 0]);
+/// # tenon::Result::Ok(())
+/// ```
+#[must_use = "a builder calls nothing until `run`"]
+pub struct Cast<'a> {
+    x: Result<Lent<'a>>,
+    c_attrs: sys::tenon_cast_attrs,
+    borrowed: PhantomData<&'a ()>,
+}
+impl<'a> Cast<'a> {
+    /// The dtype of the result. Default: none.
+    ///
+    /// ```
+    /// # #[allow(unused_imports)]
+    /// # use tenon::{ops, tensor, DType, Tensor};
+    /// let x = tensor![1.75, -1.75, 0.]?;
+    /// let result = ops::cast_with(&x).to(DType::I32).run()?;
+    /// assert_eq!(result.to_vec::<i32>()?, [1, -1, 0]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    #[inline]
+    pub fn to(mut self, to: DType) -> Self {
+        self.c_attrs.to = to.to_c();
+        self
+    }
+    /// Whether numbers beyond the range of a storage dtype with floats become its largest
+    /// value, instead of infinity or NaN; no effect on other dtypes. Default: true.
+    ///
+    /// ```
+    /// # #[allow(unused_imports)]
+    /// # use tenon::{ops, tensor, DType, Tensor};
+    /// let x = tensor![300., -300., 1.]?;
+    /// let result = ops::cast_with(&x).to(DType::I8).saturate(false).run()?;
+    /// assert_eq!(result.to_vec::<i8>()?, [127, -128, 1]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    #[inline]
+    pub fn saturate(mut self, saturate: bool) -> Self {
+        self.c_attrs.saturate = saturate;
+        self
+    }
+    /// Calls cast.
+    ///
+    /// ```
+    /// # #[allow(unused_imports)]
+    /// # use tenon::{ops, tensor, DType, Tensor};
+    /// let x = tensor![1.75, -1.75, 0.]?;
+    /// let result = ops::cast_with(&x).to(DType::I32).run()?;
+    /// assert_eq!(result.to_vec::<i32>()?, [1, -1, 0]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    #[inline]
+    pub fn run(self) -> Result<Tensor> {
+        let x = self.x?;
+        call_one(sys::TENON_OP_cast, attrs(&self.c_attrs), &[x.raw()])
+    }
 }
 /// The concatenation of tensors along an existing axis.
 ///
@@ -21767,28 +21834,30 @@ impl<'a> Int8Matmul<'a> {
         call_one(sys::TENON_OP_int8_matmul, std::ptr::null(), &[a.raw(), b.raw(), raw_or_null(&a_zero_point), raw_or_null(&b_zero_point)])
     }
 }
-/// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+/// Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+/// point.
 ///
 /// ```text
 /// y = saturate(round(x / scale) + zero_point)
 /// ```
 ///
-/// Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types
-/// are computed in float32.
+/// Ties round to even. For floating-point results, the quotient is rounded to a value of the
+/// dtype instead of an integer. Values outside the range of the dtype saturate; an integer
+/// result is 0 for NaN. Half types are computed in float32.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
 /// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8,
 ///   i16, u8 or u16.
-/// - gives `y`: The integers, in the shape of x.
+/// - gives `y`: The quantised elements, in the shape of x.
 ///
 /// Not differentiable: its result is an integer.
 ///
 /// # Errors
 /// - C1: x and scale are floating point and of one dtype.
 /// - C2: scale is 0-d, or has one element for each index of x along axis.
-/// - C3: The result's dtype is i8, u8, i16 or u16; if both zero\_point and output\_dtype
-///   specify it, they agree.
+/// - C3: The result's dtype is an integer of at most 16 bits or a floating-point storage dtype
+///   with zero; if both zero\_point and output\_dtype specify it, they agree.
 /// - C4: zero\_point has the shape of scale.
 ///
 /// ```
@@ -21804,28 +21873,30 @@ impl<'a> Int8Matmul<'a> {
 pub fn quantize_linear<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Result<Tensor> {
     quantize_linear_with(x, scale).run()
 }
-/// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+/// Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+/// point.
 ///
 /// ```text
 /// y = saturate(round(x / scale) + zero_point)
 /// ```
 ///
-/// Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types
-/// are computed in float32.
+/// Ties round to even. For floating-point results, the quotient is rounded to a value of the
+/// dtype instead of an integer. Values outside the range of the dtype saturate; an integer
+/// result is 0 for NaN. Half types are computed in float32.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
 /// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8,
 ///   i16, u8 or u16.
-/// - gives `y`: The integers, in the shape of x.
+/// - gives `y`: The quantised elements, in the shape of x.
 ///
 /// Not differentiable: its result is an integer.
 ///
 /// # Errors
 /// - C1: x and scale are floating point and of one dtype.
 /// - C2: scale is 0-d, or has one element for each index of x along axis.
-/// - C3: The result's dtype is i8, u8, i16 or u16; if both zero\_point and output\_dtype
-///   specify it, they agree.
+/// - C3: The result's dtype is an integer of at most 16 bits or a floating-point storage dtype
+///   with zero; if both zero\_point and output\_dtype specify it, they agree.
 /// - C4: zero\_point has the shape of scale.
 ///
 /// ```
@@ -21848,7 +21919,8 @@ pub fn quantize_linear_with<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) ->
         borrowed: PhantomData,
     }
 }
-/// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+/// Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+/// point.
 ///
 /// Made by [`quantize_linear_with`]; [`QuantizeLinear::run`] calls the op.
 ///
@@ -21951,7 +22023,7 @@ impl<'a> QuantizeLinear<'a> {
 ///
 /// The difference is exact. Half types are computed in float32.
 ///
-/// - `x`: The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+/// - `x`: The quantised elements. Dtype: i8, i16, i32, u8 or u16.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
 /// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8,
 ///   i16, i32, u8 or u16.
@@ -21960,7 +22032,7 @@ impl<'a> QuantizeLinear<'a> {
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: x is i8, u8, i16, u16 or i32.
+/// - C1: x is an integer of at most 16 bits, i32, or a floating-point storage dtype with zero.
 /// - C2: scale is 0-d, or has one element for each index of x along axis.
 /// - C3: scale is floating point, and the result has its dtype.
 /// - C4: zero\_point has the dtype of x and the shape of scale.
@@ -21986,7 +22058,7 @@ pub fn dequantize_linear<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Re
 ///
 /// The difference is exact. Half types are computed in float32.
 ///
-/// - `x`: The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+/// - `x`: The quantised elements. Dtype: i8, i16, i32, u8 or u16.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
 /// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8,
 ///   i16, i32, u8 or u16.
@@ -21995,7 +22067,7 @@ pub fn dequantize_linear<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Re
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: x is i8, u8, i16, u16 or i32.
+/// - C1: x is an integer of at most 16 bits, i32, or a floating-point storage dtype with zero.
 /// - C2: scale is 0-d, or has one element for each index of x along axis.
 /// - C3: scale is floating point, and the result has its dtype.
 /// - C4: zero\_point has the dtype of x and the shape of scale.
@@ -25112,19 +25184,19 @@ impl Tensor {
     }
     /// The input converted to another dtype.
     ///
-    /// As [`ops::cast`](crate::ops::cast).
+    /// As [`ops::cast_with`](crate::ops::cast_with).
     ///
     /// ```
     /// # #[allow(unused_imports)]
     /// # use tenon::{ops, tensor, DType, Tensor};
     /// let x = tensor![1.75, -1.75, 0.]?;
-    /// let result = x.cast(DType::I32)?;
+    /// let result = x.cast_with().to(DType::I32).run()?;
     /// assert_eq!(result.to_vec::<i32>()?, [1, -1, 0]);
     /// # tenon::Result::Ok(())
     /// ```
     #[inline]
-    pub fn cast(&self, to: DType) -> Result<Tensor> {
-        cast(self, to)
+    pub fn cast_with<'a>(&'a self) -> Cast<'a> {
+        cast_with(self)
     }
     /// A tensor with elements added before and after each axis.
     ///
@@ -28638,7 +28710,7 @@ impl Tensor {
     pub fn int8_matmul_with<'a>(&'a self, b: impl Operand<'a>) -> Int8Matmul<'a> {
         int8_matmul_with(self, b)
     }
-    /// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero
+    /// Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
     /// point.
     ///
     /// As [`ops::quantize_linear`](crate::ops::quantize_linear).
@@ -28656,7 +28728,7 @@ impl Tensor {
     pub fn quantize_linear<'a>(&'a self, scale: impl Operand<'a>) -> Result<Tensor> {
         quantize_linear(self, scale)
     }
-    /// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero
+    /// Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
     /// point.
     ///
     /// As [`ops::quantize_linear_with`](crate::ops::quantize_linear_with).

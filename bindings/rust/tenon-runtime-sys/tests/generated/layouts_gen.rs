@@ -54,7 +54,7 @@ fn structs_from_0_are_laid_out_as_in_c() {
     layout!(tenon_swapaxes_attrs, 24, 8, struct_size: 0, axis1: 8, axis2: 16);
     layout!(tenon_flatten_attrs, 16, 8, struct_size: 0, axis: 8);
     layout!(tenon_diagonal_attrs, 32, 8, struct_size: 0, offset: 8, axis1: 16, axis2: 24);
-    layout!(tenon_cast_attrs, 8, 4, struct_size: 0, to: 4);
+    layout!(tenon_cast_attrs, 12, 4, struct_size: 0, to: 4, saturate: 8);
     layout!(tenon_concat_attrs, 16, 8, struct_size: 0, axis: 8);
     layout!(tenon_pad_attrs, 48, 8, struct_size: 0, pads: 8, n_pads: 16, mode: 24, axes: 32, n_axes: 40);
     layout!(tenon_stack_attrs, 16, 8, struct_size: 0, axis: 8);

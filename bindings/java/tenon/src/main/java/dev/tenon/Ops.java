@@ -4961,6 +4961,7 @@ public final class Ops {
   /** Attributes of {@code cast}; each has its default until it is set. */
   public static final class CastAttrs extends OpAttrs {
     private DType to = DType.NONE;
+    private boolean saturate = true;
 
     /** All defaults. */
     public CastAttrs() {}
@@ -4976,11 +4977,24 @@ public final class Ops {
       return this;
     }
 
+    /**
+     * Whether numbers beyond the range of a storage dtype with floats become its largest value,
+     * instead of infinity or NaN; no effect on other dtypes. Default: true.
+     *
+     * @param saturate the value
+     * @return this
+     */
+    public CastAttrs saturate(boolean saturate) {
+      this.saturate = saturate;
+      return this;
+    }
+
     @Override
     long write(Local local) {
       long at = local.reserve(Structs.tenon_cast_attrs.SIZE);
       Memory.putInt(at, (int) Structs.tenon_cast_attrs.SIZE);
       Memory.putInt(at + Structs.tenon_cast_attrs.to, to.bits());
+      Memory.putBoolean(at + Structs.tenon_cast_attrs.saturate, saturate);
       return at;
     }
   }
@@ -4994,7 +5008,7 @@ public final class Ops {
    *
    * <p>To floating point: rounds to the nearest value, ties to even. From floating point to
    * integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps around. To
-   * bool: true if the value is not 0.
+   * bool: true if the value is not 0. docs/numerics.md has the rules for storage dtypes.
    *
    * @param x The input. Dtype: any.
    * @return The converted elements.
@@ -16814,27 +16828,30 @@ public final class Ops {
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * <pre>
    * y = saturate(round(x / scale) + zero_point)
    * </pre>
    *
-   * <p>Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half
-   * types are computed in float32.
+   * <p>Ties round to even. For floating-point results, the quotient is rounded to a value of the
+   * dtype instead of an integer. Values outside the range of the dtype saturate; an integer
+   * result is 0 for NaN. Half types are computed in float32.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
    *     i16, u8 or u16.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, Tensor zero_point) {
     return Calls.one(Constants.TENON_OP_quantize_linear, x, scale, zero_point);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
@@ -16842,57 +16859,61 @@ public final class Ops {
    *     i16, u8 or u16.
    * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
    *     Default: 1.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, Tensor zero_point, long axis) {
     return Calls.one(Constants.TENON_OP_quantize_linear, new QuantizeLinearAttrs().axis(axis), x, scale, zero_point);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
    *     i16, u8 or u16.
    * @param attrs The attributes; null for the defaults.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, Tensor zero_point, QuantizeLinearAttrs attrs) {
     return Calls.one(Constants.TENON_OP_quantize_linear, attrs, x, scale, zero_point);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale) {
     return Calls.one(Constants.TENON_OP_quantize_linear, x, scale);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
    *     Default: 1.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, long axis) {
     return Calls.one(Constants.TENON_OP_quantize_linear, new QuantizeLinearAttrs().axis(axis), x, scale);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, QuantizeLinearAttrs attrs) {
     return Calls.one(Constants.TENON_OP_quantize_linear, attrs, x, scale);
@@ -16934,7 +16955,7 @@ public final class Ops {
    *
    * <p>The difference is exact. Half types are computed in float32.
    *
-   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised elements. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
    *     i16, i32, u8 or u16.
@@ -16947,7 +16968,7 @@ public final class Ops {
   /**
    * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised elements. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
    *     i16, i32, u8 or u16.
@@ -16962,7 +16983,7 @@ public final class Ops {
   /**
    * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised elements. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
    *     i16, i32, u8 or u16.
@@ -16976,7 +16997,7 @@ public final class Ops {
   /**
    * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised elements. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
@@ -16987,7 +17008,7 @@ public final class Ops {
   /**
    * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised elements. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
    *     Default: 1.
@@ -17000,7 +17021,7 @@ public final class Ops {
   /**
    * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised elements. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return The real numbers, in the dtype of scale. Dtype: that of scale.

@@ -6723,72 +6723,78 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
    *     i16, u8 or u16.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, Tensor zero_point) {
     return Ops.quantize_linear(self(), scale, zero_point);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
    *     i16, u8 or u16.
    * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
    *     Default: 1.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, Tensor zero_point, long axis) {
     return Ops.quantize_linear(self(), scale, zero_point, axis);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
    *     i16, u8 or u16.
    * @param attrs The attributes; null for the defaults.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, Tensor zero_point, QuantizeLinearAttrs attrs) {
     return Ops.quantize_linear(self(), scale, zero_point, attrs);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale) {
     return Ops.quantize_linear(self(), scale);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
    *     Default: 1.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, long axis) {
     return Ops.quantize_linear(self(), scale, axis);
   }
 
   /**
-   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
+   * Quantises floating-point numbers to integers or floats of few bits by a scale and a zero
+   * point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The integers, in the shape of x.
+   * @return The quantised elements, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, QuantizeLinearAttrs attrs) {
     return Ops.quantize_linear(self(), scale, attrs);

@@ -21,6 +21,24 @@ public final class Constants {
   /** {@code TENON_CODE_BOOL} of {@code tenon/types.h}. */
   public static final int TENON_CODE_BOOL = 6;
 
+  /** {@code TENON_CODE_FLOAT8_E4M3FN} of {@code tenon/types.h}. */
+  public static final int TENON_CODE_FLOAT8_E4M3FN = 10;
+
+  /** {@code TENON_CODE_FLOAT8_E4M3FNUZ} of {@code tenon/types.h}. */
+  public static final int TENON_CODE_FLOAT8_E4M3FNUZ = 11;
+
+  /** {@code TENON_CODE_FLOAT8_E5M2} of {@code tenon/types.h}. */
+  public static final int TENON_CODE_FLOAT8_E5M2 = 12;
+
+  /** {@code TENON_CODE_FLOAT8_E5M2FNUZ} of {@code tenon/types.h}. */
+  public static final int TENON_CODE_FLOAT8_E5M2FNUZ = 13;
+
+  /** {@code TENON_CODE_FLOAT8_E8M0FNU} of {@code tenon/types.h}. */
+  public static final int TENON_CODE_FLOAT8_E8M0FNU = 14;
+
+  /** {@code TENON_CODE_FLOAT4_E2M1FN} of {@code tenon/types.h}. */
+  public static final int TENON_CODE_FLOAT4_E2M1FN = 17;
+
   /** {@code TENON_OK} of {@code tenon/types.h}. */
   public static final int TENON_OK = 0;
 

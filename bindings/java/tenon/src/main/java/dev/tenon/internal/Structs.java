@@ -553,11 +553,13 @@ public final class Structs {
     private tenon_cast_attrs() {}
 
     /** Its size in bytes. */
-    public static final long SIZE = 8;
+    public static final long SIZE = 12;
     /** Offset of {@code struct_size} in bytes. */
     public static final long struct_size = 0;
     /** Offset of {@code to} in bytes. */
     public static final long to = 4;
+    /** Offset of {@code saturate} in bytes. */
+    public static final long saturate = 8;
   }
 
   /** {@code tenon_concat_attrs} of {@code tenon/op_attrs_gen.h}. */
