@@ -80,7 +80,7 @@ uint8_t encode_float(double value, DType dtype) {
     const double tie = (magnitude(static_cast<uint8_t>(middle), f) +
                         magnitude(static_cast<uint8_t>(middle + 1), f)) /
                        2;
-    const bool is_above = wanted > tie || (wanted == tie && middle % 2 == 1);
+    const bool is_above = wanted > tie || (wanted == tie && (middle % 2 == 1 || f.sign == 0));
     (is_above ? low : high) = is_above ? middle + 1 : middle;
   }
   if (low == 0 && f.unsigned_zero) return 0;

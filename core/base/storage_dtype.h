@@ -36,7 +36,8 @@ StorageRange storage_range(DType dtype);
 double decode_storage(uint8_t code, DType dtype);
 
 // Returns the code for a value, converted as the op cast converts float64: floats are rounded to
-// nearest, ties to even, and saturate; integers are truncated toward zero and saturate.
+// nearest, ties to even (in e8m0 up), and saturate; integers are truncated toward zero and
+// saturate.
 uint8_t encode_storage(double value, DType dtype);
 
 // Files pack elements of 4 or 2 bits: the first element of a byte is in its low bits.

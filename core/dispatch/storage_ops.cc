@@ -6,6 +6,7 @@
 #include "core/dispatch/composites.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon {
 namespace {
@@ -85,12 +86,11 @@ Tensor encode_powers(const Tensor& x, const Binary& b, bool saturate) {
   const StorageFormat& f = storage_format(DType::kF8E8M0FNU);
   const int m = b.mantissa_bits;
   const Tensor bits = bitcast(x, b.bits);
-  const Tensor half_minus_1 = integer((int64_t{1} << (m - 1)) - 1);
-  const Tensor is_odd = masked(shifted_right(bits, m), 1);
-  Tensor code = shifted_right(add(add(bits, half_minus_1), is_odd), m);
+  // Ties round up: of the significands 1 and 2 beside 1.5, only 2 is even.
+  Tensor code = shifted_right(add(bits, integer(int64_t{1} << (m - 1))), m);
   code = sub(code, integer(b.bias - f.bias));
   if (b.bias == f.bias) {  // Below 2^-126, float32 is subnormal, and its exponent field is 0.
-    const Tensor is_above = greater(bits, integer(int64_t{3} << (m - 2)));
+    const Tensor is_above = greater_equal(bits, integer(int64_t{3} << (m - 2)));
     code = where(less(bits, integer(int64_t{1} << m)), cast(is_above, b.bits), code);
   }
   if (saturate) {
@@ -200,6 +200,9 @@ void require_accepts_storage(const OpDef& op, TypeSpan types) {
 Tensors run_on_storage(Scope& scope, const Call& call, const TensorTypes& types) {
   if (call.op.storage == StorageUse::kMoves) return run_on_bytes(scope, call, types);
   if (call.op.decompose) return composites(scope).call(call);
+  require(&call.op == &op_def(OpId::k_cast),
+          "ops do not compute with storage dtypes such as {}: convert a result with cast",
+          types[0].dtype);
   const CastAttrs& attrs = *static_cast<const CastAttrs*>(call.attrs.data);
   const Scope::OnDevice on(scope, common_device(scope, call.inputs));
   Tensor x = Tensor::share(call.inputs[0]);

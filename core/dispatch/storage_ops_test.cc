@@ -91,6 +91,9 @@ TEST_P(StorageOps, OtherOpsRefuse) {
   EXPECT_ERROR(x + x, Code::kInvalidArgument, "ops do not compute with storage dtypes");
   EXPECT_ERROR(equal(x, x), Code::kInvalidArgument, "convert it with cast");
   EXPECT_ERROR(sum(x), Code::kInvalidArgument, "convert it with cast");
+  EXPECT_ERROR(fill(number(1), {2}, GetParam()), Code::kInvalidArgument,
+               "convert a result with cast");
+  EXPECT_ERROR(iota({2}, GetParam(), 0), Code::kInvalidArgument, "");
 }
 
 TEST_P(StorageOps, FunctionsConvert) {
