@@ -73,6 +73,20 @@ TEST_F(SaveAndRead, ASavedNetworkAcceptsAnyBatchSize) {
   EXPECT_NE(text(read.function).find("dense("), std::string::npos) << text(read.function);
 }
 
+TEST_F(SaveAndRead, StorageDTypesOfVariablesAndCasts) {
+  const auto w = variable(cast(numbers({4, 3}, 3) * 9, DType::kI4), "w");
+  const auto f = function([&](TensorSpan in) {
+    const Tensor y = matmul(in[0], cast(w->read(scope()), DType::kF32));
+    return Tensors{cast(cast(y, DType::kF8E5M2, false), DType::kF32), cast(y, DType::kU2),
+                   cast(cast(y, DType::kF8E8M0FNU), DType::kF32)};
+  });
+  const Ref<SavedProgram> program = again(f, {kRows});
+  EXPECT_EQ(program->variables()[0]->type(), TensorType(DType::kI4, {4, 3}));
+  for (const int64_t rows : {1, 2, 5}) {
+    expect_same(f, program->find("f").function, {numbers({rows, 4})});
+  }
+}
+
 TEST_F(SaveAndRead, ASavedTrainingStepContinuesTraining) {
   const auto w = variable(numbers({4, 3}), "w"), m = variable(tenon::zeros(w->type()), "m");
   const auto f = function([&](TensorSpan in) {

@@ -15,8 +15,9 @@ BLOCK(is_inside) {
 
 BLOCK(add_index) {
   tenon_tensor *one = tenon_scalar_i64(1), *i = NULL;
-  const tenon_cast_attrs to_float = {sizeof to_float, TENON_FLOAT32};
+  tenon_cast_attrs to_float = TENON_CAST_ATTRS_DEFAULT;
   (void)payload, (void)n_in, (void)max_out;
+  to_float.to = TENON_FLOAT32;
   must(tenon_add(scope, in[0], one, &out[0]));
   must(tenon_cast(scope, in[0], &to_float, &i));
   must(tenon_add(scope, in[1], i, &out[1]));

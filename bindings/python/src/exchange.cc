@@ -114,6 +114,10 @@ nb::object to_dlpack(nb::handle tensor, bool versioned) {
   tenon_scope* here = scope();
   run_blocking([&] { return tenon_tensor_to_dlpack(here, operand.handle, nullptr, &exported); });
   if (versioned) return nb::steal(PyCapsule_New(exported, kVersioned, delete_versioned));
+  if (exported->flags & TENON_DLPACK_SUBBYTE_PADDED) {
+    exported->deleter(exported);
+    throw nb::buffer_error("elements of less than 8 bits need DLPack 1.0 or later");
+  }
   auto* legacy = new LegacyDlpack{exported->tensor, exported, [](LegacyDlpack* self) {
                                     auto* inner = static_cast<tenon_dlpack*>(self->manager);
                                     inner->deleter(inner);

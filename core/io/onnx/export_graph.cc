@@ -67,6 +67,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
       unsayable.add(fmt::format("{}: {} is {}, which ONNX does not support", name, value,
                                 tenon::name_of(type.dtype)));
     }
+    model.operator_set = std::max(model.operator_set, operator_set_of(type.dtype));
     return value_info(value, type.dtype, declared_shape(body.sizes, type));
   };
 
@@ -147,6 +148,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
   model.graph.nodes.insert(model.graph.nodes.begin(), body.first.begin(), body.first.end());
   model.graph.initializers = std::move(body.initializers);
   model.functions = std::move(functions.all);
+  model.operator_set = std::max(model.operator_set, code.needed_operator_set());
   return model;
 }
 
@@ -162,7 +164,7 @@ std::string model_bytes(const ExportedModel& model, std::string_view weights_fil
   WireWriter out;
   out.number(1, static_cast<uint64_t>(kIrVersion)).text(2, "tenon");
   out.message(7, graph(parts));
-  out.message(8, operator_set("", kOperatorSet));
+  out.message(8, operator_set("", model.operator_set));
   if (!model.functions.empty()) out.message(8, operator_set(kTenonDomain, kTenonOperatorSet));
   for (const WireWriter& function : model.functions) out.message(25, function);
   return out.bytes();

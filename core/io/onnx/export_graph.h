@@ -45,6 +45,7 @@ struct ExportedModel {
   Texts inputs, outputs;  // Names in the graph, without states.
   std::vector<State> states;
   Texts captures;
+  int64_t operator_set = kOperatorSet;
 };
 
 // Converts a trace to a model. Appends everything that ONNX cannot express to `unsayable`; the

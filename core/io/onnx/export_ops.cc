@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/immortal.h"
 #include "core/base/search.h"
+#include "core/base/storage_dtype.h"
 #include "core/ops/definition/formulas.h"
 
 namespace tenon::onnx {
@@ -253,7 +254,16 @@ bool export_shift(OpCall& c) {
 bool export_cast(OpCall& c) {
   const DType to = c.out_type().dtype;
   if (is_floating(c.dtype()) && is_integer(to)) return false;
-  c.out = {c.w.cast(c.in[0], to)};
+  std::string x = c.in[0];
+  if (is_floating(c.dtype()) && is_storage_integer(to)) {
+    const auto [least, greatest] = storage_range(to);
+    x = c.w.node("Clip", {x, c.w.number(static_cast<double>(least), c.dtype()),
+                          c.w.number(static_cast<double>(greatest), c.dtype())});
+  }
+  std::vector<WireWriter> attributes = {attribute("to", onnx_type_number(to))};
+  if (!c.flag("saturate")) attributes.push_back(attribute("saturate", int64_t{0}));
+  if (to == DType::kF8E8M0FNU) attributes.push_back(attribute("round_mode", "nearest"));
+  c.out = {c.w.node("Cast", {x}, attributes)};
   return true;
 }
 // Casts floats to integers, saturating, with NaN as 0. ONNX leaves both cases undefined.

@@ -162,6 +162,7 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
   const TensorTypes types = types_of_inputs(node);
   for (const TensorTypes& some : {types, node.types}) {
     for (const TensorType& type : some) {
+      operator_set_ = std::max(operator_set_, operator_set_of(type.dtype));
       if (type.dtype == DType::kNone || onnx_type_number(type.dtype) != 0) continue;
       return report_inexpressible(at, node,
                                   fmt::format("ONNX has no {}", tenon::name_of(type.dtype)));
@@ -258,7 +259,7 @@ void GraphExporter::call_function(OpCall& call, const WriteBody& write_body) {
   for (const WireWriter& node : body.first) function.message(7, node);
   for (const WireWriter& node : nodes) function.message(7, node);
   function.text(8, doc_string_of(call, outputs));
-  function.message(9, operator_set("", kOperatorSet));
+  function.message(9, operator_set("", operator_set_));
   function.message(9, operator_set(kTenonDomain, kTenonOperatorSet));
   function.text(10, kTenonDomain);
 

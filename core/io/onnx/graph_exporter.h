@@ -39,6 +39,8 @@ class GraphExporter {
   // the names of the graph's inputs.
   Texts write(NodeWriter& w, const tenon::Graph& graph, Values values,
               std::span<const Value> outputs);
+  // Returns the operator set that the written nodes need.
+  int64_t needed_operator_set() const { return operator_set_; }
 
  private:
   struct GraphState {
@@ -80,6 +82,7 @@ class GraphExporter {
   Functions& functions_;
   Inexpressible& inexpressible_;
   std::string where_;
+  int64_t operator_set_ = kOperatorSet;
   std::set<std::string> full_lists_;         // Lists in which every entry is set.
   std::map<std::string, Size> lengths_;      // Lengths of lists, if known.
   std::map<std::string, Size> size_values_;  // Values that are sizes.

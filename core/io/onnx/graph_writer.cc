@@ -32,6 +32,23 @@ int64_t onnx_type_number(DType dtype) {
   return 0;
 }
 
+int64_t operator_set_of(DType dtype) {
+  switch (dtype) {
+    case DType::kI4:
+    case DType::kU4:
+      return 21;
+    case DType::kF4E2M1FN:
+      return 23;
+    case DType::kF8E8M0FNU:
+      return 24;
+    case DType::kI2:
+    case DType::kU2:
+      return 25;
+    default:
+      return kOperatorSet;
+  }
+}
+
 // Reserves and returns a unique name: `name` or, if it is taken, `name` followed by a number.
 std::string Names::fresh(std::string_view name) {
   std::string found(name.empty() ? "v" : name);

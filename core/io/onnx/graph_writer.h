@@ -16,6 +16,9 @@ namespace tenon::onnx {
 
 // The versions that exported files declare: the ONNX format, the ONNX operator set, and Tenon's own
 // operator set.
+// Returns the operator set that a model with this dtype needs, at least kOperatorSet.
+int64_t operator_set_of(DType dtype);
+
 inline constexpr int64_t kIrVersion = 10, kOperatorSet = 20, kTenonOperatorSet = 1;
 inline constexpr std::string_view kTenonDomain = "tenon";
 

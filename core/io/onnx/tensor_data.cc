@@ -89,8 +89,9 @@ TensorType checked_type(const std::string& name, const Fields& fields) {
 template <class T>
 void convert(TensorData& data, const std::vector<T>& values) {
   const size_t size = size_of(data.type.dtype), n = packed_bytes_of(data.type) / size;
-  require_code(values.size() == n, Code::kDataLoss, "tensor \"{}\" is {}, but has {} values",
-               data.name, data.type, values.size());
+  require_code(values.size() == n, Code::kDataLoss, "tensor \"{}\" is {}, but has {} {}", data.name,
+               data.type, values.size(),
+               packed_elements_per_byte(data.type.dtype) > 1 ? "packed bytes" : "elements");
   data.converted.resize(n * size);
   for (size_t i = 0; i < n; ++i) std::memcpy(data.converted.data() + i * size, &values[i], size);
 }

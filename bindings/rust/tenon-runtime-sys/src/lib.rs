@@ -56,10 +56,21 @@ pub const TENON_BFLOAT16: tenon_dtype = dtype(4, 16, 1);
 pub const TENON_FLOAT32: tenon_dtype = dtype(2, 32, 1);
 pub const TENON_FLOAT64: tenon_dtype = dtype(2, 64, 1);
 pub const TENON_FLOAT128: tenon_dtype = dtype(2, 128, 1);
+pub const TENON_INT4: tenon_dtype = dtype(0, 4, 1);
+pub const TENON_UINT4: tenon_dtype = dtype(1, 4, 1);
+pub const TENON_INT2: tenon_dtype = dtype(0, 2, 1);
+pub const TENON_UINT2: tenon_dtype = dtype(1, 2, 1);
+pub const TENON_FLOAT8_E4M3FN: tenon_dtype = dtype(10, 8, 1);
+pub const TENON_FLOAT8_E4M3FNUZ: tenon_dtype = dtype(11, 8, 1);
+pub const TENON_FLOAT8_E5M2: tenon_dtype = dtype(12, 8, 1);
+pub const TENON_FLOAT8_E5M2FNUZ: tenon_dtype = dtype(13, 8, 1);
+pub const TENON_FLOAT8_E8M0FNU: tenon_dtype = dtype(14, 8, 1);
+pub const TENON_FLOAT4_E2M1FN: tenon_dtype = dtype(17, 4, 1);
 pub const TENON_MAX_RANK: usize = 16;
 pub const TENON_SIZE_UNKNOWN: i64 = -1;
 pub const TENON_DLPACK_READ_ONLY: u64 = 1;
 pub const TENON_DLPACK_IS_COPIED: u64 = 2;
+pub const TENON_DLPACK_SUBBYTE_PADDED: u64 = 4;
 
 /// Loads libtenon. Does nothing without the feature `dynamic`. After a successful load,
 /// later calls have no effect.

@@ -102,7 +102,12 @@ impl Program {
         let mut raw = ptr::null_mut();
         // SAFETY: the path and the options are borrowed until the call returns.
         unsafe {
-            check(sys::tenon_program_open(current()?, c_text(path), &options, &mut raw))?;
+            check(sys::tenon_program_open(
+                current()?,
+                c_text(path),
+                &options,
+                &mut raw,
+            ))?;
             Ok(Self::adopt(raw))
         }
     }
