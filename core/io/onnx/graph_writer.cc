@@ -83,7 +83,8 @@ WireWriter tensor_attribute(std::string_view name, const WireWriter& tensor) {
 
 WireWriter tensor(std::string_view name, DType dtype, std::span<const int64_t> shape,
                   std::string_view elements) {
-  const auto bytes = pack_elements(std::as_bytes(std::span(elements)), dtype);
+  const auto bytes =
+      pack_elements(std::as_bytes(std::span<const char>(elements.data(), elements.size())), dtype);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return tensor_header(name, dtype, shape).text(9, text);
 }

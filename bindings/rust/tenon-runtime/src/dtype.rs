@@ -82,17 +82,21 @@ dtypes! {
     I2 = TENON_INT2, "i2";
     /// 2-bit unsigned integers, one per byte, for storage and conversion only.
     U2 = TENON_UINT2, "u2";
-    /// 8-bit floats with 4 exponent bits, up to 448, without infinities, for storage and conversion only.
+    /// 8-bit floats with 4 exponent bits, up to 448, without infinities, for storage and conversion
+    /// only.
     F8E4M3FN = TENON_FLOAT8_E4M3FN, "f8e4m3fn";
-    /// 8-bit floats with 4 exponent bits, up to 240, without infinities and -0, for storage and conversion only.
+    /// 8-bit floats with 4 exponent bits, up to 240, without infinities and -0, for storage and
+    /// conversion only.
     F8E4M3FNUZ = TENON_FLOAT8_E4M3FNUZ, "f8e4m3fnuz";
     /// 8-bit floats with 5 exponent bits, up to 57344, for storage and conversion only.
     F8E5M2 = TENON_FLOAT8_E5M2, "f8e5m2";
-    /// 8-bit floats with 5 exponent bits, up to 57344, without infinities and -0, for storage and conversion only.
+    /// 8-bit floats with 5 exponent bits, up to 57344, without infinities and -0, for storage and
+    /// conversion only.
     F8E5M2FNUZ = TENON_FLOAT8_E5M2FNUZ, "f8e5m2fnuz";
     /// Powers of two from 2^-127 to 2^127, for storage and conversion only.
     F8E8M0FNU = TENON_FLOAT8_E8M0FNU, "f8e8m0fnu";
-    /// 4-bit floats up to 6, without infinities and NaN, one per byte, for storage and conversion only.
+    /// 4-bit floats up to 6, without infinities and NaN, one per byte, for storage and conversion
+    /// only.
     F4E2M1FN = TENON_FLOAT4_E2M1FN, "f4e2m1fn";
 }
 
@@ -104,7 +108,7 @@ impl DType {
     /// assert_eq!(tenon::DType::I4.size(), 1);
     /// ```
     pub fn size(self) -> usize {
-        ((self.to_c() >> 8) & 0xff).div_ceil(8) as usize
+        (((self.to_c() >> 8) & 0xff) as usize + 7) / 8
     }
 }
 

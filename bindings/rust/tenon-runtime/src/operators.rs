@@ -5,6 +5,7 @@ use std::ops::{
     Add, BitAnd, BitOr, BitXor, Bound, Div, Mul, Neg, Not, RangeBounds, Rem, Shl, Shr, Sub,
 };
 
+use crate::dtype::DType;
 use crate::error::{Code, Error, Result};
 use crate::operand::Operand;
 use crate::ops;
@@ -103,6 +104,19 @@ unary! {
 }
 
 impl Tensor {
+    /// Converts the elements to another dtype. [`Tensor::cast_with`] has further options.
+    ///
+    /// ```
+    /// use tenon::DType;
+    ///
+    /// let x = tenon::tensor![1.75, -1.75]?;
+    /// assert_eq!(x.cast(DType::I32)?.to_vec::<i32>()?, [1, -1]);
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn cast(&self, to: DType) -> Result<Tensor> {
+        self.cast_with().to(to).run()
+    }
+
     /// Returns the slice at `index` of an axis, without that axis. A negative index counts from the
     /// end.
     ///
