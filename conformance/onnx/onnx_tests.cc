@@ -18,6 +18,7 @@
 #include "conformance/kit/threads.h"
 #include "conformance/onnx/amend.h"
 #include "conformance/onnx/host_values.h"
+#include "conformance/onnx/light_models.h"
 #include "files/atomic_file.h"
 
 namespace tenon::conformance {
@@ -176,6 +177,14 @@ std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& name
   return tensors;
 }
 
+std::vector<fs::path> folders_in(const fs::path& path) {
+  std::vector<fs::path> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    if (entry.is_directory()) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
 // Runs a model on inputs and returns `n_outputs` outputs.
 using RunModel = std::function<std::vector<Tensor>(std::vector<Tensor> inputs, size_t n_outputs)>;
 
@@ -235,11 +244,10 @@ class ModelFunction {
   std::vector<InputSpec> declared_;
 };
 
-// Describes the first failure in a folder of test data; empty if all outputs are right.
-std::string failure_of(const RunModel& run, const Json& described, const fs::path& data,
+// Describes the first wrong output; empty if all outputs are right.
+std::string failure_of(const RunModel& run, const Json& described,
+                       const std::vector<Tensor>& inputs, const std::vector<Tensor>& wanted,
                        Tolerance tolerance) {
-  const std::vector<Tensor> inputs = read_tensors(data, "input", described["inputs"]);
-  const std::vector<Tensor> wanted = read_tensors(data, "output", described["outputs"]);
   const std::vector<Tensor> outputs = run(inputs, wanted.size());
   if (outputs.size() != wanted.size()) {
     return fmt::format("{} outputs, not {}", outputs.size(), wanted.size());
@@ -254,12 +262,14 @@ std::string failure_of(const RunModel& run, const Json& described, const fs::pat
   return "";
 }
 
-OnnxResult run_test(const fs::path& folder, const OnnxOptions& options) {
+// Runs the test in a folder, or a light model.
+OnnxResult run_test(const fs::path& path, const OnnxOptions& options) {
   Tolerance tolerance = {options.rtol, options.atol};
   const bool functions = options.functions;
-  OnnxResult result = {.name = folder.filename().string()};
+  const bool is_light = is_light_model(path);
+  OnnxResult result = {.name = path.stem().string()};
   try {
-    std::string model = read_file(folder / "model.onnx");
+    std::string model = read_file(is_light ? path : path / "model.onnx");
     if (const auto found = allowances().find(result.name); found != allowances().end()) {
       result.allowance = found->second.why;
       tolerance.rtol = std::max(tolerance.rtol, found->second.rtol);
@@ -286,11 +296,17 @@ OnnxResult run_test(const fs::path& folder, const OnnxOptions& options) {
     const RunModel run = [&](const std::vector<Tensor>& inputs, size_t n_outputs) {
       return function ? (*function)(inputs) : call_by_call(model, inputs, n_outputs);
     };
-    size_t data_sets = 0;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      if (!entry.is_directory() || !result.reason.empty()) continue;
+    const auto check_data = [&](const std::vector<Tensor>& inputs, const fs::path& folder,
+                                const std::string& name) {
+      const auto wanted = read_tensors(folder, name, described["outputs"]);
+      result.reason = failure_of(run, described, inputs, wanted, tolerance);
+    };
+    size_t data_sets = is_light ? 1 : 0;
+    if (is_light) check_data(light_inputs(described), path.parent_path(), result.name + "_output");
+    for (const fs::path& folder : is_light ? std::vector<fs::path>() : folders_in(path)) {
+      if (!result.reason.empty()) break;
       ++data_sets;
-      result.reason = failure_of(run, described, entry.path(), tolerance);
+      check_data(read_tensors(folder, "input", described["inputs"]), folder, "output");
     }
     result.is_untraceable = function && function->is_untraceable();
     if (data_sets == 0) result.reason = "the test has no data set";
@@ -344,7 +360,7 @@ std::vector<fs::path> find_tests(const OnnxOptions& options) {
   const std::regex filter(options.filter);
   std::vector<fs::path> folders;
   for (const fs::directory_entry& entry : fs::directory_iterator(options.data)) {
-    const bool is_test = fs::exists(entry.path() / "model.onnx");
+    const bool is_test = fs::exists(entry.path() / "model.onnx") || is_light_model(entry.path());
     if (is_test && std::regex_search(entry.path().filename().string(), filter)) {
       folders.push_back(entry.path());
     }

@@ -2,7 +2,7 @@
 // ONNX's own reference implementation, so the tests are independent of Tenon.
 //
 // Each test is a folder with model.onnx, and folders test_data_set_N with files input_I.pb and
-// output_O.pb.
+// output_O.pb. A light model (light_models.h) is a single file.
 
 #pragma once
 

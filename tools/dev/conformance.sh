@@ -10,7 +10,7 @@
 #   ./dev conformance cpu --level smoke      tests a few problems of each property; takes a minute
 #   ./dev conformance cpu --op 'functions*'  tests traced functions on the device
 #   ./dev conformance cpu --html page.html   also writes the report as a web page
-#   ./dev conformance onnx                   the node tests of ONNX 1.12 and 1.22, on ref and on cpu
+#   ./dev conformance onnx                   the tests of ONNX 1.12 and 1.22, on ref and on cpu
 #   ./dev conformance vulkan --level 2       on a GPU, or else on each software driver
 #   ./dev conformance vulkan --option validate=1   messages of the validation layer are faults, too
 #   ./dev conformance cuda --level 2         on a GPU, or else on the emulated driver
@@ -93,6 +93,7 @@ node_tests() {
   $kit onnx "$@" || status=1
   $kit onnx --data build/onnx_tests/data/node --title "onnx 1.22 node tests" --may-refuse "$@" ||
     status=1
+  $kit onnx --data build/onnx_tests/data/light --title "onnx light" --may-refuse "$@" || status=1
 }
 [ -n "$devices" ] || node_tests "$@"
 for device in $devices; do

@@ -32,6 +32,7 @@ test('nested arrays give shape and dtype', () => {
 
 test('every dtype keeps its elements', () => {
   for (const dtype of tenon.dtypes) {
+    if (dtype === 'float8_e8m0fnu') continue; // It has no 0.
     const x = tenon.tensor([0, 1, 1], { dtype });
     assert.equal(x.dtype, dtype);
     assert.deepEqual(x.arraySync(), dtype === 'bool' ? [false, true, true] : [0, 1, 1], dtype);
