@@ -100,6 +100,18 @@ def session_of(path, optimize=True):
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
+def agrees(label, outputs_of, want):
+    """Compares the outputs that `outputs_of` returns with `want`, and prints the verdict. An error of
+    the command or of onnxruntime counts as a difference."""
+    try:
+        worst, why = max(map(difference, outputs_of(), want)), ""
+    except Exception as error:  # noqa: BLE001 - The next model must run.
+        worst, why = numpy.inf, f": {error}"
+    verdict = "ok" if worst <= TOLERANCE else "FAILED"
+    print(f"{label} largest difference {worst:.1e}  {verdict}{why}")
+    return verdict == "ok"
+
+
 def difference(got, want):
     """Returns the largest difference of two arrays, relative to the largest magnitude.
 
@@ -153,13 +165,7 @@ def main():
                 for device in sys.argv[3:] or ["cpu"]}
         ways["converted"] = lambda: convert(tenon, model, sizes, inputs, names)
         for way, outputs_of in ways.items():
-            try:
-                worst, why = max(map(difference, outputs_of(), want)), ""
-            except Exception as error:  # noqa: BLE001 - of the command or of onnxruntime; the next model goes on.
-                worst, why = numpy.inf, f": {error}"
-            verdict = "ok" if worst <= TOLERANCE else "FAILED"
-            failed += verdict != "ok"
-            print(f"{package + '/' + model.name:46} {way:9} largest difference {worst:.1e}  {verdict}{why}")
+            failed += not agrees(f"{package + '/' + model.name:46} {way:9}", outputs_of, want)
     return 1 if failed else 0
 
 

@@ -11,12 +11,7 @@
 namespace tenon::onnx {
 namespace {
 
-struct Entry {
-  std::string_view domain, op;
-  Adapter adapter;
-};
-
-constexpr Entry kOps[] = {
+constexpr AdapterOfOp kOps[] = {
 #define TENON_ONNX(op, function) {"", #op, adapters::function},
 #define TENON_ONNX_PREVIEW(op, function) {"ai.onnx.preview", #op, adapters::function},
 #define TENON_ONNX_TRAINING(op, function) {"ai.onnx.preview.training", #op, adapters::function},
@@ -30,7 +25,7 @@ using Domains = std::unordered_map<std::string_view, std::unordered_map<std::str
 Adapter find_adapter(std::string_view domain, std::string_view op) {
   static const Immortal<Domains> made = [] {
     Domains all;
-    for (const Entry& entry : kOps) all[entry.domain].emplace(entry.op, entry.adapter);
+    for (const AdapterOfOp& entry : kOps) all[entry.domain].emplace(entry.op, entry.adapter);
     return all;
   }();
   const Domains& domains = made;

@@ -9,6 +9,12 @@ namespace tenon::onnx {
 
 using Adapter = Tensors (*)(const NodeCall& n);
 
+// A line of a table of adapters.
+struct AdapterOfOp {
+  std::string_view domain, op;
+  Adapter adapter;
+};
+
 // Finds the adapter of an ONNX op; NULL if the op has none.
 Adapter find_adapter(std::string_view domain, std::string_view op);
 

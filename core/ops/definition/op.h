@@ -126,7 +126,7 @@ enum class Promotes : uint8_t {
   kToOutput      // All inputs, to the dtype of output 0, as in fill.
 };
 
-// What the op does with storage dtypes (core/base/dtype.h). Views accept them without this.
+// How an op treats storage dtypes (core/base/dtype.h). View ops always accept them.
 enum class StorageUse : uint8_t {
   kRefused,
   kMoves,    // The op only moves elements. The core runs it on their bytes.

@@ -1,5 +1,5 @@
-// Ranges of NVTX, with which profilers such as Nsight Systems mark what a thread does. The plugin
-// needs no library of NVTX: a profiler sets the environment variable NVTX_INJECTION64_PATH to its
+// NVTX ranges, which profilers such as Nsight Systems show on the timeline of a thread. The plugin
+// needs no NVTX library: a profiler sets the environment variable NVTX_INJECTION64_PATH to its
 // own library, and that library stores its functions in the tables below.
 
 #pragma once

@@ -71,8 +71,8 @@ size_t end_of_body(const std::string& source, size_t begin) {
   return source.size();
 }
 
-// Reads an identifier at `at` that `end` follows, such as the name in "merge(". Moves `at` behind
-// the end. Returns an empty string if there is none.
+// Reads an identifier at `at`, such as the name in "merge(", and advances `at` past it and `end`.
+// Returns an empty string if there is no identifier, or if `end` does not follow it.
 std::string read_identifier(const std::string& source, size_t& at, std::string_view end) {
   const size_t begin = at;
   while (at < source.size() && (std::isalnum(source[at]) != 0 || source[at] == '_')) ++at;

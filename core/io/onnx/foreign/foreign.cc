@@ -3,12 +3,7 @@
 namespace tenon::onnx {
 namespace {
 
-struct Entry {
-  std::string_view domain, op;
-  Adapter adapter;
-};
-
-constexpr Entry kOps[] = {
+constexpr AdapterOfOp kOps[] = {
 #define TENON_ONNX_FOREIGN(domain, op, function) {domain, #op, adapters::function},
 #include "core/io/onnx/foreign/foreign.def"
 };
@@ -16,7 +11,7 @@ constexpr Entry kOps[] = {
 }  // namespace
 
 Adapter find_foreign_adapter(std::string_view domain, std::string_view op) {
-  for (const Entry& entry : kOps) {
+  for (const AdapterOfOp& entry : kOps) {
     if (entry.op == op && entry.domain == domain) return entry.adapter;
   }
   return nullptr;
