@@ -27,6 +27,21 @@ if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
+# The fuzz targets need Clang's libFuzzer; without it, they read their corpus as a test.
+file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/fuzz/*_fuzz.cc)
+if(TARGET tenon_plugin_ref AND NOT CMAKE_CROSSCOMPILING AND NOT TENON_SANITIZE STREQUAL "thread")
+  foreach(source IN LISTS fuzz_targets)
+    cmake_path(GET source STEM stem)
+    string(REPLACE "_fuzz" "" name ${stem})
+    add_executable(replay_${name} ${source} ${PROJECT_SOURCE_DIR}/core/io/fuzz/replay.cc)
+    target_link_libraries(replay_${name} PRIVATE tenon_core tenon_compile_options ${CMAKE_DL_LIBS})
+    target_compile_definitions(replay_${name} PRIVATE TENON_FUZZ_PLUGINS="${PROJECT_BINARY_DIR}/plugins")
+    add_dependencies(replay_${name} tenon_plugin_ref)
+    tenon_register_test(fuzz.corpus.${name} LABEL unit COMMAND replay_${name}
+                        ${PROJECT_SOURCE_DIR}/core/io/fuzz/corpus/${name})
+  endforeach()
+endif()
+
 # Plugins with one fault each, which the C tests load.
 set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
 if(NOT TENON_STATIC_PLUGINS)
