@@ -8,6 +8,8 @@
 #
 #   bindings  overhead of C++, Rust and Java over calls of the C ABI
 #   models    inference of ONNX models, compared with onnxruntime
+#   ops       every op on the CPU, compared with NumPy, PyTorch and onnxruntime, and with the limits
+#             of the machine; Debian's python3-torch is the PyTorch
 #   python    overhead of Python, and comparison with NumPy, PyTorch, JAX and TensorFlow, if they
 #             are installed in build/python
 #   vulkan    runs on the driver that VK_DRIVER_FILES names, or on the first device that is found
@@ -31,10 +33,13 @@ fi
 need --bench --peers
 [ "${1:-}" != vulkan ] || need --vulkan
 [ "${1:-}" != python ] || need --python
+[ "${1:-}" != ops ] || need --python
 [ "${1:-}" != models ] || need --python --onnxruntime
 configure release -DTENON_BENCHES=ON
 if [ -e "benches/${1:-}.cc" ]; then
   build release --target tenon_plugins "bench_$1"
+elif [ "${1:-}" = ops ]; then
+  build release --target tenon_plugins tenon_python
 else
   build release
 fi
@@ -59,6 +64,10 @@ fi
 if [ "$name" = python ]; then
   export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
   exec build/python/bin/python benches/python/run.py "$@"
+fi
+if [ "$name" = ops ]; then
+  export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
+  exec build/python/bin/python benches/ops/run.py "$@"
 fi
 if [ "$name" = models ]; then
   export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
