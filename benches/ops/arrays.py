@@ -67,7 +67,9 @@ def drawn(operand, dtype, position):
     """Returns the array of an operand. The same operand at the same position has the same values."""
     dtype, values, shape = DTYPES[operand.dtype or dtype], operand.values, operand.shape
     draw = np.random.default_rng(45 + position)
-    if isinstance(values, (np.ndarray, float, int)):
+    if isinstance(values, np.ndarray):
+        return values  # The table states the dtype.
+    if isinstance(values, (float, int)):
         return np.asarray(values).astype(dtype)
     if callable(values):
         return values(draw, shape).astype(dtype)

@@ -9,6 +9,8 @@
     no_case OP REASON          the bench has no case of the op
     skipped PEER REASON        the peer is not installed
     differs CASE PEER HOW      the results do not agree; the bench fails
+    fails CASE tenon ERROR     Tenon rejects the case; the bench fails
+    fails OP PEER ERROR        the peer rejects all cases of the op; the bench fails
 
 A case is OP/DTYPE/LAYOUT/SIZE. Its size is `cache` (256 Ki elements) or `memory` (16 Mi, and fewer
 for ops that do more work for each element). Inputs of the layout `strided` are transposed, or step
@@ -166,7 +168,12 @@ class Bench:
     def run(self, case):
         inputs = Inputs(case.op.inputs(case.elements), case.dtype, case.strided)
         ours = case.prepare_tenon(inputs)
-        results = flat(ours())
+        try:
+            results = flat(ours())
+        except tn.TenonError as error:
+            self.faults += 1
+            print("fails", case.name, "tenon", error, flush=True)
+            return
         limit = self.machine.limit(case, moved_bytes(inputs, results))
         sides = {"tenon": ours}
         theirs = inputs.changed(case.op.to_peer) if case.op.to_peer else inputs

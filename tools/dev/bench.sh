@@ -12,6 +12,7 @@
 #             of the machine; Debian's python3-torch is the PyTorch
 #   python    overhead of Python, and comparison with NumPy, PyTorch, JAX and TensorFlow, if they
 #             are installed in build/python
+#   training  training steps of five models on the CPU, eager and traced, compared with PyTorch
 #   vulkan    runs on the driver that VK_DRIVER_FILES names, or on the first device that is found
 #   web       the npm package in Node, which ./dev wasm builds, compared with TensorFlow.js, jax-js
 #             and onnxruntime-web
@@ -33,15 +34,18 @@ fi
 need --bench --peers
 [ "${1:-}" != vulkan ] || need --vulkan
 [ "${1:-}" != python ] || need --python
-[ "${1:-}" != ops ] || need --python
+case ${1:-} in
+  ops | training) need --python ;;
+esac
 [ "${1:-}" != models ] || need --python --onnxruntime
 configure release -DTENON_BENCHES=ON
 if [ -e "benches/${1:-}.cc" ]; then
   build release --target tenon_plugins "bench_$1"
-elif [ "${1:-}" = ops ]; then
-  build release --target tenon_plugins tenon_python
 else
-  build release
+  case ${1:-} in
+    ops | training) build release --target tenon_plugins tenon_python ;;
+    *) build release ;;
+  esac
 fi
 
 case ${1:-} in
@@ -65,10 +69,12 @@ if [ "$name" = python ]; then
   export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
   exec build/python/bin/python benches/python/run.py "$@"
 fi
-if [ "$name" = ops ]; then
-  export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
-  exec build/python/bin/python benches/ops/run.py "$@"
-fi
+case $name in
+  ops | training)
+    export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
+    exec build/python/bin/python "benches/$name/run.py" "$@"
+    ;;
+esac
 if [ "$name" = models ]; then
   export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
   exec build/onnxruntime/bin/python benches/models/run.py "$@"
