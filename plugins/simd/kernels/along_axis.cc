@@ -3,8 +3,12 @@
 // A line is the sequence of elements along the axis. Adjacent lines are processed together, so that
 // memory accesses are sequential for any axis.
 
+#include <array>
+#include <limits>
+
 #include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/reduce.h"
+#include "plugins/simd/kernels/transposed.h"
 
 namespace tenon_simd {
 namespace {
@@ -40,6 +44,55 @@ bool beats(T candidate, T best, bool is_max) {
   return candidate != candidate || (is_max ? best < candidate : candidate < best);
 }
 
+// Returns the first of the largest or smallest elements of x, which has at least one element. If an
+// element is NaN, returns the first NaN. Compares whole vectors in a first pass, which finds the
+// chunk that contains the result.
+template <bool kMax, class T>
+int64_t first_extreme(const T* x, int64_t n) {
+  typedef T V __attribute__((vector_size(32)));
+  constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
+  constexpr int64_t kChunk = 1024;
+  const auto precedes = [](T a, T b) { return kMax ? a > b : a < b; };
+  T best = x[0];
+  int64_t at = 0;
+  for (int64_t chunk = 0; chunk < n; chunk += kChunk) {
+    const int64_t end = std::min(n, chunk + kChunk);
+    T extreme = x[chunk];
+    bool has_nan = false;
+    int64_t i = chunk;
+    if (end - chunk >= 2 * kLanes) {
+      V a, b;
+      std::memcpy(&a, x + i, sizeof a);
+      b = a;
+      auto nan = a != a;
+      for (; i + 2 * kLanes <= end; i += 2 * kLanes) {
+        V c, d;
+        std::memcpy(&c, x + i, sizeof c);
+        std::memcpy(&d, x + i + kLanes, sizeof d);
+        a = kMax ? (a < c ? c : a) : (c < a ? c : a);
+        b = kMax ? (b < d ? d : b) : (d < b ? d : b);
+        nan |= (c != c) | (d != d);
+      }
+      for (int64_t lane = 0; lane < kLanes; ++lane) {
+        extreme = precedes(a[lane], extreme) ? a[lane] : extreme;
+        extreme = precedes(b[lane], extreme) ? b[lane] : extreme;
+        has_nan |= nan[lane] != 0;
+      }
+    }
+    for (; i < end; ++i) {
+      extreme = precedes(x[i], extreme) ? x[i] : extreme;
+      has_nan |= x[i] != x[i];
+    }
+    if (has_nan) {
+      return std::find_if(x + chunk, x + end, [](T value) { return value != value; }) - x;
+    }
+    if (chunk != 0 && !precedes(extreme, best)) continue;
+    best = extreme;
+    at = chunk;
+  }
+  return std::find(x + at, x + n, best) - x;
+}
+
 template <class T, class Wide>
 class ArgReduce final : public RowKernel {
  public:
@@ -71,19 +124,50 @@ class ArgReduce final : public RowKernel {
   // `step` elements apart. Each line has `n` elements, which are `stride` elements apart.
   void strip(const T* x, int64_t step, int64_t n_lines, int64_t n, int64_t stride,
              int64_t* y) const {
+    if constexpr (std::is_same_v<T, Wide>) {
+      if (stride == 1 && n > 1) {
+        for (int64_t j = 0; j < n_lines; ++j) {
+          y[j] = is_max_ ? first_extreme<true>(x + j * step, n)
+                         : first_extreme<false>(x + j * step, n);
+        }
+        return;
+      }
+    }
+    // Indices of the size of the elements are selected in the same vectors.
+    using Narrow = std::conditional_t<sizeof(Wide) == 8, int64_t, int32_t>;
+    if (n <= std::numeric_limits<int32_t>::max()) {
+      adjacent<Narrow>(x, step, n_lines, n, stride, y);
+    } else {
+      adjacent<int64_t>(x, step, n_lines, n, stride, y);
+    }
+  }
+
+  // Finds the extreme elements of all lines at once.
+  template <class Index>
+  void adjacent(const T* x, int64_t step, int64_t n_lines, int64_t n, int64_t stride,
+                int64_t* y) const {
     Wide best[kTogether];
-    int64_t at[kTogether];
+    Index at[kTogether];
     for (int64_t j = 0; j < n_lines; ++j) {
       best[j] = static_cast<Wide>(x[j * step]);
       at[j] = 0;
     }
-    for (int64_t i = 1; i < n; ++i) {
-      for (int64_t j = 0; j < n_lines; ++j) {
-        const Wide candidate = static_cast<Wide>(x[i * stride + j * step]);
-        if (!beats(candidate, best[j], is_max_)) continue;
-        best[j] = candidate;
-        at[j] = i;
+    const auto compare = [&](int64_t lane_step, bool is_max) {
+      for (int64_t i = 1; i < n; ++i) {
+        for (int64_t j = 0; j < n_lines; ++j) {
+          const Wide candidate = static_cast<Wide>(x[i * stride + j * lane_step]);
+          const bool is_better = beats(candidate, best[j], is_max);
+          best[j] = is_better ? candidate : best[j];
+          at[j] = is_better ? static_cast<Index>(i) : at[j];
+        }
       }
+    };
+    if (step != 1) {
+      compare(step, is_max_);
+    } else if (is_max_) {
+      compare(1, true);
+    } else {
+      compare(1, false);
     }
     std::copy_n(at, n_lines, y);
   }
@@ -136,30 +220,78 @@ class PrefixSums {
   size_t depth_ = 1;
 };
 
-// cumsum of floats: the sum of all earlier blocks plus the sum within the element's block.
-template <class T, class Wide>
-void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
-              bool is_reverse) {
-  const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
+// Calls step(k, i, in, out, index) for each position of all lines of a strip. k counts the elements
+// that precede it, and i is its index along the axis. in(j) returns the element of line j, out(j)
+// the element of the first output and index(j) that of the second, if kHasIndex. make_step(lines)
+// returns `step`.
+template <class T, bool kHasIndex, class MakeStep>
+void for_each_position(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_reverse,
+                       const MakeStep& make_step) {
+  constexpr int64_t kLength = 32;  // Positions in a tile.
+  const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];  // The outputs are dense.
   const int64_t n = in.sizes[axis], stride = stride_of(in, axis), out_stride = out.strides[axis];
   if (count(out) == 0) return;
   const LoopAxes out_lines = lines_of(out, axis);
   const T* const x = data<const T>(in);
   T* const y = data<T>(out);
+  int64_t* const indices = kHasIndex ? data<int64_t>(launch.outputs[1]) : nullptr;
   for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
-    PrefixSums<Wide> before;
-    Wide total[kTogether] = {};
+    auto at_position = make_step(lines);
+    if (stride == 1 && out_stride == 1 && step != 1 && lines >= 8) {
+      // The elements of a line are adjacent. Tiles, in which the elements of a position are
+      // adjacent, let the compiler vectorise the loops over lines.
+      T in_tile[kLength * kTogether], out_tile[kLength * kTogether];
+      int64_t index_tile[kHasIndex ? kLength * kTogether : 1];
+      const int64_t to = first * n;
+      for (int64_t begin = 0; begin < n; begin += kLength) {
+        const int64_t length = std::min(kLength, n - begin);
+        const int64_t i_begin = is_reverse ? n - begin - length : begin;
+        copy_transposed_elements(x + from + i_begin, step, in_tile, kTogether, length, lines);
+        for (int64_t k = begin; k < begin + length; ++k) {
+          const int64_t i = is_reverse ? n - 1 - k : k;
+          const int64_t row = (i - i_begin) * kTogether;
+          at_position(
+              k, i, [&](int64_t j) { return in_tile[row + j]; },
+              [&](int64_t j) -> T& { return out_tile[row + j]; },
+              [&](int64_t j) -> int64_t& { return index_tile[row + j]; });
+        }
+        copy_transposed_elements(out_tile, kTogether, y + to + i_begin, n, lines, length);
+        if constexpr (kHasIndex) {
+          copy_transposed_elements(index_tile, kTogether, indices + to + i_begin, n, lines, length);
+        }
+      }
+      return;
+    }
     int64_t to[kTogether];
     for (int64_t j = 0; j < lines; ++j) to[j] = out_lines.offset(first + j);
     for (int64_t k = 0; k < n; ++k) {
       const int64_t i = is_reverse ? n - 1 - k : k;
-      for (int64_t j = 0; j < lines; ++j) {
-        const Wide so_far = total[j];
-        total[j] = so_far + static_cast<Wide>(x[from + i * stride + j * step]);
-        y[to[j] + i * out_stride] = static_cast<T>(before[j] + (is_exclusive ? so_far : total[j]));
-      }
-      if ((k + 1) % kScanBlock == 0) before.add(k / kScanBlock, total, lines);
+      at_position(
+          k, i, [&](int64_t j) { return x[from + i * stride + j * step]; },
+          [&](int64_t j) -> T& { return y[to[j] + i * out_stride]; },
+          [&](int64_t j) -> int64_t& { return indices[to[j] + i * out_stride]; });
     }
+  });
+}
+
+// cumsum of floats: the sum of all earlier blocks plus the sum within the element's block.
+template <class T, class Wide>
+void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
+              bool is_reverse) {
+  struct Sums {
+    PrefixSums<Wide> before;
+    Wide total[kTogether] = {};
+  };
+  for_each_position<T, false>(pool, launch, axis, is_reverse, [&](int64_t lines) {
+    return [lines, is_exclusive, sums = Sums()](int64_t k, int64_t, const auto& in, const auto& out,
+                                                const auto&) mutable {
+      for (int64_t j = 0; j < lines; ++j) {
+        const Wide so_far = sums.total[j];
+        sums.total[j] = so_far + static_cast<Wide>(in(j));
+        out(j) = static_cast<T>(sums.before[j] + (is_exclusive ? so_far : sums.total[j]));
+      }
+      if ((k + 1) % kScanBlock == 0) sums.before.add(k / kScanBlock, sums.total, lines);
+    };
   });
 }
 
@@ -167,27 +299,17 @@ void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is
 template <class T, class Wide, class Join>
 void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
           bool is_reverse, Wide identity, const Join& join) {
-  const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
-  const int64_t n = in.sizes[axis], stride = stride_of(in, axis), out_stride = out.strides[axis];
-  if (count(out) == 0) return;
-  const LoopAxes out_lines = lines_of(out, axis);
-  const T* const x = data<const T>(in);
-  T* const y = data<T>(out);
-  for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
-    Wide total[kTogether];
-    int64_t to[kTogether];
-    for (int64_t j = 0; j < lines; ++j) {
-      total[j] = identity;
-      to[j] = out_lines.offset(first + j);
-    }
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t i = is_reverse ? n - 1 - k : k;
+  for_each_position<T, false>(pool, launch, axis, is_reverse, [&](int64_t lines) {
+    std::array<Wide, kTogether> totals;
+    totals.fill(identity);
+    return [=](int64_t, int64_t, const auto& in, const auto& out, const auto&) mutable {
       for (int64_t j = 0; j < lines; ++j) {
-        const Wide before = total[j];
-        total[j] = join(before, static_cast<Wide>(x[from + i * stride + j * step]));
-        y[to[j] + i * out_stride] = static_cast<T>(is_exclusive ? before : total[j]);
+        Wide& total = totals[static_cast<size_t>(j)];
+        const Wide before = total;
+        total = join(before, static_cast<Wide>(in(j)));
+        out(j) = static_cast<T>(is_exclusive ? before : total);
       }
-    }
+    };
   });
 }
 
@@ -195,29 +317,23 @@ void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exc
 template <class T, class Wide>
 void extreme_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_max,
                   bool is_reverse) {
-  const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];  // Both outputs are dense.
-  const int64_t n = in.sizes[axis], stride = stride_of(in, axis), out_stride = out.strides[axis];
-  if (count(out) == 0) return;
-  const LoopAxes out_lines = lines_of(out, axis);
-  const T* const x = data<const T>(in);
-  T* const values = data<T>(out);
-  int64_t* const indices = data<int64_t>(launch.outputs[1]);
-  for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
+  struct Extremes {
     T best[kTogether];
-    int64_t at[kTogether], to[kTogether];
-    for (int64_t j = 0; j < lines; ++j) to[j] = out_lines.offset(first + j);
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t i = is_reverse ? n - 1 - k : k;
+    int64_t at[kTogether];
+  };
+  for_each_position<T, true>(pool, launch, axis, is_reverse, [&](int64_t lines) {
+    return [lines, is_max, found = Extremes()](int64_t k, int64_t i, const auto& in,
+                                               const auto& out, const auto& index) mutable {
       for (int64_t j = 0; j < lines; ++j) {
-        const T candidate = x[from + i * stride + j * step];
-        if (k == 0 || beats(static_cast<Wide>(candidate), static_cast<Wide>(best[j]), is_max)) {
-          best[j] = candidate;
-          at[j] = i;
-        }
-        values[to[j] + i * out_stride] = best[j];
-        indices[to[j] + i * out_stride] = at[j];
+        const T candidate = in(j);
+        const bool is_better = k == 0 || beats(static_cast<Wide>(candidate),
+                                               static_cast<Wide>(found.best[j]), is_max);
+        found.best[j] = is_better ? candidate : found.best[j];
+        found.at[j] = is_better ? i : found.at[j];
+        out(j) = found.best[j];
+        index(j) = found.at[j];
       }
-    }
+    };
   });
 }
 

@@ -1,27 +1,27 @@
 // copy: converts any layout to dense.
 
 #include "plugins/simd/kernels/loops.h"
+#include "plugins/simd/kernels/transposed.h"
 
 namespace tenon_simd {
 namespace {
 
-// Side of a square tile. The rows of a tile in the input and in the output are in 2 * kSquare cache
-// lines, which fit into the L1 cache.
-constexpr int64_t kSquare = 32;
+// Rows per task. The elements of one column fill at least a cache line of 64 bytes if they have two
+// bytes.
+constexpr int64_t kBand = 32;
 
-// Copies an input whose last two axes are transposed. Copies square tiles, so that each cache line
-// is fully used while it is in the cache.
+// Copies a band of rows. Collects blocks in the L1 cache and then copies their rows. In the output,
+// the rows of a block may have addresses of which the L1 cache can hold only a few.
 template <class T>
-void copy_transposed(const T* from, int64_t stride, T* to, int64_t rows, int64_t columns) {
-  for (int64_t row = 0; row < rows; row += kSquare) {
-    const int64_t row_end = std::min(row + kSquare, rows);
-    for (int64_t column = 0; column < columns; column += kSquare) {
-      const int64_t column_end = std::min(column + kSquare, columns);
-      for (int64_t i = row; i < row_end; ++i) {
-        for (int64_t j = column; j < column_end; ++j) {
-          to[i * columns + j] = from[i + j * stride];
-        }
-      }
+void copy_band_of(const T* from, int64_t stride, T* to, int64_t rows, int64_t columns) {
+  constexpr auto kColumns = static_cast<int64_t>(512 / sizeof(T));
+  alignas(64) T block[kBand * kColumns];
+  for (int64_t column = 0; column < columns; column += kColumns) {
+    const int64_t n = std::min(kColumns, columns - column);
+    copy_transposed(from + column * stride, stride, block, kColumns, rows, n);
+    for (int64_t i = 0; i < rows; ++i) {
+      std::memcpy(to + i * columns + column, block + i * kColumns,
+                  static_cast<size_t>(n) * sizeof(T));
     }
   }
 }
@@ -43,7 +43,7 @@ class Copy final : public tenon_sdk::Kernel {
     const tenon_view& in = launch.inputs[0];
     if (!is_transposed(in)) return general_->launch(stream, launch);
     const int64_t rows = in.sizes[in.rank - 2], columns = in.sizes[in.rank - 1];
-    const int64_t bands = (rows + kSquare - 1) / kSquare;
+    const int64_t bands = (rows + kBand - 1) / kBand;
     const int64_t matrices = count(in.rank - 2u, in.sizes);
     const auto copy_band = [&](int64_t task) {
       int64_t rest = task / bands;
@@ -51,12 +51,12 @@ class Copy final : public tenon_sdk::Kernel {
       for (size_t axis = in.rank - 2u; axis-- > 0; rest /= in.sizes[axis]) {
         offset += rest % in.sizes[axis] * in.strides[axis];
       }
-      const int64_t row = task % bands * kSquare;
+      const int64_t row = task % bands * kBand;
       T* to = data<T>(launch.outputs[0]) + (task / bands * rows + row) * columns;
-      copy_transposed(data<const T>(in) + offset + row, in.strides[in.rank - 1], to,
-                      std::min(kSquare, rows - row), columns);
+      copy_band_of(data<const T>(in) + offset + row, in.strides[in.rank - 1], to,
+                   std::min(kBand, rows - row), columns);
     };
-    const int64_t band_size = kSquare * columns;
+    const int64_t band_size = kBand * columns;
     pool_.parallel_tasks(matrices * bands, std::max<int64_t>(1, 128 * 1024 / band_size),
                          [&](int64_t begin, int64_t end) {
                            for (int64_t task = begin; task < end; ++task) copy_band(task);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "plugins/sdk/view.h"
+#include "plugins/simd/kernels/transposed.h"
 
 namespace tenon_simd {
 namespace {
@@ -119,6 +120,29 @@ void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) 
   }
 }
 
+// Size of the blocks in which operands are read whose last axis is not contiguous, but another axis
+// is. The elements of one column fill at least a cache line of 64 bytes if they have two bytes.
+constexpr int64_t kBlockRows = 32, kBlockColumns = 128;
+
+// Copies a block of elements of `size` bytes to rows that are kBlockColumns elements apart.
+void gather_block(size_t size, const void* from, int64_t stride, void* to, int64_t rows,
+                  int64_t columns) {
+  const auto copy = [&]<class T>(Type<T>) {
+    copy_transposed(static_cast<const T*>(from), stride, static_cast<T*>(to), kBlockColumns, rows,
+                    columns);
+  };
+  switch (size) {
+    case 1:
+      return copy(Type<uint8_t>());
+    case 2:
+      return copy(Type<uint16_t>());
+    case 4:
+      return copy(Type<uint32_t>());
+    default:
+      return copy(Type<uint64_t>());
+  }
+}
+
 // Returns an integer dtype for half types, so that Tiled does not convert their elements; returns
 // other dtypes unchanged.
 tenon_dtype replace_half_dtype(tenon_dtype dtype) { return is_half(dtype) ? TENON_UINT16 : dtype; }
@@ -143,6 +167,18 @@ class Tiled final : public SpanKernel {
     const int64_t n = count(launch.outputs[0]);
     if (n == 0) return nullptr;
     const Axes axes(launch, n_inputs_);
+    if (const int rows = axis_of_rows(axes); rows >= 0) {
+      const int64_t row = axes.sizes[axes.rank - 1];
+      const int64_t bands = (axes.sizes[rows] + kBlockRows - 1) / kBlockRows;
+      const int64_t n_bands = n / row / axes.sizes[rows] * bands;
+      pool_.parallel_tasks(n_bands, std::max<int64_t>(1, grain_ / (kBlockRows * row)),
+                           [&](int64_t begin, int64_t end) {
+                             for (int64_t band = begin; band < end; ++band) {
+                               run_band(launch, axes, rows, band / bands, band % bands);
+                             }
+                           });
+      return nullptr;
+    }
     pool_.parallel_ranges(n, grain_,
                           [&](int64_t begin, int64_t end) { run(launch, axes, begin, end); });
     return nullptr;
@@ -154,6 +190,95 @@ class Tiled final : public SpanKernel {
     alignas(64) std::byte in[kMaxSpanInputs][kTile * 8];
     alignas(64) float out[kTile];
   };
+
+  struct Block {
+    alignas(64) std::byte in[kMaxSpanInputs][kBlockRows * kBlockColumns * 8];
+  };
+
+  // Whether the elements of input `i` are contiguous along the axis `rows`, but not along the last.
+  static bool is_transposed(const Axes& axes, int rows, size_t i) {
+    const int64_t stride = axes.strides[axes.rank - 1][i];
+    return stride != 0 && stride != 1 && axes.strides[rows][i] == 1;
+  }
+
+  // Returns the axis along which a transposed input is contiguous; -1 if there is no such input, or
+  // it is too small for blocks.
+  int axis_of_rows(const Axes& axes) const {
+    if (axes.sizes[axes.rank - 1] < 8) return -1;
+    for (int axis = axes.rank - 2; axis >= 0; --axis) {
+      for (size_t i = 0; i < n_inputs_; ++i) {
+        if (axes.sizes[axis] >= 8 && is_transposed(axes, axis, i)) return axis;
+      }
+    }
+    return -1;
+  }
+
+  // Computes kBlockRows indices of the axis `rows`, and all of the last axis. `outer` is the
+  // row-major index of the other axes.
+  void run_band(const tenon_launch& launch, const Axes& axes, int rows, int64_t outer,
+                int64_t band) const {
+    const int last = axes.rank - 1;
+    const int64_t row = axes.sizes[last], first = band * kBlockRows;
+    const int64_t n_rows = std::min(kBlockRows, axes.sizes[rows] - first);
+    int64_t offset[kMaxSpanInputs] = {};
+    int64_t out = 0, out_stride = row, out_step = 0;
+    for (int axis = last - 1; axis >= 0; --axis) {
+      int64_t at = first;
+      if (axis == rows) {
+        out_step = out_stride;
+      } else {
+        at = outer % axes.sizes[axis];
+        outer /= axes.sizes[axis];
+      }
+      out += at * out_stride;
+      out_stride *= axes.sizes[axis];
+      for (size_t i = 0; i < n_inputs_; ++i) offset[i] += at * axes.strides[axis][i];
+    }
+
+    Tiles tiles;
+    Block block;
+    for (int64_t column = 0; column < row; column += kBlockColumns) {
+      const int64_t n = std::min(kBlockColumns, row - column);
+      for (size_t i = 0; i < n_inputs_; ++i) {
+        if (!is_transposed(axes, rows, i)) continue;
+        const int64_t stride = axes.strides[last][i];
+        const size_t size = size_of(dtype_[i]);
+        gather_block(size,
+                     data<const std::byte>(launch.inputs[i]) +
+                         (offset[i] + column * stride) * static_cast<int64_t>(size),
+                     stride, block.in[i], n_rows, n);
+      }
+      for (int64_t j = 0; j < n_rows; ++j) {
+        const void* in[kMaxSpanInputs];
+        size_t step[kMaxSpanInputs];
+        for (size_t i = 0; i < n_inputs_; ++i) {
+          const int64_t stride = axes.strides[last][i];
+          step[i] = stride == 0 ? 0 : 1;
+          if (is_transposed(axes, rows, i)) {
+            in[i] = bring(block.in[i], dtype_[i], j * kBlockColumns, 1, n, nullptr, tiles.in[i]);
+          } else {
+            in[i] = bring(launch.inputs[i].data, dtype_[i],
+                          offset[i] + j * axes.strides[rows][i] + column * stride, stride, n,
+                          tiles.narrow, tiles.in[i]);
+          }
+        }
+        compute(launch, in, step, out + j * out_step + column, n, tiles);
+      }
+    }
+  }
+
+  // Runs the span on `n` elements, and stores them at element offset `at` of the output.
+  void compute(const tenon_launch& launch, const void* const* in, const size_t* step, int64_t at,
+               int64_t n, Tiles& tiles) const {
+    std::byte* to =
+        data<std::byte>(launch.outputs[0]) + at * static_cast<int64_t>(size_of(out_dtype_));
+    if (is_half(out_dtype_)) {
+      span_(in, step, tiles.out, static_cast<size_t>(n), params_);
+      narrow_half(out_dtype_, tiles.out, to, static_cast<size_t>(n));
+    } else {
+      span_(in, step, to, static_cast<size_t>(n), params_);
+    }
+  }
 
   // Computes elements [begin, end) of the output in row-major order.
   void run(const tenon_launch& launch, const Axes& axes, int64_t begin, int64_t end) const {
@@ -183,17 +308,10 @@ class Tiled final : public SpanKernel {
       for (size_t i = 0; i < n_inputs_; ++i) {
         const int64_t stride = axes.strides[last][i];
         step[i] = stride == 0 ? 0 : 1;
-        in[i] = bring(launch.inputs[i], dtype_[i], offset[i] + at[last] * stride, stride, n,
+        in[i] = bring(launch.inputs[i].data, dtype_[i], offset[i] + at[last] * stride, stride, n,
                       tiles.narrow, tiles.in[i]);
       }
-      std::byte* to =
-          data<std::byte>(launch.outputs[0]) + begin * static_cast<int64_t>(size_of(out_dtype_));
-      if (is_half(out_dtype_)) {
-        span_(in, step, tiles.out, static_cast<size_t>(n), params_);
-        narrow_half(out_dtype_, tiles.out, to, static_cast<size_t>(n));
-      } else {
-        span_(in, step, to, static_cast<size_t>(n), params_);
-      }
+      compute(launch, in, step, begin, n, tiles);
       begin += n;
       if (begin == end) return;
       at[last] += n;
@@ -212,10 +330,11 @@ class Tiled final : public SpanKernel {
 
   // Returns `n` elements of the operand as contiguous elements in the dtype of the computation, or
   // one element if the stride is 0.
-  static const void* bring(const tenon_view& view, tenon_dtype dtype, int64_t offset,
-                           int64_t stride, int64_t n, void* narrow, void* tile) {
+  static const void* bring(const void* data, tenon_dtype dtype, int64_t offset, int64_t stride,
+                           int64_t n, void* narrow, void* tile) {
     const size_t size = size_of(dtype);
-    const void* from = data<const std::byte>(view) + offset * static_cast<int64_t>(size);
+    const void* from =
+        static_cast<const std::byte*>(data) + offset * static_cast<int64_t>(size);
     if (stride == 0) n = 1;
     if (stride != 0 && stride != 1) {
       void* to = is_half(dtype) ? narrow : tile;

@@ -35,10 +35,20 @@ struct Min {
 struct Any {
   static constexpr uint8_t kIdentity = 0;
   static uint8_t apply(uint8_t a, uint8_t b) { return (a | b) != 0; }
+  static uint8_t block(const uint8_t* x, size_t n) {
+    uint8_t bits = 0;
+    for (size_t i = 0; i < n; ++i) bits |= x[i];
+    return bits != 0;
+  }
 };
 struct All {
   static constexpr uint8_t kIdentity = 1;
   static uint8_t apply(uint8_t a, uint8_t b) { return a != 0 && b != 0; }
+  static uint8_t block(const uint8_t* x, size_t n) {
+    uint8_t zeros = 0;
+    for (size_t i = 0; i < n; ++i) zeros |= static_cast<uint8_t>(x[i] == 0);
+    return zeros == 0;
+  }
 };
 
 // Returns the reducer that combines elements of type T by Op::apply().
@@ -48,6 +58,11 @@ constexpr Reducer reducer(uint32_t op, tenon_dtype dtype) {
           .dtype = dtype,
           .block =
               [](const void* x, size_t n, void* out) {
+                // The compiler vectorises a loop of apply(), but not for logical operations.
+                if constexpr (requires { Op::block(nullptr, n); }) {
+                  *static_cast<T*>(out) = Op::block(static_cast<const T*>(x), n);
+                  return;
+                }
                 T result = Op::kIdentity;
                 for (size_t i = 0; i < n; ++i) {
                   result = Op::apply(result, static_cast<const T*>(x)[i]);

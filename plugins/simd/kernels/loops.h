@@ -51,6 +51,10 @@ Span ternary_loop(Function) {
     Out* y = static_cast<Out*>(out);
     if (step[0] != 0 && step[1] != 0 && step[2] != 0) {
       for (size_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Function{}(a[i], b[i], c[i]));
+    } else if (step[0] != 0 && step[1] == 0 && step[2] == 0) {
+      const B second = *b;
+      const C third = *c;
+      for (size_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Function{}(a[i], second, third));
     } else {
       for (size_t i = 0; i < n; ++i) {
         y[i] = static_cast<Out>(Function{}(a[i * step[0]], b[i * step[1]], c[i * step[2]]));

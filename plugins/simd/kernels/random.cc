@@ -22,6 +22,39 @@ inline Words philox(Words counter, uint32_t key0, uint32_t key1) {
   return counter;
 }
 
+// Blocks that are computed together, in the lanes of vectors.
+constexpr int64_t kLanes = 16;
+
+// Computes kLanes consecutive blocks. `counter` is that of the first block, and its lowest word does
+// not overflow within the blocks.
+inline void philox_blocks(const Words& counter, uint32_t key0, uint32_t key1, uint32_t* to) {
+  uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
+  for (uint32_t i = 0; i < kLanes; ++i) {
+    c0[i] = counter[0] + i;
+    c1[i] = counter[1];
+    c2[i] = counter[2];
+    c3[i] = counter[3];
+  }
+  for (int round = 0; round < 10; ++round) {
+    for (int64_t i = 0; i < kLanes; ++i) {
+      const uint64_t left = uint64_t{0xD2511F53} * c0[i];
+      const uint64_t right = uint64_t{0xCD9E8D57} * c2[i];
+      c0[i] = static_cast<uint32_t>(right >> 32) ^ c1[i] ^ key0;
+      c1[i] = static_cast<uint32_t>(right);
+      c2[i] = static_cast<uint32_t>(left >> 32) ^ c3[i] ^ key1;
+      c3[i] = static_cast<uint32_t>(left);
+    }
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+  for (int64_t i = 0; i < kLanes; ++i) {
+    to[4 * i] = c0[i];
+    to[4 * i + 1] = c1[i];
+    to[4 * i + 2] = c2[i];
+    to[4 * i + 3] = c3[i];
+  }
+}
+
 // 128-bit addition that wraps, low word first.
 inline Words advance(Words counter, uint64_t blocks) {
   uint64_t carry = blocks;
@@ -51,8 +84,13 @@ Prepared prepare_rng_bits(const Request& request) {
     std::byte* const to = data<std::byte>(launch.outputs[0]);
     pool->parallel_tasks(blocks, 16 * 1024, [&](int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block) {
-        const Words words =
-            philox(advance(counter, static_cast<uint64_t>(block)), from[0], from[1]);
+        const Words first = advance(counter, static_cast<uint64_t>(block));
+        if (block + kLanes <= std::min(end, n / 4) && first[0] < ~uint32_t{0} - kLanes) {
+          philox_blocks(first, from[0], from[1], reinterpret_cast<uint32_t*>(to + 16 * block));
+          block += kLanes - 1;
+          continue;
+        }
+        const Words words = philox(first, from[0], from[1]);
         const size_t used = static_cast<size_t>(std::min<int64_t>(4, n - 4 * block));
         std::memcpy(to + 16 * block, words.data(), used * sizeof(uint32_t));
       }

@@ -48,15 +48,81 @@ T floor_divide(T a, T b) {
   return whole == 0 ? std::copysign(whole, quotient) : whole;
 }
 
+// The fast paths of the functions above. They have no branches, so that the compiler vectorises
+// their loops. Each returns whether its result is valid.
+inline bool fast_remainder(float a, float b, float& result) {
+  const double x = std::fabs(static_cast<double>(a)), y = std::fabs(static_cast<double>(b));
+  const double quotient = x / y;
+  double rest = x - std::trunc(quotient) * y;
+  rest = rest < 0 ? rest + y : rest;
+  rest = rest >= y ? rest - y : rest;
+  result = std::copysign(static_cast<float>(rest), a);
+  return (quotient < 0x1p29) & (y < HUGE_VAL);
+}
+inline bool fast_floor_mod(float a, float b, float& result) {
+  float rest;
+  const bool is_valid = fast_remainder(a, b, rest);
+  const float moved = (rest < 0) != (b < 0) ? rest + b : rest;
+  result = rest == 0 ? std::copysign(rest, b) : moved;
+  return is_valid;
+}
+template <class T>
+bool fast_floor_divide(T a, T b, T& result) {
+  const T quotient = a / b, nearest = std::nearbyint(quotient);
+  const T rest = std::fma(-nearest, b, a);
+  const bool is_above = (rest != 0) & ((rest < 0) != (b < 0));
+  const bool is_below = std::fabs(rest) >= std::fabs(b);
+  const T whole = is_above ? nearest - 1 : is_below ? nearest + 1 : nearest;
+  result = whole == 0 ? std::copysign(whole, quotient) : whole;
+  return (std::fabs(quotient) < HUGE_VAL) & (std::fabs(b) < HUGE_VAL);
+}
+
+// Returns a span that computes `Fast` for chunks of elements, and then `Exact` for the chunks in
+// which a result is invalid.
+template <class T, class Fast, class Exact>
+Span checked_loop(Fast, Exact) {
+  return [](const void* const* in, const size_t* step, void* out, size_t n,
+            const SpanParams& params) {
+    constexpr size_t kChunk = 64;
+    const T *const a = static_cast<const T*>(in[0]), *const b = static_cast<const T*>(in[1]);
+    T* const y = static_cast<T*>(out);
+    for (size_t first = 0; first < n; first += kChunk) {
+      T left[kChunk], right[kChunk], results[kChunk];
+      const size_t count = std::min(kChunk, n - first);
+      const T *x = a + first * step[0], *z = b + first * step[1];
+      if (step[0] == 0) x = static_cast<const T*>(std::fill_n(left, count, *a) - count);
+      if (step[1] == 0) z = static_cast<const T*>(std::fill_n(right, count, *b) - count);
+      int n_invalid = 0;
+      for (size_t i = 0; i < count; ++i) n_invalid += Fast{}(x[i], z[i], results[i]) ? 0 : 1;
+      if (n_invalid == 0) {
+        std::copy_n(results, count, y + first);
+      } else {
+        const void* const operands[] = {x, z};
+        const size_t steps[] = {1, 1};
+        binary_loop<T, T>(Exact{})(operands, steps, y + first, count, params);
+      }
+    }
+  };
+}
+
 // Returns the span of floor_div, mod or fmod.
 template <class T>
 Span remainder_span(uint32_t op) {
   switch (op) {
     case TENON_OP_floor_div:
-      return binary_loop<T, T>([](T a, T b) { return floor_divide(a, b); });
+      return checked_loop<T>([](T a, T b, T& y) { return fast_floor_divide(a, b, y); },
+                             [](T a, T b) { return floor_divide(a, b); });
     case TENON_OP_mod:
+      if constexpr (sizeof(T) == 4) {
+        return checked_loop<T>([](T a, T b, T& y) { return fast_floor_mod(a, b, y); },
+                               [](T a, T b) { return floor_mod(a, b); });
+      }
       return binary_loop<T, T>([](T a, T b) { return floor_mod(a, b); });
     case TENON_OP_fmod:
+      if constexpr (sizeof(T) == 4) {
+        return checked_loop<T>([](T a, T b, T& y) { return fast_remainder(a, b, y); },
+                               [](T a, T b) { return remainder(a, b); });
+      }
       return binary_loop<T, T>([](T a, T b) { return remainder(a, b); });
     default:
       return nullptr;
