@@ -227,7 +227,7 @@ class PrefixSums {
 template <class T, bool kHasIndex, class MakeStep>
 void for_each_position(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_reverse,
                        const MakeStep& make_step) {
-  constexpr int64_t kLength = 32;  // Positions in a tile.
+  constexpr int64_t kLength = 32;                                     // Positions in a tile.
   const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];  // The outputs are dense.
   const int64_t n = in.sizes[axis], stride = stride_of(in, axis), out_stride = out.strides[axis];
   if (count(out) == 0) return;
@@ -326,8 +326,8 @@ void extreme_scan(const Pool& pool, const tenon_launch& launch, size_t axis, boo
                                                const auto& out, const auto& index) mutable {
       for (int64_t j = 0; j < lines; ++j) {
         const T candidate = in(j);
-        const bool is_better = k == 0 || beats(static_cast<Wide>(candidate),
-                                               static_cast<Wide>(found.best[j]), is_max);
+        const bool is_better =
+            k == 0 || beats(static_cast<Wide>(candidate), static_cast<Wide>(found.best[j]), is_max);
         found.best[j] = is_better ? candidate : found.best[j];
         found.at[j] = is_better ? i : found.at[j];
         out(j) = found.best[j];

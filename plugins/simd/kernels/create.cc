@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "plugins/simd/kernels.h"
+#include "plugins/simd/kernels/axes.h"
 
 namespace tenon_simd {
 namespace {
@@ -30,7 +30,7 @@ Prepared prepare_fill(const Request& request) {
       const T value = *data<const T>(launch.inputs[0]);
       T* to = data<T>(launch.outputs[0]);
       pool->parallel_ranges(count(launch.outputs[0]), kGrain, [&](int64_t begin, int64_t end) {
-        std::fill(to + begin, to + end, value);
+        repeat(value, end - begin, to + begin);
       });
     });
   });
@@ -48,9 +48,8 @@ Prepared prepare_iota(const Request& request) {
       T* to = data<T>(out);
       if (inner == 1) {
         for (int64_t line = 0; line < n; line += size) {
-          pool->parallel_ranges(size, kGrain, [&](int64_t begin, int64_t end) {
-            count_up(to + line, begin, end);
-          });
+          pool->parallel_ranges(
+              size, kGrain, [&](int64_t begin, int64_t end) { count_up(to + line, begin, end); });
         }
         return;
       }

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "plugins/sdk/view.h"
-#include "plugins/simd/kernels/transposed.h"
+#include "plugins/simd/kernels/gather_tiles.h"
 
 namespace tenon_simd {
 namespace {
@@ -98,50 +98,8 @@ struct Axes {
 // Elements per tile: four tiles of the widest elements fit the first-level cache.
 constexpr int64_t kTile = 512;
 
-// Copies `n` elements of the size of T that are `stride` elements apart to contiguous memory.
-template <class T>
-void gather_strided(const void* from, int64_t stride, void* to, int64_t n) {
-  const T* x = static_cast<const T*>(from);
-  T* y = static_cast<T*>(to);
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
-}
-
-// Copies `n` elements of `size` bytes that are `stride` elements apart to contiguous memory.
-void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) {
-  switch (size) {
-    case 1:
-      return gather_strided<uint8_t>(from, stride, to, n);
-    case 2:
-      return gather_strided<uint16_t>(from, stride, to, n);
-    case 4:
-      return gather_strided<uint32_t>(from, stride, to, n);
-    default:
-      return gather_strided<uint64_t>(from, stride, to, n);
-  }
-}
-
-// Size of the blocks in which operands are read whose last axis is not contiguous, but another axis
-// is. The elements of one column fill at least a cache line of 64 bytes if they have two bytes.
-constexpr int64_t kBlockRows = 32, kBlockColumns = 128;
-
-// Copies a block of elements of `size` bytes to rows that are kBlockColumns elements apart.
-void gather_block(size_t size, const void* from, int64_t stride, void* to, int64_t rows,
-                  int64_t columns) {
-  const auto copy = [&]<class T>(Type<T>) {
-    copy_transposed(static_cast<const T*>(from), stride, static_cast<T*>(to), kBlockColumns, rows,
-                    columns);
-  };
-  switch (size) {
-    case 1:
-      return copy(Type<uint8_t>());
-    case 2:
-      return copy(Type<uint16_t>());
-    case 4:
-      return copy(Type<uint32_t>());
-    default:
-      return copy(Type<uint64_t>());
-  }
-}
+// Rows with fewer elements are computed several at a time.
+constexpr int64_t kShortRow = 32;
 
 // Returns an integer dtype for half types, so that Tiled does not convert their elements; returns
 // other dtypes unchanged.
@@ -294,13 +252,28 @@ class Tiled final : public SpanKernel {
       if (axis == last) continue;
       for (size_t i = 0; i < n_inputs_; ++i) offset[i] += at[axis] * axes.strides[axis][i];
     }
-    bool tiled = is_half(out_dtype_);
+    const bool has_short_rows = row < kShortRow && axes.rank > 1;
+    bool tiled = is_half(out_dtype_) || has_short_rows;
     for (size_t i = 0; i < n_inputs_; ++i) {
       const int64_t stride = axes.strides[last][i];
       tiled = tiled || (stride != 0 && stride != 1) || is_half(dtype_[i]);
     }
 
     while (true) {
+      if (has_short_rows && at[last] == 0) {
+        // Spans of a whole tile: calling the span for each row would take longer than its work.
+        const int64_t above = axes.sizes[last - 1];
+        const int64_t n_rows = std::min({above - at[last - 1], (end - begin) / row, kTile / row});
+        if (n_rows > 1) {
+          run_short_rows(launch, axes, offset, n_rows, begin, tiles);
+          begin += n_rows * row;
+          if (begin == end) return;
+          at[last - 1] += n_rows;
+          for (size_t i = 0; i < n_inputs_; ++i) offset[i] += n_rows * axes.strides[last - 1][i];
+          carry(axes, last - 1, at, offset);
+          continue;
+        }
+      }
       int64_t n = std::min(row - at[last], end - begin);
       if (tiled) n = std::min(n, kTile);
       const void* in[kMaxSpanInputs];
@@ -317,15 +290,49 @@ class Tiled final : public SpanKernel {
       at[last] += n;
       if (at[last] < row) continue;
       at[last] = 0;
-      for (int axis = last - 1; axis >= 0; --axis) {
-        for (size_t i = 0; i < n_inputs_; ++i) offset[i] += axes.strides[axis][i];
-        if (++at[axis] < axes.sizes[axis]) break;
-        for (size_t i = 0; i < n_inputs_; ++i) {
-          offset[i] -= axes.strides[axis][i] * axes.sizes[axis];
-        }
-        at[axis] = 0;
+      if (last == 0) continue;
+      ++at[last - 1];
+      for (size_t i = 0; i < n_inputs_; ++i) offset[i] += axes.strides[last - 1][i];
+      carry(axes, last - 1, at, offset);
+    }
+  }
+
+  // Moves on to the next index of outer axes, while the index along `axis` is at its end.
+  void carry(const Axes& axes, int axis, int64_t* at, int64_t* offset) const {
+    for (; axis > 0 && at[axis] == axes.sizes[axis]; --axis) {
+      at[axis] = 0;
+      ++at[axis - 1];
+      for (size_t i = 0; i < n_inputs_; ++i) {
+        offset[i] += axes.strides[axis - 1][i] - axes.strides[axis][i] * axes.sizes[axis];
       }
     }
+  }
+
+  // Computes `n_rows` rows of the last axis, which begin at element `begin` of the output, as one
+  // span. `offset` is that of the first row of each input.
+  void run_short_rows(const tenon_launch& launch, const Axes& axes, const int64_t* offset,
+                      int64_t n_rows, int64_t begin, Tiles& tiles) const {
+    const int last = axes.rank - 1;
+    const int64_t row = axes.sizes[last], n = n_rows * row;
+    const void* in[kMaxSpanInputs];
+    size_t step[kMaxSpanInputs];
+    for (size_t i = 0; i < n_inputs_; ++i) {
+      const tenon_dtype dtype = dtype_[i];
+      const size_t size = size_of(dtype);
+      const std::byte* from =
+          data<const std::byte>(launch.inputs[i]) + offset[i] * static_cast<int64_t>(size);
+      const int64_t outer = axes.strides[last - 1][i], inner = axes.strides[last][i];
+      step[i] = 1;
+      if (outer == 0 && inner == 0) {
+        step[i] = 0;
+        in[i] = bring(from, dtype, 0, 0, 1, tiles.narrow, tiles.in[i]);
+        continue;
+      }
+      void* to = is_half(dtype) ? tiles.narrow : tiles.in[i];
+      gather_rows(size, from, outer, inner, to, n_rows, row);
+      in[i] = bring(to, dtype, 0, 1, n, tiles.narrow, tiles.in[i]);
+    }
+    compute(launch, in, step, begin, n, tiles);
   }
 
   // Returns `n` elements of the operand as contiguous elements in the dtype of the computation, or
@@ -333,8 +340,7 @@ class Tiled final : public SpanKernel {
   static const void* bring(const void* data, tenon_dtype dtype, int64_t offset, int64_t stride,
                            int64_t n, void* narrow, void* tile) {
     const size_t size = size_of(dtype);
-    const void* from =
-        static_cast<const std::byte*>(data) + offset * static_cast<int64_t>(size);
+    const void* from = static_cast<const std::byte*>(data) + offset * static_cast<int64_t>(size);
     if (stride == 0) n = 1;
     if (stride != 0 && stride != 1) {
       void* to = is_half(dtype) ? narrow : tile;

@@ -1,6 +1,10 @@
 // rng_bits: Philox4x32-10. A block depends only on key and counter, so blocks are computed in
 // parallel.
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #include <array>
 
 #include "plugins/simd/kernels/axes.h"
@@ -22,37 +26,40 @@ inline Words philox(Words counter, uint32_t key0, uint32_t key1) {
   return counter;
 }
 
-// Blocks that are computed together, in the lanes of vectors.
-constexpr int64_t kLanes = 16;
+// Blocks that are computed together, one in each lane of a vector. A word is in the lower half of
+// its lane.
+constexpr int64_t kLanes = 4;
+typedef uint64_t Lanes __attribute__((vector_size(8 * kLanes)));
 
-// Computes kLanes consecutive blocks. `counter` is that of the first block, and its lowest word does
-// not overflow within the blocks.
-inline void philox_blocks(const Words& counter, uint32_t key0, uint32_t key1, uint32_t* to) {
-  uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
-  for (uint32_t i = 0; i < kLanes; ++i) {
-    c0[i] = counter[0] + i;
-    c1[i] = counter[1];
-    c2[i] = counter[2];
-    c3[i] = counter[3];
-  }
+// Multiplies the words, and ignores the upper halves of the lanes of x.
+inline Lanes multiply(Lanes x, uint32_t factor) {
+#ifdef __AVX2__
+  const __m256i y = _mm256_set1_epi64x(factor);
+  return reinterpret_cast<Lanes>(_mm256_mul_epu32(reinterpret_cast<__m256i>(x), y));
+#else
+  return (x & 0xffffffffu) * factor;
+#endif
+}
+
+// Computes kLanes consecutive blocks. `counter` is that of the first block, and its lowest word
+// does not overflow within the blocks.
+inline void philox_blocks(const Words& counter, uint32_t key0, uint32_t key1, std::byte* to) {
+  const Lanes none = {};
+  Lanes c0 = none + counter[0] + Lanes{0, 1, 2, 3}, c1 = none + counter[1];
+  Lanes c2 = none + counter[2], c3 = none + counter[3];
   for (int round = 0; round < 10; ++round) {
-    for (int64_t i = 0; i < kLanes; ++i) {
-      const uint64_t left = uint64_t{0xD2511F53} * c0[i];
-      const uint64_t right = uint64_t{0xCD9E8D57} * c2[i];
-      c0[i] = static_cast<uint32_t>(right >> 32) ^ c1[i] ^ key0;
-      c1[i] = static_cast<uint32_t>(right);
-      c2[i] = static_cast<uint32_t>(left >> 32) ^ c3[i] ^ key1;
-      c3[i] = static_cast<uint32_t>(left);
-    }
+    const Lanes left = multiply(c0, 0xD2511F53), right = multiply(c2, 0xCD9E8D57);
+    c0 = (right >> 32) ^ c1 ^ key0;
+    c1 = right;
+    c2 = (left >> 32) ^ c3 ^ key1;
+    c3 = left;
     key0 += 0x9E3779B9;
     key1 += 0xBB67AE85;
   }
-  for (int64_t i = 0; i < kLanes; ++i) {
-    to[4 * i] = c0[i];
-    to[4 * i + 1] = c1[i];
-    to[4 * i + 2] = c2[i];
-    to[4 * i + 3] = c3[i];
-  }
+  const Lanes first = (c0 & 0xffffffffu) | c1 << 32, second = (c2 & 0xffffffffu) | c3 << 32;
+  const Lanes blocks[] = {__builtin_shufflevector(first, second, 0, 4, 1, 5),
+                          __builtin_shufflevector(first, second, 2, 6, 3, 7)};
+  std::memcpy(to, blocks, sizeof blocks);
 }
 
 // 128-bit addition that wraps, low word first.
@@ -86,7 +93,7 @@ Prepared prepare_rng_bits(const Request& request) {
       for (int64_t block = begin; block < end; ++block) {
         const Words first = advance(counter, static_cast<uint64_t>(block));
         if (block + kLanes <= std::min(end, n / 4) && first[0] < ~uint32_t{0} - kLanes) {
-          philox_blocks(first, from[0], from[1], reinterpret_cast<uint32_t*>(to + 16 * block));
+          philox_blocks(first, from[0], from[1], to + 16 * block);
           block += kLanes - 1;
           continue;
         }

@@ -81,28 +81,28 @@ bool fast_floor_divide(T a, T b, T& result) {
 // which a result is invalid.
 template <class T, class Fast, class Exact>
 Span checked_loop(Fast, Exact) {
-  return [](const void* const* in, const size_t* step, void* out, size_t n,
-            const SpanParams& params) {
-    constexpr size_t kChunk = 64;
-    const T *const a = static_cast<const T*>(in[0]), *const b = static_cast<const T*>(in[1]);
-    T* const y = static_cast<T*>(out);
-    for (size_t first = 0; first < n; first += kChunk) {
-      T left[kChunk], right[kChunk], results[kChunk];
-      const size_t count = std::min(kChunk, n - first);
-      const T *x = a + first * step[0], *z = b + first * step[1];
-      if (step[0] == 0) x = static_cast<const T*>(std::fill_n(left, count, *a) - count);
-      if (step[1] == 0) z = static_cast<const T*>(std::fill_n(right, count, *b) - count);
-      int n_invalid = 0;
-      for (size_t i = 0; i < count; ++i) n_invalid += Fast{}(x[i], z[i], results[i]) ? 0 : 1;
-      if (n_invalid == 0) {
-        std::copy_n(results, count, y + first);
-      } else {
-        const void* const operands[] = {x, z};
-        const size_t steps[] = {1, 1};
-        binary_loop<T, T>(Exact{})(operands, steps, y + first, count, params);
-      }
-    }
-  };
+  return
+      [](const void* const* in, const size_t* step, void* out, size_t n, const SpanParams& params) {
+        constexpr size_t kChunk = 64;
+        const T *const a = static_cast<const T*>(in[0]), *const b = static_cast<const T*>(in[1]);
+        T* const y = static_cast<T*>(out);
+        for (size_t first = 0; first < n; first += kChunk) {
+          T left[kChunk], right[kChunk], results[kChunk];
+          const size_t count = std::min(kChunk, n - first);
+          const T *x = a + first * step[0], *z = b + first * step[1];
+          if (step[0] == 0) x = static_cast<const T*>(std::fill_n(left, count, *a) - count);
+          if (step[1] == 0) z = static_cast<const T*>(std::fill_n(right, count, *b) - count);
+          int n_invalid = 0;
+          for (size_t i = 0; i < count; ++i) n_invalid += Fast{}(x[i], z[i], results[i]) ? 0 : 1;
+          if (n_invalid == 0) {
+            std::copy_n(results, count, y + first);
+          } else {
+            const void* const operands[] = {x, z};
+            const size_t steps[] = {1, 1};
+            binary_loop<T, T>(Exact{})(operands, steps, y + first, count, params);
+          }
+        }
+      };
 }
 
 // Returns the span of floor_div, mod or fmod.

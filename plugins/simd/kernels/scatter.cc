@@ -86,6 +86,18 @@ struct ByFunction {
   void begin(int64_t) const {}
   void meet(T& to, const T& u) const { update(&to, &u); }
 };
+// Replaces elements by their updates.
+template <class T>
+struct ByReplacement {
+  void begin(int64_t) const {}
+  void meet(T& to, const T& u) const { to = u; }
+};
+// Adds updates to integers, which wrap. T is unsigned.
+template <class T>
+struct ByWrappingSum {
+  void begin(int64_t) const {}
+  void meet(T& to, const T& u) const { to = static_cast<T>(to + u); }
+};
 // Applies updates by adding them to y, in chains if `sums` is not NULL.
 template <class T>
 struct BySum {
@@ -99,9 +111,9 @@ struct BySum {
   void meet(T& to, const T& u) const { to += u; }
 };
 
-// Prepares a scatter. The kernel calls scatter(launch, way), where `way` is a ByFunction or BySum
-// for the reduction. `updates_of(launch)` returns the maximum number of updates of a target and the
-// number of elements of a target.
+// Prepares a scatter. The kernel calls scatter(launch, way), where `way` is one of the structs
+// above, for the reduction. `updates_of(launch)` returns the maximum number of updates of a target
+// and the number of elements of a target.
 template <class Scatter, class UpdatesOf>
 Prepared scatter_kernel(const Request& request, int32_t reduction, const UpdatesOf& updates_of,
                         const Scatter& scatter) {
@@ -124,6 +136,8 @@ Prepared scatter_kernel(const Request& request, int32_t reduction, const Updates
   return dispatch_bits(dtype, [&]<class U>(Type<U>) -> Prepared {
     return kernel(kTraits, [=](const tenon_launch& launch) {
       copy_input_to_output<U>(launch);
+      if (reduction == TENON_SCATTER_REDUCTION_NONE) return scatter(launch, ByReplacement<U>());
+      if (reduction == TENON_SCATTER_REDUCTION_ADD) return scatter(launch, ByWrappingSum<U>());
       scatter(launch, ByFunction<U>{update});
     });
   });
@@ -199,8 +213,15 @@ Prepared prepare_scatter_nd(const Request& request) {
         to += i * out.strides[j];
       }
       way.begin(to);
-      rest.elements(
-          [&](const auto& offset) { way.meet(y[to + offset[1]], from[at[1] + offset[0]]); });
+      rest.rows([&](int64_t n, const auto& offset, const auto& steps) {
+        T* const target = y + to + offset[1];
+        const T* const update = from + at[1] + offset[0];
+        if (steps[0] == 1 && steps[1] == 1) {  // The compiler vectorises this loop.
+          for (int64_t j = 0; j < n; ++j) way.meet(target[j], update[j]);
+        } else {
+          for (int64_t j = 0; j < n; ++j) way.meet(target[j * steps[1]], update[j * steps[0]]);
+        }
+      });
     });
   };
   const int32_t reduction = request.attrs<tenon_scatter_nd_attrs>().reduction;

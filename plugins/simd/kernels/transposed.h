@@ -1,8 +1,8 @@
 // Copies blocks of a transposed matrix to rows, with vectors.
 //
-// Vectors of 32 bytes consist of two halves of 16 bytes, and instructions that move lanes within the
-// halves are the fastest. So a block of such vectors is loaded in halves, after which each half holds
-// a square that is transposed on its own.
+// Vectors of 32 bytes consist of two halves of 16 bytes, and instructions that move lanes within
+// the halves are the fastest. So a block of such vectors is loaded in halves, after which each half
+// holds a square that is transposed on its own.
 
 #pragma once
 
@@ -16,7 +16,9 @@ namespace tenon_simd {
 
 // The number of rows and columns of a block.
 template <class T>
-constexpr size_t kTransposeLanes = sizeof(T) == 8 ? 4 : sizeof(T) == 1 ? 16 : 8;
+constexpr size_t kTransposeLanes = sizeof(T) == 8   ? 4
+                                   : sizeof(T) == 1 ? 16
+                                                    : 8;
 
 // A vector with one lane for each row of a block.
 template <class T>
@@ -24,13 +26,14 @@ struct TransposeVector {
   typedef T type __attribute__((vector_size(sizeof(T) * kTransposeLanes<T>)));
 };
 
-// Interleaves the lanes of two vectors within each group of `kGroup` lanes. kUpper selects the upper
-// half of the lanes of a group, instead of the lower half.
+// Interleaves the lanes of two vectors within each group of `kGroup` lanes. kUpper selects the
+// upper half of the lanes of a group, instead of the lower half.
 template <size_t kGroup, size_t kUpper, class V, size_t... kLane>
 V interleave(V a, V b, std::index_sequence<kLane...>) {
   constexpr size_t n = sizeof...(kLane);
-  return __builtin_shufflevector(a, b, (kLane / kGroup * kGroup + kUpper * kGroup / 2 +
-                                        kLane % kGroup / 2 + kLane % 2 * n)...);
+  return __builtin_shufflevector(
+      a, b,
+      (kLane / kGroup * kGroup + kUpper * kGroup / 2 + kLane % kGroup / 2 + kLane % 2 * n)...);
 }
 
 // Loads a vector of one or two halves of 16 bytes. The second half begins at from + distance.
