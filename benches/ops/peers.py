@@ -1,15 +1,14 @@
 """The libraries with which the bench of the ops compares Tenon. Each runs on one thread."""
 
-import contextlib
 import importlib
-import io
-import os
+import pathlib
 import sys
-import warnings
 
 import numpy as np
-
 from cases import Onnx
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import pytorch
 
 
 class Absent(Exception):
@@ -32,11 +31,7 @@ class Torch:
     name = "torch"
 
     def __init__(self):
-        warnings.simplefilter("ignore")
-        os.environ["GLOG_minloglevel"] = "2"
-        with contextlib.redirect_stderr(io.StringIO()):  # PyTorch 1.13 warns that it cannot use NumPy 2.
-            self.torch = importlib.import_module("torch")
-            self.torch.set_num_threads(1)
+        self.torch = pytorch.load()
         self.torch.set_grad_enabled(False)
         self.version = self.torch.__version__
 

@@ -60,7 +60,7 @@ CREATION = [
        strided=False, compare=2, view=True),
     creation("hann_window", lambda n: {"size": n}, None, sized(lambda t, n, dtype: t.hann_window(n))),
     creation("hamming_window", lambda n: {"size": n}, None,
-             sized(lambda t, n, dtype: t.hamming_window(n, alpha=25 / 46, beta=21 / 46))),
+             sized(lambda t, n, dtype: t.hamming_window(n, True, 25 / 46, 21 / 46))),
     creation("blackman_window", lambda n: {"size": n}, None, sized(lambda t, n, dtype: t.blackman_window(n))),
     Op("rng_bits", state, ("u32",), sized(lambda n, dtype, s: GENERATOR.integers(0, 2**32, matrix(n), "u4")), None,
        attrs=lambda n: {"shape": matrix(n)}, check="moments", strided=False),

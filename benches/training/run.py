@@ -11,16 +11,12 @@ PyTorch alternate in one process. Times are medians of processor times.
 """
 
 import argparse
-import contextlib
-import importlib
-import io
 import json
 import os
 import pathlib
 import statistics
 import sys
 import time
-import warnings
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # The libraries read these when they are loaded.
@@ -29,6 +25,9 @@ import numpy as np
 
 import tenon as tn
 from models import MODELS
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import pytorch
 
 RATE = 0.01
 
@@ -69,16 +68,6 @@ def torch_step(torch, model):
     return step
 
 
-def import_torch():
-    warnings.simplefilter("ignore")
-    os.environ["GLOG_minloglevel"] = "2"
-    sys.path.append("/usr/lib/python3/dist-packages")  # Debian's python3-torch.
-    with contextlib.redirect_stderr(io.StringIO()):  # PyTorch 1.13 warns that it cannot use NumPy 2.
-        torch = importlib.import_module("torch")
-        torch.set_num_threads(1)
-    return torch
-
-
 def check(name, sides):
     """Trains for three steps in each library. Fails if the losses differ."""
     losses = {side: [step() for _ in range(3)] for side, step in sides.items()}
@@ -113,7 +102,7 @@ def main():
             parser.error(f"there is no model {name}; there are {', '.join(MODELS)}")
     torch, figures = None, {}
     try:
-        torch = import_torch()
+        torch = pytorch.load()
     except ImportError as error:
         print(f"skipped torch {error}")
     with tn.Scope(tn.Context(threads=1)):
