@@ -12,7 +12,7 @@
 #   --conformance  the node tests of ONNX 1.12, from Debian, and of 1.22, from PyPI, under build/
 #   --fuzz         clang and its libFuzzer
 #   --bench        Google Benchmark
-#   --peers        libtorch, the library with which the benches compare Tenon
+#   --peers        libtorch and PyTorch, the libraries with which the benches compare Tenon
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten, Node, and the headers of Boost
 #   --browser      Chromium, and playwright-core, from npm, under build/
@@ -75,7 +75,7 @@ for part; do
       ;;
     --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
     --bench) packages="$packages libbenchmark-dev" ;;
-    --peers) packages="$packages libtorch-dev" ;;
+    --peers) packages="$packages libtorch-dev python3-torch" ;;
     --arm64)
       packages="$packages g++-aarch64-linux-gnu qemu-user"
       arm64=yes
