@@ -8,10 +8,10 @@
 #   ./dev fuzz --seconds 1800 onnx   fuzzes one target for half an hour
 #   ./dev fuzz --merge               adds a minimal set of the new inputs to core/io/fuzz/corpus
 #
-# An input fails if it takes more than two seconds or 256 MB, or if AddressSanitizer or
-# UndefinedBehaviorSanitizer reports an error. Failing inputs are stored in build/fuzz/findings. Run
-# build/fuzz/bin/fuzz_NAME FILE to reproduce the failure. Other new inputs are stored in
-# build/fuzz/inputs.
+# An input fails if it takes more than one second of processor time or 256 MB, or if
+# AddressSanitizer or UndefinedBehaviorSanitizer reports an error. Failing inputs are stored in
+# build/fuzz/findings. Run build/fuzz/bin/fuzz_NAME FILE to reproduce the failure. Other new inputs
+# are stored in build/fuzz/inputs.
 . tools/dev/lib.sh
 
 seconds=60
@@ -57,7 +57,7 @@ mkdir -p build/fuzz/findings
 if [ -n "$merge" ]; then
   for name; do
     mkdir -p "core/io/fuzz/corpus/$name" "build/fuzz/inputs/$name"
-    "build/fuzz/bin/fuzz_$name" -merge=1 -rss_limit_mb=256 -timeout=2 "core/io/fuzz/corpus/$name" \
+    "build/fuzz/bin/fuzz_$name" -merge=1 -rss_limit_mb=256 -timeout=30 "core/io/fuzz/corpus/$name" \
       "build/fuzz/inputs/$name" 2>&1 | tail -n 3
   done
   exit 0
@@ -68,7 +68,7 @@ run() {
   name=$1
   mkdir -p "core/io/fuzz/corpus/$name" "build/fuzz/inputs/$name"
   log=build/fuzz/$name.log
-  if "build/fuzz/bin/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=256 -timeout=2 -print_final_stats=1 \
+  if "build/fuzz/bin/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=256 -timeout=30 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/findings/$name-" "build/fuzz/inputs/$name" "core/io/fuzz/corpus/$name" \
     >"$log" 2>&1; then
     echo "fuzz: $name: no finding in $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -29,14 +31,21 @@ inline Scope& scope() {
   return *made;
 }
 
-// Calls `read` with the fuzzer's bytes. Errors that reject the bytes are expected; an error with
-// code kInternal aborts the process, which libFuzzer reports as a crash.
+// Calls `read` with the fuzzer's bytes. Errors that reject the bytes are expected. An error with
+// code kInternal, or more than one second of processor time, aborts the process, which libFuzzer
+// reports as a crash. libFuzzer's own limit is wall time, which a busy machine can exceed.
 template <class Read>
 int call_reader(const uint8_t* data, size_t size, const Read& read) {
+  constexpr std::clock_t kMost = CLOCKS_PER_SEC;
+  const std::clock_t begin = std::clock();
   try {
     read(std::string(reinterpret_cast<const char*>(data), size));
   } catch (const Error& error) {
     if (error.code() == Code::kInternal) std::abort();
+  }
+  if (std::clock() - begin > kMost) {
+    std::fputs("fuzz: the input took more than one second of processor time\n", stderr);
+    std::abort();
   }
   return 0;
 }
