@@ -27,6 +27,7 @@ export function serve(folder, port = 0, isolated = false) {
       return;
     }
     response.setHeader('Content-Type', TYPES[extname(path)] ?? 'application/octet-stream');
+    response.setHeader('Content-Length', statSync(path).size);
     response.setHeader('Cache-Control', 'no-cache');
     if (isolated) {
       response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');

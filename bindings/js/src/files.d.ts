@@ -7,10 +7,19 @@ import type { Disposable, NativeFunction, Tensor, TensorLike, TensorSpec, Trace,
 /** A source of bytes: a buffer, a Blob or File, or the URL of a file. */
 export type ByteSource = ArrayBuffer | ArrayBufferView | Blob | string | URL;
 
+/** How much of a download has arrived. */
+export interface Progress {
+  /** Number of bytes that have arrived, after decompression. */
+  loaded: number;
+  /** Number of bytes to expect; null if a server does not report it, for example because it compresses the file. */
+  total: number | null;
+}
+
 /** Returns the content of a safetensors file with these tensors. */
 export function saveSafetensors(tensors: Record<string, TensorLike>, metadata?: Record<string, string>): Uint8Array;
 /** Loads all tensors of a safetensors file, by name. */
-export function loadSafetensors(source: ByteSource): Promise<Record<string, Tensor>>;
+export function loadSafetensors(source: ByteSource, options?: { progress?: (progress: Progress) => void }):
+    Promise<Record<string, Tensor>>;
 
 /** An open safetensors file, which loads tensors one by one. */
 export class Safetensors implements Disposable {
@@ -27,11 +36,12 @@ export class Safetensors implements Disposable {
 /** Returns the files of a program, by name. Several traces under one name become signatures of one function. */
 export function saveProgram(traces: Record<string, Trace | Trace[]>): Record<string, Uint8Array>;
 /**
- * Opens a program from its files, the URL of its folder, or an ONNX model. With `strict`, a value whose shape
- * contradicts its declaration in an ONNX model is an error, instead of a warning.
+ * Opens a program from its files, the URL of its folder, or an ONNX model. With `strict`, a value whose shape contradicts its declaration in an ONNX model
+ * is an error, instead of a warning. `progress` receives the progress of the downloads, except that
+ * of tenon.json.
  */
-export function openProgram(source: ByteSource | Record<string, ByteSource>, options?: { strict?: boolean }):
-    Promise<Program>;
+export function openProgram(source: ByteSource | Record<string, ByteSource>,
+    options?: { strict?: boolean; progress?: (progress: Progress) => void }): Promise<Program>;
 
 /** An open program, with its functions and variables. */
 export interface Program extends Disposable {

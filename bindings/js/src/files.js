@@ -10,6 +10,7 @@ import { Tensor, takeText, withOutput } from './tensor.js';
 import { NativeFunction, TensorSpec } from './functions.js';
 import { withHandles } from './tree.js';
 import { Variable } from './variables.js';
+import { Transfer, request } from './download.js';
 
 let fileSystem = null;
 let folders = 0;
@@ -22,17 +23,21 @@ export function useFileSystem(fs) {
   fileSystem = fs;
 }
 
-/** Returns the bytes of a ByteSource: a buffer, a Blob or File, or the URL of a file. */
-export async function readBytes(source) {
+/** Returns the bytes of a ByteSource. Reports the progress of downloads to `transfer`. */
+async function readBytes(source, transfer = new Transfer()) {
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
   if (typeof Blob !== 'undefined' && source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
-  if (typeof source === 'string' || source instanceof URL) {
-    const response = await fetch(source);
-    if (!response.ok) throw invalid(`${source} cannot be read: ${response.status} ${response.statusText}`);
-    return new Uint8Array(await response.arrayBuffer());
-  }
+  if (isAddress(source)) return bodyOf(transfer.count(await request(source)));
   throw invalid('expected an ArrayBuffer, a typed array, a Blob, a File or a URL');
+}
+
+function isAddress(source) {
+  return typeof source === 'string' || source instanceof URL;
+}
+
+async function bodyOf(response) {
+  return new Uint8Array(await response.arrayBuffer());
 }
 
 // ---- named tensors
@@ -123,8 +128,8 @@ function openSafetensors(data) {
 }
 
 /** Loads all tensors of a safetensors file, by name. Types: index.d.ts. */
-export async function loadSafetensors(source) {
-  const file = new Safetensors(await readBytes(source));
+export async function loadSafetensors(source, { progress } = {}) {
+  const file = new Safetensors(await readBytes(source, new Transfer(progress)));
   try {
     return Object.fromEntries(file.names.map((name) => [name, file.load(name)]));
   } finally {
@@ -192,14 +197,14 @@ function isFolder(source) {
 }
 
 /** Downloads the files of a saved program from a folder on a server. */
-async function fetchFolder(address) {
+async function fetchFolder(address, transfer) {
   const base = String(address).replace(/\/?$/, '/');
   const description = await readBytes(`${base}tenon.json`);
-  const files = { 'tenon.json': description };
-  for (const name of filesOf(JSON.parse(new TextDecoder().decode(description)))) {
-    files[name] = await readBytes(base + name);
-  }
-  return files;
+  const names = [...filesOf(JSON.parse(new TextDecoder().decode(description)))];
+  const responses = await Promise.all(names.map((name) => request(base + name)));
+  // The total is known before the first progress report, because all responses are counted here.
+  const bodies = await Promise.all(responses.map((response) => transfer.count(response)).map(bodyOf));
+  return { 'tenon.json': description, ...Object.fromEntries(names.map((name, i) => [name, bodies[i]])) };
 }
 
 /** Collects the names of the files that a tenon.json lists. */
@@ -209,18 +214,19 @@ function filesOf(value, found = new Set()) {
   return found;
 }
 
-/** Opens a program or an ONNX model. Types: index.d.ts. */
-export async function openProgram(source, { strict = false } = {}) {
+/** Opens a program or an ONNX model. Types: files.d.ts. */
+export async function openProgram(source, { strict = false, progress } = {}) {
   requireContext();
+  const transfer = new Transfer(progress);
   if (isFolder(source)) {
     const files = {};
-    for (const [name, data] of Object.entries(source)) files[name] = await readBytes(data);
+    for (const [name, data] of Object.entries(source)) files[name] = await readBytes(data, transfer);
     return openFiles(files, '', strict);
   }
-  if ((typeof source === 'string' || source instanceof URL) && !/\.onnx($|[?#])/.test(String(source))) {
-    return openFiles(await fetchFolder(source), '', strict);
+  if (isAddress(source) && !/\.onnx($|[?#])/.test(String(source))) {
+    return openFiles(await fetchFolder(source, transfer), '', strict);
   }
-  return openFiles({ 'model.onnx': await readBytes(source) }, '/model.onnx', strict);
+  return openFiles({ 'model.onnx': await readBytes(source, transfer) }, '/model.onnx', strict);
 }
 
 function openFiles(files, within, strict) {

@@ -1,5 +1,6 @@
 // The types of tenon-runtime. The ops are declared in ops_gen.d.ts, which is generated from the registry.
 
+import type { Progress } from './files.js';
 import type { GeneratorOps, TensorOps } from './ops_gen.js';
 
 export * from './ops_gen.js';
@@ -129,6 +130,8 @@ export interface InitOptions {
   threads?: number;
   /** The URL of the WebAssembly file. Default: the file next to this package's scripts. */
   wasmUrl?: string | URL;
+  /** Receives the progress of the download of the WebAssembly file. */
+  progress?: (progress: Progress) => void;
   /** The memory limit of each device in bytes; 0 for no limit. */
   memoryLimit?: number;
   /** "strict": results have the same bits on every machine. "fast": devices may use faster, inexact kernels. */

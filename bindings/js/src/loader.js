@@ -8,6 +8,7 @@ import { entries, putCallback } from './callbacks.js';
 import { context, setContext, setDevice } from './scope.js';
 import { plugins } from './devices.js';
 import { useFileSystem } from './files.js';
+import { Transfer, request } from './download.js';
 import { variants } from '../dist/variants.js';
 
 const LEVELS = { debug: abi.TENON_LOG_DEBUG, info: abi.TENON_LOG_INFO, warning: abi.TENON_LOG_WARNING, error: abi.TENON_LOG_ERROR };
@@ -49,20 +50,22 @@ export function environment() {
   return { ...(chosen ?? choose()), isReady: context !== 0 };
 }
 
-async function compile(address, imports) {
+async function compile(address, imports, transfer) {
   if (isNode && address.protocol === 'file:') {
     const { readFile } = await import('node:fs/promises');
-    return WebAssembly.instantiate(await readFile(address), imports);
+    const bytes = await readFile(address);
+    transfer.expect(bytes.length);
+    transfer.add(bytes.length);
+    return WebAssembly.instantiate(bytes, imports);
   }
-  const response = await fetch(address);
-  if (!response.ok) throw new TenonError('UNAVAILABLE', `${address} cannot be read: ${response.status} ${response.statusText}`);
+  const response = transfer.count(await request(address));
   if (/^application\/wasm/.test(response.headers.get('Content-Type') ?? '')) {
     return WebAssembly.instantiateStreaming(response, imports);
   }
   return WebAssembly.instantiate(await response.arrayBuffer(), imports);
 }
 
-async function load(variant, wasmUrl) {
+async function load(variant, { wasmUrl, progress }) {
   const { script, wasm } = variants[variant];
   const { default: create } = await script();
   const address = wasmUrl ? new URL(wasmUrl, globalThis.location?.href) : wasm;
@@ -75,7 +78,7 @@ async function load(variant, wasmUrl) {
         // module.
         imported = Object.values(imports).flatMap((group) => Object.values(group))
             .find((value) => value instanceof WebAssembly.Memory);
-        compile(address, imports).then(({ instance, module: compiled }) => {
+        compile(address, imports, new Transfer(progress)).then(({ instance, module: compiled }) => {
           ({ exports } = instance);
           receive(instance, compiled);
         }).catch(reject);
@@ -122,7 +125,7 @@ function createContext(options, threads) {
 async function start(options) {
   chosen = choose(options.threads);
   if (chosen.variant === null) throw new TenonError('UNAVAILABLE', chosen.reason);
-  await load(chosen.variant, options.wasmUrl);
+  await load(chosen.variant, options);
   createContext(options, chosen.threads);
   const names = plugins().map((plugin) => plugin.name);
   setDevice(options.device ?? PREFERRED.find((name) => names.includes(name)) ?? names[0]);

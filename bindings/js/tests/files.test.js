@@ -1,6 +1,7 @@
 // Programs and named tensors as bytes, and properties of devices.
 
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { before, test } from 'node:test';
 import * as tenon from 'tenon-runtime';
 
@@ -114,4 +115,38 @@ test('devices, plugins, passes and the profiler are described', async () => {
   assert.match(profiler.table(), /add/);
   assert.ok(JSON.parse(profiler.traceText()).traceEvents.some((event) => event.name === 'add'));
   assert.equal(profiler.droppedEvents, 0);
+});
+
+/** Serves files over HTTP while `body` runs. */
+async function withServer(files, body) {
+  const server = createServer((request, response) => {
+    const data = files[request.url.slice(1)];
+    response.writeHead(data ? 200 : 404, data ? { 'Content-Length': data.length } : {}).end(data);
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  try {
+    await body(`http://127.0.0.1:${server.address().port}`);
+  } finally {
+    server.close();
+  }
+}
+
+test('openProgram reports the progress of downloads', async () => {
+  const w = new tenon.Variable(new Float32Array(1 << 18), { name: 'w' });
+  const files = tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([1 << 18])) });
+  await withServer(files, async (base) => {
+    const reports = [];
+    const progress = ({ loaded, total }) => reports.push({ loaded, total }); // bytes; total may be null
+    const program = await tenon.openProgram(base, { progress });
+    program.dispose();
+    const total = files['f.onnx'].length + files['weights.safetensors'].length;
+    assert.ok(reports.length > 2 && reports.every((report) => report.total === total));
+    assert.ok(reports.every(({ loaded }, i) => i === 0 || loaded > reports[i - 1].loaded));
+    assert.equal(reports.at(-1).loaded, total);
+    const weights = [];
+    await tenon.loadSafetensors(`${base}/weights.safetensors`, { progress: (report) => weights.push(report) });
+    assert.equal(weights.at(-1).loaded, files['weights.safetensors'].length);
+    await assert.rejects(tenon.openProgram(`${base}/none.onnx`), { code: 'UNAVAILABLE', message: /404/ });
+    await assert.rejects(tenon.openProgram(base, { progress() { throw new Error('mine'); } }), /mine/);
+  });
 });
