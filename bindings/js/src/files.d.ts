@@ -36,7 +36,7 @@ export class Safetensors implements Disposable {
 /** Returns the files of a program, by name. Several traces under one name become signatures of one function. */
 export function saveProgram(traces: Record<string, Trace | Trace[]>): Record<string, Uint8Array>;
 /**
- * Opens a program from its files, the URL of its folder, or an ONNX model. With `strict`, a value whose shape contradicts its declaration in an ONNX model
+ * Opens a program from its files, the URL of its folder, or an ONNX model. If weights of an ONNX model are in other files, pass all of its files by name. With `strict`, a value whose shape contradicts its declaration in an ONNX model
  * is an error, instead of a warning. `progress` receives the progress of the downloads, except that
  * of tenon.json.
  */

@@ -214,6 +214,17 @@ function filesOf(value, found = new Set()) {
   return found;
 }
 
+/** Returns which of several files to open: the program, or the ONNX model that the others belong to. */
+function modelIn(files) {
+  if ('tenon.json' in files) return '';
+  const models = Object.keys(files).filter((name) => name.endsWith('.onnx'));
+  if (models.length !== 1) {
+    throw invalid('expected a file tenon.json, or one .onnx file with the files of its weights, but got ' +
+                  (Object.keys(files).join(', ') || 'no files'));
+  }
+  return `/${models[0]}`;
+}
+
 /** Opens a program or an ONNX model. Types: files.d.ts. */
 export async function openProgram(source, { strict = false, progress } = {}) {
   requireContext();
@@ -221,7 +232,7 @@ export async function openProgram(source, { strict = false, progress } = {}) {
   if (isFolder(source)) {
     const files = {};
     for (const [name, data] of Object.entries(source)) files[name] = await readBytes(data, transfer);
-    return openFiles(files, '', strict);
+    return openFiles(files, modelIn(files), strict);
   }
   if (isAddress(source) && !/\.onnx($|[?#])/.test(String(source))) {
     return openFiles(await fetchFolder(source, transfer), '', strict);

@@ -53,7 +53,7 @@ test('a program is saved to files and opened again', async () => {
   const model = await tenon.openProgram(tenon.saveProgram({ f: tenon.function((x) => x.exp()).trace(tenon.tensor([0])) })['f.onnx']);
   assert.deepEqual(model.function().call([tenon.tensor([0])])[0].arraySync(), [1]);
   await assert.rejects(tenon.openProgram(Uint8Array.of(1, 2, 3)), { code: 'DATA_LOSS' });
-  await assert.rejects(tenon.openProgram({ '../x': Uint8Array.of(1) }), { message: /not a valid file name/ });
+  await assert.rejects(tenon.openProgram({ 'tenon.json': Uint8Array.of(1), '../x': Uint8Array.of(1) }), { message: /not a valid file name/ });
 });
 
 test('strict refuses wrong declared shapes', async () => {
@@ -149,4 +149,13 @@ test('openProgram reports the progress of downloads', async () => {
     await assert.rejects(tenon.openProgram(`${base}/none.onnx`), { code: 'UNAVAILABLE', message: /404/ });
     await assert.rejects(tenon.openProgram(base, { progress() { throw new Error('mine'); } }), /mine/);
   });
+});
+
+test('an ONNX model may have its weights in other files', async () => {
+  const w = new tenon.Variable([1, 2], { name: 'w' });
+  const { 'tenon.json': _, ...files } = tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([2])) });
+  assert.deepEqual(Object.keys(files), ['f.onnx', 'weights.safetensors']);
+  const model = await tenon.openProgram(files);
+  assert.deepEqual(model.function().call([tenon.tensor([1, 1])])[0].arraySync(), [2, 3]);
+  await assert.rejects(tenon.openProgram({ 'a.txt': Uint8Array.of(1) }), { message: /expected a file tenon.json.*a\.txt/ });
 });
