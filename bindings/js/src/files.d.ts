@@ -4,7 +4,7 @@ import type { Disposable, NativeFunction, Tensor, TensorLike, TensorSpec, Trace,
 
 // ---- files
 
-/** A source of bytes: a buffer, a Blob or File, or the URL of a file. */
+/** A source of bytes: a buffer, a Blob or File, the URL of a file, or an address `indexeddb://NAME`. */
 export type ByteSource = ArrayBuffer | ArrayBufferView | Blob | string | URL;
 
 /** How much of a download has arrived. */
@@ -36,7 +36,8 @@ export class Safetensors implements Disposable {
 /** Returns the files of a program, by name. Several traces under one name become signatures of one function. */
 export function saveProgram(traces: Record<string, Trace | Trace[]>): Record<string, Uint8Array>;
 /**
- * Opens a program from its files, the URL of its folder, or an ONNX model. If weights of an ONNX model are in other files, pass all of its files by name. With `strict`, a value whose shape contradicts its declaration in an ONNX model
+ * Opens a program from its files, the URL of its folder, an ONNX model, or an address
+ * `indexeddb://NAME`. If weights of an ONNX model are in other files, pass all of its files by name. With `strict`, a value whose shape contradicts its declaration in an ONNX model
  * is an error, instead of a warning. `progress` receives the progress of the downloads, except that
  * of tenon.json.
  */
@@ -59,3 +60,27 @@ export interface Program extends Disposable {
   describe(): any;
 }
 export const Program: { readonly prototype: Program };
+
+// ---- files that the browser stores
+
+/**
+ * Stores files in the browser's database IndexedDB, in place of those that the address had: the files
+ * of a program, or the content of a single file. openProgram() and loadSafetensors() accept the
+ * address.
+ *
+ * @param address An address `indexeddb://NAME`. Addresses are shared by all pages of one origin.
+ * @throws TenonError UNAVAILABLE in environments without IndexedDB, such as Node.
+ */
+export function storeFiles(address: string | URL, files: Uint8Array | Record<string, Uint8Array>): Promise<void>;
+/** Returns the files of an address. Throws a TenonError NOT_FOUND if there are none. */
+export function readStored(address: string | URL): Promise<Uint8Array | Record<string, Uint8Array>>;
+/** Lists the addresses with the sizes of their contents and the times at which they were stored. */
+export function listStored(): Promise<{
+  address: string;
+  bytes: number;
+  /** The names of a program's files; empty if a single file is stored. */
+  files: string[];
+  stored: Date;
+}[]>;
+/** Deletes the files of an address. Returns whether there were any. */
+export function removeStored(address: string | URL): Promise<boolean>;

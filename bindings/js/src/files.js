@@ -11,6 +11,7 @@ import { NativeFunction, TensorSpec } from './functions.js';
 import { withHandles } from './tree.js';
 import { Variable } from './variables.js';
 import { Transfer, request } from './download.js';
+import { isStored, readStored } from './storage.js';
 
 let fileSystem = null;
 let folders = 0;
@@ -28,6 +29,7 @@ async function readBytes(source, transfer = new Transfer()) {
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
   if (typeof Blob !== 'undefined' && source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
+  if (isStored(source)) return readBytes(await readStored(source));
   if (isAddress(source)) return bodyOf(transfer.count(await request(source)));
   throw invalid('expected an ArrayBuffer, a typed array, a Blob, a File or a URL');
 }
@@ -228,6 +230,7 @@ function modelIn(files) {
 /** Opens a program or an ONNX model. Types: files.d.ts. */
 export async function openProgram(source, { strict = false, progress } = {}) {
   requireContext();
+  if (isStored(source)) return openProgram(await readStored(source), { strict });
   const transfer = new Transfer(progress);
   if (isFolder(source)) {
     const files = {};

@@ -39,6 +39,7 @@ export { TensorSpec, Trace, runFunctionsEagerly, tenonFunction as function } fro
 export { TensorList, asList } from './lists.js';
 export { assert, hostCall, print, setPrint } from './effects.js';
 export { Program, Safetensors, loadSafetensors, openProgram, saveProgram, saveSafetensors } from './files.js';
+export { listStored, readStored, removeStored, storeFiles } from './storage.js';
 export { customOp, findOp, opName } from './custom.js';
 export {
   Profiler, devices, memoryInfo as memory, passes, plugins, resetPeak, setPass, synchronize, synchronizeSync, trim, version,

@@ -159,3 +159,9 @@ test('an ONNX model may have its weights in other files', async () => {
   assert.deepEqual(model.function().call([tenon.tensor([1, 1])])[0].arraySync(), [2, 3]);
   await assert.rejects(tenon.openProgram({ 'a.txt': Uint8Array.of(1) }), { message: /expected a file tenon.json.*a\.txt/ });
 });
+
+test('IndexedDB is reported as missing in Node', async () => {
+  await assert.rejects(tenon.storeFiles('indexeddb://x', Uint8Array.of(1)), { code: 'UNAVAILABLE', message: /no IndexedDB/ });
+  await assert.rejects(tenon.openProgram('indexeddb://x'), { code: 'UNAVAILABLE' });
+  await assert.rejects(tenon.storeFiles('x', Uint8Array.of(1)), { message: /indexeddb:\/\/NAME, but got 'x'/ });
+});
