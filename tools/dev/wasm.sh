@@ -6,7 +6,7 @@
 #   ./dev wasm --sizes           prints the sizes of the package's files, plain and compressed
 #   ./dev wasm pack              writes build/packages/tenon-runtime-0.1.0.tgz
 #   ./dev wasm test [FILE]       runs the package's tests in Node, or one file of them
-#   ./dev wasm browser           runs the package in Chromium: as a module, as a script and in a worker
+#   ./dev wasm browser [TEST]    runs the tests in Chromium, or one of them: run or proxy
 #   ./dev wasm page              writes the page of examples/page to build/page, for any file server
 #   ./dev wasm serve [PORT]      writes the page and serves it on this machine; port 8000 by default
 #
@@ -70,8 +70,10 @@ case ${1:-} in
   browser)
     need --browser
     built
-    exec node bindings/js/tests/browser/run.mjs "$PWD/$package" build/browser "$PWD/tools/js/serve.mjs" \
-      "$(command -v chromium)"
+    for name in ${2:-run proxy}; do
+      node "bindings/js/tests/browser/$name.mjs" "$PWD/$package" build/browser "$PWD/tools/js/serve.mjs" \
+        "$(command -v chromium)"
+    done
     ;;
   page)
     page

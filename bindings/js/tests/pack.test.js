@@ -18,7 +18,7 @@ test('the packed package installs and runs in a clean folder', () => {
     const [archive] = readdirSync(folder);
     assert.match(archive, /^tenon-runtime-.*\.tgz$/);
     const files = run('tar', '-tzf', archive).trim().split('\n');
-    for (const name of ['src/index.js', 'src/index.d.ts', 'src/ops_gen.d.ts', 'dist/tenon_simd.wasm', 'script.js', 'LICENSE']) {
+    for (const name of ['src/index.js', 'src/index.d.ts', 'src/ops_gen.d.ts', 'src/worker.js', 'src/worker_host.js', 'dist/tenon_simd.wasm', 'script.js', 'LICENSE']) {
       assert.ok(files.includes(`package/${name}`), name);
     }
     assert.ok(!files.some((name) => name.includes('tests/')));

@@ -52,6 +52,11 @@ test('every member of a class is declared', () => {
   }
 });
 
+test('tenon-runtime/worker exports what its types declare', async () => {
+  const declared = [...read('worker.d.ts').matchAll(/^export function (\w+)/gm)].map(([, name]) => name);
+  assert.deepEqual(Object.keys(await import('tenon-runtime/worker')), declared);
+});
+
 test('every op has documentation', () => {
   const functions = [...ops.matchAll(/(\*\/\n)?export function (\w+)\(/g)];
   assert.ok(functions.length > 250);
