@@ -2,6 +2,12 @@
 
 const PADDING = { left: 44, right: 10, top: 10, bottom: 24 };
 
+/** Returns a number of at least `value` whose quarters have few digits. */
+function niceAbove(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * ([1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8].find((factor) => factor * power >= value) ?? 10);
+}
+
 export class Chart {
   constructor(canvas, { max, format, colour }) {
     this.canvas = canvas;
@@ -40,7 +46,7 @@ export class Chart {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
     const right = Math.max(this.points.at(-1)?.[0] ?? 1, 10);
-    const top = this.max ?? Math.max(...this.points.map((point) => point[1]), 0.1);
+    const top = this.max ?? niceAbove(Math.max(...this.points.map((point) => point[1]), 0.1));
     const x = (value) => PADDING.left + (value / right) * (width - PADDING.left - PADDING.right);
     const y = (value) => height - PADDING.bottom - (value / top) * (height - PADDING.top - PADDING.bottom);
 

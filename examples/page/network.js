@@ -30,10 +30,12 @@ export class Network {
     this.classify = tenon.function((x) => this.logits(x), { name: 'classify' });
   }
 
-  /** Maps images, [n, 1, 28, 28], to a row of ten logits each. */
+  /**
+   * Maps images, [n, 1, 28, 28], to a row of ten logits each. Pixels are floats from 0 to 1, or bytes.
+   */
   logits(images) {
     const at = (name) => this.parameters[name];
-    let x = images;
+    let x = images.dtype === 'uint8' ? images.cast('float32').mul(1 / 255) : images;
     if (this.kind === 'conv') {
       for (const layer of ['conv1', 'conv2']) {
         x = x.conv(at(`${layer}.weight`), at(`${layer}.bias`), { pads: [1, 1, 1, 1] }).relu();
@@ -60,6 +62,18 @@ export class Network {
 
   train(x, y, step, rate) {
     return this.step(x, y, tenon.scalar(step), tenon.scalar(rate));
+  }
+
+  /**
+   * Returns the files of a program with the function `classify`, for float images and for bytes, as
+   * the demo saves it.
+   */
+  save() {
+    const specs = ['float32', 'uint8'].map((dtype) => new tenon.TensorSpec(['n', 1, 28, 28], dtype, { name: 'images' }));
+    const traces = specs.map((spec) => this.classify.trace(spec));
+    const files = tenon.saveProgram({ classify: traces });
+    for (const trace of traces) trace.dispose();
+    return files;
   }
 
   dispose() {

@@ -6,7 +6,8 @@
 #   ./dev wasm --sizes           prints the sizes of the package's files, plain and compressed
 #   ./dev wasm pack              writes build/packages/tenon-runtime-0.1.0.tgz
 #   ./dev wasm test [FILE]       runs the package's tests in Node, or one file of them
-#   ./dev wasm browser [TEST]    runs the tests in Chromium, or one of them: run or proxy
+#   ./dev wasm browser [TEST]    runs the tests in Chromium, or one of them: run, proxy or page. The test
+#                                of the page writes screenshots to build/page_test/shots
 #   ./dev wasm page              writes the page of examples/page to build/page, for any file server
 #   ./dev wasm serve [PORT]      writes the page and serves it on this machine; port 8000 by default
 #
@@ -23,14 +24,10 @@ built() {
   cmake -DSOURCE=bindings/js -DPACKAGE="$package" -P bindings/js/assemble.cmake
 }
 
-# page: copies the page, the package and the data set to one folder.
+# page: copies the page, the package, the data set and, if installed, other libraries to one folder.
 page() {
   built
-  rm -rf build/page
-  mkdir -p build/page/tenon build/page/data
-  cp examples/page/*.html examples/page/*.css examples/page/*.js build/page/
-  cp -R "$package/src" "$package/dist" build/page/tenon/
-  cp /usr/share/datasets/fashion-mnist/*.gz build/page/data/
+  node tools/js/page.mjs examples/page "$package" /usr/share/datasets/fashion-mnist build/web_peers build/page
 }
 
 case ${1:-} in
@@ -70,9 +67,13 @@ case ${1:-} in
   browser)
     need --browser
     built
-    for name in ${2:-run proxy}; do
-      node "bindings/js/tests/browser/$name.mjs" "$PWD/$package" build/browser "$PWD/tools/js/serve.mjs" \
-        "$(command -v chromium)"
+    chromium=$(command -v chromium)
+    for name in ${2:-run proxy page}; do
+      case $name in
+        page) set -- "$PWD" "$PWD/$package" build/browser "$chromium" ;;
+        *) set -- "$PWD/$package" build/browser "$PWD/tools/js/serve.mjs" "$chromium" ;;
+      esac
+      node "bindings/js/tests/browser/$name.mjs" "$@"
     done
     ;;
   page)
