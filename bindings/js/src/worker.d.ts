@@ -41,7 +41,7 @@ export type Remote<T> = IsAny<T> extends true ? any : Promise<Settled<T>> & Prox
 export type RemotePackage = Omit<Settled<Package>, 'init' | 'scope' | 'dispose'> & {
   /**
    * Loads a module in the worker, and returns a proxy of its exports. Functions and training loops that
-   * run JavaScript belong into such a module. It imports the same copy of tenon-runtime. Its functions may
+   * run JavaScript belong in such a module. It imports the same copy of tenon-runtime. Its functions may
    * be called with functions of the page: calling these posts their arguments to the page, returns
    * undefined, and is possible until the call has finished.
    */
