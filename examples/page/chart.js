@@ -69,7 +69,7 @@ export class Chart {
     context.strokeStyle = colour(this.colour);
     context.lineWidth = 2;
     context.beginPath();
-    this.points.forEach(([px, py], i) => (i === 0 ? context.moveTo(x(px), y(Math.min(py, top))) : context.lineTo(x(px), y(Math.min(py, top)))));
+    for (const [px, py] of this.points) context.lineTo(x(px), y(Math.min(py, top)));
     context.stroke();
   }
 }

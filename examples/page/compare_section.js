@@ -78,7 +78,8 @@ export class CompareSection {
       const found = Object.entries(times[name]);
       const most = Math.max(...found.map(([, time]) => time));
       const list = element('ol', { className: 'bars', ariaLabel: `Times in milliseconds: ${title}` });
-      showBars(list, found.map(([library, time]) => [this.titleOf(library), time / most, time.toPrecision(3), library === 'tenon' ? '' : 'other']));
+      showBars(list, found.map(([library, time]) =>
+        [this.titleOf(library), time / most, time.toPrecision(3), library === 'tenon' ? '' : 'other']));
       return element('div', {}, element('h3', { textContent: title }), list);
     }));
   }

@@ -63,31 +63,40 @@ export class ModelSection {
   }
 
   showSignature() {
-    const { inputs, outputs, ops, takesImages, isDynamic } = this.signatures[$('signature').value];
+    const { inputs, outputs, ops, image, sizes } = this.signatures[$('signature').value];
     const row = (kind) => ({ name, type }) => element('tr', {},
         element('td', {}, `${name} `, element('small', { textContent: kind })), element('td', {}, element('code', { textContent: type })));
     $('types').replaceChildren(...inputs.map(row('input')), ...outputs.map(row('output')));
     const sorted = Object.entries(ops).sort((one, other) => other[1] - one[1]);
     showBars($('ops'), sorted.map(([name, count]) => [name, count / sorted[0][1], String(count)]));
-    $('source').options[1].disabled = !takesImages;
-    $('source').value = takesImages ? 'image' : 'random';
-    $('size').disabled = !isDynamic;
+    $('source').querySelector('[value=unit]').disabled = image === null || image === 'uint8';
+    $('source').querySelector('[value=bytes]').disabled = image === null;
+    $('source').value = image === null ? 'random' : image === 'uint8' ? 'bytes' : 'unit';
+    $('sizes').replaceChildren(...sizes.map((name) => element('label', {}, name === '?' ? 'Other sizes' : `Size ${name}`,
+        element('input', { type: 'number', name, value: 1, min: 1, max: 1e6, required: true }))));
     $('graph').replaceChildren(element('li', { className: 'hint', textContent: 'The graph appears after the first run.' }));
     show($('run-status'), '');
     $('results').replaceChildren();
   }
 
+  /** Returns the dynamic sizes that the form has, by name. */
+  sizes() {
+    return Object.fromEntries([...$('sizes').querySelectorAll('input')].map(({ name, value }) => [name, Number(value)]));
+  }
+
   async run() {
     const { name, index, statics } = this.signatures[$('signature').value];
-    const image = $('source').value === 'image' ? await this.trainer.sample() : null;
+    const source = $('source').value;
+    const image = source === 'random' ? null : await this.trainer.sample();
     show($('run-status'), 'Running.');
     $('run').disabled = true;
     try {
       const { first, best, runs, outputs, graph } = await this.models.run({
-        name, index, statics, size: Number($('size').value), pixels: image?.pixels ?? null,
+        name, index, statics, sizes: this.sizes(), pixels: image?.pixels ?? null,
+        scale: source === 'unit' ? 1 / 255 : 1,
       });
       show($('run-status'), `First run ${formatTime(first)}, fastest of ${runs} runs ${formatTime(best)}.`);
-      $('results').replaceChildren(...(image ? [pictureOf(image)] : []), ...outputs.map(resultOf));
+      $('results').replaceChildren(...(image ? [pictureOf(image)] : []), ...outputs.map((output) => resultOf(output, image !== null)));
       $('graph').replaceChildren(...graph.map((line) => element('li', {}, element('code', { textContent: line }))));
     } finally {
       $('run').disabled = false;
@@ -121,10 +130,10 @@ function pictureOf({ pixels }) {
   return element('figure', {}, canvas, element('figcaption', { textContent: 'input' }));
 }
 
-function resultOf({ name, dtype, shape, text, probabilities }) {
+function resultOf({ name, dtype, shape, text, probabilities }, isOfImage) {
   const lines = [element('figcaption', {}, `${name}: `, element('code', { textContent: `${dtype}[${shape}]` })),
     element('pre', { textContent: text, tabIndex: 0 })];
-  if (probabilities && document.querySelector('#source').value === 'image') {
+  if (probabilities && isOfImage) {
     const best = mostProbable(probabilities);
     lines.push(element('p', { textContent: `As logits of Fashion-MNIST: ${best.name}, ${Math.round(100 * best.probability)} %.` }));
   }

@@ -14,6 +14,11 @@ function takesImages({ shape, dtype }) {
   return sizes.every((size) => typeof size === 'number') && sizes.reduce((a, b) => a * b, 1) === IMAGE;
 }
 
+/** Returns the name of a dynamic size. */
+function nameOf(size) {
+  return size ?? '?';
+}
+
 /** Opens a model from its files, an address or bytes, in place of the previous one, and describes it. */
 export async function open(source) {
   const next = await tenon.openProgram(source);
@@ -22,8 +27,8 @@ export async function open(source) {
   const description = program.describe();
   const signatures = description.functions.flatMap((described) => program.signatures(described.name)
       .map(({ inputs }, i) => ({
-        ...described.signatures[i], name: described.name, index: i, takesImages: inputs.some(takesImages),
-        isDynamic: inputs.some(({ shape }) => shape?.some((size) => typeof size !== 'number')),
+        ...described.signatures[i], name: described.name, index: i, image: inputs.find(takesImages)?.dtype ?? null,
+        sizes: [...new Set(inputs.flatMap(({ shape }) => shape ?? []).filter((size) => typeof size !== 'number').map(nameOf))],
       })));
   return {
     signatures,
@@ -32,13 +37,13 @@ export async function open(source) {
   };
 }
 
-function inputFor(spec, { size, pixels }, generator) {
+function inputFor(spec, { sizes, pixels, scale }, generator) {
   if (spec.dtype === null) throw new Error(`the input ${spec.name} declares no type`);
-  const shape = spec.shape.map((axis) => (typeof axis === 'number' ? axis : size));
+  const shape = spec.shape.map((axis) => (typeof axis === 'number' ? axis : sizes[nameOf(axis)]));
   if (pixels && takesImages(spec)) {
     const image = tenon.tensor(pixels, { shape: [1, ...shape.slice(1)] });
     const images = image.broadcast_to([shape[0], ...shape.slice(1)]);
-    return spec.dtype === 'uint8' ? images : images.cast(spec.dtype).mul(1 / 255);
+    return spec.dtype === 'uint8' ? images : images.cast(spec.dtype).mul(scale);
   }
   const numbers = generator.uniform(shape);
   if (spec.dtype === 'bool') return numbers.less(0.5);
@@ -56,8 +61,12 @@ function firstProbabilities(tensor) {
   return [...tenon.scope(() => tensor.reshape([-1, 10]).softmax(1)).dataSync().slice(0, 10)];
 }
 
-/** Calls a function once, and then again for half a second. Times are in milliseconds. */
-export function run({ name, index, statics, size, pixels }) {
+/**
+ * Calls a function once, and then again for half a second. Times are in milliseconds. `sizes` has the
+ * dynamic sizes by name. An input that takes images is `pixels`, bytes that are multiplied by `scale`
+ * if the input is floating point. Other inputs, and all if `pixels` is null, are random.
+ */
+export function run({ name, index, statics, sizes, pixels, scale }) {
   const { inputs, outputs } = program.signatures(name)[index];
   const scope = new tenon.Scope();
   const called = program.function(name);
@@ -70,7 +79,7 @@ export function run({ name, index, statics, size, pixels }) {
   try {
     return scope.run(() => {
       const generator = new tenon.Generator(1);
-      const values = inputs.map((spec) => inputFor(spec, { size, pixels }, generator));
+      const values = inputs.map((spec) => inputFor(spec, { sizes, pixels, scale }, generator));
       generator.dispose();
       const [first, results] = time(() => called.call(values, statics));
       let best = first;

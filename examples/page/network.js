@@ -64,12 +64,9 @@ export class Network {
     return this.step(x, y, tenon.scalar(step), tenon.scalar(rate));
   }
 
-  /**
-   * Returns the files of a program with the function `classify`, for float images and for bytes, as
-   * the demo saves it.
-   */
+  /** Returns the files of a program with the function `classify`, for images of bytes and of floats. */
   save() {
-    const specs = ['float32', 'uint8'].map((dtype) => new tenon.TensorSpec(['n', 1, 28, 28], dtype, { name: 'images' }));
+    const specs = ['uint8', 'float32'].map((dtype) => new tenon.TensorSpec(['n', 1, 28, 28], dtype, { name: 'images' }));
     const traces = specs.map((spec) => this.classify.trace(spec));
     const files = tenon.saveProgram({ classify: traces });
     for (const trace of traces) trace.dispose();

@@ -26,12 +26,15 @@ function isolated(response) {
   headers.set('Cross-Origin-Opener-Policy', 'same-origin');
   headers.set('Cross-Origin-Embedder-Policy', 'require-corp');
   headers.set('Cross-Origin-Resource-Policy', 'same-origin');
-  // The body is already decompressed.
-  headers.delete('Content-Encoding');
+  if (headers.has('Content-Encoding')) { // The body is already decompressed.
+    headers.delete('Content-Encoding');
+    headers.delete('Content-Length');
+  }
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 }
 
-async function answer(request) {
+async function answer(event) {
+  const { request } = event;
   const cache = await caches.open(CACHE);
   let response;
   try {
@@ -43,11 +46,11 @@ async function answer(request) {
   }
   if (response.type !== 'basic') return response;
   const result = isolated(response);
-  if (response.status === 200) await cache.put(request, result.clone());
+  if (response.status === 200) event.waitUntil(cache.put(request, result.clone()));
   return result;
 }
 
 self.addEventListener('fetch', (event) => {
   const { request } = event;
-  if (request.method === 'GET' && new URL(request.url).origin === location.origin) event.respondWith(answer(request));
+  if (request.method === 'GET' && new URL(request.url).origin === location.origin) event.respondWith(answer(event));
 });

@@ -51,7 +51,10 @@ export type RemotePackage = Omit<Settled<Package>, 'init' | 'scope' | 'dispose'>
    * except those in its result. Not for asynchronous functions.
    */
   scope<T>(body: () => T): T;
-  /** Stops the worker and frees all of its memory. Pending awaits fail with a TenonError CANCELLED. */
+  /**
+   * Stops the worker and frees all of its memory. Pending awaits fail with a TenonError CANCELLED. In Node, the process
+   * does not end before.
+   */
   close(): void;
 };
 

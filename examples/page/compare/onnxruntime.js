@@ -8,7 +8,7 @@ serveCases(async () => {
   ort.env.logLevel = 'error';
   return {
     async model({ files, shape }) {
-      const session = await ort.InferenceSession.create(files['classify.onnx'], { externalData: [
+      const session = await ort.InferenceSession.create(files['classify.2.onnx'], { externalData: [
         { path: 'weights.safetensors', data: files['weights.safetensors'] }] });
       const images = new ort.Tensor('float32', noise(shape.reduce((a, b) => a * b, 1), 7), shape);
       return () => session.run({ [session.inputNames[0]]: images });
