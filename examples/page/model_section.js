@@ -91,11 +91,11 @@ export class ModelSection {
     show($('run-status'), 'Running.');
     $('run').disabled = true;
     try {
-      const { first, best, runs, outputs, graph } = await this.models.run({
+      const { first, mean, runs, outputs, graph } = await this.models.run({
         name, index, statics, sizes: this.sizes(), pixels: image?.pixels ?? null,
         scale: source === 'unit' ? 1 / 255 : 1,
       });
-      show($('run-status'), `First run ${formatTime(first)}, fastest of ${runs} runs ${formatTime(best)}.`);
+      show($('run-status'), `First run: ${formatTime(first)}. Then ${formatTime(mean)} on average of ${runs} runs.`);
       $('results').replaceChildren(...(image ? [pictureOf(image)] : []), ...outputs.map((output) => resultOf(output, image !== null)));
       $('graph').replaceChildren(...graph.map((line) => element('li', {}, element('code', { textContent: line }))));
     } finally {

@@ -82,13 +82,13 @@ export function run({ name, index, statics, sizes, pixels, scale }) {
       const values = inputs.map((spec) => inputFor(spec, { sizes, pixels, scale }, generator));
       generator.dispose();
       const [first, results] = time(() => called.call(values, statics));
-      let best = first;
-      let runs = 1;
-      for (const end = performance.now() + 1000 * SECONDS; performance.now() < end; ++runs) {
-        best = Math.min(best, tenon.scope(() => time(() => called.call(values, statics))[0]));
-      }
+      let runs = 0;
+      const [total] = time(() => {
+        const end = performance.now() + 1000 * SECONDS;
+        for (; performance.now() < end; ++runs) tenon.scope(() => { called.call(values, statics); });
+      });
       return {
-        first, best, runs, graph: graphOf(called),
+        first, mean: total / runs, runs, graph: graphOf(called),
         outputs: results.map((tensor, i) => describe(tensor, outputs[i]?.name ?? `output ${i}`)),
       };
     });
