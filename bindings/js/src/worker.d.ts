@@ -17,16 +17,16 @@ export interface Handle {
 /** An argument of a call: a value that is copied to the worker, or a proxy of a value there. */
 export type Argument<T> = T | Handle | (T extends readonly (infer Item)[] ? (Item | Handle)[] : never);
 type Arguments<A> = { [I in keyof A]: Argument<A[I]> };
-type Function1<A extends any[], R> = (...args: Arguments<A>) => Remote<Awaited<R>>;
+type Method<A extends any[], R> = (...args: Arguments<A>) => Remote<Awaited<R>>;
 /** A function with one signature or two overloads. */
-type Function<T> =
+type Callable<T> =
   T extends { (...args: infer A): infer R; (...args: infer B): infer S } ?
-    (unknown[] extends A ? Function1<B, S> : Function1<A, R> & Function1<B, S>) :
-  T extends (...args: infer A) => infer R ? Function1<A, R> : unknown;
+    (unknown[] extends A ? Method<B, S> : Method<A, R> & Method<B, S>) :
+  T extends (...args: infer A) => infer R ? Method<A, R> : unknown;
 type Constructor<T> = T extends new (...args: infer A) => infer R ? new (...args: Arguments<A>) => Remote<R> : unknown;
 type Members<T> = { readonly [K in Exclude<keyof T, keyof Handle | symbol>]: Remote<Awaited<T[K]>> };
 type Items<T> = T extends readonly (infer Item)[] ? Iterable<Remote<Item>> : unknown;
-type Proxied<T> = Handle & Members<T> & Items<T> & Function<T> & Constructor<T>;
+type Proxied<T> = Handle & Members<T> & Items<T> & Callable<T> & Constructor<T>;
 
 /** What `await` returns for a proxy: a copy of plain data, otherwise a proxy. */
 export type Settled<T> = IsAny<T> extends true ? any : T extends Plain | readonly Plain[] ? T : Proxied<T>;
