@@ -65,7 +65,7 @@ async function waitFor(id, pattern) {
 const shot = (name) => page.screenshot({ path: join(work, 'shots', `${name}.png`), fullPage: true });
 
 async function loads() {
-  await page.waitForSelector('#start:enabled', { timeout: 60000 });
+  await page.waitForSelector('#start:enabled', { timeout: 120000 });
   assert.equal(await page.evaluate(() => crossOriginIsolated), true);
   assert.match(await text('environment'), /Variant simd.*, device wasm/);
 }

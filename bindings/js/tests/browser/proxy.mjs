@@ -18,7 +18,7 @@ async function resultOf(name) {
   const faults = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   await page.goto(`http://127.0.0.1:${server.address().port}/tests/browser/${name}`);
-  await page.waitForFunction(() => 'result' in window, undefined, { timeout: 60000 });
+  await page.waitForFunction(() => 'result' in window, undefined, { timeout: 120000 });
   const result = await page.evaluate(() => window.result);
   assert.deepEqual(faults, []);
   assert.equal(result.error, undefined);
