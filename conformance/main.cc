@@ -46,16 +46,16 @@ struct Options {
   bool worker = false;
 };
 
-// WebAssembly has neither child processes nor plugins in files.
+// In WebAssembly, the only plugin is linked into the program.
 #if defined(__EMSCRIPTEN__)
-constexpr bool kHasProcesses = false;
+constexpr bool kHasPluginFiles = false;
 #else
-constexpr bool kHasProcesses = true;
+constexpr bool kHasPluginFiles = true;
 #endif
 
 // Finds the plugin: `given` is a file, or the name of a plugin in the folders that Tenon searches.
 std::string find_plugin(const std::string& given) {
-  if (!kHasProcesses) return given;
+  if (!kHasPluginFiles) return given;
   if (std::filesystem::exists(given)) return std::filesystem::absolute(given);
   const tenon::Context context;
   for (const tenon_plugin_candidate& candidate : context.candidates()) {
@@ -152,19 +152,12 @@ void print_claims(const Runner& runner) {
 
 // A worker runs this program with the options that affect cells.
 std::vector<std::string> worker_command(const Options& options, const std::string& plugin) {
-  if (!kHasProcesses) return {};
-  std::vector<std::string> command = {std::filesystem::read_symlink("/proc/self/exe"),
-                                      "--worker",
-                                      "--plugin",
-                                      plugin,
-                                      "--profile",
-                                      options.profile,
-                                      "--level",
-                                      options.level,
-                                      "--seed",
-                                      std::to_string(options.run.seed),
-                                      "--shrink",
-                                      std::to_string(options.run.shrink)};
+  std::vector<std::string> command = {this_program(), "--worker",
+                                      "--plugin",     plugin,
+                                      "--profile",    options.profile,
+                                      "--level",      options.level,
+                                      "--seed",       std::to_string(options.run.seed),
+                                      "--shrink",     std::to_string(options.run.shrink)};
   for (const std::string& option : options.plugin_options) {
     command.insert(command.end(), {"--option", option});
   }
@@ -174,9 +167,8 @@ std::vector<std::string> worker_command(const Options& options, const std::strin
 }
 
 WorkerOptions worker_options(const Options& options) {
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   return {.command = worker_command(options, options.run.plugin),
-          .jobs = options.jobs > 0 ? options.jobs : std::max(cores, 1),
+          .jobs = options.jobs > 0 ? options.jobs : std::max(n_cores(), 1),
           .problem_seconds = options.timeout,
           .seconds = options.minutes * 60,
           .memory_bytes = options.memory_mib << 20};
@@ -254,11 +246,9 @@ int run_and_report(const Runner* runner, Report& report, const Options& options)
                      options.run.check.empty() && options.shard.empty() && options.level == "6";
   report.begin(cells.size(), whole);
   WorkerOptions workers = worker_options(options);
-  if (!kHasProcesses) {
-    workers.run = [&](const Cell& cell, const Tell& tell) {
-      return run_cell(options, runner, cell, tell);
-    };
-  }
+  workers.run = [&](const Cell& cell, const Tell& tell) {
+    return run_cell(options, runner, cell, tell);
+  };
   run_cells(workers, cells, blank, [&](const Cell&, const Row& row) { report.add(row); });
   report.end();
   if (!options.json.empty()) report.write_json(options.json);
@@ -337,7 +327,7 @@ int run(Options& options) {
   const bool exhaustive = !options.exhaustive.empty();
   if (options.worker && !exhaustive) return serve_as_worker(options);
   const bool judged = !options.claims && options.case_line.empty() && !exhaustive;
-  if (judged && kHasProcesses) {
+  if (judged && kHasPluginFiles) {
     const int status = try_to_open(options);
     if (status == kUnavailable) return kUnavailable;
     if (status != 0) {
@@ -354,7 +344,7 @@ int run(Options& options) {
   std::unique_ptr<Runner> runner;
   try {
     // load_plainly() cannot pass plugin options.
-    if (!options.worker && options.plugin_options.empty() && kHasProcesses) {
+    if (!options.worker && options.plugin_options.empty() && kHasPluginFiles) {
       load_plainly(options.run.plugin);
     }
     runner = std::make_unique<Runner>(options.run);

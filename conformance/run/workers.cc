@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <stdexcept>
 #include <thread>
@@ -183,6 +184,8 @@ Row ended_row(const Child& child, Row row, Status status, std::string message) {
 }  // namespace
 
 uint64_t default_memory_mib() { return kLimitsMemory ? 12288 : 0; }
+int n_cores() { return static_cast<int>(std::thread::hardware_concurrency()); }
+std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
 void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
                const std::function<Row(const Cell&)>& blank,

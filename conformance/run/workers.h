@@ -1,4 +1,5 @@
 // Runs cells in child processes, so that a plugin that crashes or hangs affects only its own cell.
+// workers.cc implements this natively, node_workers.cc in WebAssembly.
 
 #pragma once
 
@@ -25,6 +26,12 @@ struct Cell {
 // which map far more memory than they use.
 uint64_t default_memory_mib();
 
+// Returns the number of processor cores; 0 if the platform has no processes, as in a browser.
+int n_cores();
+
+// Returns the first word of a command that runs this program.
+std::string this_program();
+
 // Runs a cell and returns its row. Calls `Tell` with each problem before it runs.
 using Tell = std::function<void(const std::string& line)>;
 using RunCell = std::function<Row(const Cell&, const Tell&)>;
@@ -36,7 +43,7 @@ struct WorkerOptions {
   double problem_seconds = 120;  // Timeout for each problem of a cell.
   double seconds = 1e9;          // Time limit of the run: no cell starts afterwards.
   uint64_t memory_bytes = 0;     // Limit of a child's private writable memory; 0: no limit.
-  // Runs a cell in this process. Used instead of `command` on platforms without child processes.
+  // Runs a cell in this process. Used instead of `command` on platforms without processes.
   RunCell run;
 };
 

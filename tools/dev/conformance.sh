@@ -11,6 +11,7 @@
 #   ./dev conformance cpu --op 'functions*'  tests traced functions on the device
 #   ./dev conformance cpu --html page.html   also writes the report as a web page
 #   ./dev conformance onnx                   the tests of ONNX 1.12 and 1.22, on ref and on cpu
+#   ./dev conformance onnx --device wasm     the same in Node
 #   ./dev conformance vulkan --level 2       on a GPU, or else on each software driver
 #   ./dev conformance vulkan --option validate=1   messages of the validation layer are faults, too
 #   ./dev conformance cuda --level 2         on a GPU, or else on the emulated driver
@@ -39,11 +40,12 @@ if [ "$judged" = mutants ]; then
   build dev --target tenon_mutants
   exec build/dev/bin/tenon-mutants "$@"
 fi
+in_node="node --no-experimental-fetch build/wasm/bin/tenon-conformance.js"
 if [ "$judged" = wasm ]; then
   need --wasm
   configure wasm
   build wasm --target tenon_conformance
-  exec node --no-experimental-fetch build/wasm/bin/tenon-conformance.js --plugin wasm "$@"
+  exec $in_node --plugin wasm "$@"
 fi
 if [ "$judged" = browser ]; then
   need --wasm --browser
@@ -52,10 +54,19 @@ if [ "$judged" = browser ]; then
   exec node tools/js/kit_in_browser.mjs build/wasm/bin "$PWD/build/browser" "$(command -v chromium)" --plugin wasm "$@"
 fi
 [ "$judged" != vulkan ] || need --swiftshader
-configure dev
-build dev --target tenon_conformance tenon_command
-[ "$judged" != cuda ] || build dev --target tenon_plugin_cuda tenon_emulated_cuda tenon_emulated_nvrtc tenon_emulated_cublaslt
 kit=build/dev/bin/tenon-conformance
+case "$judged $*" in
+  "onnx "*"--device wasm"* | "onnx "*"--device=wasm"*) kit=$in_node ;;
+esac
+if [ "$kit" = "$in_node" ]; then
+  need --wasm
+  configure wasm
+  build wasm --target tenon_conformance
+else
+  configure dev
+  build dev --target tenon_conformance tenon_command
+fi
+[ "$judged" != cuda ] || build dev --target tenon_plugin_cuda tenon_emulated_cuda tenon_emulated_nvrtc tenon_emulated_cublaslt
 if [ "$judged" != onnx ]; then
   expected=plugins/$judged/expected.jsonl
   case " $* " in
