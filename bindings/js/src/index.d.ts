@@ -126,8 +126,13 @@ export function scalar(value: number | boolean | bigint): Tensor;
 export interface InitOptions {
   /** The device that runs calls: "wasm" or "ref". Default: the fastest one in this package. */
   device?: string;
-  /** The number of threads, if the page supports threads. Default: one for each core. */
+  /** The number of threads, where threads are supported. Default: TENON_THREADS in Node, else one for each core. */
   threads?: number;
+  /**
+   * The variant of the module. Default: TENON_VARIANT in Node, else "simd+threads" where threads are supported. init()
+   * fails if the environment does not support the variant.
+   */
+  variant?: 'simd' | 'simd+threads';
   /** The URL of the WebAssembly file. Default: the file next to this package's scripts. */
   wasmUrl?: string | URL;
   /** Receives the progress of the download of the WebAssembly file. */

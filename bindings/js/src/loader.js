@@ -24,24 +24,40 @@ const isNode = typeof process === 'object' && Boolean(process.versions?.node);
 let chosen = null;
 let starting = null;
 
-function countCores() {
-  return globalThis.navigator?.hardwareConcurrency ?? 1;
+let cores = globalThis.navigator?.hardwareConcurrency ?? 1;
+// Node before version 21 has no `navigator`.
+const countingCores = isNode && import('node:os').then((os) => { cores = os.availableParallelism?.() ?? os.cpus().length; });
+
+// Reads a default from the environment variables of Node.
+function variable(name) {
+  return isNode ? process.env[name] || undefined : undefined;
 }
 
-/** Returns the variant that the environment supports, and why. */
-function choose(threads) {
+// Returns why there are no threads here; empty if there are.
+function whyNoThreads() {
+  if (!('simd+threads' in variants)) return 'this package has no variant with threads';
+  if (isNode || globalThis.crossOriginIsolated) return '';
+  return 'the page is not cross-origin isolated, so there is no shared memory: the server must send ' +
+      'Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp';
+}
+
+/** Returns the variant that the environment supports, and why. Types: InitOptions in index.d.ts. */
+function choose(options = {}) {
+  const wanted = options.variant ?? variable('TENON_VARIANT');
+  const threads = options.threads ?? (Number(variable('TENON_THREADS') ?? 0) || undefined);
   const result = (variant, reason) => ({
-    variant, threads: variant === 'simd' ? 1 : threads ?? countCores(), reason,
+    variant, threads: variant === 'simd+threads' ? threads ?? cores : 1, reason,
     crossOriginIsolated: Boolean(globalThis.crossOriginIsolated), runtime: isNode ? 'node' : 'browser',
   });
   if (!WebAssembly.validate(SIMD)) return result(null, 'WebAssembly has no SIMD here; Tenon needs it');
-  if (!('simd+threads' in variants)) return result('simd', 'this package has no variant with threads');
+  if (wanted !== undefined) pick({ simd: 0, 'simd+threads': 0 }, wanted, 'variant');
+  if (wanted === 'simd') return result('simd', 'the variant without threads was requested');
+  const lack = whyNoThreads();
+  if (wanted && lack) throw new TenonError('UNAVAILABLE', `init: the variant 'simd+threads' cannot be used: ${lack}`);
+  if (lack) return result('simd', lack);
+  if (wanted) return result(wanted, 'the variant with threads was requested');
   if (threads === 1) return result('simd', 'init() was called with threads: 1');
-  if (isNode) return result('simd', 'the variant with threads runs in browsers only');
-  if (!globalThis.crossOriginIsolated) {
-    return result('simd', 'the page is not cross-origin isolated, so there is no shared memory: the server must send ' +
-        'Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp');
-  }
+  if (threads === undefined && cores === 1) return result('simd', 'there is one processor core, so threads would not help');
   return result('simd+threads', 'shared memory is available');
 }
 
@@ -65,19 +81,29 @@ async function compile(address, imports, transfer) {
   return WebAssembly.instantiate(await response.arrayBuffer(), imports);
 }
 
-async function load(variant, { wasmUrl, progress }) {
+// Returns the settings that Emscripten's script of the variant with threads reads. It starts the workers
+// before init() resolves, and requires at least one.
+async function threadSettings(threads) {
+  const settings = { cores, poolSize: Math.max(threads - 1, 1) };
+  if (isNode) settings.Worker = (await import('./node_threads.js')).WebWorker;
+  return settings;
+}
+
+async function load({ variant, threads }, { wasmUrl, progress }) {
   const { script, wasm } = variants[variant];
+  const settings = variant === 'simd+threads' ? await threadSettings(threads) : {};
   const { default: create } = await script();
   const address = wasmUrl ? new URL(wasmUrl, globalThis.location?.href) : wasm;
   let exports, imported;
   const module = await new Promise((resolve, reject) => {
     create({
+      ...settings,
       tenon: entries,
       instantiateWasm(imports, receive) {
-        // With threads, the Emscripten script creates the shared memory and imports it into the
-        // module.
-        imported = Object.values(imports).flatMap((group) => Object.values(group))
-            .find((value) => value instanceof WebAssembly.Memory);
+        // In some variants, Emscripten's script creates the memory and imports it into the module. The
+        // groups GOT.* are proxies, which must not be enumerated.
+        imported = Object.entries(imports).filter(([group]) => !group.startsWith('GOT.'))
+            .flatMap(([, group]) => Object.values(group)).find((value) => value instanceof WebAssembly.Memory);
         compile(address, imports, new Transfer(progress)).then(({ instance, module: compiled }) => {
           ({ exports } = instance);
           receive(instance, compiled);
@@ -123,9 +149,10 @@ function createContext(options, threads) {
 }
 
 async function start(options) {
-  chosen = choose(options.threads);
+  await countingCores;
+  chosen = choose(options);
   if (chosen.variant === null) throw new TenonError('UNAVAILABLE', chosen.reason);
-  await load(chosen.variant, options);
+  await load(chosen, options);
   createContext(options, chosen.threads);
   const names = plugins().map((plugin) => plugin.name);
   setDevice(options.device ?? PREFERRED.find((name) => names.includes(name)) ?? names[0]);

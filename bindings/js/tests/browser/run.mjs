@@ -1,5 +1,6 @@
 // Tests the package in Chromium: as a module, as a classic script and in a worker, each with and
-// without the headers for cross-origin isolation.
+// without the headers for cross-origin isolation. With these headers, init() uses threads if the
+// package has them; results have the same bits.
 //
 //   node run.mjs PACKAGE PLAYWRIGHT SERVER CHROMIUM
 
@@ -10,6 +11,8 @@ import { pathToFileURL } from 'node:url';
 const [, , folder, playwright, serverScript, executablePath] = process.argv;
 const { chromium } = createRequire(pathToFileURL(`${playwright}/`))('playwright-core');
 const { serve } = await import(pathToFileURL(serverScript));
+const { variants } = await import(pathToFileURL(`${folder}/dist/variants.js`));
+const digests = [];
 
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 try {
@@ -32,10 +35,17 @@ try {
     assert.deepEqual(found.gradient, [2, 4, 6]);
     assert.equal(found.environment.crossOriginIsolated, isolated);
     assert.equal(found.environment.runtime, 'browser');
+    const hasThreads = isolated && ('simd+threads' in variants || process.env.TENON_VARIANT === 'simd+threads');
+    const variant = hasThreads ? 'simd+threads' : 'simd';
+    const computed = await resultOf('bits.html');
+    assert.equal(computed.environment.variant, variant);
+    assert.equal(computed.environment.threads, hasThreads ? 2 : 1);
+    digests.push(computed.digests);
     assert.deepEqual(await resultOf('script.html'), { text: '[[2. 3.]\n [4. 5.]]' });
     const { losses } = await resultOf('worker.html');
     assert.ok(losses.at(-1) < losses[0] / 100, `the losses are ${losses}`);
     server.close();
+    assert.deepEqual(digests.at(-1), digests[0]);
     console.log(`${isolated ? 'isolated' : 'plain'}: module, script and worker pass; ${JSON.stringify(found.environment)}`);
   }
 } finally {
