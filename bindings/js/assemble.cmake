@@ -10,7 +10,7 @@ file(COPY ${SOURCE}/package.json ${SOURCE}/README.md ${SOURCE}/script.js ${SOURC
 file(COPY ${SOURCE}/tests DESTINATION ${PACKAGE})
 
 set(rows "")
-foreach(variant simd threads)
+foreach(variant simd threads plugins)
   if(EXISTS ${PACKAGE}/dist/tenon_${variant}.wasm)
     set(name ${variant})
     if(NOT variant STREQUAL "simd")

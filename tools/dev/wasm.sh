@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds the npm package of bindings/js in build/js, and serves the example page
 #
-#   ./dev wasm [simd|threads]    builds the package, with one or both variants of the module
+#   ./dev wasm [simd|threads]    builds the package, with one or both of these variants of the module
+#   ./dev wasm plugins           builds the variant that loads plugins at run time
 #   ./dev wasm --from FOLDER     builds the package, but links libtenon.a from FOLDER
 #   ./dev wasm --sizes           prints the sizes of the package's files, plain and compressed
 #   ./dev wasm pack              writes build/packages/tenon-runtime-0.1.0.tgz
@@ -41,6 +42,11 @@ case ${1:-} in
       configure wasm-threads
       build wasm-threads --target tenon_js
     fi
+    ;;
+  plugins)
+    need --wasm
+    configure wasm
+    build wasm --target tenon_js_plugins
     ;;
   --from)
     need --wasm

@@ -31,6 +31,12 @@ export function synchronizeSync(): void;
 export function cancel(): void;
 /** Lists the plugins in this package. */
 export function plugins(): { name: string; version: string; state: 'not tried' | 'loaded' | 'refused'; reason: string }[];
+/**
+ * Loads a device plugin: a WebAssembly side module, which `emcc -sSIDE_MODULE` links. Returns the names of its devices.
+ * A relative URL is relative to the page; Node needs an absolute one. Requires init({ variant: 'simd+plugins' }), and a
+ * package that `./dev wasm plugins` has added this variant to.
+ */
+export function loadPlugin(url: string | URL): Promise<string[]>;
 /** Lists the passes that optimise graphs, in execution order. */
 export function passes(): { name: string; summary: string }[];
 /** Enables or disables a pass. */

@@ -130,9 +130,9 @@ export interface InitOptions {
   threads?: number;
   /**
    * The variant of the module. Default: TENON_VARIANT in Node, else "simd+threads" where threads are supported. init()
-   * fails if the environment does not support the variant.
+   * fails if the environment does not support the variant. loadPlugin() needs "simd+plugins".
    */
-  variant?: 'simd' | 'simd+threads';
+  variant?: 'simd' | 'simd+threads' | 'simd+plugins';
   /** The URL of the WebAssembly file. Default: the file next to this package's scripts. */
   wasmUrl?: string | URL;
   /** Receives the progress of the download of the WebAssembly file. */
@@ -157,7 +157,7 @@ export function init(options?: InitOptions): Promise<void>;
 /** The variant of the module that init() loads in this environment. */
 export interface Environment {
   /** The variant of the module; null if there is none for this engine. */
-  variant: 'simd' | 'simd+threads' | null;
+  variant: 'simd' | 'simd+threads' | 'simd+plugins' | null;
   /** The number of compute threads. */
   threads: number;
   /** Why this variant was chosen. */

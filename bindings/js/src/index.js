@@ -40,6 +40,7 @@ export { TensorList, asList } from './lists.js';
 export { assert, hostCall, print, setPrint } from './effects.js';
 export { Program, Safetensors, loadSafetensors, openProgram, saveProgram, saveSafetensors } from './files.js';
 export { listStored, readStored, removeStored, storeFiles } from './storage.js';
+export { loadPlugin } from './plugins.js';
 export { customOp, findOp, opName } from './custom.js';
 export {
   Profiler, devices, memoryInfo as memory, passes, plugins, resetPeak, setPass, synchronize, synchronizeSync, trim, version,

@@ -23,6 +23,8 @@ const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 
 const isNode = typeof process === 'object' && Boolean(process.versions?.node);
 let chosen = null;
 let starting = null;
+/** Emscripten's functions for dynamic linking; null in variants that cannot load plugins. */
+export let linker = null;
 
 let cores = globalThis.navigator?.hardwareConcurrency ?? 1;
 // Node before version 21 has no `navigator`.
@@ -50,8 +52,12 @@ function choose(options = {}) {
     crossOriginIsolated: Boolean(globalThis.crossOriginIsolated), runtime: isNode ? 'node' : 'browser',
   });
   if (!WebAssembly.validate(SIMD)) return result(null, 'WebAssembly has no SIMD here; Tenon needs it');
-  if (wanted !== undefined) pick({ simd: 0, 'simd+threads': 0 }, wanted, 'variant');
+  if (wanted !== undefined) pick({ simd: 0, 'simd+threads': 0, 'simd+plugins': 0 }, wanted, 'variant');
   if (wanted === 'simd') return result('simd', 'the variant without threads was requested');
+  if (wanted === 'simd+plugins') {
+    if (wanted in variants) return result(wanted, 'the variant that loads plugins was requested; it has no threads');
+    throw new TenonError('UNAVAILABLE', "init: this package has no variant 'simd+plugins'");
+  }
   const lack = whyNoThreads();
   if (wanted && lack) throw new TenonError('UNAVAILABLE', `init: the variant 'simd+threads' cannot be used: ${lack}`);
   if (lack) return result('simd', lack);
@@ -114,6 +120,7 @@ async function load({ variant, threads }, { wasmUrl, progress }) {
   });
   attach(exports, exports.memory ?? imported);
   useFileSystem(module.FS);
+  if (variant === 'simd+plugins') linker = module;
 }
 
 function pick(table, name, option) {

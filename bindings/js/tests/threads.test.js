@@ -39,7 +39,7 @@ test('init() chooses threads where the package and the machine have them', () =>
 test('an unknown variant is refused', () => {
   const { status, stderr } = run({ TENON_VARIANT: 'fast' });
   assert.notEqual(status, 0);
-  assert.match(stderr, /init: variant must be one of simd, simd\+threads, but is 'fast'/);
+  assert.match(stderr, /init: variant must be one of simd, simd\+threads, simd\+plugins, but is 'fast'/);
 });
 
 const reason = hasThreads ? false : './dev wasm threads has not run';
