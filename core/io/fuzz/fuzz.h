@@ -36,14 +36,14 @@ inline Scope& scope() {
 // reports as a crash. libFuzzer's own limit is wall time, which a busy machine can exceed.
 template <class Read>
 int call_reader(const uint8_t* data, size_t size, const Read& read) {
-  constexpr std::clock_t kMost = CLOCKS_PER_SEC;
+  constexpr std::clock_t kMaxTime = CLOCKS_PER_SEC;
   const std::clock_t begin = std::clock();
   try {
     read(std::string(reinterpret_cast<const char*>(data), size));
   } catch (const Error& error) {
     if (error.code() == Code::kInternal) std::abort();
   }
-  if (std::clock() - begin > kMost) {
+  if (std::clock() - begin > kMaxTime) {
     std::fputs("fuzz: the input took more than one second of processor time\n", stderr);
     std::abort();
   }
