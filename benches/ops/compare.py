@@ -10,7 +10,7 @@ import arrays
 
 # The largest difference of equal work, as a fraction of the root mean square of the result.
 TOLERANCE = {"f32": 1e-3, "f64": 1e-6, "f16": 2e-2, "bf16": 1e-1}
-SAMPLES = 1 << 17  # A prime step through larger results visits about so many elements.
+SAMPLES = 1 << 17  # Approximate number of elements of a larger result that are compared.
 
 
 def sampled(array):

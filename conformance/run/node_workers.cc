@@ -12,6 +12,7 @@
 
 #include "conformance/kit/json.h"
 #include "conformance/kit/plugin_log.h"
+#include "conformance/run/answer_requests.h"
 #include "conformance/run/workers.h"
 
 // Functions of node_processes.js.
@@ -170,13 +171,7 @@ int serve_cells(const RunCell& run) {
   const auto answer = [](char kind, const std::string& text) {
     std::cout << kind << text << std::endl;
   };
-  Cell cell;
-  while (std::cin >> cell.claim >> cell.check) {
-    Row row = run(cell, [&](const std::string& line) { answer('@', line); });
-    add_plugin_log(row, take_plugin_log());
-    answer('=', to_json(row).dump());
-  }
-  return 0;
+  return answer_requests(run, answer);
 }
 
 }  // namespace tenon_kit

@@ -24,6 +24,7 @@
 
 #include "conformance/kit/json.h"
 #include "conformance/kit/plugin_log.h"
+#include "conformance/run/answer_requests.h"
 
 extern char** environ;
 
@@ -255,13 +256,7 @@ int serve_cells(const RunCell& run) {
       at += static_cast<size_t>(n);
     }
   };
-  Cell cell;
-  while (std::cin >> cell.claim >> cell.check) {
-    Row row = run(cell, [&](const std::string& line) { answer('@', line); });
-    add_plugin_log(row, take_plugin_log());
-    answer('=', to_json(row).dump());
-  }
-  return 0;
+  return answer_requests(run, answer);
 }
 
 }  // namespace tenon_kit

@@ -8,26 +8,28 @@
 
 namespace tenon_simd {
 
-// Copies `n` elements of the size of T that are `stride` elements apart to contiguous memory.
-template <class T>
-void gather_strided(const void* from, int64_t stride, void* to, int64_t n) {
-  const T* x = static_cast<const T*>(from);
-  T* y = static_cast<T*>(to);
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
+// Calls `copy` with the type of unsigned integers of `size` bytes.
+template <class Copy>
+void with_unsigned_of_size(size_t size, const Copy& copy) {
+  switch (size) {
+    case 1:
+      return copy(Type<uint8_t>());
+    case 2:
+      return copy(Type<uint16_t>());
+    case 4:
+      return copy(Type<uint32_t>());
+    default:
+      return copy(Type<uint64_t>());
+  }
 }
 
 // Copies `n` elements of `size` bytes that are `stride` elements apart to contiguous memory.
 inline void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) {
-  switch (size) {
-    case 1:
-      return gather_strided<uint8_t>(from, stride, to, n);
-    case 2:
-      return gather_strided<uint16_t>(from, stride, to, n);
-    case 4:
-      return gather_strided<uint32_t>(from, stride, to, n);
-    default:
-      return gather_strided<uint64_t>(from, stride, to, n);
-  }
+  with_unsigned_of_size(size, [&]<class T>(Type<T>) {
+    const T* x = static_cast<const T*>(from);
+    T* y = static_cast<T*>(to);
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
+  });
 }
 
 // Copies rows of `columns` elements that are `inner` elements apart to contiguous memory. The rows
@@ -43,19 +45,9 @@ void gather_rows_of(const T* from, int64_t outer, int64_t inner, T* to, int64_t 
 // Copies rows of elements of `size` bytes.
 inline void gather_rows(size_t size, const void* from, int64_t outer, int64_t inner, void* to,
                         int64_t rows, int64_t columns) {
-  const auto copy = [&]<class T>(Type<T>) {
+  with_unsigned_of_size(size, [&]<class T>(Type<T>) {
     gather_rows_of(static_cast<const T*>(from), outer, inner, static_cast<T*>(to), rows, columns);
-  };
-  switch (size) {
-    case 1:
-      return copy(Type<uint8_t>());
-    case 2:
-      return copy(Type<uint16_t>());
-    case 4:
-      return copy(Type<uint32_t>());
-    default:
-      return copy(Type<uint64_t>());
-  }
+  });
 }
 
 // Size of the blocks in which operands are read whose last axis is not contiguous, but another axis
@@ -65,20 +57,10 @@ constexpr int64_t kBlockRows = 32, kBlockColumns = 128;
 // Copies a block of elements of `size` bytes to rows that are kBlockColumns elements apart.
 inline void gather_block(size_t size, const void* from, int64_t stride, void* to, int64_t rows,
                          int64_t columns) {
-  const auto copy = [&]<class T>(Type<T>) {
+  with_unsigned_of_size(size, [&]<class T>(Type<T>) {
     copy_transposed(static_cast<const T*>(from), stride, static_cast<T*>(to), kBlockColumns, rows,
                     columns);
-  };
-  switch (size) {
-    case 1:
-      return copy(Type<uint8_t>());
-    case 2:
-      return copy(Type<uint16_t>());
-    case 4:
-      return copy(Type<uint32_t>());
-    default:
-      return copy(Type<uint64_t>());
-  }
+  });
 }
 
 }  // namespace tenon_simd

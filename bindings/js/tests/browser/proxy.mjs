@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { resultOf } from './pages.mjs';
 
 const [, , folder, playwright, serverScript, executablePath] = process.argv;
 const { chromium } = createRequire(pathToFileURL(`${playwright}/`))('playwright-core');
@@ -13,27 +14,16 @@ const { serve } = await import(pathToFileURL(serverScript));
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 const server = await serve(folder, 0, true);
 
-async function resultOf(name) {
-  const page = await browser.newPage();
-  const faults = [];
-  page.on('pageerror', (error) => faults.push(String(error)));
-  await page.goto(`http://127.0.0.1:${server.address().port}/tests/browser/${name}`);
-  await page.waitForFunction(() => 'result' in window, undefined, { timeout: 120000 });
-  const result = await page.evaluate(() => window.result);
-  assert.deepEqual(faults, []);
-  assert.equal(result.error, undefined);
-  await page.close();
-  return result;
-}
+const open = (name) => resultOf(browser, `http://127.0.0.1:${server.address().port}/tests/browser/${name}`);
 
 try {
-  const proxy = await resultOf('proxy.html');
+  const proxy = await open('proxy.html');
   assert.equal(proxy.failed, 'C2');
   assert.ok(proxy.value > 0 && proxy.tensors < 10, JSON.stringify(proxy));
   assert.ok(proxy.progress.loaded > 1e6 && proxy.progress.loaded === proxy.progress.total, JSON.stringify(proxy));
   assert.ok(proxy.longest < proxy.busy / 2, `the page did not respond for ${proxy.longest} of ${proxy.busy} ms while the worker computed`);
   console.log(`proxy: the longest pause of the page is ${proxy.longest.toFixed(0)} of ${proxy.busy.toFixed(0)} ms`);
-  assert.deepEqual(await resultOf('storage.html'), {
+  assert.deepEqual(await open('storage.html'), {
     scores: [3, 6], w: [1, 2], storedBytes: 0,
     listed: [
       ['indexeddb://score', true, ['score.onnx', 'tenon.json', 'weights.safetensors'], true],

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { resultOf } from './pages.mjs';
 
 const [, , folder, playwright, serverScript, executablePath] = process.argv;
 const { chromium } = createRequire(pathToFileURL(`${playwright}/`))('playwright-core');
@@ -19,30 +20,19 @@ try {
   for (const isolated of [false, true]) {
     const server = await serve(folder, 0, isolated);
     const base = `http://127.0.0.1:${server.address().port}/tests/browser`;
-    const resultOf = async (name) => {
-      const page = await browser.newPage();
-      const faults = [];
-      page.on('pageerror', (error) => faults.push(String(error)));
-      await page.goto(`${base}/${name}`);
-      await page.waitForFunction(() => 'result' in window, undefined, { timeout: 60000 });
-      const result = await page.evaluate(() => window.result);
-      assert.deepEqual(faults, []);
-      assert.equal(result.error, undefined);
-      await page.close();
-      return result;
-    };
-    const found = await resultOf('module.html');
+    const open = (name) => resultOf(browser, `${base}/${name}`);
+    const found = await open('module.html');
     assert.deepEqual(found.gradient, [2, 4, 6]);
     assert.equal(found.environment.crossOriginIsolated, isolated);
     assert.equal(found.environment.runtime, 'browser');
     const hasThreads = isolated && ('simd+threads' in variants || process.env.TENON_VARIANT === 'simd+threads');
     const variant = hasThreads ? 'simd+threads' : 'simd';
-    const computed = await resultOf('bits.html');
+    const computed = await open('bits.html');
     assert.equal(computed.environment.variant, variant);
     assert.equal(computed.environment.threads, hasThreads ? 2 : 1);
     digests.push(computed.digests);
-    assert.deepEqual(await resultOf('script.html'), { text: '[[2. 3.]\n [4. 5.]]' });
-    const { losses } = await resultOf('worker.html');
+    assert.deepEqual(await open('script.html'), { text: '[[2. 3.]\n [4. 5.]]' });
+    const { losses } = await open('worker.html');
     assert.ok(losses.at(-1) < losses[0] / 100, `the losses are ${losses}`);
     server.close();
     assert.deepEqual(digests.at(-1), digests[0]);
