@@ -11,7 +11,6 @@
 
 #pragma once
 
-#include <cstring>
 #include <new>
 
 #include "plugins/simd/kernels.h"
@@ -27,7 +26,7 @@ struct TileArgs {
   const T* a;
   int64_t a_row, a_k;  // Strides between rows and between columns of a's panel.
   const T* b;
-  int64_t b_k;               // Stride between rows of b's panel; its columns are contiguous.
+  int64_t b_k;               // Stride between rows of b's panel, whose rows are contiguous.
   const int64_t* b_offsets;  // Only for `gathered`, instead of b_k: the offset of each row of b.
   int64_t b_pair, c_pair;    // Only for `paired`: the distance between a row's two vectors.
   T* c;
@@ -53,6 +52,8 @@ struct MultiplyTiles {
   void (*paired)(const TileArgs<T>& args);
   // One row with any n. Does not read past the end of b's rows.
   void (*row)(const TileArgs<T>& args);
+  // One row with any n, from a `b` whose columns are contiguous: b_k is the stride between them.
+  void (*transposed_row)(const TileArgs<T>& args);
   // to[j * to_row + i] = from[i * from_row + j] for i in [0, rows), j in [0, columns).
   void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t columns);
@@ -119,43 +120,45 @@ struct Matrix {
         tiles.transpose(from, column, to, width, used, k1 - k0);
         continue;
       }
+      if (column == 1) {
+        tiles.copy_rows(from, row, to, width, k1 - k0, used);
+        continue;
+      }
       for (int64_t k = 0; k < k1 - k0; ++k) {
-        T* line = to + k * width;
-        if (column == 1) {
-          std::memcpy(line, from + k * row, static_cast<size_t>(used) * sizeof(T));
-        } else {
-          for (int64_t j = 0; j < used; ++j) line[j] = from[k * row + j * column];
-        }
+        for (int64_t j = 0; j < used; ++j) to[k * width + j] = from[k * row + j * column];
       }
     }
   }
   // Whether tiles can read the matrix in place, that is, its rows are contiguous.
   bool is_readable_in_place() const { return column == 1; }
+  bool has_contiguous_columns() const { return row == 1; }
   // Returns the address of element (k, n). Requires that the rows are contiguous.
   const T* at(int64_t k, int64_t n) const { return data + k * row + n; }
   int64_t row_stride() const { return row; }
 };
 
 constexpr int64_t kBlockK = 256;
-constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
+constexpr int64_t kBlockM = 120;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
 
-// Adds terms [k0, k1) to columns [n0, n1) of one row. Requires b.is_readable_in_place(). Nothing is
-// packed, because no element of `b` is used twice.
-template <class T, class B>
+// Adds terms [k0, k1) to columns [n0, n1) of one row. The rows or the columns of `b` are
+// contiguous. Nothing is packed, because no element of `b` is used twice.
+template <class T>
 void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, int64_t a_k,
-                  const B& b, T* c, bool add) {
+                  const Matrix<T>& b, T* c, bool add) {
+  const MultiplyTiles<T>& tiles = multiply_tiles<T>();
+  const bool has_rows = b.is_readable_in_place();
   for (int64_t kb = k0; kb < k1; kb += kBlockK) {
     const TileArgs<T> args{.k = std::min(kBlockK, k1 - kb),
                            .a = a + kb * a_k,
                            .a_k = a_k,
-                           .b = b.at(kb, n0),
-                           .b_k = b.row_stride(),
+                           .b = b.data + kb * b.row + n0 * b.column,
+                           .b_k = has_rows ? b.row : b.column,
                            .c = c + n0,
                            .m = 1,
                            .n = n1 - n0,
                            .add = add || kb > k0};
-    multiply_tiles<T>().row(args);
+    has_rows ? tiles.row(args) : tiles.transposed_row(args);
   }
 }
 
@@ -164,8 +167,10 @@ void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, in
 template <class T, class B>
 void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
                     const Matrix<T>& a, const B& b, T* c, int64_t c_row, bool add) {
-  if (m1 - m0 == 1 && b.is_readable_in_place()) {
-    return multiply_row(n0, n1, k0, k1, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
+  if constexpr (std::is_same_v<B, Matrix<T>>) {
+    if (m1 - m0 == 1 && (b.is_readable_in_place() || b.has_contiguous_columns())) {
+      return multiply_row(n0, n1, k0, k1, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
+    }
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
   const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;

@@ -19,15 +19,15 @@ namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
 // Number of accumulators. Of 32 vector registers, 24 are accumulators, two hold a row of `b` and
-// one holds an element of `a`. Of 16 registers, twelve are accumulators. WebAssembly uses eight,
-// because products also need a register. With twelve, V8 spills some to memory (256 x 256 in Node:
-// 27 instead of 43 GFLOP/s).
+// one holds an element of `a`. Of 16 registers, twelve are accumulators. WebAssembly uses ten,
+// because products also need a register. With twelve, V8 spills some to memory (24 instead of 42
+// GFLOP/s), and with eight, the loop's own instructions weigh more (38).
 #if HWY_TARGET == HWY_AVX3
 constexpr size_t kTileRows = 12;
 #elif HWY_TARGET == HWY_AVX2
 constexpr size_t kTileRows = 6;
 #elif HWY_TARGET == HWY_WASM
-constexpr size_t kTileRows = 4;
+constexpr size_t kTileRows = 5;
 #else
 constexpr size_t kTileRows = 8;
 #endif
@@ -164,11 +164,20 @@ HWY_INLINE void row_part(const TileArgs<T>& args, size_t j, size_t n) {
   HWY_UNROLL(16)
   for (size_t v = 0; v < kVectors; ++v) sum[v] = hn::Zero(d);
   const T *a = args.a, *b = args.b + j;
-  for (int64_t k = 0; k < args.k; ++k, a += args.a_k, b += args.b_k) {
+  const auto add_term = [&] {
     const auto left = hn::Set(d, *a);
     HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) sum[v] = hn::MulAdd(left, load(b, v), sum[v]);
+    a += args.a_k;
+    b += args.b_k;
+  };
+  // Two terms per iteration, because V8 adds a check to each iteration.
+  int64_t k = 0;
+  for (; k + 2 <= args.k; k += 2) {
+    add_term();
+    add_term();
   }
+  if (k < args.k) add_term();
   HWY_UNROLL(16)
   for (size_t v = 0; v < kVectors; ++v) {
     if (args.add) sum[v] = hn::Add(load(c, v), sum[v]);
@@ -192,26 +201,105 @@ void row(const TileArgs<T>& args) {
   if (j < n) row_part<T, 1, false>(args, j, n - j);
 }
 
-// Transposes a square of 16-byte vectors in registers.
-HWY_INLINE void transpose_square(const float* from, int64_t from_row, float* to, int64_t to_row) {
-  const hn::Full128<float> d;
-  const hn::Full128<double> pairs;
+// The vectors of 16 bytes that transpose a square.
+template <class T>
+using Lane = hn::Full128<T>;
+template <class T>
+constexpr int64_t kSide = 16 / sizeof(T);
+
+// Loads a square of kSide vectors and transposes it in registers.
+HWY_INLINE void load_square(const float* from, int64_t from_row, hn::Vec<Lane<float>>* to) {
+  const Lane<float> d;
+  const Lane<double> pairs;
   const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + from_row);
   const auto r2 = hn::LoadU(d, from + 2 * from_row), r3 = hn::LoadU(d, from + 3 * from_row);
   const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
   const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
   const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
   const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + to_row);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * to_row);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * to_row);
+  to[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+  to[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+  to[2] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+  to[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
 }
-HWY_INLINE void transpose_square(const double* from, int64_t from_row, double* to, int64_t to_row) {
-  const hn::Full128<double> d;
+HWY_INLINE void load_square(const double* from, int64_t from_row, hn::Vec<Lane<double>>* to) {
+  const Lane<double> d;
   const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + from_row);
-  hn::StoreU(hn::InterleaveLower(d, r0, r1), d, to);
-  hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, to + to_row);
+  to[0] = hn::InterleaveLower(d, r0, r1);
+  to[1] = hn::InterleaveUpper(d, r0, r1);
+}
+
+// Computes kSquares * kSide elements of one row. The columns of `b` are contiguous.
+template <class T, int64_t kSquares>
+HWY_INLINE void transposed_row_part(const TileArgs<T>& args, const T* b, T* c) {
+  const Lane<T> d;
+  using V = hn::Vec<decltype(d)>;
+  V sum[kSquares];
+  HWY_UNROLL(8)
+  for (int64_t g = 0; g < kSquares; ++g) sum[g] = hn::Zero(d);
+  const T* a = args.a;
+  int64_t k = 0;
+  for (; k + kSide<T> <= args.k; k += kSide<T>) {
+    V left[kSide<T>];
+    HWY_UNROLL(4)
+    for (int64_t i = 0; i < kSide<T>; ++i) left[i] = hn::Set(d, a[i * args.a_k]);
+    a += kSide<T> * args.a_k;
+    HWY_UNROLL(8)
+    for (int64_t g = 0; g < kSquares; ++g) {
+      V row[kSide<T>];
+      load_square(b + g * kSide<T> * args.b_k + k, args.b_k, row);
+      HWY_UNROLL(4)
+      for (int64_t i = 0; i < kSide<T>; ++i) sum[g] = hn::MulAdd(left[i], row[i], sum[g]);
+    }
+  }
+  for (; k < args.k; ++k, a += args.a_k) {
+    const V left = hn::Set(d, *a);
+    HWY_UNROLL(8)
+    for (int64_t g = 0; g < kSquares; ++g) {
+      T row[kSide<T>];
+      for (int64_t i = 0; i < kSide<T>; ++i) row[i] = b[(g * kSide<T> + i) * args.b_k + k];
+      sum[g] = hn::MulAdd(left, hn::LoadU(d, row), sum[g]);
+    }
+  }
+  HWY_UNROLL(8)
+  for (int64_t g = 0; g < kSquares; ++g) {
+    T* const to = c + g * kSide<T>;
+    hn::StoreU(args.add ? hn::Add(hn::LoadU(d, to), sum[g]) : sum[g], d, to);
+  }
+}
+
+// Implements MultiplyTiles::transposed_row.
+template <class T>
+void transposed_row(const TileArgs<T>& args) {
+  constexpr int64_t kSquares = 4;
+  int64_t j = 0;
+  const auto part = [&]<int64_t kCount>() {
+    for (; j + kCount * kSide<T> <= args.n; j += kCount * kSide<T>) {
+      transposed_row_part<T, kCount>(args, args.b + j * args.b_k, args.c + j);
+    }
+  };
+  part.template operator()<kSquares>();
+  part.template operator()<1>();
+  const Lane<T> d;
+  for (; j < args.n; ++j) {
+    auto sum = hn::Zero(d);
+    const T* const b = args.b + j * args.b_k;
+    for (int64_t k = 0; k < args.k; ++k) {
+      sum = hn::MulAdd(hn::Set(d, args.a[k * args.a_k]), hn::Set(d, b[k]), sum);
+    }
+    T copies[kSide<T>];
+    hn::StoreU(args.add ? hn::Add(hn::Set(d, args.c[j]), sum) : sum, d, copies);
+    args.c[j] = copies[0];
+  }
+}
+
+// Transposes a square of 16-byte vectors in registers.
+template <class T>
+HWY_INLINE void transpose_square(const T* from, int64_t from_row, T* to, int64_t to_row) {
+  hn::Vec<Lane<T>> rows[kSide<T>];
+  load_square(from, from_row, rows);
+  HWY_UNROLL(4)
+  for (int64_t i = 0; i < kSide<T>; ++i) hn::StoreU(rows[i], Lane<T>(), to + i * to_row);
 }
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
@@ -269,15 +357,14 @@ int64_t transpose_eights([[maybe_unused]] const T* from, [[maybe_unused]] int64_
 template <class T>
 void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                int64_t columns) {
-  constexpr int64_t kSide = 16 / sizeof(T);
   int64_t i = transpose_eights(from, from_row, to, to_row, rows, columns);
-  for (; i + kSide <= rows; i += kSide) {
+  for (; i + kSide<T> <= rows; i += kSide<T>) {
     int64_t j = 0;
-    for (; j + kSide <= columns; j += kSide) {
+    for (; j + kSide<T> <= columns; j += kSide<T>) {
       transpose_square(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
     }
     for (; j < columns; ++j) {
-      for (int64_t r = i; r < i + kSide; ++r) to[j * to_row + r] = from[r * from_row + j];
+      for (int64_t r = i; r < i + kSide<T>; ++r) to[j * to_row + r] = from[r * from_row + j];
     }
   }
   for (; i < rows; ++i) {
@@ -335,6 +422,7 @@ constexpr MultiplyTiles<T> kTiles = {
     .gathered = packed_tile<T, Reads::kGathered>,
     .paired = packed_rows<T, 2, Reads::kPaired>,
     .row = row<T>,
+    .transposed_row = transposed_row<T>,
     .transpose = transpose<T>,
     .copy_rows = copy_rows<T>,
     .copy_patches = copy_patches<T>,
