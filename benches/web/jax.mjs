@@ -1,12 +1,10 @@
 // The cases of jax-js on WebAssembly. A call consumes its arrays, unless they are passed as
 // `x.ref`.
 
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { BATCH, HIDDEN, LAYERS, SIDE, labels, noise } from './sizes.mjs';
 
-export async function open(_, peersFolder) {
-  const jax = await import(pathToFileURL(join(peersFolder, 'node_modules/@jax-js/jax/dist/index.js')));
+export async function open({ peers }) {
+  const jax = await import(`${peers}/@jax-js/jax/dist/index.js`);
   await jax.init('wasm');
   jax.defaultDevice('wasm');
   const { numpy: np, nn } = jax;

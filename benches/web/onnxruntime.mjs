@@ -1,11 +1,9 @@
 // The cases of onnxruntime-web on one thread, which run ONNX models that Tenon has saved.
 
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { NODES } from './sizes.mjs';
 
-export async function open(_, peersFolder, models) {
-  const ort = await import(pathToFileURL(join(peersFolder, 'node_modules/onnxruntime-web/dist/ort.wasm.min.mjs')));
+export async function open({ peers }, models) {
+  const ort = await import(`${peers}/onnxruntime-web/dist/ort.wasm.min.mjs`);
   ort.env.wasm.numThreads = 1;
   ort.env.logLevel = 'error';
   const cases = {};

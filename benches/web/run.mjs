@@ -1,16 +1,20 @@
-// Measures the npm package and the libraries that web developers use instead. All run in one
-// process of Node. The cases take turns, and each reports the time of its fastest run.
+// Measures the npm package and the libraries that web developers use instead, in Node or in Chromium.
 //
-//   node run.mjs PACKAGE PEERS [--only PATTERN] [--rounds N] [--json FILE]
+//   node run.mjs ROOT [--browser CHROMIUM] [--only PATTERN] [--rounds N] [--json FILE]
 //
-// `ratio CASE PEER VALUE` is the peer's time over Tenon's: above 1, Tenon is faster.
+// ROOT is the project's folder; the package and the libraries are in build/js and build/web_peers.
+// `ratio CASE PEER VALUE` is the peer's time over Tenon's: above 1, Tenon is faster. The peer
+// one_thread is Tenon on one thread; the ratio is the speedup by a second thread.
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { serve } from '../../tools/js/serve.mjs';
+import { Times, measure } from './measure.mjs';
 
-const [packageFolder, peersFolder, ...options] = process.argv.slice(2);
+const [root, ...options] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const option = (name, otherwise) => {
   const at = options.indexOf(`--${name}`);
@@ -18,52 +22,66 @@ const option = (name, otherwise) => {
 };
 const only = new RegExp(option('only', ''));
 const rounds = Number(option('rounds', 9));
-const TURN = 60; // Length of a turn in milliseconds.
+const times = new Times();
+const { variants } = await import(pathToFileURL(join(root, 'build/js/dist/variants.js')));
 
-async function turn({ run, count }) {
-  let best = Infinity;
-  const end = performance.now() + TURN;
-  do {
-    const begin = performance.now();
-    const promise = run();
-    if (promise) await promise;
-    best = Math.min(best, performance.now() - begin);
-  } while (performance.now() < end);
-  return best / count;
+/** Measures in this process, and runs tasks in child processes. */
+function inNode() {
+  const where = Object.fromEntries(
+      [['tenon', 'build/js'], ['peers', 'build/web_peers/node_modules']].map(([name, path]) => [name, pathToFileURL(join(root, path)).href]));
+  return {
+    measure: () => measure(where, only, rounds, times),
+    run: (task, argument) =>
+      Number(execFileSync(process.execPath, [join(here, 'task.mjs'), task, argument, JSON.stringify(where)], { encoding: 'utf8' })),
+    close() {},
+  };
 }
 
-/** Returns the milliseconds from the start of a process to its first result. */
-function startUp(peer) {
-  const begin = performance.now();
-  execFileSync(process.execPath, [join(here, 'first_result.mjs'), peer, packageFolder, peersFolder], { stdio: 'ignore' });
-  return performance.now() - begin;
+/** Measures in a page of Chromium, and runs tasks in new pages. */
+async function inBrowser(executablePath) {
+  const { chromium } = createRequire(`${pathToFileURL(join(root, 'build/browser'))}/`)('playwright-core');
+  // Only the task `product` needs threads. Without isolation, all libraries run on one thread.
+  const servers = { plain: await serve(root), isolated: await serve(root, 0, true) };
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const outcome = async (parameters) => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const { port } = servers[parameters.task === 'product' ? 'isolated' : 'plain'].address();
+    await page.goto(`http://127.0.0.1:${port}/benches/web/page.html?${new URLSearchParams(parameters)}`);
+    const handle = await page.waitForFunction(() => globalThis.result, null, { timeout: 600_000 });
+    const { value, error } = await handle.jsonValue();
+    await context.close();
+    if (error) throw new Error(error);
+    return value;
+  };
+  return {
+    async measure() {
+      for (const [name, row] of await outcome({ task: 'measure', only: only.source, rounds })) {
+        for (const [peer, time] of row) times.note(name, peer, time);
+      }
+    },
+    run: (task, argument) => outcome({ task, argument }),
+    async close() {
+      await browser.close();
+      Object.values(servers).forEach((server) => server.close());
+    },
+  };
 }
 
-const times = new Map(); // case -> Map(peer -> milliseconds)
-function note(name, peer, milliseconds) {
-  if (!times.has(name)) times.set(name, new Map());
-  const row = times.get(name);
-  row.set(peer, Math.min(row.get(peer) ?? Infinity, milliseconds));
-}
-
-const loaded = [];
-for (const file of ['tenon', 'onnxruntime', 'tfjs', 'jax']) {
-  const { open } = await import(`./${file}.mjs`);
-  loaded.push(...await open(packageFolder, peersFolder, loaded[0]?.models));
-}
-const names = Object.keys(loaded[0].cases).filter((name) => only.test(name));
-for (let round = 0; round < rounds; ++round) {
-  for (const name of names) {
-    for (const { peer, cases, select } of loaded) {
-      if (!(name in cases)) continue;
-      if (select) await select();
-      note(name, peer, await turn(cases[name]));
+const place = option('browser') ? await inBrowser(option('browser')) : inNode();
+await place.measure();
+for (let round = 0; round < 5; ++round) {
+  if (only.test('import_to_first_result')) {
+    for (const peer of ['tenon', 'tfjs_cpu', 'jax', 'onnxruntime']) {
+      times.note('import_to_first_result', peer, await place.run('first_result', peer));
     }
   }
-  if (only.test('import_to_first_result') && round < 5) {
-    for (const peer of ['tenon', 'tfjs_cpu', 'jax', 'onnxruntime']) note('import_to_first_result', peer, startUp(peer));
+  if (only.test('matmul_512_two_threads') && 'simd+threads' in variants) {
+    times.note('matmul_512_two_threads', 'tenon', await place.run('product', '2'));
+    times.note('matmul_512_two_threads', 'one_thread', await place.run('product', '1'));
   }
 }
+await place.close();
 
 const rows = [];
 for (const [name, row] of times) {

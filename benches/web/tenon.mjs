@@ -1,11 +1,9 @@
 // Tenon's cases. Also saves the ONNX models for the cases of onnxruntime-web.
 
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { BATCH, CHAIN, HIDDEN, LAYERS, NODES, SEQUENCE, SIDE, WIDE, labels, noise } from './sizes.mjs';
 
-export async function open(packageFolder) {
-  const tenon = await import(pathToFileURL(join(packageFolder, 'src/index.js')));
+export async function open({ tenon: address }) {
+  const tenon = await import(`${address}/src/index.js`);
   await tenon.init({ threads: 1 });
   const tensor = (shape, seed) => tenon.keep(tenon.tensor(noise(shape.reduce((a, b) => a * b, 1), seed), { shape }));
   const scoped = (body) => () => {

@@ -1,16 +1,31 @@
 // The cases of TensorFlow.js on its backends cpu and wasm.
 
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { BATCH, CHAIN, HIDDEN, LAYERS, SIDE, labels, noise } from './sizes.mjs';
 
-export async function open(_, peersFolder) {
+const isNode = typeof process === 'object';
+
+/** Loads TensorFlow.js and its backend for WebAssembly. */
+export async function load(peers) {
+  if (isNode) {
+    const { createRequire } = await import('node:module');
+    const require = createRequire(`${peers}/`);
+    const [tf, wasm] = ['tfjs', 'tfjs-backend-wasm'].map((name) => require(`@tensorflow/${name}`));
+    wasm.setWasmPaths(new URL(`${peers}/@tensorflow/tfjs-backend-wasm/dist/`).pathname);
+    return tf;
+  }
+  for (const file of ['tfjs/dist/tf.min.js', 'tfjs-backend-wasm/dist/tf-backend-wasm.min.js']) {
+    const script = Object.assign(document.createElement('script'), { src: `${peers}/@tensorflow/${file}` });
+    document.head.append(script);
+    await new Promise((done, fail) => Object.assign(script, { onload: done, onerror: fail }));
+  }
+  const { tf } = globalThis;
+  tf.wasm.setWasmPaths(`${peers}/@tensorflow/tfjs-backend-wasm/dist/`);
+  return tf;
+}
+
+export async function open({ peers }) {
   console.warn = () => {}; // Suppresses TensorFlow.js's advertisements for its native package.
-  const require = createRequire(pathToFileURL(join(peersFolder, 'package.json')));
-  const tf = require('@tensorflow/tfjs');
-  const wasm = require('@tensorflow/tfjs-backend-wasm');
-  wasm.setWasmPaths(`${join(dirname(require.resolve('@tensorflow/tfjs-backend-wasm/package.json')), 'dist')}/`);
+  const tf = await load(peers);
   const found = [];
   for (const backend of ['cpu', 'wasm']) {
     await tf.setBackend(backend);
@@ -53,7 +68,8 @@ export async function open(_, peersFolder) {
       cases.matmul_512 = { count: 1, run: tidy(() => tf.matMul(a, b)) };
       cases.matmul_512_transposed = { count: 1, run: tidy(() => tf.matMul(a, b, false, true)) };
     }
-    delete globalThis.Worker; // TensorFlow.js defines Worker, so jax-js would mistake Node for a browser.
+    // In Node, TensorFlow.js defines Worker, so jax-js would mistake Node for a browser.
+    if (isNode) delete globalThis.Worker;
     found.push({ peer: `tfjs_${backend}`, cases, select: () => tf.setBackend(backend) });
   }
   return found;

@@ -14,8 +14,8 @@
 #             are installed in build/python
 #   training  training steps of five models on the CPU, eager and traced, compared with PyTorch
 #   vulkan    runs on the driver that VK_DRIVER_FILES names, or on the first device that is found
-#   web       the npm package in Node, which ./dev wasm builds, compared with TensorFlow.js, jax-js
-#             and onnxruntime-web
+#   web       the npm package, which ./dev wasm builds, compared with TensorFlow.js, jax-js and
+#             onnxruntime-web: in Node, or with --browser in Chromium
 . tools/dev/lib.sh
 
 # Some environments export these variables for OpenBLAS. They halve the speed of Tenon and of all
@@ -29,7 +29,12 @@ if [ "${1:-}" = web ]; then
     exit 1
   }
   shift
-  exec node benches/web/run.mjs "$PWD/build/js" "$PWD/build/web_peers" "$@"
+  if [ "${1:-}" = --browser ]; then
+    need --browser
+    shift
+    set -- --browser "$(command -v chromium)" "$@"
+  fi
+  exec node benches/web/run.mjs "$PWD" "$@"
 fi
 need --bench --peers
 [ "${1:-}" != vulkan ] || need --vulkan
