@@ -5,23 +5,29 @@ const TURN = 60; // Length of a turn in milliseconds.
 // Shortest time in milliseconds that is measured. The clock of a page has steps of 0.1 milliseconds.
 const SAMPLE = typeof process === 'object' ? 0.5 : 5;
 
+/** Returns the milliseconds of `repeats` runs. */
 async function sample(run, repeats) {
   const begin = performance.now();
   for (let i = 0; i < repeats; ++i) {
     const promise = run();
     if (promise) await promise;
   }
-  return (performance.now() - begin) / repeats;
+  return performance.now() - begin;
 }
 
 /** Returns the milliseconds of the fastest run, divided by `count`. */
 export async function turn({ run, count = 1 }) {
-  const repeats = Math.ceil(SAMPLE / Math.max(await sample(run, 1), SAMPLE / 1000));
+  let repeats = 1;
   let best = Infinity;
   const end = performance.now() + TURN;
   do {
-    best = Math.min(best, await sample(run, repeats));
-  } while (performance.now() < end);
+    const time = await sample(run, repeats);
+    if (time < SAMPLE) {
+      repeats *= 2;
+    } else {
+      best = Math.min(best, time / repeats);
+    }
+  } while (performance.now() < end || best === Infinity);
   return best / count;
 }
 
