@@ -5,7 +5,12 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# A WebAssembly module is position-independent only if it loads plugins at run time.
+if(EMSCRIPTEN AND NOT TENON_WASM_PLUGINS)
+  set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+else()
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
@@ -25,10 +30,11 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
-# With -Os, Emscripten also sets -fno-inline-functions, which would double the size of C++ code.
 set(tenon_for_size -Os)
 if(EMSCRIPTEN)
-  list(APPEND tenon_for_size -finline-functions)
+  # Pages download the module. For size, Emscripten also sets -fno-inline-functions, which would
+  # double the size of C++ code.
+  set(tenon_for_size -Oz -finline-functions)
 endif()
 
 find_program(TENON_CCACHE ccache)
@@ -56,6 +62,11 @@ endif()
 if(EMSCRIPTEN)
   # Permits & and | of bools. Loops use them, because the compiler does not vectorise && and ||.
   target_compile_options(tenon_compile_options INTERFACE -Wno-bitwise-instead-of-logical)
+  # Pages download the module. No code uses run-time type information.
+  target_compile_options(tenon_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+  if(NOT TENON_WASM_THREADS)
+    target_compile_options(tenon_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>)
+  endif()
 else()
   target_compile_options(tenon_compile_options INTERFACE -fno-plt -ffunction-sections
                                                         -fdata-sections)

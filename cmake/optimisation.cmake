@@ -39,6 +39,12 @@ set(tenon_cold_files # Cold files of the other folders.
     core/dispatch/profiler.cc
     core/tensor/number_text.cc)
 
+if(EMSCRIPTEN)
+  # Pages download these files' code, and calls from JavaScript are slower than the time it saves.
+  list(FILTER tenon_hot_files EXCLUDE REGEX "core/ops/elementwise/unary_")
+  list(APPEND tenon_cold_files core/base/json.cc core/dispatch/storage_ops.cc)
+endif()
+
 foreach(file ${tenon_hot_files} ${tenon_cold_files})
   if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${file})
     message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE} lists ${file}, which does not exist")

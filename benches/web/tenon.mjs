@@ -55,18 +55,18 @@ export async function open({ tenon: address }) {
     return y;
   });
   const product = tenon.function((l, r) => l.matmul(r));
-  const model = (f, inputs) => {
+  const model = async (f, inputs) => {
     const trace = f.trace(...inputs.map((t, i) => new tenon.TensorSpec(t.shape, 'float32', { name: `x${i}` })));
-    const file = Object.entries(tenon.saveProgram({ f: trace })).find(([name]) => name.endsWith('.onnx'));
+    const file = Object.entries(await tenon.saveProgram({ f: trace })).find(([name]) => name.endsWith('.onnx'));
     return { bytes: file[1], inputs: inputs.map((t) => ({ data: t.dataSync(), shape: t.shape })) };
   };
   return [{
     peer: 'tenon',
     models: {
-      matmul_512: model(product, [a, b]),
-      lstm_op: model(lstm, sequence),
-      lstm_step: model(step, stepInputs),
-      traced_node: model(nodes, small),
+      matmul_512: await model(product, [a, b]),
+      lstm_op: await model(lstm, sequence),
+      lstm_step: await model(step, stepInputs),
+      traced_node: await model(nodes, small),
     },
     cases: {
       eager_add_1: { count: 1000, run() { for (let i = 0; i < 1000; ++i) one.add(one).dispose(); } },

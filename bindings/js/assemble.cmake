@@ -3,8 +3,17 @@
 #
 #   cmake -DSOURCE=bindings/js -DPACKAGE=FOLDER -P assemble.cmake
 
-file(GLOB scripts ${SOURCE}/src/*.js ${SOURCE}/src/*.d.ts)
-file(COPY ${scripts} DESTINATION ${PACKAGE}/src)
+file(GLOB types ${SOURCE}/src/*.d.ts)
+find_program(TENON_ESBUILD esbuild REQUIRED)
+file(REMOVE_RECURSE ${PACKAGE}/src)
+# Joins and minifies the modules, and writes source maps for the developer tools of browsers. A page
+# loads only the files of the entry points that it imports.
+set(entries ${SOURCE}/src/index.js ${SOURCE}/src/worker.js ${SOURCE}/src/worker_host.js)
+execute_process(
+  COMMAND ${TENON_ESBUILD} ${entries} --bundle --splitting --minify-whitespace --minify-syntax --sourcemap --format=esm --target=es2022
+          --external:node:* --external:../dist/variants.js --log-level=warning --outdir=${PACKAGE}/src
+          COMMAND_ERROR_IS_FATAL ANY)
+file(COPY ${types} DESTINATION ${PACKAGE}/src)
 file(COPY ${SOURCE}/package.json ${SOURCE}/README.md ${SOURCE}/script.js ${SOURCE}/../../LICENSE
      DESTINATION ${PACKAGE})
 file(COPY ${SOURCE}/tests DESTINATION ${PACKAGE})
@@ -17,7 +26,11 @@ foreach(variant simd threads plugins)
       set(name simd+${variant})
     endif()
     string(APPEND rows "  '${name}': {\n    script: () => import('./tenon_${variant}.mjs'),\n"
-           "    wasm: new URL('./tenon_${variant}.wasm', import.meta.url),\n  },\n")
+           "    wasm: new URL('./tenon_${variant}.wasm', import.meta.url),\n")
+    if(EXISTS ${PACKAGE}/dist/tenon_${variant}_programs.wasm)
+      string(APPEND rows "    programs: new URL('./tenon_${variant}_programs.wasm', import.meta.url),\n")
+    endif()
+    string(APPEND rows "  },\n")
   endif()
 endforeach()
 if(NOT rows)

@@ -64,11 +64,11 @@ export class Network {
     return this.step(x, y, tenon.scalar(step), tenon.scalar(rate));
   }
 
-  /** Returns the files of a program with the function `classify`, for images of bytes and of floats. */
-  save() {
+  /** Resolves to the files of a program with the function `classify`, for images of bytes and of floats. */
+  async save() {
     const specs = ['uint8', 'float32'].map((dtype) => new tenon.TensorSpec(['n', 1, 28, 28], dtype, { name: 'images' }));
     const traces = specs.map((spec) => this.classify.trace(spec));
-    const files = tenon.saveProgram({ classify: traces });
+    const files = await tenon.saveProgram({ classify: traces });
     for (const trace of traces) trace.dispose();
     return files;
   }

@@ -102,15 +102,15 @@ export function sample() {
   return { pixels: test.images.slice(at * 784, (at + 1) * 784), label: test.labels[at] };
 }
 
-/** Returns the files of the trained network as a program. */
+/** Resolves to the files of the trained network as a program. */
 export function save() {
   return network.save();
 }
 
-/** Returns an untrained convolutional network as a program, and the shape of its input, for measurements. */
-export function exampleModel() {
+/** Resolves to an untrained convolutional network as a program, and the shape of its input, for measurements. */
+export async function exampleModel() {
   const example = new Network('conv');
-  const files = example.save();
+  const files = await example.save();
   example.dispose();
   return { files, shape: [16, 1, 28, 28] };
 }

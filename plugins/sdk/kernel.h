@@ -29,8 +29,18 @@ class Kernel {
   virtual tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const = 0;
   // Returns the bytes of temporary memory that a launch of these sizes needs.
   virtual uint64_t workspace(const tenon_launch&) const { return 0; }
+  // Identifies a class of kernels whose members its plugin uses in other kernels: the address of
+  // the class's `kKind`. nullptr for other kernels.
+  virtual const void* kind() const { return nullptr; }
 };
 using KernelPtr = std::unique_ptr<Kernel>;
+
+// Returns the kernel as an object of class T, which has a static member `kKind`; nullptr if it is
+// none. Unlike dynamic_cast, it works in builds without run-time type information.
+template <class T>
+T* kernel_cast(Kernel* kernel) {
+  return kernel != nullptr && kernel->kind() == &T::kKind ? static_cast<T*>(kernel) : nullptr;
+}
 
 inline tenon_kernel_p* to_c(Kernel* kernel) { return reinterpret_cast<tenon_kernel_p*>(kernel); }
 inline Kernel* from_c(tenon_kernel_p* kernel) { return reinterpret_cast<Kernel*>(kernel); }

@@ -23,7 +23,7 @@ function(tenon_simd_kernels target)
     # Web pages download the kernels, so only those in which networks spend most time are optimised
     # for speed. The others are optimised for size.
     list(FILTER sources EXCLUDE REGEX
-         "/(attention|batch_norm|conv[a-z_]*|copy|elementwise|loop|matmul|norm|optimizer|pool|row_loop|softmax|vectors/(arithmetic|bytes|exponentials|halve|multiply|reduce|select|shifted))\\.cc$")
+         "/(batch_norm|conv|conv_filter|copy|cross_entropy|elementwise|loop|matmul|optimizer|pool|reduce|row_loop|softmax|vectors/(arithmetic|bytes|exponentials|halve|multiply|reduce|select|shifted))\\.cc$")
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${tenon_for_size}")
     return()
   endif()

@@ -14,7 +14,7 @@
 #   --bench        Google Benchmark
 #   --peers        libtorch and PyTorch, the libraries with which the benches compare Tenon
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
-#   --wasm         Emscripten, Node, and the headers of Boost
+#   --wasm         Emscripten, Node, esbuild, and the headers of Boost
 #   --browser      Chromium, and playwright-core, from npm, under build/
 #   --web-peers    libraries with which the bench of the JavaScript package compares, from npm,
 #                  under build/
@@ -80,7 +80,7 @@ for part; do
       packages="$packages g++-aarch64-linux-gnu qemu-user"
       arm64=yes
       ;;
-    --wasm) packages="$packages emscripten nodejs libboost-math-dev" ;;
+    --wasm) packages="$packages emscripten nodejs esbuild libboost-math-dev" ;;
     --browser)
       packages="$packages chromium"
       # A Node that is not Debian's comes with its own npm.

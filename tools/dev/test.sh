@@ -42,7 +42,7 @@ case $tier in
     ;;
   full)
     setup --test --conformance --java --arm64 --wasm --browser --onnxruntime --swiftshader --cuda
-    presets="dev asan tsan arm64 wasm wasm-threads"
+    presets="dev asan tsan arm64 wasm wasm-threads wasm-plugins"
     ordinary="-DTENON_MUTANTS=ON"
     sanitized="-DTENON_PLUGINS= -DTENON_CONFORMANCE=ON -DTENON_BINDING_TESTS=ON
       -DTENON_SANITIZE_ALL=ON"

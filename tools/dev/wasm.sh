@@ -45,8 +45,8 @@ case ${1:-} in
     ;;
   plugins)
     need --wasm
-    configure wasm
-    build wasm --target tenon_js_plugins
+    configure wasm-plugins
+    build wasm-plugins --target tenon_js
     ;;
   --from)
     need --wasm

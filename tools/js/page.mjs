@@ -54,7 +54,7 @@ function filesIn(path) {
 rmSync(folder, { recursive: true, force: true });
 cpSync(source, folder, { recursive: true });
 for (const part of ['src', 'dist']) {
-  cpSync(join(packageFolder, part), join(folder, 'tenon', part), { recursive: true, filter: (path) => !path.endsWith('.d.ts') });
+  cpSync(join(packageFolder, part), join(folder, 'tenon', part), { recursive: true, filter: (path) => !/\.(d\.ts|map)$/.test(path) });
 }
 for (const file of readdirSync(data)) {
   if (file.endsWith('.gz')) cpSync(join(data, file), join(folder, 'data', file), { dereference: true });

@@ -3,7 +3,7 @@
 //
 //   node sizes.mjs PACKAGE
 
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
@@ -44,9 +44,7 @@ function sections(bytes) {
 
 console.log(`${'kB'.padEnd(34)}${'plain'.padStart(10)}${'gzip'.padStart(10)}${'brotli'.padStart(10)}`);
 const scripts = readdirSync(join(folder, 'src')).filter((name) => name.endsWith('.js'));
-const source = Buffer.concat(scripts.map((name) => readFileSync(join(folder, 'src', name))));
-row('src/*.js', sizes(source));
-for (const name of scripts.sort()) row(`  ${name}`, sizes(readFileSync(join(folder, 'src', name))));
+for (const name of scripts.sort()) row(`src/${name}`, sizes(readFileSync(join(folder, 'src', name))));
 for (const file of readdirSync(join(folder, 'dist')).sort()) {
   const bytes = readFileSync(join(folder, 'dist', file));
   row(`dist/${file}`, sizes(bytes));
@@ -55,9 +53,23 @@ for (const file of readdirSync(join(folder, 'dist')).sort()) {
     if (content.length > 1000) row(`  ${name}`, sizes(content));
   }
 }
-for (const variant of ['simd', 'threads']) {
-  const files = readdirSync(join(folder, 'dist')).filter((name) => name.startsWith(`tenon_${variant}`));
-  if (files.length === 0) continue;
-  const parts = [source, ...files.map((name) => readFileSync(join(folder, 'dist', name)))].map(sizes);
-  row(`variant ${variant} with its loader`, [0, 1, 2].map((i) => parts.reduce((sum, part) => sum + part[i], 0)));
+
+/** Returns the scripts that a page loads when it imports one of them. */
+function loadedWith(name, found = new Set()) {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const [, other] of readFileSync(join(folder, 'src', name), 'utf8').matchAll(/(?:from|import)"\.\/(.*?)"/g)) {
+    loadedWith(other, found);
+  }
+  return found;
+}
+
+const total = (files) => {
+  const parts = files.map((file) => sizes(readFileSync(join(folder, file))));
+  return [0, 1, 2].map((i) => parts.reduce((sum, part) => sum + part[i], 0));
+};
+const loader = [...loadedWith('index.js')].map((name) => `src/${name}`);
+for (const variant of ['simd', 'threads', 'plugins']) {
+  const own = ['mjs', 'worker.js', 'wasm'].map((end) => `dist/tenon_${variant}.${end}`).filter((file) => existsSync(join(folder, file)));
+  if (own.length > 0) row(`variant ${variant} with its loader`, total([...loader, 'dist/variants.js', ...own]));
 }

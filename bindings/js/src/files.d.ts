@@ -33,12 +33,17 @@ export class Safetensors implements Disposable {
   [Symbol.dispose](): void;
 }
 
-/** Returns the files of a program, by name. Several traces under one name become signatures of one function. */
-export function saveProgram(traces: Record<string, Trace | Trace[]>): Record<string, Uint8Array>;
+/**
+ * Resolves to the files of a program, by name. Several traces under one name become signatures of
+ * one function. The first call of this function or of `openProgram` loads the part of the
+ * WebAssembly module that only programs need.
+ */
+export function saveProgram(traces: Record<string, Trace | Trace[]>): Promise<Record<string, Uint8Array>>;
 /**
  * Opens a program from its files, the URL of its folder, an ONNX model, or an address
- * `indexeddb://NAME`. If weights of an ONNX model are in other files, pass all of its files by name. With `strict`, a value whose shape contradicts its declaration in an ONNX model
- * is an error, instead of a warning. `progress` receives the progress of the downloads, except that
+ * `indexeddb://NAME`. If weights of an ONNX model are in other files, pass all of its files by name.
+ * With `strict`, a value whose shape contradicts its declaration in an ONNX model is an error,
+ * instead of a warning. `progress` receives the progress of the downloads, except that
  * of tenon.json.
  */
 export function openProgram(source: ByteSource | Record<string, ByteSource>,

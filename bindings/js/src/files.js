@@ -11,6 +11,7 @@ import { NativeFunction, TensorSpec } from './functions.js';
 import { withHandles } from './tree.js';
 import { Variable } from './variables.js';
 import { Transfer, request } from './download.js';
+import { loadPrograms } from './loader.js';
 import { isStored, readStored } from './storage.js';
 
 let fileSystem = null;
@@ -174,9 +175,10 @@ function writeFile(folder, name, data) {
   fileSystem.writeFile(`${folder}/${name}`, data);
 }
 
-/** Saves traces and returns the files of the program, by name. Types: index.d.ts. */
-export function saveProgram(traces) {
+/** Saves traces and resolves to the files of the program, by name. Types: index.d.ts. */
+export async function saveProgram(traces) {
   requireContext();
+  await loadPrograms();
   const entries = Object.entries(traces).flatMap(
       ([name, list]) => (Array.isArray(list) ? list : [list]).map((trace) => [name, handleOf(trace)]));
   return withFolder((folder) => {
@@ -231,6 +233,7 @@ function modelIn(files) {
 export async function openProgram(source, { strict = false, progress } = {}) {
   requireContext();
   if (isStored(source)) return openProgram(await readStored(source), { strict });
+  await loadPrograms();
   const transfer = new Transfer(progress);
   if (isFolder(source)) {
     const files = {};

@@ -23,6 +23,7 @@ const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 
 const isNode = typeof process === 'object' && Boolean(process.versions?.node);
 let chosen = null;
 let starting = null;
+let loading = null;
 /** Emscripten's functions for dynamic linking; null in variants that cannot load plugins. */
 export let linker = null;
 
@@ -110,7 +111,7 @@ async function load({ variant, threads }, { wasmUrl, progress }) {
         // groups GOT.* are proxies, which must not be enumerated.
         imported = Object.entries(imports).filter(([group]) => !group.startsWith('GOT.'))
             .flatMap(([, group]) => Object.values(group)).find((value) => value instanceof WebAssembly.Memory);
-        compile(address, imports, new Transfer(progress)).then(({ instance, module: compiled }) => {
+        compile(address, { ...imports, placeholder: absent }, new Transfer(progress)).then(({ instance, module: compiled }) => {
           ({ exports } = instance);
           receive(instance, compiled);
         }).catch(reject);
@@ -121,6 +122,24 @@ async function load({ variant, threads }, { wasmUrl, progress }) {
   attach(exports, exports.memory ?? imported);
   useFileSystem(module.FS);
   if (variant === 'simd+plugins') linker = module;
+}
+
+// The functions that programs need, until loadPrograms() has loaded them.
+const absent = new Proxy({}, {
+  get: () => () => {
+    throw new TenonError('INTERNAL', 'the functions for programs are not loaded');
+  },
+});
+
+/** Loads the functions that only programs and ONNX models need, once, if a module of their own has them. */
+export function loadPrograms(transfer = new Transfer()) {
+  const { programs } = variants[chosen.variant];
+  if (!programs) return Promise.resolve();
+  loading ??= compile(programs, { primary: c }, transfer).catch((exception) => {
+    loading = null;
+    throw exception;
+  });
+  return loading;
 }
 
 function pick(table, name, option) {

@@ -32,7 +32,7 @@ test('a program is saved to files and opened again', async () => {
     return value;
   });
   const rows = new tenon.TensorSpec([null, 2], 'float32', { name: 'rows' });
-  const files = tenon.saveProgram({
+  const files = await tenon.saveProgram({
     score: score.trace(rows),
     train: train.trace(new tenon.TensorSpec([3, 2]), new tenon.TensorSpec([])),
   });
@@ -50,7 +50,8 @@ test('a program is saved to files and opened again', async () => {
   assert.deepEqual(program.variables[0].read().arraySync(), [-0.5, 0.5]);
   assert.deepEqual(w.read().arraySync(), [1, 2]);
   assert.equal(program.describe().functions.length, 2);
-  const model = await tenon.openProgram(tenon.saveProgram({ f: tenon.function((x) => x.exp()).trace(tenon.tensor([0])) })['f.onnx']);
+  const saved = await tenon.saveProgram({ f: tenon.function((x) => x.exp()).trace(tenon.tensor([0])) });
+  const model = await tenon.openProgram(saved['f.onnx']);
   assert.deepEqual(model.function().call([tenon.tensor([0])])[0].arraySync(), [1]);
   await assert.rejects(tenon.openProgram(Uint8Array.of(1, 2, 3)), { code: 'DATA_LOSS' });
   await assert.rejects(tenon.openProgram({ 'tenon.json': Uint8Array.of(1), '../x': Uint8Array.of(1) }), { message: /not a valid file name/ });
@@ -70,7 +71,7 @@ test('strict refuses wrong declared shapes', async () => {
 
 test('opening and disposing 200 programs does not grow memory', async () => {
   const w = new tenon.Variable(new Float32Array(1 << 16), { name: 'w' });
-  const files = tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([1 << 16])) });
+  const files = await tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([1 << 16])) });
   const x = tenon.tensor(new Float32Array(1 << 16));
   const once = async () => {
     const program = await tenon.openProgram(files);
@@ -133,7 +134,7 @@ async function withServer(files, body) {
 
 test('openProgram reports the progress of downloads', async () => {
   const w = new tenon.Variable(new Float32Array(1 << 18), { name: 'w' });
-  const files = tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([1 << 18])) });
+  const files = await tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([1 << 18])) });
   await withServer(files, async (base) => {
     const reports = [];
     const progress = ({ loaded, total }) => reports.push({ loaded, total }); // bytes; total may be null
@@ -153,7 +154,7 @@ test('openProgram reports the progress of downloads', async () => {
 
 test('an ONNX model may have its weights in other files', async () => {
   const w = new tenon.Variable([1, 2], { name: 'w' });
-  const { 'tenon.json': _, ...files } = tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([2])) });
+  const { 'tenon.json': _, ...files } = await tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([2])) });
   assert.deepEqual(Object.keys(files), ['f.onnx', 'weights.safetensors']);
   const model = await tenon.openProgram(files);
   assert.deepEqual(model.function().call([tenon.tensor([1, 1])])[0].arraySync(), [2, 3]);

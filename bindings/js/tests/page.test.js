@@ -114,7 +114,7 @@ test('programs', async () => {
   const w = new tenon.Variable([1, 2], { name: 'w' });
   const score = tenon.function((x) => x.mul(w).sum([1]));
   const rows = new tenon.TensorSpec([null, 2], 'float32', { name: 'x' });
-  const files = tenon.saveProgram({ score: score.trace(rows) }); // { 'score.onnx': Uint8Array, ... }
+  const files = await tenon.saveProgram({ score: score.trace(rows) }); // { 'score.onnx': Uint8Array, ... }
   const program = await tenon.openProgram(files); // or the URL of a folder, or the bytes of an ONNX file
   const [scores] = program.function('score').call([[[1, 1], [2, 2]]]);
   const saved = tenon.saveSafetensors({ w }); // Uint8Array

@@ -56,6 +56,8 @@ const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);
 // A kernel that runs a span. loop.cc fuses the spans of several kernels.
 class SpanKernel : public tenon_sdk::Kernel {
  public:
+  static constexpr char kKind = 0;
+  const void* kind() const override { return &kKind; }
   Span span() const { return span_; }
   Cost cost() const { return cost_; }
   const SpanParams& params() const { return params_; }

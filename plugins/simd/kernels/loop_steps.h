@@ -20,7 +20,7 @@ struct SpanStep {
       refusal = std::move(made);
       return false;
     }
-    const auto* const kernel = dynamic_cast<const SpanKernel*>(made.kernel.get());
+    const SpanKernel* const kernel = tenon_sdk::kernel_cast<SpanKernel>(made.kernel.get());
     if (kernel == nullptr) {
       refusal = refuse("cannot fuse one of the ops into a loop");
       return false;

@@ -69,8 +69,9 @@ struct MultiplyTiles {
 
   // Returns the height of panels for a matrix of `m` rows. With a small remainder, most of the last
   // tile would be idle. Panels of eight rows are as fast as panels of twelve rows if they leave no
-  // remainder.
+  // remainder. Four rows need not be packed if they are a whole panel.
   int64_t panel_rows(int64_t m) const {
+    if (rows == 5 && m == 4) return 4;
     return rows == 12 && m % 8 == 0 && m % 12 != 0 && m % 12 <= 4 ? 8 : rows;
   }
 };

@@ -97,6 +97,8 @@ T reduce_run(const Reducer& reducer, const T* x, int64_t n) {
 // A kernel that reduces rows. row_loop.cc also calls it for rows in the cache.
 class RowKernel : public tenon_sdk::Kernel {
  public:
+  static constexpr char kKind = 0;
+  const void* kind() const override { return &kKind; }
   // Reduces each of `n_rows` contiguous rows of `n` elements. If widens() is true, `wide` is a
   // buffer for min(n, kReduceBlock) float32 elements.
   virtual void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float* wide) const = 0;

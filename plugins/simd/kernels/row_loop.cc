@@ -176,7 +176,7 @@ void RowLoop::add_inputs(const tenon_sdk::LoopRequest& request) {
 
 bool RowLoop::add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
   Prepared made = request.prepare_instruction(i, true);
-  if (made.kernel && dynamic_cast<const RowKernel*>(made.kernel.get()) == nullptr) {
+  if (made.kernel && tenon_sdk::kernel_cast<RowKernel>(made.kernel.get()) == nullptr) {
     made = refuse("has no row-wise kernel for this reduction");
   }
   if (!made.kernel) {

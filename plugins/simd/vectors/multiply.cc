@@ -140,6 +140,9 @@ void direct_rows(const TileArgs<T>& args) {
   if constexpr (kTileRows == 12) {
     if (args.m == 8) return tile<T, 8, kVectors, Reads::kDirect>(args);
   }
+  if constexpr (kTileRows == 5) {
+    if (args.m == 4) return tile<T, 4, kVectors, Reads::kDirect>(args);
+  }
   tile<T, kTileRows, kVectors, Reads::kDirect>(args);
 }
 

@@ -138,11 +138,23 @@ struct Digamma {
     const V series = hn::MulAdd(half, g.inverse, hn::Mul(square, tail));
     const V of_a = hn::IfThenElse(g.is_inner, inner, hn::Sub(log(d, g.a), series));
 
+    // The reflection subtracts pi cot(pi o), where o is the offset from the nearest integer. Near a
+    // zero of the function, o is small and ln |x| cancels 1 / o, so that term must be rounded only
+    // once: pi cot(pi o) = 1 / o + pi^2 o ((cos r - s) / r^2) / s, where r = pi o, s = sin(r) / r.
+    const V one = hn::Set(d, 1);
+    const auto is_near = hn::And(g.is_negative, hn::Le(hn::Abs(g.offset), hn::Set(d, 0.25)));
+    const V scaled = hn::Mul(constant(d, 0x1.3bd3cc9be45dep+3), g.offset);
+    const V z = hn::Mul(scaled, g.offset);
+    const V sin_tail = polynomial(d, z, kSin<T>), cos_tail = polynomial(d, z, kCos<T>);
+    const V difference = hn::Sub(hn::MulAdd(z, cos_tail, hn::Neg(half)), sin_tail);
+    const V small = hn::Mul(scaled, hn::Div(difference, hn::MulAdd(z, sin_tail, one)));
     const V cosine = sin_pi_over_pi(d, hn::Sub(half, hn::Abs(g.offset)));
-    const V above = hn::IfThenElse(
-        g.is_negative, hn::Mul(constant(d, 0x1.921fb54442d18p+1), cosine), hn::Set(d, 1));
+    const V far = hn::Mul(constant(d, 0x1.921fb54442d18p+1), cosine);
+    const V above = hn::IfThenElse(hn::AndNot(is_near, g.is_negative), far, one);
     const V below = hn::IfThenElse(g.is_negative, sin_pi_over_pi(d, g.offset), x);
-    const V y = hn::IfThenElse(g.is_below_one, hn::Sub(of_a, hn::Div(above, below)), of_a);
+    const V cotangent = hn::Add(hn::Div(above, hn::IfThenElse(is_near, g.offset, below)),
+                                hn::IfThenElseZero(is_near, small));
+    const V y = hn::IfThenElse(g.is_below_one, hn::Sub(of_a, cotangent), of_a);
     return hn::IfThenElse(g.is_pole, hn::NaN(d), y);
   }
 };

@@ -29,7 +29,7 @@ async function saveProgram(folder) {
   await tenon.init({ threads: 1, logLevel: 'error' });
   const w = new tenon.Variable(new tenon.Generator(1).normal([784, 10]), { name: 'w' });
   const classify = tenon.function((images) => images.cast('float32').mul(1 / 255).flatten(1).matmul(w));
-  const files = tenon.saveProgram({
+  const files = await tenon.saveProgram({
     classify: classify.trace(new tenon.TensorSpec(['n', 1, 28, 28], 'uint8', { name: 'images' })),
   });
   mkdirSync(folder);

@@ -98,7 +98,7 @@ export async function main(folder, print, steps = STEPS) {
   }
 
   const classify = tenon.function((x) => net.logits(x));
-  const program = tenon.saveProgram({
+  const program = await tenon.saveProgram({
     classify: classify.trace(new tenon.TensorSpec([null, 1, SIDE, SIDE], 'float32', { name: 'images' })),
   });
   const weights = tenon.saveSafetensors(Object.fromEntries(net.weights.map((weight) => [weight.name, weight])));
