@@ -90,10 +90,28 @@ void repeat(const T& x, int64_t n, T* to) {
   }
 }
 
+// Whether rows are columns in memory: the last axis but one is contiguous, but not the last. Both
+// are large enough for copy_transposed().
+inline bool has_transposed_rows(const LoopAxes& axes) {
+  const int last = axes.rank - 1;
+  return last > 0 && axes.strides[last - 1] == 1 && axes.strides[last] > 1 &&
+         axes.sizes[last - 1] >= 8 && axes.sizes[last] >= 8;
+}
+
+// Copies elements [begin, end) of a view with transposed rows to contiguous memory, in blocks of
+// several rows. `size`: bytes of an element. Defined in copy.cc.
+void pack_transposed(size_t size, const void* from, const LoopAxes& axes, int64_t begin,
+                     int64_t end, void* to);
+
 // Copies elements [begin, end) of a view with these axes to contiguous memory.
 template <class T>
 void pack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to) {
   const int64_t stride = axes.inner_stride();
+  if constexpr (sizeof(T) <= 8) {
+    if (end - begin >= 8 * axes.inner_size() && has_transposed_rows(axes)) {
+      return pack_transposed(sizeof(T), from, axes, begin, end, to);
+    }
+  }
   axes.runs(begin, end, [&](int64_t offset, int64_t n) {
     if (stride == 1) {
       std::memcpy(to, from + offset, static_cast<size_t>(n) * sizeof(T));

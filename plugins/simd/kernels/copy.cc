@@ -1,5 +1,7 @@
 // copy: converts any layout to dense.
 
+#include "plugins/simd/kernels/axes.h"
+#include "plugins/simd/kernels/gather_tiles.h"
 #include "plugins/simd/kernels/loops.h"
 #include "plugins/simd/kernels/transposed.h"
 
@@ -89,6 +91,29 @@ Prepared prepare_copy_of_size(const Request& request) {
 }
 
 }  // namespace
+
+void pack_transposed(size_t size, const void* from, const LoopAxes& axes, int64_t begin,
+                     int64_t end, void* to) {
+  const int last = axes.rank - 1;
+  const int64_t columns = axes.sizes[last], stride = axes.strides[last];
+  with_unsigned_of_size(size, [&]<class T>(Type<T>) {
+    T* y = static_cast<T*>(to);
+    while (begin < end) {
+      const T* const x = static_cast<const T*>(from) + axes.offset(begin);
+      const int64_t column = begin % columns, row = begin / columns % axes.sizes[last - 1];
+      int64_t n = std::min(columns - column, end - begin);
+      if (n == columns) {
+        const int64_t rows = std::min({kBand, axes.sizes[last - 1] - row, (end - begin) / columns});
+        copy_band_of(x, stride, y, rows, columns);
+        n = rows * columns;
+      } else {
+        for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
+      }
+      y += n;
+      begin += n;
+    }
+  });
+}
 
 Prepared prepare_copy(const Request& request) {
   switch (size_of(request.input(0).dtype)) {
