@@ -42,9 +42,12 @@ void expect_like_ref(uint32_t op, const void* attrs, const std::vector<Tensor>& 
                      const std::vector<Tensor>& outputs, const std::string& what) {
   const Launched want = ref().run(op, attrs, inputs, outputs);
   expect_same(cpu().run(op, attrs, inputs, outputs), want, what);
-  std::vector<Tensor> apart = inputs;
-  for (Tensor& input : apart) input = scattered(input);
-  expect_same(cpu().run(op, attrs, apart, outputs), want, what + ", scattered");
+  for (const int64_t stride : {1, 2}) {
+    std::vector<Tensor> apart = inputs;
+    for (Tensor& input : apart) input = scattered(input, stride);
+    expect_same(cpu().run(op, attrs, apart, outputs), want,
+                what + ", scattered with stride " + std::to_string(stride));
+  }
 }
 
 std::string name_of(tenon_dtype dtype) { return "dtype " + std::to_string(dtype); }
@@ -55,6 +58,21 @@ TEST(CpuOrder, SortGivesTheBitsOfRefInEveryDtype) {
       const Tensor x = with_ties(dtype, sizes);
       for (const bool descending : {false, true}) {
         const tenon_sort_attrs attrs = {sizeof attrs, 1, descending};
+        expect_like_ref(TENON_OP_sort, &attrs, {x}, {x}, name_of(dtype));
+        expect_like_ref(TENON_OP_argsort, &attrs, {x}, {zeros_of(TENON_INT64, sizes)},
+                        name_of(dtype));
+      }
+    }
+  }
+}
+
+// Without NaN and -0, elements are sorted without their indices.
+TEST(CpuOrder, SortOfPositiveNumbersGivesTheBitsOfRefInEveryDtype) {
+  for (const tenon_dtype dtype : kDTypes) {
+    for (const List& sizes : {List{70, 40}, List{70, 700}}) {
+      const Tensor x = random_tensor(dtype, sizes, 1, 1000);
+      for (const bool descending : {false, true}) {
+        const tenon_sort_attrs attrs = {sizeof attrs, -1, descending};
         expect_like_ref(TENON_OP_sort, &attrs, {x}, {x}, name_of(dtype));
         expect_like_ref(TENON_OP_argsort, &attrs, {x}, {zeros_of(TENON_INT64, sizes)},
                         name_of(dtype));

@@ -167,12 +167,11 @@ inline bool close(const Tensor& got, const Tensor& want, double bound) {
   });
 }
 
-// Returns a tensor with the same elements, whose axes are in reverse order in memory and which has
-// a gap after each element.
-inline Tensor scattered(const Tensor& dense) {
+// Returns a tensor with the same elements, whose axes are in reverse order in memory. The elements
+// along the first axis are `stride` elements apart.
+inline Tensor scattered(const Tensor& dense, int64_t stride = 2) {
   const size_t size = tenon_sdk::size_of(dense.dtype), rank = dense.sizes.size();
   Tensor made = dense;
-  int64_t stride = 2;
   for (size_t i = 0; i < rank; ++i) {
     made.strides[i] = stride;
     stride *= made.sizes[i];

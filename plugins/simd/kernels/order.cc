@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
+
+#include "plugins/simd/vectors/sort_keys.h"
 
 namespace tenon_simd {
 namespace {
@@ -25,6 +28,39 @@ U key_of(U bits, U infinity) {
   } else {
     return bits;
   }
+}
+
+// Maximum number of elements that are sorted by comparisons.
+constexpr int64_t kShortLine = 48;
+
+// Sorts fewer than 2^32 items by their keys, and keeps the order of items with equal keys. Returns
+// whether the result is in `spare` instead of `items`. Each pass of this radix sort orders the
+// items by one byte of the distance from the smallest key, the least significant byte first. Bytes
+// that are 0 in all distances need no pass.
+template <class Key, class Item, class KeyOf>
+bool radix_sort(Item* items, Item* spare, int64_t n, const KeyOf& key_of_item) {
+  Key least = key_of_item(items[0]), greatest = least;
+  for (int64_t i = 1; i < n; ++i) {
+    const Key key = key_of_item(items[i]);
+    least = std::min(least, key);
+    greatest = std::max(greatest, key);
+  }
+  bool is_in_spare = false;
+  auto range = static_cast<uint64_t>(greatest - least);
+  for (int shift = 0; range != 0; shift += 8, range >>= 8) {
+    const auto byte_of = [=](const Item& item) {
+      const auto distance = static_cast<Key>(key_of_item(item) - least);
+      return static_cast<uint8_t>(distance >> shift);
+    };
+    uint32_t next[256] = {};
+    for (int64_t i = 0; i < n; ++i) ++next[byte_of(items[i])];
+    uint32_t total = 0;
+    for (uint32_t& count : next) total += std::exchange(count, total);
+    for (int64_t i = 0; i < n; ++i) spare[next[byte_of(items[i])]++] = items[i];
+    std::swap(items, spare);
+    is_in_spare = !is_in_spare;
+  }
+  return is_in_spare;
 }
 
 // Whether `a` comes before `b`: by key, and by index if the keys are equal.
@@ -84,39 +120,37 @@ void Ranking<Word>::load(const Pool* pool, const U* x, int64_t stride, const Key
   }
 }
 
-// Short lines are sorted by comparisons, because the histograms of a radix sort would cost more. A
-// radix sort makes one histogram for each byte of the key.
+// Short lines are sorted by comparisons, because the histograms of a radix sort would cost more.
 template <class Word>
 void Ranking<Word>::sort(const Pool* pool) {
-  if (n_ <= 64 * key_bytes_) {
-    std::sort(&items_[0], &items_[0] + n_, precedes<Word>);
+  Ranked<Word>* const items = items_.get();
+  if (n_ <= kShortLine) {
+    std::sort(items, items + n_, precedes<Word>);
     return;
   }
-  for (int byte = 0; byte < key_bytes_; ++byte) sort_by_byte(pool, 8 * byte);
+  if (pool == nullptr || n_ < 2 * kChunk) {
+    const auto key_of_item = [](const Ranked<Word>& item) { return item.key; };
+    if (radix_sort<Word>(items, spare_.get(), n_, key_of_item)) items_.swap(spare_);
+    return;
+  }
+  for (int byte = 0; byte < key_bytes_; ++byte) sort_by_byte(*pool, 8 * byte);
 }
 
-// One pass of a stable radix sort: orders items by one byte of the key, and keeps the order of
-// items with the same byte. Each chunk counts its bytes, derives its target positions from the
-// counts, and moves its items.
+// Each chunk counts its bytes, derives its target positions from the counts, and moves its items.
 template <class Word>
-void Ranking<Word>::sort_by_byte(const Pool* pool, int shift) {
+void Ranking<Word>::sort_by_byte(const Pool& pool, int shift) {
   using Counts = std::array<int64_t, 256>;
-  const int64_t n_chunks = pool == nullptr ? 1 : std::clamp<int64_t>(n_ / kChunk, 1, 64);
+  const int64_t n_chunks = std::clamp<int64_t>(n_ / kChunk, 1, 64);
   const int64_t step = (n_ + n_chunks - 1) / n_chunks;
   std::vector<Counts> next(at(n_chunks), Counts{});
   const auto for_each_chunk = [&](const auto& body) {
-    const auto run = [&](int64_t chunk) {
+    pool.parallel_for(n_chunks, [&](int64_t chunk) {
       const int64_t end = std::min(n_, (chunk + 1) * step);
       Counts& counts = next[at(chunk)];
       for (int64_t i = chunk * step; i < end; ++i) {
         body(items_[at(i)], counts[items_[at(i)].key >> shift & 0xff]);
       }
-    };
-    if (n_chunks == 1) {
-      run(0);
-    } else {
-      pool->parallel_for(n_chunks, run);
-    }
+    });
   };
 
   for_each_chunk([](const Ranked<Word>&, int64_t& count) { ++count; });
@@ -158,6 +192,132 @@ void Ranking<Word>::sort_by_index(int64_t k) {
             [](const Ranked<Word>& a, const Ranked<Word>& b) { return a.place < b.place; });
 }
 
+namespace {
+
+template <class U>
+constexpr U kTop = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
+// Whether keys are sorted by vectors/sort_keys.h.
+template <class U>
+constexpr bool kHasSignedKeys = sizeof(U) >= 4;
+
+// Converts the bits of an element to a key of KeySort, and back.
+template <KeyRule::Kind kKind, class U>
+U sort_key_of(U bits) {
+  if constexpr (kKind != KeyRule::Kind::kFloat) {
+    return (kKind == KeyRule::Kind::kSigned) == kHasSignedKeys<U> ? bits
+                                                                  : static_cast<U>(bits ^ kTop<U>);
+  } else if constexpr (sizeof(U) == 8) {
+    return bits;  // The key is a float64.
+  } else if constexpr (kHasSignedKeys<U>) {
+    return (bits & kTop<U>) != 0 ? static_cast<U>(bits ^ ~kTop<U>) : bits;
+  } else {
+    return static_cast<U>((bits & kTop<U>) != 0 ? ~bits : bits | kTop<U>);
+  }
+}
+template <KeyRule::Kind kKind, class U>
+U element_of(U key) {
+  if constexpr (kKind != KeyRule::Kind::kFloat || kHasSignedKeys<U>) {
+    return sort_key_of<kKind>(key);
+  } else {
+    return static_cast<U>((key & kTop<U>) != 0 ? key ^ kTop<U> : ~key);
+  }
+}
+
+}  // namespace
+
+template <class U>
+KeySort<U>::KeySort(int64_t n, const KeyRule& rule, bool descending)
+    : n_(n),
+      n_keys_(kHasSignedKeys<U> ? padded_keys(static_cast<size_t>(n)) : static_cast<size_t>(n)),
+      rule_(rule),
+      descending_(descending),
+      keys_(new U[n_keys_]),
+      spare_(new U[n_keys_]) {}
+
+template <class U>
+template <KeyRule::Kind kKind>
+bool KeySort<U>::load_keys(const U* x) {
+  U* const keys = keys_.get();
+  const U infinity = static_cast<U>(rule_.infinity);
+  int is_special = 0;
+  for (int64_t i = 0; i < n_; ++i) {
+    const U bits = x[i];
+    if constexpr (kKind == KeyRule::Kind::kFloat) {
+      is_special |= (static_cast<U>(bits & ~kTop<U>) > infinity) | (bits == kTop<U>);
+    }
+    keys[i] = sort_key_of<kKind>(bits);
+  }
+  // Pads with the greatest key.
+  const bool is_float64 = kKind == KeyRule::Kind::kFloat && sizeof(U) == 8;
+  std::fill(keys + n_, keys + n_keys_, is_float64 ? infinity : static_cast<U>(~kTop<U>));
+  return is_special == 0;
+}
+
+template <class U>
+bool KeySort<U>::load(const U* x) {
+  switch (rule_.kind) {
+    case KeyRule::Kind::kFloat:
+      return load_keys<KeyRule::Kind::kFloat>(x);
+    case KeyRule::Kind::kSigned:
+      return load_keys<KeyRule::Kind::kSigned>(x);
+    case KeyRule::Kind::kUnsigned:
+      return load_keys<KeyRule::Kind::kUnsigned>(x);
+    default:
+      return false;  // Different bytes may be true.
+  }
+}
+
+template <class U>
+template <KeyRule::Kind kKind>
+void KeySort<U>::store(U* y, int64_t step) const {
+  const U* const keys = keys_.get();
+  if (descending_) {
+    for (int64_t i = 0; i < n_; ++i) y[i * step] = element_of<kKind>(keys[n_ - 1 - i]);
+  } else if (step == 1) {  // This loop is separate because the compiler can vectorise it.
+    for (int64_t i = 0; i < n_; ++i) y[i] = element_of<kKind>(keys[i]);
+  } else {
+    for (int64_t i = 0; i < n_; ++i) y[i * step] = element_of<kKind>(keys[i]);
+  }
+}
+
+template <class U>
+void KeySort<U>::sort() {
+  const auto sort_as = [this](auto* keys) {
+    auto* const spare = reinterpret_cast<decltype(keys)>(spare_.get());
+    if (sort_keys(keys, spare, n_keys_) == spare) keys_.swap(spare_);
+  };
+  if constexpr (sizeof(U) == 4) {
+    sort_as(reinterpret_cast<int32_t*>(keys_.get()));
+  } else if constexpr (sizeof(U) == 8) {
+    if (rule_.kind == KeyRule::Kind::kFloat) {
+      sort_as(reinterpret_cast<double*>(keys_.get()));
+    } else {
+      sort_as(reinterpret_cast<int64_t*>(keys_.get()));
+    }
+  } else if (n_ <= kShortLine) {
+    std::sort(keys_.get(), keys_.get() + n_);
+  } else if (radix_sort<U>(keys_.get(), spare_.get(), n_, [](U key) { return key; })) {
+    keys_.swap(spare_);
+  }
+}
+
+template <class U>
+void KeySort<U>::sort_to(U* y, int64_t step) {
+  sort();
+  switch (rule_.kind) {
+    case KeyRule::Kind::kFloat:
+      return store<KeyRule::Kind::kFloat>(y, step);
+    case KeyRule::Kind::kSigned:
+      return store<KeyRule::Kind::kSigned>(y, step);
+    default:
+      return store<KeyRule::Kind::kUnsigned>(y, step);
+  }
+}
+
+template class KeySort<uint8_t>;
+template class KeySort<uint16_t>;
+template class KeySort<uint32_t>;
+template class KeySort<uint64_t>;
 template class Ranking<uint32_t>;
 template class Ranking<uint64_t>;
 #define TENON_RANKING_LOAD(Word, U)                                               \

@@ -1,5 +1,5 @@
 // Defines the order of sort. Converts elements to unsigned keys with the same order, and sorts the
-// keys of a line together with the elements' indices.
+// keys of a line, with the elements' indices or alone.
 
 #pragma once
 
@@ -71,8 +71,8 @@ class Ranking {
   template <KeyRule::Kind kKind, class U>
   void load_keys(const Pool* pool, const U* x, int64_t stride, U infinity, bool descending);
   // Sorts by the byte of the key that begins at bit `shift`; keeps the order of items with equal
-  // bytes.
-  void sort_by_byte(const Pool* pool, int shift);
+  // bytes. Uses all threads of the pool.
+  void sort_by_byte(const Pool& pool, int shift);
 
   int64_t n_;
   int key_bytes_ = 0;
@@ -82,6 +82,42 @@ class Ranking {
 
 extern template class Ranking<uint32_t>;
 extern template class Ranking<uint64_t>;
+
+// Sorts the elements of one line at a time without their indices, on the calling thread. U is the
+// unsigned integer of the size of the elements. Keys of 4 and 8 bytes are signed integers or
+// float64 (vectors/sort_keys.h); smaller keys are unsigned.
+template <class U>
+class KeySort {
+ public:
+  KeySort(int64_t n, const KeyRule& rule, bool descending);
+
+  // Loads contiguous elements. Returns false if the line contains NaN or -0, or for bools: the
+  // order of elements with the same key then depends on their indices.
+  bool load(const U* x);
+
+  // Stores the elements in sorted order, `step` elements apart.
+  void sort_to(U* y, int64_t step);
+
+ private:
+  template <KeyRule::Kind kKind>
+  bool load_keys(const U* x);
+  template <KeyRule::Kind kKind>
+  void store(U* y, int64_t step) const;
+  // Sorts the keys, and stores the result in keys_.
+  void sort();
+
+  const int64_t n_;
+  const size_t n_keys_;  // With those that pad the line.
+  const KeyRule rule_;
+  const bool descending_;
+  std::unique_ptr<U[]> keys_;
+  std::unique_ptr<U[]> spare_;
+};
+
+extern template class KeySort<uint8_t>;
+extern template class KeySort<uint16_t>;
+extern template class KeySort<uint32_t>;
+extern template class KeySort<uint64_t>;
 
 // Calls body(Type<Word>) with the smallest Word for `n` elements of the size of T.
 template <class T, class Body>

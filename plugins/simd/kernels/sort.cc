@@ -2,6 +2,9 @@
 //
 // Short lines are sorted in parallel. A long line is sorted by a parallel algorithm.
 
+#include <optional>
+
+#include "plugins/simd/kernels/lines.h"
 #include "plugins/simd/kernels/order.h"
 
 namespace tenon_simd {
@@ -18,46 +21,67 @@ struct Order {
   bool sorted = true;
 };
 
+// Stores the elements of each line in sorted order.
+template <class T>
+void store_sorted(const Pool& pool, const tenon_launch& launch, const Order& order, T* values) {
+  const Lines in(launch.inputs[0], order.axis), out(launch.outputs[0], order.axis);
+  const T* const x = data<const T>(launch.inputs[0]);
+  pool.parallel_tasks(in.others.count(), std::max<int64_t>(1, kGrain / in.n),
+                      [&](int64_t begin, int64_t end) {
+                        KeySort<T> keys(in.n, order.rule, order.descending);
+                        std::optional<Ranking<uint64_t>> ranking;
+                        for_each_line(x, in, begin, end, [&](int64_t line, const T* from) {
+                          T* const to = values + out.others.offset(line);
+                          if (keys.load(from)) return keys.sort_to(to, out.stride);
+                          if (!ranking) ranking.emplace(in.n);
+                          ranking->load(nullptr, from, 1, order.rule, order.descending);
+                          ranking->sort(nullptr);
+                          for (int64_t i = 0; i < in.n; ++i) {
+                            to[i * out.stride] = from[static_cast<int64_t>((*ranking)[i].place)];
+                          }
+                        });
+                      });
+}
+
 // Stores the first elements of each line in sorted order, as many as the output holds. `values` or
 // `indices` is NULL if it is not an output.
 template <class T>
 void store_first_sorted(const Pool& pool, const tenon_launch& launch, const Order& order, T* values,
                         int64_t* indices) {
-  const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
-  if (count(out) == 0) return;
-  LoopAxes in_lines, out_lines;
-  for (size_t i = 0; i < in.rank; ++i) {
-    if (i == order.axis) continue;
-    in_lines.push(in.sizes[i], stride_of(in, i));
-    out_lines.push(out.sizes[i], out.strides[i]);
-  }
-  const int64_t n = in.sizes[order.axis], k = out.sizes[order.axis];
-  const int64_t stride = stride_of(in, order.axis), step = out.strides[order.axis];
+  if (count(launch.outputs[0]) == 0) return;
+  const Lines in(launch.inputs[0], order.axis), out(launch.outputs[0], order.axis);
+  const T* const data_in = data<const T>(launch.inputs[0]);
+  const int64_t n = in.n, k = out.n;
+  if (indices == nullptr && n < kLongLine) return store_sorted(pool, launch, order, values);
 
   with_word<T>(n, [&]<class Word>(Type<Word>) {
-    const auto sort_lines = [&](const Pool* inside, int64_t begin, int64_t end) {
-      Ranking<Word> ranking(n);
-      for (int64_t line = begin; line < end; ++line) {
-        const T* const x = data<const T>(in) + in_lines.offset(line);
-        const int64_t to = out_lines.offset(line);
-        ranking.load(inside, x, stride, order.rule, order.descending);
-        ranking.sort_first(inside, k);
-        if (!order.sorted) ranking.sort_by_index(k);
-        ranking.for_each_range(inside, k, [&](int64_t first, int64_t last) {
-          for (int64_t i = first; i < last; ++i) {
-            const auto place = static_cast<int64_t>(ranking[i].place);
-            if (values != nullptr) values[to + i * step] = x[place * stride];
-            if (indices != nullptr) indices[to + i * step] = place;
-          }
-        });
-      }
+    const auto sort_line = [&](Ranking<Word>& ranking, const Pool* inside, int64_t line, const T* x,
+                               int64_t stride) {
+      const int64_t to = out.others.offset(line);
+      ranking.load(inside, x, stride, order.rule, order.descending);
+      ranking.sort_first(inside, k);
+      if (!order.sorted) ranking.sort_by_index(k);
+      ranking.for_each_range(inside, k, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const auto place = static_cast<int64_t>(ranking[i].place);
+          if (values != nullptr) values[to + i * out.stride] = x[place * stride];
+          if (indices != nullptr) indices[to + i * out.stride] = place;
+        }
+      });
     };
     if (n >= kLongLine) {
-      sort_lines(&pool, 0, in_lines.count());
-    } else {
-      pool.parallel_tasks(in_lines.count(), std::max<int64_t>(1, kGrain / n),
-                          [&](int64_t begin, int64_t end) { sort_lines(nullptr, begin, end); });
+      Ranking<Word> ranking(n);
+      for (int64_t line = 0; line < in.others.count(); ++line) {
+        sort_line(ranking, &pool, line, data_in + in.others.offset(line), in.stride);
+      }
+      return;
     }
+    pool.parallel_tasks(
+        in.others.count(), std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+          Ranking<Word> ranking(n);
+          for_each_line(data_in, in, begin, end,
+                        [&](int64_t line, const T* x) { sort_line(ranking, nullptr, line, x, 1); });
+        });
   });
 }
 
