@@ -1,7 +1,9 @@
 // Tests that sorting and searching return the same bits as the plugin ref, for every dtype and
-// memory layout and with any number of threads.
+// memory layout and with any number of threads. Also tests bincount and histogram.
 
 #include <gtest/gtest.h>
+
+#include <tuple>
 
 #include "plugins/cpu/cpu_testing.h"
 
@@ -134,6 +136,41 @@ TEST(CpuOrder, UniqueGivesTheBitsOfRefInEveryDtype) {
       }
     }
   }
+}
+
+// In the second case, several edges of float32 are equal.
+TEST(CpuOrder, HistogramCountsTheElementsBetweenTheEdges) {
+  for (const auto& [low, high, bins] :
+       {std::tuple{-50.f, 60.f, 7}, std::tuple{1e6f, 1e6f + 2, 90}}) {
+    const std::vector<float> x = random_elements<float>(5000, low - 1, high + 1, 3);
+    const float width = (high - low) / static_cast<float>(bins);
+    std::vector<int64_t> want(static_cast<size_t>(bins));
+    for (const float element : x) {
+      if (element < low || element > high) continue;
+      int bin = bins - 1;
+      while (element < low + static_cast<float>(bin) * width) --bin;
+      ++want[static_cast<size_t>(bin)];
+    }
+    const tenon_histogram_attrs attrs = {sizeof attrs, bins};
+    const Launched got =
+        cpu().run(TENON_OP_histogram, &attrs,
+                  {tensor_of(x, {5000}), tensor_of<float>({low}, {}), tensor_of<float>({high}, {})},
+                  {zeros_of(TENON_INT64, {bins})});
+    ASSERT_EQ(got.refusal, "");
+    EXPECT_EQ(got[0].elements<int64_t>(), want);
+  }
+}
+
+TEST(CpuOrder, BincountCountsAllValuesOfUint8) {
+  const std::vector<uint8_t> x = {255, 0, 3, 255, 3, 3};
+  const tenon_bincount_attrs attrs = {sizeof attrs, 0, 256};
+  const Launched got =
+      cpu().run(TENON_OP_bincount, &attrs, {tensor_of(x, {6})}, {zeros_of(TENON_INT64, {256})});
+  ASSERT_EQ(got.refusal, "");
+  const std::vector<int64_t> counts = got[0].elements<int64_t>();
+  EXPECT_EQ(counts[0], 1);
+  EXPECT_EQ(counts[3], 3);
+  EXPECT_EQ(counts[255], 2);
 }
 
 TEST(CpuOrder, LongRowsAreSortedTheSameOnAnyNumberOfThreads) {
