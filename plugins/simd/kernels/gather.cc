@@ -104,9 +104,13 @@ Prepared prepare_gather_elements(const Request& request) {
         others[i] = i == axis ? 0 : stride_of(in, i);
       }
       const Walk<2> walk(indices.rank, indices.sizes, {index_strides, others});
-      walk.elements([&](const auto& at) {
-        const int64_t i = checked_index(launch, index[at[0]], in.sizes[axis]);
-        *y++ = i < 0 ? T{} : x[at[1] + i * stride_of(in, axis)];
+      const int64_t bound = in.sizes[axis], stride = stride_of(in, axis);
+      walk.rows([&](int64_t n, auto at, auto steps) {
+        for (int64_t j = 0; j < n; ++j) {
+          const int64_t i = checked_index(launch, index[at[0] + j * steps[0]], bound);
+          y[j] = i < 0 ? T{} : x[at[1] + j * steps[1] + i * stride];
+        }
+        y += n;
       });
     });
   });

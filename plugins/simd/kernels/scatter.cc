@@ -73,8 +73,10 @@ Update update_function(int32_t reduction) {
 // Copies x to the output, before updates are applied.
 template <class T>
 void copy_input_to_output(const tenon_launch& launch) {
-  const DenseInput<T> x(launch.inputs[0]);
-  std::copy_n(x.data(), count(launch.outputs[0]), data<T>(launch.outputs[0]));
+  const tenon_view& x = launch.inputs[0];
+  LoopAxes axes;
+  for (size_t axis = 0; axis < x.rank; ++axis) axes.push(x.sizes[axis], stride_of(x, axis));
+  pack(data<const T>(x), axes, 0, count(x), data<T>(launch.outputs[0]));
 }
 
 // Applies each update by calling a function. T is an unsigned integer type with the size of y's
@@ -170,12 +172,15 @@ Prepared prepare_scatter_elements(const Request& request) {
       others[i] = i == axis ? 0 : out.strides[i];
     }
     const Walk<3> walk(indices.rank, indices.sizes, {index_strides, update_strides, others});
-    walk.elements([&](const auto& at) {
-      const int64_t i = checked_index(launch, index[at[0]], out.sizes[axis]);
-      if (i < 0) return;
-      const int64_t to = at[2] + i * out.strides[axis];
-      way.begin(to);
-      way.meet(y[to], from[at[1]]);
+    const int64_t bound = out.sizes[axis], stride = out.strides[axis];
+    walk.rows([&](int64_t n, auto at, auto steps) {
+      for (int64_t j = 0; j < n; ++j) {
+        const int64_t i = checked_index(launch, index[at[0] + j * steps[0]], bound);
+        if (i < 0) continue;
+        const int64_t to = at[2] + j * steps[2] + i * stride;
+        way.begin(to);
+        way.meet(y[to], from[at[1] + j * steps[1]]);
+      }
     });
   };
   return scatter_kernel(request, attrs.reduction, updates_of, scatter);
@@ -216,8 +221,12 @@ Prepared prepare_scatter_nd(const Request& request) {
       rest.rows([&](int64_t n, const auto& offset, const auto& steps) {
         T* const target = y + to + offset[1];
         const T* const update = from + at[1] + offset[0];
-        if (steps[0] == 1 && steps[1] == 1) {  // The compiler vectorises this loop.
-          for (int64_t j = 0; j < n; ++j) way.meet(target[j], update[j]);
+        if (steps[0] == 1 && steps[1] == 1) {
+          if constexpr (std::is_same_v<Way<T>, ByReplacement<T>>) {
+            std::copy_n(update, n, target);
+          } else {  // The compiler vectorises this loop.
+            for (int64_t j = 0; j < n; ++j) way.meet(target[j], update[j]);
+          }
         } else {
           for (int64_t j = 0; j < n; ++j) way.meet(target[j * steps[1]], update[j * steps[0]]);
         }
