@@ -2,6 +2,7 @@
 
 #include "plugins/simd/kernels/softmax.h"
 
+#include "plugins/simd/kernels/lines.h"
 #include "plugins/simd/kernels/multiply.h"
 #include "plugins/simd/kernels/through_float.h"
 
@@ -19,31 +20,19 @@ void softmax_rows(const Pool& pool, const tenon_launch& launch, const SoftmaxRow
   const size_t at = tenon_sdk::from_front(axis, in.rank);
   const int64_t n = in.sizes[at];
   if (count(out) == 0) return;
-  const tenon_sdk::DenseStrides dense(out);
-  LoopAxes from_rows, to_rows;
-  for (size_t i = 0; i < in.rank; ++i) {
-    if (i == at) continue;
-    from_rows.push(in.sizes[i], stride_of(in, i));
-    to_rows.push(in.sizes[i], dense.values[i]);
-  }
-  const int64_t from_stride = stride_of(in, at), to_stride = n == 1 ? 1 : dense.values[at];
-  pool.parallel_tasks(from_rows.count(), std::max<int64_t>(1, kGrain / n),
-                      [&](int64_t begin, int64_t end) {
-                        T* const scratch = scratch_of<T>(kScratchC, 3 * n);
-                        T *const gathered = scratch + n, *const result = scratch + 2 * n;
-                        for (int64_t i = begin; i < end; ++i) {
-                          const T* from = data<const T>(in) + from_rows.offset(i);
-                          T* const to = data<T>(out) + to_rows.offset(i);
-                          T* const y = to_stride == 1 ? to : result;
-                          if (from_stride != 1) {
-                            for (int64_t j = 0; j < n; ++j) gathered[j] = from[j * from_stride];
-                            from = gathered;
-                          }
-                          is_log ? row.log_softmax(from, y, n, scratch) : row.softmax(from, y, n);
-                          if (to_stride == 1) continue;
-                          for (int64_t j = 0; j < n; ++j) to[j * to_stride] = y[j];
-                        }
-                      });
+  const Lines from(in, at), to(out, at);
+  const int64_t to_stride = n == 1 ? 1 : to.stride;
+  pool.parallel_tasks(
+      from.others.count(), std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+        T* const scratch = scratch_of<T>(kScratchC, 2 * n);
+        for_each_line(data<const T>(in), from, begin, end, [&](int64_t line, const T* x) {
+          T* const target = data<T>(out) + to.others.offset(line);
+          T* const y = to_stride == 1 ? target : scratch + n;
+          is_log ? row.log_softmax(x, y, n, scratch) : row.softmax(x, y, n);
+          if (to_stride == 1) return;
+          for (int64_t j = 0; j < n; ++j) target[j * to_stride] = y[j];
+        });
+      });
 }
 
 // Prepares softmax or, with `is_log`, log_softmax.
