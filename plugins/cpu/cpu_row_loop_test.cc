@@ -256,10 +256,11 @@ struct Shape {
 };
 
 TEST(CpuRowLoop, RowLoopHasTheBitsOfSeparateKernels) {
-  const Shape shapes[] = {{{3, 5}, 2},     {{1}, 1},        {{70, 64}, 2},   {{4, 0}, 2},
-                          {{0, 4}, 2},     {{3, 1000}, 2},  {{2, 5000}, 2},  {{7, 1}, 2},
-                          {{2, 3, 40}, 6}, {{5, 3, 40}, 4}, {{2, 3, 4}, 7},  {{600, 3}, 2},
-                          {{2, 9001}, 2},  {{33, 257}, 2},  {{1, 4, 31}, 6}, {{100}, 1}};
+  const Shape shapes[] = {{{3, 5}, 2},     {{1}, 1},        {{70, 64}, 2},      {{4, 0}, 2},
+                          {{0, 4}, 2},     {{3, 1000}, 2},  {{2, 5000}, 2},     {{7, 1}, 2},
+                          {{2, 3, 40}, 6}, {{5, 3, 40}, 4}, {{2, 3, 4}, 7},     {{600, 3}, 2},
+                          {{2, 9001}, 2},  {{33, 257}, 2},  {{1, 4, 31}, 6},    {{100}, 1},
+                          {{4, 3, 70}, 5}, {{9, 6, 1}, 5},  {{3, 2, 2, 30}, 10}};
   size_t n_in_place = 0;
   for (uint64_t seed = 0; seed < 320; ++seed) {
     SCOPED_TRACE(seed);
@@ -319,10 +320,10 @@ TEST(CpuRowLoop, AliasesAnInputOnlyIfNoLaterStageReadsIt) {
   EXPECT_EQ(read_before.expect_equal(cpu()), 1u);
 }
 
-TEST(CpuRowLoop, RowsAlongOtherThanTheLastAxesAreRefused) {
+TEST(CpuRowLoop, RowsThatExcludeTheLastAxisAreRefused) {
   RowLoop loop({2, 3}, 1);
   loop.give(loop.reduce(TENON_OP_sum, loop.input(f32({2, 3}, {1, 2, 3, 4, 5, 6}))));
-  EXPECT_EQ(loop.run(cpu()).refusal, "supports fused loops only over rows along the last axes");
+  EXPECT_EQ(loop.run(cpu()).refusal, "supports fused loops only over rows along the last axis");
 }
 
 }  // namespace

@@ -166,8 +166,8 @@ TEST_P(RowFusion, SplitsStagesWithTooManyReductions) {
   EXPECT_EQ(expect_same(code, {Dims{3, 5}}), 2u);
 }
 
-// `cpu` supports rows along the last axes only. The launches around such a reduction are still
-// fused.
+// `cpu` supports only rows that include the last axis. The launches around such a reduction are
+// still fused.
 TEST_P(RowFusion, ExcludesReductionsThatTheDeviceRejects) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = exp(in[0]) * in[1];

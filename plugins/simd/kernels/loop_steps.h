@@ -38,8 +38,10 @@ struct SpanStep {
     };
     for (size_t k = 0; k < n_inputs; ++k) {
       inputs[k] = given.inputs[k];
+      sizes[k] = size_of(request.dtype(inputs[k]));
       halves[k] = half(request.dtype(inputs[k]));
     }
+    sizes[kMaxSpanInputs] = size_of(given.dtype);
     halves[kMaxSpanInputs] = half(given.dtype);
     return true;
   }
@@ -47,19 +49,26 @@ struct SpanStep {
   // Runs the instruction on `n` elements. `at`: addresses of all values. `wide`: float32 buffers
   // for operands of half types.
   void run(std::byte* const* at, std::byte* const* wide, size_t n) const {
+    run(at, wide, 0, n, inputs, strides);
+  }
+
+  // Runs the instruction on `n` elements from element `first` on, with other inputs and strides.
+  void run(std::byte* const* at, std::byte* const* wide, size_t first, size_t n,
+           const uint32_t* inputs, const size_t* strides) const {
     const void* in[kMaxSpanInputs];
-    for (size_t k = 0; k < n_inputs; ++k) in[k] = at[inputs[k]];
-    if (!has_halves) return span(in, strides, at[value], n, params);
+    for (size_t k = 0; k < n_inputs; ++k) in[k] = at[inputs[k]] + first * strides[k] * sizes[k];
+    std::byte* const out = at[value] + first * sizes[kMaxSpanInputs];
+    if (!has_halves) return span(in, strides, out, n, params);
     for (size_t k = 0; k < n_inputs; ++k) {
       if (halves[k] == TENON_DTYPE_NONE) continue;
       widen_half(halves[k], in[k], reinterpret_cast<float*>(wide[k]), strides[k] == 0 ? 1 : n);
       in[k] = wide[k];
     }
     const tenon_dtype narrow = halves[kMaxSpanInputs];
-    if (narrow == TENON_DTYPE_NONE) return span(in, strides, at[value], n, params);
+    if (narrow == TENON_DTYPE_NONE) return span(in, strides, out, n, params);
     auto* const to = reinterpret_cast<float*>(wide[kMaxSpanInputs]);
     span(in, strides, to, n, params);
-    narrow_half(narrow, to, at[value], n);
+    narrow_half(narrow, to, out, n);
   }
 
   Span span = nullptr;
@@ -69,6 +78,7 @@ struct SpanStep {
   uint32_t n_inputs = 0;
   uint32_t inputs[kMaxSpanInputs] = {};
   size_t strides[kMaxSpanInputs] = {1, 1, 1};  // 1, or 0 for uniform operands.
+  size_t sizes[kMaxSpanInputs + 1] = {};       // Bytes of an element; the last one of the result.
   // The half type of each operand that is computed in float32, otherwise TENON_DTYPE_NONE. The last
   // element is for the result.
   tenon_dtype halves[kMaxSpanInputs + 1] = {};

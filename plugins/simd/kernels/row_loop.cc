@@ -1,13 +1,18 @@
 // Fused loops over rows. A tile is a few rows, for which all elementwise spans and reductions run,
-// so that values between stages stay in the L1 cache. A long row is also processed as a whole; its
-// values stay in the L2 cache.
+// so that values between stages stay in the L1 cache. A long row is a tile of its own, whose values
+// stay in the L2 cache. The spans between two reductions run for one part of it after the other.
 //
-// Rows are contiguous. A value per row is an array with one element for each row of the tile. If an
-// elementwise instruction per element reads the value, it is first repeated along the rows. So a
-// span processes all rows of a tile at once, even if rows are short.
+// A value per row is an array with one element for each row of the tile. If an elementwise
+// instruction per element reads the value, it is first repeated along the rows. So a span processes
+// all rows of a tile at once, even if rows are short.
+//
+// If the rows extend along the last axes, their elements are contiguous. Other rows, such as all
+// elements of one channel of a batch of images, consist of several runs of elements. The runs of a
+// tile are copied to registers first, and the outputs are copied from registers at the end.
 
 #include <array>
 #include <bit>
+#include <optional>
 
 #include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/loop_steps.h"
@@ -43,11 +48,21 @@ struct Step {
   SpanStep span = {};         // For kElements and kRows.
   uint32_t from = 0, to = 0;  // Operand and result of a reduction or repetition.
   uint32_t kernel = 0;        // Index of the reduction.
+  // For kRepeat: whether a reduction reads the copy. Otherwise a tile of one row needs no copy.
+  bool is_reduced = false;
+  // For kElements: the inputs and strides in a tile of one row, in which values per row are read
+  // directly.
+  uint32_t one_row_inputs[kMaxSpanInputs] = {};
+  size_t one_row_strides[kMaxSpanInputs] = {};
 
   bool is_span() const { return kind == Kind::kElements || kind == Kind::kRows; }
   std::vector<uint32_t> reads() const {
     if (!is_span()) return {from};
-    return {span.inputs, span.inputs + span.n_inputs};
+    std::vector<uint32_t> values(span.inputs, span.inputs + span.n_inputs);
+    if (kind == Kind::kElements) {
+      values.insert(values.end(), one_row_inputs, one_row_inputs + span.n_inputs);
+    }
+    return values;
   }
   uint32_t gives() const { return is_span() ? span.value : to; }
 };
@@ -87,9 +102,10 @@ class RowLoop final : public tenon_sdk::Kernel {
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
     const tenon_view& elements = launch.inputs[0];
-    const size_t outer = static_cast<size_t>(std::countr_zero(row_axes_));
-    const int64_t n_rows = count(outer, elements.sizes);
-    const int64_t n = count(elements.rank - outer, elements.sizes + outer);
+    int64_t n_rows = 1, n = 1;
+    for (size_t axis = 0; axis < elements.rank; ++axis) {
+      ((row_axes_ >> axis & 1) != 0 ? n : n_rows) *= elements.sizes[axis];
+    }
     pool_.parallel_tasks(n_rows, std::max<int64_t>(1, grain_ / std::max<int64_t>(1, n)),
                          [&](int64_t begin, int64_t end) { run(launch, n, begin, end); });
     return nullptr;
@@ -104,29 +120,41 @@ class RowLoop final : public tenon_sdk::Kernel {
   // fails.
   bool add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal);
   uint32_t repeat_along_row(uint32_t value);
+  // Determines how steps read values per row in a tile of one row.
+  void read_single_rows();
+  // Returns the axes of a view: first those that number the rows, then those of a row.
+  LoopAxes axes_by_row(const tenon_view& view) const;
   // Determines the location of each value, and reuses registers of values that are no longer read.
   void assign_locations();
   Side& side_of(const ValueLocation& place) { return sides_[place.per_row ? 1 : 0]; }
   void run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const;
+  // Runs steps [begin, end), which are elementwise instructions per element, for all elements.
+  void run_spans(size_t begin, size_t end, std::byte* const* at, const Wide& wide, int64_t n_rows,
+                 int64_t n) const;
+  // Runs a step that is no elementwise instruction per element.
   void run_step(const Step& step, std::byte* const* at, const Wide* wide, int64_t n_rows,
                 int64_t n) const;
 
   const Pool& pool_;
   uint32_t row_axes_;
+  bool has_runs_ = false;  // Whether a row consists of several runs of elements.
   int64_t grain_ = 0;
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<const RowKernel>> reductions_;
   std::vector<ValueLocation> places_;  // Location of each value and of each repeated copy.
   std::vector<uint32_t> repeated_;     // Index of the repeated copy of each value; 0: none.
   std::vector<uint32_t> packed_;
+  // Index of each output that is copied from a register, and of its value.
+  std::vector<std::pair<uint32_t, uint32_t>> unpacked_;
   Side sides_[2];  // Index 0: values per element. Index 1: values per row.
 };
 
 bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
   const uint32_t all = (uint32_t{1} << request.rank()) - 1;
   const int first = std::countr_zero(row_axes_);
-  if (row_axes_ != (all >> first << first)) {
-    refusal = refuse("supports fused loops only over rows along the last axes");
+  has_runs_ = row_axes_ != (all >> first << first);
+  if (row_axes_ <= all / 2) {
+    refusal = refuse("supports fused loops only over rows along the last axis");
     return false;
   }
   add_inputs(request);
@@ -142,9 +170,23 @@ bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
     refusal = refuse("supports loops of at most 96 values");
     return false;
   }
+  // Moves repetitions before the instructions per element that precede them, so that these
+  // instructions are adjacent.
+  for (size_t i = 1; i < steps_.size(); ++i) {
+    for (size_t k = i; steps_[k].kind == Step::Kind::kRepeat && k > 0 &&
+                       steps_[k - 1].kind == Step::Kind::kElements;
+         --k) {
+      std::swap(steps_[k], steps_[k - 1]);
+    }
+  }
+  read_single_rows();
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
   for (uint32_t i = 0; i < request.n_outputs(); ++i) {
     ValueLocation& output = places_[request.output(i)];
+    if (has_runs_ && !output.per_row) {
+      unpacked_.emplace_back(i, request.output(i));
+      continue;
+    }
     output.kind = ValueLocation::Kind::kOutput;
     output.number = i;
   }
@@ -163,6 +205,9 @@ void RowLoop::add_inputs(const tenon_sdk::LoopRequest& request) {
                  : strides == TENON_STRIDES_DENSE ? ValueLocation::Kind::kDense
                                                   : ValueLocation::Kind::kPacked;
     place.number = v;
+    if (has_runs_ && !place.per_row && place.kind == ValueLocation::Kind::kDense) {
+      place.kind = ValueLocation::Kind::kPacked;
+    }
   }
   // Reductions read elements from memory, so their uniform inputs are packed.
   for (size_t i = 0; i < request.n_instructions(); ++i) {
@@ -219,11 +264,31 @@ uint32_t RowLoop::repeat_along_row(uint32_t value) {
   return repeated_[value];
 }
 
+void RowLoop::read_single_rows() {
+  std::vector<bool> is_reduced(places_.size());
+  std::vector<std::optional<uint32_t>> source(places_.size());  // Of each copy.
+  for (const Step& step : steps_) {
+    if (step.kind == Step::Kind::kReduce) is_reduced[step.from] = true;
+  }
+  for (Step& step : steps_) {
+    if (step.kind == Step::Kind::kRepeat) {
+      step.is_reduced = is_reduced[step.to];
+      if (!step.is_reduced) source[step.to] = step.from;
+    }
+    for (size_t k = 0; step.kind == Step::Kind::kElements && k < step.span.n_inputs; ++k) {
+      const uint32_t v = step.span.inputs[k];
+      step.one_row_inputs[k] = source[v].value_or(v);
+      step.one_row_strides[k] = source[v] ? 0 : step.span.strides[k];
+    }
+  }
+}
+
 void RowLoop::assign_locations() {
   std::vector<size_t> last(places_.size(), 0);
   for (size_t i = 0; i < steps_.size(); ++i) {
     for (const uint32_t v : steps_[i].reads()) last[v] = i;
   }
+  for (const auto& [output, v] : unpacked_) last[v] = steps_.size();
   for (uint32_t v = 0; v < places_.size(); ++v) {
     ValueLocation& place = places_[v];
     if (place.kind != ValueLocation::Kind::kPacked) continue;
@@ -267,6 +332,32 @@ bool RowLoop::may_alias(bool all) const {
   return true;
 }
 
+LoopAxes RowLoop::axes_by_row(const tenon_view& view) const {
+  LoopAxes axes;
+  for (const bool of_row : {false, true}) {
+    for (size_t axis = 0; axis < view.rank; ++axis) {
+      if (((row_axes_ >> axis & 1) != 0) == of_row) {
+        axes.push(view.sizes[axis], stride_of(view, axis));
+      }
+    }
+  }
+  return axes;
+}
+
+// Copies contiguous elements to elements [begin, end) of a view with these axes.
+template <class T>
+void unpack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to) {
+  const int64_t stride = axes.inner_stride();
+  axes.runs(begin, end, [&](int64_t offset, int64_t n) {
+    if (stride == 1) {
+      std::memcpy(to + offset, from, static_cast<size_t>(n) * sizeof(T));
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[offset + i * stride] = from[i];
+    }
+    from += n;
+  });
+}
+
 // Processes rows [begin, end) of `n` elements each.
 void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const {
   const int64_t longest = std::min(kMaxTile, kMemory / std::max<int64_t>(1, sides_[0].bytes));
@@ -300,12 +391,7 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
     at[v] += begin * moves[v];
   }
   std::array<LoopAxes, kMaxLoopInputs> axes;
-  for (size_t i = 0; i < packed_.size(); ++i) {
-    const tenon_view& view = launch.inputs[packed_[i]];
-    for (size_t axis = 0; axis < view.rank; ++axis) {
-      axes[i].push(view.sizes[axis], stride_of(view, axis));
-    }
-  }
+  for (size_t i = 0; i < packed_.size(); ++i) axes[i] = axes_by_row(launch.inputs[packed_[i]]);
 
   while (begin < end) {
     const int64_t n_rows = std::min(tile, end - begin);
@@ -318,9 +404,36 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
         return 0;
       });
     }
-    for (const Step& step : steps_) run_step(step, at, wide, n_rows, n);
+    for (size_t i = 0; i < steps_.size();) {
+      size_t next = i;
+      while (next < steps_.size() && steps_[next].kind == Step::Kind::kElements) ++next;
+      if (next > i) run_spans(i, next, at, wide[0], n_rows, n);
+      if (next < steps_.size()) run_step(steps_[next], at, wide, n_rows, n);
+      i = next + 1;
+    }
+    for (const auto& [output, v] : unpacked_) {
+      tenon_sdk::dispatch_size(places_[v].dtype, [&]<class T>(Type<T>) {
+        unpack(reinterpret_cast<const T*>(at[v]), axes_by_row(launch.outputs[output]), begin * n,
+               (begin + n_rows) * n, data<T>(launch.outputs[output]));
+        return 0;
+      });
+    }
     for (size_t v = 0; v < places_.size(); ++v) at[v] += n_rows * moves[v];
     begin += n_rows;
+  }
+}
+
+void RowLoop::run_spans(size_t begin, size_t end, std::byte* const* at, const Wide& wide,
+                        int64_t n_rows, int64_t n) const {
+  const auto total = static_cast<size_t>(n_rows * n);
+  constexpr auto kPart = static_cast<size_t>(kMaxTile);
+  for (size_t first = 0; first < total; first += kPart) {
+    for (size_t i = begin; i < end; ++i) {
+      const Step& step = steps_[i];
+      step.span.run(at, wide.at, first, std::min(kPart, total - first),
+                    n_rows == 1 ? step.one_row_inputs : step.span.inputs,
+                    n_rows == 1 ? step.one_row_strides : step.span.strides);
+    }
   }
 }
 
@@ -328,7 +441,6 @@ void RowLoop::run_step(const Step& step, std::byte* const* at, const Wide* wide,
                        int64_t n) const {
   switch (step.kind) {
     case Step::Kind::kElements:
-      if (n != 0) step.span.run(at, wide[0].at, static_cast<size_t>(n_rows * n));
       break;
     case Step::Kind::kRows:
       step.span.run(at, wide[1].at, static_cast<size_t>(n_rows));
@@ -338,6 +450,7 @@ void RowLoop::run_step(const Step& step, std::byte* const* at, const Wide* wide,
                                        reinterpret_cast<float*>(wide[0].at[0]));
       break;
     case Step::Kind::kRepeat:
+      if (n_rows == 1 && !step.is_reduced) break;
       tenon_sdk::dispatch_size(places_[step.to].dtype, [&]<class T>(Type<T>) {
         const T* const x = reinterpret_cast<const T*>(at[step.from]);
         T* to = reinterpret_cast<T*>(at[step.to]);
