@@ -16,27 +16,36 @@ namespace {
 template <class U>
 void count_values(const tenon_launch& launch, uint64_t n_values) {
   const tenon_view& out = launch.outputs[0];
-  const int64_t length = out.sizes[0], n = count(launch.inputs[0]);
+  const int64_t length = out.sizes[0];
   const uint64_t bound = std::min(static_cast<uint64_t>(length), n_values);
   uint64_t* const counts = data<uint64_t>(out);
   std::fill_n(counts, length, 0);
-  const DenseInput<U> x(launch.inputs[0]);
-  const auto count_all = [&](const auto& weight) {
-    for (int64_t i = 0; i < n; ++i) {
-      const U value = x[i];
-      if (value < bound) [[likely]] {
-        counts[value] += weight(i);
-      } else if (value < n_values) {
-        tenon_sdk::report_value_error(launch, static_cast<int64_t>(value), length);
-      } else {
-        const auto negative = static_cast<int64_t>(static_cast<std::make_signed_t<U>>(value));
-        tenon_sdk::report_value_error(launch, negative - length, length);
-      }
+  const auto count_element = [&](U value, uint64_t weight) {
+    if (value < bound) [[likely]] {
+      counts[value] += weight;
+    } else if (value < n_values) {
+      tenon_sdk::report_value_error(launch, static_cast<int64_t>(value), length);
+    } else {
+      const auto negative = static_cast<int64_t>(static_cast<std::make_signed_t<U>>(value));
+      tenon_sdk::report_value_error(launch, negative - length, length);
     }
   };
-  if (!has_input(launch, 1)) return count_all([](int64_t) { return uint64_t{1}; });
-  const DenseInput<uint64_t> weights(launch.inputs[1]);
-  count_all([&](int64_t i) { return weights[i]; });
+  const tenon_view& in = launch.inputs[0];
+  const U* const x = data<const U>(in);
+  LoopAxes axes;
+  for (size_t axis = 0; axis < in.rank; ++axis) axes.push(in.sizes[axis], stride_of(in, axis));
+  const int64_t stride = axes.inner_stride();
+  if (has_input(launch, 1)) {
+    const DenseInput<uint64_t> weights(launch.inputs[1]);
+    const uint64_t* weight = weights.data();
+    axes.runs(0, count(in), [&](int64_t offset, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) count_element(x[offset + i * stride], *weight++);
+    });
+    return;
+  }
+  axes.runs(0, count(in), [&](int64_t offset, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) count_element(x[offset + i * stride], 1);
+  });
 }
 
 // Bins of equal width. Each bin includes its lower edge, and the last one its upper edge, too.
