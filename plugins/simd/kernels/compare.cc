@@ -96,19 +96,7 @@ Prepared prepare_test(const Request& request) {
 
 // where. It does not compute with elements, so half types need no conversion.
 Prepared prepare_where(const Request& request) {
-  const auto where = [&]<class T>(Type<T>) {
-    return ternary_loop<Bool, T, T, T>([](Bool condition, T x, T y) { return condition ? x : y; });
-  };
-  switch (size_of(request.input(1).dtype)) {
-    case 1:
-      return make_without_conversion(request, where(Type<uint8_t>()));
-    case 2:
-      return make_without_conversion(request, where(Type<uint16_t>()));
-    case 4:
-      return make_without_conversion(request, where_span());
-    default:
-      return make_without_conversion(request, where(Type<uint64_t>()));
-  }
+  return make_without_conversion(request, where_span(size_of(request.input(1).dtype)));
 }
 
 }  // namespace tenon_simd

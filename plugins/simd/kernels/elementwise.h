@@ -48,7 +48,7 @@ SpanTable power_spans();
 SpanTable special_function_spans();
 SpanTable trigonometry_spans();
 Span gelu_tanh_span(tenon_dtype dtype);  // The tanh approximation of gelu.
-Span where_span();                       // The span of `where` for elements of four bytes.
+Span where_span(size_t size);            // The span of `where` for elements of `size` bytes.
 
 // Finds the entry for an op and a dtype; NULL if there is none.
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);

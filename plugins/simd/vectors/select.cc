@@ -1,5 +1,4 @@
-// The span of `where` for elements of four bytes. The bools are converted to a vector mask.
-// Elements are not interpreted.
+// The spans of `where`. The bools are converted to a vector mask. Elements are not interpreted.
 
 #include "plugins/simd/kernels/elementwise.h"
 
@@ -14,6 +13,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
+
+// Returns a mask of the lanes whose bool is not 0.
+template <class D, class V>
+HWY_INLINE hn::Mask<D> mask_of_bools(D d, V bools) {
+  if constexpr (sizeof(hn::TFromD<D>) == 1) {
+    return hn::Ne(bools, hn::Zero(d));
+  } else if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    const hn::Rebind<uint32_t, D> words;
+    return hn::Ne(hn::PromoteTo(d, hn::PromoteTo(words, bools)), hn::Zero(d));
+  } else {
+    return hn::Ne(hn::PromoteTo(d, bools), hn::Zero(d));
+  }
+}
 
 // The span of `where`: copies elements of in[1] where in[0] is true, and of in[2] elsewhere.
 template <class T>
@@ -35,19 +47,30 @@ void select_span_of(const void* const* in, const size_t* step, void* out, size_t
   }
   SpanInput<decltype(d)> x(d, in[1], step[1]), y(d, in[2], step[2]);
   for (; n >= kStep; n -= kStep, to += kStep, condition += kStep) {
-    const auto mask = hn::Ne(hn::PromoteTo(d, hn::LoadU(bytes, condition)), hn::Zero(d));
+    const auto mask = mask_of_bools(d, hn::LoadU(bytes, condition));
     const auto left = x.next(d);
     hn::StoreU(hn::IfThenElse(mask, left, y.next(d)), d, to);
   }
   if (n == 0) return;
   uint8_t rest[kStep] = {};
   std::memcpy(rest, condition, n);
-  const auto mask = hn::Ne(hn::PromoteTo(d, hn::LoadU(bytes, rest)), hn::Zero(d));
+  const auto mask = mask_of_bools(d, hn::LoadU(bytes, rest));
   store_some(hn::IfThenElse(mask, x.load_last(d, n), y.load_last(d, n)), d, to, n);
 }
 
 // Returns the span of `where` for one instruction set.
-Span where_span_of_target() { return select_span_of<uint32_t>; }
+Span where_span_of_target(size_t size) {
+  switch (size) {
+    case 1:
+      return select_span_of<uint8_t>;
+    case 2:
+      return select_span_of<uint16_t>;
+    case 4:
+      return select_span_of<uint32_t>;
+    default:
+      return select_span_of<uint64_t>;
+  }
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon_simd
@@ -57,7 +80,7 @@ HWY_AFTER_NAMESPACE();
 namespace tenon_simd {
 
 // Returns the span of `where` for the widest vectors of the processor.
-Span where_span() { return TENON_SIMD_CHOOSE(where_span_of_target()); }
+Span where_span(size_t size) { return TENON_SIMD_CHOOSE(where_span_of_target(size)); }
 
 }  // namespace tenon_simd
 #endif
