@@ -2,17 +2,43 @@
 // computing.
 
 #include "plugins/simd/kernels/axes.h"
+#include "plugins/simd/kernels/transposed.h"
 
 namespace tenon_simd {
 namespace {
 
 using tenon_sdk::Walk;
 
+// Copies a matrix whose rows are columns in memory, in blocks.
+template <class T>
+void copy_transposed_matrix(const T* from, int64_t stride, T* to, int64_t pitch, int64_t rows,
+                            int64_t columns) {
+  constexpr int64_t kRows = 32, kColumns = 64;
+  for (int64_t i = 0; i < rows; i += kRows) {
+    for (int64_t j = 0; j < columns; j += kColumns) {
+      copy_transposed_elements(from + i + j * stride, stride, to + i * pitch + j, pitch,
+                               std::min(kRows, rows - i), std::min(kColumns, columns - j));
+    }
+  }
+}
+
 // Copies a block of these sizes between strided operands. Copies whole rows if both operands are
 // dense.
 template <class T>
 void copy_block(const T* from, const int64_t* from_strides, T* to, const int64_t* to_strides,
                 size_t rank, const int64_t* sizes) {
+  if constexpr (sizeof(T) <= 8) {
+    const size_t last = rank - 1, row = rank - 2;
+    if (rank >= 2 && from_strides[row] == 1 && from_strides[last] > 1 && to_strides[last] == 1 &&
+        sizes[row] >= 8 && sizes[last] >= 8) {
+      const Walk<2> matrices(row, sizes, {from_strides, to_strides});
+      matrices.elements([&](const auto& offsets) {
+        copy_transposed_matrix(from + offsets[0], from_strides[last], to + offsets[1],
+                               to_strides[row], sizes[row], sizes[last]);
+      });
+      return;
+    }
+  }
   const Walk<2> walk(rank, sizes, {from_strides, to_strides});
   walk.rows([&](int64_t n, const auto& offsets, const auto& steps) {
     const T* source = from + offsets[0];
