@@ -193,25 +193,23 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
   }
   std::byte* wide[kMaxSpanInputs + 1];
   for (size_t k = 0; k <= kMaxSpanInputs; ++k) wide[k] = memory + wide_starts_[k];
-  [[maybe_unused]] std::array<LoopAxes, kPacks ? kMaxLoopInputs : 0> axes;
+  [[maybe_unused]] std::vector<PackedInput> inputs;
   if constexpr (kPacks) {
-    for (size_t i = 0; i < packed_.size(); ++i) {
-      const tenon_view& view = launch.inputs[packed_[i]];
+    for (const uint32_t v : packed_) {
+      const tenon_view& view = launch.inputs[v];
+      LoopAxes axes;
       for (size_t axis = 0; axis < view.rank; ++axis) {
-        axes[i].push(view.sizes[axis], view.strides[axis]);
+        axes.push(view.sizes[axis], view.strides[axis]);
       }
+      inputs.emplace_back(view, axes);
     }
   }
   while (true) {
     const int64_t n = std::min(tile_, end - begin);
     if constexpr (kPacks) {
       for (size_t i = 0; i < packed_.size(); ++i) {
-        const tenon_view& view = launch.inputs[packed_[i]];
-        tenon_sdk::dispatch_size(view.dtype, [&]<class T>(Type<T>) {
-          pack(data<const T>(view), axes[i], begin, begin + n,
-               reinterpret_cast<T*>(at[packed_[i]]));
-          return 0;
-        });
+        const uint32_t v = packed_[i];
+        at[v] = inputs[i].pack(begin, begin + n, memory + places_[v].start);
       }
     }
     for (const SpanStep& step : steps_) step.run(at, wide, static_cast<size_t>(n));

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/elementwise.h"
 
 namespace tenon_simd {
@@ -139,6 +140,67 @@ struct WideRegisters {
   bool is_there[kMaxSpanInputs + 1] = {};
   uint32_t number[kMaxSpanInputs + 1] = {};
 };
+
+// A strided input of a loop. If its rows are columns in memory, several rows are packed at a time,
+// because the elements of a column share cache lines.
+class PackedInput {
+ public:
+  PackedInput(const tenon_view& view, const LoopAxes& axes)
+      : data_(view.data),
+        dtype_(view.dtype),
+        axes_(axes),
+        is_transposed_(has_transposed_rows(axes)) {}
+
+  // Returns elements [begin, end) in contiguous memory: in `tile`, or in memory that is valid until
+  // the next call.
+  std::byte* pack(int64_t begin, int64_t end, std::byte* tile) {
+    if (!is_transposed_) {
+      pack_to(begin, end, tile);
+      return tile;
+    }
+    const auto size = static_cast<int64_t>(size_of(dtype_));
+    if (begin < first_ || end > last_) {
+      const int64_t columns = axes_.inner_size();
+      const int64_t rows = std::clamp<int64_t>(kMemory / (columns * size), 8, 32);
+      first_ = begin;
+      last_ = std::clamp((begin / columns + rows) * columns, end, axes_.count());
+      memory_.resize(static_cast<size_t>((last_ - first_) * size));
+      pack_to(first_, last_, memory_.data());
+    }
+    return memory_.data() + (begin - first_) * size;
+  }
+
+ private:
+  static constexpr int64_t kMemory = 64 * 1024;
+
+  void pack_to(int64_t begin, int64_t end, std::byte* to) const {
+    tenon_sdk::dispatch_size(dtype_, [&]<class T>(Type<T>) {
+      tenon_simd::pack(static_cast<const T*>(data_), axes_, begin, end, reinterpret_cast<T*>(to));
+      return 0;
+    });
+  }
+
+  const void* data_;
+  tenon_dtype dtype_;
+  LoopAxes axes_;
+  bool is_transposed_;
+  int64_t first_ = 0, last_ = 0;  // The elements in memory_.
+  std::vector<std::byte> memory_;
+};
+
+// Copies contiguous elements to elements [begin, end) of a view with these axes.
+template <class T>
+void unpack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to) {
+  const int64_t stride = axes.inner_stride();
+  axes.runs(begin, end, [&](int64_t offset, int64_t n) {
+    if (stride == 1) {
+      std::memcpy(to + offset, from, static_cast<size_t>(n) * sizeof(T));
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[offset + i * stride] = from[i];
+    }
+    from += n;
+  });
+}
 
 // Prepares a loop of type L with its traits, or returns the refusal.
 template <class L>

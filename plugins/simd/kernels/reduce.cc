@@ -43,14 +43,12 @@ class Reduce final : public RowKernel {
         }
         result = tree.result();
       }
-      divide(&result, 1, n);
-      T* const to = static_cast<T*>(out) + row;
-      if constexpr (std::is_same_v<T, Accumulator>) {
-        *to = result;
-      } else {
-        narrow_half(tenon_sdk::kDTypeOf<T>, &result, to, 1);
-      }
+      store(result, n, static_cast<T*>(out) + row);
     }
+  }
+
+  std::unique_ptr<RowReduction> begin_row() const override {
+    return std::make_unique<BlockByBlock>(*this);
   }
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
@@ -74,6 +72,34 @@ class Reduce final : public RowKernel {
   }
 
  private:
+  class BlockByBlock final : public RowReduction {
+   public:
+    explicit BlockByBlock(const Reduce& kernel) : kernel_(kernel), tree_(kernel.reducer_) {}
+
+    void add(const void* block, int64_t n, float* wide) override {
+      Accumulator result;
+      kernel_.block(static_cast<const T*>(block), n, wide, &result);
+      tree_.add(result);
+    }
+    void finish(int64_t n, void* out) const override {
+      kernel_.store(tree_.result(), n, static_cast<T*>(out));
+    }
+
+   private:
+    const Reduce& kernel_;
+    BlockTree<Accumulator> tree_;
+  };
+
+  // Stores the result for a row of `n` elements.
+  void store(Accumulator result, int64_t n, T* to) const {
+    divide(&result, 1, n);
+    if constexpr (std::is_same_v<T, Accumulator>) {
+      *to = result;
+    } else {
+      narrow_half(tenon_sdk::kDTypeOf<T>, &result, to, 1);
+    }
+  }
+
   void run(const T* x, const LoopAxes& reduced, const LoopAxes& kept, Accumulator* out) const {
     const int64_t n_out = kept.count();
     const int64_t n = reduced.count();

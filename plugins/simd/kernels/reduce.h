@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 
 #include "plugins/simd/kernels.h"
 
@@ -94,11 +95,24 @@ T reduce_run(const Reducer& reducer, const T* x, int64_t n) {
   return tree.result();
 }
 
+// The reduction of one row, block by block.
+class RowReduction {
+ public:
+  virtual ~RowReduction() = default;
+  // Adds the next kReduceBlock elements; the last block of a row may be shorter. `wide`: as in
+  // RowKernel::reduce().
+  virtual void add(const void* block, int64_t n, float* wide) = 0;
+  // Stores the result for a row of `n` elements.
+  virtual void finish(int64_t n, void* out) const = 0;
+};
+
 // A kernel that reduces rows. row_loop.cc also calls it for rows in the cache.
 class RowKernel : public tenon_sdk::Kernel {
  public:
   static constexpr char kKind = 0;
   const void* kind() const override { return &kKind; }
+  // Begins the reduction of a row. Returns NULL if the kernel reduces only whole rows.
+  virtual std::unique_ptr<RowReduction> begin_row() const { return nullptr; }
   // Reduces each of `n_rows` contiguous rows of `n` elements. If widens() is true, `wide` is a
   // buffer for min(n, kReduceBlock) float32 elements.
   virtual void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float* wide) const = 0;

@@ -1,6 +1,7 @@
 // Fused loops over rows. A tile is a few rows, for which all elementwise spans and reductions run,
-// so that values between stages stay in the L1 cache. A long row is a tile of its own, whose values
-// stay in the L2 cache. The spans between two reductions run for one part of it after the other.
+// so that values between stages stay in the L1 cache. A long row is a tile of its own. The spans
+// and reductions of a stage run for one part of it after the other, so that its values stay in the
+// cache.
 //
 // A value per row is an array with one element for each row of the tile. If an elementwise
 // instruction per element reads the value, it is first repeated along the rows. So a span processes
@@ -55,6 +56,7 @@ struct Step {
   uint32_t one_row_inputs[kMaxSpanInputs] = {};
   size_t one_row_strides[kMaxSpanInputs] = {};
 
+  bool is_in_stage() const { return kind == Kind::kElements || kind == Kind::kReduce; }
   bool is_span() const { return kind == Kind::kElements || kind == Kind::kRows; }
   std::vector<uint32_t> reads() const {
     if (!is_span()) return {from};
@@ -128,9 +130,14 @@ class RowLoop final : public tenon_sdk::Kernel {
   void assign_locations();
   Side& side_of(const ValueLocation& place) { return sides_[place.per_row ? 1 : 0]; }
   void run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const;
-  // Runs steps [begin, end), which are elementwise instructions per element, for all elements.
-  void run_spans(size_t begin, size_t end, std::byte* const* at, const Wide& wide, int64_t n_rows,
+  // Runs steps [begin, end), which are elementwise instructions per element and reductions, for all
+  // elements. No instruction reads the result of one of these reductions.
+  void run_stage(size_t begin, size_t end, std::byte* const* at, const Wide* wide, int64_t n_rows,
                  int64_t n) const;
+  // Runs such steps for a long row, one block after the other. Returns false if a reduction does
+  // not support that.
+  bool run_blocks(size_t begin, size_t end, std::byte* const* at, const Wide& wide,
+                  int64_t n) const;
   // Runs a step that is no elementwise instruction per element.
   void run_step(const Step& step, std::byte* const* at, const Wide* wide, int64_t n_rows,
                 int64_t n) const;
@@ -344,20 +351,6 @@ LoopAxes RowLoop::axes_by_row(const tenon_view& view) const {
   return axes;
 }
 
-// Copies contiguous elements to elements [begin, end) of a view with these axes.
-template <class T>
-void unpack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to) {
-  const int64_t stride = axes.inner_stride();
-  axes.runs(begin, end, [&](int64_t offset, int64_t n) {
-    if (stride == 1) {
-      std::memcpy(to + offset, from, static_cast<size_t>(n) * sizeof(T));
-    } else {
-      for (int64_t i = 0; i < n; ++i) to[offset + i * stride] = from[i];
-    }
-    from += n;
-  });
-}
-
 // Processes rows [begin, end) of `n` elements each.
 void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const {
   const int64_t longest = std::min(kMaxTile, kMemory / std::max<int64_t>(1, sides_[0].bytes));
@@ -390,24 +383,24 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
     moves[v] = static_cast<int64_t>(size_of(place.dtype)) * (place.per_row ? 1 : n);
     at[v] += begin * moves[v];
   }
-  std::array<LoopAxes, kMaxLoopInputs> axes;
-  for (size_t i = 0; i < packed_.size(); ++i) axes[i] = axes_by_row(launch.inputs[packed_[i]]);
+  std::vector<PackedInput> inputs;
+  for (const uint32_t v : packed_) {
+    inputs.emplace_back(launch.inputs[v], axes_by_row(launch.inputs[v]));
+  }
 
   while (begin < end) {
     const int64_t n_rows = std::min(tile, end - begin);
     for (size_t i = 0; i < packed_.size(); ++i) {
-      const uint32_t v = packed_[i];
-      const int64_t length = places_[v].per_row ? 1 : n;
-      tenon_sdk::dispatch_size(places_[v].dtype, [&]<class T>(Type<T>) {
-        pack(data<const T>(launch.inputs[v]), axes[i], begin * length, (begin + n_rows) * length,
-             reinterpret_cast<T*>(at[v]));
-        return 0;
-      });
+      const ValueLocation& place = places_[packed_[i]];
+      const int64_t length = place.per_row ? 1 : n;
+      std::byte* const tile =
+          starts[place.per_row ? 1 : 0] + place.start * lengths[place.per_row ? 1 : 0];
+      at[packed_[i]] = inputs[i].pack(begin * length, (begin + n_rows) * length, tile);
     }
     for (size_t i = 0; i < steps_.size();) {
       size_t next = i;
-      while (next < steps_.size() && steps_[next].kind == Step::Kind::kElements) ++next;
-      if (next > i) run_spans(i, next, at, wide[0], n_rows, n);
+      while (next < steps_.size() && steps_[next].is_in_stage()) ++next;
+      run_stage(i, next, at, wide, n_rows, n);
       if (next < steps_.size()) run_step(steps_[next], at, wide, n_rows, n);
       i = next + 1;
     }
@@ -423,14 +416,43 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
   }
 }
 
-void RowLoop::run_spans(size_t begin, size_t end, std::byte* const* at, const Wide& wide,
-                        int64_t n_rows, int64_t n) const {
-  const auto total = static_cast<size_t>(n_rows * n);
-  constexpr auto kPart = static_cast<size_t>(kMaxTile);
-  for (size_t first = 0; first < total; first += kPart) {
+bool RowLoop::run_blocks(size_t begin, size_t end, std::byte* const* at, const Wide& wide,
+                         int64_t n) const {
+  std::vector<std::unique_ptr<RowReduction>> rows(end - begin);
+  for (size_t i = begin; i < end; ++i) {
+    if (steps_[i].kind != Step::Kind::kReduce) continue;
+    rows[i - begin] = reductions_[steps_[i].kernel]->begin_row();
+    if (rows[i - begin] == nullptr) return false;
+  }
+  for (int64_t first = 0; first < n; first += kReduceBlock) {
+    const int64_t size = std::min(kReduceBlock, n - first);
     for (size_t i = begin; i < end; ++i) {
       const Step& step = steps_[i];
-      step.span.run(at, wide.at, first, std::min(kPart, total - first),
+      if (rows[i - begin] == nullptr) {
+        step.span.run(at, wide.at, static_cast<size_t>(first), static_cast<size_t>(size),
+                      step.one_row_inputs, step.one_row_strides);
+      } else {
+        const auto element = static_cast<int64_t>(size_of(places_[step.from].dtype));
+        rows[i - begin]->add(at[step.from] + first * element, size,
+                             reinterpret_cast<float*>(wide.at[0]));
+      }
+    }
+  }
+  for (size_t i = begin; i < end; ++i) {
+    if (rows[i - begin] != nullptr) rows[i - begin]->finish(n, at[steps_[i].to]);
+  }
+  return true;
+}
+
+void RowLoop::run_stage(size_t begin, size_t end, std::byte* const* at, const Wide* wide,
+                        int64_t n_rows, int64_t n) const {
+  if (n_rows == 1 && n > kReduceBlock && run_blocks(begin, end, at, wide[0], n)) return;
+  for (size_t i = begin; i < end; ++i) {
+    const Step& step = steps_[i];
+    if (step.kind == Step::Kind::kReduce) {
+      run_step(step, at, wide, n_rows, n);
+    } else if (n != 0) {
+      step.span.run(at, wide[0].at, 0, static_cast<size_t>(n_rows * n),
                     n_rows == 1 ? step.one_row_inputs : step.span.inputs,
                     n_rows == 1 ? step.one_row_strides : step.span.strides);
     }
