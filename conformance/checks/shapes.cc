@@ -55,7 +55,10 @@ bool have_equal_values(const Problem& a, const Problem& b) {
 
 // Whether an output size is data-dependent. Type inference returns only an upper bound of it.
 bool has_data_dependent_size(const Problem& problem) {
-  return problem.op->attr("size") != nullptr && problem.attr("size").whole() == -1;
+  for (const char* name : {"size", "length"}) {
+    if (problem.op->attr(name) != nullptr && problem.attr(name).whole() == -1) return true;
+  }
+  return false;
 }
 
 // Checks that outputs have the dtypes and shapes that type inference returns.
