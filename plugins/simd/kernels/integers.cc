@@ -59,11 +59,11 @@ bool is_shift_out_of_range(T distance) {
   return static_cast<std::make_unsigned_t<T>>(distance) >= 8 * sizeof(T);
 }
 
-// Converts to uint64_t, in which the following operation cannot overflow before its result is
-// wrapped to T.
+// Converts to an unsigned type in which the following operation wraps. It is no wider than
+// necessary, so that vectors hold as many elements as possible.
 template <class T>
-uint64_t to_uint64(T x) {
-  return static_cast<uint64_t>(x);
+auto to_wrapping(T x) {
+  return static_cast<std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>>(x);
 }
 
 // Returns the spans of ops whose result bits are the same for signed and unsigned integers. T is
@@ -72,11 +72,11 @@ template <class T>
 Span unsigned_binary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_add:
-      return binary_loop<T, T>([](T a, T b) { return to_uint64(a) + to_uint64(b); });
+      return binary_loop<T, T>([](T a, T b) { return to_wrapping(a) + to_wrapping(b); });
     case TENON_OP_sub:
-      return binary_loop<T, T>([](T a, T b) { return to_uint64(a) - to_uint64(b); });
+      return binary_loop<T, T>([](T a, T b) { return to_wrapping(a) - to_wrapping(b); });
     case TENON_OP_mul:
-      return binary_loop<T, T>([](T a, T b) { return to_uint64(a) * to_uint64(b); });
+      return binary_loop<T, T>([](T a, T b) { return to_wrapping(a) * to_wrapping(b); });
     case TENON_OP_bitwise_and:
       return binary_loop<T, T>([](T a, T b) { return a & b; });
     case TENON_OP_bitwise_or:
@@ -85,7 +85,7 @@ Span unsigned_binary_span(uint32_t op) {
       return binary_loop<T, T>([](T a, T b) { return a ^ b; });
     case TENON_OP_shift_left:
       return binary_loop<T, T>(
-          [](T a, T b) { return is_shift_out_of_range(b) ? 0 : to_uint64(a) << b; });
+          [](T a, T b) { return is_shift_out_of_range(b) ? 0 : to_wrapping(a) << b; });
     default:
       return nullptr;
   }
@@ -99,12 +99,12 @@ Span binary_span(uint32_t op) {
       return binary_loop<T, T>([](T a, T b) { return divide(a, b); });
     case TENON_OP_floor_div:
       return binary_loop<T, T>([](T a, T b) {
-        return to_uint64(divide(a, b)) - (floor_differs_from_truncation(a, b) ? 1 : 0);
+        return to_wrapping(divide(a, b)) - (floor_differs_from_truncation(a, b) ? 1 : 0);
       });
     case TENON_OP_mod:
       return binary_loop<T, T>([](T a, T b) {
-        return to_uint64(remainder(a, b)) +
-               (floor_differs_from_truncation(a, b) ? to_uint64(b) : 0);
+        return to_wrapping(remainder(a, b)) +
+               (floor_differs_from_truncation(a, b) ? to_wrapping(b) : 0);
       });
     case TENON_OP_fmod:
       return binary_loop<T, T>([](T a, T b) { return remainder(a, b); });
@@ -129,9 +129,9 @@ template <class T>
 Span unsigned_unary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_neg:
-      return unary_loop<T, T>([](T x) { return 0 - to_uint64(x); });
+      return unary_loop<T, T>([](T x) { return 0 - to_wrapping(x); });
     case TENON_OP_square:
-      return unary_loop<T, T>([](T x) { return to_uint64(x) * to_uint64(x); });
+      return unary_loop<T, T>([](T x) { return to_wrapping(x) * to_wrapping(x); });
     case TENON_OP_bitwise_not:
       return unary_loop<T, T>([](T x) { return ~x; });
     default:
@@ -144,7 +144,7 @@ template <class T>
 Span unary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_abs:
-      return unary_loop<T, T>([](T x) { return x < 0 ? 0 - to_uint64(x) : to_uint64(x); });
+      return unary_loop<T, T>([](T x) { return x < 0 ? 0 - to_wrapping(x) : to_wrapping(x); });
     case TENON_OP_sign:
       return unary_loop<T, T>([](T x) { return (x > 0) - (x < 0); });
     case TENON_OP_relu:
