@@ -9,9 +9,9 @@
 namespace tenon_simd {
 namespace {
 
-// kGrain: minimum number of elements per task. kColumns: maximum number of columns per task.
-constexpr int64_t kGrain = 64 * 1024;
-constexpr int64_t kColumns = 2048;
+constexpr int64_t kGrain = 64 * 1024;  // Minimum number of elements per task.
+// Maximum numbers of columns per task. Columns of half types are packed first.
+constexpr int64_t kDirectColumns = 2048, kPackedColumns = 32;
 // Maximum number of partial results of a launch, in addition to one for each output. A broadcast
 // operand may have far more elements than fit into memory.
 constexpr int64_t kMaxPartials = 1 << 20;
@@ -113,7 +113,8 @@ class Reduce final : public RowKernel {
     // Reduces adjacent columns together if they are contiguous and the rows are not.
     const bool by_columns = kept.rank > 0 && kept.inner_stride() == 1 &&
                             (reduced.rank == 0 || reduced.inner_stride() != 1);
-    const int64_t width = by_columns && std::is_same_v<T, Accumulator> ? kept.inner_size() : 1;
+    const int64_t width = by_columns ? kept.inner_size() : 1;
+    constexpr int64_t kColumns = std::is_same_v<T, Accumulator> ? kDirectColumns : kPackedColumns;
 
     // Partial results: [group][output]. Those of the first group are stored in the output.
     std::vector<Accumulator> partial(static_cast<size_t>((n_groups - 1) * n_out));
@@ -183,10 +184,14 @@ class Reduce final : public RowKernel {
     alignas(64) T packed[kReduceBlock];
     alignas(64) float widened[std::is_same_v<T, Accumulator> ? 1 : kReduceBlock];
     int64_t offsets[kReduceBlock];
+    std::vector<T> columns;
   };
 
   void columns(const T* x, const LoopAxes& reduced, int64_t first, int64_t last, int64_t width,
                Scratch& scratch, Accumulator* out) const {
+    if constexpr (!std::is_same_v<T, Accumulator>) {
+      return packed_columns(x, reduced, first, last, width, scratch, out);
+    }
     const int64_t stride = reduced.inner_stride();
     int64_t* to = scratch.offsets;
     reduced.runs(first, last, [&](int64_t offset, int64_t n) {
@@ -194,6 +199,24 @@ class Reduce final : public RowKernel {
     });
     reducer_.columns(x, scratch.offsets, static_cast<size_t>(last - first),
                      static_cast<size_t>(width), out);
+  }
+
+  // Reduces columns as rows of a transposed copy.
+  void packed_columns(const T* x, const LoopAxes& reduced, int64_t first, int64_t last,
+                      int64_t width, Scratch& scratch, Accumulator* out) const {
+    if (reduced.rank != 1) {
+      for (int64_t i = 0; i < width; ++i) rows(x + i, reduced, first, last, scratch, out + i);
+      return;
+    }
+    const int64_t n = last - first, stride = reduced.inner_stride();
+    LoopAxes axes;
+    axes.push(width, 1);
+    axes.push(n, stride);
+    scratch.columns.resize(static_cast<size_t>(width * n));
+    pack(x + first * stride, axes, 0, width * n, scratch.columns.data());
+    for (int64_t i = 0; i < width; ++i) {
+      block(scratch.columns.data() + i * n, n, scratch.widened, out + i);
+    }
   }
 
   void rows(const T* x, const LoopAxes& reduced, int64_t first, int64_t last, Scratch& scratch,
