@@ -367,5 +367,20 @@ TEST(Cpu, LargeDynamicSlicesEqualRef) {
   }
 }
 
+TEST(Cpu, RemaindersNearMultiplesEqualRef) {
+  constexpr int64_t n = 6000;
+  const std::vector<double> b = random_elements<double>(n, -1000, 1000, 2);
+  std::vector<double> a = random_elements<double>(n, -1e9, 1e9, 1);
+  for (size_t i = 0; i < a.size(); i += 2) {  // Multiples, and the numbers before and after them.
+    a[i] = std::round(a[i] / b[i]) * b[i];
+    if (i % 4 == 0) a[i] = std::nextafter(a[i], i % 8 == 0 ? HUGE_VAL : -HUGE_VAL);
+  }
+  const Tensor x = tensor_of(a, {n}), y = tensor_of(b, {n});
+  for (const uint32_t op : {TENON_OP_mod, TENON_OP_fmod}) {
+    const Launched want = ref().run(op, nullptr, {x, y}, {x});
+    EXPECT_TRUE(same_values(cpu().run(op, nullptr, {x, y}, {x})[0], want[0])) << op;
+  }
+}
+
 }  // namespace
 }  // namespace tenon_simd

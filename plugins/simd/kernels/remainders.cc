@@ -59,10 +59,22 @@ inline bool fast_remainder(float a, float b, float& result) {
   result = std::copysign(static_cast<float>(rest), a);
   return (quotient < 0x1p29) & (y < HUGE_VAL);
 }
-inline bool fast_floor_mod(float a, float b, float& result) {
-  float rest;
+// The rounded quotient is never less than the exact one rounded down to an integer, because
+// rounding is monotonic. So the truncated quotient is at most 1 too large. Both possible
+// differences are exact: they are multiples of the last place of `y` and smaller than `y`.
+inline bool fast_remainder(double a, double b, double& result) {
+  const double x = std::fabs(a), y = std::fabs(b);
+  const double quotient = x / y;
+  double rest = std::fma(-std::trunc(quotient), y, x);
+  rest = rest < 0 ? rest + y : rest;
+  result = std::copysign(rest, a);
+  return (quotient < 0x1p53) & (y < HUGE_VAL);
+}
+template <class T>
+bool fast_floor_mod(T a, T b, T& result) {
+  T rest;
   const bool is_valid = fast_remainder(a, b, rest);
-  const float moved = (rest < 0) != (b < 0) ? rest + b : rest;
+  const T moved = (rest < 0) != (b < 0) ? rest + b : rest;
   result = rest == 0 ? std::copysign(rest, b) : moved;
   return is_valid;
 }
@@ -105,6 +117,15 @@ Span checked_loop(Fast, Exact) {
       };
 }
 
+// WebAssembly has no fused multiply-add, which the fast path of float64 needs.
+#if defined(__wasm__)
+template <class T>
+constexpr bool kHasFastRemainder = sizeof(T) == 4;
+#else
+template <class T>
+constexpr bool kHasFastRemainder = true;
+#endif
+
 // Returns the span of floor_div, mod or fmod.
 template <class T>
 Span remainder_span(uint32_t op) {
@@ -113,13 +134,13 @@ Span remainder_span(uint32_t op) {
       return checked_loop<T>([](T a, T b, T& y) { return fast_floor_divide(a, b, y); },
                              [](T a, T b) { return floor_divide(a, b); });
     case TENON_OP_mod:
-      if constexpr (sizeof(T) == 4) {
+      if constexpr (kHasFastRemainder<T>) {
         return checked_loop<T>([](T a, T b, T& y) { return fast_floor_mod(a, b, y); },
                                [](T a, T b) { return floor_mod(a, b); });
       }
       return binary_loop<T, T>([](T a, T b) { return floor_mod(a, b); });
     case TENON_OP_fmod:
-      if constexpr (sizeof(T) == 4) {
+      if constexpr (kHasFastRemainder<T>) {
         return checked_loop<T>([](T a, T b, T& y) { return fast_remainder(a, b, y); },
                                [](T a, T b) { return remainder(a, b); });
       }
