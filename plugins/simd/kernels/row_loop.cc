@@ -404,7 +404,8 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
       if (next < steps_.size()) run_step(steps_[next], at, wide, n_rows, n);
       i = next + 1;
     }
-    for (const auto& [output, v] : unpacked_) {
+    for (const auto& pair : unpacked_) {
+      const uint32_t output = pair.first, v = pair.second;  // A lambda cannot capture bindings.
       tenon_sdk::dispatch_size(places_[v].dtype, [&]<class T>(Type<T>) {
         unpack(reinterpret_cast<const T*>(at[v]), axes_by_row(launch.outputs[output]), begin * n,
                (begin + n_rows) * n, data<T>(launch.outputs[output]));

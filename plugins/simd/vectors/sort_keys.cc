@@ -165,8 +165,19 @@ T* sort_all(T* keys, T* spare, size_t n) {
 }
 
 int32_t* sort_i32(int32_t* keys, int32_t* spare, size_t n) { return sort_all(keys, spare, n); }
+#if HWY_TARGET == HWY_WASM  // Highway has no vectors of 8-byte numbers with Min() on WebAssembly.
+int64_t* sort_i64(int64_t* keys, int64_t*, size_t n) {
+  std::sort(keys, keys + n);
+  return keys;
+}
+double* sort_f64(double* keys, double*, size_t n) {
+  std::sort(keys, keys + n);
+  return keys;
+}
+#else
 int64_t* sort_i64(int64_t* keys, int64_t* spare, size_t n) { return sort_all(keys, spare, n); }
 double* sort_f64(double* keys, double* spare, size_t n) { return sort_all(keys, spare, n); }
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon_simd
