@@ -62,7 +62,7 @@ inline bool fast_remainder(float a, float b, float& result) {
 // The rounded quotient is never less than the exact one rounded down to an integer, because
 // rounding is monotonic. So the truncated quotient is at most 1 too large. Both possible
 // differences are exact: they are multiples of the last place of `y` and smaller than `y`.
-inline bool fast_remainder(double a, double b, double& result) {
+[[maybe_unused]] inline bool fast_remainder(double a, double b, double& result) {
   const double x = std::fabs(a), y = std::fabs(b);
   const double quotient = x / y;
   double rest = std::fma(-std::trunc(quotient), y, x);
