@@ -16,7 +16,6 @@
 #include "core/base/error.h"
 #include "core/dispatch/composites.h"
 #include "core/dispatch/launch.h"
-#include "core/dispatch/memory_order.h"
 #include "core/dispatch/operands.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/storage_ops.h"
@@ -168,11 +167,6 @@ Tensors eager_full_path(Scope& scope, const Call& call) {
   // Throws all type, shape and attribute errors, before any memory is allocated or written.
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   if (call.op.is_view) return views(scope, call, types);
-  // A launch plan records the launches of the inputs' own layouts.
-  if (call.op.elementwise && !scope.recorder()) {
-    Tensors outputs;
-    if (run_in_memory_order(scope, call, types, outputs)) return outputs;
-  }
 
   if (call.op.promotes == Promotes::kToOutput) [[unlikely]] {
     TensorImpl* x = call.inputs[0];

@@ -73,24 +73,6 @@ TEST_F(DispatchTest, ViewsShareMemory) {
   EXPECT_TENSOR(reshape(y, Dims{6}), f32({1, 4, 2, 5, 3, 6}));
 }
 
-TEST_F(DispatchTest, ElementwiseOpsKeepTheLayoutOfTransposedTensors) {
-  const Tensor x = transpose(f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6}));
-  const Tensor row = f32({10, 20});
-
-  const Tensor y = where(less(x, number(4)), x, neg(x)) + row;
-
-  EXPECT_TENSOR(y, f32(Dims{3, 2}, {11, 16, 12, 15, 13, 14}));
-  EXPECT_EQ(y->strides[0], 1);
-  EXPECT_EQ(y->strides[1], 3);
-}
-
-TEST_F(DispatchTest, ElementwiseOpsOnDifferentLayoutsReturnDenseTensors) {
-  const Tensor x = f32(Dims{2, 2}, {1, 2, 3, 4});
-  const Tensor y = transpose(x) + x;
-  EXPECT_TENSOR(y, f32(Dims{2, 2}, {2, 5, 5, 8}));
-  EXPECT_TRUE(y->dense);
-}
-
 TEST_F(DispatchTest, ADonatedTensorIsOverwrittenAndConsumed) {
   const Tensor x = f32({1, 2});
   const uint64_t before = live_bytes();
