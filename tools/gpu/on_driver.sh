@@ -12,7 +12,12 @@ name=$1
 shift
 case $name in
   # The file's name contains the architecture in Debian, but not in other distributions.
-  lavapipe) files="/usr/share/vulkan/icd.d/lvp_icd.$(uname -m).json /usr/share/vulkan/icd.d/lvp_icd.json" ;;
+  lavapipe)
+    files="/usr/share/vulkan/icd.d/lvp_icd.$(uname -m).json /usr/share/vulkan/icd.d/lvp_icd.json"
+    # With vectors of eight elements, lavapipe rounds float64 wrongly on processors without AVX-512:
+    # trunc(-0) is 0, and numbers above 2^31 saturate.
+    export LP_NATIVE_VECTOR_WIDTH=128
+    ;;
   swiftshader) files=/usr/lib/chromium/vk_swiftshader_icd.json ;;
   *)
     echo "on_driver: there is no driver '$name'; there are lavapipe and swiftshader" >&2
