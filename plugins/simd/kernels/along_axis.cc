@@ -21,10 +21,7 @@ constexpr int64_t kTogether = 128;  // Maximum number of lines processed at once
 // from + i * step.
 template <class Strip>
 void for_each_strip(const Pool& pool, const tenon_view& view, size_t axis, const Strip& strip) {
-  LoopAxes lines;
-  for (size_t i = 0; i < view.rank; ++i) {
-    if (i != axis) lines.push(view.sizes[i], stride_of(view, i));
-  }
+  const LoopAxes lines = axes_without(view, axis);
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, view.sizes[axis]));
   pool.parallel_tasks(lines.count(), grain, [&](int64_t begin, int64_t end) {
     while (begin < end) {
@@ -177,15 +174,6 @@ class ArgReduce final : public RowKernel {
   bool is_max_;
 };
 
-// Returns the axes of an output without `axis`. Their offsets are the beginnings of the lines.
-LoopAxes lines_of(const tenon_view& out, size_t axis) {
-  LoopAxes lines;
-  for (size_t i = 0; i < out.rank; ++i) {
-    if (i != axis) lines.push(out.sizes[i], out.strides[i]);
-  }
-  return lines;
-}
-
 // Computes the sum of all earlier blocks of each line. Level 0 adds at most kScanBlock blocks,
 // level 1 adds at most kScanBlock sums of level 0, and so on, like the digits of a number. So no
 // sum has more than a few hundred terms.
@@ -231,7 +219,7 @@ void for_each_position(const Pool& pool, const tenon_launch& launch, size_t axis
   const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];  // The outputs are dense.
   const int64_t n = in.sizes[axis], stride = stride_of(in, axis), out_stride = out.strides[axis];
   if (count(out) == 0) return;
-  const LoopAxes out_lines = lines_of(out, axis);
+  const LoopAxes out_lines = axes_without(out, axis);
   const T* const x = data<const T>(in);
   T* const y = data<T>(out);
   int64_t* const indices = kHasIndex ? data<int64_t>(launch.outputs[1]) : nullptr;

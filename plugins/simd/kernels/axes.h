@@ -73,6 +73,24 @@ inline int64_t stride_of(const tenon_view& view, size_t axis) {
   return view.strides_class == TENON_STRIDES_UNIFORM ? 0 : view.strides[axis];
 }
 
+// Returns axes [begin, end) of a view.
+inline LoopAxes axes_of(const tenon_view& view, size_t begin, size_t end) {
+  LoopAxes axes;
+  for (size_t axis = begin; axis < end; ++axis) axes.push(view.sizes[axis], stride_of(view, axis));
+  return axes;
+}
+// Returns all axes of a view.
+inline LoopAxes axes_of(const tenon_view& view) { return axes_of(view, 0, view.rank); }
+
+// Returns the axes of a view except `axis`. They number the lines along `axis`.
+inline LoopAxes axes_without(const tenon_view& view, size_t axis) {
+  LoopAxes axes;
+  for (size_t i = 0; i < view.rank; ++i) {
+    if (i != axis) axes.push(view.sizes[i], stride_of(view, i));
+  }
+  return axes;
+}
+
 // Stores one element `n` times. It is stored as an integer of the same size, because the compiler
 // then vectorises the loop.
 template <class T>

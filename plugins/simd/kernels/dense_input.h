@@ -12,14 +12,10 @@ class DenseInput {
  public:
   explicit DenseInput(const tenon_view& view) : at_(tenon_sdk::data<const T>(view)) {
     if (view.strides_class == TENON_STRIDES_DENSE || !is_present(view)) return;
-    LoopAxes axes;
-    for (size_t axis = 0; axis < view.rank; ++axis) {
-      axes.push(view.sizes[axis], stride_of(view, axis));
-    }
     const int64_t n = count(view);
     if (n <= 1) return;
     copy_.resize(static_cast<size_t>(n));
-    pack(at_, axes, 0, n, copy_.data());
+    pack(at_, axes_of(view), 0, n, copy_.data());
     at_ = copy_.data();
   }
   DenseInput(const DenseInput&) = delete;

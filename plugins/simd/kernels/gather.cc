@@ -20,15 +20,6 @@ int64_t checked_index(const tenon_launch& launch, int64_t index, int64_t bound) 
   return found;
 }
 
-// Returns axes [begin, end) of the view.
-LoopAxes axes_of(const tenon_view& view, size_t begin, size_t end) {
-  LoopAxes axes;
-  for (size_t axis = begin; axis < end; ++axis) {
-    axes.push(view.sizes[axis], stride_of(view, axis));
-  }
-  return axes;
-}
-
 // Copies the slice that an index selects: `size` elements with the axes `rest`. Writes zeros if the
 // index is out of range.
 template <class T>

@@ -32,8 +32,7 @@ void count_values(const tenon_launch& launch, uint64_t n_values) {
   };
   const tenon_view& in = launch.inputs[0];
   const U* const x = data<const U>(in);
-  LoopAxes axes;
-  for (size_t axis = 0; axis < in.rank; ++axis) axes.push(in.sizes[axis], stride_of(in, axis));
+  const LoopAxes axes = axes_of(in);
   const int64_t stride = axes.inner_stride();
   if (has_input(launch, 1)) {
     const DenseInput<uint64_t> weights(launch.inputs[1]);
@@ -121,8 +120,7 @@ void count_in_bins(const tenon_launch& launch, int64_t n_bins) {
   std::vector<int64_t> counts(static_cast<size_t>(n_bins) + 1);
   if (high - low > 0 && std::isfinite(high - low)) {
     const Bins<T> bins(low, high, n_bins);
-    LoopAxes axes;
-    for (size_t axis = 0; axis < in.rank; ++axis) axes.push(in.sizes[axis], stride_of(in, axis));
+    const LoopAxes axes = axes_of(in);
     axes.runs(0, tenon_sdk::count(in), [&](int64_t offset, int64_t n) {
       bins.count(data<const T>(in) + offset, n, axes.inner_stride(), counts.data());
     });

@@ -12,11 +12,8 @@ struct Lines {
   LoopAxes others;  // The other axes, whose elements number the lines.
   int64_t n, stride;
 
-  Lines(const tenon_view& view, size_t axis) : n(view.sizes[axis]), stride(stride_of(view, axis)) {
-    for (size_t i = 0; i < view.rank; ++i) {
-      if (i != axis) others.push(view.sizes[i], stride_of(view, i));
-    }
-  }
+  Lines(const tenon_view& view, size_t axis)
+      : others(axes_without(view, axis)), n(view.sizes[axis]), stride(stride_of(view, axis)) {}
 };
 
 // Calls body(line, x) with the contiguous elements of lines [begin, end). Packs several lines at a

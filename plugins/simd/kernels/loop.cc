@@ -197,11 +197,7 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
   if constexpr (kPacks) {
     for (const uint32_t v : packed_) {
       const tenon_view& view = launch.inputs[v];
-      LoopAxes axes;
-      for (size_t axis = 0; axis < view.rank; ++axis) {
-        axes.push(view.sizes[axis], view.strides[axis]);
-      }
-      inputs.emplace_back(view, axes);
+      inputs.emplace_back(view, axes_of(view));
     }
   }
   while (true) {

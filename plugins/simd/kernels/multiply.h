@@ -163,15 +163,12 @@ void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, in
   }
 }
 
-// Adds terms [k0, k1), at most kLongestChain, to rows [m0, m1) and columns [n0, n1) of c. `B` is a
-// Matrix or a type with its own packing.
-template <class T, class B>
+// Adds terms [k0, k1), at most kLongestChain, to rows [m0, m1) and columns [n0, n1) of c.
+template <class T>
 void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
-                    const Matrix<T>& a, const B& b, T* c, int64_t c_row, bool add) {
-  if constexpr (std::is_same_v<B, Matrix<T>>) {
-    if (m1 - m0 == 1 && (b.is_readable_in_place() || b.has_contiguous_columns())) {
-      return multiply_row(n0, n1, k0, k1, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
-    }
+                    const Matrix<T>& a, const Matrix<T>& b, T* c, int64_t c_row, bool add) {
+  if (m1 - m0 == 1 && (b.is_readable_in_place() || b.has_contiguous_columns())) {
+    return multiply_row(n0, n1, k0, k1, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
   const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;
@@ -241,9 +238,9 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
 }
 
 // Computes rows [m0, m1) and columns [n0, n1) of c, with all k terms of each element.
-template <class T, class B>
+template <class T>
 void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
-                   const B& b, T* c, int64_t c_row, bool add) {
+                   const Matrix<T>& b, T* c, int64_t c_row, bool add) {
   if (k <= kLongestChain) {
     return multiply_chain(m0, m1, n0, n1, int64_t{0}, k, a, b, c, c_row, add);
   }
@@ -272,9 +269,9 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
 }
 
 // Computes c = a b or, with `add`, c += a b. Uses the pool's threads if that pays off.
-template <class T, class B>
-void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const B& b,
-              T* c, int64_t c_row, bool add) {
+template <class T>
+void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>& a,
+              const Matrix<T>& b, T* c, int64_t c_row, bool add) {
   if (m == 0 || n == 0) return;
   if (k == 0) {
     if (!add) {

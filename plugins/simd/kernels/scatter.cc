@@ -74,9 +74,7 @@ Update update_function(int32_t reduction) {
 template <class T>
 void copy_input_to_output(const tenon_launch& launch) {
   const tenon_view& x = launch.inputs[0];
-  LoopAxes axes;
-  for (size_t axis = 0; axis < x.rank; ++axis) axes.push(x.sizes[axis], stride_of(x, axis));
-  pack(data<const T>(x), axes, 0, count(x), data<T>(launch.outputs[0]));
+  pack(data<const T>(x), axes_of(x), 0, count(x), data<T>(launch.outputs[0]));
 }
 
 // Applies each update by calling a function. T is an unsigned integer type with the size of y's

@@ -8,14 +8,6 @@ namespace {
 constexpr int64_t kChunk = 32 * 1024;       // Elements per task of nonzero.
 constexpr int64_t kSearchGrain = 1 * 1024;  // Values per task of searchsorted.
 
-// Returns all axes of the view.
-LoopAxes axes_of(const tenon_view& view) {
-  LoopAxes axes;
-  for (size_t axis = 0; axis < view.rank; ++axis)
-    axes.push(view.sizes[axis], stride_of(view, axis));
-  return axes;
-}
-
 // Calls found(numbers, n) with the row-major indices of nonzero elements in [begin, end), several
 // at a time. The loop has no branches, because they would be unpredictable.
 template <class T, class Found>

@@ -52,14 +52,10 @@ class FloatLaunch {
 
   // Replaces a view of half-type elements by a view of a float32 copy.
   void widen(tenon_view& view) {
-    LoopAxes axes;
-    for (size_t axis = 0; axis < view.rank; ++axis) {
-      axes.push(view.sizes[axis], stride_of(view, axis));
-    }
     const int64_t n = count(view);
     const uint16_t* from = data<const uint16_t>(view);
     std::vector<uint16_t> dense(static_cast<size_t>(n));
-    if (n > 0) pack(from, axes, 0, n, dense.data());
+    if (n > 0) pack(from, axes_of(view), 0, n, dense.data());
     float* to = allocate(view);
     widen_half(half_, dense.data(), to, static_cast<size_t>(n));
     view.data = to;
