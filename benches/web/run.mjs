@@ -1,8 +1,9 @@
 // Measures the npm package and the libraries that web developers use instead, in Node or in Chromium.
 //
-//   node run.mjs ROOT [--browser CHROMIUM] [--only PATTERN] [--rounds N] [--json FILE]
+//   node run.mjs ROOT CHROMIUM [--browser] [--only PATTERN] [--rounds N] [--json FILE]
 //
 // ROOT is the project's folder; the package and the libraries are in build/js and build/web_peers.
+// CHROMIUM is the program that --browser runs; otherwise all run in Node.
 // `ratio CASE PEER VALUE` is the peer's time over Tenon's: above 1, Tenon is faster. The peer
 // one_thread is Tenon on one thread; the ratio is the speedup by a second thread.
 
@@ -14,7 +15,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { serve } from '../../tools/js/serve.mjs';
 import { Times, measure } from './measure.mjs';
 
-const [root, ...options] = process.argv.slice(2);
+const [root, chromium, ...options] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const option = (name, otherwise) => {
   const at = options.indexOf(`--${name}`);
@@ -38,11 +39,11 @@ function inNode() {
 }
 
 /** Measures in a page of Chromium, and runs tasks in new pages. */
-async function inBrowser(executablePath) {
-  const { chromium } = createRequire(`${pathToFileURL(join(root, 'build/browser'))}/`)('playwright-core');
+async function inBrowser() {
+  const playwright = createRequire(`${pathToFileURL(join(root, 'build/browser'))}/`)('playwright-core');
   // Only the task `product` needs threads. Without isolation, all libraries run on one thread.
   const servers = { plain: await serve(root), isolated: await serve(root, 0, true) };
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox'] });
   const outcome = async (parameters) => {
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -68,7 +69,7 @@ async function inBrowser(executablePath) {
   };
 }
 
-const place = option('browser') ? await inBrowser(option('browser')) : inNode();
+const place = options.includes('--browser') ? await inBrowser() : inNode();
 await place.measure();
 for (let round = 0; round < 5; ++round) {
   if (only.test('import_to_first_result')) {

@@ -29,12 +29,10 @@ if [ "${1:-}" = web ]; then
     exit 1
   }
   shift
-  if [ "${1:-}" = --browser ]; then
-    need --browser
-    shift
-    set -- --browser "$(command -v chromium)" "$@"
-  fi
-  exec node benches/web/run.mjs "$PWD" "$@"
+  case " $* " in
+    *" --browser "*) need --browser ;;
+  esac
+  exec node benches/web/run.mjs "$PWD" "$(command -v chromium)" "$@"
 fi
 need --bench --peers
 [ "${1:-}" != vulkan ] || need --vulkan

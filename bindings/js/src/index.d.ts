@@ -133,7 +133,10 @@ export interface InitOptions {
    * fails if the environment does not support the variant. loadPlugin() needs "simd+plugins".
    */
   variant?: 'simd' | 'simd+threads' | 'simd+plugins';
-  /** The URL of the WebAssembly file. Default: the file next to this package's scripts. */
+  /**
+   * The URL of the WebAssembly file. Default: the file next to this package's scripts. Programs need a second file: with
+   * NAME.wasm, it is NAME_programs.wasm in the same folder.
+   */
   wasmUrl?: string | URL;
   /** Receives the progress of the download of the WebAssembly file. */
   progress?: (progress: Progress) => void;

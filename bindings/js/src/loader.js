@@ -23,6 +23,7 @@ const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 
 const isNode = typeof process === 'object' && Boolean(process.versions?.node);
 let chosen = null;
 let starting = null;
+let programs = null; // The address of the second part of the module; undefined if the first part is complete.
 let loading = null;
 /** Emscripten's functions for dynamic linking; null in variants that cannot load plugins. */
 export let linker = null;
@@ -97,10 +98,11 @@ async function threadSettings(threads) {
 }
 
 async function load({ variant, threads }, { wasmUrl, progress }) {
-  const { script, wasm } = variants[variant];
+  const { script, wasm, programs: rest } = variants[variant];
   const settings = variant === 'simd+threads' ? await threadSettings(threads) : {};
   const { default: create } = await script();
   const address = wasmUrl ? new URL(wasmUrl, globalThis.location?.href) : wasm;
+  programs = rest && wasmUrl ? new URL(address.href.replace(/\.wasm(?=$|[?#])/, '_programs.wasm')) : rest;
   let exports, imported;
   const module = await new Promise((resolve, reject) => {
     create({
@@ -132,14 +134,13 @@ const absent = new Proxy({}, {
 });
 
 /** Loads the functions that only programs and ONNX models need, once, if a module of their own has them. */
-export function loadPrograms(transfer = new Transfer()) {
-  const { programs } = variants[chosen.variant];
-  if (!programs) return Promise.resolve();
-  loading ??= compile(programs, { primary: c }, transfer).catch((exception) => {
+export async function loadPrograms() {
+  if (!programs) return;
+  loading ??= compile(programs, { primary: c }, new Transfer()).catch((exception) => {
     loading = null;
     throw exception;
   });
-  return loading;
+  await loading;
 }
 
 function pick(table, name, option) {
