@@ -63,6 +63,7 @@ Ref<Storage> Allocator::allocate(uint64_t bytes) {
       free_[size_class] = storage->next_free;
       count_allocation(bytes);
       ++live_of_class_[size_class];
+      storage->content.store(++last_content_, std::memory_order_relaxed);
     }
   }
   if (!storage) [[unlikely]]
@@ -116,7 +117,13 @@ Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   ++statistics_.plugin_allocations;
   ++live_of_class_[size_class];
   count_allocation(bytes);
+  storage->content.store(++last_content_, std::memory_order_relaxed);
   return storage;
+}
+
+void Allocator::renew_content(Storage& storage) {
+  std::lock_guard guard(lock_);
+  storage.content.store(++last_content_, std::memory_order_relaxed);
 }
 
 // Returns a storage, whose last reference was released, to the free list of its size class.

@@ -36,6 +36,9 @@ class Allocator {
   // Allocates at least one byte, so that an empty tensor also has an address.
   Ref<Storage> allocate(uint64_t bytes);
 
+  // Gives the storage a new content number, because its elements will be overwritten.
+  void renew_content(Storage& storage);
+
   // Transfers a storage to the context (the constants of a launch plan, for example), so that it no
   // longer keeps the context alive.
   void make_context_owned(Storage& storage);
@@ -78,6 +81,7 @@ class Allocator {
   Device& device_;
   uint64_t limit_;  // Bytes; 0 for none.
   mutable SpinLock lock_;
+  uint64_t last_content_ = 0;  // The highest content number in use.
   std::array<Storage*, kClasses> free_{};
   MemoryStatistics statistics_;
   // Number of live storages in each size class, for the out-of-memory message.

@@ -147,6 +147,7 @@ Tensors Launcher::outputs() {
             x->type == type && x->owners() == 1 && x->storage->owners() == 1 &&
             !x->storage->imported) [[unlikely]] {
           on_input = make_view(*x, type, x->strides, 0);
+          device_.allocator().renew_content(*x->storage);
           break;
         }
       }
@@ -184,6 +185,8 @@ Tensors Launcher::run() {
     view.buffer = x->storage->buffer;
     view.byte_offset = static_cast<uint64_t>(x->offset) * size_of(info.dtype);
     if (x->storage->data) view.data = x->data();
+    // The memory of a donated input may have the content number of an output already.
+    if (x->donation == Donation::kNone) view.content = x->storage->content;
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const TensorImpl& y = *results[i];
@@ -198,7 +201,7 @@ Tensors Launcher::run() {
                      .dtype = to_c(y.type.dtype),
                      .rank = static_cast<uint16_t>(sizes.rank()),
                      .strides_class = TENON_STRIDES_DENSE,
-                     .reserved = 0});
+                     .content = 0});
   }
   tenon_launch arguments = {
       .struct_size = sizeof(tenon_launch),

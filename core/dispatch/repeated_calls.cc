@@ -75,7 +75,7 @@ bool RepeatedCalls::run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& o
     view.sizes = shape.data();
     view.dtype = to_c(entry.inputs[i]);
     view.rank = rank;
-    view.reserved = 0;
+    view.content = 0;
     if (x.storage) [[likely]] {
       view.buffer = x.storage->buffer;
       view.byte_offset = static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);

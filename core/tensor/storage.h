@@ -43,7 +43,10 @@ class Storage : public Pooled<Storage> {
   bool imported = false;      // External memory: never written, never donated.
   bool traced = false;        // Belongs to a traced tensor and has no memory (core/trace/tracer.h).
   bool is_context_owned = false;  // Owned by the context, not by a tensor.
-  bool list = false;     // Belongs to a tensor list and has no memory (core/trace/control/lists.h).
+  bool list = false;  // Belongs to a tensor list and has no memory (core/trace/control/lists.h).
+  // Identifies the elements (tenon_view.content): changes with every write, except the first ones,
+  // which precede all reads. 0 if the host does not see all writes.
+  std::atomic<uint64_t> content{0};
   uint64_t written = 0;  // On an asynchronous device: ticket of the last writer.
   Storage* next_free = nullptr;
   void* import_payload = nullptr;  // For imported memory: the argument of import_release.

@@ -325,7 +325,11 @@ typedef struct tenon_view {
   tenon_dtype dtype;
   uint16_t rank;
   tenon_stride_class strides_class;
-  uint64_t reserved;
+  /* For inputs: identifies the elements. If two launches on a device have views with equal non-zero
+   * `content`, equal offsets, sizes, strides and dtypes, then the views have equal elements.
+   * Kernels may therefore keep data that they derived from an operand, such as packed weights. 0:
+   * unknown. */
+  uint64_t content;
 } tenon_view;
 
 /* Memory in which kernels report an index out of range. The first writer wins: it atomically

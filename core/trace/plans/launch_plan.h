@@ -164,7 +164,8 @@ class LaunchPlan {
   // block.
   struct Slot {
     Storage* storage = nullptr;
-    uint64_t offset = 0;  // Start, in bytes.
+    uint64_t offset = 0;   // Start, in bytes.
+    uint64_t content = 0;  // tenon_view.content of inputs.
   };
 
   // The state of one call. A frame is used by one call at a time.
@@ -174,11 +175,12 @@ class LaunchPlan {
     std::vector<ElementBits> scalars;
     std::vector<ElementBits> fills;  // Values that fill() writes to device memory.
     std::vector<Slot> slots;
-    std::vector<tenon_slot> shown;  // The slots that the views currently refer to.
-    std::vector<tenon_slot> given;  // The slots that a replay passes to the device.
-    std::vector<uint64_t> tickets;  // Ticket of the last write, by buffer.
-    bool is_shown = false;          // Whether the views refer to the current slots.
-    std::unique_ptr<Frame> other;   // The frame for every second trip of repeat().
+    std::vector<tenon_slot> shown;   // The slots that the views currently refer to.
+    std::vector<uint64_t> contents;  // The content numbers that the views currently have, by slot.
+    std::vector<tenon_slot> given;   // The slots that a replay passes to the device.
+    std::vector<uint64_t> tickets;   // Ticket of the last write, by buffer.
+    bool is_shown = false;           // Whether the views refer to the current slots.
+    std::unique_ptr<Frame> other;    // The frame for every second trip of repeat().
 
     void put(size_t slot, Slot at) {
       slots[slot] = at;

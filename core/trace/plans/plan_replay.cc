@@ -129,7 +129,8 @@ bool LaunchPlan::replay(Scope& scope, Frame& frame) const {
   for (size_t i = 0; i < slots.size(); ++i) {
     const bool is_shown = slot_ends_[i] > (i > 0 ? slot_ends_[i - 1] : 0);
     if (!is_shown) continue;
-    const auto& [storage, offset] = slots[i];
+    Storage* const storage = slots[i].storage;
+    const uint64_t offset = slots[i].offset;
     frame.given[i] = {storage->buffer, offset, storage->data ? storage->data + offset : nullptr, 0};
   }
   static_assert(sizeof(ElementBits) == sizeof(tenon_element));

@@ -46,6 +46,7 @@ LaunchPlan::Storages LaunchPlan::find_outputs(TensorSpan inputs, std::span<const
           x.storage->owners() == spare[each.input] && !x.storage->imported && x.offset == 0 &&
           x.storage->size >= output_bytes_[i]) {
         commits = std::min<size_t>(commits, each.launch);
+        device_.allocator().renew_content(*x.storage);
         made.push_back(x.storage);
         continue;
       }
@@ -73,6 +74,7 @@ std::unique_ptr<LaunchPlan::Frame> LaunchPlan::new_frame() const {
   frame->fills.resize(filled_.size());
   frame->slots.resize(n_slots());
   frame->shown.resize(n_slots());
+  frame->contents.resize(n_slots());
   frame->tickets.resize(buffers_.size());
   for (uint32_t i = 0; i < shown_.size(); ++i) {
     const ViewSource& shown = shown_[i];
@@ -81,6 +83,7 @@ std::unique_ptr<LaunchPlan::Frame> LaunchPlan::new_frame() const {
     } else if (shown.buffer != kNone && buffers_[shown.buffer].constant) {
       const Storage& storage = *buffers_[shown.buffer].constant;
       set_view_address(frame->views[i], {storage.buffer, 0, storage.data, 0}, shown.offset);
+      frame->views[i].content = storage.content;
     }
   }
   for (const Launch& launch : launches_) {
@@ -112,7 +115,8 @@ std::unique_ptr<LaunchPlan::Frame> LaunchPlan::begin(TensorSpan inputs,
 void LaunchPlan::put_inputs(Frame& frame, TensorSpan inputs, const Ref<Storage>& block) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& x = *inputs[i];
-    frame.put(i, {x.storage.get(), static_cast<uint64_t>(x.offset) * size_of(x.type.dtype)});
+    const uint64_t offset = static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);
+    frame.put(i, {x.storage.get(), offset, x.storage ? x.storage->content.load() : 0});
   }
   frame.put(frame.slots.size() - 1, {block.get(), 0});
   for (const uint32_t i : scalar_views_) {
@@ -145,16 +149,20 @@ void LaunchPlan::point_views(Frame& frame) const {
     const Storage& storage = *frame.slots[i].storage;
     const uint64_t offset = frame.slots[i].offset;
     std::byte* const data = storage.data ? storage.data + offset : nullptr;
+    const uint64_t content = frame.slots[i].content;
     tenon_slot& shown = frame.shown[i];
-    if (shown.buffer == storage.buffer && shown.byte_offset == offset && shown.data == data) {
+    if (shown.buffer == storage.buffer && shown.byte_offset == offset && shown.data == data &&
+        frame.contents[i] == content) {
       view = end;
       continue;
     }
     shown = {storage.buffer, offset, data, 0};
+    frame.contents[i] = content;
     for (; view != end; ++view) {
       const uint32_t k = slot_views_[view];
       const ViewSource& what = shown_[k];
       set_view_address(frame.views[k], shown, buffers_[what.buffer].offset + what.offset);
+      frame.views[k].content = content;
     }
   }
 }
@@ -325,8 +333,9 @@ Tensor LaunchPlan::output(const Output& output, TensorSpan inputs, const Storage
 Tensors LaunchPlan::run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare) const {
   size_t commits = launches_.size();
   const Ref<Storage> block = new_block();
-  const Storages made = find_outputs(inputs, spare, commits);
+  // Stores the content numbers of the inputs before find_outputs() renews those of reused memory.
   std::unique_ptr<Frame> frame = begin(inputs, block);
+  const Storages made = find_outputs(inputs, spare, commits);
   put_outputs(*frame, made);
   launch(scope, *frame, commits);
   end(std::move(frame));
