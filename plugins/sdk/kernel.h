@@ -64,6 +64,10 @@ class Request {
   uint32_t op() const { return request_.line->op; }
   // Whether the kernel must use strict numerics.
   bool is_strict() const { return (request_.flags & TENON_REQUEST_STRICT) != 0; }
+  // Whether results must repeat bitwise, as in strict numerics.
+  bool is_deterministic() const {
+    return (request_.flags & (TENON_REQUEST_STRICT | TENON_REQUEST_DETERMINISTIC)) != 0;
+  }
   size_t n_inputs() const { return request_.n_inputs; }
   size_t n_outputs() const { return request_.n_outputs; }
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }

@@ -6,6 +6,7 @@
 #include "plugins/sdk/host_device.h"
 #include "plugins/sdk/kernel.h"
 #include "plugins/simd/blas_table.h"
+#include "plugins/simd/packed_operands.h"
 #include "plugins/simd/parallel.h"
 
 namespace tenon_simd {
@@ -38,9 +39,15 @@ class Instance : public tenon_sdk::Instance {
   // them. The first call may load a library.
   const Blas* blas() const { return find_blas != nullptr ? find_blas() : nullptr; }
 
+  // Returns the packed forms of operands, for any thread.
+  PackedOperands& packed() const { return packed_; }
+
   const Pool pool;
   // Returns the BLAS or NULL. Set by plugins that can use a BLAS.
   const Blas* (*find_blas)() = nullptr;
+
+ private:
+  mutable PackedOperands packed_;
 };
 
 // Returns the instance of the plugin to which the device belongs.

@@ -11,7 +11,8 @@ include_guard(GLOBAL)
 function(tenon_simd_kernels target)
   set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/kernels/*.cc ${folder}/vectors/*.cc)
-  add_library(${target} OBJECT ${sources} ${folder}/parallel.cc)
+  add_library(${target} OBJECT ${sources} ${folder}/packed_operands.cc
+              ${folder}/parallel.cc)
   target_link_libraries(${target} PRIVATE tenon::sdk tenon_simd_options tenon_compile_options)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     # When the plugin is loaded, it checks whether the processor supports these instruction sets.

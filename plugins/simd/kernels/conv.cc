@@ -2,6 +2,7 @@
 
 #include "plugins/simd/kernels/convolution.h"
 #include "plugins/simd/kernels/through_float.h"
+#include "plugins/simd/kernels/winograd.h"
 
 namespace tenon_simd {
 namespace {
@@ -70,8 +71,8 @@ void run_phases(const Pool& pool, const Window& window, const Images<T>& images,
     const int64_t size = volume(phase.out);
     if (size <= 0) return;
     std::vector<T> part(static_cast<size_t>(planes * size));
-    Convolution<T>(pool, phase.window, images.x, images.x_planes, phase.filter, bias, bias_stride,
-                   part.data(), phase.out, groups)
+    Convolution<T>(pool, {}, phase.window, images.x, images.x_planes, phase.filter, bias,
+                   bias_stride, part.data(), phase.out, groups)
         .run();
     const Spatial step = window.lhs_dilations;
     pool.parallel_tasks(planes, 1 + (1 << 14) / size, [&](int64_t begin, int64_t end) {
@@ -92,18 +93,19 @@ void run_phases(const Pool& pool, const Window& window, const Images<T>& images,
 
 // Computes a convolution, in phases if has_phases().
 template <class T>
-void run(const Pool& pool, const Window& window, const Images<T>& images, const Filter<T>& filter,
-         const T* bias, int64_t bias_stride, int64_t groups) {
+void run(const Pool& pool, const KeptFilters& kept, const Window& window, const Images<T>& images,
+         const Filter<T>& filter, const T* bias, int64_t bias_stride, int64_t groups) {
   if (has_phases(window)) {
     return run_phases(pool, window, images, filter, bias, bias_stride, groups);
   }
-  Convolution<T>(pool, window, images.x, images.x_planes, filter, bias, bias_stride, images.y,
+  Convolution<T>(pool, kept, window, images.x, images.x_planes, filter, bias, bias_stride, images.y,
                  images.y_planes.sizes, groups)
       .run();
 }
 
 template <class T>
-void conv(const Pool& pool, const tenon_launch& launch, const Window& window, int64_t groups) {
+void conv(const Instance& instance, const tenon_launch& launch, const Window& window,
+          int64_t groups, bool is_fast) {
   const Planes x(launch.inputs[0]), w(launch.inputs[1]), y(launch.outputs[0]);
   const bool has_bias = has_input(launch, 2);
   const int64_t out_channels = w.n / groups;
@@ -116,9 +118,19 @@ void conv(const Pool& pool, const tenon_launch& launch, const Window& window, in
                          .taps = w.sizes,
                          .group_stride = out_channels * w.n_stride};
   if (count(launch.outputs[0]) == 0) return;
-  run<T>(pool, window, {data<const T>(launch.inputs[0]), x, data<T>(launch.outputs[0]), y}, filter,
-         has_bias ? data<const T>(launch.inputs[2]) : nullptr,
-         has_bias ? stride_of(launch.inputs[2], 0) : 0, groups);
+  const KeptFilters kept{&instance.packed(), launch.inputs[1].content};
+  const T* const from = data<const T>(launch.inputs[0]);
+  T* const to = data<T>(launch.outputs[0]);
+  const T* const bias = has_bias ? data<const T>(launch.inputs[2]) : nullptr;
+  const int64_t bias_stride = has_bias ? stride_of(launch.inputs[2], 0) : 0;
+  if constexpr (std::is_same_v<T, float>) {
+    if (is_fast && groups == 1 &&
+        convolve_by_winograd(instance.pool, kept, window, from, x, filter, bias, bias_stride, to,
+                             y.sizes)) {
+      return;
+    }
+  }
+  run<T>(instance.pool, kept, window, {from, x, to, y}, filter, bias, bias_stride, groups);
 }
 
 // dx is the convolution of dy, dilated by the strides of the forward op, with the filter that is
@@ -143,7 +155,7 @@ void conv_backward_input(const Pool& pool, const tenon_launch& launch, const Win
     filter.data += (w.sizes[i] - 1) * w.strides[i];
     filter.strides[i] = -w.strides[i];
   }
-  run<T>(pool, window, {data<const T>(launch.inputs[0]), dy, data<T>(launch.outputs[0]), dx},
+  run<T>(pool, {}, window, {data<const T>(launch.inputs[0]), dy, data<T>(launch.outputs[0]), dx},
          filter, nullptr, 0, groups);
 }
 
@@ -152,10 +164,11 @@ void conv_backward_input(const Pool& pool, const tenon_launch& launch, const Win
 Prepared prepare_conv(const Request& request) {
   const auto attrs = request.attrs<tenon_conv_attrs>({.group = 1});
   const Window window(attrs, request.input(0).rank);
-  return through_float(request,
-                       [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
-                         conv<T>(*pool, launch, window, attrs.group);
-                       });
+  const bool is_fast = !request.is_deterministic();
+  return through_float(
+      request, [=, instance = &instance_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
+        conv<T>(*instance, launch, window, attrs.group, is_fast);
+      });
 }
 
 Prepared prepare_conv_backward_input(const Request& request) {

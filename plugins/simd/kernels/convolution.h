@@ -22,10 +22,11 @@ namespace tenon_simd {
 template <class T>
 class Convolution {
  public:
-  Convolution(const Pool& pool, const Window& window, const T* x, const Planes& x_planes,
-              const Filter<T>& filter, const T* bias, int64_t bias_stride, T* y, const Spatial& out,
-              int64_t groups)
+  Convolution(const Pool& pool, const KeptFilters& kept, const Window& window, const T* x,
+              const Planes& x_planes, const Filter<T>& filter, const T* bias, int64_t bias_stride,
+              T* y, const Spatial& out, int64_t groups)
       : pool_(pool),
+        kept_(kept),
         window_(window),
         x_(x),
         x_planes_(x_planes),
@@ -49,9 +50,14 @@ class Convolution {
     planes_size_ = filter_.channels * layout_.plane + tiles_.columns;
     way_ = choose_algorithm();
     if (way_ != Way::kDepthwise) {
-      packs_blocks_ = way_ != Way::kRows && images == 1 && steps() <= max_steps_in_cache() &&
-                      filter_.is_dense();
-      if (!packs_blocks_) pack_filters();
+      packed_ = kept_filters();
+      packs_blocks_ = packed_ == nullptr && way_ != Way::kRows && images == 1 &&
+                      steps() <= max_steps_in_cache() && filter_.is_dense();
+      if (packed_ == nullptr && !packs_blocks_) {
+        T* const to = scratch_of<T>(kScratchFilter, groups_ * m_padded_ * k_);
+        pack_filters(to);
+        packed_ = to;
+      }
     }
     const PlaneCopy<T> copy(window_, x_planes_, layout_, filter_.taps);
     const int64_t area = volume(out_), work = filter_.out_channels * k_ * area;
@@ -85,8 +91,10 @@ class Convolution {
   }
 
   // Computes all images by products of the filter and the image itself.
-  void multiply_plain(int64_t images) const {
+  void multiply_plain(int64_t images) {
     const int64_t area = volume(out_), work = filter_.out_channels * k_ * area;
+    set_panels(tiles_.panel_rows(filter_.out_channels));
+    packed_ = kept_filters();
     const auto product = [&](int64_t image, const auto& run) {
       const int64_t group = image % groups_;
       const Matrix<T> a{filter_.data + group * filter_.group_stride, filter_.out_stride,
@@ -96,23 +104,27 @@ class Convolution {
                         x_planes_.channel_stride, 1};
       T* const y = y_ + image * filter_.out_channels * area;
       initialise_outputs(group, y, 0, area);
-      if (k_ > 0) run(a, b, y, bias_ != nullptr);
+      if (k_ == 0) return;
+      const T* const packed = packed_ != nullptr ? packed_ + group * m_padded_ * k_ : nullptr;
+      run(a, b, PackedPair<T>{.a = {packed, mr_, m_padded_}, .b = {}}, y, bias_ != nullptr);
     };
     if (images > 1 || work < (1 << 20)) {
       const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(1, work));
       pool_.parallel_tasks(images, grain, [&](int64_t begin, int64_t end) {
         for (int64_t image = begin; image < end; ++image) {
-          product(image, [&](const Matrix<T>& a, const Matrix<T>& b, T* y, bool add) {
+          product(image, [&](const Matrix<T>& a, const Matrix<T>& b, const PackedPair<T>& ready,
+                             T* y, bool add) {
             multiply_part(int64_t{0}, filter_.out_channels, int64_t{0}, area, k_, a, b, y, area,
-                          add);
+                          add, ready);
           });
         }
       });
       return;
     }
-    product(0, [&](const Matrix<T>& a, const Matrix<T>& b, T* y, bool add) {
-      tenon_simd::multiply(pool_, filter_.out_channels, area, k_, a, b, y, area, add);
-    });
+    product(
+        0, [&](const Matrix<T>& a, const Matrix<T>& b, const PackedPair<T>& ready, T* y, bool add) {
+          tenon_simd::multiply(pool_, filter_.out_channels, area, k_, a, b, y, area, add, ready);
+        });
   }
 
   // Whether the transposed product is considered. It stores the sums of all positions, so there
@@ -167,11 +179,16 @@ class Convolution {
     if (way_ == Way::kChannels) outputs = volume(out_) * tiles_.columns;
     return std::max<int64_t>(2, (1 << 16) / outputs / 2 * 2);
   }
-  void pack_filters() {
-    packed_ = scratch_of<T>(kScratchFilter, groups_ * m_padded_ * k_);
+  void pack_filters(T* to) const {
     pool_.parallel_for(groups_, [&](int64_t group) {
-      pack_filter(filter_, group, tiles_, mr_, packed_ + group * m_padded_ * k_);
+      pack_filter(filter_, group, tiles_, mr_, to + group * m_padded_ * k_);
     });
+  }
+  // Returns the packed filters that are kept between launches, or NULL.
+  const T* kept_filters() {
+    memory_ = kept_.find(filter_, groups_, mr_, groups_ * m_padded_ * k_, kPackedFilters,
+                         [&](T* to) { pack_filters(to); });
+    return reinterpret_cast<const T*>(memory_.get());
   }
   // Returns terms [kb, kb + kn) of filters [begin, end) of a group, packed into panels. `begin` is
   // the first filter of a panel.
@@ -454,6 +471,7 @@ class Convolution {
 
   const Pool& pool_;
   const MultiplyTiles<T>& tiles_ = multiply_tiles<T>();
+  const KeptFilters kept_;
   const Window window_;
   const T* x_;
   const Planes x_planes_;
@@ -470,7 +488,10 @@ class Convolution {
   int64_t planes_size_ = 0;
   Way way_ = Way::kRows;
   bool packs_blocks_ = false;  // Whether filters are packed for each block of terms.
-  T* packed_ = nullptr;        // The filter in panels, in memory of the calling thread.
+  // The filter in panels: kept between launches in memory_, or in scratch memory of the calling
+  // thread. NULL if neither.
+  const T* packed_ = nullptr;
+  PackedOperands::Memory memory_;
   std::vector<int64_t> offsets_;
 };
 

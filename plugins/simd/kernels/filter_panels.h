@@ -28,6 +28,31 @@ struct Filter {
   }
 };
 
+// Finds the packed forms of a filter that are kept between launches. `content`: tenon_view.content
+// of the filter.
+struct KeptFilters {
+  PackedOperands* packed = nullptr;
+  uint64_t content = 0;
+
+  // Returns the form with `size` elements, which pack(T* to) writes, or NULL (packed_operands.h).
+  // `panel`: the number of output channels in a panel.
+  template <class T, class Pack>
+  PackedOperands::Memory find(const Filter<T>& filter, int64_t groups, int64_t panel, int64_t size,
+                              PackedForm form, const Pack& pack) const {
+    // Smaller filters are packed in less time than it takes to find them.
+    constexpr int64_t kMinSize = 2048;
+    if (content == 0 || size < kMinSize) return nullptr;
+    const PackedOperands::Key key{
+        content,
+        filter.data,
+        {form, sizeof(T), panel, groups, filter.group_stride, filter.out_channels,
+         filter.out_stride, filter.channels, filter.channel_stride, filter.taps[0], filter.taps[1],
+         filter.taps[2], filter.strides[0], filter.strides[1], filter.strides[2]}};
+    return packed->find(key, static_cast<size_t>(size) * sizeof(T),
+                        [&](std::byte* to) { pack(reinterpret_cast<T*>(to)); });
+  }
+};
+
 // Packs columns [block, block + kn) of output channels [begin, end) of one group into panels of
 // `mr` rows.
 template <class T>

@@ -40,25 +40,58 @@ Matrix<T> matrix_of(const tenon_view& view, bool transposed, const tenon_view& o
   return matrix;
 }
 
+// Returns the right operand in packed form if it is one matrix, and if its packed form is kept
+// between launches. Otherwise returns NULL.
+template <class T>
+PackedOperands::Memory kept_columns(const Instance& instance, const tenon_launch& launch,
+                                    bool transposed, const Product& product) {
+  const tenon_view& view = launch.inputs[1];
+  // Smaller matrices are packed in less time than it takes to find them, and single rows are
+  // multiplied without packing.
+  constexpr int64_t kMinSize = 2048;
+  bool is_matrix = true;
+  for (size_t axis = 0; axis + 2 < view.rank; ++axis) {
+    is_matrix = is_matrix && (view.sizes[axis] == 1 || stride_of(view, axis) == 0);
+  }
+  if (view.content == 0 || !is_matrix || product.m < 2 || product.n * product.k < kMinSize ||
+      is_blas_product<T>(product.m, product.n, product.k)) {
+    return nullptr;
+  }
+  const MultiplyTiles<T>& tiles = multiply_tiles<T>();
+  const Matrix<T> b = matrix_of<T>(view, transposed, launch.outputs[0], 0);
+  const int64_t padded = (product.n + tiles.columns - 1) / tiles.columns * tiles.columns;
+  const auto pack = [&](std::byte* to) {
+    for (int64_t k = 0; k < product.k; k += kBlockK) {
+      b.pack(tiles, k, std::min(k + kBlockK, product.k), 0, product.n,
+             reinterpret_cast<T*>(to) + k * padded);
+    }
+  };
+  return instance.packed().find(
+      {view.content, b.data, {kPackedColumns, sizeof(T), product.n, product.k, b.row, b.column}},
+      static_cast<size_t>(padded * product.k) * sizeof(T), pack);
+}
+
 // Computes the product with this batch index. `is_cut`: whether the threads of the pool share the
-// product.
+// product. `columns`: the right operand in packed form, or NULL.
 template <class T>
 void multiply_batch(const Instance& instance, const tenon_launch& launch,
-                    const tenon_matmul_attrs& attrs, int64_t batch, bool is_cut) {
+                    const tenon_matmul_attrs& attrs, int64_t batch, bool is_cut, const T* columns) {
   const tenon_view& out = launch.outputs[0];
   const auto [batches, m, n, k] = Product(launch, attrs.transpose_a);
   const Matrix<T> a = matrix_of<T>(launch.inputs[0], attrs.transpose_a, out, batch);
   const Matrix<T> b = matrix_of<T>(launch.inputs[1], attrs.transpose_b, out, batch);
   T* c = data<T>(out) + batch * m * n;
+  const int64_t nr = multiply_tiles<T>().columns;
+  const PackedPair<T> ready{.a = {}, .b = {columns, (n + nr - 1) / nr * nr}};
   const Blas* blas = is_blas_product<T>(m, n, k) ? instance.blas() : nullptr;
   if (blas != nullptr && blas->multiplies) {
     blas_multiply(*blas, instance.pool, m, n, k, a, b, c);
   } else if (is_cut) {
-    multiply(instance.pool, m, n, k, a, b, c, n, false);
+    multiply(instance.pool, m, n, k, a, b, c, n, false, ready);
   } else if (k == 0) {
     std::fill_n(c, m * n, T{0});
   } else if (m != 0 && n != 0) {
-    multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, n, false);
+    multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, n, false, ready);
   }
 }
 
@@ -71,9 +104,11 @@ void float_matmul(const Instance& instance, const tenon_launch& launch,
   const bool is_cut = product.batches < 2 * static_cast<int64_t>(instance.pool.threads());
   const int64_t size = std::max<int64_t>(1, product.m * product.n * product.k);
   const int64_t grain = is_cut ? product.batches : std::max<int64_t>(1, (1 << 19) / size);
+  const PackedOperands::Memory kept = kept_columns<T>(instance, launch, attrs.transpose_b, product);
+  const T* const columns = reinterpret_cast<const T*>(kept.get());
   instance.pool.parallel_tasks(product.batches, grain, [&](int64_t begin, int64_t end) {
     for (int64_t batch = begin; batch < end; ++batch) {
-      multiply_batch<T>(instance, launch, attrs, batch, is_cut);
+      multiply_batch<T>(instance, launch, attrs, batch, is_cut, columns);
     }
   });
 }

@@ -138,6 +138,29 @@ struct Matrix {
   int64_t row_stride() const { return row; }
 };
 
+// The left matrix of a product, packed into panels of `panel` rows in blocks of kBlockK columns, as
+// pack_filter() packs it. Without `data`, it is not packed.
+template <class T>
+struct PackedRows {
+  const T* data = nullptr;
+  int64_t panel = 0, padded_rows = 0;
+};
+
+// The right matrix of a product, packed into panels of the width of a tile, in blocks of kBlockK
+// rows. Without `data`, it is not packed.
+template <class T>
+struct PackedColumns {
+  const T* data = nullptr;
+  int64_t padded_columns = 0;
+};
+
+// The operands of a product that are packed already.
+template <class T>
+struct PackedPair {
+  PackedRows<T> a;
+  PackedColumns<T> b;
+};
+
 constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 120;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
@@ -163,17 +186,21 @@ void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, in
   }
 }
 
-// Adds terms [k0, k1), at most kLongestChain, to rows [m0, m1) and columns [n0, n1) of c.
+// Adds terms [k0, k1), at most kLongestChain, to rows [m0, m1) and columns [n0, n1) of c. If `a` or
+// `b` is packed already, m0 or n0 is the start of a panel.
 template <class T>
 void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
-                    const Matrix<T>& a, const Matrix<T>& b, T* c, int64_t c_row, bool add) {
+                    const Matrix<T>& a, const Matrix<T>& b, const PackedPair<T>& ready, T* c,
+                    int64_t c_row, bool add) {
   if (m1 - m0 == 1 && (b.is_readable_in_place() || b.has_contiguous_columns())) {
     return multiply_row(n0, n1, k0, k1, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
-  const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;
+  const bool is_a_ready = ready.a.data != nullptr;
+  const int64_t mr = is_a_ready ? ready.a.panel : tiles.panel_rows(m1 - m0), nr = tiles.columns;
   // Packing pays off if packed elements are used often enough.
   const bool packs_a = n1 - n0 > 4 * nr;
+  const bool is_b_ready = ready.b.data != nullptr;
   const bool packs_b = !b.is_readable_in_place() || m1 - m0 > 4 * mr;
   T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k1 - k0, kBlockK));
   const int64_t block_n = std::min(kBlockN, (n1 - n0 + nr - 1) / nr * nr);
@@ -186,13 +213,13 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
       const int64_t kn = ke - kb;
       // Tiles read whole panels, so an incomplete panel is always packed.
       const int64_t ready_end = packs_b ? nb : nb + (ne - nb) / nr * nr;
-      if (ready_end < ne) {
+      if (!is_b_ready && ready_end < ne) {
         b.pack(tiles, kb, ke, ready_end, ne, packed_b + (ready_end - nb) * kn);
       }
       for (int64_t mb = m0; mb < m1; mb += kBlockM) {
         const int64_t me = std::min(mb + kBlockM, m1);
         const int64_t direct_end = packs_a ? mb : mb + (me - mb) / mr * mr;
-        for (int64_t m = direct_end; m < me; m += mr) {
+        for (int64_t m = direct_end; !is_a_ready && m < me; m += mr) {
           T* to = packed_a + (m - mb) * kn;
           const T* from = a.data + m * a.row + kb * a.column;
           const int64_t used = std::min(mr, me - m);
@@ -208,8 +235,10 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
         for (int64_t n = nb; n < ne; n += nr) {
           TileArgs<T> args{
               .k = kn, .c_row = c_row, .n = std::min(nr, ne - n), .add = add || kb > k0};
-          const bool is_ready = n < ready_end;
-          if (is_ready) {
+          if (is_b_ready) {
+            args.b = ready.b.data + kb * ready.b.padded_columns + n * kn;
+            args.b_k = nr;
+          } else if (n < ready_end) {
             args.b = b.at(kb, n);
             args.b_k = b.row_stride();
           } else {
@@ -219,7 +248,12 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
           for (int64_t m = mb; m < me; m += mr) {
             args.c = c + m * c_row + n;
             args.m = std::min(mr, me - m);
-            if (m < direct_end) {
+            if (is_a_ready) {
+              args.a = ready.a.data + kb * ready.a.padded_rows + m * kn;
+              args.a_row = 1;
+              args.a_k = mr;
+              tiles.packed(args);
+            } else if (m < direct_end) {
               args.a = a.data + m * a.row + kb * a.column;
               args.a_row = a.row;
               args.a_k = a.column;
@@ -240,9 +274,10 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
 // Computes rows [m0, m1) and columns [n0, n1) of c, with all k terms of each element.
 template <class T>
 void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
-                   const Matrix<T>& b, T* c, int64_t c_row, bool add) {
+                   const Matrix<T>& b, T* c, int64_t c_row, bool add,
+                   const PackedPair<T>& ready = {}) {
   if (k <= kLongestChain) {
-    return multiply_chain(m0, m1, n0, n1, int64_t{0}, k, a, b, c, c_row, add);
+    return multiply_chain(m0, m1, n0, n1, int64_t{0}, k, a, b, ready, c, c_row, add);
   }
   // Maximum size of the blocks of c that are computed at once. At each level, the tree of partial
   // sums takes the memory of one block.
@@ -255,8 +290,8 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
       const int64_t height = std::min(kRows, m1 - m);
       const auto chain = [&](int64_t i, T* to) {
         const int64_t begin = i * kLongestChain, end = std::min(begin + kLongestChain, k);
-        multiply_chain(m, m + height, n, n + width, begin, end, a, b, to - m * width - n, width,
-                       false);
+        multiply_chain(m, m + height, n, n + width, begin, end, a, b, ready, to - m * width - n,
+                       width, false);
       };
       sum_parts(int64_t{0}, chains, height * width, sums.data(), chain);
       for (int64_t i = 0; i < height; ++i) {
@@ -268,10 +303,11 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
   }
 }
 
-// Computes c = a b or, with `add`, c += a b. Uses the pool's threads if that pays off.
+// Computes c = a b or, with `add`, c += a b. Uses the pool's threads if that pays off. `ready`: the
+// operands that are packed already.
 template <class T>
 void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>& a,
-              const Matrix<T>& b, T* c, int64_t c_row, bool add) {
+              const Matrix<T>& b, T* c, int64_t c_row, bool add, const PackedPair<T>& ready = {}) {
   if (m == 0 || n == 0) return;
   if (k == 0) {
     if (!add) {
@@ -286,18 +322,21 @@ void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>
   int64_t parts = pool.threads() == 1
                       ? 1
                       : static_cast<int64_t>(std::min(work / kWorthTwo, 2.0 * pool.threads()));
-  if (parts <= 1) return multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, c_row, add);
+  if (parts <= 1) {
+    return multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, c_row, add, ready);
+  }
 
   // Splits the longer side at multiples of the tile size.
   const bool cuts_rows = m > n;
-  const int64_t side = cuts_rows ? m : n, tile = cuts_rows ? tiles.rows : tiles.columns;
+  const int64_t height = ready.a.data != nullptr ? ready.a.panel : tiles.rows;
+  const int64_t side = cuts_rows ? m : n, tile = cuts_rows ? height : tiles.columns;
   const int64_t step = std::max(tile, (side / parts + tile - 1) / tile * tile);
   pool.parallel_for((side + step - 1) / step, [&](int64_t part) {
     const int64_t begin = part * step, end = std::min(begin + step, side);
     if (cuts_rows) {
-      multiply_part(begin, end, int64_t{0}, n, k, a, b, c, c_row, add);
+      multiply_part(begin, end, int64_t{0}, n, k, a, b, c, c_row, add, ready);
     } else {
-      multiply_part(int64_t{0}, m, begin, end, k, a, b, c, c_row, add);
+      multiply_part(int64_t{0}, m, begin, end, k, a, b, c, c_row, add, ready);
     }
   });
 }

@@ -47,6 +47,7 @@ class FloatLaunch {
     view.strides = strides_.back()->values;
     view.strides_class = TENON_STRIDES_DENSE;
     view.dtype = TENON_FLOAT32;
+    view.content = 0;
     return memory_.back().data();
   }
 
