@@ -326,8 +326,11 @@ TEST(Cpu, Int8ProductsEqualRef) {
         const Tensor b = specials_first(b_dtype, n * k + 64, 2).as({2, k, n}, {0, 1, k});
         const Tensor rows = specials_first(a_dtype, m + 64, 3).as({2, m, 1}, {0, 1, 1});
         const Tensor columns = specials_first(b_dtype, 2 * n + 64, 4).as({2, 1, n}, {n, 1, 1});
-        compare({a, b}, {2, m, n});
-        compare({a, b, rows, columns}, {2, m, n});
+        const Tensor b_rows = b.as({2, k, n}, {0, n, 1});
+        for (const Tensor& right : {b, b_rows}) {
+          compare({a, right}, {2, m, n});
+          compare({a, right, rows, columns}, {2, m, n});
+        }
       }
     }
   }

@@ -1,12 +1,18 @@
 // int8_matmul: products of 8-bit integers with 32-bit sums.
 //
-// The elements of both operands are converted to 16 bits, and their zero points are subtracted. `a`
-// is stored as rows, and `b` as panels of pairs, so that the tile (vectors/bytes.cc) reads both
-// sequentially and needs no zero points. Integers wrap, so the order of summation does not matter.
+// Integers wrap, so the order of summation does not matter. There are two algorithms:
+//
+//   quads   For processors with AVX512-VNNI. `a` is stored as signed bytes and `b` as panels of
+//           quads of unsigned bytes. The tile (vectors/vnni.cc) computes the sums of products, and
+//           then subtracts the terms of the zero points.
+//   pairs   For all others. The elements of both operands are converted to 16 bits, and their zero
+//           points are subtracted. `a` is stored as rows, and `b` as panels of pairs, so that the
+//           tile (vectors/bytes.cc) reads both sequentially and needs no zero points.
 
 #include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/multiply.h"
 #include "plugins/simd/vectors/bytes.h"
+#include "plugins/simd/vectors/vnni.h"
 
 namespace tenon_simd {
 namespace {
@@ -94,6 +100,106 @@ Lines<T> lines_of(const tenon_launch& launch, size_t operand, int64_t batch) {
   return lines;
 }
 
+// Moves numbers of type T into the range of Byte, the other type of 8 bits or T itself: Byte(x ^
+// kFlip<T, Byte>) is x + kMove<T, Byte>.
+template <class T, class Byte>
+constexpr uint8_t kFlip = std::is_same_v<T, Byte> ? 0 : 128;
+template <class T, class Byte>
+constexpr int kMove = std::is_same_v<T, Byte> ? 0
+                      : std::is_signed_v<T>   ? 128
+                                              : -128;
+
+// The rows of `a`, moved into the range of int8_t.
+struct QuadRows {
+  int8_t* data;
+  int32_t *zero, *sum;  // For each row, the zero point and the sum of all elements - zero point.
+
+  // Moves row `line` and pads it with zeros.
+  template <class T>
+  void move(const Lines<T>& a, int64_t line, int64_t size, int64_t padded) const {
+    const T* const from = a.data + line * a.between;
+    int8_t* const to = data + line * padded;
+    constexpr uint8_t kBits = kFlip<T, int8_t>;
+    if (a.along == 1) {
+      for (int64_t i = 0; i < size; ++i) to[i] = static_cast<int8_t>(from[i] ^ kBits);
+    } else {
+      for (int64_t i = 0; i < size; ++i) to[i] = static_cast<int8_t>(from[i * a.along] ^ kBits);
+    }
+    std::fill(to + size, to + padded, int8_t{0});
+    int64_t total = 0;
+    for (int64_t i = 0; i < size; ++i) total += to[i];
+    zero[line] = a.zero_point(line) + kMove<T, int8_t>;
+    sum[line] = static_cast<int32_t>(total - size * zero[line]);
+  }
+};
+
+// A panel of columns of `b`, moved into the range of uint8_t.
+struct QuadPanel {
+  uint8_t* data;
+  int32_t zero[kQuadColumns], sum[kQuadColumns];  // The zero point and the sum of each column.
+
+  // Packs columns [first, first + n).
+  template <class T>
+  void pack(const Lines<T>& b, int64_t first, int64_t n, int64_t size) {
+    constexpr uint8_t kBits = kFlip<T, uint8_t>;
+    for (int64_t j = 0; j < kQuadColumns; ++j) {
+      zero[j] = j < n ? b.zero_point(first + j) + kMove<T, uint8_t> : 0;
+    }
+    const T* const from = b.data + first * b.between;
+    const bool is_whole = b.between == 1 && n == kQuadColumns;
+    const int64_t packed = is_whole ? size / 4 * 4 : 0, quads = (size + 3) / 4;
+    if (packed > 0) pack_quads(from, b.along, packed, kBits, data);
+    std::fill(data + packed * kQuadColumns, data + quads * 4 * kQuadColumns, uint8_t{0});
+    for (int64_t j = 0; j < n; ++j) {
+      const T* const column = from + j * b.between;
+      int64_t l = packed;
+      for (; b.along == 1 && l + 4 <= size; l += 4) {
+        uint32_t quad;
+        std::memcpy(&quad, column + l, sizeof quad);
+        quad ^= kBits * 0x01010101U;
+        std::memcpy(data + (l * kQuadColumns + 4 * j), &quad, sizeof quad);
+      }
+      for (; l < size; ++l) {
+        data[(l / 4 * kQuadColumns + j) * 4 + l % 4] =
+            static_cast<uint8_t>(column[l * b.along] ^ kBits);
+      }
+    }
+    sum_quads(data, quads, sum);
+  }
+};
+
+// Computes the product of two matrices by the algorithm `quads`.
+template <class A, class B>
+void multiply_by_quads(const Pool& pool, const Lines<A>& a, const Lines<B>& b, int64_t m, int64_t n,
+                       int64_t k, int32_t* y) {
+  const int64_t quads = (k + 3) / 4, panels = (n + kQuadColumns - 1) / kQuadColumns;
+  auto* const numbers = scratch_of<int32_t>(kScratchImage, m * (quads + 2));
+  const QuadRows rows{reinterpret_cast<int8_t*>(numbers + 2 * m), numbers, numbers + m};
+  const int64_t row_grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, k));
+  pool.parallel_tasks(m, row_grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) rows.move(a, i, k, 4 * quads);
+  });
+  const int64_t panel_grain = kGrain / std::max<int64_t>(1, m * k * kQuadColumns) + 1;
+  pool.parallel_tasks(panels, panel_grain, [&](int64_t begin, int64_t end) {
+    QuadPanel panel{.data = scratch_of<uint8_t>(kScratchB, 4 * quads * kQuadColumns)};
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * kQuadColumns, used = std::min(kQuadColumns, n - first);
+      panel.pack(b, first, used, k);
+      multiply_quads({.a = rows.data,
+                      .a_zero = rows.zero,
+                      .a_sum = rows.sum,
+                      .panel = panel.data,
+                      .b_zero = panel.zero,
+                      .b_sum = panel.sum,
+                      .m = m,
+                      .n = used,
+                      .quads = quads,
+                      .y = y + first,
+                      .y_row = n});
+    }
+  });
+}
+
 template <class A, class B>
 void multiply_bytes(const Pool& pool, const tenon_launch& launch) {
   const tenon_view& out = launch.outputs[0];
@@ -104,14 +210,18 @@ void multiply_bytes(const Pool& pool, const tenon_launch& launch) {
   if (count(out) == 0) return;
   const int64_t row_grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, k));
   const int64_t panel_grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, m * k * columns));
-  int16_t* const rows = scratch_of<int16_t>(kScratchImage, m * 2 * pairs);
+  int16_t* const rows = has_vnni() ? nullptr : scratch_of<int16_t>(kScratchImage, m * 2 * pairs);
   for (int64_t batch = 0; batch < count(out.rank - size_t{2}, out.sizes); ++batch) {
     const Lines<A> a = lines_of<A>(launch, 0, batch);
     const Lines<B> b = lines_of<B>(launch, 1, batch);
+    int32_t* const y = data<int32_t>(out) + batch * m * n;
+    if (has_vnni()) {
+      multiply_by_quads(pool, a, b, m, n, k, y);
+      continue;
+    }
     pool.parallel_tasks(m, row_grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) a.widen(i, k, 2 * pairs, rows + i * 2 * pairs);
     });
-    int32_t* const y = data<int32_t>(out) + batch * m * n;
     pool.parallel_tasks(panels, panel_grain, [&](int64_t begin, int64_t end) {
       int16_t* const panel = scratch_of<int16_t>(kScratchB, columns * 2 * pairs);
       for (int64_t first = begin * columns; first < std::min(end * columns, n); first += columns) {
