@@ -40,6 +40,7 @@ const ConvCase kConvCases[] = {
     // Depthwise convolutions: rows of more than four vectors, and strides.
     {{2, 4, 9, 70}, {4, 1, 3, 3}, {}, {1, 1, 1, 1}, {}, {}, 4},
     {{1, 4, 11, 31}, {4, 1, 5, 3}, {2, 2}, {2, 2, 1, 1}, {}, {}, 4},
+    {{2, 4, 11, 33}, {4, 1, 5, 5}, {2, 2}, {2, 2, 2, 2}, {}, {}, 4},
     // Input dilations: filter elements read disjoint or overlapping inputs, or some read none.
     {{1, 5, 6, 7}, {4, 5, 2, 2}, {}, {1, 1, 1, 1}, {}, {2, 2}, 1},
     {{2, 6, 6, 7}, {4, 3, 4, 3}, {}, {3, 1, 2, 2}, {}, {2, 3}, 2},
@@ -95,6 +96,38 @@ TEST(CpuConv, AgreesWithRef) {
       const Launched got = cpu().run(TENON_OP_conv, &attrs, {x, w, b}, {y});
       EXPECT_FALSE(got.overran);
       EXPECT_TRUE(close(got[0], want[0], dtype == TENON_FLOAT16 ? 1e-3 : 1e-5));
+    }
+  }
+}
+
+// Depthwise convolutions read images with contiguous rows in place and copy others to padded
+// planes.
+TEST(CpuConv, DepthwiseBitsDoNotDependOnTheLayout) {
+  for (const tenon_dtype dtype : {TENON_FLOAT32, TENON_FLOAT64}) {
+    for (const int64_t taps : {3, 5}) {
+      for (const int64_t step : {1, 2}) {
+        for (const int64_t width : {1, 2, 5, 7, 8, 9, 14, 16, 17, 31, 32, 35, 70}) {
+          const int64_t height = 1 + width * 7 % 10;
+          for (const List& pads : {List{2, 2, 2, 2}, List{taps, 1, 1, taps}, List{4, 0, 4, 4}}) {
+            const ConvCase c{
+                {2, 3, height, width}, {3, 1, taps, taps}, {step, step}, pads, {}, {}, 3};
+            const tenon_conv_attrs attrs = attrs_of(c);
+            const Tensor x = specials_first(dtype, 6 * height * width + 192, 1)
+                                 .as(c.x, {3 * height * width, height * width, width, 1});
+            const Tensor w = random_tensor(dtype, c.w, -1, 1, 2);
+            const Tensor b = random_tensor(dtype, {3}, -1, 1, 3), y = zeros_of(dtype, out_sizes(c));
+            for (const std::vector<Tensor>& inputs : {std::vector{x, w}, std::vector{x, w, b}}) {
+              std::vector<Tensor> copied = inputs;
+              copied[0] = scattered(x);
+              const Launched got = cpu().run(TENON_OP_conv, &attrs, inputs, {y});
+              const Launched want = cpu().run(TENON_OP_conv, &attrs, copied, {y});
+              EXPECT_FALSE(got.overran);
+              EXPECT_TRUE(same_values(got[0], want[0]))
+                  << taps << " taps, step " << step << ", " << height << "x" << width;
+            }
+          }
+        }
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 // conv, and conv_backward_input, which is computed as a convolution with the flipped filter.
 
 #include "plugins/simd/kernels/convolution.h"
+#include "plugins/simd/kernels/depthwise_conv.h"
 #include "plugins/simd/kernels/through_float.h"
 #include "plugins/simd/kernels/winograd.h"
 
@@ -98,6 +99,16 @@ void run(const Pool& pool, const KeptFilters& kept, const Window& window, const 
   if (has_phases(window)) {
     return run_phases(pool, window, images, filter, bias, bias_stride, groups);
   }
+  const DepthwiseConv<T> depthwise{.window = window,
+                                   .x = images.x,
+                                   .x_planes = images.x_planes,
+                                   .filter = filter,
+                                   .bias = bias,
+                                   .bias_stride = bias_stride,
+                                   .y = images.y,
+                                   .out = images.y_planes.sizes,
+                                   .groups = groups};
+  if (depthwise.is_supported()) return depthwise.run(pool);
   Convolution<T>(pool, kept, window, images.x, images.x_planes, filter, bias, bias_stride, images.y,
                  images.y_planes.sizes, groups)
       .run();
