@@ -25,7 +25,7 @@ void count_up(T* to, int64_t begin, int64_t end) {
 }  // namespace
 
 Prepared prepare_fill(const Request& request) {
-  return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch_bits(request.output(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [pool = &pool_of(request)](const tenon_launch& launch) {
       const T value = *data<const T>(launch.inputs[0]);
       T* to = data<T>(launch.outputs[0]);

@@ -39,7 +39,7 @@ Prepared prepare_gather(const Request& request) {
   const size_t axis =
       tenon_sdk::from_front(request.attrs<tenon_gather_attrs>().axis, request.input(0).rank);
   const Pool* pool = &pool_of(request);
-  return dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch_bits(request.input(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [=](const tenon_launch& launch) {
       const tenon_view &in = launch.inputs[0], &indices = launch.inputs[1];
       if (count(launch.outputs[0]) == 0) return;
@@ -83,7 +83,7 @@ Prepared prepare_gather(const Request& request) {
 Prepared prepare_gather_elements(const Request& request) {
   const size_t axis = tenon_sdk::from_front(request.attrs<tenon_gather_elements_attrs>().axis,
                                             request.input(0).rank);
-  return dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch_bits(request.input(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [axis](const tenon_launch& launch) {
       const tenon_view &in = launch.inputs[0], &indices = launch.inputs[1];
       const T* const x = data<const T>(in);
@@ -109,7 +109,7 @@ Prepared prepare_gather_elements(const Request& request) {
 
 Prepared prepare_gather_nd(const Request& request) {
   const auto batch = static_cast<size_t>(request.attrs<tenon_gather_nd_attrs>().batch_dims);
-  return dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch_bits(request.input(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [batch](const tenon_launch& launch) {
       const tenon_view &in = launch.inputs[0], &indices = launch.inputs[1];
       if (count(launch.outputs[0]) == 0) return;

@@ -174,7 +174,7 @@ class PackedInput {
   static constexpr int64_t kMemory = 64 * 1024;
 
   void pack_to(int64_t begin, int64_t end, std::byte* to) const {
-    tenon_sdk::dispatch_size(dtype_, [&]<class T>(Type<T>) {
+    dispatch_bits(dtype_, [&]<class T>(Type<T>) {
       tenon_simd::pack(static_cast<const T*>(data_), axes_, begin, end, reinterpret_cast<T*>(to));
       return 0;
     });

@@ -27,17 +27,15 @@ void copy_transposed_matrix(const T* from, int64_t stride, T* to, int64_t pitch,
 template <class T>
 void copy_block(const T* from, const int64_t* from_strides, T* to, const int64_t* to_strides,
                 size_t rank, const int64_t* sizes) {
-  if constexpr (sizeof(T) <= 8) {
-    const size_t last = rank - 1, row = rank - 2;
-    if (rank >= 2 && from_strides[row] == 1 && from_strides[last] > 1 && to_strides[last] == 1 &&
-        sizes[row] >= 8 && sizes[last] >= 8) {
-      const Walk<2> matrices(row, sizes, {from_strides, to_strides});
-      matrices.elements([&](const auto& offsets) {
-        copy_transposed_matrix(from + offsets[0], from_strides[last], to + offsets[1],
-                               to_strides[row], sizes[row], sizes[last]);
-      });
-      return;
-    }
+  const size_t last = rank - 1, row = rank - 2;
+  if (rank >= 2 && from_strides[row] == 1 && from_strides[last] > 1 && to_strides[last] == 1 &&
+      sizes[row] >= 8 && sizes[last] >= 8) {
+    const Walk<2> matrices(row, sizes, {from_strides, to_strides});
+    matrices.elements([&](const auto& offsets) {
+      copy_transposed_matrix(from + offsets[0], from_strides[last], to + offsets[1],
+                             to_strides[row], sizes[row], sizes[last]);
+    });
+    return;
   }
   const Walk<2> walk(rank, sizes, {from_strides, to_strides});
   walk.rows([&](int64_t n, const auto& offsets, const auto& steps) {
@@ -87,7 +85,7 @@ int64_t slice_offset(const tenon_view& view, const tenon_view& starts, const int
 Prepared prepare_concat(const Request& request) {
   const size_t axis =
       tenon_sdk::from_front(request.attrs<tenon_concat_attrs>().axis, request.output(0).rank);
-  return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch_bits(request.output(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [axis](const tenon_launch& launch) {
       const tenon_view& out = launch.outputs[0];
       T* to = data<T>(out);
@@ -108,7 +106,7 @@ Prepared prepare_pad(const Request& request) {
     return refuse("supports only constant padding of all axes");
   }
   const List pads = list(attrs.pads, attrs.n_pads);
-  return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch_bits(request.output(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [pads](const tenon_launch& launch) {
       const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
       T* const y = data<T>(out);
@@ -134,7 +132,7 @@ Prepared prepare_pad(const Request& request) {
 }
 
 Prepared prepare_dynamic_slice(const Request& request) {
-  return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch_bits(request.output(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [pool = &pool_of(request)](const tenon_launch& launch) {
       const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
       if (count(out) == 0) return;
@@ -147,7 +145,7 @@ Prepared prepare_dynamic_slice(const Request& request) {
 // dynamic_update_slice. The result may alias x, for example a growing cache. It may alias the
 // update if the update covers the whole result.
 Prepared prepare_dynamic_update_slice(const Request& request) {
-  return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+  return dispatch_bits(request.output(0).dtype, [&]<class T>(Type<T>) {
     const uint32_t traits = kTraits | TENON_KERNEL_MAY_ALIAS;
     return kernel(traits, [pool = &pool_of(request)](const tenon_launch& launch) {
       const tenon_view &in = launch.inputs[0], &update = launch.inputs[1];

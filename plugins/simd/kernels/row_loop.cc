@@ -406,7 +406,7 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
     }
     for (const auto& pair : unpacked_) {
       const uint32_t output = pair.first, v = pair.second;  // A lambda cannot capture bindings.
-      tenon_sdk::dispatch_size(places_[v].dtype, [&]<class T>(Type<T>) {
+      dispatch_bits(places_[v].dtype, [&]<class T>(Type<T>) {
         unpack(reinterpret_cast<const T*>(at[v]), axes_by_row(launch.outputs[output]), begin * n,
                (begin + n_rows) * n, data<T>(launch.outputs[output]));
         return 0;
@@ -474,7 +474,7 @@ void RowLoop::run_step(const Step& step, std::byte* const* at, const Wide* wide,
       break;
     case Step::Kind::kRepeat:
       if (n_rows == 1 && !step.is_reduced) break;
-      tenon_sdk::dispatch_size(places_[step.to].dtype, [&]<class T>(Type<T>) {
+      dispatch_bits(places_[step.to].dtype, [&]<class T>(Type<T>) {
         const T* const x = reinterpret_cast<const T*>(at[step.from]);
         T* to = reinterpret_cast<T*>(at[step.to]);
         for (int64_t row = 0; row < n_rows; ++row, to += n) repeat(x[row], n, to);
