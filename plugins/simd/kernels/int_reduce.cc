@@ -88,8 +88,15 @@ constexpr Reducer reducer(uint32_t op, tenon_dtype dtype) {
                               size_t n) { std::fill_n(static_cast<T*>(out), n, Op::kIdentity); }};
 }
 
-#define TENON_CPU_REDUCERS(T, dtype)                                                  \
-  reducer<T, Sum<T>>(TENON_OP_sum, dtype), reducer<T, Prod<T>>(TENON_OP_prod, dtype), \
+// Sums and products wrap, so they are the same for signed integers.
+template <class T, template <class> class Op>
+constexpr Reducer wrapping_reducer(uint32_t op, tenon_dtype dtype) {
+  using Unsigned = std::make_unsigned_t<T>;
+  return reducer<Unsigned, Op<Unsigned>>(op, dtype);
+}
+
+#define TENON_CPU_REDUCERS(T, dtype)                                                              \
+  wrapping_reducer<T, Sum>(TENON_OP_sum, dtype), wrapping_reducer<T, Prod>(TENON_OP_prod, dtype), \
       reducer<T, Max<T>>(TENON_OP_max, dtype), reducer<T, Min<T>>(TENON_OP_min, dtype)
 
 constexpr Reducer kReducers[] = {

@@ -16,6 +16,8 @@ constexpr int64_t kDirectColumns = 2048, kPackedColumns = 32;
 // operand may have far more elements than fit into memory.
 constexpr int64_t kMaxPartials = 1 << 20;
 
+// T is the type of the elements, which are combined as Accumulators. For half types, T is uint16_t
+// and Accumulator is float.
 template <class T, class Accumulator>
 class Reduce final : public RowKernel {
  public:
@@ -23,6 +25,7 @@ class Reduce final : public RowKernel {
       : pool_(pool_of(request)),
         reducer_(reducer),
         mask_(axes_mask(axes, request.input(0).rank)),
+        dtype_(request.input(0).dtype),
         is_mean_(is_mean) {}
 
   bool widens() const override { return !std::is_same_v<T, Accumulator>; }
@@ -65,8 +68,7 @@ class Reduce final : public RowKernel {
       std::vector<Accumulator> out(static_cast<size_t>(n_out));
       run(x, reduced, kept, out.data());
       divide(out.data(), n_out, n);
-      narrow_half(tenon_sdk::kDTypeOf<T>, out.data(), launch.outputs[0].data,
-                  static_cast<size_t>(n_out));
+      narrow_half(dtype_, out.data(), launch.outputs[0].data, static_cast<size_t>(n_out));
     }
     return nullptr;
   }
@@ -96,7 +98,7 @@ class Reduce final : public RowKernel {
     if constexpr (std::is_same_v<T, Accumulator>) {
       *to = result;
     } else {
-      narrow_half(tenon_sdk::kDTypeOf<T>, &result, to, 1);
+      narrow_half(dtype_, &result, to, 1);
     }
   }
 
@@ -235,7 +237,7 @@ class Reduce final : public RowKernel {
     if constexpr (std::is_same_v<T, Accumulator>) {
       reducer_.block(x, static_cast<size_t>(n), out);
     } else {
-      widen_half(tenon_sdk::kDTypeOf<T>, x, wide, static_cast<size_t>(n));
+      widen_half(dtype_, x, wide, static_cast<size_t>(n));
       reducer_.block(wide, static_cast<size_t>(n), out);
     }
   }
@@ -249,6 +251,7 @@ class Reduce final : public RowKernel {
   const Pool& pool_;
   const Reducer& reducer_;
   uint32_t mask_;
+  tenon_dtype dtype_;
   bool is_mean_;
 };
 
@@ -266,9 +269,8 @@ Prepared prepare_reduction(const Request& request, uint32_t op, bool is_mean) {
   };
   switch (dtype) {
     case TENON_FLOAT16:
-      return make(Type<Half>(), Type<float>());
     case TENON_BFLOAT16:
-      return make(Type<BFloat16>(), Type<float>());
+      return make(Type<uint16_t>(), Type<float>());
     case TENON_FLOAT32:
       return make(Type<float>(), Type<float>());
     case TENON_FLOAT64:
