@@ -16,7 +16,6 @@ using tenon_sdk::Bool;
 using tenon_sdk::count;
 using tenon_sdk::data;
 using tenon_sdk::dispatch;
-using tenon_sdk::dispatch_size;
 using tenon_sdk::Half;
 using tenon_sdk::is_present;
 using tenon_sdk::kernel;
@@ -49,6 +48,14 @@ class Instance : public tenon_sdk::Instance {
  private:
   mutable PackedOperands packed_;
 };
+
+// Whether kernels that few networks use favour size over speed: they convert most dtypes to a wider
+// one (kernels/through_wide.h) instead of being compiled for each. Web pages download the kernels.
+#if defined(__EMSCRIPTEN__)
+inline constexpr bool kIsCompact = true;
+#else
+inline constexpr bool kIsCompact = false;
+#endif
 
 // Returns the instance of the plugin to which the device belongs.
 inline const Instance& instance_of(tenon_device_p* device) {

@@ -9,6 +9,7 @@
 #include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/reduce.h"
 #include "plugins/simd/kernels/transposed.h"
+#include "plugins/simd/kernels/wide_launch.h"
 
 namespace tenon_simd {
 namespace {
@@ -131,7 +132,7 @@ class ArgReduce final : public RowKernel {
       }
     }
     // Indices of the size of the elements are selected in the same vectors.
-    using Narrow = std::conditional_t<sizeof(Wide) == 8, int64_t, int32_t>;
+    using Narrow = std::conditional_t<sizeof(Wide) == 8 || kIsCompact, int64_t, int32_t>;
     if (n <= std::numeric_limits<int32_t>::max()) {
       adjacent<Narrow>(x, step, n_lines, n, stride, y);
     } else {
@@ -159,7 +160,7 @@ class ArgReduce final : public RowKernel {
         }
       }
     };
-    if (step != 1) {
+    if (kIsCompact || step != 1) {
       compare(step, is_max_);
     } else if (is_max_) {
       compare(1, true);
@@ -172,6 +173,32 @@ class ArgReduce final : public RowKernel {
   const Pool& pool_;
   size_t axis_;
   bool is_max_;
+};
+
+// Runs ArgReduce<Wide> on a narrower dtype.
+template <class Wide>
+class WideArgReduce final : public RowKernel {
+ public:
+  WideArgReduce(const Pool& pool, size_t axis, bool is_max, tenon_dtype dtype)
+      : inner_(pool, axis, is_max), dtype_(dtype) {}
+
+  tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const override {
+    return inner_.launch(stream, WideLaunch(launch, dtype_, tenon_sdk::kDTypeOf<Wide>).launch());
+  }
+
+  void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float*) const override {
+    std::vector<Wide> row(static_cast<size_t>(n));
+    const char* from = static_cast<const char*>(x);
+    for (int64_t i = 0; i < n_rows; ++i, from += static_cast<size_t>(n) * size_of(dtype_)) {
+      convert_elements(dtype_, from, tenon_sdk::kDTypeOf<Wide>, row.data(), n);
+      inner_.reduce(row.data(), 1, n, static_cast<int64_t*>(out) + i, nullptr);
+    }
+  }
+  bool widens() const override { return false; }
+
+ private:
+  ArgReduce<Wide, Wide> inner_;
+  tenon_dtype dtype_;
 };
 
 // Computes the sum of all earlier blocks of each line. Level 0 adds at most kScanBlock blocks,
@@ -225,7 +252,7 @@ void for_each_position(const Pool& pool, const tenon_launch& launch, size_t axis
   int64_t* const indices = kHasIndex ? data<int64_t>(launch.outputs[1]) : nullptr;
   for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
     auto at_position = make_step(lines);
-    if (stride == 1 && out_stride == 1 && step != 1 && lines >= 8) {
+    if (!kIsCompact && stride == 1 && out_stride == 1 && step != 1 && lines >= 8) {
       // The elements of a line are adjacent. Tiles, in which the elements of a position are
       // adjacent, let the compiler vectorise the loops over lines.
       T in_tile[kLength * kTogether], out_tile[kLength * kTogether];
@@ -335,10 +362,23 @@ Prepared prepare_arg_reduce(const Request& request) {
   const bool is_max = request.op() == TENON_OP_argmax;
   const size_t axis =
       tenon_sdk::from_front(request.attrs<tenon_argmax_attrs>().axis, request.input(0).rank);
-  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) -> Prepared {
-    return {.kernel = std::make_unique<ArgReduce<T, WideOf<T>>>(pool_of(request), axis, is_max),
-            .traits = kTraits};
-  });
+  const tenon_dtype dtype = request.input(0).dtype;
+  const Pool& pool = pool_of(request);
+  if constexpr (kIsCompact) {
+    const tenon_dtype wide = wide_dtype<float, double, int64_t, uint64_t>(dtype);
+    return dispatch<WideNumbers>(wide, [&]<class T>(Type<T>) -> Prepared {
+      if (wide == dtype) {
+        return {.kernel = std::make_unique<ArgReduce<T, T>>(pool, axis, is_max), .traits = kTraits};
+      }
+      return {.kernel = std::make_unique<WideArgReduce<T>>(pool, axis, is_max, dtype),
+              .traits = kTraits};
+    });
+  } else {
+    return dispatch<tenon_sdk::Numbers>(dtype, [&]<class T>(Type<T>) -> Prepared {
+      return {.kernel = std::make_unique<ArgReduce<T, WideOf<T>>>(pool, axis, is_max),
+              .traits = kTraits};
+    });
+  }
 }
 
 // Prepares cumsum and cumprod, which have the same attributes.
@@ -346,24 +386,23 @@ Prepared prepare_scan(const Request& request) {
   const bool is_sum = request.op() == TENON_OP_cumsum;
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t, WideOf<T>>;
-    return kernel(kTraits, [=, pool = &pool_of(request)](const tenon_launch& launch) {
-      const auto run = [&](Wide identity, const auto& join) {
-        scan<T>(*pool, launch, axis, attrs.exclusive, attrs.reverse, identity, join);
-      };
-      if constexpr (tenon_sdk::kIsFloat<T>) {
-        if (is_sum) {
-          return sum_scan<T, Wide>(*pool, launch, axis, attrs.exclusive, attrs.reverse);
+  return for_numbers(
+      request, [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
+        using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t, WideOf<T>>;
+        const auto run = [&](Wide identity, const auto& join) {
+          scan<T>(*pool, launch, axis, attrs.exclusive, attrs.reverse, identity, join);
+        };
+        if constexpr (tenon_sdk::kIsFloat<T>) {
+          if (is_sum) {
+            return sum_scan<T, Wide>(*pool, launch, axis, attrs.exclusive, attrs.reverse);
+          }
         }
-      }
-      if (is_sum) {
-        run(0, [](Wide a, Wide b) { return static_cast<Wide>(a + b); });
-      } else {
-        run(1, [](Wide a, Wide b) { return static_cast<Wide>(a * b); });
-      }
-    });
-  });
+        if (is_sum) {
+          run(0, [](Wide a, Wide b) { return static_cast<Wide>(a + b); });
+        } else {
+          run(1, [](Wide a, Wide b) { return static_cast<Wide>(a * b); });
+        }
+      });
 }
 
 // Prepares cummax and cummin, which have the same attributes.
@@ -371,11 +410,10 @@ Prepared prepare_extreme_scan(const Request& request) {
   const bool is_max = request.op() == TENON_OP_cummax;
   const auto attrs = request.attrs<tenon_cummax_attrs>();
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [=, pool = &pool_of(request)](const tenon_launch& launch) {
-      extreme_scan<T, WideOf<T>>(*pool, launch, axis, is_max, attrs.reverse);
-    });
-  });
+  return for_numbers(request,
+                     [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
+                       extreme_scan<T, WideOf<T>>(*pool, launch, axis, is_max, attrs.reverse);
+                     });
 }
 
 }  // namespace tenon_simd

@@ -47,6 +47,10 @@ Span to_half_span(tenon_dtype from) {
 
 }  // namespace
 
+Span cast_span(tenon_dtype from, tenon_dtype to) {
+  return dispatch<SpanAny>(to, [&]<class To>(Type<To>) { return to_span<To>(from); });
+}
+
 Prepared prepare_cast(const Request& request) {
   const tenon_dtype from = request.input(0).dtype, to = request.output(0).dtype;
   if (is_half(to)) {
@@ -55,9 +59,7 @@ Prepared prepare_cast(const Request& request) {
       return make_without_conversion(request, span);
     }
   }
-  const Span span = dispatch<SpanAny>(
-      compute_dtype(to), [&]<class To>(Type<To>) { return to_span<To>(compute_dtype(from)); });
-  return kernel_of(request, span);
+  return kernel_of(request, cast_span(compute_dtype(from), compute_dtype(to)));
 }
 
 }  // namespace tenon_simd

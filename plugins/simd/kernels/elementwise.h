@@ -50,6 +50,9 @@ SpanTable trigonometry_spans();
 Span gelu_tanh_span(tenon_dtype dtype);  // The tanh approximation of gelu.
 Span where_span(size_t size);            // The span of `where` for elements of `size` bytes.
 
+// Returns the span that casts elements; NULL for half types. Defined in cast.cc.
+Span cast_span(tenon_dtype from, tenon_dtype to);
+
 // Finds the entry for an op and a dtype; NULL if there is none.
 const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);
 

@@ -6,8 +6,20 @@
 #include <memory>
 
 #include "plugins/simd/kernels/axes.h"
+#include "plugins/simd/kernels/wide_launch.h"
 
 namespace tenon_simd {
+
+// Returns the dtype in which elements are sorted. It has the same order.
+inline tenon_dtype sort_dtype(tenon_dtype dtype) {
+  if (!kIsCompact) return dtype;
+  return wide_dtype<float, double, int32_t, uint32_t, int64_t, uint64_t>(dtype);
+}
+// Prepares a kernel for a compact build: through_wide() for the dtypes that sort_dtype() returns.
+template <class Function>
+Prepared through_sort_dtype(tenon_dtype dtype, const Function& function) {
+  return through_wide<float, double, int32_t, uint32_t, int64_t, uint64_t>(dtype, function);
+}
 
 // Describes how the bits of a dtype's elements are ordered, so that one loop sorts all dtypes of
 // the same size.
@@ -119,10 +131,11 @@ extern template class KeySort<uint16_t>;
 extern template class KeySort<uint32_t>;
 extern template class KeySort<uint64_t>;
 
-// Calls body(Type<Word>) with the smallest Word for `n` elements of the size of T.
+// Calls body(Type<Word>) with the smallest Word for `n` elements of the size of T; with uint64_t in
+// compact builds.
 template <class T, class Body>
 void with_word(int64_t n, const Body& body) {
-  if constexpr (sizeof(T) <= sizeof(uint32_t)) {
+  if constexpr (sizeof(T) <= sizeof(uint32_t) && !kIsCompact) {
     if (n <= int64_t{UINT32_MAX}) {
       body(Type<uint32_t>{});
       return;

@@ -219,16 +219,14 @@ template <class T>
 void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& window,
                  const Spatial& taps) {
   const Planes x(launch.inputs[0]), y(launch.outputs[0]);
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    if (volume(taps) <= kLongestChain && has_compact_planes(window, taps, x, y)) {
-      // Sums are never -0, so adding the zeros of the padding changes nothing.
-      const std::vector<T> ones(static_cast<size_t>(volume(taps)), T{1});
-      return for_each_padded_slice<T>(pool, launch, window, taps, T{0},
-                                      [&](ShiftedRows<T> rows, int64_t, int64_t) {
-                                        rows.filter = ones.data();
-                                        add_shifted_rows(rows);
-                                      });
-    }
+  if (volume(taps) <= kLongestChain && has_compact_planes(window, taps, x, y)) {
+    // Sums are never -0, so adding the zeros of the padding changes nothing.
+    const std::vector<T> ones(static_cast<size_t>(volume(taps)), T{1});
+    return for_each_padded_slice<T>(pool, launch, window, taps, T{0},
+                                    [&](ShiftedRows<T> rows, int64_t, int64_t) {
+                                      rows.filter = ones.data();
+                                      add_shifted_rows(rows);
+                                    });
   }
   for_each_plane(pool, y, taps, [&](int64_t plane) {
     const T* from = data<const T>(launch.inputs[0]) + plane / x.channels * x.n_stride +
@@ -285,11 +283,9 @@ Prepared prepare_max_pool(const Request& request) {
   const Window window(attrs, rank);
   const Spatial taps = spatial(attrs.kernel_shape, attrs.n_kernel_shape, rank, 1);
   const Pool* pool = &pool_of(request);
-  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
+  return for_numbers(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
     using Wide = std::conditional_t<tenon_sdk::kIsFloat<T> && sizeof(T) == 2, float, T>;
-    return kernel(kTraits, [=](const tenon_launch& launch) {
-      max_pool<T, Wide>(*pool, launch, window, taps);
-    });
+    max_pool<T, Wide>(*pool, launch, window, taps);
   });
 }
 
@@ -343,18 +339,8 @@ Prepared prepare_window_sum(const Request& request) {
   const Window window(attrs, rank);
   const Spatial taps = spatial(attrs.kernel_shape, attrs.n_kernel_shape, rank, 1);
   const Pool* pool = &pool_of(request);
-  if (is_float(request.input(0).dtype)) {
-    return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
-      sum_windows<T>(*pool, launch, window, taps);
-    });
-  }
-  // Integer sums wrap, so signed and unsigned integers use the same code.
-  using Unsigned =
-      tenon_sdk::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
-  return dispatch<Unsigned>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [=](const tenon_launch& launch) {
-      sum_windows<std::make_unsigned_t<T>>(*pool, launch, window, taps);
-    });
+  return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
+    sum_windows<T>(*pool, launch, window, taps);
   });
 }
 

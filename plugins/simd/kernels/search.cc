@@ -1,6 +1,7 @@
 // nonzero and searchsorted.
 
 #include "plugins/simd/kernels/dense_input.h"
+#include "plugins/simd/kernels/wide_launch.h"
 
 namespace tenon_simd {
 namespace {
@@ -130,13 +131,20 @@ Prepared prepare_searchsorted(const Request& request) {
   const bool right =
       request.attrs<tenon_searchsorted_attrs>().side == TENON_SEARCHSORTED_SIDE_RIGHT;
   const tenon_dtype dtype = request.input(0).dtype;
-  const Search one =
-      dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Search { return search<T>; });
-  return dispatch_bits(dtype, [&]<class U>(Type<U>) {
-    const Pool* pool = &pool_of(request);
-    return kernel(kTraits,
-                  [=](const tenon_launch& launch) { search_all<U>(*pool, launch, one, right); });
-  });
+  const Pool* pool = &pool_of(request);
+  if constexpr (kIsCompact) {
+    return through_wide<float, double, int64_t, uint64_t>(
+        dtype, [=]<class T>(Type<T>, const tenon_launch& launch) {
+          search_all<T>(*pool, launch, search<T>, right);
+        });
+  } else {
+    const Search one =
+        dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Search { return search<T>; });
+    return dispatch_bits(dtype, [&]<class U>(Type<U>) {
+      return kernel(kTraits,
+                    [=](const tenon_launch& launch) { search_all<U>(*pool, launch, one, right); });
+    });
+  }
 }
 
 }  // namespace tenon_simd

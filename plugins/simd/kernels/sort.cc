@@ -6,6 +6,7 @@
 
 #include "plugins/simd/kernels/lines.h"
 #include "plugins/simd/kernels/order.h"
+#include "plugins/simd/kernels/transposed.h"
 
 namespace tenon_simd {
 namespace {
@@ -88,21 +89,27 @@ void store_first_sorted(const Pool& pool, const tenon_launch& launch, const Orde
 // Prepares a kernel that outputs the sorted values, their indices, or both.
 Prepared prepare_sort_kernel(const Request& request, const Order& order, bool has_values,
                              bool has_indices) {
-  return dispatch_bits(request.input(0).dtype, [&]<class U>(Type<U>) {
-    const Pool* pool = &pool_of(request);
-    return kernel(kTraits, [=](const tenon_launch& launch) {
-      U* const values = has_values ? data<U>(launch.outputs[0]) : nullptr;
-      store_first_sorted<U>(
-          *pool, launch, order, values,
-          has_indices ? data<int64_t>(launch.outputs[has_values ? 1 : 0]) : nullptr);
+  const auto run = [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
+    using U = BitsOfSize<sizeof(T)>;
+    U* const values = has_values ? data<U>(launch.outputs[0]) : nullptr;
+    store_first_sorted<U>(
+        *pool, launch, order, values,
+        has_indices ? data<int64_t>(launch.outputs[has_values ? 1 : 0]) : nullptr);
+  };
+  const tenon_dtype dtype = request.input(0).dtype;
+  if constexpr (kIsCompact) {
+    return through_sort_dtype(dtype, run);
+  } else {
+    return dispatch_bits(dtype, [&]<class U>(Type<U>) {
+      return kernel(kTraits, [=](const tenon_launch& launch) { run(Type<U>(), launch); });
     });
-  });
+  }
 }
 
 // Returns the Order that a request and its attributes specify.
 Order order_of(const Request& request, int64_t axis, bool descending, bool sorted = true) {
   const tenon_operand& x = request.input(0);
-  return {KeyRule(x.dtype), tenon_sdk::from_front(axis, x.rank), descending, sorted};
+  return {KeyRule(sort_dtype(x.dtype)), tenon_sdk::from_front(axis, x.rank), descending, sorted};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "plugins/simd/kernels/dense_input.h"
 #include "plugins/simd/kernels/order.h"
+#include "plugins/simd/kernels/transposed.h"
 
 namespace tenon_simd {
 namespace {
@@ -37,13 +38,17 @@ std::vector<int64_t> runs_of(const Ranking<Word>& ranking, int64_t n, bool is_fl
   return begins;
 }
 
-// Returns the bits of `value` as an element of the dtype.
-template <class U>
-U bits_of(double value, tenon_dtype dtype) {
+// Returns the bits of `value` as an element of the dtype, converted to sort_dtype().
+uint64_t bits_of(double value, tenon_dtype dtype) {
+  const tenon_dtype wide = sort_dtype(dtype);
   return dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) {
     const T element = static_cast<T>(value);
-    U bits = 0;
-    std::memcpy(&bits, &element, std::min(sizeof bits, sizeof element));
+    uint64_t bits = 0;
+    if (wide != dtype) {
+      convert_elements(dtype, &element, wide, &bits, 1);
+    } else {
+      std::memcpy(&bits, &element, std::min(sizeof bits, sizeof element));
+    }
     return bits;
   });
 }
@@ -98,15 +103,21 @@ Prepared prepare_unique(const Request& request) {
   const auto attrs = request.attrs<tenon_unique_attrs>();
   if (attrs.size < 0) return refuse_unsized();
   const tenon_dtype dtype = request.input(0).dtype;
-  return dispatch_bits(dtype, [&]<class U>(Type<U>) {
-    const U fill = bits_of<U>(attrs.fill, dtype);
-    const Pool* pool = &pool_of(request);
-    return kernel(kTraits, [=, rule = KeyRule(dtype)](const tenon_launch& launch) {
-      with_word<U>(count(launch.inputs[0]), [&]<class Word>(Type<Word>) {
-        unique<U, Word>(*pool, launch, rule, attrs.sorted, attrs.size, fill);
-      });
+  const auto run = [=, pool = &pool_of(request), rule = KeyRule(sort_dtype(dtype)),
+                    fill = bits_of(attrs.fill, dtype)]<class T>(Type<T>,
+                                                                const tenon_launch& launch) {
+    using U = BitsOfSize<sizeof(T)>;
+    with_word<U>(count(launch.inputs[0]), [&]<class Word>(Type<Word>) {
+      unique<U, Word>(*pool, launch, rule, attrs.sorted, attrs.size, static_cast<U>(fill));
     });
-  });
+  };
+  if constexpr (kIsCompact) {
+    return through_sort_dtype(dtype, run);
+  } else {
+    return dispatch_bits(dtype, [&]<class U>(Type<U>) {
+      return kernel(kTraits, [=](const tenon_launch& launch) { run(Type<U>(), launch); });
+    });
+  }
 }
 
 }  // namespace tenon_simd
