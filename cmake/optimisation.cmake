@@ -42,8 +42,25 @@ set(tenon_cold_files # Cold files of the other folders.
 if(EMSCRIPTEN)
   # Pages download this code. A call from JavaScript takes much longer than optimising these files
   # for speed would save.
-  list(FILTER tenon_hot_files EXCLUDE REGEX "core/ops/elementwise/unary_")
-  list(APPEND tenon_cold_files core/base/json.cc core/dispatch/storage_ops.cc)
+  # Only the files of an eager call and of a recorded launch plan remain hot.
+  list(APPEND tenon_cold_folders core/autograd core/base core/device core/dispatch core/tensor)
+  set(tenon_hot_files
+      capi/src/boundary.cc
+      capi/src/c_call.cc
+      core/base/shape.cc
+      core/device/allocator.cc
+      core/dispatch/dispatch.cc
+      core/dispatch/launch.cc
+      core/dispatch/operands.cc
+      core/dispatch/repeated_calls.cc
+      core/dispatch/scope.cc
+      core/ops/definition/define.cc
+      core/ops/definition/registry.cc
+      core/ops/definition/type_rules.cc
+      core/ops/elementwise/binary_arithmetic.cc
+      core/tensor/tensor.cc
+      core/trace/plans/plan_replay.cc
+      core/trace/plans/plan_run.cc)
 endif()
 
 foreach(file ${tenon_hot_files} ${tenon_cold_files})
