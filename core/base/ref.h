@@ -27,6 +27,8 @@ enum class Kind : uint32_t {
   kProgram,
   kProfiler,
   kOrder,
+  kStream,
+  kEvent,
 };
 
 class Object {

@@ -190,7 +190,8 @@ void Allocator::release_import(Storage* storage) {
   };
   try {
     std::lock_guard turn(device.queue().mutex());
-    device.queue().notify(end);
+    const uint32_t streams = storage->use.streams | uint32_t{1} << WorkQueue::kDefaultStream;
+    device.queue().notify_all(streams, end);
   } catch (const Error&) {
     end_import(storage);  // A lost device reads no more memory.
   }

@@ -1,8 +1,8 @@
 // The caching allocator of a device. It takes memory from the plugin, and keeps freed buffers in
 // size classes for reuse. It also enforces the memory limit and maintains statistics.
 //
-// A freed buffer can be reused immediately, also on an asynchronous device: all its work runs in
-// order on one stream, so the new owner's work follows the old owner's.
+// A freed buffer can be reused immediately, also on an asynchronous device: the queue makes the new
+// owner's work follow the old owner's (WorkQueue::MemoryUse).
 
 #pragma once
 

@@ -62,7 +62,7 @@ class Device final : public Object {
   bool can_wait() const { return !queue_ || queue_->can_wait(); }
   // Blocks until all enqueued work has finished. Does nothing on a synchronous device.
   void wait() {
-    if (queue_) queue_->wait();
+    if (queue_) queue_->wait_all();
   }
   // Like wait(), and also waits until all completion callbacks have returned.
   void drain() {

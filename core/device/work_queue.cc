@@ -1,6 +1,7 @@
 #include "core/device/work_queue.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/base/error_object.h"
 #include "core/base/search.h"
@@ -9,27 +10,167 @@
 namespace tenon {
 namespace {
 
-// Number of launches between two notifications. Each notification retires finished launches.
+// Number of launches of a stream between two notifications. Each notification retires finished
+// launches.
 constexpr uint64_t kNotifyEvery = 256;
-constexpr uint64_t kRecords = 64;     // Number of error records per block of memory.
-constexpr uint64_t kRecordStep = 64;  // Each record has its own cache line.
-// Maximum number of launches in flight. More would hold memory without keeping the device busier.
+// Maximum number of launches of a stream in flight. More would hold memory without keeping the
+// device busier.
 constexpr size_t kMaxInFlight = 2048;
 
 }  // namespace
 
-WorkQueue::WorkQueue(Device& device) : device_(device) { stream_ = device.open_stream(); }
+WorkQueue::WorkQueue(Device& device) : device_(device) { open_stream(); }
 
 WorkQueue::~WorkQueue() {
   drain();
   for (const Retired& each : retired_) each.end();
   for (tenon_buffer_p* block : record_blocks_) device_.calls().release(block);
-  device_.calls().close_stream(stream_);
+  for (uint32_t i = 0; i < n_streams_; ++i) device_.calls().close_stream(streams_[i].handle);
 }
+
+uint64_t WorkQueue::assign_ticket(StreamId stream, uint64_t owner, std::span<const uint64_t> inputs,
+                                  HeldMemory held, OnFailedInput if_failed, uint32_t site) {
+  if (if_failed == OnFailedInput::kThrow) throw_first_failure(inputs);
+  Stream& at = streams_[stream];
+  // Notify before the new ticket is assigned: a later notification would include the ticket, whose
+  // work is not enqueued yet, and report it as finished.
+  if (at.since_notify >= kNotifyEvery) notify(stream, {});
+  std::lock_guard guard(state_mutex_);
+  Flight flight = {last_ + 1, stream, owner, {}, std::move(held), site};
+  for (const uint64_t input : inputs) {
+    if (input != 0) flight.inputs.push_back(input);
+  }
+  held_bytes_ += flight.held.bytes;
+  flights_.push_back(std::move(flight));
+  ++n_in_flight_[stream];
+  ++at.since_notify;
+  const uint64_t ticket = at.last = ++last_;
+  if (const Failure why = find_failure(inputs))
+    failed_.try_emplace(ticket, Failed{why, owner, true});
+  return ticket;
+}
+
+// ---- notifications
+
+// The payload of a notification of the plugin.
+class WorkQueue::Notification {
+ public:
+  Notification(WorkQueue& queue, Arrival arrival) : queue_(queue), arrival_(std::move(arrival)) {
+    std::lock_guard guard(queue.state_mutex_);
+    // Reserves space, so that arrive() does not allocate on a thread of the plugin.
+    queue.arrivals_.reserve(queue.n_pending_notifications_ + 1);
+    ++queue.n_pending_notifications_;
+  }
+  ~Notification() {
+    if (has_arrived_) return;
+    std::lock_guard guard(queue_.state_mutex_);
+    --queue_.n_pending_notifications_;
+    queue_.changed_.notify_all();
+  }
+  Notification(const Notification&) = delete;
+
+  void arrive(const tenon_error* error) {
+    has_arrived_ = true;
+    if (error) arrival_.error = error->info;
+    queue_.arrive(std::move(arrival_));
+  }
+
+ private:
+  WorkQueue& queue_;
+  Arrival arrival_;
+  bool has_arrived_ = false;
+};
+
+void WorkQueue::notify(StreamId stream, std::function<void()> done) {
+  Stream& at = streams_[stream];
+  at.since_notify = 0;
+  auto made = std::make_unique<Notification>(
+      *this, Arrival{stream, at.last, at.after, std::move(done), std::nullopt});
+  const tenon_done_callback callback = {
+      .function =
+          [](void* payload, const tenon_error* error) {
+            static_cast<Notification*>(payload)->arrive(error);
+          },
+      .payload = made.release(),
+      .destroy = [](void* payload) { delete static_cast<Notification*>(payload); },
+  };
+  device_.check(device_.calls().notify(at.handle, callback));
+  at.notified = at.last;
+}
+
+void WorkQueue::notify_all(uint32_t streams, std::function<void()> done) {
+  struct Countdown {
+    std::atomic<uint32_t> left;
+    std::function<void()> done;
+  };
+  const auto countdown = std::make_shared<Countdown>();
+  countdown->left = static_cast<uint32_t>(std::popcount(streams));
+  countdown->done = std::move(done);
+  for (StreamId i = 0; i < kMaxStreams; ++i) {
+    if ((streams >> i & 1) == 0) continue;
+    notify(i, [countdown] {
+      if (--countdown->left == 0) countdown->done();
+    });
+  }
+}
+
+// Processes a notification of the plugin, and earlier ones that had to wait for it.
+void WorkQueue::arrive(Arrival arrival) {
+  std::unique_lock lock(state_mutex_);
+  arrivals_.push_back(std::move(arrival));
+  while (true) {
+    const auto ready = std::find_if(arrivals_.begin(), arrivals_.end(),
+                                    [&](const Arrival& each) { return are_finished(each.after); });
+    if (ready == arrivals_.end()) return;
+    Arrival next = std::move(*ready);
+    arrivals_.erase(ready);
+    std::vector<Flight> finished;
+    finish(next.stream, next.ticket, next.error ? &*next.error : nullptr, Reached::kYes, finished);
+    lock.unlock();
+    finished.clear();
+    if (next.done) next.done();
+    next.done = nullptr;
+    lock.lock();
+    // Set after the callback has run, so that callbacks run in the order of the events.
+    finished_[next.stream] = std::max(finished_[next.stream], next.ticket);
+    // The queue may be destroyed once the lock is released after the last notification.
+    --n_pending_notifications_;
+    changed_.notify_all();
+  }
+}
+
+bool WorkQueue::are_finished(const Tickets& tickets) const {
+  for (uint32_t i = 0; i < n_streams_; ++i) {
+    if (finished_[i] < tickets[i]) return false;
+  }
+  return true;
+}
+
+// ---- time
+
+std::optional<uint64_t> WorkQueue::mark_time(StreamId stream) {
+  if (!has_clock_) return std::nullopt;
+  uint64_t mark = 0;
+  tenon_error* const error = device_.calls().mark_time(handle(stream), &mark);
+  if (!error) return mark;
+  has_clock_ = error->info.code != Code::kUnimplemented;
+  device_.discard(error);
+  return std::nullopt;
+}
+
+std::optional<uint64_t> WorkQueue::read_time(StreamId stream, uint64_t mark) {
+  uint64_t ns = 0;
+  tenon_error* const error = device_.calls().read_time(handle(stream), mark, &ns);
+  if (!error) return ns;
+  device_.discard(error);
+  return std::nullopt;
+}
+
+// ---- waiting
 
 void WorkQueue::drain() noexcept {
   try {
-    wait();
+    wait_all();
   } catch (const Error&) {
     // The device is lost; there is no caller to report the error to.
   }
@@ -37,96 +178,8 @@ void WorkQueue::drain() noexcept {
   changed_.wait(lock, [&] { return n_pending_notifications_ == 0; });
 }
 
-// Returns the failure of the first of `tickets` that failed. The caller holds state_mutex_.
-WorkQueue::Failure WorkQueue::find_failure(std::span<const uint64_t> tickets) const {
-  if (failed_.empty()) [[likely]]
-    return nullptr;
-  for (const uint64_t ticket : tickets) {
-    if (const auto failed = failed_.find(ticket); failed != failed_.end()) {
-      return failed->second.why;
-    }
-  }
-  return nullptr;
-}
-
-void WorkQueue::throw_first_failure(std::span<const uint64_t> tickets) {
-  std::lock_guard guard(state_mutex_);
-  const Failure why = find_failure(tickets);
-  if (!why) [[likely]]
-    return;
-  mark_reported(why);
-  throw Error(*why);
-}
-
-uint64_t WorkQueue::assign_ticket(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
-                                  OnFailedInput if_failed, uint32_t site) {
-  if (if_failed == OnFailedInput::kThrow) throw_first_failure(inputs);
-  // Notify before the new ticket is assigned: a later notification would include the ticket, whose
-  // work is not enqueued yet, and report it as finished.
-  if (since_notify_ >= kNotifyEvery) notify({});
-  std::lock_guard guard(state_mutex_);
-  Flight flight = {last_ + 1, owner, {}, std::move(held), site};
-  for (const uint64_t input : inputs) {
-    if (input != 0) flight.inputs.push_back(input);
-  }
-  held_bytes_ += flight.held.bytes;
-  flights_.push_back(std::move(flight));
-  ++since_notify_;
-  const uint64_t ticket = ++last_;
-  if (const Failure why = find_failure(inputs))
-    failed_.try_emplace(ticket, Failed{why, owner, true});
-  return ticket;
-}
-
-void WorkQueue::notify(std::function<void()> done) {
-  struct Answer {
-    WorkQueue& queue;
-    uint64_t ticket;
-    std::function<void()> done;
-  };
-  since_notify_ = 0;
-  std::unique_ptr<Answer> answer;
-  {
-    std::lock_guard guard(state_mutex_);
-    answer.reset(new Answer{*this, last_, std::move(done)});
-    ++n_pending_notifications_;
-  }
-  const tenon_done_callback callback = {
-      .function =
-          [](void* payload, const tenon_error* error) {
-            auto& self = *static_cast<Answer*>(payload);
-            self.queue.finish(self.ticket, error, Reached::kYes);
-            if (self.done) self.done();
-          },
-      .payload = answer.release(),
-      .destroy =
-          [](void* payload) {
-            const std::unique_ptr<Answer> self(static_cast<Answer*>(payload));
-            WorkQueue& queue = self->queue;
-            std::lock_guard guard(queue.state_mutex_);
-            --queue.n_pending_notifications_;
-            queue.changed_.notify_all();
-          },
-  };
-  device_.check(device_.calls().notify(stream_, callback));
-}
-
-std::optional<uint64_t> WorkQueue::mark_time() {
-  if (!has_clock_) return std::nullopt;
-  uint64_t mark = 0;
-  tenon_error* const error = device_.calls().mark_time(stream_, &mark);
-  if (!error) return mark;
-  has_clock_ = error->info.code != Code::kUnimplemented;
-  device_.discard(error);
-  return std::nullopt;
-}
-
-std::optional<uint64_t> WorkQueue::read_time(uint64_t mark) {
-  uint64_t ns = 0;
-  tenon_error* const error = device_.calls().read_time(stream_, mark, &ns);
-  if (!error) return ns;
-  device_.discard(error);
-  return std::nullopt;
+void WorkQueue::wait_all() {
+  for (uint32_t i = 0; i < n_streams_; ++i) wait(static_cast<StreamId>(i));
 }
 
 // A device without `wait` reports completion by a callback on its own thread, so a build without
@@ -139,25 +192,34 @@ bool WorkQueue::can_wait() const {
 #endif
 }
 
-void WorkQueue::wait() {
+void WorkQueue::wait(StreamId stream) {
   if (device_.has(TENON_FEATURE_HOST_BLOCKING)) {
     uint64_t upto;
+    Tickets after;
     {
       // Ensures that the work of every assigned ticket is enqueued.
       std::lock_guard turn(mutex_);
-      std::lock_guard guard(state_mutex_);
-      upto = last_;
+      upto = streams_[stream].last;
+      after = streams_[stream].after;
     }
-    tenon_error* error = device_.calls().wait(stream_);
+    tenon_error* error = device_.calls().wait(handle(stream));
     Reached reached = Reached::kYes;
     if (error) {
       // The first wait may have returned its error without waiting. Wait again.
-      if (tenon_error* again = device_.calls().wait(stream_)) {
+      if (tenon_error* again = device_.calls().wait(handle(stream))) {
         device_.discard(again);
         reached = Reached::kPerhaps;
       }
     }
-    finish(upto, error, reached);
+    wait_for_outcomes(after);
+    std::vector<Flight> finished;
+    {
+      std::lock_guard guard(state_mutex_);
+      finish(stream, upto, error ? &error->info : nullptr, reached, finished);
+#if defined(TENON_NO_THREADS)
+      finished_[stream] = std::max(finished_[stream], upto);
+#endif
+    }
     if (error) device_.discard(error);
     run_finished_retirements();
     return;
@@ -174,7 +236,7 @@ void WorkQueue::wait() {
   const auto signal = std::make_shared<Signal>();
   {
     std::lock_guard guard(mutex_);
-    notify([signal] {
+    notify(stream, [signal] {
       std::lock_guard done(signal->mutex);
       signal->done = true;
       signal->changed.notify_one();
@@ -184,6 +246,22 @@ void WorkQueue::wait() {
   signal->changed.wait(lock, [&] { return signal->done; });
   lock.unlock();
   run_finished_retirements();
+#endif
+}
+
+// Blocks until the outcome of the work up to these tickets is known. The device has completed this
+// work, and order_after() has enqueued the notifications that report it.
+void WorkQueue::wait_for_outcomes(const Tickets& tickets) {
+  std::unique_lock lock(state_mutex_);
+#if defined(TENON_NO_THREADS)
+  for (uint32_t i = 0; i < n_streams_; ++i) {
+    const bool is_known = finished_[i] >= tickets[i];
+    lock.unlock();
+    if (!is_known) wait(static_cast<StreamId>(i));
+    lock.lock();
+  }
+#else
+  changed_.wait(lock, [&] { return are_finished(tickets); });
 #endif
 }
 
@@ -200,9 +278,8 @@ void WorkQueue::run_finished_retirements() {
   std::vector<Retired> ended;
   {
     std::lock_guard guard(state_mutex_);
-    const uint64_t under_way = !kept_.empty()      ? kept_.front().ticket
-                               : !flights_.empty() ? flights_.front().ticket
-                                                   : last_ + 1;
+    uint64_t under_way = flights_.empty() ? last_ + 1 : flights_.front().ticket;
+    for (const Flight& kept : kept_) under_way = std::min(under_way, kept.ticket);
     while (!retired_.empty() && retired_.front().ticket < under_way) {
       ended.push_back(std::move(retired_.front()));
       retired_.pop_front();
@@ -211,14 +288,16 @@ void WorkQueue::run_finished_retirements() {
   for (const Retired& each : ended) each.end();
 }
 
-// Blocks while more work is in progress than the device needs to stay busy.
-void WorkQueue::throttle() {
+// Blocks while more work is in progress on the stream than the device needs to stay busy.
+void WorkQueue::throttle(StreamId stream) {
 #if !defined(TENON_NO_THREADS)
   std::unique_lock lock(state_mutex_);
-  if (flights_.size() < kMaxInFlight) [[likely]]
+  if (n_in_flight_[stream] < kMaxInFlight) [[likely]]
     return;
   // This wait ends: all but the last kNotifyEvery launches have a pending notification.
-  changed_.wait(lock, [&] { return flights_.size() < kMaxInFlight / 2; });
+  changed_.wait(lock, [&] { return n_in_flight_[stream] < kMaxInFlight / 2; });
+#else
+  (void)stream;
 #endif
 }
 
@@ -228,187 +307,35 @@ uint64_t WorkQueue::held_bytes() const {
   return held_bytes_;
 }
 
-// Records that all work up to `ticket` has finished. `error` is the stream's first failure, or
-// NULL. If the wait failed (Reached::kPerhaps), the work may still be running, so its memory is
-// kept until a later wait succeeds.
-void WorkQueue::finish(uint64_t ticket, const tenon_error* error, Reached reached) {
-  std::deque<Flight> finished;  // Destroyed outside the lock.
-  std::lock_guard guard(state_mutex_);
-  if (error) {
-    const Failure why = explain(error->info, sites_in_flight(ticket));
-    if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
-    // If the plugin did not report which launch failed (host.launch_failed), every launch up to
-    // `ticket` may have failed. Plugins do not report failed copies, so every copy may have failed.
-    const bool is_known =
-        why->code != Code::kDeviceLost && any_of(flights_, [&](const Flight& flight) {
-          return flight.ticket <= ticket && failed_.contains(flight.ticket);
-        });
-    for (const Flight& flight : flights_) {
-      if (flight.ticket > ticket) break;
-      if (is_known && flight.site != kNoSite) continue;
-      failed_.try_emplace(flight.ticket, Failed{why, flight.owner, false});
-    }
-    propagate_failures(0);
-  }
-  while (!flights_.empty() && flights_.front().ticket <= ticket) {
-    held_bytes_ -= flights_.front().held.bytes;
-    kept_.push_back(std::move(flights_.front()));
-    flights_.pop_front();
-  }
-  while (reached == Reached::kYes && !kept_.empty() && kept_.front().ticket <= ticket) {
-    finished.push_back(std::move(kept_.front()));
-    kept_.pop_front();
-  }
-  changed_.notify_all();
-}
-
-// Returns the sites (origins) of unfinished launches, one for each op.
-WorkQueue::Sites WorkQueue::sites_in_flight(uint64_t upto) const {
-  Sites sites;
-  for (const Flight& flight : flights_) {
-    if (flight.ticket > upto) break;
-    if (flight.site == kNoSite) continue;
-    const bool is_known = std::any_of(sites.begin(), sites.end(), [&](uint32_t site) {
-      return sites_[site].op == sites_[flight.site].op;
+// Records that all work of a stream up to `ticket` has finished. `error` is the stream's first
+// failure, or NULL. If the wait failed (Reached::kPerhaps), the work may still be running, so its
+// memory is kept until a later wait succeeds. The caller holds state_mutex_.
+void WorkQueue::finish(StreamId stream, uint64_t ticket, const ErrorInfo* error, Reached reached,
+                       std::vector<Flight>& finished) {
+  if (error) add_failure(stream, ticket, *error);
+  const bool is_over = reached == Reached::kYes;
+  const auto move_to = [](auto& to, Flight& flight) { to.push_back(std::move(flight)); };
+  if (is_over && !kept_.empty()) [[unlikely]] {
+    std::erase_if(kept_, [&](Flight& flight) {
+      const bool ends = flight.stream == stream && flight.ticket <= ticket;
+      if (ends) move_to(finished, flight);
+      return ends;
     });
-    if (!is_known) sites.push_back(flight.site);
   }
-  return sites;
-}
-
-// Returns the error with the ops in progress, which may have caused it, added to its message.
-WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error) const {
-  std::lock_guard guard(state_mutex_);
-  return explain(error, sites_in_flight(last_));
-}
-
-// Returns the plugin's error with the ops at `sites` added: the one that failed, or all that may
-// have failed.
-WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error,
-                                      std::span<const uint32_t> sites) const {
-  auto why = std::make_shared<ErrorInfo>(error);
-  if (why->device.empty()) why->device = device_.name();
-  if (sites.size() == 1 && why->op.empty()) {
-    const Site& site = sites_[sites[0]];
-    why->op = site.op;
-    why->location = site.location;
-    why->message.insert(0, site.op + ": ");
-  }
-  for (size_t i = 0; sites.size() > 1 && i < sites.size(); ++i) {
-    why->message += i == 0 ? "; in progress: " : ", ";
-    why->message += sites_[sites[i]].op;
-  }
-  return why;
-}
-
-// Records that the launch with this ticket failed.
-void WorkQueue::fail(uint64_t ticket, ErrorInfo error) {
-  std::lock_guard guard(state_mutex_);
-  uint64_t owner = 0;
-  uint32_t site = kNoSite;
-  for (const Flight& flight : flights_) {
-    if (flight.ticket != ticket) continue;
-    owner = flight.owner;
-    site = flight.site;
-  }
-  const Failure why = explain(error, {&site, site == kNoSite ? 0u : 1u});
-  if (why->code == Code::kDeviceLost) device_.mark_lost(*why);
-  failed_.try_emplace(ticket, Failed{why, owner, false});
-  propagate_failures(ticket);
-}
-
-// Propagates failures to launches after ticket `first` that read failed outputs. They fail for the
-// same reason, which is not reported to the user again.
-void WorkQueue::propagate_failures(uint64_t first) {
-  for (const Flight& flight : flights_) {
-    if (flight.ticket <= first) continue;
-    for (const uint64_t input : flight.inputs) {
-      const auto failed = failed_.find(input);
-      if (failed == failed_.end()) continue;
-      failed_.try_emplace(flight.ticket, Failed{failed->second.why, flight.owner, true});
-      break;
+  // Flights of other streams move to the front and stay.
+  auto stays = flights_.begin(), next = flights_.begin();
+  for (; next != flights_.end() && next->ticket <= ticket; ++next) {
+    if (next->stream == stream) {
+      held_bytes_ -= next->held.bytes;
+      --n_in_flight_[stream];
+      is_over ? move_to(finished, *next) : move_to(kept_, *next);
+    } else {
+      if (stays != next) *stays = std::move(*next);
+      ++stays;
     }
   }
-}
-
-// Marks all failures with this cause as reported.
-void WorkQueue::mark_reported(const Failure& why) {
-  for (auto& [ticket, failed] : failed_) failed.told = failed.told || failed.why == why;
-}
-
-// Returns why the work of this ticket failed, and marks the failure as reported.
-WorkQueue::Failure WorkQueue::take_failure_of(uint64_t ticket) {
-  std::lock_guard guard(state_mutex_);
-  const auto failed = failed_.find(ticket);
-  if (failed == failed_.end()) return nullptr;
-  mark_reported(failed->second.why);
-  return failed->second.why;
-}
-
-// Returns the first unreported failure of work of `owner`, and marks it as reported.
-WorkQueue::Failure WorkQueue::take_failure(uint64_t owner) {
-  std::lock_guard guard(state_mutex_);
-  for (const auto& [ticket, failed] : failed_) {
-    if (failed.told || failed.owner != owner) continue;
-    const Failure why = failed.why;
-    mark_reported(why);
-    return why;
-  }
-  return nullptr;
-}
-
-WorkQueue::Record WorkQueue::acquire_record() {
-  const auto take = [this] {
-    const Record record = free_records_.back();
-    free_records_.pop_back();
-    return record;
-  };
-  {
-    std::lock_guard guard(state_mutex_);
-    if (!free_records_.empty()) return take();
-  }
-  tenon_buffer_p* block = nullptr;
-  device_.check(device_.calls().allocate(device_.handle(), kRecords * kRecordStep, &block));
-  auto* const data =
-      device_.host_visible() ? static_cast<std::byte*>(device_.calls().map(block)) : nullptr;
-  std::lock_guard guard(state_mutex_);
-  record_blocks_.push_back(block);
-  for (uint64_t at = 0; at < kRecords * kRecordStep; at += kRecordStep) {
-    auto* const record = data ? reinterpret_cast<tenon_error_record*>(data + at) : nullptr;
-    free_records_.push_back({block, at, record});
-  }
-  return take();
-}
-
-void WorkQueue::release_record(const Record& record) {
-  std::lock_guard guard(state_mutex_);
-  free_records_.push_back(record);
-}
-
-uint32_t WorkQueue::site_of(std::string_view op, std::string_view rule,
-                            const std::string& location) {
-  // Programs supply the source locations, so their number is unbounded. When this many sites exist,
-  // errors at new locations name the op only.
-  constexpr size_t kMaxSites = 65536;
-  std::string key(op);
-  key += '\n';
-  const size_t n_op = key.size();
-  key += location;
-  std::lock_guard guard(state_mutex_);
-  const bool is_full = sites_.size() >= kMaxSites;
-  if (is_full && !site_numbers_.contains(key)) key.resize(n_op);
-  const bool has_line = key.size() > n_op;
-  const auto [entry, is_new] =
-      site_numbers_.try_emplace(std::move(key), static_cast<uint32_t>(sites_.size()));
-  if (is_new) {
-    sites_.push_back({std::string(op), std::string(rule), has_line ? location : std::string()});
-  }
-  return entry->second;
-}
-
-WorkQueue::Site WorkQueue::site(uint32_t number) const {
-  std::lock_guard guard(state_mutex_);
-  return number < sites_.size() ? sites_[number] : Site{};
+  flights_.erase(stays, next);
+  changed_.notify_all();
 }
 
 }  // namespace tenon

@@ -239,7 +239,7 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
   if (recorder) [[unlikely]]
     began = Clock::now();
   if (!device_.synchronous()) [[unlikely]] {
-    enqueue(launch, results);
+    enqueue(launch, results, workspace.get());
   } else {
     std::optional<RecordOnDevice> record;
     if (!device_.host_visible() && may_report(call_.op)) [[unlikely]]
@@ -260,12 +260,18 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
   }
 }
 
-void Launcher::enqueue(tenon_launch& launch, const Tensors& results) {
+void Launcher::enqueue(tenon_launch& launch, const Tensors& results, const Storage* workspace) {
   PendingWork& pending = scope_.pending(device_);
   SmallVector<uint64_t, 4> tickets;
+  SmallVector<const Storage*, 4> reads, writes;
   for (const TensorImpl* x : tensors_) {
-    if (x && x->storage) tickets.push_back(x->storage->written);
+    if (!x || !x->storage) continue;
+    tickets.push_back(x->storage->written);
+    reads.push_back(x->storage.get());
   }
+  for (const Tensor& y : results) writes.push_back(y->storage.get());
+  writes.push_back(workspace);
+  const WorkQueue::MemoryUse use = pending.use(reads, writes);
   launch.site = pending.site_of(call_.op, scope_.location());
   const uint64_t ticket =
       pending.launch(*kernel_, launch, {.tickets = tickets, .may_report = may_report(call_.op)},

@@ -43,7 +43,7 @@ class Launcher {
   Tensors outputs();
   // Launches now, or enqueues the launch on an asynchronous device.
   void launch(tenon_launch& launch, const Tensors& results);
-  void enqueue(tenon_launch& launch, const Tensors& results);
+  void enqueue(tenon_launch& launch, const Tensors& results, const Storage* workspace);
 
   Scope& scope_;
   Device& device_;

@@ -40,9 +40,14 @@ struct PendingWork::Check {
   }
 };
 
-PendingWork::PendingWork(Device& device, uint64_t owner)
-    : device_(device), queue_(device.queue()), owner_(owner), record_(queue_.acquire_record()) {
+PendingWork::PendingWork(Device& device, StreamId stream, uint64_t owner)
+    : device_(device),
+      queue_(device.queue()),
+      stream_(stream),
+      owner_(owner),
+      record_(queue_.acquire_record(stream)) {
   std::lock_guard turn(queue_.mutex());
+  queue_.assign_ticket(stream_, owner_, {});
   clear_record();
 }
 
@@ -51,31 +56,35 @@ uint64_t PendingWork::enqueue(Work& work, uint32_t site, const Reads& reads,
                               std::shared_ptr<LaunchWatch> watch, const Enqueue& enqueue) {
   set_record(work);
   if (reads.may_report) may_have_written_record_ = true;
-  queue_.throttle();
+  queue_.throttle(stream_);
   std::lock_guard turn(queue_.mutex());
   device_.check_usable();
   work.work = &queue_;
-  work.ticket = queue_.assign_ticket(owner_, reads.tickets, {}, reads.if_failed, site);
+  work.ticket = queue_.assign_ticket(stream_, owner_, reads.tickets, {}, reads.if_failed, site);
   if (watch) [[unlikely]]
-    watch->begin = queue_.mark_time();
+    watch->begin = queue_.mark_time(stream_);
   device_.check(enqueue());
   if (watch) [[unlikely]] {
-    watch->end = queue_.mark_time();
-    queue_.notify([watch = std::move(watch)] { watch->finish(); });
+    watch->end = queue_.mark_time(stream_);
+    queue_.notify(stream_, [watch = std::move(watch)] { watch->finish(); });
   }
   return work.ticket;
 }
 
 uint64_t PendingWork::launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
                              std::shared_ptr<LaunchWatch> watch) {
-  return enqueue(launch, launch.site, reads, std::move(watch),
-                 [&] { return device_.calls().launch(kernel.handle(), queue_.stream(), &launch); });
+  return enqueue(launch, launch.site, reads, std::move(watch), [&] {
+    return device_.calls().launch(kernel.handle(), queue_.handle(stream_), &launch);
+  });
 }
 
-uint64_t PendingWork::replay(tenon_recording_p* recording, tenon_replay& replay,
+uint64_t PendingWork::replay(tenon_recording_p* recording, StreamUse& use, tenon_replay& replay,
                              const Reads& reads) {
-  return enqueue(replay, WorkQueue::kNoSite, reads, {},
-                 [&] { return device_.calls().replay(recording, queue_.stream(), &replay); });
+  return enqueue(replay, WorkQueue::kNoSite, reads, {}, [&] {
+    queue_.order_after(stream_, use);
+    use = {replay.ticket, uint32_t{1} << stream_, stream_};
+    return device_.calls().replay(recording, queue_.handle(stream_), &replay);
+  });
 }
 
 uint32_t PendingWork::site_of(const OpDef& op, const std::string& location) {
@@ -85,7 +94,8 @@ uint32_t PendingWork::site_of(const OpDef& op, const std::string& location) {
 void PendingWork::write(tenon_buffer_p* buffer, uint64_t offset, std::span<const std::byte> bytes) {
   std::lock_guard turn(queue_.mutex());
   device_.check_usable();
-  device_.write(queue_.stream(), buffer, offset, bytes);
+  queue_.assign_ticket(stream_, owner_, {});
+  device_.write(queue_.handle(stream_), buffer, offset, bytes);
 }
 
 void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
@@ -99,14 +109,16 @@ void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
     data = copy.memory.get();
   }
   {
+    const Storage* const writes[] = {&to};
+    const WorkQueue::MemoryUse use = this->use({}, writes);
     std::lock_guard turn(queue_.mutex());
     device_.check_usable();
-    to.written = queue_.assign_ticket(owner_, {}, std::move(copy));
-    device_.copy(queue_.stream(), {nullptr, const_cast<void*>(data), 0, 0},
+    to.written = queue_.assign_ticket(stream_, owner_, {}, std::move(copy));
+    device_.copy(queue_.handle(stream_), {nullptr, const_cast<void*>(data), 0, 0},
                  {to.buffer, nullptr, 0, 0}, bytes);
-    if (finished) queue_.notify(std::move(finished));
+    if (finished) queue_.notify(stream_, std::move(finished));
   }
-  if (!held) queue_.wait();
+  if (!held) queue_.wait(stream_);
 }
 
 // Enqueues the read, if any, and then the copy of the error record. If this function throws, the
@@ -114,10 +126,12 @@ void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
 std::shared_ptr<PendingWork::Check> PendingWork::enqueue_check(const Storage* from, uint64_t offset,
                                                                void* data, uint64_t bytes) {
   try {
+    const Storage* const reads[] = {from};
+    const WorkQueue::MemoryUse use = this->use(reads, {});
     std::lock_guard turn(queue_.mutex());
     return try_enqueue_check(from, offset, data, bytes);
   } catch (...) {
-    if (bytes > 0 && queue_.can_wait()) queue_.wait();
+    if (bytes > 0 && queue_.can_wait()) queue_.wait(stream_);
     throw;
   }
 }
@@ -129,13 +143,14 @@ std::shared_ptr<PendingWork::Check> PendingWork::try_enqueue_check(const Storage
   device_.check_usable();
   auto check = std::make_shared<Check>(Check{queue_, device_, owner_});
   const uint64_t written = from ? from->written : 0;
-  const uint64_t ticket = queue_.assign_ticket(owner_, {&written, 1}, {check, 0});
+  const uint64_t ticket = queue_.assign_ticket(stream_, owner_, {&written, 1}, {check, 0});
   if (from) {
     check->read_ticket = ticket;
-    device_.copy(queue_.stream(), {from->buffer, nullptr, offset, 0}, {nullptr, data, 0, 0}, bytes);
+    device_.copy(queue_.handle(stream_), {from->buffer, nullptr, offset, 0}, {nullptr, data, 0, 0},
+                 bytes);
   }
   if (may_have_written_record_) {
-    device_.copy(queue_.stream(), {record_.buffer, nullptr, record_.offset, 0},
+    device_.copy(queue_.handle(stream_), {record_.buffer, nullptr, record_.offset, 0},
                  {nullptr, &check->record, 0, 0}, sizeof check->record);
     clear_record();
   }
@@ -149,13 +164,13 @@ void PendingWork::clear_record() {
                                    .pattern = 0,
                                    .pattern_size = 4,
                                    .reserved = 0};
-  device_.check(device_.calls().fill(queue_.stream(), &clear));
+  device_.check(device_.calls().fill(queue_.handle(stream_), &clear));
   may_have_written_record_ = false;
 }
 
 // Waits for a check. Throws its failure, or returns its value error; NULL if there is none.
 std::shared_ptr<const ErrorInfo> PendingWork::wait_for_check(const std::shared_ptr<Check>& check) {
-  queue_.wait();
+  queue_.wait(stream_);
   if (const auto failure = check->failure()) throw Error(*failure);
   return check->value_error();
 }
@@ -163,8 +178,9 @@ std::shared_ptr<const ErrorInfo> PendingWork::wait_for_check(const std::shared_p
 // Calls `done` with the outcome of a check when it has finished.
 void PendingWork::notify_of_outcome(std::shared_ptr<Check> check, Done done) {
   std::lock_guard turn(queue_.mutex());
-  queue_.notify(
-      [check = std::move(check), done = std::move(done)] { done(check->outcome().get()); });
+  queue_.notify(stream_, [check = std::move(check), done = std::move(done)] {
+    done(check->outcome().get());
+  });
 }
 
 std::shared_ptr<const ErrorInfo> PendingWork::read(const Storage& from, uint64_t offset, void* data,

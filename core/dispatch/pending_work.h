@@ -1,7 +1,8 @@
-// The unfinished work of a scope on an asynchronous device, and the errors of this work.
+// The unfinished work of a scope on one stream of an asynchronous device, and the errors of this
+// work.
 //
-// The scope has one error record in the device's memory, shared by its launches. Each wait copies
-// the record to the host and clears it, in stream order.
+// The scope has one error record for each stream in the device's memory, shared by its launches.
+// Each wait copies the record to the host and clears it, in stream order.
 
 #pragma once
 
@@ -32,11 +33,12 @@ class PendingWork {
   // Receives the outcome: NULL or an error.
   using Done = std::function<void(const ErrorInfo*)>;
 
-  PendingWork(Device& device, uint64_t owner);
+  PendingWork(Device& device, StreamId stream, uint64_t owner);
   ~PendingWork() { queue_.release_record(record_); }
   PendingWork(const PendingWork&) = delete;
 
   Device& device() const { return device_; }
+  StreamId stream() const { return stream_; }
 
   // Properties of the work that the host tracks and does not pass to the plugin.
   struct Reads {
@@ -48,11 +50,18 @@ class PendingWork {
   // launch.site, by which error reports find the op and its source line.
   uint64_t launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,
                   std::shared_ptr<LaunchWatch> watch = {});
-  uint64_t replay(tenon_recording_p* recording, tenon_replay& replay, const Reads& reads);
+  // `use`: the uses of the recording. Its replays run one after the other on all streams.
+  uint64_t replay(tenon_recording_p* recording, StreamUse& use, tenon_replay& replay,
+                  const Reads& reads);
   uint32_t site_of(const OpDef& op, const std::string& location);
   // Throws the error of the first of these tickets that failed.
   void throw_first_failure(std::span<const uint64_t> tickets) {
     queue_.throw_first_failure(tickets);
+  }
+  // Orders work of the caller after earlier uses of this memory on other streams.
+  WorkQueue::MemoryUse use(WorkQueue::MemoryUse::Storages reads,
+                           WorkQueue::MemoryUse::Storages writes) {
+    return WorkQueue::MemoryUse(queue_, stream_, reads, writes);
   }
   // Enqueues a write of a few bytes.
   void write(tenon_buffer_p* buffer, uint64_t offset, std::span<const std::byte> bytes);
@@ -103,6 +112,7 @@ class PendingWork {
 
   Device& device_;
   WorkQueue& queue_;
+  const StreamId stream_;
   uint64_t owner_;
   const WorkQueue::Record record_;
   bool may_have_written_record_ = false;

@@ -246,8 +246,9 @@ class ProfileTrack::Watch final : public LaunchWatch {
 };
 
 // Returns an object that adds an asynchronous launch to this track when it finishes.
-std::shared_ptr<LaunchWatch> ProfileTrack::watch(Device& device, const tenon_launch& launch) {
-  const uint32_t lane = log_->lane_of(device);
+std::shared_ptr<LaunchWatch> ProfileTrack::watch(Device& device, StreamId stream,
+                                                 const tenon_launch& launch) {
+  const uint32_t lane = log_->lane_of(device, stream);
   log_->read_marks(lane);
   uint32_t row = kNoRow;
   if (!open_.empty()) {
@@ -259,8 +260,8 @@ std::shared_ptr<LaunchWatch> ProfileTrack::watch(Device& device, const tenon_lau
   return std::make_shared<Watch>(shared_from_this(), lane, row);
 }
 
-std::function<void()> ProfileTrack::when_finished(Device& device) {
-  return [self = shared_from_this(), lane = log_->lane_of(device), enqueued = now()] {
+std::function<void()> ProfileTrack::when_finished(Device& device, StreamId stream) {
+  return [self = shared_from_this(), lane = log_->lane_of(device, stream), enqueued = now()] {
     self->add_finished(lane, kNoRow, enqueued, now());
   };
 }
@@ -396,13 +397,13 @@ bool ProfileLog::try_reserve_event() {
   return false;
 }
 
-// Returns the lane that shows the work of an asynchronous device.
-uint32_t ProfileLog::lane_of(Device& device) {
+// Returns the lane that shows the work of a stream of an asynchronous device.
+uint32_t ProfileLog::lane_of(Device& device, StreamId stream) {
   std::lock_guard guard(mutex_);
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
-    if (lanes_[i].device == &device) return i;
+    if (lanes_[i].device == &device && lanes_[i].stream == stream) return i;
   }
-  lanes_.push_back({&device});
+  lanes_.push_back({&device, stream});
   return static_cast<uint32_t>(lanes_.size() - 1);
 }
 
@@ -425,17 +426,20 @@ void ProfileLog::add_marked(uint32_t lane, Marked launch) {
 void ProfileLog::read_marks(uint32_t lane) {
   std::vector<Marked> launches;
   Device* device;
+  StreamId stream;
   {
     std::lock_guard guard(mutex_);
     launches.swap(lanes_[lane].marked);
     device = lanes_[lane].device;
+    stream = lanes_[lane].stream;
   }
-  for (const Marked& launch : launches) read_launch_marks(lane, launch, *device);
+  for (const Marked& launch : launches) read_launch_marks(lane, launch, *device, stream);
 }
 
-void ProfileLog::read_launch_marks(uint32_t lane, const Marked& launch, Device& device) {
-  const std::optional<uint64_t> begin = device.queue().read_time(launch.begin);
-  const std::optional<uint64_t> end = device.queue().read_time(launch.end);
+void ProfileLog::read_launch_marks(uint32_t lane, const Marked& launch, Device& device,
+                                   StreamId stream) {
+  const std::optional<uint64_t> begin = device.queue().read_time(stream, launch.begin);
+  const std::optional<uint64_t> end = device.queue().read_time(stream, launch.end);
   if (!begin || !end || *end < *begin) {
     return launch.track->add_finished(lane, launch.row, launch.enqueued, launch.finished);
   }
@@ -472,7 +476,9 @@ std::unique_ptr<const Profile> ProfileLog::close() {
     is_closed_ = true;
     tracks.swap(tracks_);
     for (Lane& lane : lanes_) {
-      profile->lanes.push_back(lane.device->name());
+      std::string name = lane.device->name();
+      if (lane.stream != 0) name += format(" stream {}", {uint32_t{lane.stream}});
+      profile->lanes.push_back(std::move(name));
       shifts.push_back(lane.shift());
       lane.marked.clear();
     }

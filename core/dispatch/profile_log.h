@@ -41,11 +41,11 @@ class ProfileLog {
     std::shared_ptr<ProfileTrack> track;
     uint32_t row;
     uint64_t enqueued, finished;  // Times of the host's clock.
-    uint64_t begin, end;          // Times of the marks, by the device's clock.
+    uint64_t begin, end;          // Numbers of the time marks before and after the launch.
   };
 
-  // Returns the lane that shows the work of an asynchronous device.
-  uint32_t lane_of(Device& device);
+  // Returns the lane that shows the work of a stream of an asynchronous device.
+  uint32_t lane_of(Device& device, StreamId stream);
   // Returns the interval in which the device can have executed this work.
   std::pair<uint64_t, uint64_t> assign_interval(uint32_t lane, uint64_t enqueued,
                                                 uint64_t finished);
@@ -62,6 +62,7 @@ class ProfileLog {
  private:
   struct Lane {
     Device* device;
+    StreamId stream;
     uint64_t busy_until = 0;
     std::vector<Marked> marked = {};
     // Bounds of the offset from the device's clock to the host's. Valid if has_clock_bounds is
@@ -77,7 +78,7 @@ class ProfileLog {
   };
 
   // Reads the marks of one launch.
-  void read_launch_marks(uint32_t lane, const Marked& launch, Device& device);
+  void read_launch_marks(uint32_t lane, const Marked& launch, Device& device, StreamId stream);
 
   const uint64_t number_;
   const uint64_t start_;
@@ -138,8 +139,8 @@ class ProfileTrack : public std::enable_shared_from_this<ProfileTrack> {
   tenon_error* launch(Device& device, tenon_stream_p* stream, const PreparedKernel& kernel,
                       const tenon_launch& launch);
   // Returns an object that adds an asynchronous launch to this track when it finishes.
-  std::shared_ptr<LaunchWatch> watch(Device& device, const tenon_launch& launch);
-  std::function<void()> when_finished(Device& device);
+  std::shared_ptr<LaunchWatch> watch(Device& device, StreamId stream, const tenon_launch& launch);
+  std::function<void()> when_finished(Device& device, StreamId stream);
 
   // Adds a finished launch or, if `row` is kNoRow, other finished work. The times are of the host's
   // clock in add_finished(), and of the device's clock in add_timed().

@@ -179,14 +179,14 @@ std::shared_ptr<LaunchWatch> watch_profiled(Scope& scope, Device& device,
   if (!scope.is_profiled()) [[likely]]
     return {};
   const auto track = scope.profile_track();
-  return track ? track->watch(device, launch) : nullptr;
+  return track ? track->watch(device, scope.stream_id(device), launch) : nullptr;
 }
 
 std::function<void()> profiled_completion_callback(Scope& scope, Device& device) {
   if (!scope.is_profiled()) [[likely]]
     return {};
   const auto track = scope.profile_track();
-  return track ? track->when_finished(device) : std::function<void()>();
+  return track ? track->when_finished(device, scope.stream_id(device)) : std::function<void()>();
 }
 
 }  // namespace tenon

@@ -39,6 +39,7 @@ Scope::Scope(Context& context, Default)
 
 Scope::~Scope() {
   pending_.clear();
+  reset_streams();
   repeated_.reset();
   kernels_.reset();
   composite_programs_.reset();  // Its kernels belong to devices, which the context closes.
@@ -197,11 +198,31 @@ tenon_stream_p* Scope::stream(Device& device) {
 
 // Returns this scope's work in progress on an asynchronous device.
 PendingWork& Scope::pending(Device& device) {
+  const StreamId stream = stream_id(device);
   for (const auto& work : pending_) {
-    if (&work->device() == &device) return *work;
+    if (&work->device() == &device && work->stream() == stream) return *work;
   }
-  pending_.push_back(std::make_unique<PendingWork>(device, context_.next_serial()));
+  pending_.push_back(std::make_unique<PendingWork>(device, stream, context_.next_serial()));
   return *pending_.back();
+}
+
+void Scope::set_stream(Device& device, StreamId stream) {
+  if (device.synchronous()) return;
+  if (stream != WorkQueue::kDefaultStream) device.queue().share_stream(stream);
+  for (auto& [bound, bound_stream] : bound_streams_) {
+    if (bound != &device) continue;
+    const StreamId before = std::exchange(bound_stream, stream);
+    if (before != WorkQueue::kDefaultStream) device.queue().release_stream(before);
+    return;
+  }
+  bound_streams_.push_back({&device, stream});
+}
+
+void Scope::reset_streams() {
+  for (const auto& [device, stream] : bound_streams_) {
+    if (stream != WorkQueue::kDefaultStream) device->queue().release_stream(stream);
+  }
+  bound_streams_.clear();
 }
 
 void Scope::wait() {

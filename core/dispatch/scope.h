@@ -229,7 +229,18 @@ class Scope final : public Object, public Pooled<Scope> {
   // ---- devices ----
   // This scope's stream on a synchronous device.
   tenon_stream_p* stream(Device& device);
-  // This scope's work in progress on an asynchronous device.
+  // The stream on which calls of this scope run on a device.
+  StreamId stream_id(const Device& device) const {
+    for (const auto& [bound, stream] : bound_streams_) {
+      if (bound == &device) return stream;
+    }
+    return WorkQueue::kDefaultStream;
+  }
+  // Makes later calls on an asynchronous device run on this stream.
+  void set_stream(Device& device, StreamId stream);
+  // Makes later calls run on the default streams of all devices.
+  void reset_streams();
+  // This scope's work in progress on its stream of an asynchronous device.
   PendingWork& pending(Device& device);
   // Blocks until all work that the scope enqueued has finished. Throws its first error that was not
   // reported before.
@@ -295,6 +306,8 @@ class Scope final : public Object, public Pooled<Scope> {
   SmallVector<std::pair<Device*, tenon_stream_p*>, 4> streams_;
   tenon_error_record record_ = {};
   SmallVector<std::unique_ptr<PendingWork>, 1> pending_;
+  // The streams of asynchronous devices other than their default streams.
+  SmallVector<std::pair<Device*, StreamId>, 1> bound_streams_;
   std::unique_ptr<std::array<CachedKernel, kCached>> kernels_;
   std::unique_ptr<RepeatedCalls> repeated_;
   std::unique_ptr<CompositePlans> composite_programs_;  // Created on first use.

@@ -15,6 +15,17 @@ namespace tenon {
 
 class Device;
 
+// Index of a stream of an asynchronous device; 0 is the device's default stream.
+using StreamId = uint8_t;
+
+// The streams that have used a storage on an asynchronous device. The lock of the device's
+// WorkQueue guards it.
+struct StreamUse {
+  uint64_t last = 0;     // Ticket of the last work that used the storage.
+  uint32_t streams = 0;  // Bit set of the streams that have used it since its last write.
+  StreamId writer = 0;   // Stream of the last writer.
+};
+
 class Storage : public Pooled<Storage> {
  public:
   // Releases the memory or caches it for reuse, and frees the storage.
@@ -48,6 +59,7 @@ class Storage : public Pooled<Storage> {
   // which precede all reads. 0 if the host does not see all writes.
   std::atomic<uint64_t> content{0};
   uint64_t written = 0;  // On an asynchronous device: ticket of the last writer.
+  mutable StreamUse use;  // On an asynchronous device.
   Storage* next_free = nullptr;
   void* import_payload = nullptr;  // For imported memory: the argument of import_release.
   void (*import_release)(void*) = nullptr;

@@ -179,8 +179,10 @@ class LaunchPlan {
     std::vector<uint64_t> contents;  // The content numbers that the views currently have, by slot.
     std::vector<tenon_slot> given;   // The slots that a replay passes to the device.
     std::vector<uint64_t> tickets;   // Ticket of the last write, by buffer.
-    bool is_shown = false;           // Whether the views refer to the current slots.
-    std::unique_ptr<Frame> other;    // The frame for every second trip of repeat().
+    // The memory that a call on an asynchronous device uses.
+    std::vector<const Storage*> reads, writes;
+    bool is_shown = false;         // Whether the views refer to the current slots.
+    std::unique_ptr<Frame> other;  // The frame for every second trip of repeat().
 
     void put(size_t slot, Slot at) {
       slots[slot] = at;
@@ -259,6 +261,10 @@ class LaunchPlan {
   void enqueue(Scope& scope, Frame& frame, size_t commits) const;
   // Returns the description of a launch for a profiler.
   LaunchSpan span_of(const Launch& launch) const;
+  // Runs or enqueues all launches on an asynchronous device.
+  void launch_later(Scope& scope, Frame& frame, size_t commits) const;
+  // Collects the memory that a call reads and writes.
+  void find_memory(Frame& frame) const;
   // Collects the tickets of earlier writes to the memory that a call reads.
   void find_tickets(Frame& frame) const;
   // Replays the device's recording. Returns false if the launches must be enqueued one by one.

@@ -51,6 +51,7 @@ class LaunchPlan::Recording {
   }
 
   const bool may_report;  // Whether a launch may write to the error record.
+  mutable StreamUse use;  // Guarded by the lock of the device's queue.
 
  private:
   Device& device_;
@@ -146,7 +147,8 @@ bool LaunchPlan::replay(Scope& scope, Frame& frame) const {
                          .work = nullptr,
                          .ticket = 0};
   const uint64_t ticket = scope.pending(device_).replay(
-      recording->handle(), replay, {.tickets = frame.tickets, .may_report = recording->may_report});
+      recording->handle(), recording->use, replay,
+      {.tickets = frame.tickets, .may_report = recording->may_report});
   for (size_t i = inputs_.size(); i + 1 < slots.size(); ++i) slots[i].storage->written = ticket;
   return true;
 }

@@ -194,14 +194,33 @@ LaunchSpan LaunchPlan::span_of(const Launch& launch) const {
 
 // Runs or enqueues all launches. From launch `commits` on, the call cannot be cancelled.
 void LaunchPlan::launch(Scope& scope, Frame& frame, size_t commits) const {
+  if (!device_.synchronous()) return launch_later(scope, frame, commits);
   if (!filled_.empty()) [[unlikely]]
     fill(scope, frame);
-  if (!device_.synchronous() && replay(scope, frame)) return;
   point_views(frame);
-  if (device_.synchronous()) {
-    launch_now(scope, frame, commits);
-  } else {
-    enqueue(scope, frame, commits);
+  launch_now(scope, frame, commits);
+}
+
+void LaunchPlan::launch_later(Scope& scope, Frame& frame, size_t commits) const {
+  find_memory(frame);
+  const WorkQueue::MemoryUse use = scope.pending(device_).use(frame.reads, frame.writes);
+  if (!filled_.empty()) [[unlikely]]
+    fill(scope, frame);
+  if (replay(scope, frame)) return;
+  point_views(frame);
+  enqueue(scope, frame, commits);
+}
+
+// Collects the memory that a call reads and writes.
+void LaunchPlan::find_memory(Frame& frame) const {
+  frame.reads.clear();
+  frame.writes.clear();
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.constant) frame.reads.push_back(buffer.constant.get());
+  }
+  // The slots of the inputs come first. Those of the outputs and of the block follow.
+  for (size_t i = 0; i < frame.slots.size(); ++i) {
+    (i < inputs_.size() ? frame.reads : frame.writes).push_back(frame.slots[i].storage);
   }
 }
 
