@@ -86,6 +86,12 @@ foreach(file IN LISTS c_tests)
     tenon_register_on_driver(c.vulkan.${name} lavapipe LABEL c COMMAND c_${name} ENVIRONMENT
                              TENON_TEST_DEVICE=vulkan TENON_TEST_PLUGINS=${test_plugins})
   endif()
+  # On the emulated driver of CUDA. Its streams run their work late.
+  if(TARGET tenon_plugin_cuda AND TARGET tenon_emulated_cuda AND name STREQUAL "stream_test")
+    tenon_register_test(c.cuda.${name} LABEL c COMMAND c_${name} ENVIRONMENT ${TENON_EMULATED_CUDA}
+                        TENON_EMULATED_CUDA_LATE=200 TENON_TEST_DEVICE=cuda
+                        TENON_TEST_PLUGINS=${test_plugins})
+  endif()
   if(TARGET tenon_plugin_fake)
     foreach(device fake_queue fake_slow fake_wall fake_order)
       if("${device}.${name}" MATCHES "^fake_(slow|order).steady_test$")

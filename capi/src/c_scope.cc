@@ -42,6 +42,28 @@ tenon_error* tenon_scope_get_device(tenon_scope* scope, tenon_device** out_devic
   });
 }
 
+tenon_error* tenon_scope_set_stream(tenon_scope* scope, tenon_stream* stream) {
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    if (!stream) return self.reset_streams();
+    const tenon::DeviceStream& given = get(stream, "stream");
+    if (&given.device().context() != &self.context()) {
+      fail_argument("stream", "belongs to another context");
+    }
+    self.set_stream(given.device(), given.id());
+  });
+}
+
+tenon_error* tenon_scope_get_stream(tenon_scope* scope, tenon_stream** out_stream) {
+  clear_output(out_stream);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    require_pointer(out_stream, "out_stream");
+    tenon::Device& device = self.device();
+    give(tenon::Ref<tenon::DeviceStream>::adopt(
+             new tenon::DeviceStream(device, self.stream_id(device))),
+         out_stream);
+  });
+}
+
 tenon_error* tenon_scope_wait(tenon_scope* scope) {
   return boundary_in(scope, [&](tenon::Scope& self) { self.wait(); });
 }

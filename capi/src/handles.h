@@ -8,6 +8,7 @@
 #include <tenon/io.h>
 #include <tenon/profiler.h>
 #include <tenon/program.h>
+#include <tenon/stream.h>
 #include <tenon/tape.h>
 #include <tenon/tensor.h>
 #include <tenon/types.h>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "core/autograd/tape.h"
+#include "core/device/device_stream.h"
 #include "core/dispatch/context.h"
 #include "core/dispatch/generator.h"
 #include "core/dispatch/profiler.h"
@@ -119,6 +121,8 @@ inline Kind kind_of(const void* handle) { return static_cast<const Object*>(hand
 TENON_HANDLE(tenon_context, Context, kContext, "a context")
 TENON_HANDLE(tenon_scope, Scope, kScope, "a scope")
 TENON_HANDLE(tenon_device, Device, kDevice, "a device")
+TENON_HANDLE(tenon_stream, DeviceStream, kStream, "a stream")
+TENON_HANDLE(tenon_event, StreamEvent, kEvent, "an event")
 TENON_HANDLE(tenon_tensor, TensorImpl, kTensor, "a tensor")
 TENON_HANDLE(tenon_variable, Variable, kVariable, "a variable")
 TENON_HANDLE(tenon_generator, Generator, kGenerator, "a generator")

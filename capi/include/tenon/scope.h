@@ -99,6 +99,39 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_get_device(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_device** out_device TENON_OWNED);
 
 /**
+ * Sets the stream on which later calls of a scope run on the stream's device. Tensors may be used
+ * on any stream: see tenon/stream.h.
+ *
+ * @param scope   The scope. It keeps the stream in use until another stream is set or the scope is
+ *                destroyed.
+ * @param stream  The stream; NULL for the default streams of all devices.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, `stream` is not a stream, or its device
+ *     belongs to another context.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_scope_set_stream(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_stream* stream TENON_NULLABLE);
+
+/**
+ * Gets the stream on which calls of a scope run on the current device, and opens this device if
+ * necessary.
+ *
+ * @param scope       The scope.
+ * @param out_stream  Receives the stream. It may be the default stream of the device.
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_NOT_FOUND if no device was set and there is no CPU device.
+ *   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `out_stream` is NULL.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_scope_get_stream(
+    tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_stream** out_stream TENON_OWNED);
+
+/**
  * Blocks until all work that was started in a scope has finished.
  *
  * @param scope  The scope.

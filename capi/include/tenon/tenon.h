@@ -3,7 +3,7 @@
  * A context owns devices, calls run in a scope, and tensors are their inputs and outputs:
  *
  *   tenon_context_create(NULL, &context);                      context.h, error.h
- *   tenon_scope* scope = tenon_context_default_scope(context); scope.h, device.h
+ *   tenon_scope* scope = tenon_context_default_scope(context); scope.h, device.h, stream.h
  *   tenon_tensor_from_data(scope, TENON_FLOAT32, ..., &x);     tensor.h, dlpack.h
  *   tenon_softmax(scope, x, NULL, &y);                         ops_gen.h, call.h, custom.h
  *   tenon_tape_gradient(scope, tape, ...);                     tape.h, variable.h, generator.h
@@ -34,6 +34,7 @@
 #include <tenon/profiler.h>
 #include <tenon/program.h>
 #include <tenon/scope.h>
+#include <tenon/stream.h>
 #include <tenon/tape.h>
 #include <tenon/tensor.h>
 #include <tenon/types.h>

@@ -185,6 +185,8 @@ typedef struct tenon_error tenon_error;
 typedef struct tenon_context tenon_context;
 typedef struct tenon_scope tenon_scope;
 typedef struct tenon_device tenon_device;
+typedef struct tenon_stream tenon_stream;
+typedef struct tenon_event tenon_event;
 typedef struct tenon_tensor tenon_tensor;
 typedef struct tenon_variable tenon_variable;
 typedef struct tenon_generator tenon_generator;

@@ -201,18 +201,67 @@ static void a_failed_allocation_is_retried_once(void) {
 
 /* Makes each call of the plugin fail in turn. Then either a call of the program fails, or all
  * results are correct. */
+/* Opens a second scope of the context, whose calls run on a stream of their own. */
+static tenon_scope* on_another_stream(void) {
+  tenon_scope* other = NULL;
+  tenon_device* device = NULL;
+  tenon_stream* stream = NULL;
+  CHECK_OK(tenon_scope_create(own, tenon_str("fake"), &other));
+  CHECK_OK(tenon_scope_get_device(other, &device));
+  CHECK_OK(tenon_stream_open(device, &stream));
+  CHECK_OK(tenon_scope_set_stream(other, stream));
+  tenon_stream_release(stream);
+  tenon_device_release(device);
+  return other;
+}
+
+/* `faults` make launch 1 (neg on the default stream) or the first copy fail. */
+static void check_failure_on_another_stream(const char* faults, const char* message) {
+  tenon_tensor* t[4] = {0};
+  tenon_scope* other;
+  float read[2] = {0, 0};
+  open_with(faults);
+  other = on_another_stream();
+  t[0] = ones(there());
+  CHECK_OK(tenon_neg(there(), t[0], &t[1]));
+  CHECK_OK(tenon_exp(other, t[1], &t[2])); /* The failure is not known yet. */
+  t[3] = ones(other);
+
+  CHECK_ERROR(tenon_tensor_read(other, t[2], read, sizeof read), TENON_INTERNAL, message);
+  CHECK_OK(tenon_tensor_read(other, t[3], read, sizeof read));
+  CHECK(read[0] == 1);
+  tenon_scope_release(other);
+  close_all(t, 4);
+}
+
+static void a_failure_poisons_the_results_of_other_streams(void) {
+  check_failure_on_another_stream("fail_launch=1,delay_us=2000", "neg: launch 1 failed");
+  check_failure_on_another_stream("fail_launch=1,delay_us=2000,out_of_order=1",
+                                  "neg: launch 1 failed");
+}
+
+/* The plugin reports these failures only when the first stream has finished. */
+static void an_unattributed_failure_poisons_the_results_of_other_streams(void) {
+  check_failure_on_another_stream("fail_copy=1,delay_us=2000", "copy 1 failed");
+  check_failure_on_another_stream("fail_launch=1,silent=1,delay_us=2000", "launch 1 failed");
+  check_failure_on_another_stream("fail_copy=1,delay_us=2000,blocking=0", "copy 1 failed");
+}
+
 static void any_failed_plugin_call_is_reported_or_harmless(void) {
   const char* kinds[] = {"", ",asynchronous=0", ",blocking=0,delay_us=20"};
   char text[80];
   size_t kind;
   int n;
   for (kind = 0; kind < 3; ++kind) {
-    for (n = 1; n <= 40; ++n) {
+    for (n = 1; n <= 60; ++n) {
       const int64_t shape[1] = {2};
       const float values[2] = {1, 1};
       float read[2] = {0, 0};
       tenon_context_options options;
-      tenon_tensor* t[3] = {0};
+      tenon_tensor* t[4] = {0};
+      tenon_scope* other = NULL;
+      tenon_device* device = NULL;
+      tenon_stream* stream = NULL;
       tenon_error* error;
       snprintf(text, sizeof text, "fail_call=%d%s", n, kinds[kind]);
       setenv("TENON_TEST_OPTIONS", text, 1);
@@ -224,10 +273,18 @@ static void any_failed_plugin_call_is_reported_or_harmless(void) {
       }
       if (!error) error = tenon_neg(there(), t[0], &t[1]);
       if (!error) error = tenon_sub(there(), t[1], t[0], &t[2]);
-      if (!error) error = tenon_tensor_read(there(), t[2], read, sizeof read);
-      if (!error) CHECK(read[0] == -2 && read[1] == -2);
+      if (!error) error = tenon_scope_create(own, tenon_str("fake"), &other);
+      if (!error) error = tenon_scope_get_device(other, &device);
+      if (!error) error = tenon_stream_open(device, &stream);
+      if (!error) error = tenon_scope_set_stream(other, stream);
+      if (!error) error = tenon_add(other, t[2], t[0], &t[3]);
+      if (!error) error = tenon_tensor_read(there(), t[3], read, sizeof read);
+      if (!error) CHECK(read[0] == -1 && read[1] == -1);
       tenon_error_release(error);
-      close_all(t, 3);
+      tenon_stream_release(stream);
+      tenon_device_release(device);
+      tenon_scope_release(other);
+      close_all(t, 4);
     }
   }
   unsetenv("TENON_TEST_OPTIONS");
@@ -364,6 +421,8 @@ int main(void) {
   RUN(a_lost_device_fails_every_call);
   RUN(exhausted_device_memory_is_an_error);
   RUN(a_failed_allocation_is_retried_once);
+  RUN(a_failure_poisons_the_results_of_other_streams);
+  RUN(an_unattributed_failure_poisons_the_results_of_other_streams);
   RUN(any_failed_plugin_call_is_reported_or_harmless);
   RUN(refusing_a_claimed_op_reports_the_plugins_reason);
   RUN(completion_callbacks_receive_the_error);

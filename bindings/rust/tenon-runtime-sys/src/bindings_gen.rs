@@ -607,6 +607,18 @@ pub struct tenon_device {
 }
 /// An object behind a handle of the C ABI.
 #[repr(C)]
+pub struct tenon_stream {
+    opaque: [u8; 0],
+    marker: crate::Opaque,
+}
+/// An object behind a handle of the C ABI.
+#[repr(C)]
+pub struct tenon_event {
+    opaque: [u8; 0],
+    marker: crate::Opaque,
+}
+/// An object behind a handle of the C ABI.
+#[repr(C)]
 pub struct tenon_tensor {
     opaque: [u8; 0],
     marker: crate::Opaque,
@@ -7856,6 +7868,35 @@ functions! {
     /// ```
     fn tenon_scope_get_device(scope: *mut tenon_scope, out_device: *mut *mut tenon_device) -> *mut tenon_error;
     /// ```text
+    /// Sets the stream on which later calls of a scope run on the stream's device. Tensors may be used
+    /// on any stream: see tenon/stream.h.
+    ///
+    /// @param scope   The scope. It keeps the stream in use until another stream is set or the scope is
+    ///                destroyed.
+    /// @param stream  The stream; NULL for the default streams of all devices.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, `stream` is not a stream, or its device
+    ///     belongs to another context.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_scope_set_stream(scope: *mut tenon_scope, stream: *mut tenon_stream) -> *mut tenon_error;
+    /// ```text
+    /// Gets the stream on which calls of a scope run on the current device, and opens this device if
+    /// necessary.
+    ///
+    /// @param scope       The scope.
+    /// @param out_stream  Receives the stream. It may be the default stream of the device.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_NOT_FOUND if no device was set and there is no CPU device.
+    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `out_stream` is NULL.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_scope_get_stream(scope: *mut tenon_scope, out_stream: *mut *mut tenon_stream) -> *mut tenon_error;
+    /// ```text
     /// Blocks until all work that was started in a scope has finished.
     ///
     /// @param scope  The scope.
@@ -7904,6 +7945,121 @@ functions! {
     /// @since 0.1, unstable
     /// ```
     fn tenon_scope_set_location(scope: *mut tenon_scope, location: tenon_string) -> *mut tenon_error;
+    /// ```text
+    /// Opens a stream of a device. Its work follows the work that is on the default stream now. Any
+    /// thread.
+    ///
+    /// @param device      The device, which the stream keeps alive.
+    /// @param out_stream  Receives the stream.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_FAILED_PRECONDITION if 31 streams of an asynchronous device are open.
+    ///   - TENON_DEVICE_LOST if the device is lost.
+    ///   - TENON_INVALID_ARGUMENT if `device` is not a device or `out_stream` is NULL.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_stream_open(device: *mut tenon_device, out_stream: *mut *mut tenon_stream) -> *mut tenon_error;
+    /// ```text
+    /// Adds a reference to a stream. Any thread.
+    ///
+    /// @param stream  The stream; NULL does nothing.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_stream_retain(stream: *mut tenon_stream);
+    /// ```text
+    /// Releases a reference to a stream. Does not wait for its work. When neither a handle nor a scope
+    /// uses the stream any more, tenon_stream_open() may return it again. Any thread.
+    ///
+    /// @param stream  The stream; NULL does nothing.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_stream_release(stream: *mut tenon_stream);
+    /// ```text
+    /// Makes later work on a stream follow an event. Does not block. Any thread.
+    ///
+    /// @param stream  The stream.
+    /// @param event   An event on any stream of the same device.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_DEVICE_LOST if the device is lost.
+    ///   - TENON_INVALID_ARGUMENT if `stream` is not a stream, `event` is not an event, or they belong
+    ///     to different devices.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_stream_wait_event(stream: *mut tenon_stream, event: *const tenon_event) -> *mut tenon_error;
+    /// ```text
+    /// Records an event at the current end of a stream. The device reaches the event when it has
+    /// finished all work that is on the stream now. Any thread.
+    ///
+    /// @param stream     The stream.
+    /// @param out_event  Receives the event.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_DEVICE_LOST if the device is lost.
+    ///   - TENON_INVALID_ARGUMENT if `stream` is not a stream or `out_event` is NULL.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_event_record(stream: *mut tenon_stream, out_event: *mut *mut tenon_event) -> *mut tenon_error;
+    /// ```text
+    /// Adds a reference to an event. Any thread.
+    ///
+    /// @param event  The event; NULL does nothing.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_event_retain(event: *mut tenon_event);
+    /// ```text
+    /// Releases a reference to an event. Streams that wait for the event still do so. Any thread.
+    ///
+    /// @param event  The event; NULL does nothing.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_event_release(event: *mut tenon_event);
+    /// ```text
+    /// Reports whether the device has reached an event. Does not block. Any thread.
+    ///
+    /// @param event  The event.
+    ///
+    /// @return True if the device has reached the event; false if it has not, or if `event` is not an
+    ///         event.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_event_is_reached(event: *const tenon_event) -> bool;
+    /// ```text
+    /// Blocks until the device has reached an event. Errors of the work before the event are reported by
+    /// the calls that use its results, and by tenon_scope_wait(). Any thread.
+    ///
+    /// @param event  The event.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_UNIMPLEMENTED if neither the device nor this build can block (a browser's main thread);
+    ///     use tenon_event_wait_async().
+    ///   - TENON_DEVICE_LOST if the device is lost.
+    ///   - TENON_INVALID_ARGUMENT if `event` is not an event.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_event_wait(event: *const tenon_event) -> *mut tenon_error;
+    /// ```text
+    /// Runs a callback when the device has reached an event. Any thread.
+    ///
+    /// @param event  The event.
+    /// @param done   Runs once, on the context's callback thread, with NULL. Its destructor also runs
+    ///               when this call fails.
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_INVALID_ARGUMENT if `event` is not an event or `done` has no function.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_event_wait_async(event: *const tenon_event, done: tenon_done_callback) -> *mut tenon_error;
     /// ```text
     /// Creates a variable.
     ///

@@ -3877,6 +3877,46 @@ public final class C {
     }
   }
 
+  private static final class Handle_tenon_scope_set_stream {
+    static final MethodHandle HANDLE =
+        link("tenon_scope_set_stream", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_scope_set_stream} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   * @param stream as in C
+   * @return as in C
+   */
+  public static long tenon_scope_set_stream(long scope, long stream) {
+    try {
+      return (long) Handle_tenon_scope_set_stream.HANDLE.invokeExact(scope, stream);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_scope_get_stream {
+    static final MethodHandle HANDLE =
+        link("tenon_scope_get_stream", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_scope_get_stream} of {@code tenon/scope.h}.
+   *
+   * @param scope as in C
+   * @param out_stream as in C
+   * @return as in C
+   */
+  public static long tenon_scope_get_stream(long scope, long out_stream) {
+    try {
+      return (long) Handle_tenon_scope_get_stream.HANDLE.invokeExact(scope, out_stream);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
   private static final class Handle_tenon_scope_wait {
     static final MethodHandle HANDLE =
         link("tenon_scope_wait", false, JAVA_LONG, JAVA_LONG);
@@ -3949,6 +3989,196 @@ public final class C {
   public static long tenon_scope_set_location(long scope, MemorySegment location) {
     try {
       return (long) Handle_tenon_scope_set_location.HANDLE.invokeExact(scope, location);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_stream_open {
+    static final MethodHandle HANDLE =
+        link("tenon_stream_open", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_stream_open} of {@code tenon/stream.h}.
+   *
+   * @param device as in C
+   * @param out_stream as in C
+   * @return as in C
+   */
+  public static long tenon_stream_open(long device, long out_stream) {
+    try {
+      return (long) Handle_tenon_stream_open.HANDLE.invokeExact(device, out_stream);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_stream_retain {
+    static final MethodHandle HANDLE =
+        link("tenon_stream_retain", false, null, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_stream_retain} of {@code tenon/stream.h}.
+   *
+   * @param stream as in C
+   */
+  public static void tenon_stream_retain(long stream) {
+    try {
+      Handle_tenon_stream_retain.HANDLE.invokeExact(stream);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_stream_release {
+    static final MethodHandle HANDLE =
+        link("tenon_stream_release", false, null, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_stream_release} of {@code tenon/stream.h}.
+   *
+   * @param stream as in C
+   */
+  public static void tenon_stream_release(long stream) {
+    try {
+      Handle_tenon_stream_release.HANDLE.invokeExact(stream);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_stream_wait_event {
+    static final MethodHandle HANDLE =
+        link("tenon_stream_wait_event", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_stream_wait_event} of {@code tenon/stream.h}.
+   *
+   * @param stream as in C
+   * @param event as in C
+   * @return as in C
+   */
+  public static long tenon_stream_wait_event(long stream, long event) {
+    try {
+      return (long) Handle_tenon_stream_wait_event.HANDLE.invokeExact(stream, event);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_event_record {
+    static final MethodHandle HANDLE =
+        link("tenon_event_record", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_event_record} of {@code tenon/stream.h}.
+   *
+   * @param stream as in C
+   * @param out_event as in C
+   * @return as in C
+   */
+  public static long tenon_event_record(long stream, long out_event) {
+    try {
+      return (long) Handle_tenon_event_record.HANDLE.invokeExact(stream, out_event);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_event_retain {
+    static final MethodHandle HANDLE =
+        link("tenon_event_retain", false, null, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_event_retain} of {@code tenon/stream.h}.
+   *
+   * @param event as in C
+   */
+  public static void tenon_event_retain(long event) {
+    try {
+      Handle_tenon_event_retain.HANDLE.invokeExact(event);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_event_release {
+    static final MethodHandle HANDLE =
+        link("tenon_event_release", false, null, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_event_release} of {@code tenon/stream.h}.
+   *
+   * @param event as in C
+   */
+  public static void tenon_event_release(long event) {
+    try {
+      Handle_tenon_event_release.HANDLE.invokeExact(event);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_event_is_reached {
+    static final MethodHandle HANDLE =
+        link("tenon_event_is_reached", false, JAVA_BOOLEAN, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_event_is_reached} of {@code tenon/stream.h}.
+   *
+   * @param event as in C
+   * @return as in C
+   */
+  public static boolean tenon_event_is_reached(long event) {
+    try {
+      return (boolean) Handle_tenon_event_is_reached.HANDLE.invokeExact(event);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_event_wait {
+    static final MethodHandle HANDLE =
+        link("tenon_event_wait", false, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_event_wait} of {@code tenon/stream.h}.
+   *
+   * @param event as in C
+   * @return as in C
+   */
+  public static long tenon_event_wait(long event) {
+    try {
+      return (long) Handle_tenon_event_wait.HANDLE.invokeExact(event);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
+  private static final class Handle_tenon_event_wait_async {
+    static final MethodHandle HANDLE =
+        link("tenon_event_wait_async", false, JAVA_LONG, JAVA_LONG, Structs.tenon_done_callback.LAYOUT);
+  }
+
+  /**
+   * Calls {@code tenon_event_wait_async} of {@code tenon/stream.h}.
+   *
+   * @param event as in C
+   * @param done as in C
+   * @return as in C
+   */
+  public static long tenon_event_wait_async(long event, MemorySegment done) {
+    try {
+      return (long) Handle_tenon_event_wait_async.HANDLE.invokeExact(event, done);
     } catch (Throwable thrown) {
       throw unreachable(thrown);
     }
