@@ -29,17 +29,27 @@ tenon_done_callback completion(std::unique_ptr<State> state) {
   return done;
 }
 
+// The state of a wait without a result.
+struct Waiting {
+  std::promise<void> promise;
+  void finish() { promise.set_value(); }
+};
+
 }  // namespace detail
 
 // Non-blocking Scope::wait(): the future is ready when all work has finished, and throws its error.
 inline std::future<void> wait_async(const Scope& scope, SourceLocation at = here()) {
-  struct Waiting {
-    std::promise<void> promise;
-    void finish() { promise.set_value(); }
-  };
-  auto waiting = std::make_unique<Waiting>();
+  auto waiting = std::make_unique<detail::Waiting>();
   std::future<void> done = waiting->promise.get_future();
   check(tenon_scope_wait_async(scope.get(), detail::completion(std::move(waiting))), at);
+  return done;
+}
+
+// Non-blocking Event::wait(): the future is ready when the device has reached the event.
+inline std::future<void> wait_async(const Event& event, SourceLocation at = here()) {
+  auto waiting = std::make_unique<detail::Waiting>();
+  std::future<void> done = waiting->promise.get_future();
+  check(tenon_event_wait_async(event.get(), detail::completion(std::move(waiting))), at);
   return done;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/context.hpp>
+#include <tenon/stream.hpp>
 
 namespace tenon {
 
@@ -31,6 +32,21 @@ class Scope {
     tenon_device* device = nullptr;
     check(tenon_scope_get_device(get(), &device));
     return Device::adopt(device);
+  }
+
+  // Makes later calls on the stream's device run on the stream.
+  void set_stream(const Stream& stream, SourceLocation at = here()) const {
+    check(tenon_scope_set_stream(get(), stream.get()), at);
+  }
+  // Makes later calls run on the default streams of all devices.
+  void reset_streams(SourceLocation at = here()) const {
+    check(tenon_scope_set_stream(get(), nullptr), at);
+  }
+  // Returns the stream on which calls run on the current device.
+  Stream stream(SourceLocation at = here()) const {
+    tenon_stream* stream = nullptr;
+    check(tenon_scope_get_stream(get(), &stream), at);
+    return Stream::adopt(stream);
   }
 
   // Blocks until all work that was started in the scope has finished.

@@ -4,12 +4,12 @@
 //   std::cout << tenon::matmul(x, x);
 //
 // Handles are reference-counted, errors are thrown as tenon::Error, and every call runs in the
-// thread's current scope. See scope.hpp for scopes, tensor.hpp for tensors, ops_gen.hpp for all
-// ops, tape.hpp and gradients.hpp for derivatives, function.hpp for traced functions, control.hpp
-// for branches and loops, dynamic_shapes.hpp for computed sizes, list.hpp for tensor lists,
-// effects.hpp for printing and assertions, program.hpp for saved programs, custom_op.hpp for custom
-// ops, dlpack.hpp and safetensors.hpp for data exchange, profiler.hpp for profiling, and async.hpp,
-// which must be included separately, for futures.
+// thread's current scope. See scope.hpp for scopes, stream.hpp for streams, tensor.hpp for tensors,
+// ops_gen.hpp for all ops, tape.hpp and gradients.hpp for derivatives, function.hpp for traced
+// functions, control.hpp for branches and loops, dynamic_shapes.hpp for computed sizes, list.hpp
+// for tensor lists, effects.hpp for printing and assertions, program.hpp for saved programs,
+// custom_op.hpp for custom ops, dlpack.hpp and safetensors.hpp for data exchange, profiler.hpp for
+// profiling, and async.hpp, which must be included separately, for futures.
 
 #pragma once
 
@@ -32,6 +32,7 @@
 #include <tenon/program.hpp>
 #include <tenon/safetensors.hpp>
 #include <tenon/scope.hpp>
+#include <tenon/stream.hpp>
 #include <tenon/tape.hpp>
 #include <tenon/tensor.hpp>
 #include <tenon/variable.hpp>
