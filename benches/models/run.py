@@ -2,6 +2,7 @@
 
     ratio MODEL onnxruntime VALUE           time of onnxruntime / time of Tenon (above 1: Tenon is faster)
     ratio_relaxed MODEL onnxruntime VALUE   the same ratio with Tenon's numeric policy `fast`
+    ratio_relaxed resnet18 torch VALUE      time of PyTorch / time of Tenon with `fast`
     skipped MODEL REASON
 
 --threads sets the number of threads of both libraries. They run alternately. Each ratio is a ratio
@@ -12,6 +13,7 @@ import argparse
 import json
 import pathlib
 import statistics
+import sys
 import tempfile
 import time
 
@@ -22,6 +24,10 @@ from networks import NETWORKS
 from onnxruntime.quantization import quantize_dynamic
 
 import tenon as tn
+import with_torch
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import pytorch
 
 random = numpy.random.default_rng(45)
 
@@ -92,6 +98,21 @@ def with_tenon(model, threads, policy):
     return run
 
 
+def compare_with_torch(model, threads, seconds):
+    try:
+        torch = pytorch.load()
+    except ImportError as error:
+        print("skipped torch", error)
+        return
+    network = with_torch.prepare(torch, model.file, threads)
+    tenon = with_tenon(model, threads, "fast")
+    sides = [lambda: network(model.inputs["image"]), tenon]
+    check("resnet18", tenon(), [sides[0]()])
+    torch_time, tenon_time = measure(sides, seconds)
+    print(f"ratio_relaxed resnet18 torch {torch_time / tenon_time:.3g}   # {torch_time:.3g} ms by {tenon_time:.3g} ms",
+          flush=True)
+
+
 def check(name, results, expected):
     for result, wanted in zip(results, expected, strict=True):
         error = numpy.abs(result - wanted).max()
@@ -140,6 +161,8 @@ def main():
             figures[name] = {"onnxruntime_ms": peer, "tenon_ms": strict, "tenon_relaxed_ms": relaxed}
             print(f"ratio {name} onnxruntime {peer / strict:.3g}   # {peer:.3g} ms by {strict:.3g} ms")
             print(f"ratio_relaxed {name} onnxruntime {peer / relaxed:.3g}   # {relaxed:.3g} ms", flush=True)
+            if name == "resnet18":
+                compare_with_torch(model, args.threads, args.seconds)
     if figures:
         mean = statistics.geometric_mean([f["onnxruntime_ms"] / f["tenon_relaxed_ms"] for f in figures.values()])
         print(f"geometric_mean relaxed {mean:.3g}")
