@@ -192,6 +192,32 @@ TEST(RefLoop, FusedLoopHasTheBitsOfSeparateKernels) {
   }
 }
 
+// A `maximum` and the `minimum` of its result may run as one step.
+TEST(CpuLoop, ClippingToTwoBoundsHasTheBitsOfSeparateKernels) {
+  const double bounds[] = {0.0, -0.0, 6, -2.5, INFINITY, -INFINITY, NAN};
+  for (const tenon_dtype dtype : {TENON_FLOAT32, TENON_FLOAT64, TENON_FLOAT16}) {
+    const Tensor x = specials_first(dtype, 515, 1), y = zeros_of(dtype, {515});
+    const auto uniform = [&](double bound) {
+      return tenon_sdk::dispatch<tenon_sdk::Any>(dtype, [&]<class T>(tenon_sdk::Type<T>) {
+        return tenon_sdk::testing::tensor<T>({1}, {bound}).as({515}, {0});
+      });
+    };
+    const std::vector<Instruction> instructions = {{TENON_OP_maximum, nullptr, {0, 1}, dtype},
+                                                   {TENON_OP_minimum, nullptr, {3, 2}, dtype}};
+    for (const double low : bounds) {
+      for (const double high : bounds) {
+        const std::vector<Tensor> inputs = {x, uniform(low), uniform(high)};
+        const Tensor above = cpu().run(TENON_OP_maximum, nullptr, {x, inputs[1]}, {y})[0];
+        const Tensor want = cpu().run(TENON_OP_minimum, nullptr, {above, inputs[2]}, {y})[0];
+        const Launched one = cpu().run_loop(instructions, inputs, {4}, {y});
+        const Launched both = cpu().run_loop(instructions, inputs, {3, 4}, {y, y});
+        EXPECT_TRUE(same_values(one[0], want)) << low << " to " << high;
+        EXPECT_TRUE(same_values(both[0], above) && same_values(both[1], want));
+      }
+    }
+  }
+}
+
 TEST(CpuLoop, LoopWithTooManyValuesIsRefused) {
   std::vector<Instruction> instructions;
   for (uint32_t i = 0; i < 200; ++i) {

@@ -48,7 +48,9 @@ SpanTable power_spans();
 SpanTable special_function_spans();
 SpanTable trigonometry_spans();
 Span gelu_tanh_span(tenon_dtype dtype);  // The tanh approximation of gelu.
-Span where_span(size_t size);            // The span of `where` for elements of `size` bytes.
+// The span of minimum(maximum(in[0], in[1]), in[2]); NULL if the dtype is not float32 or float64.
+Span maximum_minimum_span(tenon_dtype dtype);
+Span where_span(size_t size);  // The span of `where` for elements of `size` bytes.
 
 // Returns the span that casts elements; NULL for half types. Defined in cast.cc.
 Span cast_span(tenon_dtype from, tenon_dtype to);

@@ -19,13 +19,23 @@ namespace HWY_NAMESPACE {
 // second one.
 template <class V>
 HWY_INLINE V max_propagating_nan(V a, V b) {
+#if HWY_ARCH_X86
+  // Max() returns b if an operand is NaN or the operands are equal.
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::Max(a, b));
+#else
   return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(b, a)), a, b);
+#endif
 }
 // Returns the minimum. NaN in either operand gives NaN. If the operands are equal, returns the
 // second one.
 template <class V>
 HWY_INLINE V min_propagating_nan(V a, V b) {
+#if HWY_ARCH_X86
+  // Min() returns b if an operand is NaN or the operands are equal.
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::Min(a, b));
+#else
   return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b);
+#endif
 }
 
 TENON_CPU_FUNCTION2(Add, hn::Add(a, b))
@@ -34,6 +44,7 @@ TENON_CPU_FUNCTION2(Mul, hn::Mul(a, b))
 TENON_CPU_FUNCTION2(Div, hn::Div(a, b))
 TENON_CPU_FUNCTION2(Maximum, max_propagating_nan(a, b))
 TENON_CPU_FUNCTION2(Minimum, min_propagating_nan(a, b))
+TENON_CPU_FUNCTION3(MaximumMinimum, min_propagating_nan(max_propagating_nan(a, b), c))
 TENON_CPU_FUNCTION2(CopySign, hn::CopySign(a, b))
 TENON_CPU_FUNCTION3(Fma, hn::MulAdd(a, b, c))
 
@@ -92,6 +103,11 @@ constexpr SpanEntry kArithmetic[] = {
     TENON_CPU_SPANS(unary, leaky_relu, LeakyRelu, kLight),
 };
 
+Span maximum_minimum_of(tenon_dtype dtype) {
+  if (dtype == TENON_FLOAT32) return ternary_span<float, MaximumMinimum>;
+  return dtype == TENON_FLOAT64 ? ternary_span<double, MaximumMinimum> : nullptr;
+}
+
 SpanTable arithmetic_table() { return {kArithmetic, sizeof(kArithmetic) / sizeof(SpanEntry)}; }
 
 }  // namespace HWY_NAMESPACE
@@ -102,6 +118,9 @@ HWY_AFTER_NAMESPACE();
 namespace tenon_simd {
 
 SpanTable arithmetic_spans() { return TENON_SIMD_CHOOSE(arithmetic_table()); }
+Span maximum_minimum_span(tenon_dtype dtype) {
+  return TENON_SIMD_CHOOSE(maximum_minimum_of(dtype));
+}
 
 }  // namespace tenon_simd
 #endif
