@@ -90,12 +90,13 @@ class Convolution {
            out_ == x_planes_.sizes && axes.rank <= 1 && axes.inner_stride() == 1;
   }
 
-  // Computes all images by products of the filter and the image itself.
+  // Computes all images by products of the filter and the image itself. Blocks of outputs are
+  // initialised just before their terms are added, so that they are still in the cache.
   void multiply_plain(int64_t images) {
     const int64_t area = volume(out_), work = filter_.out_channels * k_ * area;
     set_panels(tiles_.panel_rows(filter_.out_channels));
     packed_ = kept_filters();
-    const auto product = [&](int64_t image, const auto& run) {
+    const auto multiply_block = [&](int64_t image, int64_t begin, int64_t end) {
       const int64_t group = image % groups_;
       const Matrix<T> a{filter_.data + group * filter_.group_stride, filter_.out_stride,
                         filter_.channels == 1 ? 1 : filter_.channel_stride};
@@ -103,28 +104,23 @@ class Convolution {
                             group * filter_.channels * x_planes_.channel_stride,
                         x_planes_.channel_stride, 1};
       T* const y = y_ + image * filter_.out_channels * area;
-      initialise_outputs(group, y, 0, area);
+      initialise_outputs(group, y, begin, end);
       if (k_ == 0) return;
       const T* const packed = packed_ != nullptr ? packed_ + group * m_padded_ * k_ : nullptr;
-      run(a, b, PackedPair<T>{.a = {packed, mr_, m_padded_}, .b = {}}, y, bias_ != nullptr);
+      multiply_part(int64_t{0}, filter_.out_channels, begin, end, k_, a, b, y, area,
+                    bias_ != nullptr, {.a = {packed, mr_, m_padded_}, .b = {}});
     };
-    if (images > 1 || work < (1 << 20)) {
-      const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(1, work));
-      pool_.parallel_tasks(images, grain, [&](int64_t begin, int64_t end) {
-        for (int64_t image = begin; image < end; ++image) {
-          product(image, [&](const Matrix<T>& a, const Matrix<T>& b, const PackedPair<T>& ready,
-                             T* y, bool add) {
-            multiply_part(int64_t{0}, filter_.out_channels, int64_t{0}, area, k_, a, b, y, area,
-                          add, ready);
-          });
-        }
-      });
-      return;
-    }
-    product(
-        0, [&](const Matrix<T>& a, const Matrix<T>& b, const PackedPair<T>& ready, T* y, bool add) {
-          tenon_simd::multiply(pool_, filter_.out_channels, area, k_, a, b, y, area, add, ready);
-        });
+    // With several threads, an image consists of at least four blocks.
+    const int64_t quarter = round_up((area + 3) / 4, tiles_.columns);
+    const int64_t step = pool_.threads() == 1 ? kBlockN : std::min(kBlockN, quarter);
+    const int64_t blocks = (area + step - 1) / step;
+    const int64_t grain = std::max<int64_t>(1, (1 << 18) * blocks / std::max<int64_t>(1, work));
+    pool_.parallel_tasks(images * blocks, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % blocks * step;
+        multiply_block(i / blocks, first, std::min(first + step, area));
+      }
+    });
   }
 
   // Whether the transposed product is considered. It stores the sums of all positions, so there
