@@ -17,8 +17,6 @@ namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-constexpr bool kHasDepthwise = true;
-
 // Number of rows that are computed together. Their sums are independent, which hides the latency of
 // the operations, and they share loads.
 constexpr int64_t kRows = 4;
@@ -46,7 +44,7 @@ class Columns {
     }
   }
 
-  // Whether all loads for output columns [column, column + kLanes) are inside of the image.
+  // Whether all loads for output columns [column, column + kLanes) are within the image.
   static bool is_inside(const DepthwiseImage<T>& image, int64_t column) {
     const int64_t first = column * kStep - image.pad_columns;
     return first >= 0 && first + kTaps - 1 + kStep * kLanes <= image.width;
@@ -91,7 +89,7 @@ class Columns {
  private:
   using Mask = hn::Mask<D>;
 
-  // Returns the lanes of a vector, loaded from column `at`, that are inside of the image.
+  // Returns the lanes of a vector, loaded from column `at`, that are within the image.
   HWY_INLINE Mask inside(int64_t at) const {
     return hn::AndNot(first_lanes(-at), first_lanes(image_.width - at));
   }
@@ -176,7 +174,6 @@ void convolve_image(const DepthwiseImage<T>& image) {
   }
 }
 #else
-constexpr bool kHasDepthwise = false;
 template <class T>
 void convolve_image(const DepthwiseImage<T>&) {}
 #endif
@@ -188,7 +185,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon_simd {
 
-bool has_depthwise() { return HWY_NAMESPACE::kHasDepthwise; }
 void convolve_depthwise(const DepthwiseImage<float>& image) {
   TENON_SIMD_CHOOSE(convolve_image<float>)(image);
 }

@@ -9,7 +9,7 @@ namespace tenon_simd {
 // Arguments of convolve_depthwise(). Output (row, column) is the sum of filter[i * taps + j] *
 // x(row
 // * step + i - pad_rows, column * step + j - pad_columns) over the taps (i, j) in row-major order.
-// Elements outside of the image are zeros.
+// Elements outside the image are zeros.
 template <class T>
 struct DepthwiseImage {
   const T* x;
@@ -26,7 +26,13 @@ struct DepthwiseImage {
 };
 
 // Whether convolve_depthwise() is available: the vectors need loads that read only some lanes.
-bool has_depthwise();
+constexpr bool has_depthwise() {
+#if defined(__x86_64__)
+  return true;
+#else
+  return false;
+#endif
+}
 
 // Computes the output. Each element is summed from 0 by fused multiply-adds.
 // Then adds the bias if add_bias is true.

@@ -159,7 +159,6 @@ bool has_vnni() {
 
 namespace tenon_simd {
 
-bool has_vnni() { return false; }
 void multiply_quads(const QuadProduct&) {}
 void pack_quads(const void*, int64_t, int64_t, uint8_t, uint8_t*) {}
 void sum_quads(const uint8_t*, int64_t, int32_t*) {}

@@ -8,12 +8,16 @@
 namespace tenon_simd {
 
 // Whether the processor supports the functions below.
+#if defined(__x86_64__) && !defined(HWY_COMPILE_ONLY_STATIC)
 bool has_vnni();
+#else
+constexpr bool has_vnni() { return false; }
+#endif
 
 constexpr int64_t kQuadColumns = 32;  // Number of columns of a panel.
 
-// Arguments of multiply_quads(). Element (l, j) of b is panel[(l / 4 * kQuadColumns + j) * 4 + l %
-// 4].
+// Arguments of multiply_quads(). Element (l, j) of b is at 4 * (l / 4 * kQuadColumns + j) + l % 4
+// in the panel.
 struct QuadProduct {
   const int8_t* a;                // Rows of 4 * quads elements.
   const int32_t *a_zero, *a_sum;  // Of each row.
