@@ -12,6 +12,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
+import { writeScript } from './module_script.mjs';
+
 // The extensions of WebAssembly that every browser has which supports SIMD and exceptions.
 const FEATURES = ['simd', 'exception-handling', 'mutable-globals', 'sign-ext', 'bulk-memory', 'nontrapping-float-to-int']
     .map((name) => `--enable-${name}`);
@@ -56,4 +58,4 @@ mkdirSync(folder, { recursive: true });
 for (const [from, to] of [['_first.wasm', '.wasm'], ['_second.wasm', '_programs.wasm']]) {
   run('wasm-opt', ...FEATURES, '--low-memory-unused', '-O3', part(from), '-o', join(folder, `${name}${to}`));
 }
-run('esbuild', script, '--minify', '--format=esm', '--target=es2022', `--outfile=${join(folder, `${name}.mjs`)}`, '--allow-overwrite');
+writeScript(script, join(folder, `${name}.mjs`));
