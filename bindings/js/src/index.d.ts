@@ -134,10 +134,12 @@ export interface InitOptions {
    */
   variant?: 'simd' | 'simd+threads' | 'simd+plugins';
   /**
-   * The URL of the WebAssembly file. Default: the file next to this package's scripts. Programs need a second file: with
-   * NAME.wasm, it is NAME_programs.wasm in the same folder.
+   * The URL of the WebAssembly file. Default: the file next to this package's scripts. Programs, files and profiles need
+   * a second file: with NAME.wasm, it is NAME_programs.wasm in the same folder.
    */
   wasmUrl?: string | URL;
+  /** Whether init() also loads the second file. Otherwise, the first call that needs it does. */
+  complete?: boolean;
   /** Receives the progress of the download of the WebAssembly file. */
   progress?: (progress: Progress) => void;
   /** The memory limit of each device in bytes; 0 for no limit. */

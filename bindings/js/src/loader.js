@@ -25,6 +25,8 @@ let chosen = null;
 let starting = null;
 let programs = null; // The address of the second part of the module; undefined if the first part is complete.
 let loading = null;
+let functions = null; // The function table.
+let fileSystem = null; // Node's module fs.
 /** Emscripten's functions for dynamic linking; null in variants that cannot load plugins. */
 export let linker = null;
 
@@ -121,19 +123,42 @@ async function load({ variant, threads }, { wasmUrl, progress }) {
       },
     }).then(resolve, reject);
   });
+  functions = Object.values(exports).find((value) => value instanceof WebAssembly.Table);
+  if (isNode) ({ default: fileSystem } = await import('node:fs'));
   attach(exports, exports.memory ?? imported);
   useFileSystem(module.FS);
   if (variant === 'simd+plugins') linker = module;
 }
 
-// The functions that programs need, until loadPrograms() has loaded them.
+// The functions of the second part, until it is loaded. The name of each is its index in the function
+// table. A call loads the second part synchronously.
 const absent = new Proxy({}, {
-  get: () => () => {
-    throw new TenonError('INTERNAL', 'the functions for programs are not loaded');
+  get: (_, index) => (...args) => {
+    loadProgramsNow();
+    return functions.get(Number(index))(...args);
   },
 });
 
-/** Loads the functions that only programs and ONNX models need, once, if a module of their own has them. */
+// Returns the bytes of a file. Blocks.
+function readNow(address) {
+  if (isNode && address.protocol === 'file:') return fileSystem.readFileSync(address);
+  if (typeof XMLHttpRequest === 'undefined') {
+    throw new TenonError('UNAVAILABLE', 'this call needs the second part of the WebAssembly module, which ' +
+                         'init({ complete: true }) loads');
+  }
+  const call = new XMLHttpRequest();
+  call.open('GET', address, false);
+  call.overrideMimeType('text/plain; charset=x-user-defined'); // Each character holds a byte.
+  call.send();
+  if (call.status !== 200) throw new TenonError('NOT_FOUND', `cannot load ${address}: HTTP status ${call.status}`);
+  return Uint8Array.from(call.responseText, (character) => character.charCodeAt(0) & 255);
+}
+
+function loadProgramsNow() {
+  new WebAssembly.Instance(new WebAssembly.Module(readNow(programs)), { primary: c });
+}
+
+/** Loads the second part of the module, once, if the module has one. */
 export async function loadPrograms() {
   if (!programs) return;
   loading ??= compile(programs, { primary: c }, new Transfer()).catch((exception) => {
@@ -180,6 +205,7 @@ async function start(options) {
   chosen = choose(options);
   if (chosen.variant === null) throw new TenonError('UNAVAILABLE', chosen.reason);
   await load(chosen, options);
+  if (options.complete) await loadPrograms();
   createContext(options, chosen.threads);
   const names = plugins().map((plugin) => plugin.name);
   setDevice(options.device ?? PREFERRED.find((name) => names.includes(name)) ?? names[0]);

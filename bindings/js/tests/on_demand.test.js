@@ -1,11 +1,12 @@
-// The part of the WebAssembly module that only programs need is loaded when it is needed.
+// The second part of the WebAssembly module is loaded when it is needed.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import * as tenon from 'tenon-runtime';
 
@@ -27,4 +28,31 @@ test('programs load the second file when they need it', { skip: !isSplit && 'the
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('a call that needs the second file loads it', { skip: !isSplit && 'the module has one part' }, () => {
+  const code = `
+    import assert from 'node:assert/strict';
+    import fs from 'node:fs';
+    import * as tenon from 'tenon-runtime';
+    const reads = [];
+    const read = fs.readFileSync;
+    fs.readFileSync = (file, ...args) => {
+      reads.push(String(file));
+      return read(file, ...args);
+    };
+    await tenon.init({ variant: 'simd' });
+    const x = tenon.tensor([[2, 1], [1, 2]]);
+    const slope = tenon.grad((v) => v.sin().sum())(x);
+    assert.equal(x.svd().s.shape[0], 2);
+    assert.ok(String(slope.add(x)).includes('['));
+    assert.deepEqual(reads, []); // None of these calls needs it.
+    const saved = tenon.saveSafetensors({ x });
+    assert.match(reads.at(-1), /tenon_simd_programs[.]wasm$/);
+    assert.equal(reads.length, 1);
+    const { x: loaded } = await tenon.loadSafetensors(saved);
+    assert.deepEqual(loaded.arraySync(), [[2, 1], [1, 2]]);
+    assert.equal(reads.length, 1);
+  `;
+  execFileSync(process.execPath, ['--no-experimental-fetch', '--input-type=module', '-e', code], { cwd: fileURLToPath(new URL('.', dist)) });
 });
