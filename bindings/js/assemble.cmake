@@ -1,8 +1,14 @@
 # Assembles the npm package: its sources, the linked modules, and a table of module variants for the
 # loader.
 #
-#   cmake -DSOURCE=bindings/js -DPACKAGE=FOLDER -P assemble.cmake
+#   cmake -DSOURCE=bindings/js -DPACKAGE=FOLDER [-DSMALL=ON] -P assemble.cmake
+#
+# SMALL shortens the names of functions and classes, which stack traces and error messages contain.
 
+set(minify --minify-whitespace --minify-syntax)
+if(SMALL)
+  set(minify --minify)
+endif()
 file(GLOB types ${SOURCE}/src/*.d.ts)
 find_program(TENON_ESBUILD esbuild REQUIRED)
 file(REMOVE_RECURSE ${PACKAGE}/src)
@@ -10,7 +16,7 @@ file(REMOVE_RECURSE ${PACKAGE}/src)
 # loads only the files of the entry points that it imports.
 set(entries ${SOURCE}/src/index.js ${SOURCE}/src/worker.js ${SOURCE}/src/worker_host.js)
 execute_process(
-  COMMAND ${TENON_ESBUILD} ${entries} --bundle --splitting --minify-whitespace --minify-syntax --sourcemap --format=esm --target=es2022
+  COMMAND ${TENON_ESBUILD} ${entries} --bundle --splitting ${minify} --sourcemap --format=esm --target=es2022
           --external:node:* --external:../dist/variants.js --log-level=warning --outdir=${PACKAGE}/src
           COMMAND_ERROR_IS_FATAL ANY)
 file(COPY ${types} DESTINATION ${PACKAGE}/src)

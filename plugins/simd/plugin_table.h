@@ -7,12 +7,26 @@
 
 #include "plugins/simd/kernels.h"
 
+#if defined(TENON_KEPT_OPS)
+#include TENON_KEPT_OPS  // Written by bindings/js/small/small.cmake: defines tenon_kept::contains().
+#endif
+
 namespace tenon_simd {
 
+#if defined(TENON_KEPT_OPS)
+// The prepare function of ops that a small build leaves out.
+inline Prepared prepare_left_out(const Request&) { return refuse("is left out of this build"); }
+#define TENON_PREPARE(op, prepare) (tenon_kept::contains(#op) ? prepare : prepare_left_out)
+#else
+#define TENON_PREPARE(op, prepare) prepare
+#endif
+
 inline constexpr tenon_kernel kKernels[] = {
-#define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, prepare),
+#define TENON_KERNEL(op, signature, prepare) \
+  TENON_SDK_KERNEL(op, signature, TENON_PREPARE(op, prepare)),
 #include "plugins/simd/kernels.def"
 #undef TENON_KERNEL
+#undef TENON_PREPARE
 };
 
 // The functions of the call table: those of the SDK and those that are defined here.

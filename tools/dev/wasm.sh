@@ -2,11 +2,16 @@
 # Builds the npm package of bindings/js in build/js, and serves the example page
 #
 #   ./dev wasm [simd|threads]    builds the package, with one or both of these variants of the module
+#   ./dev wasm small [OPS PROGRAM]
+#                                builds a smaller package in build/js_small, with the ops that the file OPS
+#                                lists and the code that the JavaScript module PROGRAM calls. By default,
+#                                ops.txt and program.mjs of bindings/js/small, which train networks
 #   ./dev wasm plugins           builds the variant that loads plugins at run time
 #   ./dev wasm --from FOLDER     builds the package, but links libtenon.a from FOLDER
 #   ./dev wasm --sizes           prints the sizes of the package's files, plain and compressed
 #   ./dev wasm pack              writes build/packages/tenon-runtime-0.1.0.tgz
 #   ./dev wasm test [FILE]       runs the package's tests in Node, or one file of them
+#   ./dev wasm test small        runs the tests of the smaller package
 #   ./dev wasm browser [TEST]    runs the tests in Chromium, or one of them: run, proxy or page. The test
 #                                of the page writes screenshots to build/page_test/shots
 #   ./dev wasm page              writes the page of examples/page to build/page, for any file server
@@ -43,6 +48,13 @@ case ${1:-} in
       build wasm-threads --target tenon_js
     fi
     ;;
+  small)
+    need --wasm
+    configure wasm -DTENON_SMALL_OPS="$(realpath "${2:-bindings/js/small/ops.txt}")" \
+      -DTENON_SMALL_PROGRAM="$(realpath "${3:-bindings/js/small/program.mjs}")"
+    build wasm --target tenon_js_small
+    node tools/js/sizes.mjs build/js_small
+    ;;
   plugins)
     need --wasm
     configure wasm-plugins
@@ -67,6 +79,9 @@ case ${1:-} in
     ;;
   test)
     shift
+    if [ "${1:-}" = small ]; then
+      exec sh bindings/js/tests/small/run.sh cmake node bindings/js build/js_small
+    fi
     built
     exec sh bindings/js/tests/run.sh cmake node bindings/js "$package" "$@"
     ;;

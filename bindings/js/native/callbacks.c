@@ -55,3 +55,11 @@ EMSCRIPTEN_KEEPALIVE any_function tenon_js_callback(int kind) {
   };
   return functions[kind];
 }
+
+#if defined(TENON_SMALL)
+extern void tenon_js_left_out(void);
+
+/* Imports the function that replaces the functions which a small build leaves out
+ * (tools/js/leave_out.mjs). It throws. */
+EMSCRIPTEN_KEEPALIVE void tenon_left_out(void) { tenon_js_left_out(); }
+#endif

@@ -3,9 +3,9 @@
 
 const arities = {
   block: 6, tensors: 6, body: 8, backward: 5, done: 2, text: 2, log: 3, infer: 6, compute: 6, decompose: 7,
-  custom_backward: 6, destroy: 1,
+  custom_backward: 6, destroy: 1, left_out: 0,
 };
-const without_result = ['done', 'text', 'log', 'destroy'];
+const without_result = ['done', 'text', 'log', 'destroy', 'left_out'];
 const library = {};
 for (const [kind, arity] of Object.entries(arities)) {
   const parameters = Array.from({ length: arity }, (_, i) => `a${i}`).join(', ');

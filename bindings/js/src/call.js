@@ -15,6 +15,8 @@ import { Tensor } from './tensor.js';
  * as methods.
  */
 export const ops = [];
+/** The number of the op that was called last. */
+export let lastOp = 0;
 
 let tenonCall;
 let release;
@@ -91,6 +93,7 @@ function unary(number) {
       const handle = x instanceof Tensor && x._handle !== 0 ? x._handle : operand(x, true);
       if (u32.length === 0) refresh();
       u32[at >> 2] = handle;
+      lastOp = number;
       const error = tenonCall(scope, number, 0, at, 1, at + 4, 1);
       if (error !== 0) fail(error);
       if (u32.length === 0) refresh();
@@ -121,6 +124,7 @@ function binary(number) {
       if (u32.length === 0) refresh();
       u32[at >> 2] = first;
       u32[(at >> 2) + 1] = second;
+      lastOp = number;
       const error = tenonCall(scope, number, 0, at, 2, at + 8, 1);
       if (error !== 0) fail(error);
       if (u32.length === 0) refresh();
@@ -311,6 +315,7 @@ export function callRow(row, args, generator = 0) {
     const list = pointers(handles);
     const out = alloc(4 * Math.max(nOutputs, 1));
     let error;
+    lastOp = row.number;
     if (generator !== 0) {
       error = c.tenon_generator_call(scope, generator, row.number, attributes, list, handles.length, out, nOutputs);
     } else if (sizes.length > 0) {
@@ -381,6 +386,7 @@ export function op(number, name, inputs, outputs, size = 0, attributes = []) {
   const short = isSimple && width === 1 ? unary(number) : isSimple && width === 2 ? binary(number) : null;
   const call = short === null ? general : short;
   ops.push({
+    number,
     name,
     call,
     isMethod: width > 0 && !/^(\?|\.|state)/.test(inputs),

@@ -2,7 +2,8 @@
 // payload is a number that identifies the JavaScript function.
 
 import * as abi from './abi_gen.js';
-import { describeError, errorOfCallback, fail } from './errors.js';
+import { lastOp, ops } from './call.js';
+import { TenonError, describeError, errorOfCallback, fail } from './errors.js';
 import { c, alloc, enter, leave, readPointers, readText, refresh, u32 } from './native.js';
 
 const functions = new Map();
@@ -126,6 +127,11 @@ export const entries = {
     give(functions.get(payload).backward(scope, readBackward(args), n), out);
   }),
   destroy: (payload) => forget(payload),
+  left_out: () => {
+    const op = ops.find(({ number }) => number === lastOp)?.name ?? '';
+    throw new TenonError('UNIMPLEMENTED', `this build of Tenon leaves out the code of this call (the last op is ${op || 'none'}); ` +
+                         'the variant simd of the full package has it', { op });
+  },
 };
 
 function readBackward(at) {

@@ -2,7 +2,7 @@
 // anywhere.
 
 import * as abi from './abi_gen.js';
-import { check, invalid } from './errors.js';
+import { TenonError, check, invalid } from './errors.js';
 import { c, alloc, bytes, enter, leave, pointers, putText, readSizes, readText, refresh, struct, text, textOf, texts, u32, u8 } from './native.js';
 import { dtypeOfCode } from './dtypes.js';
 import { Disposable, handleOf, scope, requireContext } from './scope.js';
@@ -22,7 +22,11 @@ let folders = 0;
  * of programs.
  */
 export function useFileSystem(fs) {
-  fileSystem = fs;
+  fileSystem = fs ?? new Proxy({}, {
+    get() {
+      throw new TenonError('UNIMPLEMENTED', 'this build of Tenon has no files; the variant simd of the full package has them');
+    },
+  });
 }
 
 /** Returns the bytes of a ByteSource. Reports the progress of downloads to `transfer`. */

@@ -5,6 +5,10 @@
 
 #include "core/base/immortal.h"
 
+#if defined(TENON_KEPT_OPS)
+#include TENON_KEPT_OPS  // Written by bindings/js/small/small.cmake: defines tenon_kept::contains().
+#endif
+
 namespace tenon {
 
 namespace ops {
@@ -19,6 +23,26 @@ constexpr uint32_t kMaxId = 0
 #include "core/ops/ops.def"
                             + 1023;  // Ids have gaps between families of ops.
 
+#if defined(TENON_KEPT_OPS)
+// Returns the definition of an op that this build leaves out. It accepts all inputs, and all its
+// calls fail.
+OpDef left_out_def() {
+  OpDef op;
+  op.attrs = &attrs_type<NoAttrs>();
+  op.variadic = true;
+  op.optional_inputs = ~uint32_t{0};
+  op.infer = [](const OpDef& self, const void*, TypeSpan) -> TensorTypes {
+    fail(Code::kUnimplemented,
+         "this build of Tenon leaves out the op {}; the variant simd of the full package has it",
+         {self.name});
+  };
+  return op;
+}
+#define TENON_DEFINITION(name) tenon_kept::contains(#name) ? ops::name##_def : left_out_def
+#else
+#define TENON_DEFINITION(name) ops::name##_def
+#endif
+
 struct Registry {
   std::vector<OpDef> ops;
   std::vector<const OpDef*> by_id;
@@ -27,16 +51,18 @@ struct Registry {
   Registry() : by_id(kMaxId + 1, nullptr) {
     struct Entry {
       uint32_t id;
+      const char* name;
       OpDef (*make)();
     };
     constexpr Entry kEntries[] = {
-#define TENON_OP(id, name) {id, ops::name##_def},
+#define TENON_OP(id, name) {id, #name, TENON_DEFINITION(name)},
 #include "core/ops/ops.def"
     };
     ops.reserve(std::size(kEntries));
     for (const Entry& entry : kEntries) {
       ops.push_back(entry.make());
       ops.back().id = entry.id;
+      if (ops.back().name.empty()) ops.back().name = entry.name;
     }
     for (const OpDef& op : ops) {
       by_id[op.id] = &op;
