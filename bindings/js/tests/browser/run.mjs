@@ -22,7 +22,8 @@ try {
     const base = `http://127.0.0.1:${server.address().port}/tests/browser`;
     const open = (name) => resultOf(browser, `${base}/${name}`);
     const found = await open('module.html');
-    assert.deepEqual(found.gradient, [2, 4, 6]);
+    assert.deepEqual(found.gradient, [2, 4, 6], found.error);
+    assert.ok(found.saved > 12, `the file has ${found.saved} bytes`);
     assert.equal(found.environment.crossOriginIsolated, isolated);
     assert.equal(found.environment.runtime, 'browser');
     const hasThreads = isolated && ('simd+threads' in variants || process.env.TENON_VARIANT === 'simd+threads');
