@@ -40,13 +40,14 @@ set(tenon_cold_files # Cold files of the other folders.
     core/tensor/number_text.cc)
 
 if(EMSCRIPTEN)
-  # Pages download this code. A call from JavaScript takes much longer than optimising these files
-  # for speed would save.
-  # Only the files of an eager call and of a recorded launch plan remain hot.
+  # Pages download this code. Therefore only the files of an eager call and of a recorded launch plan
+  # remain hot. Calls from JavaScript take much longer than optimising the others would save.
   list(APPEND tenon_cold_folders core/autograd core/base core/device core/dispatch core/tensor)
   set(tenon_hot_files
       capi/src/boundary.cc
       capi/src/c_call.cc
+      capi/src/c_tensor.cc
+      core/base/pool.cc
       core/base/shape.cc
       core/device/allocator.cc
       core/dispatch/dispatch.cc
