@@ -121,6 +121,22 @@ void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
   if (!held) queue_.wait(stream_);
 }
 
+void PendingWork::copy_from_peer(Storage& to, const Storage& from, uint64_t offset,
+                                 uint64_t bytes) {
+  if (bytes == 0) return;
+  {
+    const Storage* const writes[] = {&to};
+    const WorkQueue::MemoryUse use = this->use({}, writes);
+    std::lock_guard turn(queue_.mutex());
+    device_.check_usable();
+    to.written = queue_.assign_ticket(stream_, owner_, {});
+    device_.copy(queue_.handle(stream_), {from.buffer, nullptr, offset, 0},
+                 {to.buffer, nullptr, 0, 0}, bytes);
+  }
+  // Until the copy has finished, the caller must keep the source.
+  queue_.wait(stream_);
+}
+
 // Enqueues the read, if any, and then the copy of the error record. If this function throws, the
 // device no longer writes to `data`.
 std::shared_ptr<PendingWork::Check> PendingWork::enqueue_check(const Storage* from, uint64_t offset,

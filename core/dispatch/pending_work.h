@@ -76,6 +76,10 @@ class PendingWork {
   // Copies `bytes` bytes from host memory, which the caller may reuse when this returns.
   void write(Storage& to, const void* data, uint64_t bytes, std::function<void()> finished);
 
+  // Copies `bytes` bytes from another device of the same plugin instance and waits. The work that
+  // computes them has finished. If the copy fails, calls that use `to` return its error.
+  void copy_from_peer(Storage& to, const Storage& from, uint64_t offset, uint64_t bytes);
+
   // Reads into host memory and waits. Throws if the work that computes the value failed. Returns a
   // value error of the scope's launches that was not reported before; NULL if there is none.
   std::shared_ptr<const ErrorInfo> read(const Storage& from, uint64_t offset, void* data,

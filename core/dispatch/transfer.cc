@@ -210,6 +210,16 @@ bool read_bool(const Tensor& x) {
   return value != 0;
 }
 
+namespace {
+
+// Whether `to` can copy from buffers of `from` without the host.
+bool can_copy_from_peer(const Device& to, const Device& from) {
+  return to.has(TENON_FEATURE_PEER_COPY) && !to.synchronous() && to.can_wait() &&
+         &to.context() == &from.context() && &to.plugin() == &from.plugin();
+}
+
+}  // namespace
+
 Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
   require_value(*x);
   if (x->is_scalar_value() || x->storage->device == &device) return x;
@@ -220,6 +230,11 @@ Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
   Tensor y;
   if (from.synchronous() && from.host_visible()) {
     y = from_host(scope, device, source->type, source->data());
+  } else if (can_copy_from_peer(device, from)) {
+    wait_for(scope, *source);
+    y = allocate(device, source->type);
+    scope.pending(device).copy_from_peer(*y->storage, *source->storage, byte_offset(*source),
+                                         bytes_of(source->type));
   } else {
     std::vector<std::byte> bytes(bytes_of(source->type));
     to_host(scope, source, bytes.data(), bytes.size());

@@ -21,7 +21,8 @@ namespace {
 // Arithmetic follows IEEE 754: sources are compiled without contraction, fast division or flushing
 // of subnormals.
 constexpr tenon_features kProvides = TENON_FEATURE_HOST_BLOCKING | TENON_FEATURE_IEEE_DIV |
-                                     TENON_FEATURE_IEEE_FMA | TENON_FEATURE_FLOAT64;
+                                     TENON_FEATURE_IEEE_FMA | TENON_FEATURE_FLOAT64 |
+                                     TENON_FEATURE_PEER_COPY;
 
 // Transfers ownership of an object to the host, as an opaque handle.
 template <class Handle, class Object>

@@ -33,6 +33,7 @@ constexpr std::pair<tenon_features, const char*> kFeatures[] = {
     {TENON_FEATURE_FLUSH_TO_ZERO, "flush-to-zero"},
     {TENON_FEATURE_FAST_MATH, "fast-math"},
     {TENON_FEATURE_FLOAT64, "float64"},
+    {TENON_FEATURE_PEER_COPY, "peer_copy"},
 };
 
 // Copies a string of the C ABI.

@@ -32,6 +32,9 @@ typedef uint64_t tenon_features;
 #define TENON_FEATURE_FAST_MATH ((tenon_features)1 << 7)
 /* The device can compute in float64. Without this feature, it may refuse float64 kernels. */
 #define TENON_FEATURE_FLOAT64 ((tenon_features)1 << 8)
+/* The source of the plugin's `copy` may be a buffer of another device of the same instance, whose
+ * work on the buffer has finished. */
+#define TENON_FEATURE_PEER_COPY ((tenon_features)1 << 9)
 
 /* Features that a host built from this header provides. */
 #define TENON_HOST_FEATURE_ERROR_RECORDS ((tenon_features)1 << 0)

@@ -120,7 +120,8 @@ typedef struct tenon_place {
 } tenon_place;
 
 /* A copy of `size` bytes. Source and destination may each be on the stream's device or the host.
- * The layout is frozen. */
+ * With the feature PEER_COPY, the source may also be on another device of the instance. The layout
+ * is frozen. */
 typedef struct tenon_copy_region {
   tenon_place from;
   tenon_place to;

@@ -44,6 +44,7 @@ inline constexpr CUresult kCudaSuccess = 0;
 inline constexpr CUresult kCudaOutOfMemory = 2;
 inline constexpr CUresult kCudaNoDevice = 100;
 inline constexpr CUresult kCudaNotReady = 600;
+inline constexpr CUresult kCudaPeerAccessAlreadyEnabled = 704;
 
 // Attributes of devices (CU_DEVICE_ATTRIBUTE_*).
 inline constexpr int kAttributeMultiprocessors = 16;
@@ -76,6 +77,8 @@ inline void* const kParameterSize = reinterpret_cast<void*>(2);
   F(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))                     \
   F(CtxPushCurrent, cuCtxPushCurrent_v2, (CUcontext context))                                     \
   F(CtxPopCurrent, cuCtxPopCurrent_v2, (CUcontext* context))                                      \
+  F(DeviceCanAccessPeer, cuDeviceCanAccessPeer, (int* can, CUdevice device, CUdevice peer))       \
+  F(CtxEnablePeerAccess, cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags))                 \
   F(MemGetInfo, cuMemGetInfo_v2, (size_t* free, size_t* total))                                   \
   F(MemAlloc, cuMemAlloc_v2, (CUdeviceptr* memory, size_t size))                                  \
   F(MemFree, cuMemFree_v2, (CUdeviceptr memory))                                                  \
@@ -87,6 +90,9 @@ inline void* const kParameterSize = reinterpret_cast<void*>(2);
     (void* to, CUdeviceptr from, size_t size, CUstream stream))                                   \
   F(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2,                                                        \
     (CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream))                             \
+  F(MemcpyPeerAsync, cuMemcpyPeerAsync,                                                           \
+    (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size, \
+     CUstream stream))                                                                            \
   F(MemsetD8Async, cuMemsetD8Async,                                                               \
     (CUdeviceptr memory, unsigned char value, size_t n, CUstream stream))                         \
   F(MemsetD16Async, cuMemsetD16Async,                                                             \

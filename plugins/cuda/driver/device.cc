@@ -1,5 +1,6 @@
 #include "plugins/cuda/driver/device.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "plugins/cuda/encoder.h"
@@ -15,7 +16,7 @@ constexpr float kClockPeriodMs = 1000;
 tenon_error* Device::open(Instance& instance, CUdevice number, std::unique_ptr<Device>& made) {
   std::unique_ptr<Device> self(new Device(instance, number));
   if (tenon_error* error = self->enter_primary_context(instance)) return error;
-  self->memory_ = std::make_unique<Memory>(self->driver_, self->context_);
+  self->memory_ = std::make_unique<Memory>(self->driver_, self->context_, number);
   self->library_products_ = std::make_unique<LibraryProducts>(self->driver_, self->context_);
   if (tenon_error* error = self->start_clock()) return error;
   made = std::move(self);
@@ -81,6 +82,23 @@ tenon_device_properties Device::describe(tenon_features features) const {
   tenon_device_properties properties = properties_;
   properties.features = features;
   return properties;
+}
+
+tenon_error* Device::request_access_to(const Memory& peer) {
+  std::lock_guard guard(peers_mutex_);
+  if (std::find(peers_.begin(), peers_.end(), peer.device()) != peers_.end()) return nullptr;
+  int can_access = 0;
+  const CUresult result = driver_.cu.DeviceCanAccessPeer(&can_access, number_, peer.device());
+  if (tenon_error* error = driver_.check(result, "cuDeviceCanAccessPeer")) return error;
+  if (can_access != 0) {
+    // Another library in the process may have enabled the access.
+    const CUresult enabled = driver_.cu.CtxEnablePeerAccess(peer.context(), 0);
+    if (enabled != kCudaPeerAccessAlreadyEnabled) {
+      if (tenon_error* error = driver_.check(enabled, "enabling access to a peer")) return error;
+    }
+  }
+  peers_.push_back(peer.device());
+  return nullptr;
 }
 
 tenon_error* Device::make_event(EventRef& event) {

@@ -36,6 +36,10 @@ class Device {
   uint32_t multiprocessors() const { return multiprocessors_; }
   tenon_device_properties describe(tenon_features features) const;
 
+  // Enables direct copies from the memory of another device, if the hardware supports them.
+  // Otherwise the driver copies through the host's memory. The device's context must be current.
+  tenon_error* request_access_to(const Memory& peer);
+
   // Returns an event without timing. The device's context must be current.
   tenon_error* make_event(EventRef& event);
 
@@ -61,6 +65,9 @@ class Device {
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<LibraryProducts> library_products_;
+
+  std::mutex peers_mutex_;
+  std::vector<CUdevice> peers_;  // The devices for which access was requested.
 
   std::mutex events_mutex_;
   std::vector<CUevent> events_;  // Events that are not in use.

@@ -21,12 +21,16 @@ struct Buffer {
 
 class Memory {
  public:
-  Memory(const Driver& driver, CUcontext context) : driver_(driver), context_(context) {}
+  Memory(const Driver& driver, CUcontext context, CUdevice device)
+      : driver_(driver), context_(context), device_(device) {}
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
   tenon_error* allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
   void release(std::unique_ptr<Buffer> buffer) noexcept;
+  CUcontext context() const { return context_; }
+  // Returns the driver's number of the device.
+  CUdevice device() const { return device_; }
   tenon_memory_statistics statistics() const;
 
  private:
@@ -37,6 +41,7 @@ class Memory {
 
   const Driver& driver_;
   const CUcontext context_;
+  const CUdevice device_;
   mutable std::mutex mutex_;
   std::map<uint64_t, uint64_t> counts_;  // Number of allocations, by size.
   uint64_t allocated_ = 0, peak_ = 0, allocations_ = 0;

@@ -26,6 +26,13 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
   const bool is_to_device = region.to.buffer != nullptr;
   if (is_from_device && is_to_device) {
     const CUdeviceptr from = device_address(region.from), to = device_address(region.to);
+    const Memory& source = from_c(region.from.buffer).memory;
+    if (&source != &device_.memory()) {
+      if (tenon_error* error = device_.request_access_to(source)) return error;
+      return driver_.check(driver_.cu.MemcpyPeerAsync(to, device_.context(), from, source.context(),
+                                                      region.size, stream_),
+                           "a copy between devices");
+    }
     if (from == to) return nullptr;
     if (from < to + region.size && to < from + region.size) {
       return driver_.error(

@@ -2,8 +2,8 @@
 // host memory as device memory. emulated_kernels.cc has the functions that load and launch kernels,
 // and emulated_graph.cc those of graphs. Environment variables trigger behaviour that is rare with
 // a real driver: TENON_EMULATED_CUDA_FAIL (emulated_faults.h), _LATE (emulated_stream.h), _MEMORY
-// (emulated_memory.h), _DEVICES (number of devices, 1 by default), _CHIP (their compute capability
-// times ten, 90 by default).
+// (emulated_memory.h), _DEVICES (number of devices, 1 by default), _PEERS (0: the devices cannot
+// access each other), _CHIP (their compute capability times ten, 90 by default).
 
 #include "plugins/cuda/testing/emulated_driver.h"
 
@@ -15,7 +15,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugins/cuda/testing/emulated_memory.h"
@@ -28,7 +30,8 @@ namespace {
 std::atomic<bool> is_initialized{false};
 std::atomic<int> n_retained{0};
 thread_local std::vector<CUcontext> contexts;
-int the_context;
+constexpr int kMaxDevices = 8;
+int primary_contexts[kMaxDevices];  // Only their addresses are used.
 
 // Returns the stream that the driver API denotes by NULL.
 Stream& default_stream() {
@@ -165,11 +168,12 @@ ENTRY(cuDeviceTotalMem_v2)(size_t* bytes, CUdevice) {
   return 0;
 }
 
-ENTRY(cuDevicePrimaryCtxRetain)(CUcontext* context, CUdevice) {
+ENTRY(cuDevicePrimaryCtxRetain)(CUcontext* context, CUdevice device) {
   MAY_FAIL("cuDevicePrimaryCtxRetain")
   if (!is_initialized) return kNotInitialized;
+  if (device < 0 || device >= kMaxDevices) return kInvalidValue;
   ++n_retained;
-  *context = reinterpret_cast<CUcontext>(&the_context);
+  *context = reinterpret_cast<CUcontext>(&primary_contexts[device]);
   return 0;
 }
 
@@ -203,7 +207,7 @@ ENTRY(cuMemGetInfo_v2)(size_t* free, size_t* total) {
 ENTRY(cuMemAlloc_v2)(CUdeviceptr* data, size_t size) {
   NEEDS_CONTEXT("cuMemAlloc_v2")
   if (size == 0) return kInvalidValue;
-  void* const made = memory().allocate(size);
+  void* const made = memory().allocate(size, contexts.back());
   *data = reinterpret_cast<CUdeviceptr>(made);
   return made != nullptr ? 0 : kCudaOutOfMemory;
 }
@@ -246,8 +250,42 @@ ENTRY(cuMemcpyDtoDAsync_v2)(CUdeviceptr to, CUdeviceptr from, size_t size, CUstr
   NEEDS_CONTEXT("cuMemcpyDtoDAsync_v2")
   if (const CUresult result = check_memory(to, size, "a copy to")) return result;
   if (const CUresult result = check_memory(from, size, "a copy from")) return result;
+  if (memory().context_of(pointer(to)) != memory().context_of(pointer(from)))
+    return invalid("cuMemcpyDtoDAsync between two devices");
   if (to < from + size && from < to + size)
     return invalid("source and destination of a copy overlap");
+  from_c(stream).enqueue([=] { std::memcpy(pointer(to), pointer(from), size); });
+  return 0;
+}
+
+// The environment variable TENON_EMULATED_CUDA_PEERS=0 makes the devices unable to access each
+// other.
+ENTRY(cuDeviceCanAccessPeer)(int* can, CUdevice device, CUdevice peer) {
+  MAY_FAIL("cuDeviceCanAccessPeer")
+  const char* const text = std::getenv("TENON_EMULATED_CUDA_PEERS");
+  *can = device != peer && (text == nullptr || std::atoi(text) != 0);
+  return 0;
+}
+
+ENTRY(cuCtxEnablePeerAccess)(CUcontext peer, unsigned flags) {
+  NEEDS_CONTEXT("cuCtxEnablePeerAccess")
+  if (flags != 0 || peer == contexts.back()) return invalid("a context is no peer of itself");
+  static std::mutex mutex;
+  static std::set<std::pair<CUcontext, CUcontext>> enabled;
+  std::lock_guard guard(mutex);
+  return enabled.insert({contexts.back(), peer}).second ? 0 : kCudaPeerAccessAlreadyEnabled;
+}
+
+ENTRY(cuMemcpyPeerAsync)
+(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size,
+ CUstream stream) {
+  NEEDS_CONTEXT("cuMemcpyPeerAsync")
+  if (const CUresult result = check_memory(to, size, "a copy to")) return result;
+  if (const CUresult result = check_memory(from, size, "a copy from")) return result;
+  if (memory().context_of(pointer(to)) != to_context ||
+      memory().context_of(pointer(from)) != from_context) {
+    return invalid("cuMemcpyPeerAsync with memory of another context");
+  }
   from_c(stream).enqueue([=] { std::memcpy(pointer(to), pointer(from), size); });
   return 0;
 }

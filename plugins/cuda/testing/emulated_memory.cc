@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <vector>
 
@@ -22,12 +23,13 @@ Memory::Memory() : total_(size_t{8} << 30) {
   }
 }
 
-void* Memory::allocate(size_t size) {
+void* Memory::allocate(size_t size, const void* context) {
   std::lock_guard guard(mutex_);
   if (size > total_ - used_) return nullptr;
   void* const block = std::aligned_alloc(kMargin, round_up(size) + 2 * kMargin);
   if (block == nullptr) return nullptr;
   try {
+    contexts_[static_cast<std::byte*>(block) + kMargin] = context;
     sizes_[static_cast<std::byte*>(block) + kMargin] = size;
   } catch (const std::bad_alloc&) {
     std::free(block);
@@ -51,9 +53,16 @@ bool Memory::free(void* data, std::string& fault) {
   // Fills freed memory with a pattern, so that tests detect later reads.
   std::memset(data, 0x7e, found->second);
   used_ -= found->second;
+  contexts_.erase(found->first);
   sizes_.erase(found);
   std::free(static_cast<std::byte*>(data) - kMargin);
   return true;
+}
+
+const void* Memory::context_of(const void* data) const {
+  std::lock_guard guard(mutex_);
+  const auto after = contexts_.upper_bound(static_cast<const std::byte*>(data));
+  return after == contexts_.begin() ? nullptr : std::prev(after)->second;
 }
 
 bool Memory::contains(const void* data, size_t size) const {

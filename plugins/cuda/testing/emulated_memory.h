@@ -1,4 +1,4 @@
-// The memory of the emulated device: host memory between guard margins. New allocations are filled
+// The memory of the emulated devices: host memory between guard margins. New allocations are filled
 // with a pattern, so that tests detect reads of uninitialised memory: as a float it is 3.4e38, and
 // as an index it is out of range.
 
@@ -17,13 +17,16 @@ class Memory {
   // The capacity is TENON_EMULATED_CUDA_MEMORY bytes, or 8 GiB.
   Memory();
 
-  // Returns NULL if less than `size` bytes of the capacity are left.
-  void* allocate(size_t size);
+  // Allocates memory of the device to which `context` belongs. Returns NULL if less than `size`
+  // bytes of the capacity are left.
+  void* allocate(size_t size, const void* context);
   // Frees an allocation. Returns false if `data` is not one. If a write outside the allocation is
   // found, describes it in `fault`.
   bool free(void* data, std::string& fault);
   // Whether all `size` bytes are within one allocation.
   bool contains(const void* data, size_t size) const;
+  // Returns the context of the allocation that contains `data`; NULL if there is none.
+  const void* context_of(const void* data) const;
   // Returns a description of a write outside an allocation; empty if there was none.
   std::string find_write_outside() const;
   // Returns the capacity in bytes.
@@ -39,9 +42,10 @@ class Memory {
   mutable std::mutex mutex_;
   size_t used_ = 0;
   std::map<std::byte*, size_t> sizes_;  // Keyed by address.
+  std::map<const std::byte*, const void*> contexts_;
 };
 
-// Returns the memory of the only emulated device.
+// Returns the memory of all emulated devices.
 Memory& memory();
 
 }  // namespace tenon_emulated

@@ -204,6 +204,41 @@ TEST_P(TwoCudaDevices, TensorsMoveFromOneDeviceToTheOtherAndBack) {
   EXPECT_EQ(both.to_vector<float>(), (std::vector<float>{5, 9, 13}));
 }
 
+TEST_P(TwoCudaDevices, LargeTensorsAreCopiedDirectly) {
+  constexpr int kCount = 600'000;  // 2.4 MB: more than the plugin copies through pinned memory.
+  for (const char* const can_access : {"1", "0"}) {
+    setenv("TENON_EMULATED_CUDA_PEERS", can_access, 1);
+    const Context context(
+        {.plugin_paths = {TENON_CUDA_PLUGIN}, .plugin_options = {{"cuda", "cache", ""}}});
+    const ScopeGuard in(Scope(context, "cuda:0"));
+    const Tensor first = cast(arange(0, kCount, 1), {.to = kFloat32}) * 2;
+    // No copy to or from the host is needed.
+    set_fault("cuMemcpyDtoHAsync_v2:1");
+    const Tensor second = first.to("cuda:1");
+    EXPECT_FALSE(was_reached());
+    set_fault("");
+    const std::vector<float> values = second.to_vector<float>();
+    ASSERT_EQ(values.size(), size_t{kCount});
+    for (int i = 0; i < kCount; i += 1000) ASSERT_EQ(values[i], 2.0f * static_cast<float>(i));
+  }
+  unsetenv("TENON_EMULATED_CUDA_PEERS");
+}
+
+TEST_P(TwoCudaDevices, FailedCopyBetweenDevicesIsReported) {
+  for (const char* const function :
+       {"cuMemcpyPeerAsync:1", "cuDeviceCanAccessPeer:1", "cuCtxEnablePeerAccess:1"}) {
+    const Context context(
+        {.plugin_paths = {TENON_CUDA_PLUGIN}, .plugin_options = {{"cuda", "cache", ""}}});
+    const ScopeGuard in(Scope(context, "cuda:0"));
+    const Tensor first = vector<float>({1, 2, 3}) * 2;
+    set_fault(function);
+    EXPECT_THROW(first.to("cuda:1"), Error) << function;
+    EXPECT_TRUE(was_reached()) << function;
+    set_fault("");
+    EXPECT_EQ(first.to("cuda:1").to_vector<float>(), (std::vector<float>{2, 4, 6})) << function;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, TwoCudaDevices, ::testing::Values("0", "300"), [](const auto& info) {
   return std::string(info.param) + "MicrosecondsLate";
 });

@@ -4372,7 +4372,8 @@ pub struct tenon_place {
 }
 /// ```text
 /// A copy of `size` bytes. Source and destination may each be on the stream's device or the host.
-/// The layout is frozen.
+/// With the feature PEER_COPY, the source may also be on another device of the instance. The layout
+/// is frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
