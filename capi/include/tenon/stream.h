@@ -6,7 +6,7 @@
  *   tenon_stream_open(device, &stream);
  *   tenon_scope_set_stream(scope, stream);         later calls of the scope run on this stream
  *   tenon_matmul(scope, x, w, NULL, &y);
- *   tenon_add(other_scope, y, z, NULL, &sum);      on another stream; it follows the matmul
+ *   tenon_add(other_scope, y, z, &sum);            on another stream; it follows the matmul
  *
  * A stream runs its work in the order in which it was enqueued. Programs need no events for correct
  * results: if a call uses a tensor that was computed on another stream, its work follows the work
