@@ -225,8 +225,9 @@ void WorkQueue::wait(StreamId stream) {
     return;
   }
 #if defined(TENON_NO_THREADS)
-  fail(Code::kUnimplemented, "{} cannot wait in a build without threads; use the asynchronous call",
-       {device_.name()});
+  tenon::fail(Code::kUnimplemented,
+              "{} cannot wait in a build without threads; use the asynchronous call",
+              {device_.name()});
 #else
   struct Signal {
     std::mutex mutex;
