@@ -14,7 +14,7 @@ find_program(TENON_ESBUILD esbuild REQUIRED)
 file(REMOVE_RECURSE ${PACKAGE}/src)
 # Joins and minifies the modules, and writes source maps for the developer tools of browsers. A page
 # loads only the files of the entry points that it imports.
-set(entries ${SOURCE}/src/index.js ${SOURCE}/src/worker.js ${SOURCE}/src/worker_host.js)
+set(entries ${SOURCE}/src/index.js ${SOURCE}/src/storage.js ${SOURCE}/src/worker.js ${SOURCE}/src/worker_host.js)
 execute_process(
   COMMAND ${TENON_ESBUILD} ${entries} --bundle --splitting ${minify} --sourcemap --format=esm --target=es2022
           --external:node:* --external:../dist/variants.js --log-level=warning --outdir=${PACKAGE}/src
