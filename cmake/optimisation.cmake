@@ -46,7 +46,6 @@ if(EMSCRIPTEN)
   set(tenon_hot_files
       capi/src/boundary.cc
       capi/src/c_call.cc
-      capi/src/c_tensor.cc
       core/base/pool.cc
       core/base/shape.cc
       core/device/allocator.cc

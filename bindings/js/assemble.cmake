@@ -6,15 +6,18 @@
 # SMALL shortens the names of functions and classes, which stack traces and error messages contain.
 
 set(minify --minify-whitespace --minify-syntax)
+set(entries index.js worker.js worker_host.js)
 if(SMALL)
   set(minify --minify)
+else()
+  list(APPEND entries storage.js) # The example page imports it.
 endif()
+list(TRANSFORM entries PREPEND ${SOURCE}/src/)
 file(GLOB types ${SOURCE}/src/*.d.ts)
 find_program(TENON_ESBUILD esbuild REQUIRED)
 file(REMOVE_RECURSE ${PACKAGE}/src)
 # Joins and minifies the modules, and writes source maps for the developer tools of browsers. A page
 # loads only the files of the entry points that it imports.
-set(entries ${SOURCE}/src/index.js ${SOURCE}/src/storage.js ${SOURCE}/src/worker.js ${SOURCE}/src/worker_host.js)
 execute_process(
   COMMAND ${TENON_ESBUILD} ${entries} --bundle --splitting ${minify} --sourcemap --format=esm --target=es2022
           --external:node:* --external:../dist/variants.js --log-level=warning --outdir=${PACKAGE}/src

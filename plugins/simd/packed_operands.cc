@@ -13,42 +13,57 @@ constexpr size_t kMaxBytes = size_t{64} << 20;
 constexpr size_t kMaxBytes = size_t{1} << 30;
 #endif
 
-// An entry that is not used during this number of requests is removed.
+// An entry that is not used during this number of requests is removed at the next multiple of it.
 constexpr uint64_t kMaxAge = 4096;
 
 constexpr std::align_val_t kAlignment{64};
 
+// The entries are a hash table of kSets sets with kWays entries each.
+constexpr size_t kSets = 256, kWays = 4;
+
+size_t set_of(const PackedOperands::Key& key) {
+  uint64_t hash = key.content ^ reinterpret_cast<uintptr_t>(key.data);
+  for (const int64_t word : key.layout) {
+    hash = (hash ^ static_cast<uint64_t>(word)) * 0x9E3779B97F4A7C15;
+    hash ^= hash >> 32;
+  }
+  return hash % kSets;
+}
+
 }  // namespace
 
-size_t PackedOperands::Hash::operator()(const Key& key) const {
-  uint64_t hash = key.content;
-  const auto add = [&](uint64_t word) {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15;
-    hash ^= hash >> 32;
-  };
-  add(reinterpret_cast<uintptr_t>(key.data));
-  for (const int64_t word : key.layout) add(static_cast<uint64_t>(word));
-  return static_cast<size_t>(hash);
+void PackedOperands::clear(Entry& entry) {
+  if (entry.memory) bytes_ -= entry.bytes;
+  entry = {};
 }
 
-void PackedOperands::remove_unused() {
-  std::erase_if(entries_, [&](const auto& item) {
-    const Entry& entry = item.second;
-    if (entry.last_use + kMaxAge > n_requests_) return false;
-    if (entry.memory) bytes_ -= entry.bytes;
-    return true;
-  });
+PackedOperands::Entry& PackedOperands::entry_of(const Key& key) {
+  Entry* const begin = entries_.data() + set_of(key) * kWays;
+  Entry* oldest = begin;
+  for (Entry* entry = begin; entry < begin + kWays; ++entry) {
+    if (entry->key == key) return *entry;
+    if (entry->last_use < oldest->last_use) oldest = entry;
+  }
+  clear(*oldest);
+  oldest->key = key;
+  return *oldest;
 }
 
-PackedOperands::Memory PackedOperands::find(const Key& key, size_t bytes,
-                                            const std::function<void(std::byte*)>& pack) {
+PackedOperands::Memory PackedOperands::find(const Key& key, size_t bytes, const void* pack,
+                                            void (*call)(const void* pack, std::byte* to)) {
   if (key.content == 0) return nullptr;
   {
     const std::lock_guard guard(mutex_);
-    if (++n_requests_ % (kMaxAge / 4) == 0) remove_unused();
-    const auto [found, is_new] = entries_.try_emplace(key);
-    found->second.last_use = n_requests_;
-    if (found->second.memory) return found->second.memory;
+    if (entries_.empty()) entries_.resize(kSets * kWays);
+    if (++n_requests_ % kMaxAge == 0) {
+      for (Entry& entry : entries_) {
+        if (entry.last_use + kMaxAge < n_requests_) clear(entry);
+      }
+    }
+    Entry& entry = entry_of(key);
+    const bool is_new = entry.last_use == 0;
+    entry.last_use = n_requests_;
+    if (entry.memory) return entry.memory;
     if (is_new || bytes > kMaxBytes - bytes_) return nullptr;
   }
   auto* const memory = static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow));
@@ -56,12 +71,14 @@ PackedOperands::Memory PackedOperands::find(const Key& key, size_t bytes,
   const Memory made(memory, [](const std::byte* given) {
     ::operator delete(const_cast<std::byte*>(given), kAlignment);
   });
-  pack(memory);
+  call(pack, memory);
   const std::lock_guard guard(mutex_);
-  Entry& entry = entries_[key];
+  Entry& entry = entry_of(key);
   if (entry.memory) return entry.memory;  // Another thread packed it, too.
+  entry.last_use = n_requests_;
   if (bytes > kMaxBytes - bytes_) return made;
-  entry = {made, bytes, n_requests_};
+  entry.memory = made;
+  entry.bytes = bytes;
   bytes_ += bytes;
   return made;
 }

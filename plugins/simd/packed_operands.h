@@ -6,10 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
+#include <vector>
 
 namespace tenon_simd {
 
@@ -33,25 +32,33 @@ class PackedOperands {
   // writes to the given address. Returns NULL for a key that is requested for the first time,
   // because most operands, such as the variables of a training step, are read only once; for
   // operands without a content number; and if the form is too large. Any thread may call it.
-  Memory find(const Key& key, size_t bytes, const std::function<void(std::byte*)>& pack);
+  template <class Pack>
+  Memory find(const Key& key, size_t bytes, const Pack& pack) {
+    const auto call = [](const void* given, std::byte* to) {
+      (*static_cast<const Pack*>(given))(to);
+    };
+    return find(key, bytes, &pack, call);
+  }
 
  private:
-  struct Hash {
-    size_t operator()(const Key& key) const;
-  };
+  Memory find(const Key& key, size_t bytes, const void* pack,
+              void (*call)(const void* pack, std::byte* to));
+
   struct Entry {
+    Key key{};
     Memory memory;  // NULL if the form was requested only once.
     size_t bytes = 0;
     uint64_t last_use = 0;
   };
-  using Entries = std::unordered_map<Key, Entry, Hash>;
 
-  // Removes entries that were not used for a long time.
-  void remove_unused();
+  // Returns the entry of the key. If there is none, it replaces the entry of its set that was not
+  // used for the longest time.
+  Entry& entry_of(const Key& key);
+  void clear(Entry& entry);
 
   std::mutex mutex_;
-  Entries entries_;
-  size_t bytes_ = 0;
+  std::vector<Entry> entries_;  // A hash table of sets, allocated by the first request.
+  size_t bytes_ = 0;            // Total size of the forms.
   uint64_t n_requests_ = 0;
 };
 

@@ -13,6 +13,9 @@ function(tenon_simd_kernels target)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/kernels/*.cc ${folder}/vectors/*.cc)
   add_library(${target} OBJECT ${sources} ${folder}/packed_operands.cc
               ${folder}/parallel.cc)
+  if(EMSCRIPTEN)
+    set_source_files_properties(${folder}/packed_operands.cc PROPERTIES COMPILE_OPTIONS "${tenon_for_size}")
+  endif()
   target_link_libraries(${target} PRIVATE tenon::sdk tenon_simd_options tenon_compile_options)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     # When the plugin is loaded, it checks whether the processor supports these instruction sets.
