@@ -46,7 +46,7 @@ void record_and_replay(const Bench& bench, tenon_buffer_p* buffer) {
                            .dtype = TENON_FLOAT32,
                            .rank = 1,
                            .strides_class = TENON_STRIDES_DENSE,
-                           .reserved = 0};
+                           .content = 0};
   tenon_view to = from;
   to.byte_offset = 128;
   tenon_launch launch = {};

@@ -4594,7 +4594,13 @@ pub struct tenon_view {
     pub dtype: tenon_dtype,
     pub rank: u16,
     pub strides_class: tenon_stride_class,
-    pub reserved: u64,
+    /// ```text
+    /// For inputs: identifies the elements. If two launches on a device have views with equal non-zero
+    /// `content`, equal offsets, sizes, strides and dtypes, then the views have equal elements.
+    /// Kernels may therefore keep data that they derived from an operand, such as packed weights. 0:
+    /// unknown.
+    /// ```
+    pub content: u64,
 }
 /// ```text
 /// Memory in which kernels report an index out of range. The first writer wins: it atomically

@@ -243,7 +243,7 @@ fn structs_from_160_are_laid_out_as_in_c() {
 fn structs_from_200_are_laid_out_as_in_c() {
     layout!(tenon_loop_instruction, 40, 8, line: 0, attrs: 8, inputs: 16, n_inputs: 24, dtype: 28, flags: 32, reserved: 36);
     layout!(tenon_loop_request, 72, 8, struct_size: 0, flags: 4, n_inputs: 8, n_instructions: 16, n_outputs: 24, inputs: 32, instructions: 40, outputs: 48, row_axes: 56, n_row_inputs: 60, anchor: 64);
-    layout!(tenon_view, 56, 8, buffer: 0, byte_offset: 8, data: 16, sizes: 24, strides: 32, dtype: 40, rank: 44, strides_class: 46, reserved: 48);
+    layout!(tenon_view, 56, 8, buffer: 0, byte_offset: 8, data: 16, sizes: 24, strides: 32, dtype: 40, rank: 44, strides_class: 46, content: 48);
     layout!(tenon_error_record, 24, 8, state: 0, site: 4, index: 8, bound: 16);
     layout!(tenon_launch, 136, 8, struct_size: 0, site: 4, n_inputs: 8, n_outputs: 12, inputs: 16, outputs: 24, workspace: 32, workspace_size: 88, record_buffer: 96, record_offset: 104, record: 112, work: 120, ticket: 128);
     layout!(tenon_recorded_operand, 16, 8, kind: 0, number: 4, offset: 8);
