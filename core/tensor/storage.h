@@ -58,7 +58,7 @@ class Storage : public Pooled<Storage> {
   // Identifies the elements (tenon_view.content): changes with every write, except the first ones,
   // which precede all reads. 0 if the host does not see all writes.
   std::atomic<uint64_t> content{0};
-  uint64_t written = 0;  // On an asynchronous device: ticket of the last writer.
+  uint64_t written = 0;   // On an asynchronous device: ticket of the last writer.
   mutable StreamUse use;  // On an asynchronous device.
   Storage* next_free = nullptr;
   void* import_payload = nullptr;  // For imported memory: the argument of import_release.

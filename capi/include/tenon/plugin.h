@@ -326,10 +326,9 @@ typedef struct tenon_view {
   tenon_dtype dtype;
   uint16_t rank;
   tenon_stride_class strides_class;
-  /* For inputs: identifies the elements. If two launches on a device have views with equal non-zero
-   * `content`, equal offsets, sizes, strides and dtypes, then the views have equal elements.
-   * Kernels may therefore keep data that they derived from an operand, such as packed weights. 0:
-   * unknown. */
+  /* Identifies the elements of an input, so that kernels may keep what they derive from weights.
+   * Views on a device with equal non-zero `content`, offset, sizes, strides and dtype have equal
+   * elements. 0: unknown. */
   uint64_t content;
 } tenon_view;
 

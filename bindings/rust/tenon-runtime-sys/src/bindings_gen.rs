@@ -4595,10 +4595,9 @@ pub struct tenon_view {
     pub rank: u16,
     pub strides_class: tenon_stride_class,
     /// ```text
-    /// For inputs: identifies the elements. If two launches on a device have views with equal non-zero
-    /// `content`, equal offsets, sizes, strides and dtypes, then the views have equal elements.
-    /// Kernels may therefore keep data that they derived from an operand, such as packed weights. 0:
-    /// unknown.
+    /// Identifies the elements of an input, so that kernels may keep what they derive from weights.
+    /// Views on a device with equal non-zero `content`, offset, sizes, strides and dtype have equal
+    /// elements. 0: unknown.
     /// ```
     pub content: u64,
 }
