@@ -46,6 +46,8 @@ if(EMSCRIPTEN)
   set(tenon_hot_files
       capi/src/boundary.cc
       capi/src/c_call.cc
+      core/autograd/tape.cc
+      core/autograd/tape_gradient.cc
       core/base/pool.cc
       core/base/shape.cc
       core/device/allocator.cc
