@@ -16,6 +16,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { writeScript } from './module_script.mjs';
+import { readLeb } from './wasm_binary.mjs';
 
 const FEATURES = ['simd', 'exception-handling', 'mutable-globals', 'sign-ext', 'bulk-memory', 'nontrapping-float-to-int']
     .map((name) => `--enable-${name}`);
@@ -25,15 +26,6 @@ const IMPORTS = 2, CODE = 10;
 const run = (command, ...args) => execFileSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
 
 // ---- the binary format
-
-function readLeb(bytes, at) {
-  let value = 0;
-  for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at++];
-    value += (byte & 127) * 2 ** shift;
-    if (byte < 128) return [value, at];
-  }
-}
 
 function leb(value) {
   const bytes = [];

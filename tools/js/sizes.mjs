@@ -7,6 +7,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
+import { readLeb } from './wasm_binary.mjs';
+
 const [, , folder] = process.argv;
 const SECTIONS = ['custom', 'type', 'import', 'function', 'table', 'memory', 'global', 'export', 'start', 'element',
   'code', 'data', 'data count', 'tag'];
@@ -19,15 +21,6 @@ function sizes(bytes) {
 function row(name, [plain, gzip, brotli]) {
   const kilobytes = (size) => (size / 1000).toFixed(1).padStart(10);
   console.log(`${name.padEnd(34)}${kilobytes(plain)}${kilobytes(gzip)}${kilobytes(brotli)}`);
-}
-
-function readLeb(bytes, at) {
-  let value = 0;
-  for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at++];
-    value += (byte & 127) * 2 ** shift;
-    if (byte < 128) return [value, at];
-  }
 }
 
 /** Returns [[name, bytes], ...]: the sections of a WebAssembly module. */

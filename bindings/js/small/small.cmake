@@ -1,6 +1,6 @@
 # The small build: a module with a list of ops, and with the code that a program calls. It is linked
 # from the same libtenon.a as the variant `simd`, with its own tables of ops and kernels. So the linker
-# drops the code of other ops. leave_out.mjs then leaves out what the program does not call.
+# omits the code of other ops. leave_out.mjs then removes the functions that the program does not call.
 #
 # The target tenon_js_small builds the package in build/js_small.
 
