@@ -93,19 +93,24 @@ if(TENON_SANITIZE STREQUAL "address" AND NOT TENON_SANITIZE_ALL)
   set(tenon_left_out -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
 endif()
 
-# tenon_compile_quickly(target): in test builds, disables most optimisations for a target whose run
-# time is shorter than the compile time that they would add.
+# tenon_compile_quickly(target): disables most optimisations for a target whose run time is shorter than
+# the compile time that they would add.
 function(tenon_compile_quickly target)
-  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TENON_SANITIZE)
-    target_compile_options(${target} PRIVATE -Og -Wno-maybe-uninitialized)
+  if(CMAKE_CROSSCOMPILING OR TENON_SANITIZE)
+    return()
   endif()
+  set(level -O1)
+  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    set(level -Og)
+  endif()
+  target_compile_options(${target} PRIVATE ${level} $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endfunction()
 
-# tenon_precompile(target [HEADER...]): in test builds, precompiles headers for a target of many C++
-# files: the standard library's and the given ones. Release builds do not precompile, so that
-# missing includes are errors and all warnings are reported.
+# tenon_precompile(target [HEADER...]): precompiles headers for a target of many C++ files: the
+# standard library's and the given ones. Builds for other platforms do not precompile, so that
+# missing includes are errors there and all warnings are reported.
 function(tenon_precompile target)
-  if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
+  if(CMAKE_CROSSCOMPILING OR TENON_FUZZ)
     return()
   endif()
   # Paths relative to the generated file make that file equal in all checkouts. Thus ccache can
@@ -125,7 +130,7 @@ endfunction()
 
 # tenon_precompile_binding(target): lets single-file programs share one precompiled C++ binding.
 function(tenon_precompile_binding target)
-  if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
+  if(CMAKE_CROSSCOMPILING OR TENON_FUZZ)
     return()
   endif()
   get_property(first GLOBAL PROPERTY TENON_PRECOMPILED_BINDING)

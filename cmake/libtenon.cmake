@@ -30,11 +30,11 @@ if(NOT capi_sources)
   set(capi_sources ${PROJECT_BINARY_DIR}/none.cc)
   file(TOUCH ${capi_sources})
 endif()
-add_library(tenon_core OBJECT ${core_sources})
-target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
-target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
-target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
-tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/definition/formulas.h)
+# The usage requirements of the core.
+add_library(tenon_core_options INTERFACE)
+target_include_directories(tenon_core_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_link_libraries(tenon_core_options INTERFACE tenon_headers tenon_compile_options tenon_fmt tenon_json)
+target_compile_definitions(tenon_core_options INTERFACE TENON_BUILDING=1)
 file(GLOB_RECURSE op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
 file(GLOB_RECURSE io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc)
 # Below -O2, GCC 12 falsely warns that a shape's sizes are uninitialised. Files compiled with -O2
@@ -43,7 +43,7 @@ set(unset_sizes $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(TENON_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT TENON_SANITIZE STREQUAL "thread")
   # Test builds include the documentation and the test cases of ops, which tests and ./dev gen read.
   # The libtenon of a release omits them.
-  target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
+  target_compile_definitions(tenon_core_options INTERFACE TENON_WITH_DOCS=1)
   if(NOT TENON_SANITIZE)
     # Op definitions and program files are used once per process, so optimising them costs more time
     # than it saves.
@@ -55,19 +55,41 @@ if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
   # functions.
   set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "${tenon_left_out};-g0")
 endif()
-if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  tenon_cold_sources(cold_sources ${core_sources} ${capi_sources})
-  set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "${tenon_for_size};${unset_sizes}")
-endif()
 if(NOT EMSCRIPTEN)
   # Every call reads the thread's current scope. The initial-exec model makes that fast; it requires
   # that libtenon is linked at start-up or loaded early.
-  target_compile_options(tenon_core PUBLIC -ftls-model=initial-exec)
+  target_compile_options(tenon_core_options INTERFACE -ftls-model=initial-exec)
 endif()
+
+# In a release, the files that are optimised for size are targets of their own, because precompiled
+# headers require equal options.
+set(core_headers ${PROJECT_SOURCE_DIR}/core/ops/definition/formulas.h)
+set(capi_headers ${PROJECT_SOURCE_DIR}/capi/src/boundary.h ${PROJECT_SOURCE_DIR}/core/dispatch/dispatch.h)
+foreach(part core capi)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    tenon_cold_sources(cold ${${part}_sources})
+    if(CMAKE_CROSSCOMPILING OR TENON_STATIC_PLUGINS OR TENON_FUZZ)
+      set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS "${tenon_for_size};${unset_sizes}")
+    else()
+      list(REMOVE_ITEM ${part}_sources ${cold})
+      add_library(tenon_${part}_cold OBJECT ${cold})
+      target_link_libraries(tenon_${part}_cold PRIVATE tenon_core_options)
+      target_compile_options(tenon_${part}_cold PRIVATE ${tenon_for_size} ${unset_sizes})
+      tenon_precompile(tenon_${part}_cold ${${part}_headers})
+    endif()
+  endif()
+endforeach()
+add_library(tenon_core OBJECT ${core_sources})
+target_link_libraries(tenon_core PUBLIC tenon_core_options)
+if(TARGET tenon_core_cold)
+  # The list of objects also contains the precompiled headers.
+  target_link_libraries(tenon_core INTERFACE $<FILTER:$<TARGET_OBJECTS:tenon_core_cold>,EXCLUDE,gch$>)
+endif()
+tenon_precompile(tenon_core ${core_headers})
 
 if(TENON_STATIC_PLUGINS)
   add_library(tenon STATIC ${capi_sources})
-  target_compile_definitions(tenon_core PUBLIC TENON_STATIC=1)
+  target_compile_definitions(tenon_core_options INTERFACE TENON_STATIC=1)
 else()
   add_library(tenon SHARED ${capi_sources})
   set_target_properties(tenon PROPERTIES VERSION ${PROJECT_VERSION}
@@ -91,5 +113,7 @@ else()
 endif()
 add_library(tenon::tenon ALIAS tenon)
 target_link_libraries(tenon PUBLIC tenon_headers PRIVATE tenon_core)
-tenon_precompile(tenon ${PROJECT_SOURCE_DIR}/capi/src/boundary.h
-                 ${PROJECT_SOURCE_DIR}/core/dispatch/dispatch.h)
+if(TARGET tenon_capi_cold)
+  target_link_libraries(tenon PRIVATE tenon_capi_cold)
+endif()
+tenon_precompile(tenon ${capi_headers})
