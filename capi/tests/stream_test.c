@@ -195,8 +195,14 @@ static void a_scope_may_change_its_stream_between_calls(void) {
   close_pair(&p);
 }
 
+struct calls {
+  int n, failed;
+};
+
 static void count_call(void* payload, const tenon_error* error) {
-  if (!error) __atomic_add_fetch((int*)payload, 1, __ATOMIC_RELEASE);
+  struct calls* calls = (struct calls*)payload;
+  if (error) calls->failed = 1;
+  __atomic_add_fetch(&calls->n, 1, __ATOMIC_RELEASE);
 }
 
 static void an_event_is_reached_after_the_earlier_work_of_its_stream(void) {
@@ -205,8 +211,8 @@ static void an_event_is_reached_after_the_earlier_work_of_its_stream(void) {
   tenon_tensor* x = filled(p.second, 1);
   tenon_tensor* y = NULL;
   tenon_done_callback done = {count_call, NULL, NULL};
-  int n_called = 0;
-  done.payload = &n_called;
+  struct calls calls = {0, 0};
+  done.payload = &calls;
   CHECK_OK(tenon_exp(p.second, x, &y));
 
   CHECK_OK(tenon_event_record(p.stream, &event));
@@ -215,7 +221,8 @@ static void an_event_is_reached_after_the_earlier_work_of_its_stream(void) {
   CHECK_OK(tenon_event_wait(event));
   CHECK(tenon_event_is_reached(event));
   CHECK_OK(tenon_event_wait_async(event, done)); /* The event was already reached. */
-  while (__atomic_load_n(&n_called, __ATOMIC_ACQUIRE) < 2) sched_yield();
+  while (event && __atomic_load_n(&calls.n, __ATOMIC_ACQUIRE) < 2) sched_yield();
+  CHECK(!calls.failed);
 
   tenon_event_retain(event);
   tenon_event_release(event);
