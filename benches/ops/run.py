@@ -4,7 +4,11 @@
                                smallest first
     geometric_mean VALUE       of all ratios
     geometric_mean_best VALUE  of the ratios to the fastest peer of each case
-    below_0.7 COUNT            ratios below 0.7
+    cases COUNT                cases that at least one peer has
+    below_0.7 COUNT            cases below 0.7 of their fastest peer
+    slow OP COUNT CASES        those of one op, with the ratio to the fastest peer
+    accepted CASE REASON       a case below 0.7 that accepted.py lists
+    unexpected CASE RATIO      a case below 0.7 that accepted.py does not list; the bench fails
     no_peer OP                 no peer has the op, so the bench only compares it with its limit
     no_case OP REASON          the bench has no case of the op
     skipped PEER REASON        the peer is not installed
@@ -16,7 +20,8 @@ A case is OP/DTYPE/LAYOUT/SIZE. Its size is `cache` (256 Ki elements) or `memory
 for ops that do more work for each element). Inputs of the layout `strided` are transposed, or step
 over every second element if they have one axis. onnxruntime has no such inputs.
 
-Tenon and its peers alternate in one process. Each time is a median of processor times. The limit of a case is the time
+Tenon and its peers alternate in one process. Each time is a median of processor times. A case below
+0.7 of its fastest peer is measured once more, for longer. The limit of a case is the time
 in which the machine can move the case's bytes, or do its multiplications and additions, whichever
 is longer. Both rates are measured in the same run. `--html` shows the distance of each time from
 its limit.
@@ -37,6 +42,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
+import accepted
 import compare
 import elementwise
 import networks
@@ -51,7 +57,8 @@ NO_CASE = {
 }
 SIZES = {"cache": 1 << 18, "memory": 1 << 24}
 ONNXRUNTIME = "build/onnxruntime"  # A virtual environment, whose packages are searched last.
-SLOWEST = 0.7  # Ratios below this are counted.
+SLOWEST = 0.7  # Cases whose ratio to the fastest peer is smaller are slow.
+AGAIN = 4  # Slow cases are measured once more, and this many times as long.
 
 
 def table():
@@ -61,6 +68,11 @@ def table():
         if op.name in ops:
             sys.exit(f"the tables list {op.name} twice")
         ops[op.name] = op
+    if len(accepted.ACCEPTED) > accepted.LIMIT:
+        sys.exit(f"accepted.py lists more than {accepted.LIMIT} cases")
+    names = {case.name for case in all_cases(ops, "", SIZES)}
+    for name in accepted.ACCEPTED.keys() - names:
+        sys.exit(f"accepted.py lists {name}, but there is no such case")
     registry = set(tn.ops.__all__)
     for name in sorted(registry - ops.keys() - NO_CASE.keys()):
         sys.exit(f"no table of benches/ops lists the op {name}, and NO_CASE gives no reason")
@@ -163,7 +175,7 @@ class Bench:
     def __init__(self, libraries, seconds):
         self.libraries, self.seconds = libraries, seconds
         self.machine = Machine()
-        self.records, self.faults, self.lacks = [], 0, {}
+        self.records, self.faults, self.lacks, self.unexpected = [], 0, {}, 0
 
     def run(self, case):
         inputs = Inputs(case.op.inputs(case.elements), case.dtype, case.strided)
@@ -196,8 +208,10 @@ class Bench:
             else:
                 sides[library.name] = side
         found = results = None  # Releases the memory, which the libraries reuse.
-        times = measure(list(sides.values()), self.seconds)
-        self.records.append(Record(case, dict(zip(sides, times)), limit))
+        record = Record(case, dict(zip(sides, measure(list(sides.values()), self.seconds))), limit)
+        if record.is_slow():
+            record = Record(case, dict(zip(sides, measure(list(sides.values()), AGAIN * self.seconds))), limit)
+        self.records.append(record)
 
 
 class Record:
@@ -210,6 +224,13 @@ class Record:
     def ratios(self):
         return {peer: time / self.tenon for peer, time in self.peers.items()}
 
+    def best(self):
+        """Returns the ratio to the fastest peer."""
+        return min(self.ratios().values(), default=math.inf)
+
+    def is_slow(self):
+        return self.best() < SLOWEST
+
     def distance(self):
         """Returns the time as a multiple of the limit, or None if there is no limit."""
         return self.tenon / self.limit if self.limit else None
@@ -220,15 +241,36 @@ class Record:
 
 
 def print_summary(records):
+    """Prints the ratios and what follows from them. Returns the number of unexpected slow cases."""
     lines = sorted((ratio, record, peer) for record in records for peer, ratio in record.ratios().items())
     for ratio, record, peer in lines:
         print(f"ratio {record.case} {peer} {ratio:.3g}   # {record.peers[peer] / 1e3:.4g} us by "
               f"{record.tenon / 1e3:.4g} us")
-    if lines:
-        best = [min(record.ratios().values()) for record in records if record.peers]
-        print(f"geometric_mean {statistics.geometric_mean(line[0] for line in lines):.3g}")
-        print(f"geometric_mean_best {statistics.geometric_mean(best):.3g}")
-        print(f"below_{SLOWEST} {sum(line[0] < SLOWEST for line in lines)}")
+    if not lines:
+        return 0
+    compared = [record for record in records if record.peers]
+    print(f"geometric_mean {statistics.geometric_mean(line[0] for line in lines):.3g}")
+    print(f"geometric_mean_best {statistics.geometric_mean(record.best() for record in compared):.3g}")
+    print(f"cases {len(compared)}")
+    return print_slow_cases(sorted((record for record in compared if record.is_slow()), key=Record.best))
+
+
+def print_slow_cases(slow):
+    """Prints the slow cases, those of the op with most of them first. Returns the number of unexpected ones."""
+    print(f"below_{SLOWEST} {len(slow)}")
+    by_op = {}
+    for record in slow:
+        op, _, rest = record.case.partition("/")
+        by_op.setdefault(op, []).append(f"{rest} {record.best():.2f}")
+    for op, found in sorted(by_op.items(), key=lambda item: -len(item[1])):
+        print(f"slow {op} {len(found)} {', '.join(found)}")
+    for record in slow:
+        if record.case in accepted.ACCEPTED:
+            print(f"accepted {record.case} {accepted.ACCEPTED[record.case]}")
+    unexpected = [record for record in slow if record.case not in accepted.ACCEPTED]
+    for record in unexpected:
+        print(f"unexpected {record.case} {record.best():.3g}")
+    return len(unexpected)
 
 
 def summary(bench, ops, report):
@@ -236,7 +278,7 @@ def summary(bench, ops, report):
     measured = {}
     for record in bench.records:
         measured.setdefault(record.case.split("/")[0], set()).update(record.peers)
-    print_summary(bench.records)
+    bench.unexpected = print_summary(bench.records)
     alone = sorted(name for name, found in measured.items() if not found)
     for name in alone:
         report(f"no_peer {name}")
@@ -288,8 +330,8 @@ def main():
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
     if options.html:
         options.html.write_text(page.page(figures))
-    if bench.faults:
-        sys.exit(f"{bench.faults} comparisons failed")
+    if bench.faults or bench.unexpected:
+        sys.exit(f"{bench.faults} comparisons failed, and {bench.unexpected} cases are slow")
 
 
 if __name__ == "__main__":
