@@ -1,6 +1,7 @@
 // l2_norm along the last axes: squares and sums the elements in one pass. Other axes are refused,
 // because the decomposition reads non-contiguous rows only once and is faster.
 
+#include <bit>
 #include <cmath>
 
 #include "plugins/simd/kernels/elements.h"
@@ -96,7 +97,8 @@ Prepared prepare_l2_norm(const Request& request) {
   // The reduced axes are the last axes if no kept axis follows a reduced one.
   const uint32_t kept = all & ~mask;
   if ((kept & (kept + 1)) != 0) return refuse("supports norms along the last axes only");
-  return through_float(request,
+  const auto n_kept = static_cast<size_t>(std::popcount(kept));
+  return through_float(request, RowOperands{.n_axes = n_kept, .inputs = 1, .outputs = 1},
                        [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
                          l2_norm<T>(*pool, launch, mask);
                        });

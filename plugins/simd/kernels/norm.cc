@@ -150,7 +150,7 @@ void group_norm(const Pool& pool, const tenon_launch& launch, int64_t groups, do
 Prepared prepare_layer_norm(const Request& request) {
   const auto attrs = request.attrs<tenon_layer_norm_attrs>({.axis = -1, .epsilon = 1e-5});
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  return through_float(request,
+  return through_float(request, RowOperands{.n_axes = axis, .inputs = 1, .outputs = 7},
                        [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
                          layer_norm<T>(*pool, launch, axis, attrs.epsilon);
                        });
@@ -159,7 +159,7 @@ Prepared prepare_layer_norm(const Request& request) {
 Prepared prepare_rms_norm(const Request& request) {
   const auto attrs = request.attrs<tenon_rms_norm_attrs>({.axis = -1, .epsilon = 1e-5});
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  return through_float(request,
+  return through_float(request, RowOperands{.n_axes = axis, .inputs = 1, .outputs = 1},
                        [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
                          rms_norm<T>(*pool, launch, axis, attrs.epsilon);
                        });
@@ -167,7 +167,7 @@ Prepared prepare_rms_norm(const Request& request) {
 
 Prepared prepare_group_norm(const Request& request) {
   const auto attrs = request.attrs<tenon_group_norm_attrs>({.epsilon = 1e-5, .num_groups = 1});
-  return through_float(request,
+  return through_float(request, RowOperands{.n_axes = 1, .inputs = 1, .outputs = 1},
                        [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
                          group_norm<T>(*pool, launch, attrs.num_groups, attrs.epsilon);
                        });

@@ -86,6 +86,14 @@ void sgd(const Pool& pool, const tenon_launch& launch) {
   });
 }
 
+// The operands of an optimizer whose first `n_inputs` inputs have the shape of the parameter. Every
+// element is computed independently.
+RowOperands elements_of(const Request& request, uint32_t n_inputs) {
+  return {.n_axes = request.input(0).rank,
+          .inputs = (1u << n_inputs) - 1,
+          .outputs = (1u << request.n_outputs()) - 1};
+}
+
 // Permits outputs to alias inputs, unless an input is strided. An output element depends only on
 // the inputs' elements at the same index.
 Prepared permit_aliasing(const Request& request, Prepared prepared) {
@@ -98,10 +106,11 @@ Prepared permit_aliasing(const Request& request, Prepared prepared) {
 
 // Prepares adam or adamw with these rates.
 Prepared prepare_adam_kernel(const Request& request, const AdamRates& rates) {
-  return permit_aliasing(request, through_float(request, [=, pool = &pool_of(request)]<class T>(
-                                                             Type<T>, const tenon_launch& launch) {
-                           adam<T>(*pool, launch, rates);
-                         }));
+  return permit_aliasing(request, through_float(request, elements_of(request, 4),
+                                                [=, pool = &pool_of(request)]<class T>(
+                                                    Type<T>, const tenon_launch& launch) {
+                                                  adam<T>(*pool, launch, rates);
+                                                }));
 }
 
 }  // namespace
@@ -121,17 +130,18 @@ Prepared prepare_adamw(const Request& request) {
 
 Prepared prepare_momentum(const Request& request) {
   const auto attrs = request.attrs<tenon_momentum_attrs>({.momentum = 0.9});
-  return permit_aliasing(request, through_float(request, [=, pool = &pool_of(request)]<class T>(
-                                                             Type<T>, const tenon_launch& launch) {
-                           momentum<T>(*pool, launch, attrs);
-                         }));
+  return permit_aliasing(request, through_float(request, elements_of(request, 3),
+                                                [=, pool = &pool_of(request)]<class T>(
+                                                    Type<T>, const tenon_launch& launch) {
+                                                  momentum<T>(*pool, launch, attrs);
+                                                }));
 }
 
 Prepared prepare_sgd(const Request& request) {
-  return permit_aliasing(request, through_float(request, [pool = &pool_of(request)]<class T>(
-                                                             Type<T>, const tenon_launch& launch) {
-                           sgd<T>(*pool, launch);
-                         }));
+  return permit_aliasing(
+      request, through_float(request, elements_of(request, 2),
+                             [pool = &pool_of(request)]<class T>(
+                                 Type<T>, const tenon_launch& launch) { sgd<T>(*pool, launch); }));
 }
 
 }  // namespace tenon_simd

@@ -339,7 +339,8 @@ Prepared prepare_window_sum(const Request& request) {
   const Window window(attrs, rank);
   const Spatial taps = spatial(attrs.kernel_shape, attrs.n_kernel_shape, rank, 1);
   const Pool* pool = &pool_of(request);
-  return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
+  const RowOperands planes{.n_axes = 2, .inputs = 1, .outputs = 1};
+  return through_float(request, planes, [=]<class T>(Type<T>, const tenon_launch& launch) {
     sum_windows<T>(*pool, launch, window, taps);
   });
 }

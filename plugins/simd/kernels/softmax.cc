@@ -38,7 +38,8 @@ void softmax_rows(const Pool& pool, const tenon_launch& launch, const SoftmaxRow
 // Prepares softmax or, with `is_log`, log_softmax.
 Prepared prepare_softmax_kernel(const Request& request, bool is_log) {
   const int64_t axis = request.attrs<tenon_softmax_attrs>({.axis = -1}).axis;
-  return through_float(request,
+  const size_t at = tenon_sdk::from_front(axis, request.input(0).rank);
+  return through_float(request, RowOperands{.n_axes = at, .inputs = 1, .outputs = 1},
                        [=, pool = &pool_of(request)]<class T>(Type<T>, const tenon_launch& launch) {
                          static const SoftmaxRow<T> row;
                          softmax_rows<T>(*pool, launch, row, axis, is_log);

@@ -1,6 +1,5 @@
 // Runs kernels that are written for float32 and float64 on half types. Inputs are converted to
-// float32 first, and outputs are rounded at the end. Half types are meant for storage, so this path
-// is not optimised.
+// float32 first, and outputs are rounded at the end.
 
 #pragma once
 
@@ -14,6 +13,13 @@ namespace tenon_simd {
 template <class Function>
 Prepared through_float(const Request& request, Function function, size_t input = 0) {
   return through_wide<float, double>(request.input(input).dtype, std::move(function));
+}
+
+// Prepares such a kernel, which converts bands of rows.
+template <class Function>
+Prepared through_float(const Request& request, const RowOperands& rows, Function function) {
+  return through_wide<float, double>(request.input(0).dtype, std::move(function), &pool_of(request),
+                                     rows);
 }
 
 }  // namespace tenon_simd

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "plugins/simd/kernels/axes.h"
 #include "plugins/simd/kernels/elementwise.h"
@@ -31,9 +32,21 @@ class WideLaunch {
   tenon_launch launch_;
   tenon_dtype narrow_, wide_;
   std::vector<tenon_view> inputs_, outputs_;
-  std::vector<std::vector<std::byte>> memory_;
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<std::unique_ptr<tenon_sdk::DenseStrides>> strides_;
 };
+
+// The operands of a kernel whose first axes number rows that are computed independently. Their
+// sizes along these axes are equal.
+struct RowOperands {
+  size_t n_axes = 0;  // Number of axes, from the first, that number rows. 0: there are no rows.
+  uint32_t inputs = 0, outputs = 0;  // Bit masks of the operands.
+};
+
+// Calls run(launch) for bands of rows, in parallel, or once for the whole launch if there are no
+// rows. The copies that a WideLaunch makes of a band stay in the cache.
+void for_each_band(const Pool& pool, const tenon_launch& launch, const RowOperands& rows,
+                   const std::function<void(const tenon_launch&)>& run);
 
 // Converts `n` elements between dtypes of which at most one is a half type, which then converts
 // from or to float32.
@@ -51,9 +64,11 @@ tenon_dtype wide_dtype(tenon_dtype dtype) {
 }
 
 // Prepares a kernel that calls function(Type<U>, launch) with the type U of the list T that
-// represents every value of `dtype`. Converts operands of this dtype from and to U.
+// represents every value of `dtype`. Converts operands of this dtype from and to U, in bands of
+// `rows`.
 template <class... T, class Function>
-Prepared through_wide(tenon_dtype dtype, Function function) {
+Prepared through_wide(tenon_dtype dtype, Function function, const Pool* pool = nullptr,
+                      const RowOperands& rows = {}) {
   const tenon_dtype wide = wide_dtype<T...>(dtype);
   if (wide == TENON_DTYPE_NONE) return Prepared();
   return kernel(kTraits, [=](const tenon_launch& launch) {
@@ -61,9 +76,13 @@ Prepared through_wide(tenon_dtype dtype, Function function) {
       ((wide == tenon_sdk::kDTypeOf<T> ? function(Type<T>(), wide_launch) : void()), ...);
     };
     if (wide == dtype) return run(launch);
-    const WideLaunch widened(launch, dtype, wide);
-    run(widened.launch());
-    widened.narrow_outputs(launch);
+    const auto run_widened = [&](const tenon_launch& some) {
+      const WideLaunch widened(some, dtype, wide);
+      run(widened.launch());
+      widened.narrow_outputs(some);
+    };
+    if (rows.n_axes == 0) return run_widened(launch);
+    for_each_band(*pool, launch, rows, run_widened);
   });
 }
 
