@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/composites.h"
 #include "core/dispatch/launch.h"
+#include "core/dispatch/memory_order.h"
 #include "core/dispatch/operands.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/storage_ops.h"
@@ -167,6 +168,8 @@ Tensors eager_full_path(Scope& scope, const Call& call) {
   // Throws all type, shape and attribute errors, before any memory is allocated or written.
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   if (call.op.is_view) return views(scope, call, types);
+  if (Tensors outputs; run_in_memory_order(scope, call, types, outputs)) [[unlikely]]
+    return outputs;
 
   if (call.op.promotes == Promotes::kToOutput) [[unlikely]] {
     TensorImpl* x = call.inputs[0];

@@ -73,6 +73,22 @@ TEST_F(DispatchTest, ViewsShareMemory) {
   EXPECT_TENSOR(reshape(y, Dims{6}), f32({1, 4, 2, 5, 3, 6}));
 }
 
+TEST_F(DispatchTest, ElementwiseOpsKeepTheLayoutOfTransposedInputs) {
+  const Tensor x = transpose(f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6}));
+
+  const Tensor y = x + x, z = x * f32({10, 100}), w = x + f32(Dims{3, 2}, {1, 2, 3, 4, 5, 6});
+
+  EXPECT_TENSOR(y, f32(Dims{3, 2}, {2, 8, 4, 10, 6, 12}));
+  EXPECT_EQ(y->strides[0], 1);
+  EXPECT_TENSOR(z, f32(Dims{3, 2}, {10, 400, 20, 500, 30, 600}));
+  EXPECT_EQ(z->strides[0], 1);
+  EXPECT_TENSOR(w, f32(Dims{3, 2}, {2, 6, 5, 9, 8, 12}));
+  EXPECT_TRUE(w->dense);  // The inputs have different layouts.
+  const Tensor matrix = f32(Dims{3, 2}, {1, 2, 3, 4, 5, 6});
+  const Tensor column = slice(matrix, {.starts = {1}, .ends = {2}, .axes = {1}});
+  EXPECT_TENSOR(column * f32({1, 10}), f32(Dims{3, 2}, {2, 20, 4, 40, 6, 60}));
+}
+
 TEST_F(DispatchTest, ADonatedTensorIsOverwrittenAndConsumed) {
   const Tensor x = f32({1, 2});
   const uint64_t before = live_bytes();

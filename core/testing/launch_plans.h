@@ -10,8 +10,9 @@
 
 namespace tenon::testing {
 
-// Returns the bytes of a dense tensor in host memory.
-inline std::vector<std::byte> bytes_of(const Tensor& x) {
+// Returns the bytes of the elements of a tensor in host memory, in row-major order.
+inline std::vector<std::byte> bytes_of(const Tensor& tensor) {
+  const Tensor x = dense(current_scope(), tensor);
   const auto n = static_cast<size_t>(static_cast<int64_t>(count(x->shape())));
   std::vector<std::byte> bytes(n * size_of(x->type.dtype));
   if (!bytes.empty()) std::memcpy(bytes.data(), x->data(), bytes.size());
