@@ -2,9 +2,12 @@
 // times the element of x under the tap at p.
 //
 // Images are copied to padded planes with the channels innermost. The elements under one row of the
-// filter are then contiguous, so the product over positions needs no patch matrix. Images are
+// filter are then contiguous, so the product over positions needs no patch matrix. If these rows
+// are much shorter than a tile, the rows of each position are joined in a patch matrix. Images are
 // summed in chunks that depend on the shape only, so the order of summation does not depend on the
 // number of threads. Within a chunk, runs of at most kLongestChain positions are summed as a tree.
+
+#include <cstring>
 
 #include "plugins/simd/kernels/multiply.h"
 #include "plugins/simd/kernels/through_float.h"
@@ -16,6 +19,13 @@ namespace {
 // Maximum total number of partial sums, and maximum number of chunks.
 constexpr int64_t kMaxPartialElements = 1 << 22;
 constexpr int64_t kMaxChunks = 16;
+// Whether taps may be joined in a patch matrix. Other vectors than those of x86-64 are not much
+// longer than the taps.
+#ifdef __x86_64__
+constexpr bool kJoinsTaps = true;
+#else
+constexpr bool kJoinsTaps = false;
+#endif
 
 template <class T>
 class FilterGradient {
@@ -37,6 +47,9 @@ class FilterGradient {
     // Taps along the width are contiguous unless they are dilated.
     joined_ = window.dilations[2] == 1 ? dw_.sizes[2] : 1;
     row_ = volume(dw_.sizes) * channels_;
+    const auto vectors = [half = tiles_.columns / 2](int64_t n) { return (n + half - 1) / half; };
+    const int64_t width = joined_ * channels_;
+    has_patches_ = kJoinsTaps && width != 0 && 2 * vectors(row_) <= row_ / width * vectors(width);
   }
 
   void run() {
@@ -76,6 +89,8 @@ class FilterGradient {
   }
 
  private:
+  static constexpr int64_t kChunk = 16 / sizeof(T);
+
   // Returns the offset of a position of the padded input.
   int64_t place(int64_t d, int64_t h, int64_t w) const {
     return ((d * reach_[1] + h) * reach_[2] + w) * channels_;
@@ -101,32 +116,74 @@ class FilterGradient {
   // Adds the terms of positions [begin, end) of an image.
   void add_places(const T* planes, const T* packed, int64_t m_padded, int64_t begin, int64_t end,
                   T* to, bool add) const {
-    const int64_t mr = tiles_.panel_rows(out_channels_), nr = tiles_.columns;
+    const int64_t mr = tiles_.panel_rows(out_channels_);
     const int64_t width = joined_ * channels_;
-    TileArgs<T> args{.a_row = 1, .a_k = mr, .c_row = row_};
     for (int64_t kb = begin; kb < end; kb += kBlockK) {
-      args.k = std::min(kBlockK, end - kb);
-      args.b_offsets = offsets_.data() + kb;
-      args.add = add || kb > begin;
+      TileArgs<T> args{.k = std::min(kBlockK, end - kb),
+                       .a_row = 1,
+                       .a_k = mr,
+                       .b_offsets = offsets_.data() + kb,
+                       .c_row = row_,
+                       .add = add || kb > begin};
+      const T* const panels = packed + kb * m_padded;
+      if (kJoinsTaps && has_patches_) {
+        args.b_k = (row_ + 2 * kChunk - 2) / kChunk * kChunk;
+        const T* const patches = join_taps(planes, args.b_offsets, args.k, args.b_k);
+        add_columns(args, panels, patches, row_, to, tiles_.packed);
+        continue;
+      }
       T* c = to;
-      for_each_position(
-          {dw_.sizes[0], dw_.sizes[1], dw_.sizes[2] / joined_}, [&](const Spatial& tap) {
-            const T* from =
-                planes + place(tap[0] * window_.dilations[0], tap[1] * window_.dilations[1],
-                               tap[2] * window_.dilations[2]);
-            for (int64_t j = 0; j < width; j += nr) {
-              args.b = from + j;
-              args.n = std::min(nr, width - j);
-              for (int64_t m = 0; m < out_channels_; m += mr) {
-                args.a = packed + kb * m_padded + m * args.k;
-                args.c = c + m * row_ + j;
-                args.m = std::min(mr, out_channels_ - m);
-                tiles_.gathered(args);
-              }
-            }
-            c += width;
-          });
+      for_each_row_of_taps([&](int64_t offset) {
+        add_columns(args, panels, planes + offset, width, c, tiles_.gathered);
+        c += width;
+      });
     }
+  }
+
+  // Adds the products of all panels of dy and `n` columns that begin at `from`.
+  void add_columns(TileArgs<T>& args, const T* panels, const T* from, int64_t n, T* to,
+                   void (*tile)(const TileArgs<T>&)) const {
+    for (int64_t j = 0; j < n; j += tiles_.columns) {
+      args.b = from + j;
+      args.n = std::min(tiles_.columns, n - j);
+      for (int64_t m = 0; m < out_channels_; m += args.a_k) {
+        args.a = panels + m * args.k;
+        args.c = to + m * row_ + j;
+        args.m = std::min(args.a_k, out_channels_ - m);
+        tile(args);
+      }
+    }
+  }
+
+  // Calls each(offset) for the offset in the planes of each run of joined taps.
+  template <class Each>
+  void for_each_row_of_taps(const Each& each) const {
+    for_each_position({dw_.sizes[0], dw_.sizes[1], dw_.sizes[2] / joined_},
+                      [&](const Spatial& tap) {
+                        each(place(tap[0] * window_.dilations[0], tap[1] * window_.dilations[1],
+                                   tap[2] * window_.dilations[2]));
+                      });
+  }
+
+  // Returns a matrix with the elements under all taps at `k` positions. `stride`: distance between
+  // its rows, at least row_ + kChunk - 1.
+  const T* join_taps(const T* planes, const int64_t* positions, int64_t k, int64_t stride) const {
+    T* const patches = scratch_of<T>(kScratchB, k * stride + tiles_.columns + kChunk);
+    const int64_t width = joined_ * channels_;
+    int64_t column = 0;
+    for_each_row_of_taps([&](int64_t offset) {
+      // Chunks may write past the end of the run. These elements are overwritten by the next run
+      // or, after the last run, are not used.
+      for (int64_t j = 0; j < width; j += kChunk) {
+        const T* const from = planes + offset + j;
+        T* const to = patches + column + j;
+        for (int64_t i = 0; i < k; ++i) {
+          std::memcpy(to + i * stride, from + positions[i], kChunk * sizeof(T));
+        }
+      }
+      column += width;
+    });
+    return patches;
   }
 
   // Packs dy of one image into panels for the tile, in blocks of kBlockK positions.
@@ -212,8 +269,9 @@ class FilterGradient {
   int64_t channels_, out_channels_;  // Per convolution group.
   const Spatial reach_;
   int64_t area_;
-  int64_t joined_;  // Number of taps that are read as one contiguous run.
-  int64_t row_;     // Elements of one output channel's filter.
+  int64_t joined_;            // Number of taps that are read as one contiguous run.
+  int64_t row_;               // Elements of one output channel's filter.
+  bool has_patches_ = false;  // Whether the rows of taps at each position are joined.
   std::vector<int64_t> offsets_;
 };
 
