@@ -164,6 +164,8 @@ struct PackedPair {
 constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 120;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
+template <class T>
+constexpr int64_t kNearRow = 4096 / sizeof(T);
 
 // Adds terms [k0, k1) to columns [n0, n1) of one row. The rows or the columns of `b` are
 // contiguous. Nothing is packed, because no element of `b` is used twice.
@@ -201,7 +203,9 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
   // Packing pays off if packed elements are used often enough.
   const bool packs_a = n1 - n0 > 4 * nr;
   const bool is_b_ready = ready.b.data != nullptr;
-  const bool packs_b = !b.is_readable_in_place() || m1 - m0 > 4 * mr;
+  // If rows are at most a page apart, the caches and the prefetcher work well without packing, too.
+  const int64_t unpacked_rows = b.row_stride() <= kNearRow<T> ? 24 * mr : 4 * mr;
+  const bool packs_b = !b.is_readable_in_place() || m1 - m0 > unpacked_rows;
   T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k1 - k0, kBlockK));
   const int64_t block_n = std::min(kBlockN, (n1 - n0 + nr - 1) / nr * nr);
   T* const packed_b = scratch_of<T>(kScratchB, block_n * std::min(k1 - k0, kBlockK));
@@ -226,6 +230,8 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
           if (used < mr) std::fill_n(to, mr * kn, T{0});
           if (a.column == 1) {
             tiles.transpose(from, a.row, to, mr, used, kn);
+          } else if (a.row == 1) {
+            tiles.copy_rows(from, a.column, to, mr, kn, used);
           } else {
             for (int64_t j = 0; j < kn; ++j) {
               for (int64_t i = 0; i < used; ++i) to[j * mr + i] = from[i * a.row + j * a.column];
