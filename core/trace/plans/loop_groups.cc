@@ -22,6 +22,10 @@ constexpr size_t kMaxInstructions = 48;
 constexpr size_t kMaxReads = 20;
 constexpr uint32_t kMaxStages = 4;
 constexpr size_t kMaxReductions = 4;  // Maximum number of reductions per stage.
+// Maximum number of large inputs of a loop: at least kLargeElements elements in memory. A loop runs
+// after all its inputs are computed, so their memory is in use at the same time.
+constexpr size_t kMaxLargeReads = 6;
+constexpr int64_t kLargeElements = 64 * 1024;
 // Maximum number of elements of a row. Reductions over longer rows are not fused, because other
 // kernels use several threads for one row.
 constexpr int64_t kMaxRowSize = 32 * 1024;
@@ -35,6 +39,15 @@ bool same_sizes(const tenon_view& a, const tenon_view& b) {
 int64_t count_along(const Ints& sizes, uint32_t axes) {
   int64_t n = 1;
   for (size_t axis = 0; axis < sizes.size(); ++axis) n *= axes >> axis & 1 ? sizes[axis] : 1;
+  return n;
+}
+
+// Returns the number of elements in memory: broadcast axes count as 1.
+int64_t count_distinct(const tenon_view& view) {
+  if (view.strides_class == TENON_STRIDES_UNIFORM) return 1;
+  int64_t n = 1;
+  for (size_t axis = 0; axis < view.rank; ++axis)
+    n *= view.strides[axis] == 0 ? 1 : view.sizes[axis];
   return n;
 }
 
@@ -291,6 +304,14 @@ bool LaunchPlan::LoopFuser::can_merge(const Group& a, const Group& b) const {
       if (reduced_[i] != 0 && ++n_reductions[stage_[i]] > kMaxReductions) return false;
     }
   }
+  const auto large_reads = [&](const Group& group) {
+    const auto n = std::count_if(group.reads.begin(), group.reads.end(), [&](uint32_t k) {
+      return count_distinct(view(k)) >= kLargeElements;
+    });
+    return static_cast<size_t>(n);
+  };
+  const bool has_many_reads = a.reads.size() + b.reads.size() > kMaxLargeReads;
+  if (has_many_reads && large_reads(a) + large_reads(b) > kMaxLargeReads) return false;
   return a.members.size() + b.members.size() <= kMaxInstructions &&
          a.reads.size() + b.reads.size() + 2 <= kMaxReads;
 }
