@@ -178,13 +178,10 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
     int64_t* index = has_indices ? data<int64_t>(launch.outputs[1]) + plane * area : nullptr;
     const int64_t base = plane * volume(x.sizes);
     if constexpr (std::is_same_v<T, float>) {
-      for (int64_t h = 0; halving && h < y.sizes[1]; ++h) {
-        const T* const top = from + 2 * h * x.strides[1];
-        max_pool_2x2_rows(top, top + x.strides[1], y.sizes[2], base + 2 * h * x.sizes[2],
-                          x.sizes[2], to + h * y.sizes[2],
-                          index == nullptr ? nullptr : index + h * y.sizes[2]);
+      if (halving) {
+        return max_pool_2x2(from, x.strides[1], y.sizes[1], y.sizes[2], base, x.sizes[2], to,
+                            index);
       }
-      if (halving) return;
     }
     for_each_position(y.sizes, [&](const Spatial& p) {
       const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);

@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 // the first of the largest elements.
 template <class V>
 HWY_INLINE auto wins(V candidate, V best) {
-  return hn::AndNot(hn::IsNaN(best), hn::Or(hn::Lt(best, candidate), hn::IsNaN(candidate)));
+  return hn::And(hn::Eq(best, best), hn::Not(hn::Le(candidate, best)));
 }
 
 struct Rows {
@@ -66,6 +66,54 @@ void max_pool_2x2_vectors(const Rows& rows) {
   }
 }
 
+#if HWY_TARGET == HWY_AVX3
+// Processes rows of at most 16 windows, each as one masked vector. `rows`: the first row.
+void max_pool_2x2_masked(const Rows& rows, int64_t x_row, int64_t n_rows) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Half<decltype(di)> di_half;
+  const hn::Repartition<int64_t, decltype(di)> d64;
+  const auto n = static_cast<size_t>(rows.n), rest = n < 8 ? 0 : n - 8;
+  const auto mask0 = hn::FirstN(d, 2 * n), mask1 = hn::FirstN(d, 2 * rest);
+  const auto y_mask = hn::FirstN(d, n);
+  const auto index_mask0 = hn::FirstN(d64, n), index_mask1 = hn::FirstN(d64, rest);
+  const auto lane = hn::ShiftLeft<1>(hn::Iota(di, 0)), right = hn::Add(lane, hn::Set(di, 1));
+  const auto below = hn::Add(lane, hn::Set(di, static_cast<int32_t>(rows.width)));
+  const auto last = hn::Add(right, hn::Set(di, static_cast<int32_t>(rows.width)));
+  const float *top = rows.top, *bottom = rows.bottom;
+  float* y = rows.y;
+  int64_t* indices = rows.indices;
+  int64_t first = rows.first;
+  for (int64_t i = 0; i < n_rows; ++i) {
+    const auto top0 = hn::MaskedLoad(mask0, d, top);
+    const auto top1 = hn::MaskedLoad(mask1, d, top + 16);
+    const auto low0 = hn::MaskedLoad(mask0, d, bottom);
+    const auto low1 = hn::MaskedLoad(mask1, d, bottom + 16);
+    auto best = hn::ConcatEven(d, top1, top0);
+    auto at = lane;
+    const auto take = [&](auto candidate, auto index) HWY_ATTR {
+      const auto mask = wins(candidate, best);
+      best = hn::IfThenElse(mask, candidate, best);
+      at = hn::IfThenElse(hn::RebindMask(di, mask), index, at);
+    };
+    take(hn::ConcatOdd(d, top1, top0), right);
+    take(hn::ConcatEven(d, low1, low0), below);
+    take(hn::ConcatOdd(d, low1, low0), last);
+    hn::BlendedStore(best, y_mask, d, y);
+    top += 2 * x_row;
+    bottom += 2 * x_row;
+    y += n;
+    if (indices == nullptr) continue;
+    const auto base = hn::Set(d64, first);
+    hn::BlendedStore(hn::Add(base, hn::PromoteTo(d64, hn::LowerHalf(di_half, at))), index_mask0,
+                     d64, indices);
+    hn::BlendedStore(hn::Add(base, hn::PromoteTo(d64, hn::UpperHalf(di_half, at))), index_mask1,
+                     d64, indices + 8);
+    first += 2 * rows.width;
+    indices += n;
+  }
+}
+#else
 // Processes one window at a time.
 void max_pool_2x2_windows(const Rows& rows) {
   for (int64_t i = 0; i < rows.n; ++i) {
@@ -81,15 +129,38 @@ void max_pool_2x2_windows(const Rows& rows) {
     if (rows.indices != nullptr) rows.indices[i] = rows.first + 2 * i + offsets[best];
   }
 }
+#endif
 
-// Implements max_pool_2x2_rows() for one instruction set.
-void max_pool_2x2_rows_of(const float* top, const float* bottom, int64_t n, int64_t first,
-                          int64_t width, float* y, int64_t* indices) {
-  const Rows rows{top, bottom, n, first, width, y, indices};
-  if (n >= 16) return max_pool_2x2_vectors<16>(rows);
-  if (n >= 8) return max_pool_2x2_vectors<8>(rows);
-  if (n >= 4) return max_pool_2x2_vectors<4>(rows);
-  max_pool_2x2_windows(rows);
+// Implements max_pool_2x2() for one instruction set.
+void max_pool_2x2_of(const float* x, int64_t x_row, int64_t n_rows, int64_t n, int64_t first,
+                     int64_t width, float* y, int64_t* indices) {
+#if HWY_TARGET == HWY_AVX3
+  if (n < 16)
+    return max_pool_2x2_masked({x, x + x_row, n, first, width, y, indices}, x_row, n_rows);
+#endif
+  for (int64_t i = 0; i < n_rows; ++i) {
+    const float* const top = x + 2 * i * x_row;
+    const Rows rows{.top = top,
+                    .bottom = top + x_row,
+                    .n = n,
+                    .first = first + 2 * i * width,
+                    .width = width,
+                    .y = y + i * n,
+                    .indices = indices == nullptr ? nullptr : indices + i * n};
+#if HWY_TARGET == HWY_AVX3
+    max_pool_2x2_vectors<16>(rows);
+#else
+    if (n >= 16) {
+      max_pool_2x2_vectors<16>(rows);
+    } else if (n >= 8) {
+      max_pool_2x2_vectors<8>(rows);
+    } else if (n >= 4) {
+      max_pool_2x2_vectors<4>(rows);
+    } else {
+      max_pool_2x2_windows(rows);
+    }
+#endif
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -99,9 +170,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon_simd {
 
-void max_pool_2x2_rows(const float* top, const float* bottom, int64_t n, int64_t first,
-                       int64_t width, float* y, int64_t* indices) {
-  TENON_SIMD_CHOOSE(max_pool_2x2_rows_of)(top, bottom, n, first, width, y, indices);
+void max_pool_2x2(const float* x, int64_t x_row, int64_t n_rows, int64_t n, int64_t first,
+                  int64_t width, float* y, int64_t* indices) {
+  TENON_SIMD_CHOOSE(max_pool_2x2_of)(x, x_row, n_rows, n, first, width, y, indices);
 }
 
 }  // namespace tenon_simd
