@@ -72,6 +72,8 @@ class FilterGradient {
       const int64_t chunk = task / groups_, group = task % groups_;
       T* to = partial.data() + chunk * size + group * out_channels_ * row_;
       const int64_t begin = chunk * per_chunk, end = std::min(images, begin + per_chunk);
+      // The padding is the same for all images.
+      std::fill_n(scratch_of<T>(kScratchConv, planes_size()), planes_size(), T{0});
       const int64_t in_run = std::max<int64_t>(1, kLongestChain / area_);
       sum_parts(int64_t{0}, (end - begin + in_run - 1) / in_run, out_channels_ * row_, to,
                 [&](int64_t run, T* sums) {
@@ -97,11 +99,10 @@ class FilterGradient {
   }
 
   void add_image(int64_t n, int64_t group, T* to, bool add) const {
-    const int64_t mr = tiles_.panel_rows(out_channels_), nr = tiles_.columns;
+    const int64_t mr = tiles_.panel_rows(out_channels_);
     const int64_t m_padded = (out_channels_ + mr - 1) / mr * mr;
-    const int64_t planes_size = volume(reach_) * channels_ + nr;
-    T* const planes = scratch_of<T>(kScratchConv, planes_size);
-    pad_image(n, group, planes, planes_size);
+    T* const planes = scratch_of<T>(kScratchConv, planes_size());
+    pad_image(n, group, planes);
     T* const packed = scratch_of<T>(kScratchA, m_padded * area_);
     pack_dy(n, group, packed, m_padded);
     if (area_ <= kLongestChain) return add_places(planes, packed, m_padded, 0, area_, to, add);
@@ -212,8 +213,12 @@ class FilterGradient {
     }
   }
 
-  void pad_image(int64_t n, int64_t group, T* to, int64_t size) const {
-    std::fill_n(to, size, T{0});
+  // Returns the size of an image's padded planes. Tiles read whole vectors, which may extend past
+  // the end.
+  int64_t planes_size() const { return volume(reach_) * channels_ + tiles_.columns; }
+
+  // Copies an image to planes whose padding is already written.
+  void pad_image(int64_t n, int64_t group, T* to) const {
     const T* const x = px_ + n * x_.n_stride + group * channels_ * x_.channel_stride;
     const bool is_plain = window_.lhs_dilations[2] == 1 && x_.strides[2] == 1;
     const auto padded = [&](size_t axis, int64_t at) {

@@ -62,7 +62,16 @@ class PlaneCopy {
 
   // Copies the channel that begins at `x` to a padded plane.
   void operator()(const T* x, T* to) const {
-    if (!is_covered_) std::fill_n(to, layout_.plane, padding_);
+    fill_padding(1, to);
+    copy_elements(x, to);
+  }
+  // Writes the padding of `channels` planes.
+  void fill_padding(int64_t channels, T* to) const {
+    if (!is_covered_) std::fill_n(to, channels * layout_.plane, padding_);
+  }
+  // Copies a channel to a plane whose padding is already written. All channels of the same layout
+  // have the same padding.
+  void copy_elements(const T* x, T* to) const {
     for (int64_t d = 0; d < planes_.sizes[0]; ++d) {
       const int64_t to_d = padded_index(0, d);
       if (to_d < 0 || to_d >= layout_.sizes[0]) continue;

@@ -65,6 +65,7 @@ class Convolution {
       const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(1, work));
       pool_.parallel_tasks(images, grain, [&](int64_t begin, int64_t end) {
         T* planes = scratch_of<T>(kScratchConv, planes_size_);
+        copy.fill_padding(filter_.channels, planes);
         for (int64_t image = begin; image < end; ++image) {
           for (int64_t c = 0; c < filter_.channels; ++c) pad(copy, image, c, planes);
           multiply(image, planes, 0, steps());
@@ -73,7 +74,10 @@ class Convolution {
       return;
     }
     T* const planes = scratch_of<T>(kScratchImage, planes_size_);
-    pool_.parallel_for(filter_.channels, [&](int64_t c) { pad(copy, 0, c, planes); });
+    pool_.parallel_for(filter_.channels, [&](int64_t c) {
+      copy.fill_padding(1, planes + c * layout_.plane);
+      pad(copy, 0, c, planes);
+    });
     pool_.parallel_tasks(steps(), 1,
                          [&](int64_t begin, int64_t end) { multiply(0, planes, begin, end); });
   }
@@ -213,11 +217,11 @@ class Convolution {
     }
   }
 
-  // Copies channel `c` of a group of an image to its padded plane.
+  // Copies channel `c` of a group of an image to its plane, whose padding is already written.
   void pad(const PlaneCopy<T>& copy, int64_t image, int64_t c, T* planes) const {
     const int64_t n = image / groups_, channel = image % groups_ * filter_.channels + c;
-    copy(x_ + n * x_planes_.n_stride + channel * x_planes_.channel_stride,
-         planes + c * layout_.plane);
+    copy.copy_elements(x_ + n * x_planes_.n_stride + channel * x_planes_.channel_stride,
+                       planes + c * layout_.plane);
   }
 
   // Returns the bias of filter `m` of a group; 0 if there is no bias.
