@@ -63,8 +63,9 @@ class BlockTree {
   }
   // Returns the combined result. Requires at least one block.
   T result() const {
-    T total = subtrees_[depth_ - 1];
-    for (size_t i = depth_ - 1; i-- > 0;) {
+    const size_t last = std::max<size_t>(depth_, 1) - 1;  // GCC warns of depth_ - 1.
+    T total = subtrees_[last];
+    for (size_t i = last; i-- > 0;) {
       T left = subtrees_[i];
       reducer_.combine(&left, &total, 1);
       total = left;

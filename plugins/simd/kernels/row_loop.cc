@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "plugins/simd/kernels/axes.h"
+#include "plugins/simd/kernels/channel_gradient.h"
 #include "plugins/simd/kernels/loop_steps.h"
 #include "plugins/simd/kernels/multiply.h"
 #include "plugins/simd/kernels/reduce.h"
@@ -487,7 +488,12 @@ void RowLoop::run_step(const Step& step, std::byte* const* at, const Wide* wide,
 }  // namespace
 
 Prepared prepare_row_loop(const tenon_sdk::LoopRequest& request) {
-  return prepare_as<RowLoop>(request);
+  Prepared general = prepare_as<RowLoop>(request);
+#ifdef __EMSCRIPTEN__
+  return general;  // Web pages download the kernels, and few of them train networks.
+#else
+  return prepare_channel_gradient(request, std::move(general));
+#endif
 }
 
 }  // namespace tenon_simd
