@@ -1,5 +1,7 @@
 // conv, and conv_backward_input, which is computed as a convolution with the flipped filter.
 
+#include <memory>
+
 #include "plugins/simd/kernels/convolution.h"
 #include "plugins/simd/kernels/depthwise_conv.h"
 #include "plugins/simd/kernels/through_float.h"
@@ -61,23 +63,43 @@ bool has_phases(const Window& window) {
   return has_holes && volume(window.lhs_dilations) <= kMaxPhases;
 }
 
+// Sets all outputs to the bias, or to 0 without a bias.
+template <class T>
+void fill_with_bias(const Pool& pool, const Images<T>& images, const T* bias, int64_t bias_stride) {
+  const int64_t channels = images.y_planes.channels, size = volume(images.y_planes.sizes);
+  pool.parallel_tasks(images.y_planes.n * channels, 1 + (1 << 14) / size,
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t i = begin; i < end; ++i) {
+                          const T value = bias == nullptr ? T{0} : bias[i % channels * bias_stride];
+                          std::fill_n(images.y + i * size, size, value);
+                        }
+                      });
+}
+
 // Computes a convolution over a dilated input as one convolution for each phase.
 template <class T>
 void run_phases(const Pool& pool, const Window& window, const Images<T>& images,
                 const Filter<T>& filter, const T* bias, int64_t bias_stride, int64_t groups) {
   const int64_t planes = images.y_planes.n * images.y_planes.channels;
   const Spatial y_sizes = images.y_planes.sizes;
+  bool is_filled = false;
+  for_each_position(window.lhs_dilations, [&](const Spatial& at) {
+    if (is_filled || volume(Phase<T>(window, filter, y_sizes, at).filter.taps) != 0) return;
+    fill_with_bias(pool, images, bias, bias_stride);
+    is_filled = true;
+  });
   for_each_position(window.lhs_dilations, [&](const Spatial& at) {
     const Phase<T> phase(window, filter, y_sizes, at);
     const int64_t size = volume(phase.out);
-    if (size <= 0) return;
-    std::vector<T> part(static_cast<size_t>(planes * size));
+    // Without taps, the outputs are the bias.
+    if (size <= 0 || volume(phase.filter.taps) == 0) return;
+    const auto part = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(planes * size));
     Convolution<T>(pool, {}, phase.window, images.x, images.x_planes, phase.filter, bias,
-                   bias_stride, part.data(), phase.out, groups)
+                   bias_stride, part.get(), phase.out, groups)
         .run();
     const Spatial step = window.lhs_dilations;
     pool.parallel_tasks(planes, 1 + (1 << 14) / size, [&](int64_t begin, int64_t end) {
-      const T* from = part.data() + begin * size;
+      const T* from = part.get() + begin * size;
       for (int64_t plane = begin; plane < end; ++plane) {
         T* const y = images.y + plane * volume(y_sizes);
         for (int64_t d = 0; d < phase.out[0]; ++d) {
