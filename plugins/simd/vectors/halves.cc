@@ -4,7 +4,7 @@
 
 #include "plugins/simd/kernels/elementwise.h"
 
-#if defined(__F16C__)
+#if defined(__F16C__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -34,6 +34,33 @@ void narrow_float16(const float* from, uint16_t* to, size_t n) {
   for (; i < n; ++i) to[i] = tenon_sdk::half_bits(from[i]);
 }
 
+#if defined(__AVX2__)
+// Rounds eight floats to bfloat16, in the lower halves of the lanes. Makes NaN quiet.
+inline __m256i round_to_bfloat16(const float* from) {
+  const __m256 x = _mm256_loadu_ps(from);
+  const __m256i bits = _mm256_castps_si256(x);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+  const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
+  const __m256 result = _mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(quiet),
+                                         _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+  return _mm256_srli_epi32(_mm256_castps_si256(result), 16);
+}
+#endif
+
+void narrow_bfloat16(const float* from, uint16_t* to, size_t n) {
+  size_t i = 0;
+#if defined(__AVX2__)
+  for (; i + 16 <= n; i += 16) {
+    const __m256i packed =
+        _mm256_packus_epi32(round_to_bfloat16(from + i), round_to_bfloat16(from + i + 8));
+    // The instruction packs each half of 16 bytes on its own.
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), _mm256_permute4x64_epi64(packed, 0xd8));
+  }
+#endif
+  for (; i < n; ++i) to[i] = tenon_sdk::bfloat16_bits(from[i]);
+}
+
 }  // namespace
 
 void widen_half(tenon_dtype half, const void* from, float* to, size_t n) {
@@ -45,7 +72,7 @@ void widen_half(tenon_dtype half, const void* from, float* to, size_t n) {
 void narrow_half(tenon_dtype half, const float* from, void* to, size_t n) {
   uint16_t* bits = static_cast<uint16_t*>(to);
   if (half == TENON_FLOAT16) return narrow_float16(from, bits, n);
-  for (size_t i = 0; i < n; ++i) bits[i] = tenon_sdk::bfloat16_bits(from[i]);
+  narrow_bfloat16(from, bits, n);
 }
 
 }  // namespace tenon_simd
