@@ -1,5 +1,6 @@
 // floor_div, mod and fmod on floats, and fma on half types.
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -166,6 +167,50 @@ inline float fma_round_to_odd(float x, float y, float z) {
   return tenon_sdk::detail::round_to_odd(odd);
 }
 
+// The same, in float32. Returns 1 if the result is valid, otherwise 0: if the product may not be
+// exact, or the sum is not finite. It has no branches, so that the compiler vectorises its loop.
+// Products of half types are exact unless they underflow.
+inline int fast_fma_round_to_odd(float x, float y, float z, float& result) {
+  const float product = x * y, sum = product + z;
+  const float part = sum - product;
+  const float lost = (product - (sum - part)) + (z - part);
+  const auto bits = std::bit_cast<int32_t>(sum);
+  // 1 if the sum must be rounded away from zero, otherwise -1.
+  const int32_t step = (bits ^ std::bit_cast<int32_t>(lost)) >> 31 | 1;
+  const int32_t is_even_and_rounded = lost != 0 ? ~bits & 1 : 0;
+  result = std::bit_cast<float>(bits + step * is_even_and_rounded);
+  const int is_exact = std::fabs(product) >= 0x1p-100F ? 1 : 0;
+  const int is_zero = (x == 0 ? 1 : 0) | (y == 0 ? 1 : 0);
+  return std::fabs(sum) < HUGE_VALF ? is_exact | is_zero : 0;
+}
+
+// The span of fma on half types that were converted to float32.
+void half_fma_span(const void* const* in, const size_t* step, void* out, size_t n,
+                   const SpanParams&) {
+  constexpr size_t kChunk = 64;
+  float* const y = static_cast<float*>(out);
+  for (size_t first = 0; first < n; first += kChunk) {
+    float repeated[3][kChunk], results[kChunk];
+    const size_t count = std::min(kChunk, n - first);
+    const float* x[3];
+    for (size_t k = 0; k < 3; ++k) {
+      x[k] = static_cast<const float*>(in[k]) + first * step[k];
+      if (step[k] != 0) continue;
+      std::fill_n(repeated[k], count, *x[k]);
+      x[k] = repeated[k];
+    }
+    const float *const a = x[0], *const b = x[1], *const c = x[2];
+    int n_valid = 0;
+    for (size_t i = 0; i < count; ++i) {
+      n_valid += fast_fma_round_to_odd(a[i], b[i], c[i], results[i]);
+    }
+    if (n_valid != static_cast<int>(count)) {
+      for (size_t i = 0; i < count; ++i) results[i] = fma_round_to_odd(a[i], b[i], c[i]);
+    }
+    std::copy_n(results, count, y + first);
+  }
+}
+
 }  // namespace
 
 Prepared prepare_remainder(const Request& request) {
@@ -175,10 +220,6 @@ Prepared prepare_remainder(const Request& request) {
   return kernel_of(request, span, Cost::kHeavy);
 }
 
-Prepared prepare_half_fma(const Request& request) {
-  return kernel_of(request, ternary_loop<float, float, float, float>([](float x, float y, float z) {
-                     return fma_round_to_odd(x, y, z);
-                   }));
-}
+Prepared prepare_half_fma(const Request& request) { return kernel_of(request, half_fma_span); }
 
 }  // namespace tenon_simd
