@@ -1,5 +1,6 @@
 // Comparisons, tests of floats, and where.
 
+#include <bit>
 #include <cmath>
 
 #include "plugins/simd/kernels/loops.h"
@@ -63,6 +64,10 @@ Span test_span(uint32_t op) {
       return unary_loop<T, Bool>([](T x) { return std::fabs(x) == HUGE_VAL; });
     case TENON_OP_isfinite:
       return unary_loop<T, Bool>([](T x) { return std::fabs(x) < HUGE_VAL; });
+    case TENON_OP_signbit:
+      return unary_loop<T, Bool>([](T x) {
+        return std::bit_cast<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>(x) < 0;
+      });
     default:
       return nullptr;
   }

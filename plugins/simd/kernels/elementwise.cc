@@ -418,22 +418,32 @@ double round_to_dtype(double value, tenon_dtype dtype) {
       dtype, [&]<class T>(Type<T>) { return static_cast<double>(T(value)); });
 }
 
-// Prepares an op with the parameter alpha, rounded to the dtype of the input.
-Prepared prepare_with_alpha(const Request& request, double alpha) {
+// Prepares an op with these parameters, rounded to the dtype of the input.
+Prepared prepare_with(const Request& request, double alpha, double beta = 0) {
   const tenon_dtype dtype = request.input(0).dtype;
   const SpanEntry* entry = find_span(request.op(), compute_dtype(dtype));
-  return make_elementwise(request, entry->span, entry->cost,
-                          {.alpha = round_to_dtype(alpha, dtype)});
+  return make_elementwise(
+      request, entry->span, entry->cost,
+      {.alpha = round_to_dtype(alpha, dtype), .beta = round_to_dtype(beta, dtype)});
 }
 
 }  // namespace
 
 Prepared prepare_leaky_relu(const Request& request) {
-  return prepare_with_alpha(request, request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha);
+  return prepare_with(request, request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha);
 }
 
 Prepared prepare_elu(const Request& request) {
-  return prepare_with_alpha(request, request.attrs<tenon_elu_attrs>({.alpha = 1}).alpha);
+  return prepare_with(request, request.attrs<tenon_elu_attrs>({.alpha = 1}).alpha);
+}
+
+Prepared prepare_shrink(const Request& request) {
+  const auto attrs = request.attrs<tenon_shrink_attrs>({.lambd = 0.5});
+  return prepare_with(request, attrs.lambd, attrs.bias);
+}
+
+Prepared prepare_addcmul(const Request& request) {
+  return prepare_with(request, request.attrs<tenon_addcmul_attrs>({.value = 1}).value);
 }
 
 Prepared prepare_gelu(const Request& request) {

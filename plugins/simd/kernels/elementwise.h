@@ -15,7 +15,7 @@ constexpr size_t kMaxSpanInputs = 3;
 
 // Constants derived from an op's attributes.
 struct SpanParams {
-  double alpha = 0;
+  double alpha = 0, beta = 0;
 };
 
 // Computes out[k] from in[i][k * step[i]] for k in [0, n). A step is 1, or 0 for a uniform operand.

@@ -50,12 +50,48 @@ TENON_CPU_FUNCTION3(Fma, hn::MulAdd(a, b, c))
 
 // clip: applies the lower bound before the upper bound. NaN in any operand gives NaN. If x equals a
 // bound, returns x.
-struct Clip {
+TENON_CPU_FUNCTION3(Clip, min_propagating_nan(c, max_propagating_nan(b, a)))
+
+// -0 becomes 0, and NaN is propagated.
+TENON_CPU_FUNCTION1(Sign, hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Zero(d)),
+                                         hn::CopySign(hn::Set(d, 1), x), hn::Add(x, hn::Zero(d))))
+// clip(x / 6 + 0.5, 0, 1) * maximum(x, -3).
+struct HardSwish {
   template <class D, class V>
-  HWY_INLINE V operator()(D, V x, V low, V high, const SpanParams&) const {
-    V y = hn::IfThenElse(hn::Or(hn::IsNaN(low), hn::Lt(x, low)), low, x);
-    y = hn::IfThenElse(hn::Or(hn::IsNaN(high), hn::Lt(high, y)), high, y);
-    return hn::IfThenElse(hn::IsNaN(x), x, y);
+  HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
+    const auto number = [d](double value) { return hn::Set(d, static_cast<hn::TFromD<D>>(value)); };
+    const V line = hn::Add(hn::Div(x, number(6)), number(0.5));
+    const V bounded = min_propagating_nan(max_propagating_nan(line, number(0)), number(1));
+    return hn::Mul(max_propagating_nan(x, number(-3)), bounded);
+  }
+};
+// 0 if |x| <= alpha, which is not negative; otherwise x minus the product of beta and x's sign.
+struct Shrink {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, const SpanParams& params) const {
+    using T = hn::TFromD<D>;
+    const V beta = hn::Set(d, static_cast<T>(params.beta));
+    const V moved = hn::Sub(x, hn::Xor(beta, hn::And(hn::SignBit(d), x)));
+    const auto is_zero = hn::Le(hn::Abs(x), hn::Set(d, static_cast<T>(params.alpha)));
+    return hn::IfThenElse(is_zero, hn::Zero(d), moved);
+  }
+};
+struct Lerp {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a, V b, V weight, const SpanParams&) const {
+    using T = hn::TFromD<D>;
+    const V way = hn::Sub(b, a);
+    const V rest = hn::Sub(hn::Set(d, T{1}), weight);
+    return hn::IfThenElse(hn::Lt(weight, hn::Set(d, static_cast<T>(0.5))),
+                          hn::Add(a, hn::Mul(weight, way)), hn::Sub(b, hn::Mul(way, rest)));
+  }
+};
+// x plus alpha times the product of a and b.
+struct AddCMul {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V a, V b, const SpanParams& params) const {
+    const V alpha = hn::Set(d, static_cast<hn::TFromD<D>>(params.alpha));
+    return hn::Add(x, hn::Mul(alpha, hn::Mul(a, b)));
   }
 };
 
@@ -69,9 +105,6 @@ TENON_CPU_FUNCTION1(Ceil, hn::Ceil(x))
 TENON_CPU_FUNCTION1(Round, hn::Round(x))
 TENON_CPU_FUNCTION1(Trunc, hn::Trunc(x))
 
-// -0 becomes 0, and NaN is propagated.
-TENON_CPU_FUNCTION1(Sign, hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Zero(d)),
-                                         hn::CopySign(hn::Set(d, 1), x), hn::Add(x, hn::Zero(d))))
 // NaN is propagated, and -0 becomes 0.
 TENON_CPU_FUNCTION1(Relu, hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), x))
 TENON_CPU_FUNCTION1(LeakyRelu,
@@ -101,6 +134,10 @@ constexpr SpanEntry kArithmetic[] = {
     TENON_CPU_SPANS(unary, sign, Sign, kLight),
     TENON_CPU_SPANS(unary, relu, Relu, kLight),
     TENON_CPU_SPANS(unary, leaky_relu, LeakyRelu, kLight),
+    TENON_CPU_SPANS(unary, hard_swish, HardSwish, kLight),
+    TENON_CPU_SPANS(unary, shrink, Shrink, kLight),
+    TENON_CPU_SPANS(ternary, lerp, Lerp, kLight),
+    TENON_CPU_SPANS(ternary, addcmul, AddCMul, kLight),
 };
 
 Span maximum_minimum_of(tenon_dtype dtype) {
