@@ -99,6 +99,38 @@ Prepared prepare_concat(const Request& request) {
   });
 }
 
+namespace {
+
+// The padding of a dense result, which is written in order. The sizes are those of the part of the
+// input that the result contains.
+template <class T>
+struct Padding {
+  size_t rank;
+  const int64_t* pads;  // Elements before each axis.
+  const int64_t* sizes;
+  const int64_t* strides;  // Of the input.
+  const tenon_view& out;
+  T value;
+
+  // Writes the elements of the result along `axis` and the following axes to `to`. Returns the end.
+  T* write(size_t axis, const T* from, T* to) const {
+    const int64_t inner = out.strides[axis];
+    const int64_t before = std::max<int64_t>(0, pads[axis]) * inner;
+    const int64_t after = out.sizes[axis] * inner - before - sizes[axis] * inner;
+    to = std::fill_n(to, before, value);
+    if (axis + 1 == rank) {
+      to = std::copy_n(from, sizes[axis], to);
+    } else {
+      for (int64_t i = 0; i < sizes[axis]; ++i) {
+        to = write(axis + 1, from + i * strides[axis], to);
+      }
+    }
+    return std::fill_n(to, after, value);
+  }
+};
+
+}  // namespace
+
 // A negative pad removes elements. Without a value, the padding is zero.
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
@@ -110,7 +142,7 @@ Prepared prepare_pad(const Request& request) {
     return kernel(kTraits, [pads](const tenon_launch& launch) {
       const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
       T* const y = data<T>(out);
-      std::fill_n(y, count(out), has_input(launch, 1) ? *data<const T>(launch.inputs[1]) : T{});
+      const T value = has_input(launch, 1) ? *data<const T>(launch.inputs[1]) : T{};
 
       // Copies the part of x that is in the result. Along each axis, the element at `first` is
       // copied to first + before.
@@ -125,6 +157,12 @@ Prepared prepare_pad(const Request& request) {
         from += first * strides.values[axis];
         to += (first + before) * out.strides[axis];
       }
+      if (in.rank > 0 && count(in.rank, sizes) > 0 && strides.values[in.rank - 1] == 1) {
+        const Padding<T> padding{in.rank, pads.data(), sizes, strides.values, out, value};
+        padding.write(0, data<const T>(in) + from, y);
+        return;
+      }
+      std::fill_n(y, count(out), value);
       if (count(in.rank, sizes) == 0) return;
       copy_block(data<const T>(in) + from, strides.values, y + to, out.strides, in.rank, sizes);
     });

@@ -280,10 +280,13 @@ Prepared prepare_max_pool(const Request& request) {
   const Window window(attrs, rank);
   const Spatial taps = spatial(attrs.kernel_shape, attrs.n_kernel_shape, rank, 1);
   const Pool* pool = &pool_of(request);
-  return for_numbers(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
+  const auto run = [=]<class T>(Type<T>, const tenon_launch& launch) {
     using Wide = std::conditional_t<tenon_sdk::kIsFloat<T> && sizeof(T) == 2, float, T>;
     max_pool<T, Wide>(*pool, launch, window, taps);
-  });
+  };
+  // The elements of half types are exact in float32.
+  if (is_half(request.input(0).dtype)) return through_float(request, run);
+  return for_numbers(request, run);
 }
 
 // max_pool_backward adds each element of dy to the element of dx at its index; several windows may
