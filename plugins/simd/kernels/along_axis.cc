@@ -16,6 +16,9 @@ namespace {
 
 constexpr int64_t kGrain = 32 * 1024;
 constexpr int64_t kTogether = 128;  // Maximum number of lines processed at once.
+// The same for lines whose elements are adjacent. They are transposed in tiles that fit into the L1
+// cache.
+constexpr int64_t kTileLines = kIsCompact ? kTogether : 32;
 
 // Calls strip(first, from, step, n_lines) for groups of adjacent lines of the view. `first` is the
 // index of the group's first line among all lines. Line i of the group begins at element offset
@@ -27,7 +30,8 @@ void for_each_strip(const Pool& pool, const tenon_view& view, size_t axis, const
   pool.parallel_tasks(lines.count(), grain, [&](int64_t begin, int64_t end) {
     while (begin < end) {
       const int64_t inner = lines.inner_size();
-      const int64_t n = std::min({inner - begin % inner, end - begin, kTogether});
+      const int64_t most = stride_of(view, axis) == 1 ? kTileLines : kTogether;
+      const int64_t n = std::min({inner - begin % inner, end - begin, most});
       strip(begin, lines.offset(begin), lines.inner_stride(), n);
       begin += n;
     }
@@ -50,6 +54,7 @@ int64_t first_extreme(const T* x, int64_t n) {
   typedef T V __attribute__((vector_size(32)));
   constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
   constexpr int64_t kChunk = 1024;
+  constexpr int64_t kVectors = 4;  // Vectors compared at once, because each comparison takes time.
   const auto precedes = [](T a, T b) { return kMax ? a > b : a < b; };
   T best = x[0];
   int64_t at = 0;
@@ -58,22 +63,23 @@ int64_t first_extreme(const T* x, int64_t n) {
     T extreme = x[chunk];
     bool has_nan = false;
     int64_t i = chunk;
-    if (end - chunk >= 2 * kLanes) {
-      V a, b;
-      std::memcpy(&a, x + i, sizeof a);
-      b = a;
-      auto nan = a != a;
-      for (; i + 2 * kLanes <= end; i += 2 * kLanes) {
-        V c, d;
-        std::memcpy(&c, x + i, sizeof c);
-        std::memcpy(&d, x + i + kLanes, sizeof d);
-        a = kMax ? (a < c ? c : a) : (c < a ? c : a);
-        b = kMax ? (b < d ? d : b) : (d < b ? d : b);
-        nan |= (c != c) | (d != d);
+    if (end - chunk >= kVectors * kLanes) {
+      V found[kVectors], v;
+      std::memcpy(&v, x + i, sizeof v);
+      std::fill_n(found, kVectors, v);
+      auto nan = v != v;
+      for (; i + kVectors * kLanes <= end; i += kVectors * kLanes) {
+#pragma GCC unroll 8
+        for (int64_t j = 0; j < kVectors; ++j) {
+          std::memcpy(&v, x + i + j * kLanes, sizeof v);
+          found[j] = kMax ? (found[j] < v ? v : found[j]) : (v < found[j] ? v : found[j]);
+          if constexpr (!std::is_integral_v<T>) nan |= v != v;
+        }
       }
       for (int64_t lane = 0; lane < kLanes; ++lane) {
-        extreme = precedes(a[lane], extreme) ? a[lane] : extreme;
-        extreme = precedes(b[lane], extreme) ? b[lane] : extreme;
+        for (const V& best_of : found) {
+          extreme = precedes(best_of[lane], extreme) ? best_of[lane] : extreme;
+        }
         has_nan |= nan[lane] != 0;
       }
     }
@@ -87,6 +93,13 @@ int64_t first_extreme(const T* x, int64_t n) {
     if (chunk != 0 && !precedes(extreme, best)) continue;
     best = extreme;
     at = chunk;
+  }
+  // Counting has no branches, so that the compiler vectorises it.
+  constexpr int64_t kBlock = 32;
+  for (; at + kBlock <= n; at += kBlock) {
+    int n_equal = 0;
+    for (int64_t i = at; i < at + kBlock; ++i) n_equal += x[i] == best ? 1 : 0;
+    if (n_equal != 0) break;
   }
   return std::find(x + at, x + n, best) - x;
 }
@@ -255,24 +268,25 @@ void for_each_position(const Pool& pool, const tenon_launch& launch, size_t axis
     if (!kIsCompact && stride == 1 && out_stride == 1 && step != 1 && lines >= 8) {
       // The elements of a line are adjacent. Tiles, in which the elements of a position are
       // adjacent, let the compiler vectorise the loops over lines.
-      T in_tile[kLength * kTogether], out_tile[kLength * kTogether];
-      int64_t index_tile[kHasIndex ? kLength * kTogether : 1];
+      T in_tile[kLength * kTileLines], out_tile[kLength * kTileLines];
+      int64_t index_tile[kHasIndex ? kLength * kTileLines : 1];
       const int64_t to = first * n;
       for (int64_t begin = 0; begin < n; begin += kLength) {
         const int64_t length = std::min(kLength, n - begin);
         const int64_t i_begin = is_reverse ? n - begin - length : begin;
-        copy_transposed_elements(x + from + i_begin, step, in_tile, kTogether, length, lines);
+        copy_transposed_elements(x + from + i_begin, step, in_tile, kTileLines, length, lines);
         for (int64_t k = begin; k < begin + length; ++k) {
           const int64_t i = is_reverse ? n - 1 - k : k;
-          const int64_t row = (i - i_begin) * kTogether;
+          const int64_t row = (i - i_begin) * kTileLines;
           at_position(
               k, i, [&](int64_t j) { return in_tile[row + j]; },
               [&](int64_t j) -> T& { return out_tile[row + j]; },
               [&](int64_t j) -> int64_t& { return index_tile[row + j]; });
         }
-        copy_transposed_elements(out_tile, kTogether, y + to + i_begin, n, lines, length);
+        copy_transposed_elements(out_tile, kTileLines, y + to + i_begin, n, lines, length);
         if constexpr (kHasIndex) {
-          copy_transposed_elements(index_tile, kTogether, indices + to + i_begin, n, lines, length);
+          copy_transposed_elements(index_tile, kTileLines, indices + to + i_begin, n, lines,
+                                   length);
         }
       }
       return;
@@ -328,10 +342,46 @@ void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exc
   });
 }
 
+// cummax and cummin along lines whose elements are adjacent. An element rarely replaces the largest
+// one so far, so that the processor predicts the branch.
+template <bool kMax, class T, class Wide>
+void extreme_scan_of_lines(const Pool& pool, const tenon_launch& launch, size_t axis,
+                           bool is_reverse) {
+  const tenon_view& in = launch.inputs[0];
+  const int64_t n = in.sizes[axis], step = is_reverse ? -1 : 1;
+  if (count(in) == 0) return;
+  for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t next, int64_t lines) {
+    for (int64_t line = 0; line < lines; ++line) {
+      const int64_t begin = is_reverse ? n - 1 : 0, to = (first + line) * n + begin;
+      const T* x = data<const T>(in) + from + line * next + begin;
+      T* y = data<T>(launch.outputs[0]) + to;
+      int64_t* index = data<int64_t>(launch.outputs[1]) + to;
+      T best = *x;
+      Wide wide_best = static_cast<Wide>(best);
+      int64_t at = begin;
+      for (int64_t k = 0; k < n; ++k, x += step, y += step, index += step) {
+        const Wide candidate = static_cast<Wide>(*x);
+        if (beats(candidate, wide_best, kMax)) [[unlikely]] {
+          best = *x;
+          wide_best = candidate;
+          at = begin + k * step;
+        }
+        *y = best;
+        *index = at;
+      }
+    }
+  });
+}
+
 // cummax and cummin: the largest or smallest of all elements so far, and its index.
 template <class T, class Wide>
 void extreme_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_max,
                   bool is_reverse) {
+  if (!kIsCompact && stride_of(launch.inputs[0], axis) == 1 &&
+      launch.outputs[0].strides[axis] == 1) {
+    return is_max ? extreme_scan_of_lines<true, T, Wide>(pool, launch, axis, is_reverse)
+                  : extreme_scan_of_lines<false, T, Wide>(pool, launch, axis, is_reverse);
+  }
   struct Extremes {
     T best[kTogether];
     int64_t at[kTogether];

@@ -45,7 +45,12 @@ struct Max {
   static constexpr double kIdentity = -std::numeric_limits<double>::infinity();
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
+#if HWY_ARCH_X86
+    // Max() returns b if an operand is NaN or the operands are equal.
+    return hn::IfThenElse(hn::IsNaN(a), a, hn::Max(a, b));
+#else
     return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(b, a)), a, b);
+#endif
   }
   template <class T>
   static T scalar(T a, T b) {
@@ -56,7 +61,12 @@ struct Min {
   static constexpr double kIdentity = std::numeric_limits<double>::infinity();
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
+#if HWY_ARCH_X86
+    // Min() returns b if an operand is NaN or the operands are equal.
+    return hn::IfThenElse(hn::IsNaN(a), a, hn::Min(a, b));
+#else
     return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(a, b)), a, b);
+#endif
   }
   template <class T>
   static T scalar(T a, T b) {
