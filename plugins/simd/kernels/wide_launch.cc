@@ -69,6 +69,28 @@ void convert_elements(tenon_dtype from, const void* x, tenon_dtype to, void* y, 
   }
 }
 
+bool has_transposed_input(const tenon_launch& launch, const RowOperands& rows) {
+  for (size_t i = 0; rows.n_axes != 0 && i < launch.n_inputs; ++i) {
+    const tenon_view& x = launch.inputs[i];
+    if ((rows.inputs >> i & 1) == 0 || x.strides_class != TENON_STRIDES_STRIDED) continue;
+    if (has_transposed_rows(axes_of(x))) return true;
+  }
+  return false;
+}
+
+WideLaunch::WideLaunch(const tenon_launch& launch, tenon_dtype dtype, const RowOperands& rows)
+    : launch_(launch),
+      narrow_(dtype),
+      wide_(dtype),
+      inputs_(launch.inputs, launch.inputs + launch.n_inputs) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    tenon_view& view = inputs_[i];
+    if ((rows.inputs >> i & 1) == 0 || view.dtype != dtype) continue;
+    if (view.strides_class == TENON_STRIDES_STRIDED) widen(view);
+  }
+  launch_.inputs = inputs_.data();
+}
+
 WideLaunch::WideLaunch(const tenon_launch& launch, tenon_dtype narrow, tenon_dtype wide)
     : launch_(launch),
       narrow_(narrow),
@@ -109,6 +131,12 @@ void WideLaunch::widen(tenon_view& view) {
   const int64_t n = count(view);
   allocate(view);
   if (n == 0) return;
+  if (narrow_ == wide_) {
+    dispatch_bits(wide_, [&]<class U>(Type<U>) {
+      pack(data<const U>(from), axes_of(from), 0, n, data<U>(view));
+    });
+    return;
+  }
   if (from.strides_class == TENON_STRIDES_DENSE) {
     return convert_elements(narrow_, from.data, wide_, view.data, n);
   }

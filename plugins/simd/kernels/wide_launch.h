@@ -12,10 +12,19 @@
 
 namespace tenon_simd {
 
+// The operands of a kernel whose first axes number rows that are computed independently. Their
+// sizes along these axes are equal.
+struct RowOperands {
+  size_t n_axes = 0;  // Number of axes, from the first, that number rows. 0: there are no rows.
+  uint32_t inputs = 0, outputs = 0;  // Bit masks of the operands.
+};
+
 // A launch whose operands of dtype `narrow` are replaced by dense operands of dtype `wide`.
 class WideLaunch {
  public:
   WideLaunch(const tenon_launch& launch, tenon_dtype narrow, tenon_dtype wide);
+  // Replaces only strided inputs of this dtype with rows, by dense copies.
+  WideLaunch(const tenon_launch& launch, tenon_dtype dtype, const RowOperands& rows);
 
   const tenon_launch& launch() const { return launch_; }
 
@@ -36,17 +45,13 @@ class WideLaunch {
   std::vector<std::unique_ptr<tenon_sdk::DenseStrides>> strides_;
 };
 
-// The operands of a kernel whose first axes number rows that are computed independently. Their
-// sizes along these axes are equal.
-struct RowOperands {
-  size_t n_axes = 0;  // Number of axes, from the first, that number rows. 0: there are no rows.
-  uint32_t inputs = 0, outputs = 0;  // Bit masks of the operands.
-};
-
 // Calls run(launch) for bands of rows, in parallel, or once for the whole launch if there are no
 // rows. The copies that a WideLaunch makes of a band stay in the cache.
 void for_each_band(const Pool& pool, const tenon_launch& launch, const RowOperands& rows,
                    const std::function<void(const tenon_launch&)>& run);
+
+// Whether an operand of `rows` has rows that are columns in memory.
+bool has_transposed_input(const tenon_launch& launch, const RowOperands& rows);
 
 // Converts `n` elements between dtypes of which at most one is a half type, which then converts
 // from or to float32.
@@ -75,7 +80,13 @@ Prepared through_wide(tenon_dtype dtype, Function function, const Pool* pool = n
     const auto run = [&](const tenon_launch& wide_launch) {
       ((wide == tenon_sdk::kDTypeOf<T> ? function(Type<T>(), wide_launch) : void()), ...);
     };
-    if (wide == dtype) return run(launch);
+    if (wide == dtype) {
+      if (kIsCompact || !has_transposed_input(launch, rows)) return run(launch);
+      // Rows are copied to dense memory.
+      return for_each_band(*pool, launch, rows, [&](const tenon_launch& some) {
+        run(WideLaunch(some, dtype, rows).launch());
+      });
+    }
     const auto run_widened = [&](const tenon_launch& some) {
       const WideLaunch widened(some, dtype, wide);
       run(widened.launch());
