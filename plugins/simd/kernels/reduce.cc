@@ -10,8 +10,8 @@ namespace tenon_simd {
 namespace {
 
 constexpr int64_t kGrain = 64 * 1024;  // Minimum number of elements per task.
-// Maximum numbers of columns per task. Columns of half types are packed first.
-constexpr int64_t kDirectColumns = 2048, kPackedColumns = 32;
+// Maximum numbers of columns per task. Columns of half types are converted first.
+constexpr int64_t kDirectColumns = 2048, kPackedColumns = 64;
 // Maximum number of partial results of a launch, in addition to one for each output. A broadcast
 // operand may have far more elements than fit into memory.
 constexpr int64_t kMaxPartials = 1 << 20;
@@ -186,7 +186,7 @@ class Reduce final : public RowKernel {
     alignas(64) T packed[kReduceBlock];
     alignas(64) float widened[std::is_same_v<T, Accumulator> ? 1 : kReduceBlock];
     int64_t offsets[kReduceBlock];
-    std::vector<T> columns;
+    std::vector<Accumulator> columns;
   };
 
   void columns(const T* x, const LoopAxes& reduced, int64_t first, int64_t last, int64_t width,
@@ -203,21 +203,22 @@ class Reduce final : public RowKernel {
                      static_cast<size_t>(width), out);
   }
 
-  // Reduces columns as rows of a transposed copy.
+  // Reduces columns of a half type, which are converted to float32 first.
   void packed_columns(const T* x, const LoopAxes& reduced, int64_t first, int64_t last,
                       int64_t width, Scratch& scratch, Accumulator* out) const {
-    if (reduced.rank != 1) {
-      for (int64_t i = 0; i < width; ++i) rows(x + i, reduced, first, last, scratch, out + i);
-      return;
-    }
-    const int64_t n = last - first, stride = reduced.inner_stride();
-    LoopAxes axes;
-    axes.push(width, 1);
-    axes.push(n, stride);
-    scratch.columns.resize(static_cast<size_t>(width * n));
-    pack(x + first * stride, axes, 0, width * n, scratch.columns.data());
-    for (int64_t i = 0; i < width; ++i) {
-      block(scratch.columns.data() + i * n, n, scratch.widened, out + i);
+    if constexpr (!std::is_same_v<T, Accumulator>) {
+      scratch.columns.resize(static_cast<size_t>(width * (last - first)));
+      const int64_t stride = reduced.inner_stride();
+      Accumulator* to = scratch.columns.data();
+      int64_t row = 0;
+      reduced.runs(first, last, [&](int64_t offset, int64_t n) {
+        for (int64_t i = 0; i < n; ++i, ++row, to += width) {
+          widen_half(dtype_, x + offset + i * stride, to, static_cast<size_t>(width));
+          scratch.offsets[row] = row * width;
+        }
+      });
+      reducer_.columns(scratch.columns.data(), scratch.offsets, static_cast<size_t>(last - first),
+                       static_cast<size_t>(width), out);
     }
   }
 
