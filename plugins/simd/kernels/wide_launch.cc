@@ -8,6 +8,8 @@ namespace {
 
 // Number of elements in a band. Their copies take 64 kB for each operand.
 constexpr int64_t kBandElements = 16 * 1024;
+// Minimum number of rows in a band, unless a row has more elements than this.
+constexpr int64_t kMinBandRows = 32, kMaxBandRow = 8 * 1024;
 
 // Returns the views, reduced along the axis to `n` indices from `begin` on if their bits in `mask`
 // are set. `sizes` keeps the new sizes.
@@ -38,8 +40,10 @@ void for_each_band(const Pool& pool, const tenon_launch& launch, const RowOperan
   size_t axis = 0;
   while (axis < rows.n_axes && x.sizes[axis] == 1) ++axis;
   const int64_t n = axis < rows.n_axes ? x.sizes[axis] : 1;
-  const int64_t band =
-      n == 0 ? 0 : std::max<int64_t>(1, kBandElements / std::max<int64_t>(1, count(x) / n));
+  const int64_t row = n == 0 ? 0 : count(x) / n;
+  // Fewer rows would not be transposed in blocks.
+  const int64_t least = row <= kMaxBandRow ? kMinBandRows : 1;
+  const int64_t band = std::max(least, kBandElements / std::max<int64_t>(1, row));
   if (n <= band) return run(launch);
   pool.parallel_for((n + band - 1) / band, [&](int64_t i) {
     std::vector<std::array<int64_t, TENON_MAX_RANK>> sizes;
