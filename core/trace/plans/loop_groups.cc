@@ -24,7 +24,7 @@ constexpr uint32_t kMaxStages = 4;
 constexpr size_t kMaxReductions = 4;  // Maximum number of reductions per stage.
 // Maximum number of large inputs of a loop: at least kLargeElements elements in memory. A loop runs
 // after all its inputs are computed, so their memory is in use at the same time.
-constexpr size_t kMaxLargeReads = 6;
+constexpr size_t kMaxLargeReads = 5;
 constexpr int64_t kLargeElements = 64 * 1024;
 // Maximum number of elements of a row. Reductions over longer rows are not fused, because other
 // kernels use several threads for one row.
