@@ -4,8 +4,10 @@ import re
 
 import repository
 
-FOLDERS = [("core",), ("capi", "src"), ("plugins", "ref"), ("plugins", "sdk")]
-LACKING = re.compile(r"std::(bit_cast|ranges|views|format|jthread|stop_token|source_location|execution)\b"
+FOLDERS = [("core",), ("capi", "src"), ("plugins", "ref"), ("plugins", "sdk"),
+           ("plugins", "simd"), ("plugins", "wasm")]
+LACKING = re.compile(r"std::(bit_cast|ranges|views|format|jthread|stop_token|source_location|execution"
+                     r"|make_(unique|shared)_for_overwrite)\b"
                      r"|#include <(format|ranges|source_location|stop_token|coroutine|execution)>"
                      r"|\bco_(await|return|yield)\b")
 

@@ -93,7 +93,7 @@ void run_phases(const Pool& pool, const Window& window, const Images<T>& images,
     const int64_t size = volume(phase.out);
     // Without taps, the outputs are the bias.
     if (size <= 0 || volume(phase.filter.taps) == 0) return;
-    const auto part = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(planes * size));
+    const std::unique_ptr<T[]> part(new T[static_cast<size_t>(planes * size)]);
     Convolution<T>(pool, {}, phase.window, images.x, images.x_planes, phase.filter, bias,
                    bias_stride, part.get(), phase.out, groups)
         .run();

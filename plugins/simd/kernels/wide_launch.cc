@@ -120,8 +120,8 @@ void WideLaunch::narrow_outputs(const tenon_launch& original) const {
 }
 
 void WideLaunch::allocate(tenon_view& view) {
-  memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(
-      static_cast<size_t>(std::max<int64_t>(1, count(view))) * size_of(wide_)));
+  memory_.emplace_back(
+      new std::byte[static_cast<size_t>(std::max<int64_t>(1, count(view))) * size_of(wide_)]);
   strides_.push_back(std::make_unique<tenon_sdk::DenseStrides>(view));
   view.data = memory_.back().get();
   view.strides = strides_.back()->values;
@@ -145,7 +145,7 @@ void WideLaunch::widen(tenon_view& view) {
     return convert_elements(narrow_, from.data, wide_, view.data, n);
   }
   dispatch_bits(narrow_, [&]<class U>(Type<U>) {
-    const auto dense = std::make_unique_for_overwrite<U[]>(static_cast<size_t>(n));
+    const std::unique_ptr<U[]> dense(new U[static_cast<size_t>(n)]);
     pack(data<const U>(from), axes_of(from), 0, n, dense.get());
     convert_elements(narrow_, dense.get(), wide_, view.data, n);
   });
