@@ -9,6 +9,11 @@
 #include "core/ops/definition/op_ids.h"
 
 namespace tenon {
+
+#ifdef TENON_KEPT_OPS
+// The small build for web pages omits this optimisation.
+bool run_in_memory_order(Scope&, const Call&, const TensorTypes&, Tensors&) { return false; }
+#else
 namespace {
 
 // The axes of a tensor, from the outermost to the innermost in memory.
@@ -239,5 +244,6 @@ bool run_in_memory_order(Scope& scope, const Call& call, const TensorTypes& type
   }
   return true;
 }
+#endif
 
 }  // namespace tenon

@@ -40,7 +40,8 @@ constexpr bool contains(std::string_view op) {
 # The linker prefers these objects to those in libtenon.a. Tapes are optimised for size here.
 set(tapes ${PROJECT_SOURCE_DIR}/core/autograd/tape.cc ${PROJECT_SOURCE_DIR}/core/autograd/tape_gradient.cc)
 set_source_files_properties(${tapes} PROPERTIES COMPILE_OPTIONS "${tenon_for_size}")
-add_library(tenon_small_ops OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/core/ops/definition/registry.cc ${tapes})
+add_library(tenon_small_ops OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/core/dispatch/memory_order.cc
+                                                    ${PROJECT_SOURCE_DIR}/core/ops/definition/registry.cc ${tapes})
 target_link_libraries(tenon_small_ops PRIVATE tenon_core)
 add_library(tenon_small_kernels OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/plugins/wasm/plugin.cc)
 target_link_libraries(tenon_small_kernels PRIVATE tenon::sdk tenon_simd_options tenon_compile_options)
