@@ -39,7 +39,8 @@ function(tenon_simd_kernels target)
   list(FILTER sources INCLUDE REGEX
        "/(along_axis|attention|batch_norm|blocked|cast|col2im|compare|conv|conv_filter|copy|create|cross_entropy|gru_cell|histogram|int8_matmul|int_reduce|integers|l2_norm|loop|lstm_cell|matmul|move|nextafter|norm|optimizer|order|pool|random|reduce|remainders|row_loop|scatter|search|softmax|sort|structured|unique|vectors/.*)\\.cc$")
   if(NOT TENON_SANITIZE)
-    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -O3)
+    # GCC compiles a file with the optimisation level of its precompiled header.
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
   endif()
 endfunction()
 
