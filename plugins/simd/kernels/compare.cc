@@ -1,6 +1,5 @@
 // Comparisons, tests of floats, and where.
 
-#include <bit>
 #include <cmath>
 
 #include "plugins/simd/kernels/loops.h"
@@ -65,9 +64,7 @@ Span test_span(uint32_t op) {
     case TENON_OP_isfinite:
       return unary_loop<T, Bool>([](T x) { return std::fabs(x) < HUGE_VAL; });
     case TENON_OP_signbit:
-      return unary_loop<T, Bool>([](T x) {
-        return std::bit_cast<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>(x) < 0;
-      });
+      return unary_loop<T, Bool>([](T x) { return std::copysign(T{1}, x) < 0; });
     default:
       return nullptr;
   }

@@ -1,6 +1,5 @@
 // floor_div, mod and fmod on floats, and fma on half types.
 
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -171,14 +170,15 @@ inline float fma_round_to_odd(float x, float y, float z) {
 // exact, or the sum is not finite. It has no branches, so that the compiler vectorises its loop.
 // Products of half types are exact unless they underflow.
 inline int fast_fma_round_to_odd(float x, float y, float z, float& result) {
+  using tenon_sdk::detail::bits_of;
   const float product = x * y, sum = product + z;
   const float part = sum - product;
   const float lost = (product - (sum - part)) + (z - part);
-  const auto bits = std::bit_cast<int32_t>(sum);
+  const auto bits = static_cast<int32_t>(bits_of(sum));
   // 1 if the sum must be rounded away from zero, otherwise -1.
-  const int32_t step = (bits ^ std::bit_cast<int32_t>(lost)) >> 31 | 1;
+  const int32_t step = (bits ^ static_cast<int32_t>(bits_of(lost))) >> 31 | 1;
   const int32_t is_even_and_rounded = lost != 0 ? ~bits & 1 : 0;
-  result = std::bit_cast<float>(bits + step * is_even_and_rounded);
+  result = tenon_sdk::detail::float_of(static_cast<uint32_t>(bits + step * is_even_and_rounded));
   const int is_exact = std::fabs(product) >= 0x1p-100F ? 1 : 0;
   const int is_zero = (x == 0 ? 1 : 0) | (y == 0 ? 1 : 0);
   return std::fabs(sum) < HUGE_VALF ? is_exact | is_zero : 0;
