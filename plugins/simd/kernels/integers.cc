@@ -174,26 +174,7 @@ Span logical_span(uint32_t op) {
   }
 }
 
-// Returns the span of an op that changes the sign bits of half types.
-Span half_sign_span(uint32_t op) {
-  constexpr uint16_t kSign = 0x8000;
-  switch (op) {
-    case TENON_OP_neg:
-      return unary_loop<uint16_t, uint16_t>([](uint16_t x) { return x ^ kSign; });
-    case TENON_OP_abs:
-      return unary_loop<uint16_t, uint16_t>([](uint16_t x) { return x & ~kSign; });
-    default:
-      return binary_loop<uint16_t, uint16_t>(
-          [](uint16_t a, uint16_t b) { return (a & ~kSign) | (b & kSign); });
-  }
-}
-
 }  // namespace
-
-// neg, abs and copysign of half types. The elements need no conversion.
-Prepared prepare_half_sign(const Request& request) {
-  return make_without_conversion(request, half_sign_span(request.op()));
-}
 
 Prepared prepare_int_binary(const Request& request) {
   const Span span = dispatch<Ints>(request.input(0).dtype, [&]<class T>(Type<T>) {
