@@ -13,10 +13,6 @@
 
 #include <tenon/plugin.h>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
@@ -79,33 +75,7 @@ inline HostStream& from_c(tenon_stream_p* stream) { return *reinterpret_cast<Hos
 
 namespace host_device {
 
-#ifdef MADV_HUGEPAGE
-// Buffers of at least this size are aligned to huge pages.
-inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
-#endif
-
-// Returns the alignment of a buffer's memory.
-inline std::align_val_t alignment_of([[maybe_unused]] uint64_t size) {
-#ifdef MADV_HUGEPAGE
-  if (size >= kHugePage) return std::align_val_t{kHugePage};
-#endif
-  return std::align_val_t{64};
-}
-
-// Returns memory for a buffer, or NULL. Large buffers use huge pages if the system has them,
-// because a network's activations need more small pages than the TLB has entries.
-inline void* allocate_memory(uint64_t size) {
-  if (size > PTRDIFF_MAX) return nullptr;
-  void* const data = ::operator new(static_cast<size_t>(size), alignment_of(size), std::nothrow);
-#ifdef MADV_HUGEPAGE
-  if (data != nullptr && size >= kHugePage) {
-    madvise(data, static_cast<size_t>(size / kHugePage * kHugePage), MADV_HUGEPAGE);
-  }
-#endif
-  return data;
-}
-
-inline void free_memory(void* data, uint64_t size) { ::operator delete(data, alignment_of(size)); }
+inline constexpr std::align_val_t kAlignment{64};
 
 // Creates an instance of `Derived`, a class derived from Instance with the same constructor
 // parameters. The device has no options, so every option key is an error.
@@ -176,7 +146,10 @@ inline tenon_error* make_buffer(HostDevice& device, void* data, uint64_t size, b
 inline tenon_error* allocate(tenon_device_p* self, uint64_t size, tenon_buffer_p** out_buffer) {
   *out_buffer = nullptr;
   HostDevice& device = from_c(self);
-  void* const data = allocate_memory(size);
+  void* data = nullptr;
+  if (size <= PTRDIFF_MAX) {
+    data = ::operator new(static_cast<size_t>(size), kAlignment, std::nothrow);
+  }
   if (!data) {
     char message[64];
     std::snprintf(message, sizeof message, "cannot allocate %llu bytes",
@@ -184,7 +157,7 @@ inline tenon_error* allocate(tenon_device_p* self, uint64_t size, tenon_buffer_p
     return device.error(TENON_OUT_OF_MEMORY, message);
   }
   if (tenon_error* error = make_buffer(device, data, size, false, out_buffer)) {
-    free_memory(data, size);
+    ::operator delete(data, kAlignment);
     return error;
   }
   const uint64_t now = device.allocated += size;
@@ -199,7 +172,7 @@ inline void release(tenon_buffer_p* self) {
   HostBuffer* const buffer = &from_c(self);
   if (!buffer->imported) {
     buffer->device.allocated -= buffer->size;
-    free_memory(buffer->data, buffer->size);
+    ::operator delete(buffer->data, kAlignment);
   }
   delete buffer;
 }
