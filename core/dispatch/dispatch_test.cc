@@ -89,6 +89,17 @@ TEST_F(DispatchTest, ElementwiseOpsKeepTheLayoutOfTransposedInputs) {
   EXPECT_TENSOR(column * f32({1, 10}), f32(Dims{3, 2}, {2, 20, 4, 40, 6, 60}));
 }
 
+TEST_F(DispatchTest, OpsAlongAxesKeepTheLayoutOfTransposedInputs) {
+  const Tensor x = transpose(f32(Dims{2, 3}, {1, 2, 3, 4, 5, 6}));
+
+  const Tensor sums = cumsum(x, {.axis = 1}), joined = concat(Tensors{x, x}, 0);
+
+  EXPECT_TENSOR(sums, f32(Dims{3, 2}, {1, 5, 2, 7, 3, 9}));
+  EXPECT_EQ(sums->strides[0], 1);
+  EXPECT_TENSOR(joined, f32(Dims{6, 2}, {1, 4, 2, 5, 3, 6, 1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(joined->strides[0], 1);
+}
+
 TEST_F(DispatchTest, ADonatedTensorIsOverwrittenAndConsumed) {
   const Tensor x = f32({1, 2});
   const uint64_t before = live_bytes();
