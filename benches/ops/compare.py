@@ -10,6 +10,9 @@ import arrays
 
 # The largest difference of equal work, as a fraction of the root mean square of the result.
 TOLERANCE = {"f32": 1e-3, "f64": 1e-6, "f16": 2e-2, "bf16": 1e-1}
+# The fraction of elements that may differ by more. On processors without AVX-512, PyTorch rounds partial sums of bfloat16
+# products, which a few small results show.
+OUTLIERS = {"bf16": 1e-4}
 SAMPLES = 1 << 17  # Approximate number of elements of a larger result that are compared.
 
 
@@ -49,7 +52,7 @@ def difference(op, dtype, inputs, ours, theirs):
             finite = b[np.isfinite(b)]
             scale = np.sqrt(np.mean(np.square(finite))) if finite.size else 1.0
             wrong = ~equal & ~(np.abs(a - b) <= tolerance * (np.abs(b) + scale))
-        if wrong.any():
+        if wrong.sum() > wrong.size * OUTLIERS.get(dtype, 0):
             first = int(np.argmax(wrong))
             return (f"output {at} differs in {wrong.sum()} of {wrong.size} elements; the first is {a[first]:.7g}, "
                     f"and the peer's is {b[first]:.7g}")

@@ -1,9 +1,10 @@
 // Fused elementwise loops. For each tile, runs the spans of all ops, so that intermediate values
 // stay in the L1 cache. row_loop.cc implements loops over rows.
 //
-// Contiguous inputs are read in place, and strided inputs are packed into the tile's memory.
-// Outputs are written directly. Other values use registers. A register is an array of the tile's
-// length, which is reused after the last use of its value.
+// Contiguous inputs are read in place, and strided inputs are packed into the tile's memory. If such
+// an input repeats each element many times, tiles end where its element changes, so that it is
+// uniform in each tile. Outputs are written directly. Other values use registers. A register is an
+// array of the tile's length, which is reused after the last use of its value.
 
 #include <array>
 
@@ -59,6 +60,9 @@ class Loop final : public tenon_sdk::Kernel {
   // Computes elements [begin, end) tile by tile.
   template <bool kPacks>
   void run(const tenon_launch& launch, int64_t begin, int64_t end) const;
+  // Adapts a copy of the steps to values that are uniform in each tile, and marks the results that
+  // are uniform, too.
+  void use_uniform(std::vector<SpanStep>& steps, std::vector<bool>& is_uniform) const;
 
   const Pool& pool_;
   int64_t grain_ = 0;
@@ -209,6 +213,17 @@ bool Loop::may_alias(bool all) const {
   return true;
 }
 
+void Loop::use_uniform(std::vector<SpanStep>& steps, std::vector<bool>& is_uniform) const {
+  for (SpanStep& step : steps) {
+    bool all = true;
+    for (size_t k = 0; k < step.n_inputs; ++k) {
+      if (is_uniform[step.inputs[k]]) step.strides[k] = 0;
+      all = all && step.strides[k] == 0;
+    }
+    is_uniform[step.value] = all && places_[step.value].kind == ValueLocation::Kind::kRegister;
+  }
+}
+
 template <bool kPacks>
 void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
   alignas(64) std::byte memory[kMemory];
@@ -234,21 +249,42 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
   std::byte* wide[kMaxSpanInputs + 1];
   for (size_t k = 0; k <= kMaxSpanInputs; ++k) wide[k] = memory + wide_starts_[k];
   [[maybe_unused]] std::vector<PackedInput> inputs;
+  // Used if a packed input is repeated: the adapted steps, and the uniform values.
+  [[maybe_unused]] std::vector<SpanStep> steps;
+  std::vector<bool> is_uniform;
+  const auto repeats = [&] { return kPacks && !kIsCompact && !is_uniform.empty(); };
   if constexpr (kPacks) {
     for (const uint32_t v : packed_) {
       const tenon_view& view = launch.inputs[v];
       inputs.emplace_back(view, axes_of(view));
+      if (kIsCompact || !inputs.back().is_repeated()) continue;
+      is_uniform.resize(places_.size());
+      is_uniform[v] = true;
+    }
+    if (repeats()) {
+      steps = steps_;
+      use_uniform(steps, is_uniform);
     }
   }
   while (true) {
-    const int64_t n = std::min(tile_, end - begin);
+    int64_t n = std::min(tile_, end - begin);
     if constexpr (kPacks) {
+      for (size_t i = 0; repeats() && i < packed_.size(); ++i) {
+        if (is_uniform[packed_[i]]) n = std::min(n, inputs[i].rest_of_repeats(begin));
+      }
       for (size_t i = 0; i < packed_.size(); ++i) {
         const uint32_t v = packed_[i];
-        at[v] = inputs[i].pack(begin, begin + n, memory + places_[v].start);
+        const bool is_one = repeats() && is_uniform[v];
+        at[v] = inputs[i].pack(begin, begin + (is_one ? 1 : n), memory + places_[v].start);
       }
     }
-    for (const SpanStep& step : steps_) step.run(at, wide, static_cast<size_t>(n));
+    if (repeats()) {
+      for (const SpanStep& step : steps) {
+        step.run(at, wide, is_uniform[step.value] ? 1 : static_cast<size_t>(n));
+      }
+    } else {
+      for (const SpanStep& step : steps_) step.run(at, wide, static_cast<size_t>(n));
+    }
     begin += n;
     if (begin == end) return;
     for (const uint32_t v : moving_) at[v] += n * places_[v].size;

@@ -151,6 +151,13 @@ class PackedInput {
         axes_(axes),
         is_transposed_(has_transposed_rows(axes)) {}
 
+  // Whether each element is repeated so often that a loop need not store the repetitions.
+  bool is_repeated() const { return axes_.inner_stride() == 0 && axes_.inner_size() >= kRepeats; }
+  // Returns for how many elements from `begin` on the element is the same. Requires is_repeated().
+  int64_t rest_of_repeats(int64_t begin) const {
+    return axes_.inner_size() - begin % axes_.inner_size();
+  }
+
   // Returns elements [begin, end) in contiguous memory: in `tile`, or in memory that is valid until
   // the next call.
   std::byte* pack(int64_t begin, int64_t end, std::byte* tile) {
@@ -172,6 +179,7 @@ class PackedInput {
 
  private:
   static constexpr int64_t kMemory = 64 * 1024;
+  static constexpr int64_t kRepeats = 128;
 
   void pack_to(int64_t begin, int64_t end, std::byte* to) const {
     dispatch_bits(dtype_, [&]<class T>(Type<T>) {
