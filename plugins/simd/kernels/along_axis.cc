@@ -303,6 +303,17 @@ void for_each_position(const Pool& pool, const tenon_launch& launch, size_t axis
   });
 }
 
+// Calls step(j, is_exclusive) for each line. The flag is a constant in each loop, so that the
+// compiler vectorises it.
+template <class Step>
+void for_each_line(int64_t lines, bool is_exclusive, const Step& step) {
+  const auto run = [&](bool exclusive) {
+    for (int64_t j = 0; j < lines; ++j) step(j, exclusive);
+  };
+  if (kIsCompact) return run(is_exclusive);
+  is_exclusive ? run(true) : run(false);
+}
+
 // cumsum of floats: the sum of all earlier blocks plus the sum within the element's block.
 template <class T, class Wide>
 void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
@@ -314,11 +325,11 @@ void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is
   for_each_position<T, false>(pool, launch, axis, is_reverse, [&](int64_t lines) {
     return [lines, is_exclusive, sums = Sums()](int64_t k, int64_t, const auto& in, const auto& out,
                                                 const auto&) mutable {
-      for (int64_t j = 0; j < lines; ++j) {
+      for_each_line(lines, is_exclusive, [&](int64_t j, bool exclusive) {
         const Wide so_far = sums.total[j];
         sums.total[j] = so_far + static_cast<Wide>(in(j));
-        out(j) = static_cast<T>(sums.before[j] + (is_exclusive ? so_far : sums.total[j]));
-      }
+        out(j) = static_cast<T>(sums.before[j] + (exclusive ? so_far : sums.total[j]));
+      });
       if ((k + 1) % kScanBlock == 0) sums.before.add(k / kScanBlock, sums.total, lines);
     };
   });
@@ -332,12 +343,12 @@ void scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exc
     std::array<Wide, kTogether> totals;
     totals.fill(identity);
     return [=](int64_t, int64_t, const auto& in, const auto& out, const auto&) mutable {
-      for (int64_t j = 0; j < lines; ++j) {
+      for_each_line(lines, is_exclusive, [&](int64_t j, bool exclusive) {
         Wide& total = totals[static_cast<size_t>(j)];
         const Wide before = total;
         total = join(before, static_cast<Wide>(in(j)));
-        out(j) = static_cast<T>(is_exclusive ? before : total);
-      }
+        out(j) = static_cast<T>(exclusive ? before : total);
+      });
     };
   });
 }
