@@ -124,15 +124,21 @@ Prepared prepare_gather_nd(const Request& request) {
         index_strides[i] = stride_of(indices, i);
         batch_strides[i] = i < batch ? stride_of(in, i) : 0;
       }
+      int64_t bounds[TENON_MAX_RANK], steps[TENON_MAX_RANK];
+      for (size_t j = 0; j < tuple_size; ++j) {
+        bounds[j] = in.sizes[batch + j];
+        steps[j] = stride_of(in, batch + j);
+      }
+      const int64_t next = stride_of(indices, last);
       const Walk<2> tuples(last, indices.sizes, {index_strides, batch_strides});
       tuples.elements([&](const auto& at) {
         const T* from = data<const T>(in) + at[1];
         bool is_inside = true;
-        for (size_t j = 0; j < tuple_size && is_inside; ++j) {
-          const int64_t step = stride_of(indices, last) * static_cast<int64_t>(j);
-          const int64_t i = checked_index(launch, index[at[0] + step], in.sizes[batch + j]);
+        int64_t place = at[0];
+        for (size_t j = 0; j < tuple_size && is_inside; ++j, place += next) {
+          const int64_t i = checked_index(launch, index[place], bounds[j]);
           is_inside = i >= 0;
-          if (is_inside) from += i * stride_of(in, batch + j);
+          if (is_inside) from += i * steps[j];
         }
         copy_slice_or_zeros(from, is_inside, rest, size, y);
         y += size;
