@@ -50,9 +50,11 @@ Prepared prepare_gather(const Request& request) {
       const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
       // The indices, counted from the front; -1 if an index is out of range.
       int64_t* const offsets = scratch_of<int64_t>(kScratchImage, n_picks);
+      bool all_inside = true;
       for (int64_t i = 0; i < n_picks; ++i) {
         const int64_t found = checked_index(launch, index[picks.offset(i)], in.sizes[axis]);
         offsets[i] = found < 0 ? -1 : found;
+        all_inside = all_inside && found >= 0;
       }
       const int64_t stride = stride_of(in, axis);
       pool->parallel_tasks(
@@ -62,7 +64,10 @@ Prepared prepare_gather(const Request& request) {
               const int64_t first = begin % n_picks, last = std::min(n_picks, first + end - begin);
               const T* const from = data<const T>(in) + outer.offset(begin / n_picks);
               T* to = data<T>(launch.outputs[0]) + begin * size;
-              if (size == 1) {
+              if (size == 1 && all_inside) {
+                const int64_t* const at = offsets + first;
+                for (int64_t i = 0; i < last - first; ++i) to[i] = from[at[i] * stride];
+              } else if (size == 1) {
                 for (int64_t i = first; i < last; ++i) {
                   *to++ = offsets[i] < 0 ? T{} : from[offsets[i] * stride];
                 }

@@ -45,7 +45,8 @@ void select_span_of(const void* const* in, const size_t* step, void* out, size_t
     }
     return;
   }
-  SpanInput<decltype(d)> x(d, in[1], step[1]), y(d, in[2], step[2]);
+  VectorBuffer<decltype(d)> spread[2];
+  SpanInput<decltype(d)> x(d, in[1], step[1], spread[0]), y(d, in[2], step[2], spread[1]);
   for (; n >= kStep; n -= kStep, to += kStep, condition += kStep) {
     const auto mask = mask_of_bools(d, hn::LoadU(bytes, condition));
     const auto left = x.next(d);

@@ -45,15 +45,22 @@ HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, size_t n) {
 #endif
 }
 
-// An input of a span. A uniform input is broadcast to a vector, which every step loads.
+// Memory for one vector.
+template <class D, class T = hn::TFromD<D>>
+struct VectorBuffer {
+  HWY_ALIGN T lanes[hn::MaxLanes(D())];
+};
+
+// An input of a span. A uniform input is broadcast to a vector in `spread`, which every step loads.
+// The buffer is not a member: the compiler would store the position to memory in each step.
 template <class D, class T = hn::TFromD<D>>
 class SpanInput {
  public:
-  HWY_INLINE SpanInput(D d, const void* data, size_t step)
+  HWY_INLINE SpanInput(D d, const void* data, size_t step, VectorBuffer<D>& spread)
       : at_(static_cast<const T*>(data)), advance_(hn::Lanes(d)) {
     if (step == 0) {
-      hn::Store(hn::Set(d, *at_), d, spread_);
-      at_ = spread_;
+      hn::Store(hn::Set(d, *at_), d, spread.lanes);
+      at_ = spread.lanes;
       advance_ = 0;
     }
   }
@@ -69,7 +76,6 @@ class SpanInput {
  private:
   const T* at_;
   size_t advance_;
-  HWY_ALIGN T spread_[hn::MaxLanes(D())];
 };
 
 // The span of a function. `Function` is an empty class with a template operator()(d, vector...,
@@ -80,7 +86,8 @@ void unary_span(const void* const* in, const size_t* step, void* out, size_t n,
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
   const Function function;
-  SpanInput<decltype(d)> x(d, in[0], step[0]);
+  VectorBuffer<decltype(d)> spread;
+  SpanInput<decltype(d)> x(d, in[0], step[0], spread);
   T* to = static_cast<T*>(out);
   for (; n >= lanes; n -= lanes, to += lanes) hn::StoreU(function(d, x.next(d), params), d, to);
   if (n != 0) store_some(function(d, x.load_last(d, n), params), d, to, n);
@@ -92,7 +99,8 @@ void binary_span(const void* const* in, const size_t* step, void* out, size_t n,
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
   const Function function;
-  SpanInput<decltype(d)> a(d, in[0], step[0]), b(d, in[1], step[1]);
+  VectorBuffer<decltype(d)> spread[2];
+  SpanInput<decltype(d)> a(d, in[0], step[0], spread[0]), b(d, in[1], step[1], spread[1]);
   T* to = static_cast<T*>(out);
   for (; n >= lanes; n -= lanes, to += lanes) {
     const auto left = a.next(d);
@@ -107,7 +115,9 @@ void ternary_span(const void* const* in, const size_t* step, void* out, size_t n
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
   const Function function;
-  SpanInput<decltype(d)> a(d, in[0], step[0]), b(d, in[1], step[1]), c(d, in[2], step[2]);
+  VectorBuffer<decltype(d)> spread[3];
+  SpanInput<decltype(d)> a(d, in[0], step[0], spread[0]), b(d, in[1], step[1], spread[1]),
+      c(d, in[2], step[2], spread[2]);
   T* to = static_cast<T*>(out);
   for (; n >= lanes; n -= lanes, to += lanes) {
     const auto first = a.next(d), second = b.next(d);
