@@ -401,15 +401,18 @@ Prepared make_without_conversion(const Request& request, Span span) {
   return make_span_kernel(request, span, Cost::kLight, {}, false);
 }
 
-// Prepares ops without attributes whose spans are in a table.
-Prepared prepare_elementwise(const Request& request) {
-  const tenon_dtype dtype = compute_dtype(request.input(request.n_inputs() - 1).dtype);
-  const SpanEntry* entry = find_span(request.op(), dtype);
-  if (entry == nullptr) return refuse("does not support this op for this dtype");
-  return make_elementwise(request, entry->span, entry->cost);
-}
-
 namespace {
+
+// Prepares an op whose spans are in a table. Half types have a span of their own, or are converted
+// for that of float32.
+Prepared prepare_from_table(const Request& request, const SpanParams& params) {
+  const tenon_dtype dtype = request.input(request.n_inputs() - 1).dtype;
+  const SpanEntry* entry = find_span(request.op(), dtype);
+  const bool converts = entry == nullptr;
+  if (converts) entry = find_span(request.op(), compute_dtype(dtype));
+  if (entry == nullptr) return refuse("does not support this op for this dtype");
+  return make_span_kernel(request, entry->span, entry->cost, params, converts);
+}
 
 // Rounds an attribute to the dtype of the inputs. This includes half types, although they are
 // computed in float32.
@@ -421,13 +424,14 @@ double round_to_dtype(double value, tenon_dtype dtype) {
 // Prepares an op with these parameters, rounded to the dtype of the input.
 Prepared prepare_with(const Request& request, double alpha, double beta = 0) {
   const tenon_dtype dtype = request.input(0).dtype;
-  const SpanEntry* entry = find_span(request.op(), compute_dtype(dtype));
-  return make_elementwise(
-      request, entry->span, entry->cost,
-      {.alpha = round_to_dtype(alpha, dtype), .beta = round_to_dtype(beta, dtype)});
+  return prepare_from_table(
+      request, {.alpha = round_to_dtype(alpha, dtype), .beta = round_to_dtype(beta, dtype)});
 }
 
 }  // namespace
+
+// Prepares ops without attributes whose spans are in a table.
+Prepared prepare_elementwise(const Request& request) { return prepare_from_table(request, {}); }
 
 Prepared prepare_leaky_relu(const Request& request) {
   return prepare_with(request, request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha);

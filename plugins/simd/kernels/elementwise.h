@@ -29,7 +29,7 @@ enum class Cost : uint8_t { kLight, kHeavy };
 
 struct SpanEntry {
   uint32_t op;
-  tenon_dtype dtype;  // Dtype of the last input, in which the op is computed.
+  tenon_dtype dtype;  // Dtype of the last input, in which the span reads it.
   Span span;
   Cost cost = Cost::kLight;
 };

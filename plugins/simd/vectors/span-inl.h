@@ -12,6 +12,7 @@
 #endif
 
 #include <cstring>
+#include <utility>
 
 #include "plugins/simd/vectors/wasm_float64-inl.h"
 
@@ -20,29 +21,35 @@ namespace tenon_simd {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Whether masked loads and stores of elements T access no memory outside the mask. AVX2 has no
+// masks for elements of 1 and 2 bytes, for which Highway accesses the whole vector.
+template <class T>
+constexpr bool kHasMaskedAccess = HWY_TARGET == HWY_AVX3 ||
+                                  (HWY_TARGET == HWY_AVX2 && sizeof(T) >= 4);
+
 // Loads `n` elements, fewer than there are lanes. The other lanes are unspecified. Reads no memory
 // after these elements.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* p, size_t n) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-  return hn::MaskedLoad(hn::FirstN(d, n), d, p);
-#else
-  HWY_ALIGN T buffer[hn::MaxLanes(d)] = {};
-  std::memcpy(buffer, p, n * sizeof(T));
-  return hn::Load(d, buffer);
-#endif
+  if constexpr (kHasMaskedAccess<T>) {
+    return hn::MaskedLoad(hn::FirstN(d, n), d, p);
+  } else {
+    HWY_ALIGN T buffer[hn::MaxLanes(d)] = {};
+    std::memcpy(buffer, p, n * sizeof(T));
+    return hn::Load(d, buffer);
+  }
 }
 
 // Stores the first `n` lanes of a vector, fewer than there are lanes.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, size_t n) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-  hn::BlendedStore(v, hn::FirstN(d, n), d, p);
-#else
-  HWY_ALIGN T buffer[hn::MaxLanes(d)];
-  hn::Store(v, d, buffer);
-  std::memcpy(p, buffer, n * sizeof(T));
-#endif
+  if constexpr (kHasMaskedAccess<T>) {
+    hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+  } else {
+    HWY_ALIGN T buffer[hn::MaxLanes(d)];
+    hn::Store(v, d, buffer);
+    std::memcpy(p, buffer, n * sizeof(T));
+  }
 }
 
 // Memory for one vector.
@@ -129,6 +136,57 @@ void ternary_span(const void* const* in, const size_t* step, void* out, size_t n
   }
 }
 
+// bfloat16 is the upper half of float32.
+template <class D>
+HWY_INLINE hn::Vec<D> widen_bfloat16(D d, hn::Vec<hn::Rebind<uint16_t, D>> bits) {
+  const hn::RebindToUnsigned<D> words;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+}
+
+// Rounds to nearest with ties to even, and makes NaN quiet. `kIsExact`: x needs no rounding.
+template <bool kIsExact, class D>
+HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrow_bfloat16(D d, hn::Vec<D> x) {
+  const hn::RebindToUnsigned<D> words;
+  const hn::RebindToSigned<D> integers;
+  auto bits = hn::BitCast(words, x);
+  if constexpr (!kIsExact) {
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
+    const auto rounded = hn::Add(hn::Add(bits, hn::Set(words, 0x7fff)), odd);
+    const auto quiet = hn::BitCast(d, hn::Or(bits, hn::Set(words, 0x400000)));
+    bits = hn::BitCast(words, hn::IfThenElse(hn::IsNaN(x), quiet, hn::BitCast(d, rounded)));
+  }
+  const hn::Rebind<uint16_t, D> halves;
+  return hn::DemoteTo(halves, hn::BitCast(integers, hn::ShiftRight<16>(bits)));
+}
+
+template <class Function, bool kIsExact, size_t... k>
+HWY_INLINE void run_bfloat16_span(std::index_sequence<k...>, const void* const* in,
+                                  const size_t* step, void* out, size_t n,
+                                  const SpanParams& params) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<uint16_t, decltype(d)> halves;
+  const size_t lanes = hn::Lanes(d);
+  const Function function;
+  VectorBuffer<decltype(halves)> spread[sizeof...(k)];
+  SpanInput<decltype(halves)> x[] = {{halves, in[k], step[k], spread[k]}...};
+  uint16_t* to = static_cast<uint16_t*>(out);
+  const auto compute = [&](auto... bits) HWY_ATTR {
+    return narrow_bfloat16<kIsExact>(d, function(d, widen_bfloat16(d, bits)..., params));
+  };
+  for (; n >= lanes; n -= lanes, to += lanes) {
+    hn::StoreU(compute(x[k].next(halves)...), halves, to);
+  }
+  if (n != 0) store_some(compute(x[k].load_last(halves, n)...), halves, to, n);
+}
+
+// The span of a function of `kInputs` inputs in bfloat16, computed in float32.
+template <class Function, bool kIsExact, size_t kInputs>
+void bfloat16_span(const void* const* in, const size_t* step, void* out, size_t n,
+                   const SpanParams& params) {
+  run_bfloat16_span<Function, kIsExact>(std::make_index_sequence<kInputs>(), in, step, out, n,
+                                        params);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon_simd
 HWY_AFTER_NAMESPACE();
@@ -138,5 +196,18 @@ HWY_AFTER_NAMESPACE();
   {TENON_OP_##op, TENON_FLOAT32, kind##_span<float, function>, Cost::cost}, { \
     TENON_OP_##op, TENON_FLOAT64, kind##_span<double, function>, Cost::cost   \
   }
+
+// Defines three table entries of a light op: also in bfloat16, so that its elements are not
+// converted in passes of their own. `is_exact`: whether each result is a bfloat16, such as an
+// operand, and needs no rounding. Compact builds omit that entry.
+#if defined(__EMSCRIPTEN__)
+#define TENON_CPU_LIGHT_SPANS(kind, n_inputs, op, function, is_exact) \
+  TENON_CPU_SPANS(kind, op, function, kLight)
+#else
+#define TENON_CPU_LIGHT_SPANS(kind, n_inputs, op, function, is_exact)          \
+  TENON_CPU_SPANS(kind, op, function, kLight), {                               \
+    TENON_OP_##op, TENON_BFLOAT16, bfloat16_span<function, is_exact, n_inputs> \
+  }
+#endif
 
 #endif  // TENON_CPU_SPAN_INL_H_
