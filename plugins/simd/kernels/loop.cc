@@ -1,8 +1,8 @@
 // Fused elementwise loops. For each tile, runs the spans of all ops, so that intermediate values
 // stay in the L1 cache. row_loop.cc implements loops over rows.
 //
-// Contiguous inputs are read in place, and strided inputs are packed into the tile's memory. If such
-// an input repeats each element many times, tiles end where its element changes, so that it is
+// Contiguous inputs are read in place, and strided inputs are packed into the tile's memory. If
+// such an input repeats each element many times, tiles end where its element changes, so that it is
 // uniform in each tile. Outputs are written directly. Other values use registers. A register is an
 // array of the tile's length, which is reused after the last use of its value.
 
