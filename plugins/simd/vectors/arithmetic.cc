@@ -95,6 +95,12 @@ struct AddCMul {
   }
 };
 
+// Changes of signs on the bits of half types.
+TENON_CPU_FUNCTION1(NegBits, hn::Xor(x, hn::Set(d, 0x8000)))
+TENON_CPU_FUNCTION1(AbsBits, hn::And(x, hn::Set(d, 0x7fff)))
+TENON_CPU_FUNCTION2(CopySignBits,
+                    hn::Or(hn::And(a, hn::Set(d, 0x7fff)), hn::And(b, hn::Set(d, 0x8000))))
+
 TENON_CPU_FUNCTION1(Neg, hn::Neg(x))
 TENON_CPU_FUNCTION1(Abs, hn::Abs(x))
 TENON_CPU_FUNCTION1(Square, hn::Mul(x, x))
@@ -112,6 +118,18 @@ TENON_CPU_FUNCTION1(LeakyRelu,
                                    hn::Mul(x, hn::Set(d, static_cast<hn::TFromD<D>>(params.alpha))),
                                    x))
 
+// Defines four table entries of an op that only changes signs: also in half types, which need no
+// conversion. Compact builds omit those entries.
+#if defined(__EMSCRIPTEN__)
+#define TENON_CPU_SIGN_SPANS(kind, op, function) TENON_CPU_SPANS(kind, op, function, kLight)
+#else
+#define TENON_CPU_SIGN_SPANS(kind, op, function)                               \
+  TENON_CPU_SPANS(kind, op, function, kLight),                                 \
+      {TENON_OP_##op, TENON_FLOAT16, kind##_span<uint16_t, function##Bits>}, { \
+    TENON_OP_##op, TENON_BFLOAT16, kind##_span<uint16_t, function##Bits>       \
+  }
+#endif
+
 constexpr SpanEntry kArithmetic[] = {
     TENON_CPU_LIGHT_SPANS(binary, 2, add, Add, false),
     TENON_CPU_LIGHT_SPANS(binary, 2, sub, Sub, false),
@@ -119,11 +137,11 @@ constexpr SpanEntry kArithmetic[] = {
     TENON_CPU_LIGHT_SPANS(binary, 2, div, Div, false),
     TENON_CPU_LIGHT_SPANS(binary, 2, maximum, Maximum, true),
     TENON_CPU_LIGHT_SPANS(binary, 2, minimum, Minimum, true),
-    TENON_CPU_LIGHT_SPANS(binary, 2, copysign, CopySign, true),
+    TENON_CPU_SIGN_SPANS(binary, copysign, CopySign),
     TENON_CPU_SPANS(ternary, fma, Fma, kLight),
     TENON_CPU_LIGHT_SPANS(ternary, 3, clip, Clip, true),
-    TENON_CPU_LIGHT_SPANS(unary, 1, neg, Neg, true),
-    TENON_CPU_LIGHT_SPANS(unary, 1, abs, Abs, true),
+    TENON_CPU_SIGN_SPANS(unary, neg, Neg),
+    TENON_CPU_SIGN_SPANS(unary, abs, Abs),
     TENON_CPU_LIGHT_SPANS(unary, 1, square, Square, false),
     TENON_CPU_LIGHT_SPANS(unary, 1, reciprocal, Reciprocal, false),
     TENON_CPU_LIGHT_SPANS(unary, 1, sqrt, Sqrt, false),
