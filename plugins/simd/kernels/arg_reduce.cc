@@ -6,8 +6,25 @@
 #include "plugins/simd/kernels/reduce.h"
 #include "plugins/simd/kernels/wide_launch.h"
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 namespace tenon_simd {
 namespace {
+
+// Whether a bit of a vector of 32 bytes is set.
+template <class V>
+bool any_set(V mask) {
+#if defined(__AVX__)
+  return _mm256_testz_si256(reinterpret_cast<__m256i>(mask), reinterpret_cast<__m256i>(mask)) == 0;
+#else
+  uint64_t words[4];
+  static_assert(sizeof words == sizeof mask);
+  std::memcpy(words, &mask, sizeof words);
+  return (words[0] | words[1] | words[2] | words[3]) != 0;
+#endif
+}
 
 // Returns the first of the largest or smallest elements of x, which has at least one element. If an
 // element is NaN, returns the first NaN. Compares whole vectors in a first pass, which finds the
@@ -39,12 +56,14 @@ int64_t first_extreme(const T* x, int64_t n) {
           if constexpr (!std::is_integral_v<T>) nan |= v != v;
         }
       }
-      for (int64_t lane = 0; lane < kLanes; ++lane) {
-        for (const V& best_of : found) {
-          extreme = precedes(best_of[lane], extreme) ? best_of[lane] : extreme;
-        }
-        has_nan |= nan[lane] != 0;
+      for (int64_t j = 1; j < kVectors; ++j) {
+        found[0] = kMax ? (found[0] < found[j] ? found[j] : found[0])
+                        : (found[j] < found[0] ? found[j] : found[0]);
       }
+      for (int64_t lane = 0; lane < kLanes; ++lane) {
+        extreme = precedes(found[0][lane], extreme) ? found[0][lane] : extreme;
+      }
+      has_nan = any_set(nan);
     }
     for (; i < end; ++i) {
       extreme = precedes(x[i], extreme) ? x[i] : extreme;
@@ -57,12 +76,17 @@ int64_t first_extreme(const T* x, int64_t n) {
     best = extreme;
     at = chunk;
   }
-  // Counting has no branches, so that the compiler vectorises it.
-  constexpr int64_t kBlock = 32;
-  for (; at + kBlock <= n; at += kBlock) {
-    int n_equal = 0;
-    for (int64_t i = at; i < at + kBlock; ++i) n_equal += x[i] == best ? 1 : 0;
-    if (n_equal != 0) break;
+  // Skips the vectors without an equal element.
+  for (; at + kVectors * kLanes <= n; at += kVectors * kLanes) {
+    const V equal = V{} + best;
+    auto matches = equal != equal;
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < kVectors; ++j) {
+      V v;
+      std::memcpy(&v, x + at + j * kLanes, sizeof v);
+      matches |= v == equal;
+    }
+    if (any_set(matches)) break;
   }
   return std::find(x + at, x + n, best) - x;
 }
