@@ -234,21 +234,21 @@ void extreme_scan(const Pool& pool, const tenon_launch& launch, size_t axis, boo
     return is_max ? extreme_scan_of_lines<true, T, Wide>(pool, launch, axis, is_reverse)
                   : extreme_scan_of_lines<false, T, Wide>(pool, launch, axis, is_reverse);
   }
-  struct Extremes {
-    T best[kTogether];
-    int64_t at[kTogether];
-  };
+  using Best = std::array<T, kTogether>;
+  using Places = std::array<int64_t, kTogether>;
   for_each_position<T, true>(pool, launch, axis, is_reverse, [&](int64_t lines) {
-    return [lines, is_max, found = Extremes()](int64_t k, int64_t i, const auto& in,
-                                               const auto& out, const auto& index) mutable {
+    return [lines, is_max, best = Best(), places = Places()](
+               int64_t k, int64_t i, const auto& in, const auto& out, const auto& index) mutable {
       for (int64_t j = 0; j < lines; ++j) {
+        T& extreme = best[static_cast<size_t>(j)];
+        int64_t& place = places[static_cast<size_t>(j)];
         const T candidate = in(j);
         const bool is_better =
-            k == 0 || beats(static_cast<Wide>(candidate), static_cast<Wide>(found.best[j]), is_max);
-        found.best[j] = is_better ? candidate : found.best[j];
-        found.at[j] = is_better ? i : found.at[j];
-        out(j) = found.best[j];
-        index(j) = found.at[j];
+            k == 0 || beats(static_cast<Wide>(candidate), static_cast<Wide>(extreme), is_max);
+        extreme = is_better ? candidate : extreme;
+        place = is_better ? i : place;
+        out(j) = extreme;
+        index(j) = place;
       }
     };
   });
