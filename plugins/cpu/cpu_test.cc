@@ -225,6 +225,7 @@ TEST(Cpu, ExactOpsEqualRefInEveryDType) {
     };
     for (const uint32_t op : kExactUnary) compare(op, {a});
     for (const uint32_t op : kExactBinary) compare(op, {a, b});
+    compare(TENON_OP_where, {specials_first(TENON_BOOL, 1031, 4), a, b});
     compare(TENON_OP_clip, {a, b, specials_first(dtype, 1031, 3)});
     if (dtype != TENON_BOOL) {
       compare(TENON_OP_fma, {a, b, specials_first(dtype, 1031, 3)});

@@ -9,8 +9,12 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <tenon/plugin.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
@@ -342,7 +346,8 @@ class Plugin {
     return result;
   }
 
-  // Returns a view of a new buffer with the tensor's elements (for an input) between guard bytes.
+  // Returns a view of a new buffer with the tensor's elements (for an input). Guard bytes precede
+  // them, and a page without access follows, so that kernels must not even read behind them.
   tenon_view view_of(const Tensor& tensor, bool is_output) const {
     tenon_view view = {};
     view.dtype = tensor.dtype;
@@ -357,23 +362,42 @@ class Plugin {
       return view;
     }
     const size_t size = tensor.bytes.size();
-    require(calls().allocate(device_, size + 2 * kGuard, &view.buffer));
-    auto* memory = static_cast<std::byte*>(calls().map(view.buffer));
-    std::memset(memory, 0xcd, size + 2 * kGuard);
-    if (!is_output && size > 0) std::memcpy(memory + kGuard, tensor.bytes.data(), size);
-    view.byte_offset = kGuard + first;
+    require(calls().allocate(device_, kGuard + size + 2 * page_size(), &view.buffer));
+    auto* const memory = static_cast<std::byte*>(calls().map(view.buffer));
+    std::byte* const elements = end_of_elements(view.buffer, size) - size;
+    std::memset(memory, 0xcd, static_cast<size_t>(elements - memory));
+    if (size > 0) {
+      is_output ? std::memset(elements, 0xcd, size)
+                : std::memcpy(elements, tensor.bytes.data(), size);
+    }
+    protect(view.buffer, size, PROT_NONE);
+    view.byte_offset = static_cast<uint64_t>(elements - memory) + first;
     // An empty tensor has no elements, so kernels must not depend on its address.
     view.data = size > 0 ? memory + view.byte_offset : nullptr;
     return view;
   }
 
-  // Whether the guard bytes before and after the `size` bytes of a tensor are unchanged.
-  static bool are_guards_intact(const std::byte* memory, size_t size) {
-    for (size_t i = 0; i < kGuard; ++i) {
-      if (memory[i] != std::byte{0xcd} || memory[kGuard + size + i] != std::byte{0xcd})
-        return false;
-    }
-    return true;
+  static size_t page_size() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+  // Returns the first boundary of pages in a buffer before which the guard bytes and `size` bytes
+  // have room.
+  std::byte* end_of_elements(tenon_buffer_p* buffer, size_t size) const {
+    const auto least = reinterpret_cast<uintptr_t>(calls().map(buffer)) + kGuard + size;
+    return reinterpret_cast<std::byte*>((least + page_size() - 1) / page_size() * page_size());
+  }
+  // Changes the access to the page behind the elements.
+  void protect(tenon_buffer_p* buffer, size_t size, int access) const {
+    require(mprotect(end_of_elements(buffer, size), page_size(), access) == 0, "mprotect");
+  }
+  void release(const tenon_view& view, const Tensor& tensor) const {
+    if (view.buffer == nullptr) return;
+    protect(view.buffer, tensor.bytes.size(), PROT_READ | PROT_WRITE);
+    calls().release(view.buffer);
+  }
+
+  // Whether the guard bytes before the elements are unchanged.
+  static bool is_guard_intact(const std::byte* elements) {
+    return std::all_of(elements - kGuard, elements,
+                       [](std::byte each) { return each == std::byte{0xcd}; });
   }
 
   void launch(tenon_kernel_p* kernel, const std::vector<Tensor>& inputs,
@@ -398,15 +422,13 @@ class Plugin {
 
     launched.outputs = outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const auto* memory = static_cast<const std::byte*>(calls().map(out[i].buffer));
       std::vector<std::byte>& bytes = launched.outputs[i].bytes;
-      launched.overran = launched.overran || !are_guards_intact(memory, bytes.size());
-      if (!bytes.empty()) std::memcpy(bytes.data(), memory + kGuard, bytes.size());
+      const std::byte* const elements = end_of_elements(out[i].buffer, bytes.size()) - bytes.size();
+      launched.overran = launched.overran || !is_guard_intact(elements);
+      if (!bytes.empty()) std::memcpy(bytes.data(), elements, bytes.size());
     }
-    for (const tenon_view& view : in) {
-      if (view.buffer != nullptr) calls().release(view.buffer);
-    }
-    for (size_t i = in_place ? 1 : 0; i < out.size(); ++i) calls().release(out[i].buffer);
+    for (size_t i = 0; i < in.size(); ++i) release(in[i], inputs[i]);
+    for (size_t i = in_place ? 1 : 0; i < out.size(); ++i) release(out[i], outputs[i]);
   }
 
   const tenon_plugin* plugin_ = nullptr;
