@@ -15,7 +15,7 @@ namespace {
 
 // Whether a bit of a vector of 32 bytes is set.
 template <class V>
-bool any_set(V mask) {
+bool any_set(const V& mask) {
 #if defined(__AVX__)
   return _mm256_testz_si256(reinterpret_cast<__m256i>(mask), reinterpret_cast<__m256i>(mask)) == 0;
 #else
