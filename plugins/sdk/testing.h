@@ -347,7 +347,7 @@ class Plugin {
   }
 
   // Returns a view of a new buffer with the tensor's elements (for an input). Guard bytes precede
-  // them, and a page without access follows, so that kernels must not even read behind them.
+  // them. An inaccessible page follows, so that reads past the end fail, too.
   tenon_view view_of(const Tensor& tensor, bool is_output) const {
     tenon_view view = {};
     view.dtype = tensor.dtype;
@@ -384,7 +384,7 @@ class Plugin {
     const auto least = reinterpret_cast<uintptr_t>(calls().map(buffer)) + kGuard + size;
     return reinterpret_cast<std::byte*>((least + page_size() - 1) / page_size() * page_size());
   }
-  // Changes the access to the page behind the elements.
+  // Sets the protection of the page after the elements.
   void protect(tenon_buffer_p* buffer, size_t size, int access) const {
     require(mprotect(end_of_elements(buffer, size), page_size(), access) == 0, "mprotect");
   }
