@@ -36,7 +36,8 @@ target_include_directories(tenon_core_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(tenon_core_options INTERFACE tenon_headers tenon_compile_options tenon_fmt tenon_json)
 target_compile_definitions(tenon_core_options INTERFACE TENON_BUILDING=1)
 file(GLOB_RECURSE op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
-file(GLOB_RECURSE io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc)
+set(io_sources ${core_sources})
+list(FILTER io_sources INCLUDE REGEX "/core/io/")
 # Below -O2, GCC 12 falsely warns that a shape's sizes are uninitialised. Files compiled with -O2
 # report the true cases.
 set(unset_sizes $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
@@ -47,7 +48,8 @@ if(TENON_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT TENON_SANITIZE STREQUAL "thr
   if(NOT TENON_SANITIZE)
     # Op definitions and program files are used once per process, so optimising them costs more time
     # than it saves.
-    set_source_files_properties(${op_sources} ${io_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
+    set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
+    set(io_options -O1 ${unset_sizes})
   endif()
 endif()
 if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
@@ -61,30 +63,47 @@ if(NOT EMSCRIPTEN)
   target_compile_options(tenon_core_options INTERFACE -ftls-model=initial-exec)
 endif()
 
-# In a release, the files that are optimised for size are targets of their own, because precompiled
-# headers require equal options.
+# Files with other options than the rest of libtenon are targets of their own, because precompiled headers
+# require equal options. Builds without precompiled headers set the options of files instead.
 set(core_headers ${PROJECT_SOURCE_DIR}/core/ops/definition/formulas.h)
 set(capi_headers ${PROJECT_SOURCE_DIR}/capi/src/boundary.h ${PROJECT_SOURCE_DIR}/core/dispatch/dispatch.h)
-foreach(part core capi)
+if(CMAKE_CROSSCOMPILING OR TENON_STATIC_PLUGINS OR TENON_FUZZ)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    tenon_cold_sources(cold ${${part}_sources})
-    if(CMAKE_CROSSCOMPILING OR TENON_STATIC_PLUGINS OR TENON_FUZZ)
-      set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS "${tenon_for_size};${unset_sizes}")
-    else()
-      list(REMOVE_ITEM ${part}_sources ${cold})
-      add_library(tenon_${part}_cold OBJECT ${cold})
-      target_link_libraries(tenon_${part}_cold PRIVATE tenon_core_options)
-      target_compile_options(tenon_${part}_cold PRIVATE ${tenon_for_size} ${unset_sizes})
-      tenon_precompile(tenon_${part}_cold ${${part}_headers})
-    endif()
+    tenon_cold_sources(cold ${core_sources} ${capi_sources})
+    set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS "${tenon_for_size};${unset_sizes}")
   endif()
-endforeach()
+else()
+  # tenon_part(target HEADERS header... SOURCES source... OPTIONS option...): defines such a target.
+  function(tenon_part target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;OPTIONS")
+    add_library(${target} OBJECT ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE tenon_core_options)
+    target_compile_options(${target} PRIVATE ${arg_OPTIONS})
+    tenon_precompile(${target} ${arg_HEADERS})
+  endfunction()
+
+  list(REMOVE_ITEM core_sources ${io_sources})
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    set(io_options ${tenon_for_size} ${unset_sizes})
+    foreach(part core capi)
+      tenon_cold_sources(cold ${${part}_sources})
+      list(REMOVE_ITEM ${part}_sources ${cold})
+      tenon_part(tenon_${part}_cold HEADERS ${${part}_headers} SOURCES ${cold} OPTIONS ${tenon_for_size}
+                 ${unset_sizes})
+    endforeach()
+  endif()
+  # These files include the largest headers, so six of them are compiled as one.
+  tenon_part(tenon_core_io HEADERS ${core_headers} SOURCES ${io_sources} OPTIONS ${io_options})
+  set_target_properties(tenon_core_io PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+endif()
 add_library(tenon_core OBJECT ${core_sources})
 target_link_libraries(tenon_core PUBLIC tenon_core_options)
-if(TARGET tenon_core_cold)
-  # The list of objects also contains the precompiled headers.
-  target_link_libraries(tenon_core INTERFACE $<FILTER:$<TARGET_OBJECTS:tenon_core_cold>,EXCLUDE,gch$>)
-endif()
+foreach(part tenon_core_cold tenon_core_io)
+  if(TARGET ${part})
+    # The list of objects also contains the precompiled headers.
+    target_link_libraries(tenon_core INTERFACE $<FILTER:$<TARGET_OBJECTS:${part}>,EXCLUDE,gch$>)
+  endif()
+endforeach()
 tenon_precompile(tenon_core ${core_headers})
 
 if(TENON_STATIC_PLUGINS)

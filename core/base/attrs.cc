@@ -257,6 +257,13 @@ void AttrsType::add(const char* name, AttrKind kind, size_t offset, EnumInfo (*i
   });
 }
 
+const AttrField* AttrsType::find(std::string_view name) const {
+  for (const AttrField& field : all()) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
 void AttrsType::visit(const void* attrs, AttrVisitor& visitor) const {
   for (const AttrField& field : all()) {
     switch (field.kind) {

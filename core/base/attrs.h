@@ -155,6 +155,8 @@ struct AttrsType {
 
   // Returns the fields.
   std::span<const AttrField> all() const { return {fields, n_fields}; }
+  // Returns the field with this name, or nullptr.
+  const AttrField* find(std::string_view name) const;
   // Appends a field.
   void add(const char* name, AttrKind kind, size_t offset, EnumInfo (*info)());
 

@@ -62,9 +62,7 @@ enum class Axes : uint8_t {
 // Returns an attribute.
 template <class T>
 const T& attribute(AnyAttrs attrs, std::string_view name) {
-  const auto fields = attrs.type->all();
-  const auto is_it = [name](const AttrField& field) { return field.name == name; };
-  return std::find_if(fields.begin(), fields.end(), is_it)->template get<T>(attrs.data);
+  return attrs.type->find(name)->get<T>(attrs.data);
 }
 const Ints& attribute_axes(AnyAttrs attrs) { return attribute<Ints>(attrs, "axes"); }
 

@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOld = ".tenon-old";
-
 // Returns the path of the file `name` in the folder. If it is a symbolic link, returns the link's
 // target.
 std::string target_of(const std::string& folder, const std::string& name) {
@@ -61,7 +59,7 @@ FolderLock::~FolderLock() {
 // exists.
 bool FolderLock::is_half_done(const std::string& folder, const std::string& last) {
   const std::string path = target_of(folder, last);
-  return !is_there(path) && is_there(path + kOld);
+  return !is_there(path) && is_there(path + kOldSuffix);
 }
 
 // Rolls back an interrupted update: renames all files NAME.tenon-old of the folder back to NAME.
@@ -71,17 +69,17 @@ void FolderLock::restore(const std::string& folder, const std::string& last) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     std::string name = entry.path().filename().string();
-    if (entry.is_symlink(error) && !name.ends_with(kOld)) names.push_back(name);
-    if (!name.ends_with(kOld)) continue;
-    name.resize(name.size() - std::string_view(kOld).size());
+    if (entry.is_symlink(error) && !name.ends_with(kOldSuffix)) names.push_back(name);
+    if (!name.ends_with(kOldSuffix)) continue;
+    name.resize(name.size() - std::string_view(kOldSuffix).size());
     if (!name.empty()) names.push_back(name);
   }
   std::erase(names, last);
   names.push_back(last);
   for (const std::string& name : names) {
     const std::string path = target_of(folder, name);
-    if (!is_there(path + kOld)) continue;
-    fs::rename(path + kOld, path, error);
+    if (!is_there(path + kOldSuffix)) continue;
+    fs::rename(path + kOldSuffix, path, error);
     require_code(!error, Code::kUnavailable,
                  "{}: a save was interrupted, and the earlier {} cannot be restored: {}", folder,
                  name, error.message());

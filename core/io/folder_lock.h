@@ -9,6 +9,9 @@
 
 namespace tenon {
 
+// Appended to the name of a file that an update replaces, until the update finishes.
+inline constexpr const char* kOldSuffix = ".tenon-old";
+
 class FolderLock {
  public:
   enum class Kind { kShared, kExclusive };

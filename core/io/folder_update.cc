@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOld = ".tenon-old";
-
 // Renames a file. Throws UNAVAILABLE on failure.
 void move(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -75,7 +73,7 @@ void FolderUpdate::rename_to_old(const std::string& path) {
   std::error_code ignored;
   const fs::file_status status = fs::symlink_status(path, ignored);
   if (!fs::exists(status) || fs::is_directory(status)) return;
-  renamed_.push_back({path, path + kOld});
+  renamed_.push_back({path, path + kOldSuffix});
   try {
     move(path, renamed_.back().old);
   } catch (...) {
@@ -89,8 +87,8 @@ void FolderUpdate::finish() {
   FolderLock::restore(folder_.string(), names_.empty() ? "" : names_.back());
   // Deletes .tenon-old files of an earlier save that was killed after its new files were complete.
   // A later restore() must not bring them back.
-  for (const std::string& target : targets_) unlink((target + kOld).c_str());
-  for (const std::string& name : removed_) unlink((folder_ / (name + kOld)).c_str());
+  for (const std::string& target : targets_) unlink((target + kOldSuffix).c_str());
+  for (const std::string& name : removed_) unlink((folder_ / (name + kOldSuffix)).c_str());
   try {
     for (size_t i = names_.size(); i > 0; --i) {
       std::error_code ignored;  // Some file systems have no permissions to copy.

@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 26;
+constexpr uint64_t kMaxJsonBytes = uint64_t{1} << 26;
 // Maximum nesting depth of tenon.json. Static arguments begin at level 5.
 constexpr int kMaxDepth = 5 + kMaxStaticDepth;
 
@@ -30,7 +30,7 @@ bool has_form(const Json& value, JsonForm form) {
 }  // namespace
 
 Json read_program_json(onnx::ModelFolder& files) {
-  const std::string text = onnx::read_whole(files.open(kProgramJson), kMaxBytes, kProgramJson);
+  const std::string text = onnx::read_whole(files.open(kProgramJson), kMaxJsonBytes, kProgramJson);
   Json json = parse_strict_json(text, kMaxDepth, kProgramJson);
   const auto value_of = [&](const char* name) {
     const Json* found = json.find(name);

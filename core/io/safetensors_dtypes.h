@@ -16,6 +16,8 @@ inline constexpr std::string_view kSafetensorsDTypes[kDTypeCount] = {
     "U64", "F16",     "BF16", "F32",     "F64", "",        "",   "",    "",
     "",    "F8_E4M3", "",     "F8_E5M2", "",    "F8_E8M0", ""};
 
+// The key of a header's metadata.
+inline constexpr const char* kMetadata = "__metadata__";
 inline constexpr std::string_view kTypeKey = "tenon.type.";
 
 // Returns the safetensors name of a dtype; empty if the format does not have that dtype.

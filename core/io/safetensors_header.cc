@@ -16,7 +16,6 @@ namespace {
 constexpr uint64_t kPrefix = 8;  // The first field: the size of the header, a little-endian u64.
 constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr int kMaxDepth = 3;  // Nesting depth of the JSON: the header, a tensor, its shape.
-constexpr const char* kMetadata = "__metadata__";
 
 // Throws DATA_LOSS with the formatted message unless `ok`.
 template <class... Args>

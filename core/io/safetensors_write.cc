@@ -14,7 +14,6 @@ namespace tenon {
 namespace {
 
 constexpr uint64_t kAlignment = 8;
-constexpr const char* kMetadata = "__metadata__";
 
 // Returns the size of all elements in memory, in bytes.
 uint64_t bytes_of(const TensorType& type) {

@@ -19,9 +19,9 @@ std::string node_label(const Node& node, size_t place) {
 }
 
 // The names of values that are defined so far in a graph and its enclosing graphs.
-class Names {
+class DefinedNames {
  public:
-  explicit Names(const Names* around = nullptr) : around_(around) {}
+  explicit DefinedNames(const DefinedNames* around = nullptr) : around_(around) {}
 
   void add(std::string_view name) {
     if (name.empty()) return;
@@ -33,12 +33,12 @@ class Names {
   }
 
  private:
-  const Names* around_;
+  const DefinedNames* around_;
   std::unordered_set<std::string_view> names_;
 };
 
 // Throws unless the value `name`, which `reader` reads, is already defined.
-void require_defined(const Names& names, const Graph& graph, std::string_view name,
+void require_defined(const DefinedNames& names, const Graph& graph, std::string_view name,
                      const std::string& reader) {
   if (name.empty() || names.has(name)) return;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -56,8 +56,8 @@ void require_defined(const Names& names, const Graph& graph, std::string_view na
 
 // Checks that each value is defined once, before it is read. `around`: the names of the enclosing
 // graphs.
-void check_graph(const Graph& graph, const Names* around) {
-  Names names(around);
+void check_graph(const Graph& graph, const DefinedNames* around) {
+  DefinedNames names(around);
   for (const ValueInfo& input : graph.inputs) {
     require_code(!input.name.empty(), Code::kDataLoss, "an input of the graph \"{}\" has no name",
                  graph.name);

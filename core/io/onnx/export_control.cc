@@ -17,10 +17,9 @@ namespace {
 // Returns the value of an attribute of type T.
 template <class T>
 const T& attr_of(const tenon::Node& node, std::string_view name) {
-  for (const AttrField& field : node.op->attrs->all()) {
-    if (field.name == name) return field.get<T>(node.attrs.view().data);
-  }
-  fail(Code::kInternal, "{} has no attribute {}", {node.op->name, name});
+  const AttrField* field = node.op->attrs->find(name);
+  require_code(field != nullptr, Code::kInternal, "{} has no attribute {}", node.op->name, name);
+  return field->get<T>(node.attrs.view().data);
 }
 
 // Returns a graph for an attribute of a node. ONNX requires that its outputs are computed inside it

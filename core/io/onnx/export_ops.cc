@@ -15,10 +15,9 @@ namespace tenon::onnx {
 // ---- attributes
 
 const AttrField& OpCall::find(std::string_view name) const {
-  for (const AttrField& field : node_.op->attrs->all()) {
-    if (field.name == name) return field;
-  }
-  fail(Code::kInternal, "{} has no attribute {}", {node_.op->name, name});
+  const AttrField* field = node_.op->attrs->find(name);
+  require_code(field != nullptr, Code::kInternal, "{} has no attribute {}", node_.op->name, name);
+  return *field;
 }
 
 Sizes OpCall::sizes(std::string_view name) const {

@@ -13,13 +13,6 @@ std::string to_lower_case(std::string text) {
   return text;
 }
 
-const AttrField* find_field(const AttrsType& type, std::string_view name) {
-  for (const AttrField& field : type.all()) {
-    if (field.name == name) return &field;
-  }
-  return nullptr;
-}
-
 // Stores *value in the field unless value is NULL. Returns whether it stored a value.
 template <class T>
 bool store_unless_null(void* attrs, const AttrField& field, const T* value) {
@@ -97,12 +90,10 @@ NamedAttrs::NamedAttrs(const OpDef& op) : op_(op) {
   if (op.attrs->c_size != 0) attrs_ = OwnedAttrs(*op.attrs);
 }
 
-bool NamedAttrs::has(std::string_view name) const {
-  return find_field(*op_.attrs, name) != nullptr;
-}
+bool NamedAttrs::has(std::string_view name) const { return op_.attrs->find(name) != nullptr; }
 
 void NamedAttrs::set(std::string_view name, const AttrValue& value) {
-  const AttrField* field = find_field(*op_.attrs, name);
+  const AttrField* field = op_.attrs->find(name);
   require(field != nullptr, "{} has no attribute {}", op_.name, name);
   require(write_field(attrs_.data(), *field, value),
           "{} does not accept this value for its attribute {}", op_.name, name);

@@ -15,13 +15,6 @@
 namespace tenon::onnx {
 namespace {
 
-const AttrField* find_field(const AttrsType& type, std::string_view name) {
-  for (const AttrField& field : type.all()) {
-    if (field.name == name) return &field;
-  }
-  return nullptr;
-}
-
 // Converts a JSON number. JSON cannot represent infinities and NaN, so they are strings.
 std::optional<AttrValue> parse_real(const Json& value) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -122,7 +115,7 @@ std::optional<OwnOp> parse_own_op(const ModelFunction& function) {
   if (!fits || !text["attributes"].is_object()) return std::nullopt;
   NamedAttrs attrs(*op);
   for (const auto& [name, value] : text["attributes"].items()) {
-    const AttrField* field = find_field(*op->attrs, name);
+    const AttrField* field = op->attrs->find(name);
     const auto given = field ? parse_attr_value(*field, value) : std::nullopt;
     if (!given) return std::nullopt;
     attrs.set(name, *given);

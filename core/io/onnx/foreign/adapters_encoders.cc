@@ -10,13 +10,6 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// Uploads the numbers of an attribute as a vector.
-Tensor upload_vector(const std::vector<float>& values) {
-  Scope& scope = current_scope();
-  const TensorType type(DType::kF32, {static_cast<int64_t>(values.size())});
-  return from_host(scope, scope.device(), type, values.data());
-}
-
 // Throws if the node has an attribute of strings.
 void refuse_strings(const NodeCall& n, std::initializer_list<const char*> names) {
   for (const char* name : names) {
@@ -45,7 +38,7 @@ Tensors imputer(const NodeCall& n) {
   const int64_t whole = n.attr("replaced_value_int64", 0);
   require(is_float ? !floats.empty() : !ints.empty(),
           "the node has no imputed values for the dtype of X, {}", x->type);
-  const Tensor values = to_dtype(is_float ? upload_vector(floats) : host_ints(ints), x->type.dtype);
+  const Tensor values = to_dtype(is_float ? upload_floats(floats) : host_ints(ints), x->type.dtype);
   const Tensor is_replaced = !is_float          ? equal(x, integer(whole))
                              : std::isnan(real) ? isnan(x)
                                                 : equal(x, number(real));
@@ -105,14 +98,14 @@ Tensors label_encoder(const NodeCall& n) {
   const size_t n_values = has_int_values ? int_values.size() : values.size();
   require(n_keys > 0 && n_keys == n_values,
           "there must be as many keys as values, but there are {} and {}", n_keys, n_values);
-  const Tensor table = has_int_keys ? host_ints(int_keys) : upload_vector(keys);
+  const Tensor table = has_int_keys ? host_ints(int_keys) : upload_floats(keys);
   require(x->type.dtype == table->type.dtype, "X must be {}, like the keys, but is {}",
           table->type.dtype, x->type);
   const Tensor hits = cast(equal_to_each(x, table), DType::kI32);
   const Tensor index = call_named1("argmax", {{"axis", int64_t{-1}}}, {hits});
   const Tensor is_known = greater(max(hits, {.axes = {-1}}), integer(0));
   const Tensor found =
-      gather(has_int_values ? host_ints(int_values) : upload_vector(values), index, 0);
+      gather(has_int_values ? host_ints(int_values) : upload_floats(values), index, 0);
   return {where(is_known, found, has_int_values ? integer(whole) : number(real))};
 }
 
@@ -135,9 +128,9 @@ Tensors linear_classifier(const NodeCall& n) {
           size, n_classes, x->type);
   require(intercepts.empty() || intercepts.size() == classes.size(),
           "there must be {} intercepts, but there are {}", n_classes, intercepts.size());
-  const Tensor w = reshape(upload_vector(coefficients), {n_classes, -1});
+  const Tensor w = reshape(upload_floats(coefficients), {n_classes, -1});
   Tensor scores = matmul(x, w, {.transpose_b = true});
-  if (!intercepts.empty()) scores = scores + upload_vector(intercepts);
+  if (!intercepts.empty()) scores = scores + upload_floats(intercepts);
   const Tensor best = call_named1("argmax", {{"axis", int64_t{1}}}, {scores});
   return {gather(host_ints(classes), best, 0), transform_scores(scores, transform)};
 }

@@ -6,20 +6,6 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// Uploads the numbers of an attribute as a float32 tensor.
-Tensor upload_floats(const std::vector<float>& values, const Dims& shape) {
-  Scope& scope = current_scope();
-  require(count(shape) == static_cast<int64_t>(values.size()),
-          "the attribute has {} numbers, but a tensor of type {} holds a different number",
-          values.size(), TensorType(DType::kF32, shape));
-  return from_host(scope, scope.device(), TensorType(DType::kF32, shape), values.data());
-}
-
-// Uploads the numbers of an attribute as a float32 vector.
-Tensor upload_floats(const std::vector<float>& values) {
-  return upload_floats(values, {static_cast<int64_t>(values.size())});
-}
-
 // Casts x to float32.
 Tensor float32(const Tensor& x) { return to_dtype(x, DType::kF32); }
 

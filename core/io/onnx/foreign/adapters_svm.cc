@@ -8,11 +8,6 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-Tensor upload_floats(std::span<const float> values, const Dims& shape) {
-  Scope& scope = current_scope();
-  return from_host(scope, scope.device(), TensorType(DType::kF32, shape), values.data());
-}
-
 // The attributes that both ops have.
 struct Machine {
   std::string kernel;
@@ -90,15 +85,6 @@ Tensors svm_regressor(const NodeCall& n) {
 namespace {
 
 constexpr int64_t kMaxClasses = 256;
-
-Tensor column(const Tensor& x, int64_t i) {
-  return slice(x, {.starts = {i}, .ends = {i + 1}, .axes = {1}});
-}
-
-Tensor join_columns(const Tensor& a, const Tensor& b) {
-  const Tensor both[] = {a, b};
-  return concat(both, 1);
-}
 
 // The classifiers of each pair of classes, in the order (0, 1), (0, 2), ..., (1, 2), ....
 struct Pairs {

@@ -179,16 +179,6 @@ Tensor upload_numbers(const std::vector<double>& values, DType dtype) {
   return cast(from_host(scope, scope.device(), type, values.data()), dtype);
 }
 
-// Returns column `i` of a matrix, with one column.
-Tensor column(const Tensor& x, int64_t i) {
-  return slice(x, {.starts = {i}, .ends = {i + 1}, .axes = {1}});
-}
-
-Tensor join_columns(const Tensor& a, const Tensor& b) {
-  const Tensor both[] = {a, b};
-  return concat(both, 1);
-}
-
 }  // namespace
 
 Tensors tree_ensemble_regressor(const NodeCall& n) {

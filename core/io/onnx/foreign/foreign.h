@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <span>
+
 #include "core/io/onnx/adapters.h"
 
 namespace tenon::onnx {
@@ -15,6 +17,14 @@ namespace adapters {
 
 #define TENON_ONNX_FOREIGN(domain, op, function) Tensors function(const NodeCall& n);
 #include "core/io/onnx/foreign/foreign.def"
+
+// Uploads the numbers of an attribute as a float32 vector, or as a float32 tensor with a shape.
+Tensor upload_floats(std::span<const float> values);
+Tensor upload_floats(std::span<const float> values, const Dims& shape);
+// Returns column `i` of a matrix, as a matrix.
+Tensor column(const Tensor& x, int64_t i);
+Tensor join_columns(const Tensor& a, const Tensor& b);
+
 }  // namespace adapters
 
 }  // namespace tenon::onnx
