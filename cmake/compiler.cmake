@@ -106,11 +106,18 @@ function(tenon_compile_quickly target)
   target_compile_options(${target} PRIVATE ${level} $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endfunction()
 
+# Builds for arm64 do not precompile headers, so that missing includes are errors there and all warnings are
+# reported.
+if(CMAKE_CROSSCOMPILING AND NOT EMSCRIPTEN)
+  set(TENON_PRECOMPILED OFF)
+else()
+  set(TENON_PRECOMPILED ON)
+endif()
+
 # tenon_precompile(target [HEADER...]): precompiles headers for a target of many C++ files: the
-# standard library's and the given ones. Builds for other platforms do not precompile, so that
-# missing includes are errors there and all warnings are reported.
+# standard library's and the given ones.
 function(tenon_precompile target)
-  if(CMAKE_CROSSCOMPILING OR TENON_FUZZ)
+  if(NOT TENON_PRECOMPILED)
     return()
   endif()
   # Paths relative to the generated file make that file equal in all checkouts. Thus ccache can
@@ -130,7 +137,7 @@ endfunction()
 
 # tenon_precompile_binding(target): lets single-file programs share one precompiled C++ binding.
 function(tenon_precompile_binding target)
-  if(CMAKE_CROSSCOMPILING OR TENON_FUZZ)
+  if(NOT TENON_PRECOMPILED)
     return()
   endif()
   get_property(first GLOBAL PROPERTY TENON_PRECOMPILED_BINDING)
@@ -147,5 +154,8 @@ function(tenon_take_precompiled target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # ccache requires -fpch-preprocess. With precompiled headers, GCC 12 falsely warns of overreads.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-Wno-stringop-overread>)
+  else()
+    # ccache requires that Clang does not compare time stamps.
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()
 endfunction()

@@ -37,4 +37,6 @@ if(TENON_STATIC_PLUGINS)
   endforeach()
   configure_file(${CMAKE_CURRENT_LIST_DIR}/static_plugins.cc.in static_plugins.cc @ONLY)
   target_sources(tenon PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/static_plugins.cc)
+  # The file defines macros for the headers that it includes.
+  set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/static_plugins.cc PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endif()

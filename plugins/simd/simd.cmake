@@ -24,8 +24,6 @@ function(tenon_simd_kernels target)
     # When the plugin is loaded, it checks whether the processor supports these instruction sets.
     target_compile_options(${target} PRIVATE -march=x86-64-v3)
   endif()
-  tenon_precompile(${target} <cmath> <limits> ${folder}/kernels.h
-                   ${folder}/kernels/axes.h)
   if(EMSCRIPTEN)
     # Web pages download the kernels, so only those in which networks spend most time are optimised
     # for speed. The others are optimised for size.
@@ -34,6 +32,8 @@ function(tenon_simd_kernels target)
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${tenon_for_size}")
     return()
   endif()
+  tenon_precompile(${target} <cmath> <limits> ${folder}/kernels.h
+                   ${folder}/kernels/axes.h)
   # -O3 vectorises the plain loops of these files and unrolls their loops over registers. It is not
   # used under a sanitizer, under which it makes GCC 12 crash.
   list(FILTER sources INCLUDE REGEX
