@@ -13,17 +13,20 @@ namespace {
 constexpr int64_t kBand = 32;
 
 // Copies a band of rows. Collects blocks in the L1 cache and then copies their rows. In the output,
-// the rows of a block may have addresses of which the L1 cache can hold only a few.
+// the rows of a block may have addresses of which the L1 cache can hold only a few. Compilers expand
+// copies of 256 bytes in place. A call of memcpy() for each row would take half of the time.
 template <class T>
 void copy_band_of(const T* from, int64_t stride, T* to, int64_t rows, int64_t columns) {
-  constexpr auto kColumns = static_cast<int64_t>(512 / sizeof(T));
+  constexpr auto kColumns = static_cast<int64_t>(256 / sizeof(T));
   alignas(64) T block[kBand * kColumns];
   for (int64_t column = 0; column < columns; column += kColumns) {
     const int64_t n = std::min(kColumns, columns - column);
     copy_transposed(from + column * stride, stride, block, kColumns, rows, n);
-    for (int64_t i = 0; i < rows; ++i) {
-      std::memcpy(to + i * columns + column, block + i * kColumns,
-                  static_cast<size_t>(n) * sizeof(T));
+    T* const y = to + column;
+    if (n == kColumns) {
+      for (int64_t i = 0; i < rows; ++i) std::memcpy(y + i * columns, block + i * kColumns, 256);
+    } else {
+      for (int64_t i = 0; i < rows; ++i) std::copy_n(block + i * kColumns, n, y + i * columns);
     }
   }
 }

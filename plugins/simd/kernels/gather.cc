@@ -2,6 +2,7 @@
 // index is reported.
 
 #include "plugins/simd/kernels/dense_input.h"
+#include "plugins/simd/kernels/indices.h"
 #include "plugins/simd/kernels/multiply.h"
 
 namespace tenon_simd {
@@ -12,12 +13,21 @@ using tenon_sdk::Walk;
 
 constexpr int64_t kGrain = 64 * 1024;  // Minimum bytes that a task moves.
 
-// Returns the index, counted from the front. If the index is out of range, reports it and returns
-// -1.
-int64_t checked_index(const tenon_launch& launch, int64_t index, int64_t bound) {
-  const int64_t found = tenon_sdk::wrap(index, bound);
-  if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
-  return found;
+// As read_indices(), for a type of indices. A sign bit of `outside` is set for an index out of
+// range.
+template <class I>
+bool convert_indices(const I* from, int64_t step, int64_t bound, int64_t n, int64_t* to) {
+  int64_t outside = 0;
+  const auto convert = [&](int64_t j, int64_t index) {
+    to[j] = index < 0 ? index + bound : index;
+    outside |= to[j] | (bound - 1 - to[j]);
+  };
+  if (step == 1) {
+    for (int64_t j = 0; j < n; ++j) convert(j, from[j]);
+  } else {
+    for (int64_t j = 0; j < n; ++j) convert(j, from[j * step]);
+  }
+  return outside >= 0;
 }
 
 // Copies the slice that an index selects: `size` elements with the axes `rest`. Writes zeros if the
@@ -34,6 +44,20 @@ void copy_slice_or_zeros(const T* from, bool is_inside, const LoopAxes& rest, in
 }
 
 }  // namespace
+
+bool read_indices(const tenon_launch& launch, const tenon_view& indices, int64_t offset,
+                  int64_t step, int64_t bound, int64_t n, int64_t* to) {
+  const bool all_inside =
+      indices.dtype == TENON_INT64
+          ? convert_indices(data<const int64_t>(indices) + offset, step, bound, n, to)
+          : convert_indices(data<const int32_t>(indices) + offset, step, bound, n, to);
+  if (all_inside) return true;
+  const IndexReader index(indices);
+  for (int64_t j = 0; j < n; ++j) {
+    to[j] = checked_index(launch, index[offset + j * step], bound);
+  }
+  return false;
+}
 
 Prepared prepare_gather(const Request& request) {
   const size_t axis =
@@ -93,7 +117,6 @@ Prepared prepare_gather_elements(const Request& request) {
       const tenon_view &in = launch.inputs[0], &indices = launch.inputs[1];
       const T* const x = data<const T>(in);
       T* y = data<T>(launch.outputs[0]);
-      const IndexReader index(indices);
       int64_t index_strides[TENON_MAX_RANK], others[TENON_MAX_RANK];
       for (size_t i = 0; i < in.rank; ++i) {
         index_strides[i] = stride_of(indices, i);
@@ -102,11 +125,19 @@ Prepared prepare_gather_elements(const Request& request) {
       const Walk<2> walk(indices.rank, indices.sizes, {index_strides, others});
       const int64_t bound = in.sizes[axis], stride = stride_of(in, axis);
       walk.rows([&](int64_t n, auto at, auto steps) {
-        for (int64_t j = 0; j < n; ++j) {
-          const int64_t i = checked_index(launch, index[at[0] + j * steps[0]], bound);
-          y[j] = i < 0 ? T{} : x[at[1] + j * steps[1] + i * stride];
-        }
-        y += n;
+        for_index_runs(launch, indices, at[0], steps[0], bound, n,
+                       [&](int64_t first, int64_t size, const int64_t* found, bool all_inside) {
+                         const T* const from = x + at[1] + first * steps[1];
+                         const int64_t step = steps[1];
+                         if (all_inside && stride == 1 && step == 0) {
+                           for (int64_t j = 0; j < size; ++j) y[j] = from[found[j]];
+                         } else {
+                           for (int64_t j = 0; j < size; ++j) {
+                             y[j] = found[j] < 0 ? T{} : from[j * step + found[j] * stride];
+                           }
+                         }
+                         y += size;
+                       });
       });
     });
   });

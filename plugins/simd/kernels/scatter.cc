@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "plugins/simd/kernels/dense_input.h"
+#include "plugins/simd/kernels/indices.h"
 #include "plugins/simd/kernels/pairwise.h"
 #include "plugins/simd/kernels/through_float.h"
 
@@ -14,14 +15,6 @@ namespace {
 
 using tenon_sdk::IndexReader;
 using tenon_sdk::Walk;
-
-// Returns the index, counted from the front. If the index is out of range, reports it and returns
-// -1.
-int64_t checked_index(const tenon_launch& launch, int64_t index, int64_t bound) {
-  const int64_t found = tenon_sdk::wrap(index, bound);
-  if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
-  return found;
-}
 
 // Combines the element at `to` with an update.
 using Update = void (*)(void* to, const void* update);
@@ -153,6 +146,19 @@ void meet_all(const Way way, int64_t to, int64_t to_step, int64_t from, int64_t 
   }
 }
 
+// Combines `n` updates with the elements that indices select. Element j is at
+// to + j * to_step + indices[j] * stride. Negative indices are skipped.
+template <class Way>
+void meet_each(const Way way, int64_t to, int64_t to_step, const int64_t* indices, int64_t stride,
+               int64_t from, int64_t step, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    if (indices[j] < 0) continue;
+    const int64_t at = to + j * to_step + indices[j] * stride;
+    way.begin(at);
+    way.meet(at, from + j * step);
+  }
+}
+
 // Prepares a scatter. The kernel calls scatter(launch, way), where `way` is one of the structs
 // above, for the reduction. `updates_of(launch)` returns the maximum number of updates of a target
 // and the number of elements of a target.
@@ -225,7 +231,6 @@ Prepared prepare_scatter_elements(const Request& request) {
   const auto scatter = [axis](const tenon_launch& launch, const auto way) {
     const tenon_view &indices = launch.inputs[1], &updates = launch.inputs[2];
     const tenon_view& out = launch.outputs[0];
-    const IndexReader index(indices);
     int64_t index_strides[TENON_MAX_RANK], update_strides[TENON_MAX_RANK];
     int64_t others[TENON_MAX_RANK];
     for (size_t i = 0; i < out.rank; ++i) {
@@ -236,13 +241,11 @@ Prepared prepare_scatter_elements(const Request& request) {
     const Walk<3> walk(indices.rank, indices.sizes, {index_strides, update_strides, others});
     const int64_t bound = out.sizes[axis], stride = out.strides[axis];
     walk.rows([&](int64_t n, auto at, auto steps) {
-      for (int64_t j = 0; j < n; ++j) {
-        const int64_t i = checked_index(launch, index[at[0] + j * steps[0]], bound);
-        if (i < 0) continue;
-        const int64_t to = at[2] + j * steps[2] + i * stride;
-        way.begin(to);
-        way.meet(to, at[1] + j * steps[1]);
-      }
+      for_index_runs(launch, indices, at[0], steps[0], bound, n,
+                     [&](int64_t first, int64_t size, const int64_t* found, bool) {
+                       meet_each(way, at[2] + first * steps[2], steps[2], found, stride,
+                                 at[1] + first * steps[1], steps[1], size);
+                     });
     });
   };
   return scatter_kernel(request, attrs.reduction, updates_of, scatter);
