@@ -1,6 +1,7 @@
 // linspace: evenly spaced numbers from start to stop.
 
 #include <algorithm>
+#include <limits>
 
 #include "core/ops/definition/formulas.h"
 
@@ -30,7 +31,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = attrs.dtype == DType::kNone ? in[0]->type.dtype : attrs.dtype;
   const Tensor start = cast(in[0], dtype), stop = cast(in[1], dtype);
-  const Tensor i = iota({attrs.num}, DType::kI64, 0);
+  // Processors convert int32 faster than int64.
+  const bool is_short = attrs.num <= std::numeric_limits<int32_t>::max();
+  const Tensor i = iota({attrs.num}, is_short ? DType::kI32 : DType::kI64, 0);
   const int64_t gaps = std::max<int64_t>(1, attrs.endpoint ? attrs.num - 1 : attrs.num);
   const Tensor step = (stop - start) / static_cast<double>(gaps);
   const Tensor y = start + cast(i, dtype) * step;

@@ -9,6 +9,7 @@ namespace tenon_simd {
 namespace {
 
 constexpr int64_t kGrain = 8 * 1024;
+constexpr int64_t kTile = 1024;  // Maximum number of elements of several rows.
 
 // Runs a cross entropy. `loss_of(row, log_probs)` returns the loss of one example.
 template <class T, class Loss>
@@ -21,14 +22,20 @@ void cross_entropy(const Pool& pool, const tenon_launch& launch, int32_t reducti
   const bool wants_log_probs = launch.n_outputs > 1 && is_present(launch.outputs[1]);
   T* const log_probs = wants_log_probs ? data<T>(launch.outputs[1]) : nullptr;
   std::vector<T> losses(static_cast<size_t>(n));
+  // Short rows are computed together, because each call of a span takes as long as many elements.
+  const int64_t tile =
+      std::clamp<int64_t>(kTile / std::max<int64_t>(1, classes), 1, SoftmaxRow<T>::kMaxRows);
   pool.parallel_tasks(n, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, classes)),
                       [&](int64_t begin, int64_t end) {
-                        T* const scratch = scratch_of<T>(kScratchC, 2 * classes);
-                        for (int64_t i = begin; i < end; ++i) {
+                        T* const scratch = scratch_of<T>(kScratchC, 2 * tile * classes);
+                        for (int64_t i = begin; i < end; i += tile) {
+                          const int64_t rows = std::min(tile, end - i);
                           T* const y =
-                              wants_log_probs ? log_probs + i * classes : scratch + classes;
-                          row.log_softmax(x.data() + i * classes, y, classes, scratch);
-                          losses[static_cast<size_t>(i)] = loss_of(i, y);
+                              wants_log_probs ? log_probs + i * classes : scratch + tile * classes;
+                          row.log_softmax(x.data() + i * classes, y, rows, classes, scratch);
+                          for (int64_t j = 0; j < rows; ++j) {
+                            losses[static_cast<size_t>(i + j)] = loss_of(i + j, y + j * classes);
+                          }
                         }
                       });
   T* const out = data<T>(launch.outputs[0]);

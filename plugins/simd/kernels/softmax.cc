@@ -28,7 +28,7 @@ void softmax_rows(const Pool& pool, const tenon_launch& launch, const SoftmaxRow
         for_each_line(data<const T>(in), from, begin, end, [&](int64_t line, const T* x) {
           T* const target = data<T>(out) + to.others.offset(line);
           T* const y = to_stride == 1 ? target : scratch + n;
-          is_log ? row.log_softmax(x, y, n, scratch) : row.softmax(x, y, n);
+          is_log ? row.log_softmax(x, y, 1, n, scratch) : row.softmax(x, y, n);
           if (to_stride == 1) return;
           for (int64_t j = 0; j < n; ++j) target[j * to_stride] = y[j];
         });

@@ -74,6 +74,17 @@ struct Min {
   }
 };
 
+// Reduces the lanes of a vector, by combining its halves until one lane is left.
+template <class Op, class D>
+HWY_INLINE hn::TFromD<D> combine_halves(D, hn::Vec<D> x) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    return hn::GetLane(x);
+  } else {
+    const hn::Half<D> half;
+    return combine_halves<Op>(half, Op()(hn::LowerHalf(half, x), hn::UpperHalf(half, x)));
+  }
+}
+
 // Reduces a block of contiguous elements. The last incomplete row of lanes is padded with the
 // identity, which does not change the result.
 template <class T, class Op>
@@ -86,7 +97,6 @@ void reduce_block(const void* from, size_t n, void* out) {
   const T* x = static_cast<const T*>(from);
   const T identity = static_cast<T>(Op::kIdentity);
 
-  HWY_ALIGN T partial[kLanes];
   hn::Vec<decltype(d)> accumulators[kVectors];
   for (size_t v = 0; v < kVectors; ++v) accumulators[v] = hn::Set(d, identity);
   for (; n >= kLanes; n -= kLanes, x += kLanes) {
@@ -95,7 +105,6 @@ void reduce_block(const void* from, size_t n, void* out) {
     }
   }
   if (n != 0) {
-    for (size_t v = 0; v < kVectors; ++v) hn::Store(accumulators[v], d, partial + v * kStep);
     HWY_ALIGN T rest[kLanes];
     std::fill_n(rest, kLanes, identity);
     std::memcpy(rest, x, n * sizeof(T));
@@ -108,11 +117,7 @@ void reduce_block(const void* from, size_t n, void* out) {
       accumulators[v] = op(accumulators[v], accumulators[v + half]);
     }
   }
-  hn::Store(accumulators[0], d, partial);
-  for (size_t half = kStep / 2; half > 0; half /= 2) {
-    for (size_t j = 0; j < half; ++j) partial[j] = Op::scalar(partial[j], partial[j + half]);
-  }
-  *static_cast<T*>(out) = partial[0];
+  *static_cast<T*>(out) = combine_halves<Op>(d, accumulators[0]);
 }
 
 // Reduces kVectors adjacent vectors of columns at once, so that whole cache lines of each row are
