@@ -106,7 +106,7 @@ function(tenon_compile_quickly target)
   target_compile_options(${target} PRIVATE ${level} $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endfunction()
 
-# Builds for arm64 do not precompile headers, so that missing includes are errors there and all warnings are
+# Builds for arm64 do not precompile headers, and compile each file on its own, so that missing includes are errors there and all warnings are
 # reported.
 if(CMAKE_CROSSCOMPILING AND NOT EMSCRIPTEN)
   set(TENON_PRECOMPILED OFF)
@@ -133,6 +133,14 @@ function(tenon_precompile target)
   target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <mutex> <string>
                             <unordered_map> <vector> ${headers})
   tenon_take_precompiled(${target})
+endfunction()
+
+# tenon_unite(target): compiles six files of a target as one, because they include large headers. Their
+# names in unnamed namespaces must differ.
+function(tenon_unite target)
+  if(TENON_PRECOMPILED)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  endif()
 endfunction()
 
 # tenon_precompile_binding(target): lets single-file programs share one precompiled C++ binding.

@@ -84,14 +84,13 @@ else()
   endfunction()
 
   if(NOT TENON_STATIC_PLUGINS)
-    # These files include the largest headers, so six of them are compiled as one. A static libtenon keeps
-    # its files apart, so that programs can link a part of them.
+    # A static libtenon keeps its files apart, so that programs can link a part of them.
     if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT TENON_FUZZ)
       set(io_options ${tenon_for_size} ${unset_sizes})
     endif()
     list(REMOVE_ITEM core_sources ${io_sources})
     tenon_part(tenon_core_io HEADERS ${core_headers} SOURCES ${io_sources} OPTIONS ${io_options})
-    set_target_properties(tenon_core_io PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    tenon_unite(tenon_core_io)
     list(APPEND core_parts tenon_core_io)
   endif()
   if(TENON_FUZZ)

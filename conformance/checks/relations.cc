@@ -69,7 +69,7 @@ Finding test_linear(const Environment& env, const Problem& problem) {
 // ---- elementwise ops do not depend on an element's position: a slice of the inputs gives the same
 // slice of the outputs
 
-bool is_elementwise(const Environment&, const Claim& claim) {
+bool is_numeric_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty() && !is_bool(claim.inputs[0]);
 }
 
@@ -250,8 +250,8 @@ std::vector<Check> relation_checks() {
        test_commutes},
       {"linear", 2, "Twice the input gives twice the output.", is_linear, some_problems,
        test_linear},
-      {"parts", 2, "Parts of the inputs give the same bits as parts of the output.", is_elementwise,
-       long_problems, test_slices},
+      {"parts", 2, "Parts of the inputs give the same bits as parts of the output.",
+       is_numeric_elementwise, long_problems, test_slices},
       {"slices", 2,
        "Each slice along the first, untouched axis gives bitwise the same result on its own.",
        is_computed_by_rows, line_problems, test_row_halves},

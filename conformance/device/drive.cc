@@ -142,6 +142,11 @@ std::vector<FailedLaunch> take_failed_launches() {
   return std::exchange(state().failed, {});
 }
 
+void expect_none_failed(const char* what) {
+  const std::vector<FailedLaunch> failed = take_failed_launches();
+  if (!failed.empty()) throw Fault(fmt::format("a {} failed: {}", what, failed[0].failure.message));
+}
+
 // ---- the plugin
 
 Plugin::Plugin(const Subject& subject, const tenon_host& given) : host(given) {

@@ -73,6 +73,8 @@ struct FailedLaunch {
 };
 // Returns the calls of launch_failed since the last call of this function.
 std::vector<FailedLaunch> take_failed_launches();
+// Throws Fault with the first of these failures, of a `what`.
+void expect_none_failed(const char* what);
 
 // ---- the plugin ----
 

@@ -31,7 +31,7 @@ void expect_read(const Pair& pair, unsigned char byte, const char* how) {
 }
 
 // Checks that work after an event reads the data that were written before it.
-void test_order(const Subject& subject) {
+void test_event_order(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
   for (unsigned char i = 1; i <= (subject.thorough ? 30 : 8); ++i) {
@@ -171,7 +171,7 @@ void test_blocking(const Subject& subject) {
 std::vector<DeviceCheck> event_checks() {
   return {
       {"events", "event_order", 1,
-       "Work after an event reads data that was written before the event.", test_order},
+       "Work after an event reads data that was written before the event.", test_event_order},
       {"events", "event_twice", 1,
        "Events can be waited for repeatedly, by many streams, and recorded again.",
        test_repeated_waits},

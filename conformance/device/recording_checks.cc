@@ -157,12 +157,6 @@ class Recording {
 // Returns an operand with `n` elements and no content.
 Arg vector_of(tenon_dtype dtype, int64_t n = kN) { return {dtype, {n}, {}, false}; }
 
-// Throws a Fault if the plugin has called launch_failed since the last take_failed_launches().
-void expect_none_failed() {
-  const std::vector<FailedLaunch> failed = take_failed_launches();
-  if (!failed.empty()) throw Fault("a replay failed: " + failed[0].failure.message);
-}
-
 // Prepares a kernel for these operands; throws Unsupported if there is none.
 std::unique_ptr<Prepared> prepare(const Bench& bench, uint32_t op, const char* name,
                                   const std::vector<tenon_dtype>& dtypes, const void* attrs,
@@ -223,7 +217,7 @@ void test_replays(const Subject& subject) {
       places[0]);
   for (size_t i = 0; i < kReplays; ++i) recording.replay(stream, places[i], i + 1);
   const Failure reported = stream.wait_with_notify();
-  expect_none_failed();
+  expect_none_failed("replay");
   require(reported.code == TENON_OK, "a replay failed: {}", reported.message);
   for (size_t i = 0; i < kReplays; ++i) {
     const auto expect = [&](size_t slot, const Bytes& want, const char* what) {
@@ -245,7 +239,7 @@ void test_replays(const Subject& subject) {
 }
 
 // Checks that each replay records an index out of range in its own error record.
-void test_error_records(const Subject& subject) {
+void test_error_records_of_replays(const Subject& subject) {
   const Bench bench(subject);
   require_recordings(bench);
   const Stream stream(bench);
@@ -290,7 +284,7 @@ void test_error_records(const Subject& subject) {
   require(record.site == kSite && record.index == 5 && record.bound == 3,
           "the index 5 of 3 at site {} is recorded as {} of {} at site {}", kSite, record.index,
           record.bound, record.site);
-  expect_none_failed();
+  expect_none_failed("replay");
 }
 
 }  // namespace
@@ -302,7 +296,7 @@ std::vector<DeviceCheck> recording_checks() {
        "flight.",
        test_replays},
       {"recordings", "replay_records", 1,
-       "A replay writes an out-of-range index to its own record.", test_error_records},
+       "A replay writes an out-of-range index to its own record.", test_error_records_of_replays},
   };
 }
 

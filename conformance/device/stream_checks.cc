@@ -13,7 +13,7 @@ namespace tenon_kit::device {
 namespace {
 
 // Checks the order in a stream: each step overwrites memory that the previous step reads.
-void test_order(const Subject& subject) {
+void test_stream_order(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
   const uint32_t steps = subject.thorough ? 100 : 30;
@@ -275,7 +275,7 @@ void test_regions(const Subject& subject) {
 
 std::vector<DeviceCheck> stream_checks() {
   return {
-      {"streams", "stream_order", 1, "A stream runs its work in order.", test_order},
+      {"streams", "stream_order", 1, "A stream runs its work in order.", test_stream_order},
       {"streams", "completion", 1,
        "`notify` calls back once, when the work is finished and its results are visible.",
        test_completion},

@@ -52,7 +52,7 @@ void expect_later(uint64_t early, uint64_t late, const char* what) {
 }
 
 // Checks that time marks increase in the order of the work, on one clock for all streams.
-void test_order(const Subject& subject) {
+void test_order_of_times(const Subject& subject) {
   const Bench bench(subject);
   require_clock(bench);
   const Stream first(bench), second(bench);
@@ -166,7 +166,7 @@ void test_forgotten(const Subject& subject) {
 std::vector<DeviceCheck> time_checks() {
   return {
       {"time", "time_order", 1, "Marks increase in the order of the work, on one clock.",
-       test_order},
+       test_order_of_times},
       {"time", "time_unit", 1, "The clock counts nanoseconds.", test_unit},
       {"time", "time_work", 1, "A mark after work becomes readable when the work finishes.",
        test_work},

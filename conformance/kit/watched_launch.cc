@@ -12,16 +12,18 @@
 #include "plugins/sdk/view.h"
 
 namespace tenon_kit::guard {
-namespace {
-
-constexpr size_t kZone = 256;  // Guard bytes at each end.
-constexpr unsigned char kGuardByte = 0xc3;
 
 // The bytes that a view covers: in a buffer or, if `buffer` is NULL, in host memory at `host`.
 struct Extent {
   tenon_place from = {};
   uint64_t size = 0;
 };
+
+namespace {
+
+constexpr size_t kZone = 256;  // Guard bytes at each end.
+constexpr unsigned char kGuardByte = 0xc3;
+
 Extent extent_of(const tenon_view& view) {
   if ((!view.buffer && !view.data) || tenon_sdk::count(view) == 0) return {};
   int64_t low = 0, high = 0;
