@@ -171,7 +171,8 @@ std::vector<DeviceCheck> launch_checks() {
       {"launches", "by_value", 1, "An operand by value is read during the call.",
        test_scalars_by_value},
       {"launches", "index_records", 1,
-       "An out-of-range index is recorded once, and the launch does not fail.", test_error_records_of_launches},
+       "An out-of-range index is recorded once, and the launch does not fail.",
+       test_error_records_of_launches},
   };
 }
 

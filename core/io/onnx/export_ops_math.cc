@@ -16,7 +16,7 @@ std::string binary(OpCall& c, const char* op, const std::string& a, const std::s
 std::string constant(OpCall& c, double value) { return c.w.number(value, c.dtype()); }
 // Adds a node that selects a where the condition is true, else b.
 std::string select(OpCall& c, const std::string& condition, const std::string& a,
-                  const std::string& b) {
+                   const std::string& b) {
   return c.w.node("Where", {condition, a, b});
 }
 
@@ -142,7 +142,7 @@ bool export_pow_of_integers(OpCall& c) {
   const std::string of_minus_one = select(c, is_odd(b), minus_one, one);
   const std::string reciprocal =
       select(c, binary(c, "Equal", a, one), one,
-            select(c, binary(c, "Equal", a, minus_one), of_minus_one, zero));
+             select(c, binary(c, "Equal", a, minus_one), of_minus_one, zero));
   c.out = {select(c, negative, reciprocal, product)};
   return true;
 }
@@ -200,7 +200,7 @@ std::string value_of(OpCall& c, const std::string& bits) {
       select(c, binary(c, "Equal", e, f64(0)), binary(c, "Mul", m, f64(0x1p-149)), normal);
   const double infinity = std::numeric_limits<double>::infinity();
   const std::string end = select(c, binary(c, "Equal", m, f64(0)), f64(infinity),
-                                f64(std::numeric_limits<double>::quiet_NaN()));
+                                 f64(std::numeric_limits<double>::quiet_NaN()));
   x = select(c, binary(c, "Equal", e, f64(255)), end, x);
   x = c.w.cast(x, DType::kF32);
   return select(c, binary(c, "Equal", sign, f64(1)), c.w.node("Neg", {x}), x);
