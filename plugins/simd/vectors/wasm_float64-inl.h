@@ -18,6 +18,12 @@ HWY_API Vec128<double, N> Set(Simd<double, N, 0>, const double x) {
   return {wasm_f64x2_splat(x)};
 }
 
+// Highway has a GetLane() for these vectors, but it returns the bits as an integer.
+template <size_t N>
+HWY_API double GetLane(Vec128<double, N> v) {
+  return wasm_f64x2_extract_lane(v.raw, 0);
+}
+
 #define TENON_WASM_UNARY(name, instruction)             \
   template <size_t N>                                   \
   HWY_API Vec128<double, N> name(Vec128<double, N> v) { \
