@@ -106,8 +106,8 @@ function(tenon_compile_quickly target)
   target_compile_options(${target} PRIVATE ${level} $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endfunction()
 
-# Builds for arm64 do not precompile headers, and compile each file on its own, so that missing includes are errors there and all warnings are
-# reported.
+# Builds for arm64 do not precompile headers, and compile each file on its own, so that missing includes
+# are errors there and all warnings are reported.
 if(CMAKE_CROSSCOMPILING AND NOT EMSCRIPTEN)
   set(TENON_PRECOMPILED OFF)
 else()

@@ -119,6 +119,12 @@ def resize(name, mode, attrs, node, **torch):
               lambda n: {"sizes": double(n)[2:], "axes": (2, 3)} | attrs, most=1 << 22)
 
 
+def transposed_convolution(t, x, w):
+    if x.dtype == t.bfloat16:
+        raise NotImplementedError("PyTorch 1.13 computes wrong results on processors with AVX512-BF16")
+    return t.conv_transpose2d(x, w, padding=1)
+
+
 PRODUCTS = [
     Op("matmul", squares, NUMBERS, product, "matmul", "MatMul", flops=product_flops, most=1 << 20),
     Op("gemm", lambda n: [*squares(n), Operand((side(n), side(n)))], FLOATS, lambda a, b, c: product(a, b) + c,
@@ -143,7 +149,7 @@ PRODUCTS = [
     Op("conv_backward_filter", lambda n: [Operand(images(n, 32)), Operand(images(n, 32))], FLOATS, None,
        lambda t, x, dy: t.nn.grad.conv2d_weight(x, (32, 32, 3, 3), dy, padding=1), None,
        PADS | {"shape": (32, 32, 3, 3)}, flops=convolution_flops, most=1 << 22, tolerance=3),
-    Op("conv_transpose", convolution, FLOATS, None, lambda t, x, w: t.conv_transpose2d(x, w, padding=1),
+    Op("conv_transpose", convolution, FLOATS, None, transposed_convolution,
        Onnx("ConvTranspose", {"pads": [1] * 4}), PADS, flops=convolution_flops, most=1 << 22),
     Op("depthwise", lambda n: [Operand(images(n)), Operand((16, 1, 3, 3), fixed=True)], FLOATS, None,
        lambda t, x, w: t.conv2d(x, w, padding=1, groups=16), Onnx("Conv", {"pads": [1] * 4, "group": 16}), PADS,

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <algorithm>
+
 #include "plugins/simd/kernels.h"
 
 namespace tenon_simd {

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "core/dispatch/dispatch.h"
 #include "core/io/onnx/foreign/foreign.h"
 #include "core/io/onnx/foreign/trees.h"
 

@@ -1,6 +1,5 @@
 // Scaling, selection and linear models of the domain ai.onnx.ml.
 
-#include "core/dispatch/dispatch.h"
 #include "core/io/onnx/foreign/foreign.h"
 
 namespace tenon::onnx::adapters {
