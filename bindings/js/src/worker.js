@@ -82,6 +82,7 @@ class Connection {
   // ---- messages from the worker
 
   receive(message) {
+    if (this.isClosed) return; // Messages that the worker posted before close() still arrive.
     this[`on_${message.type}`](message);
   }
 

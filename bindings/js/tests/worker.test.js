@@ -172,6 +172,15 @@ test('close() rejects pending awaits and later calls', async () => {
   assert.throws(() => other.tensor([1]), { code: 'FAILED_PRECONDITION' });
 });
 
+test('an answer that arrives after close() is ignored', async () => {
+  const other = await connect({ logLevel: 'error' });
+  const pending = other.version().then(() => null, (error) => error.code);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300); // The worker answers in this time.
+  other.close();
+  assert.equal(await pending, 'CANCELLED');
+  await pause(20);
+});
+
 test('connect() reports the progress of the download, and the errors of init()', async () => {
   const reports = [];
   const other = await connect({ progress: (report) => reports.push(report) });
