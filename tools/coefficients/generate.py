@@ -188,6 +188,40 @@ def fits():
     ]
 
 
+def fits_in_cpu():
+    """The polynomials that only the kernels of the plugin cpu use."""
+    log_end = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mpf("1.001")
+    root_half = mp.sqrt(2) / 2 * mpf("0.9999")
+
+    def of_acosh(t):
+        return mp.acosh(1 + t) / mp.sqrt(2 * t)
+
+    def of_log2(z):
+        return atanh_series(mp.sqrt(z)) / mp.sqrt(z) / mp.log(2)
+
+    def of_atanh(z):
+        return atanh_series(mp.sqrt(z)) / mp.sqrt(z) / 2
+
+    return [
+        Fit("kLogFraction", "log(1 + f) = f - f^2 / 2 + f^3 p(f), sqrt(1/2) <= 1 + f <= sqrt(2)",
+            lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3, lambda f: f**3 / mp.log1p(f),
+            (root_half - 1, 1 / root_half - 1), {"float": 9}),
+        Fit("kAsinh", "asinh(x) = x + x z p(z), z = x^2, |x| <= 3/4", *odd(mp.asinh),
+            (mpf(0), mpf("0.5625")), {"float": 7, "double": 17}),
+        Fit("kAcosh", "acosh(1 + t) = sqrt(2 t) (1 + t p(t)), 0 <= t <= 1/2",
+            lambda t: (of_acosh(t) - 1) / t, lambda t: t / of_acosh(t),
+            (mpf(0), mpf("0.5")), {"float": 5, "double": 12}),
+        Fit("kPowerLog2", "log2((1 + s) / (1 - s)) = s p(z), z = s^2, for pow in float32",
+            of_log2, lambda z: 1 / of_log2(z), (mpf(0), log_end), {"double": 5}),
+        Fit("kPowerAtanh", "atanh(s) = s + s z / 3 + s z^2 p(z), z = s^2, for pow in float64",
+            lambda z: (of_atanh(z) - 1 - z / 3) / z**2, lambda z: z**2 / of_atanh(z),
+            (mpf(0), log_end), {"double": 8}),
+        Fit("kPowerExp2", "exp2(r) = 1 + r p(r), for pow in float32",
+            lambda r: (mp.power(2, r) - 1) / r, lambda r: r / mp.power(2, r),
+            (mpf("-0.5005"), mpf("0.5005")), {"double": 6}),
+    ]
+
+
 class Grid:
     """The values of a function and its weight at the midpoints of a Chebyshev grid.
 
@@ -312,7 +346,7 @@ def array(name, dtype, element, entries):
 def polynomial(fit):
     lines = [f"// {fit.doc}", "template <class Scalar>",
              f"inline constexpr std::array<double, 0> {fit.name}{{}};"]
-    for dtype in ("float", "double"):
+    for dtype in fit.terms:
         coefficients, worst = rounded_minimax(fit, dtype)
         lines.append(f"// Causes a relative error of at most 2^{float(mp.log(worst, 2)):.1f} in the result.")
         lines += array(fit.name, dtype, "double", [float(c).hex() for c in coefficients])
@@ -334,7 +368,7 @@ def digits_of_two_over_pi():
 
 
 # Polynomials that the kernels of the plugin cpu use with the same formulas as the expansions.
-IN_CPU = ["kExp", "kExp2", "kLog", "kSin", "kCos", "kAsin", "kAtan", "kSinh", "kErf", "kLogErfc",
+IN_CPU = ["kExp", "kExp2", "kLog", "kSin", "kCos", "kAsin", "kAtan", "kAtanh", "kErf", "kLogErfc",
           "kErfc", "kCbrt", "kLgamma", "kStirling", "kDigamma", "kDigammaTail", "kTrigamma",
           "kTrigammaTail", "kSinPi"]
 
@@ -355,7 +389,8 @@ def main():
            "// digits of 2/pi."],
           "tenon::expansions", sum(polynomials.values(), []) + digits_of_two_over_pi())
     write("plugins/simd/vectors/coefficients.h", ["// Minimax polynomials, lowest coefficient first."],
-          "tenon_simd", sum((polynomials[name] for name in IN_CPU), []))
+          "tenon_simd", sum((polynomials[name] for name in IN_CPU), []) +
+          sum((polynomial(fit) for fit in fits_in_cpu()), []))
 
 
 if __name__ == "__main__":

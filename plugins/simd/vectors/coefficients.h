@@ -113,18 +113,21 @@ inline constexpr std::array<double, 20> kAtan<double>{
     -0x1.e9f9dea3524cap-6, 0x1.683c99929a234p-6, -0x1.c78f832a7278fp-7, 0x1.d7b8d2d492e26p-8,
     -0x1.7a3955be0a792p-9, 0x1.b3fa813d19528p-11, -0x1.3f361e87943c5p-13, 0x1.bbed6e34289cep-17};
 
-// sinh(x) = x + x z p(z), z = x^2, |x| <= 1
+// atanh(x) = x + x z p(z), z = x^2, |x| <= 1/2
 template <class Scalar>
-inline constexpr std::array<double, 0> kSinh{};
-// Causes a relative error of at most 2^-31.6 in the result.
+inline constexpr std::array<double, 0> kAtanh{};
+// Causes a relative error of at most 2^-29.4 in the result.
 template <>
-inline constexpr std::array<double, 4> kSinh<float>{
-    0x1.5555560000000p-3, 0x1.1110e00000000p-7, 0x1.a022bc0000000p-13, 0x1.756c140000000p-19};
-// Causes a relative error of at most 2^-61.8 in the result.
+inline constexpr std::array<double, 6> kAtanh<float>{
+    0x1.5555400000000p-2, 0x1.99a6760000000p-3, 0x1.234d9c0000000p-3, 0x1.e3ff800000000p-4,
+    0x1.a6c1b40000000p-5, 0x1.6937700000000p-3};
+// Causes a relative error of at most 2^-57.1 in the result.
 template <>
-inline constexpr std::array<double, 7> kSinh<double>{
-    0x1.5555555555556p-3, 0x1.111111111101dp-7, 0x1.a01a01a037562p-13, 0x1.71de3a3ad4106p-19,
-    0x1.ae647026acea6p-26, 0x1.6116dde81d0a9p-33, 0x1.b5d076773b19dp-41};
+inline constexpr std::array<double, 13> kAtanh<double>{
+    0x1.55555555555ccp-2, 0x1.9999999987861p-3, 0x1.2492492c43229p-3, 0x1.c71c6e7cd4160p-4,
+    0x1.745d814674da4p-4, 0x1.3b0b2640d7458p-4, 0x1.11878ddda29acp-4, 0x1.d905e98e22f30p-5,
+    0x1.ea2b1593fbadfp-5, 0x1.dbdb687610037p-7, 0x1.29083a259ebd3p-3, -0x1.3972c0ecbdb99p-3,
+    0x1.cc8c29baa3822p-3};
 
 // erf(x) = x + x p(z), z = x^2, |x| <= 1
 template <class Scalar>
@@ -300,5 +303,74 @@ template <>
 inline constexpr std::array<double, 8> kSinPi<double>{
     -0x1.a51a6625307d3p+0, 0x1.9f9cb402bc429p-1, -0x1.86a8e4720a1dbp-3, 0x1.ac6805cc89978p-6,
     -0x1.33816997b81afp-9, 0x1.3746a1835370ap-13, -0x1.d3e6a319fc052p-18, 0x1.074366e4f7e57p-22};
+
+// log(1 + f) = f - f^2 / 2 + f^3 p(f), sqrt(1/2) <= 1 + f <= sqrt(2)
+template <class Scalar>
+inline constexpr std::array<double, 0> kLogFraction{};
+// Causes a relative error of at most 2^-29.4 in the result.
+template <>
+inline constexpr std::array<double, 9> kLogFraction<float>{
+    0x1.5555480000000p-2, -0x1.00000c0000000p-2, 0x1.99a4740000000p-3, -0x1.55591e0000000p-3,
+    0x1.2339500000000p-3, -0x1.fc97ac0000000p-4, 0x1.e7547c0000000p-4, -0x1.dba18a0000000p-4,
+    0x1.103a060000000p-4};
+
+// asinh(x) = x + x z p(z), z = x^2, |x| <= 3/4
+template <class Scalar>
+inline constexpr std::array<double, 0> kAsinh{};
+// Causes a relative error of at most 2^-30.4 in the result.
+template <>
+inline constexpr std::array<double, 7> kAsinh<float>{
+    -0x1.5555480000000p-3, 0x1.332e360000000p-4, -0x1.6d14160000000p-5, 0x1.e7c32a0000000p-6,
+    -0x1.42cf6a0000000p-6, 0x1.568b4a0000000p-7, -0x1.86fbaa0000000p-9};
+// Causes a relative error of at most 2^-63.7 in the result.
+template <>
+inline constexpr std::array<double, 17> kAsinh<double>{
+    -0x1.5555555555554p-3, 0x1.3333333333093p-4, -0x1.6db6db6d9a904p-5, 0x1.f1c71c682c638p-6,
+    -0x1.6e8ba1ef83987p-6, 0x1.1c4eb455e2364p-6, -0x1.c9980f91d40d7p-7, 0x1.7a7a44afc8275p-7,
+    -0x1.3f8921d74344bp-7, 0x1.114f72c29924bp-7, -0x1.d306fdad8c6cep-8, 0x1.82e5c4e8b94fdp-8,
+    -0x1.26e0471e0b6b2p-8, 0x1.7f3d2a5359af6p-9, -0x1.7ffb55c4751d3p-10, 0x1.ffe6c0d71281fp-12,
+    -0x1.4d7ab7f61e041p-14};
+
+// acosh(1 + t) = sqrt(2 t) (1 + t p(t)), 0 <= t <= 1/2
+template <class Scalar>
+inline constexpr std::array<double, 0> kAcosh{};
+// Causes a relative error of at most 2^-29.6 in the result.
+template <>
+inline constexpr std::array<double, 5> kAcosh<float>{
+    -0x1.5555360000000p-4, 0x1.3324f20000000p-6, -0x1.6b95c20000000p-8, 0x1.cd62840000000p-10,
+    -0x1.b1440c0000000p-12};
+// Causes a relative error of at most 2^-60.4 in the result.
+template <>
+inline constexpr std::array<double, 12> kAcosh<double>{
+    -0x1.5555555555541p-4, 0x1.3333333330756p-6, -0x1.6db6db6ba61f3p-8, 0x1.f1c71ba99c67dp-10,
+    -0x1.6e8b8ca44cab7p-11, 0x1.1c4d2f81d28ecp-12, -0x1.c972e7cfcf69bp-14, 0x1.7941d4c484d86p-15,
+    -0x1.3869ccd196bd2p-16, 0x1.e941aa1bcc961p-18, -0x1.371e19cad0cefp-19, 0x1.c257172c826a5p-22};
+
+// log2((1 + s) / (1 - s)) = s p(z), z = s^2, for pow in float32
+template <class Scalar>
+inline constexpr std::array<double, 0> kPowerLog2{};
+// Causes a relative error of at most 2^-37.8 in the result.
+template <>
+inline constexpr std::array<double, 5> kPowerLog2<double>{
+    0x1.71547652bee51p+1, 0x1.ec709d1252784p-1, 0x1.2777804eacca8p-1, 0x1.a58d54b7f896dp-2,
+    0x1.5cec63dac9615p-2};
+
+// atanh(s) = s + s z / 3 + s z^2 p(z), z = s^2, for pow in float64
+template <class Scalar>
+inline constexpr std::array<double, 0> kPowerAtanh{};
+// Causes a relative error of at most 2^-73.5 in the result.
+template <>
+inline constexpr std::array<double, 8> kPowerAtanh<double>{
+    0x1.9999999999996p-3, 0x1.2492492492f55p-3, 0x1.c71c71c595c1ep-4, 0x1.745d1829d7069p-4,
+    0x1.3b1364a0d483fp-4, 0x1.112076033d14cp-4, 0x1.de3c41dc61b59p-5, 0x1.ead049d04a8a5p-5};
+
+// exp2(r) = 1 + r p(r), for pow in float32
+template <class Scalar>
+inline constexpr std::array<double, 0> kPowerExp2{};
+// Causes a relative error of at most 2^-28.9 in the result.
+template <>
+inline constexpr std::array<double, 6> kPowerExp2<double>{
+    0x1.62e430b049bbap-1, 0x1.ebfbdc36e239cp-3, 0x1.c6aee6e8b3bf2p-5, 0x1.3b2d4f4cd1cd1p-7,
+    0x1.5f3f2e84818b8p-10, 0x1.41fb5efa66873p-13};
 
 }  // namespace tenon_simd

@@ -43,7 +43,7 @@ struct Constants<float> {
   static constexpr float kErfOne = 4.0f;      // Above this x, erf(x) is 1.
   static constexpr float kErfcZero = 10.5f;   // Above this x, erfc(x) is 0.
   static constexpr float kDigammaRoot[] = {0x1.762d86p+0f, 0x1.ab5f1cp-27f};
-  static constexpr float kSinhLarge = 87.0f;      // Below this x, exp(x) is finite.
+  static constexpr float kSinhHigh = 89.5f;       // Above this x, sinh(x) is infinite.
   static constexpr float kTrigLarge = 0x1p16f;    // Below this x, reduction by pi/2 is accurate.
   static constexpr float kSquareLarge = 0x1p12f;  // Above this x, x^2 + 1 rounds to x^2.
   static constexpr float kUpscale = 0x1p25f;      // Makes every subnormal number normal.
@@ -78,7 +78,7 @@ struct Constants<double> {
   static constexpr double kErfOne = 6.0;
   static constexpr double kErfcZero = 28.0;
   static constexpr double kDigammaRoot[] = {0x1.762d86356be3fp+0, 0x1.b86a722197829p-54};
-  static constexpr double kSinhLarge = 709.0;
+  static constexpr double kSinhHigh = 710.6;
   static constexpr double kTrigLarge = 0x1p28;
   static constexpr double kSquareLarge = 0x1p27;
   static constexpr double kUpscale = 0x1p54;

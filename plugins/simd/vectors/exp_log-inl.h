@@ -150,6 +150,13 @@ HWY_INLINE V exp2(D d, V x) {
   return scale(d, p, nearest.magic);
 }
 
+// Returns 2^(n - k), where `nearest` holds n.
+template <int k, class D>
+HWY_INLINE hn::Vec<D> shifted_power(D d, const Nearest<D>& nearest) {
+  const hn::RebindToSigned<D> di;
+  return power_of_two(d, hn::Sub(integers(d, nearest.magic), hn::Set(di, k)));
+}
+
 // Returns expm1(x) / 2. Multiplies by 2^(n - 1) instead of 2^n, which overflows for some x although
 // expm1(x) is finite.
 template <class D, class V = hn::Vec<D>>
@@ -157,10 +164,8 @@ HWY_INLINE V half_expm1(D d, V x) {
   using C = Numbers<D>;
   x = hn::Min(hn::Set(d, C::kExpHigh), hn::Max(hn::Set(d, C::kExpm1Low), x));
   const Nearest<D> nearest(d, x, hn::Set(d, C::kLog2E));
-  const V q = expm1_reduced(d, x, nearest);
-  const hn::RebindToSigned<D> di;
-  const V half_power = power_of_two(d, hn::Sub(integers(d, nearest.magic), hn::Set(di, 1)));
-  return hn::MulAdd(q, half_power, hn::Sub(half_power, hn::Set(d, 0.5)));
+  const V half_power = shifted_power<1>(d, nearest);
+  return hn::MulAdd(expm1_reduced(d, x, nearest), half_power, hn::Sub(half_power, hn::Set(d, 0.5)));
 }
 
 template <class D, class V = hn::Vec<D>>
@@ -209,13 +214,19 @@ struct Mantissa {
 };
 
 // Computes h and tail with log(1 + f) = f - (h - tail). The caller can add a small term to `tail`
-// before the result is rounded.
+// before the result is rounded. In float32 a longer polynomial is faster than a division.
 template <class D, class V>
 HWY_INLINE void log_parts(D d, V f, V& h, V& tail) {
-  const V s = hn::Div(f, hn::Add(hn::Set(d, 2), f));
-  const V z = hn::Mul(s, s);
-  h = hn::Mul(hn::Mul(hn::Set(d, 0.5), f), f);
-  tail = hn::Mul(s, hn::MulAdd(z, polynomial(d, z, kLog<hn::TFromD<D>>), h));
+  using T = hn::TFromD<D>;
+  const V square = hn::Mul(f, f);
+  h = hn::Mul(hn::Set(d, 0.5), square);
+  if constexpr (sizeof(T) == 4) {
+    tail = hn::Mul(hn::Mul(square, f), polynomial(d, f, kLogFraction<T>));
+  } else {
+    const V s = hn::Div(f, hn::Add(hn::Set(d, 2), f));
+    const V z = hn::Mul(s, s);
+    tail = hn::Mul(s, hn::MulAdd(z, polynomial(d, z, kLog<T>), h));
+  }
 }
 
 // Returns e ln 2 + log(1 + f).

@@ -16,32 +16,41 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
 
-// sinh(a) = h + h / (2 h + 1) with h = expm1(a) / 2. For large a, for which exp(a) overflows but
-// sinh(a) does not, multiplies twice by exp(a / 2).
-struct Sinh {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
-    const V one = hn::Set(d, 1);
-    const V half = hn::Set(d, 0.5);
-    const V a = hn::Abs(x);
-    const V h = half_expm1(d, a);
-    const V small = hn::Add(h, hn::Div(h, hn::MulAdd(hn::Set(d, 2), h, one)));
-    const V root = exp(d, hn::Mul(half, a));
-    const V large = hn::Mul(hn::Mul(half, root), root);
-    const auto is_large = hn::Gt(a, hn::Set(d, Numbers<D>::kSinhLarge));
-    return hn::CopySign(hn::IfThenElse(is_large, large, small), x);
+// The argument reduction of sinh and cosh for a >= 0: exp(a) = 4 (q + 1) quarter, where `quarter`
+// is a power of two that is finite for all a for which the results are.
+template <class D>
+struct Exponential {
+  using V = hn::Vec<D>;
+  V q, quarter;
+  HWY_INLINE Exponential(D d, V a) {
+    a = hn::Min(hn::Set(d, Numbers<D>::kSinhHigh), a);
+    const Nearest<D> nearest(d, a, hn::Set(d, Numbers<D>::kLog2E));
+    q = expm1_reduced(d, a, nearest);
+    quarter = shifted_power<2>(d, nearest);
   }
 };
 
+// sinh(a) = h + h / (2 h + 1) with h = expm1(a) / 2. For large h, the quotient is 1/2.
+struct Sinh {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
+    const Exponential<D> e(d, hn::Abs(x));
+    const V half_h = hn::MulAdd(e.q, e.quarter, hn::Sub(e.quarter, hn::Set(d, 0.25)));
+    const V h = hn::Add(half_h, half_h);
+    const V bounded = hn::Min(hn::Set(d, Numbers<D>::kUpscale), h);
+    const V quotient = hn::Div(bounded, hn::MulAdd(hn::Set(d, 2), bounded, hn::Set(d, 1)));
+    return hn::CopySign(hn::Add(h, quotient), x);
+  }
+};
+
+// cosh(a) = h + 1 / (4 h) with h = exp(a) / 2.
 struct Cosh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
-    const V half = hn::Set(d, 0.5);
-    const V a = hn::Abs(x);
-    const auto is_large = hn::Gt(a, hn::Set(d, Numbers<D>::kSinhLarge));
-    const V e = exp(d, hn::IfThenElse(is_large, hn::Mul(half, a), a));
-    const V small = hn::MulAdd(half, e, hn::Div(half, e));
-    return hn::IfThenElse(is_large, hn::Mul(hn::Mul(half, e), e), small);
+    const Exponential<D> e(d, hn::Abs(x));
+    const V half_h = hn::MulAdd(e.q, e.quarter, e.quarter);
+    const V h = hn::Add(half_h, half_h);
+    return hn::Add(h, hn::Div(hn::Set(d, 0.25), h));
   }
 };
 

@@ -37,49 +37,57 @@ struct LogAddExp {
   }
 };
 
-// asinh(a) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))), or log(2 a) if a^2 may overflow.
+// Returns log(2^e u) for normal u. Returns u if it is infinity or NaN.
+template <class D, class V>
+HWY_INLINE V log_of_normal(D d, V u, V e) {
+  const Mantissa<D> m(d, u);
+  return hn::IfThenElse(hn::Lt(u, infinity(d)), log_sum(d, hn::Add(m.e, e), m.f), u);
+}
+
+// asinh(a) = log(a + sqrt(a^2 + 1)), log(2 a) if a^2 may overflow, and a polynomial for small a.
 struct Asinh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
-    using C = Numbers<D>;
-    const V one = hn::Set(d, 1);
     const V a = hn::Abs(x);
-    const auto is_large = hn::Gt(a, hn::Set(d, C::kSquareLarge));
+    const auto is_large = hn::Gt(a, hn::Set(d, Numbers<D>::kSquareLarge));
     const V square = hn::Mul(a, a);
-    const V t = hn::Add(a, hn::Div(square, hn::Add(one, hn::Sqrt(hn::Add(square, one)))));
-    const V y = log1p(d, hn::IfThenElse(is_large, hn::Sub(a, one), t));
-    return hn::CopySign(
-        hn::Add(y, hn::IfThenElseZero(is_large, hn::Set(d, C::kLn2[0] + C::kLn2[1]))), x);
+    const V sum = hn::Add(a, hn::Sqrt(hn::Add(square, hn::Set(d, 1))));
+    const V outer = log_of_normal(d, hn::IfThenElse(is_large, a, sum),
+                                  hn::IfThenElseZero(is_large, hn::Set(d, 1)));
+    const V inner = hn::MulAdd(hn::Mul(a, square), polynomial(d, square, kAsinh<hn::TFromD<D>>), a);
+    return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.75)), inner, outer), x);
   }
 };
 
-// acosh(x) = log1p(t + sqrt(2 t + t^2)) with t = x - 1.
+// acosh(x) = log(x + sqrt(t (t + 2))) with t = x - 1, log(2 x) if x^2 may overflow, and
+// sqrt(2 t) (1 + t p(t)) for small t.
 struct Acosh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
-    using C = Numbers<D>;
-    const auto is_large = hn::Gt(x, hn::Set(d, C::kSquareLarge));
-    const V t = hn::Sub(x, hn::Set(d, 1));
-    const V small = hn::Add(t, hn::Sqrt(hn::MulAdd(t, t, hn::Add(t, t))));
-    const V y = log1p(d, hn::IfThenElse(is_large, t, small));
-    const V sum = hn::Add(y, hn::IfThenElseZero(is_large, hn::Set(d, C::kLn2[0] + C::kLn2[1])));
-    return hn::IfThenElse(hn::Lt(x, hn::Set(d, 1)), hn::NaN(d), sum);
+    const V one = hn::Set(d, 1);
+    const auto is_large = hn::Gt(x, hn::Set(d, Numbers<D>::kSquareLarge));
+    const V t = hn::Sub(x, one);
+    const auto is_small = hn::Lt(t, hn::Set(d, 0.5));
+    const V root = hn::Sqrt(hn::MulAdd(t, hn::IfThenZeroElse(is_small, t), hn::Add(t, t)));
+    const V outer = log_of_normal(d, hn::IfThenElse(is_large, x, hn::Add(x, root)),
+                                  hn::IfThenElseZero(is_large, one));
+    const V inner = hn::MulAdd(hn::Mul(root, t), polynomial(d, t, kAcosh<hn::TFromD<D>>), root);
+    return hn::IfThenElse(is_small, inner, outer);
   }
 };
 
-// atanh(a) = log1p(2 a / (1 - a)) / 2. For small arguments, the quotient is expanded to reduce
-// rounding errors.
+// atanh(a) = log((1 + a) / (1 - a)) / 2, and a polynomial for small a.
 struct Atanh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
-    const V half = hn::Set(d, 0.5);
+    const V one = hn::Set(d, 1), half = hn::Set(d, 0.5);
     const V a = hn::Abs(x);
-    const V twice = hn::Add(a, a);
-    const V rest = hn::Sub(hn::Set(d, 1), a);
-    const auto is_small = hn::Lt(a, half);
-    const V quotient = hn::Div(hn::IfThenElse(is_small, hn::Mul(twice, a), twice), rest);
-    const V t = hn::IfThenElse(is_small, hn::Add(twice, quotient), quotient);
-    return hn::CopySign(hn::Mul(half, log1p(d, t)), x);
+    const V square = hn::Mul(a, a);
+    const V quotient = hn::Div(hn::Add(one, a), hn::Sub(one, a));
+    const V outer = hn::Mul(half, log_of_normal(d, quotient, hn::Zero(d)));
+    const V inner = hn::MulAdd(hn::Mul(a, square), polynomial(d, square, kAtanh<hn::TFromD<D>>), a);
+    const V y = hn::IfThenElse(hn::Lt(a, half), inner, outer);
+    return hn::IfThenElse(hn::Gt(a, one), hn::NaN(d), hn::CopySign(y, x));
   }
 };
 
