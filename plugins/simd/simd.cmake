@@ -37,7 +37,7 @@ function(tenon_simd_kernels target)
   # -O3 vectorises the plain loops of these files and unrolls their loops over registers. It is not
   # used under a sanitizer, under which it makes GCC 12 crash.
   list(FILTER sources INCLUDE REGEX
-       "/(arg_reduce|attention|batch_norm|blocked|cast|col2im|compare|conv|conv_filter|copy|create|cross_entropy|gather|gru_cell|histogram|int8_matmul|int_reduce|integers|l2_norm|loop|lstm_cell|matmul|move|nextafter|norm|optimizer|order|pool|random|reduce|remainders|row_loop|scan|scatter|search|softmax|sort|structured|unique|vectors/.*)\\.cc$")
+       "/(arg_reduce|attention|batch_norm|blocked|cast|col2im|compare|conv|conv_filter|copy|create|cross_entropy|gather|gru_cell|half_table|histogram|int8_matmul|int_reduce|integers|l2_norm|loop|lstm_cell|matmul|move|norm|optimizer|order|pool|random|reduce|remainders|row_loop|scan|scatter|search|softmax|sort|structured|unique|vectors/.*)\\.cc$")
   if(NOT TENON_SANITIZE)
     # GCC compiles a file with the optimisation level of its precompiled header.
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)

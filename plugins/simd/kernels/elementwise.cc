@@ -6,6 +6,7 @@
 
 #include "plugins/sdk/view.h"
 #include "plugins/simd/kernels/gather_tiles.h"
+#include "plugins/simd/kernels/half_table.h"
 
 namespace tenon_simd {
 namespace {
@@ -397,8 +398,9 @@ Prepared make_elementwise(const Request& request, Span span, Cost cost, const Sp
   return make_span_kernel(request, span, cost, params, true);
 }
 
-Prepared make_without_conversion(const Request& request, Span span) {
-  return make_span_kernel(request, span, Cost::kLight, {}, false);
+Prepared make_without_conversion(const Request& request, Span span, Cost cost,
+                                 const SpanParams& params) {
+  return make_span_kernel(request, span, cost, params, false);
 }
 
 namespace {
@@ -431,7 +433,15 @@ Prepared prepare_with(const Request& request, double alpha, double beta = 0) {
 }  // namespace
 
 // Prepares ops without attributes whose spans are in a table.
-Prepared prepare_elementwise(const Request& request) { return prepare_from_table(request, {}); }
+Prepared prepare_elementwise(const Request& request) {
+#if !defined(__EMSCRIPTEN__)  // Compact builds have no tables of results.
+  if (request.n_inputs() == 1 && is_half(request.input(0).dtype)) {
+    const SpanEntry* entry = find_span(request.op(), TENON_FLOAT32);
+    if (entry != nullptr && entry->cost == Cost::kHeavy) return make_tabled(request, *entry);
+  }
+#endif
+  return prepare_from_table(request, {});
+}
 
 Prepared prepare_leaky_relu(const Request& request) {
   return prepare_with(request, request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha);

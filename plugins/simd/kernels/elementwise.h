@@ -13,9 +13,12 @@ namespace tenon_simd {
 
 constexpr size_t kMaxSpanInputs = 3;
 
+class HalfTable;
+
 // Constants derived from an op's attributes.
 struct SpanParams {
   double alpha = 0, beta = 0;
+  const HalfTable* table = nullptr;  // half_table.cc uses it.
 };
 
 // Computes out[k] from in[i][k * step[i]] for k in [0, n). A step is 1, or 0 for a uniform operand.
@@ -86,7 +89,8 @@ Prepared make_elementwise(const Request& request, Span span, Cost cost = Cost::k
 
 // Makes a kernel that runs a span for any layout of the operands, without conversions. The span
 // must support the dtypes.
-Prepared make_without_conversion(const Request& request, Span span);
+Prepared make_without_conversion(const Request& request, Span span, Cost cost = Cost::kLight,
+                                 const SpanParams& params = {});
 
 // Convert `n` elements between a half type and float32.
 void widen_half(tenon_dtype half, const void* from, float* to, size_t n);

@@ -150,67 +150,6 @@ Span remainder_span(uint32_t op) {
   }
 }
 
-// x * y + z for half types, before the conversion to a half type. The product is exact in double.
-// The sum is rounded to odd, using the rounding error of the addition, so that the later conversion
-// gives the correctly rounded result.
-inline float fma_round_to_odd(float x, float y, float z) {
-  const double product = static_cast<double>(x) * static_cast<double>(y);
-  const double sum = product + static_cast<double>(z);
-  if (!std::isfinite(sum)) return static_cast<float>(sum);
-  const double part = sum - product;
-  const double lost = (product - (sum - part)) + (static_cast<double>(z) - part);
-  uint64_t bits;
-  std::memcpy(&bits, &sum, sizeof bits);
-  double odd = sum;
-  if (lost != 0 && (bits & 1) == 0) odd = std::nextafter(sum, lost > 0 ? HUGE_VAL : -HUGE_VAL);
-  return tenon_sdk::detail::round_to_odd(odd);
-}
-
-// The same, in float32. Returns 1 if the result is valid, otherwise 0: if the product may not be
-// exact, or the sum is not finite. It has no branches, so that the compiler vectorises its loop.
-// Products of half types are exact unless they underflow.
-inline int fast_fma_round_to_odd(float x, float y, float z, float& result) {
-  using tenon_sdk::detail::bits_of;
-  const float product = x * y, sum = product + z;
-  const float part = sum - product;
-  const float lost = (product - (sum - part)) + (z - part);
-  const auto bits = static_cast<int32_t>(bits_of(sum));
-  // 1 if the sum must be rounded away from zero, otherwise -1.
-  const int32_t step = (bits ^ static_cast<int32_t>(bits_of(lost))) >> 31 | 1;
-  const int32_t is_even_and_rounded = lost != 0 ? ~bits & 1 : 0;
-  result = tenon_sdk::detail::float_of(static_cast<uint32_t>(bits + step * is_even_and_rounded));
-  const int is_exact = std::fabs(product) >= 0x1p-100F ? 1 : 0;
-  const int is_zero = (x == 0 ? 1 : 0) | (y == 0 ? 1 : 0);
-  return std::fabs(sum) < HUGE_VALF ? is_exact | is_zero : 0;
-}
-
-// The span of fma on half types that were converted to float32.
-void half_fma_span(const void* const* in, const size_t* step, void* out, size_t n,
-                   const SpanParams&) {
-  constexpr size_t kChunk = 64;
-  float* const y = static_cast<float*>(out);
-  for (size_t first = 0; first < n; first += kChunk) {
-    float repeated[3][kChunk], results[kChunk];
-    const size_t count = std::min(kChunk, n - first);
-    const float* x[3];
-    for (size_t k = 0; k < 3; ++k) {
-      x[k] = static_cast<const float*>(in[k]) + first * step[k];
-      if (step[k] != 0) continue;
-      std::fill_n(repeated[k], count, *x[k]);
-      x[k] = repeated[k];
-    }
-    const float *const a = x[0], *const b = x[1], *const c = x[2];
-    int n_valid = 0;
-    for (size_t i = 0; i < count; ++i) {
-      n_valid += fast_fma_round_to_odd(a[i], b[i], c[i], results[i]);
-    }
-    if (n_valid != static_cast<int>(count)) {
-      for (size_t i = 0; i < count; ++i) results[i] = fma_round_to_odd(a[i], b[i], c[i]);
-    }
-    std::copy_n(results, count, y + first);
-  }
-}
-
 }  // namespace
 
 Prepared prepare_remainder(const Request& request) {
@@ -219,7 +158,5 @@ Prepared prepare_remainder(const Request& request) {
                            [&]<class T>(Type<T>) { return remainder_span<T>(request.op()); });
   return kernel_of(request, span, Cost::kHeavy);
 }
-
-Prepared prepare_half_fma(const Request& request) { return kernel_of(request, half_fma_span); }
 
 }  // namespace tenon_simd

@@ -101,6 +101,32 @@ TENON_CPU_FUNCTION1(AbsBits, hn::And(x, hn::Set(d, 0x7fff)))
 TENON_CPU_FUNCTION2(CopySignBits,
                     hn::Or(hn::And(a, hn::Set(d, 0x7fff)), hn::And(b, hn::Set(d, 0x8000))))
 
+// nextafter on the bits of floats. `kInfinity` is the bits of infinity; larger magnitudes are NaN.
+template <int64_t kInfinity>
+struct NextAfter {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a, V b, const SpanParams&) const {
+    using T = hn::TFromD<D>;
+    const V zero = hn::Zero(d), one = hn::Set(d, T{1});
+    const V sign = hn::Set(d, std::numeric_limits<T>::min());
+    const V infinity = hn::Set(d, static_cast<T>(kInfinity));
+    const V magnitude_a = hn::AndNot(sign, a), magnitude_b = hn::AndNot(sign, b);
+    // Integers in the order of the floats. Both zeros are mapped to 0.
+    const auto negate_if = [](V is_negative, V v)
+                               HWY_ATTR { return hn::Sub(hn::Xor(v, is_negative), is_negative); };
+    const V place_a = negate_if(hn::BroadcastSignBit(a), magnitude_a);
+    const V place_b = negate_if(hn::BroadcastSignBit(b), magnitude_b);
+    const V next =
+        hn::Add(place_a, hn::IfThenElse(hn::Gt(place_b, place_a), one, hn::Sub(zero, one)));
+    const V is_negative = hn::BroadcastSignBit(next);
+    V result = hn::Or(negate_if(is_negative, next), hn::And(is_negative, sign));
+    result = hn::IfThenElse(hn::Eq(next, zero), hn::And(a, sign), result);
+    result =
+        hn::IfThenElse(hn::Or(hn::Eq(place_a, place_b), hn::Gt(magnitude_b, infinity)), b, result);
+    return hn::IfThenElse(hn::Gt(magnitude_a, infinity), a, result);
+  }
+};
+
 TENON_CPU_FUNCTION1(Neg, hn::Neg(x))
 TENON_CPU_FUNCTION1(Abs, hn::Abs(x))
 TENON_CPU_FUNCTION1(Square, hn::Mul(x, x))
@@ -138,6 +164,10 @@ constexpr SpanEntry kArithmetic[] = {
     TENON_CPU_LIGHT_SPANS(binary, 2, maximum, Maximum, true),
     TENON_CPU_LIGHT_SPANS(binary, 2, minimum, Minimum, true),
     TENON_CPU_SIGN_SPANS(binary, copysign, CopySign),
+    {TENON_OP_nextafter, TENON_FLOAT16, binary_span<int16_t, NextAfter<0x7c00>>},
+    {TENON_OP_nextafter, TENON_BFLOAT16, binary_span<int16_t, NextAfter<0x7f80>>},
+    {TENON_OP_nextafter, TENON_FLOAT32, binary_span<int32_t, NextAfter<0x7f800000>>},
+    {TENON_OP_nextafter, TENON_FLOAT64, binary_span<int64_t, NextAfter<0x7ff0000000000000>>},
     TENON_CPU_SPANS(ternary, fma, Fma, kLight),
     TENON_CPU_LIGHT_SPANS(ternary, 3, clip, Clip, true),
     TENON_CPU_SIGN_SPANS(unary, neg, Neg),
