@@ -260,7 +260,8 @@ Tensor expand_dims(const Tensor& x, const Ints& axes);
 Tensor squeeze(const Tensor& x, const Ints& axes);
 Tensor flip(const Tensor& x, const Ints& axes);
 Tensor slice(const Tensor& x, const SliceAttrs& attrs);
-Tensor pad(const Tensor& x, const Sizes& pads);  // Pads with zeros.
+// Pads with zeros. Returns x if there is nothing to pad or to crop.
+Tensor pad(const Tensor& x, const Sizes& pads);
 Tensor pad(const Tensor& x, const Tensor& value, const Sizes& pads);
 Tensor cumsum(const Tensor& x, const CumsumAttrs& attrs);
 Tensor concat(TensorSpan parts, int64_t axis);

@@ -44,7 +44,12 @@ struct Cbrt {
                         of_rest(0x1.428a2f98d728bp+0, 0x1.965fea53d6e3cp-1));
     const V cube = hn::Mul(hn::Mul(y, y), y);
     const V step = hn::Div(hn::Sub(z, cube), hn::MulAdd(hn::Set(d, 2), cube, z));
-    const V root = hn::CopySign(scale(d, hn::MulAdd(y, step, y), third.magic), x);
+    const V of_fraction = hn::MulAdd(y, step, y);
+    // The root is normal, so adding to the exponent's bits scales it.
+    const hn::RebindToSigned<D> di;
+    const auto n = hn::ShiftLeft<Numbers<D>::kFractionBits>(hn::BitCast(di, third.magic));
+    const V scaled = hn::BitCast(d, hn::Add(hn::BitCast(di, of_fraction), n));
+    const V root = hn::CopySign(scaled, x);
     const auto is_regular = hn::And(hn::Gt(a, hn::Zero(d)), hn::Lt(a, infinity(d)));
     return hn::IfThenElse(is_regular, root, x);
   }
