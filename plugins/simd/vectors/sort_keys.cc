@@ -51,8 +51,9 @@ namespace tenon_simd {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T>
-using Keys = hn::CappedTag<T, 32 / sizeof(T)>;
+// Vectors of at most kBytes, so that a line has at least one block.
+template <class T, size_t kBytes = 64>
+using Keys = hn::CappedTag<T, kBytes / sizeof(T)>;
 
 // Compares each lane with the lane whose index differs in the bit kDistance. Stores the smaller key
 // in the lane with the smaller index.
@@ -62,6 +63,9 @@ HWY_INLINE V exchange_lanes(D d, V v) {
   if constexpr (kDistance == hn::MaxLanes(D()) / 2) {
     const V other = hn::ConcatLowerUpper(d, v, v);
     return hn::ConcatUpperLower(d, hn::Max(v, other), hn::Min(v, other));
+  } else if constexpr (kDistance * sizeof(T) == 16) {
+    const V other = hn::SwapAdjacentBlocks(v);
+    return hn::OddEvenBlocks(hn::Max(v, other), hn::Min(v, other));
   } else if constexpr (kDistance == 2) {
     const hn::Repartition<uint64_t, D> pairs;
     const V other = hn::Shuffle1032(v);
@@ -97,43 +101,78 @@ HWY_INLINE void merge(D d, V& low, V& high) {
 // Merges two adjacent runs of `length` keys. Computes the smaller half of the result from the front
 // and the larger half from the back. Neither reads beyond the runs. The two computations are
 // independent, so the processor overlaps them.
-template <class T>
-HWY_INLINE void merge_runs(const T* from, size_t length, T* to) {
-  const Keys<T> d;
-  const size_t n = hn::Lanes(d);
-  const T *a = from, *b = from + length, *a_end = b, *b_end = b + length;
-  auto front = hn::LoadU(d, a), front_rest = hn::LoadU(d, b);
-  auto back_rest = hn::LoadU(d, a_end - n), back = hn::LoadU(d, b_end - n);
-  merge(d, front, front_rest);
-  merge(d, back_rest, back);
-  T* to_end = to + 2 * length;
-  hn::StoreU(front, d, to);
-  hn::StoreU(back, d, to_end -= n);
-  a += n;
-  b += n;
-  a_end -= n;
-  b_end -= n;
-  for (size_t done = n; done < length; done += n) {
-    const bool is_a = *a <= *b, is_a_end = a_end[-1] >= b_end[-1];
-    front = hn::LoadU(d, is_a ? a : b);
-    a += is_a ? n : 0;
-    b += is_a ? 0 : n;
-    a_end -= is_a_end ? n : 0;
-    b_end -= is_a_end ? 0 : n;
-    back = hn::LoadU(d, is_a_end ? a_end : b_end);
-    merge(d, front, front_rest);
-    merge(d, back_rest, back);
-    hn::StoreU(front, d, to += n);
-    hn::StoreU(back, d, to_end -= n);
+template <class D, class T = hn::TFromD<D>>
+class Merger {
+ public:
+  // Stores the first vector from each end.
+  HWY_INLINE Merger(D d, const T* from, size_t length, T* to)
+      : n_(hn::Lanes(d)),
+        a_(from),
+        b_(from + length),
+        a_end_(b_),
+        b_end_(b_ + length),
+        to_(to),
+        to_end_(to + 2 * length) {
+    auto front = hn::LoadU(d, a_), back = hn::LoadU(d, b_end_ - n_);
+    front_rest_ = hn::LoadU(d, b_);
+    back_rest_ = hn::LoadU(d, a_end_ - n_);
+    store(d, front, back);
+    a_ += n_;
+    b_ += n_;
+    a_end_ -= n_;
+    b_end_ -= n_;
+  }
+
+  // Stores the next vector from each end.
+  HWY_INLINE void step(D d) {
+    const bool is_a = *a_ <= *b_, is_a_end = a_end_[-1] >= b_end_[-1];
+    const auto front = hn::LoadU(d, is_a ? a_ : b_);
+    a_ += is_a ? n_ : 0;
+    b_ += is_a ? 0 : n_;
+    a_end_ -= is_a_end ? n_ : 0;
+    b_end_ -= is_a_end ? 0 : n_;
+    store(d, front, hn::LoadU(d, is_a_end ? a_end_ : b_end_));
+  }
+
+ private:
+  HWY_INLINE void store(D d, hn::Vec<D> front, hn::Vec<D> back) {
+    merge(d, front, front_rest_);
+    merge(d, back_rest_, back);
+    hn::StoreU(front, d, to_);
+    hn::StoreU(back, d, to_end_ -= n_);
+    to_ += n_;
+  }
+
+  size_t n_;
+  const T *a_, *b_, *a_end_, *b_end_;
+  T *to_, *to_end_;
+  hn::Vec<D> front_rest_, back_rest_;
+};
+
+// Merges all pairs of runs, two pairs at a time, whose computations the processor overlaps.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void merge_pairs(D d, const T* from, size_t length, T* to, size_t n) {
+  const size_t pair = 2 * length, lanes = hn::Lanes(d);
+  if (n == pair) {
+    Merger<D> merger(d, from, length, to);
+    for (size_t done = lanes; done < length; done += lanes) merger.step(d);
+    return;
+  }
+  for (size_t i = 0; i < n; i += 2 * pair) {
+    Merger<D> first(d, from + i, length, to + i);
+    Merger<D> second(d, from + i + pair, length, to + i + pair);
+    for (size_t done = lanes; done < length; done += lanes) {
+      first.step(d);
+      second.step(d);
+    }
   }
 }
 
 // Sorts the columns of kSortRows vectors, and stores each column as a run.
-template <class T, size_t... kAt>
-HWY_INLINE void sort_columns(const T* from, T* to, std::index_sequence<kAt...>) {
-  const Keys<T> d;
+template <class D, size_t... kAt, class T = hn::TFromD<D>>
+HWY_INLINE void sort_columns(D d, const T* from, T* to, std::index_sequence<kAt...>) {
   const size_t n = hn::Lanes(d);
-  using V = hn::Vec<Keys<T>>;
+  using V = hn::Vec<D>;
   V v[kSortRows];
   HWY_UNROLL(16)
   for (size_t i = 0; i < kSortRows; ++i) v[i] = hn::LoadU(d, from + i * n);
@@ -151,20 +190,25 @@ HWY_INLINE void sort_columns(const T* from, T* to, std::index_sequence<kAt...>) 
                            static_cast<int64_t>(n), int64_t{kSortRows});
 }
 
-template <class T>
-T* sort_all(T* keys, T* spare, size_t n) {
-  const size_t block = kSortRows * hn::Lanes(Keys<T>());
+template <class D, class T = hn::TFromD<D>>
+T* sort_all(D d, T* keys, T* spare, size_t n) {
+  const size_t block = kSortRows * hn::Lanes(d);
   for (size_t i = 0; i < n; i += block) {
-    sort_columns(keys + i, spare + i, std::make_index_sequence<sort_network().size()>());
+    sort_columns(d, keys + i, spare + i, std::make_index_sequence<sort_network().size()>());
   }
   for (size_t length = kSortRows; length < n; length *= 2) {
     std::swap(keys, spare);
-    for (size_t i = 0; i < n; i += 2 * length) merge_runs(keys + i, length, spare + i);
+    merge_pairs(d, keys, length, spare, n);
   }
   return spare;
 }
 
-int32_t* sort_i32(int32_t* keys, int32_t* spare, size_t n) { return sort_all(keys, spare, n); }
+int32_t* sort_i32(int32_t* keys, int32_t* spare, size_t n) {
+  if (n < kSortRows * hn::Lanes(Keys<int32_t>())) {
+    return sort_all(Keys<int32_t, 32>(), keys, spare, n);
+  }
+  return sort_all(Keys<int32_t>(), keys, spare, n);
+}
 #if HWY_TARGET == HWY_WASM  // Highway has no vectors of 8-byte numbers with Min() on WebAssembly.
 int64_t* sort_i64(int64_t* keys, int64_t*, size_t n) {
   std::sort(keys, keys + n);
@@ -175,8 +219,12 @@ double* sort_f64(double* keys, double*, size_t n) {
   return keys;
 }
 #else
-int64_t* sort_i64(int64_t* keys, int64_t* spare, size_t n) { return sort_all(keys, spare, n); }
-double* sort_f64(double* keys, double* spare, size_t n) { return sort_all(keys, spare, n); }
+int64_t* sort_i64(int64_t* keys, int64_t* spare, size_t n) {
+  return sort_all(Keys<int64_t>(), keys, spare, n);
+}
+double* sort_f64(double* keys, double* spare, size_t n) {
+  return sort_all(Keys<double>(), keys, spare, n);
+}
 #endif
 
 }  // namespace HWY_NAMESPACE
