@@ -139,6 +139,11 @@ struct TensorType {
 // Fails unless every size is in [0, 2^62) and the total number of bytes fits into int64.
 void check_size(const TensorType& type);
 
+// Returns the size of all elements in bytes.
+inline uint64_t bytes_of(const TensorType& type) {
+  return static_cast<uint64_t>(int64_t{count(type.shape)}) * size_of(type.dtype);
+}
+
 // Returns the strides of a row-major layout without gaps, in elements.
 Dims dense_strides(const Dims& shape);
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/dtype.h"
+#include "core/base/shape.h"
 
 namespace tenon {
 
@@ -46,6 +46,9 @@ uint8_t encode_storage(double value, DType dtype);
 size_t packed_elements_per_byte(DType dtype);
 // Returns the size of n elements in a file, in bytes.
 uint64_t packed_size(uint64_t n, DType dtype);
+inline uint64_t packed_bytes_of(const TensorType& type) {
+  return packed_size(static_cast<uint64_t>(int64_t{count(type.shape)}), type.dtype);
+}
 std::vector<std::byte> pack_elements(std::span<const std::byte> elements, DType dtype);
 std::vector<std::byte> unpack_elements(std::span<const std::byte> bytes, size_t n, DType dtype);
 

@@ -15,11 +15,6 @@
 namespace tenon {
 namespace {
 
-// Returns the size of a value in bytes.
-uint64_t bytes_of(const TensorType& type) {
-  return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
-}
-
 // Returns the offset of the first element in the storage, in bytes.
 uint64_t byte_offset(const TensorImpl& x) {
   return static_cast<uint64_t>(x.offset) * size_of(x.type.dtype);

@@ -15,16 +15,6 @@ namespace {
 
 constexpr uint64_t kAlignment = 8;
 
-// Returns the size of all elements in memory, in bytes.
-uint64_t bytes_of(const TensorType& type) {
-  return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
-}
-
-// Returns the size of all elements in the file, in bytes.
-uint64_t packed_bytes_of(const TensorType& type) {
-  return packed_size(static_cast<uint64_t>(count(type.shape)), type.dtype);
-}
-
 // Sorts the tensors into the order in which the file stores them. Throws if a name occurs twice or
 // is reserved.
 void sort_and_check(std::vector<TensorToStore>& tensors) {

@@ -74,13 +74,6 @@ std::string format_values(Scope& scope, std::string_view format, Inputs values,
   return result;
 }
 
-// Converts inline scalars to tensors.
-Tensors as_tensors(TensorSpan values) {
-  Tensors all;
-  for (const Tensor& x : values) all.push_back(as_tensor(x));
-  return all;
-}
-
 // Checks that the first input is a token and the others are tensors. Returns the type of the token.
 TensorTypes infer_token_output(TypeSpan in) {
   require(in[0] == token_type(), "the first input must be a token, but is {}", in[0]);

@@ -37,9 +37,7 @@ class UncountedStorage final : public NonMemoryStorage<UncountedStorage> {
 };
 
 // Returns the memory size of a value; 0 for an inline scalar.
-uint64_t bytes_of(const TensorType& type) {
-  return type.weak ? 0 : static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
-}
+uint64_t stored_bytes_of(const TensorType& type) { return type.weak ? 0 : bytes_of(type); }
 
 // Returns a placeholder tensor of this type. The value of an inline scalar is arbitrary.
 Tensor make_placeholder(const TensorType& type, Device& device, HostObject* counted) {
@@ -47,7 +45,7 @@ Tensor make_placeholder(const TensorType& type, Device& device, HostObject* coun
   x->type = type;
   if (type.weak) return x;
   x->strides = dense_strides(type.shape);
-  x->storage = Ref<Storage>::adopt(new UncountedStorage(device, bytes_of(type), counted));
+  x->storage = Ref<Storage>::adopt(new UncountedStorage(device, stored_bytes_of(type), counted));
   return x;
 }
 
@@ -197,7 +195,7 @@ Json values_json(const Graph& graph, std::span<const Value> values, std::span<co
   for (const Value& x : values) {
     const TensorType type = substitute_sizes(graph, x.type(), sizes);
     all.push_back({{"name", x.name()}, {"type", to_string(type)}});
-    bytes += bytes_of(type);
+    bytes += stored_bytes_of(type);
   }
   return all;
 }
@@ -226,7 +224,7 @@ std::string inspect(Scope& scope, const Trace& trace, std::span<const TensorType
   size_t argument = 0;
   for (Node* node : graph.inputs()) {
     const TensorType type = substitute_sizes(graph, node->types[0], *sizes);
-    bytes[static_cast<size_t>(node->role)] += bytes_of(type);
+    bytes[static_cast<size_t>(node->role)] += stored_bytes_of(type);
     if (node->role == InputRole::kArgument) {
       own.push_back(node->output());
       inputs.push_back(given[argument++]);

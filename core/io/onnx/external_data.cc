@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/os_error.h"
+#include "core/base/storage_dtype.h"
 
 namespace tenon::onnx {
 namespace {

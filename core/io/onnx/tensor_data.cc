@@ -148,15 +148,6 @@ std::string name_of_element(int64_t element) {
                                   : format("element type {}", {FormatArg(element)});
 }
 
-// Returns the size of all elements in bytes.
-uint64_t bytes_of(const TensorType& type) {
-  return static_cast<uint64_t>(int64_t{count(type.shape)}) * size_of(type.dtype);
-}
-
-uint64_t packed_bytes_of(const TensorType& type) {
-  return packed_size(static_cast<uint64_t>(int64_t{count(type.shape)}), type.dtype);
-}
-
 TensorData read_tensor_data(WireReader reader) {
   TensorData data;
   Fields fields;

@@ -50,11 +50,6 @@ struct TensorData {
   std::vector<std::byte> converted;
 };
 
-// Returns the size of all elements in bytes.
-uint64_t bytes_of(const TensorType& type);
-// Returns the size of all elements in a file, where a byte holds several elements of 4 or 2 bits.
-uint64_t packed_bytes_of(const TensorType& type);
-
 // Reads a TensorProto. Throws if the number of elements does not match the shape.
 TensorData read_tensor_data(WireReader fields);
 

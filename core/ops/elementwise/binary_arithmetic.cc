@@ -6,6 +6,7 @@
 //   y has their common dtype and the shape that they broadcast to.
 
 #include <limits>
+#include <numbers>
 
 #include "core/ops/definition/expansion_value.h"
 #include "core/ops/definition/type_rules.h"
@@ -19,7 +20,6 @@ namespace {
 
 using None = NoAttrs;
 
-constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -64,7 +64,7 @@ Tensors pow_decompose(const None&, TensorSpan in) {
 Tensors logaddexp_decompose(const None&, TensorSpan in) {
   const Tensor &a = in[0], &b = in[1];
   const Tensor apart = maximum(a, b) + log1p(exp(-abs(a - b)));
-  return {where(equal(a, b), a + kLn2, apart)};
+  return {where(equal(a, b), a + std::numbers::ln2, apart)};
 }
 
 Tensors logaddexp_vjp(const None&, const VjpArgs& v) {

@@ -4,6 +4,8 @@
 //   C1  x is floating point (neg, abs, sign and square: numeric).
 //   y has x's dtype and shape.
 
+#include <numbers>
+
 #include "core/ops/definition/expansion_value.h"
 #include "core/ops/definition/type_rules.h"
 #include "core/ops/expansions/activation.h"
@@ -17,8 +19,6 @@ namespace {
 
 using None = NoAttrs;
 
-constexpr double kLn2 = 0.693147180559945309417;
-constexpr double kLn10 = 2.302585092994045684018;
 constexpr double kTwoOverSqrtPi = 1.128379167095512573896;
 
 // Defines a transcendental op after setting the fields that all of these ops share.
@@ -232,7 +232,7 @@ OpDef exp2_def() {
       .summary = "2 to the power of each element.",
       .formula = "y = 2^x",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        return {v.cotangent(0) * v.output(0) * kLn2};
+        return {v.cotangent(0) * v.output(0) * std::numbers::ln2};
       },
       .decompose = TENON_EXPAND_UNARY(exp2),
       .cases =
@@ -298,7 +298,7 @@ OpDef log2_def() {
       .summary = "The logarithm to base 2 of each element.",
       .formula = "y = log2(x)",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        return {v.cotangent(0) / (v.input(0) * kLn2)};
+        return {v.cotangent(0) / (v.input(0) * std::numbers::ln2)};
       },
       .decompose = TENON_EXPAND_UNARY(log2),
       .cases =
@@ -320,7 +320,7 @@ OpDef log10_def() {
       .summary = "The logarithm to base 10 of each element.",
       .formula = "y = log10(x)",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
-        return {v.cotangent(0) / (v.input(0) * kLn10)};
+        return {v.cotangent(0) / (v.input(0) * std::numbers::ln10)};
       },
       .decompose = TENON_EXPAND_UNARY(log10),
       .cases =

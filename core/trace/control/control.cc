@@ -24,13 +24,6 @@ bool is_value_known(Scope& scope, const TensorImpl& x) {
   return !scope.traced_cells() || x.is_scalar_value();
 }
 
-// Converts inline scalars to tensors; see as_tensor().
-Tensors as_tensors(TensorSpan values) {
-  Tensors all;
-  for (const Tensor& x : values) all.push_back(as_tensor(x));
-  return all;
-}
-
 // Converts outputs of the body to the types of the carried values.
 Tensors convert_to_carried(const char* name, TensorSpan carried, TensorSpan given) {
   Tensors all;
@@ -107,6 +100,12 @@ Tensor as_tensor(const Tensor& x, DType wanted) {
   const bool fits = wanted != DType::kNone && (is_floating(wanted) == is_floating(x->type.dtype)) &&
                     (wanted == DType::kBool) == (x->type.dtype == DType::kBool);
   return fill(x, Dims{}, fits ? wanted : x->type.dtype);
+}
+
+Tensors as_tensors(TensorSpan values) {
+  Tensors all;
+  for (const Tensor& x : values) all.push_back(as_tensor(x));
+  return all;
 }
 
 // Returns, for each output of the graph, whether it is differentiable and depends on an input that

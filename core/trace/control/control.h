@@ -91,5 +91,6 @@ bool have_equal_types(const TensorType& a, const TensorType& b);
 // scalar's are floating-point, both integer or both bool; otherwise it has the scalar's dtype.
 // Returns other tensors unchanged.
 Tensor as_tensor(const Tensor& x, DType wanted = DType::kNone);
+Tensors as_tensors(TensorSpan values);
 
 }  // namespace tenon

@@ -23,8 +23,8 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMaxBytes = 16 * 1024;
-constexpr int64_t kMaxAllBytes = 64 * 1024 * 1024;
+constexpr uint64_t kMaxBytes = 16 * 1024;
+constexpr uint64_t kMaxAllBytes = 64 * 1024 * 1024;
 constexpr int64_t kMaxGrowth = 1 << 20;
 
 // Multiplies the integers among attributes that may enlarge results: padding, repetitions, window
@@ -52,11 +52,6 @@ class Growth final : public AttrVisitor {
 
   int64_t growth_ = 1;
 };
-
-// Returns the memory size of a value.
-int64_t bytes_of(const TensorType& type) {
-  return int64_t{count(type.shape)} * static_cast<int64_t>(size_of(type.dtype));
-}
 
 class Folder {
  public:
@@ -137,7 +132,7 @@ class Folder {
   const Graph& graph_;
   Tensors& constants_;
   Rewriter copy_;
-  int64_t bytes_ = 0;           // Total of the folded results.
+  uint64_t bytes_ = 0;          // Total of the folded results.
   std::vector<Tensor> values_;  // The known values, by slot of the source graph.
 };
 

@@ -19,6 +19,9 @@ const char* type_name(tenon_dtype dtype);
 // that move elements without computing.
 const char* bits_type_name(tenon_dtype dtype);
 
+// Returns the decimal digits of a number.
+inline std::string decimal(size_t n) { return std::to_string(n); }
+
 // An embedded file.
 struct DeviceFile {
   std::string_view name, text;

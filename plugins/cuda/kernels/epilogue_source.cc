@@ -1,14 +1,10 @@
 // The source of epilogues: loops that are fused after a matrix product.
 
+#include "plugins/cuda/kernels/device_code.h"
 #include "plugins/cuda/kernels/product.h"
 
 namespace tenon_cuda {
 namespace {
-
-constexpr uint32_t kAllAxes = ~0u;
-
-// Returns the decimal digits of a number.
-std::string decimal(size_t n) { return std::to_string(n); }
 
 // Returns the number of inputs of the loop, not counting the product.
 size_t n_inputs(const LoopPlan& plan) { return plan.inputs.size() - 1; }

@@ -10,7 +10,6 @@
 namespace tenon_cuda {
 namespace {
 
-constexpr uint32_t kAllAxes = ~0u;
 // Maximum length of a row that one thread reduces.
 constexpr int64_t kLongestRowOfThread = 32;
 

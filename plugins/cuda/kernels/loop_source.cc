@@ -18,9 +18,6 @@ constexpr OpName kOpNames[] = {
 #undef TENON_KERNEL
 };
 
-// Returns the decimal digits of a number.
-std::string decimal(size_t n) { return std::to_string(n); }
-
 bool is_float(tenon_dtype dtype) {
   return dtype == TENON_FLOAT16 || dtype == TENON_BFLOAT16 || dtype == TENON_FLOAT32 ||
          dtype == TENON_FLOAT64;

@@ -67,6 +67,8 @@ class Parameters {
   Words words_;
 };
 
+inline constexpr uint32_t kAllAxes = ~0u;
+
 // Selected axes of several operands of one shape. Adjacent axes are merged if in every operand one
 // stride covers both.
 class Axes {

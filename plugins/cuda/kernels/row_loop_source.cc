@@ -12,9 +12,6 @@
 namespace tenon_cuda {
 namespace {
 
-// Returns the decimal digits of a number.
-std::string decimal(size_t n) { return std::to_string(n); }
-
 class RowSource {
  public:
   explicit RowSource(const LoopPlan& plan) : plan_(plan) {

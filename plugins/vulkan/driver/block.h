@@ -9,6 +9,11 @@
 
 namespace tenon_vulkan {
 
+// Rounds a size up to a multiple of the alignment.
+inline uint64_t round_up(uint64_t size, uint64_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
 // Indices of the driver's memory types for each use.
 struct MemoryTypes {
   uint32_t device;         // For buffers that the runtime allocates.

@@ -13,10 +13,6 @@ constexpr uint64_t kMinSharedBytes = uint64_t{1} << 20;
 // Minimum size of imported host memory in bytes. For less memory, a copy is faster.
 constexpr uint64_t kMinImportedBytes = uint64_t{16} << 10;
 
-uint64_t round_up(uint64_t size, uint64_t alignment) {
-  return (size + alignment - 1) / alignment * alignment;
-}
-
 // Returns the size of blocks that several buffers share: at most 1/32 of the heap unless the heap
 // is tiny, and at most the size that one descriptor can bind. So one descriptor serves all buffers
 // of the block.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugins/vulkan/driver/block.h"
 #include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/driver/parameters.h"
 
@@ -13,11 +14,7 @@ namespace {
 constexpr size_t kMaxKept = 4;
 // Number of replays without use after which a cached command buffer may be evicted.
 constexpr uint64_t kEvictAfterReplays = 64;
-constexpr uint64_t kAlignment = 16;  // Alignment of the parameters of a dispatch.
-
-uint64_t round_up(uint64_t size, uint64_t alignment) {
-  return (size + alignment - 1) / alignment * alignment;
-}
+constexpr uint64_t kParameterAlignment = 16;  // Alignment of the parameters of a dispatch.
 
 // Returns a view of a launch. `number`: index among its inputs, outputs and workspace.
 const tenon_view& view_of(const tenon_launch& launch, uint32_t number) {
@@ -62,7 +59,7 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
   if (!places_.empty() && places_.back().where == Where::kRecord) {
     size += room_for_value(places_.back().operand);
   }
-  parameter_bytes_ += round_up(size, kAlignment);
+  parameter_bytes_ += round_up(size, kParameterAlignment);
   return nullptr;
 }
 

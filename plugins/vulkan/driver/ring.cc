@@ -24,7 +24,7 @@ tenon_error* Ring::allocate(uint64_t size, std::vector<Chunk*>& spent, Piece& pi
     if (tenon_error* error = start_chunk(size)) return error;
   }
   piece = {&current_->block, current_->used};
-  const uint64_t end = current_->used + (size + kAlignment - 1) / kAlignment * kAlignment;
+  const uint64_t end = current_->used + round_up(size, kAlignment);
   current_->used = std::min(end, current_->block.size);
   return nullptr;
 }

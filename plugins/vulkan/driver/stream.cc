@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "plugins/vulkan/driver/block.h"
 #include "plugins/vulkan/driver/device.h"
 #include "plugins/vulkan/driver/parameters.h"
 #include "plugins/vulkan/driver/sequences.h"
@@ -11,10 +12,6 @@ namespace {
 
 constexpr uint64_t kParameterBytes = uint64_t{256} << 10;
 constexpr uint64_t kStagingBytes = uint64_t{4} << 20;
-
-uint64_t round_up(uint64_t size, uint64_t alignment) {
-  return (size + alignment - 1) / alignment * alignment;
-}
 
 }  // namespace
 

@@ -9,9 +9,6 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-// Converts an enumerator or a number to a word of SPIR-V.
-uint32_t word(auto value) { return static_cast<uint32_t>(value); }
-
 bool is_float_arithmetic(spv::Op op) {
   return op == spv::Op::OpFAdd || op == spv::Op::OpFSub || op == spv::Op::OpFMul ||
          op == spv::Op::OpFDiv;

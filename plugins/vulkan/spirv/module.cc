@@ -7,9 +7,6 @@ constexpr uint32_t kMagic = spv::MagicNumber;
 constexpr uint32_t kVersion = 0x00010300;  // The newest version that Vulkan 1.1 accepts.
 constexpr uint32_t kGenerator = 0;
 
-// Converts an enumerator or a number to a word of SPIR-V.
-uint32_t word(auto value) { return static_cast<uint32_t>(value); }
-
 }  // namespace
 
 // Appends one instruction.

@@ -16,6 +16,9 @@ namespace tenon_vulkan::spirv {
 using Id = uint32_t;
 using Words = std::vector<uint32_t>;
 
+// Converts an enumerator or a number to a word of SPIR-V.
+inline uint32_t word(auto value) { return static_cast<uint32_t>(value); }
+
 // The operand words of an instruction. This is a view, which is valid only during the call that it
 // is passed to.
 struct Operands : std::span<const uint32_t> {

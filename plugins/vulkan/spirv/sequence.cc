@@ -13,9 +13,6 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-// Converts an enumerator or a number to a word of SPIR-V.
-uint32_t word(auto value) { return static_cast<uint32_t>(value); }
-
 struct Instruction {
   spv::Op op;
   std::span<const uint32_t> operands;
