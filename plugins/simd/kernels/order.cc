@@ -238,12 +238,14 @@ template <class U>
 template <KeyRule::Kind kKind>
 bool KeySort<U>::load_keys(const U* x) {
   U* const keys = keys_.get();
+  using Signed = std::make_signed_t<U>;  // Vectors of signed integers are compared faster.
   const U infinity = static_cast<U>(rule_.infinity);
-  int is_special = 0;
+  U is_special = 0;
   for (int64_t i = 0; i < n_; ++i) {
     const U bits = x[i];
     if constexpr (kKind == KeyRule::Kind::kFloat) {
-      is_special |= (static_cast<U>(bits & ~kTop<U>) > infinity) | (bits == kTop<U>);
+      const bool is_nan = static_cast<Signed>(bits & ~kTop<U>) > static_cast<Signed>(infinity);
+      is_special |= static_cast<U>(is_nan) | static_cast<U>(bits == kTop<U>);
     }
     keys[i] = sort_key_of<kKind>(bits);
   }

@@ -168,6 +168,54 @@ HWY_INLINE void merge_pairs(D d, const T* from, size_t length, T* to, size_t n) 
   }
 }
 
+// Number of vectors in which runs are merged in registers.
+constexpr size_t kGroup = HWY_TARGET == HWY_AVX3 ? 16 : 8;
+
+// Merges pairs of adjacent runs of kRun vectors until all vectors are one run.
+template <size_t kRun, class D, class V>
+HWY_INLINE void merge_group(D d, V (&v)[kGroup]) {
+  HWY_UNROLL(16)
+  for (size_t first = 0; first < kGroup; first += 2 * kRun) {
+    V larger[kRun];
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kRun; ++i) {
+      const V reversed = hn::Reverse(d, v[first + 2 * kRun - 1 - i]);
+      larger[i] = hn::Max(v[first + i], reversed);
+      v[first + i] = hn::Min(v[first + i], reversed);
+    }
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kRun; ++i) v[first + kRun + i] = larger[i];
+  }
+  // Each half of a pair ascends and then descends.
+  HWY_UNROLL(4)
+  for (size_t distance = kRun / 2; distance > 0; distance /= 2) {
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kGroup; ++i) {
+      if ((i & distance) != 0) continue;
+      const V smaller = hn::Min(v[i], v[i + distance]);
+      v[i + distance] = hn::Max(v[i], v[i + distance]);
+      v[i] = smaller;
+    }
+  }
+  HWY_UNROLL(16)
+  for (size_t i = 0; i < kGroup; ++i) v[i] = sort_bitonic<hn::MaxLanes(D()) / 2>(d, v[i]);
+  if constexpr (2 * kRun < kGroup) merge_group<2 * kRun>(d, v);
+}
+
+// Merges runs of kSortRows keys to runs of kGroup vectors.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void merge_in_registers(D d, T* keys, size_t n) {
+  const size_t lanes = hn::Lanes(d);
+  for (size_t first = 0; first < n; first += kGroup * lanes) {
+    hn::Vec<D> v[kGroup];
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kGroup; ++i) v[i] = hn::LoadU(d, keys + first + i * lanes);
+    merge_group<kSortRows / hn::MaxLanes(D())>(d, v);
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kGroup; ++i) hn::StoreU(v[i], d, keys + first + i * lanes);
+  }
+}
+
 // Sorts the columns of kSortRows vectors, and stores each column as a run.
 template <class D, size_t... kAt, class T = hn::TFromD<D>>
 HWY_INLINE void sort_columns(D d, const T* from, T* to, std::index_sequence<kAt...>) {
@@ -196,7 +244,8 @@ T* sort_all(D d, T* keys, T* spare, size_t n) {
   for (size_t i = 0; i < n; i += block) {
     sort_columns(d, keys + i, spare + i, std::make_index_sequence<sort_network().size()>());
   }
-  for (size_t length = kSortRows; length < n; length *= 2) {
+  merge_in_registers(d, spare, n);
+  for (size_t length = kGroup * hn::Lanes(d); length < n; length *= 2) {
     std::swap(keys, spare);
     merge_pairs(d, keys, length, spare, n);
   }
