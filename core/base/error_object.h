@@ -19,6 +19,11 @@ struct tenon_error {
 
 namespace tenon {
 
+// Returns the text that a plugin passes; empty if it is NULL.
+inline std::string_view view_of(const tenon_string& text) {
+  return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+
 // Creates an error object. Returns out_of_memory_error() if memory runs out.
 tenon_error* make_error(const ErrorInfo& info) noexcept;
 tenon_error* make_error(Code code, std::string_view message) noexcept;

@@ -8,10 +8,6 @@
 namespace tenon {
 namespace {
 
-std::string_view view_of(tenon_string text) {
-  return text.data ? std::string_view(text.data, text.size) : std::string_view();
-}
-
 tenon_error* host_make_error(tenon_code code, tenon_string message) {
   return make_error(code_from_c(code), view_of(message));
 }

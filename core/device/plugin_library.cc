@@ -39,10 +39,6 @@ bool is_name(std::string_view name) {
 // Whether the text has a data pointer, which may be NULL only if the size is 0.
 bool is_valid(const tenon_string& text) { return text.data != nullptr || text.size == 0; }
 
-std::string_view view_of(const tenon_string& text) {
-  return text.data ? std::string_view(text.data, text.size) : std::string_view();
-}
-
 // Returns the error for using a function that the plugin does not provide, such as `map`.
 tenon_error* make_unimplemented_error(const char* call) {
   return make_error(Code::kUnimplemented, format("the plugin has no `{}`", {call}));

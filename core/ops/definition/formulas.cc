@@ -1,5 +1,7 @@
 #include "core/ops/definition/formulas.h"
 
+#include <algorithm>
+
 #include "core/ops/definition/op_ids.h"
 
 namespace tenon {

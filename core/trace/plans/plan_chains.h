@@ -8,6 +8,10 @@
 
 namespace tenon {
 
+// Slots begin at multiples of this number of bytes. Replays must have the recorded offsets of slots
+// modulo this number.
+inline constexpr uint64_t kSlotAlignment = 64;
+
 class LaunchPlan::Chains {
  public:
   // Finds the chains of a plan. Returns NULL if the device runs no tasks or if parallel chains

@@ -15,9 +15,8 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kAlign = 64;
 uint64_t round_up_to_alignment(uint64_t bytes) {
-  return (std::max<uint64_t>(bytes, 1) + kAlign - 1) / kAlign * kAlign;
+  return (std::max<uint64_t>(bytes, 1) + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
 }
 
 }  // namespace

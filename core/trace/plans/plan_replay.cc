@@ -16,13 +16,12 @@ namespace {
 
 constexpr size_t kMinLaunches =
     2;  // Minimum number of launches; replaying a single one saves nothing.
-constexpr uint64_t kAlign = 64;  // Replays must have the recorded slot offsets modulo kAlign.
 
-// Whether the memory starts at a multiple of kAlign. All memory that the device allocates does.
-// Imported memory without a host address counts as unaligned.
+// Whether the memory starts at a multiple of kSlotAlignment. All memory that the device allocates
+// does. Imported memory without a host address counts as unaligned.
 bool begins_aligned(const Storage& storage) {
   return !storage.imported ||
-         (storage.data && reinterpret_cast<uintptr_t>(storage.data) % kAlign == 0);
+         (storage.data && reinterpret_cast<uintptr_t>(storage.data) % kSlotAlignment == 0);
 }
 
 }  // namespace
@@ -33,7 +32,7 @@ class LaunchPlan::Recording {
   Recording(Device& device, tenon_recording_p* handle, const std::vector<Slot>& slots,
             bool may_report)
       : may_report(may_report), device_(device), handle_(handle) {
-    for (const Slot& slot : slots) starts_.push_back(slot.offset % kAlign);
+    for (const Slot& slot : slots) starts_.push_back(slot.offset % kSlotAlignment);
   }
   ~Recording() {
     if (handle_) device_.retire(device_.calls().release_recording, handle_);
@@ -45,7 +44,7 @@ class LaunchPlan::Recording {
   bool serves(const std::vector<Slot>& slots) const {
     return handle_ && std::equal(starts_.begin(), starts_.end(), slots.begin(),
                                  [](uint64_t start, const Slot& slot) {
-                                   return start == slot.offset % kAlign &&
+                                   return start == slot.offset % kSlotAlignment &&
                                           (!slot.storage || begins_aligned(*slot.storage));
                                  });
   }
@@ -56,7 +55,7 @@ class LaunchPlan::Recording {
  private:
   Device& device_;
   tenon_recording_p* handle_;
-  std::vector<uint64_t> starts_;  // Offsets of the slots modulo kAlign.
+  std::vector<uint64_t> starts_;  // Offsets of the slots modulo kSlotAlignment.
 };
 
 LaunchPlan::LaunchPlan(Device& device) : device_(device) {}
