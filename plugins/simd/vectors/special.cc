@@ -23,29 +23,35 @@ HWY_INLINE hn::Vec<D> constant(D d, double value) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(value));
 }
 
-// cbrt. With |x| = 8^third 2^rest m, refines an estimate of the cube root of m by a step of
-// Halley's method.
+// cbrt. With |x| = 8^third z, refines an estimate of the cube root of z by a step of Halley's
+// method.
 struct Cbrt {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
-    const V one = hn::Set(d, 1), zero = hn::Zero(d), a = hn::Abs(x);
+    const V one = hn::Set(d, 1), a = hn::Abs(x);
     const Upscaled<D> up(d, a);
     const Mantissa<D> m(d, up.x);
     const V exponent = hn::Add(m.e, up.e);
     const Nearest<D> third(d, exponent, constant(d, 1.0 / 3));
     const V rest = hn::NegMulAdd(third.n, hn::Set(d, 3), exponent);  // -1, 0 or 1.
-    const V y = polynomial(d, m.f, kCbrt<hn::TFromD<D>>);
-    const V cube = hn::Mul(hn::Mul(y, y), y), of_m = hn::Add(one, m.f);
-    const V step = hn::Div(hn::Sub(of_m, cube), hn::MulAdd(hn::Set(d, 2), cube, of_m));
-    const V of_rest =
-        hn::IfThenElse(hn::Gt(rest, zero), constant(d, 0x1.428a2f98d728bp+0),
-                       hn::IfThenElse(hn::Lt(rest, zero), constant(d, 0x1.965fea53d6e3cp-1), one));
-    const V root = hn::Mul(hn::MulAdd(y, step, y), of_rest);
-    // The result is normal, so adding to the exponent's bits scales the root.
+    const auto is_above = hn::Gt(rest, hn::Zero(d)), is_below = hn::Lt(rest, hn::Zero(d));
+    const auto of_rest = [&](double above, double below) HWY_ATTR {
+      return hn::IfThenElse(is_above, constant(d, above),
+                            hn::IfThenElse(is_below, constant(d, below), one));
+    };
+    const V z = hn::Mul(hn::Add(one, m.f), of_rest(2, 0.5));
+    const V y = hn::Mul(polynomial(d, m.f, kCbrt<hn::TFromD<D>>),
+                        of_rest(0x1.428a2f98d728bp+0, 0x1.965fea53d6e3cp-1));
+    const V cube = hn::Mul(hn::Mul(y, y), y);
+    const V step = hn::Div(hn::Sub(z, cube), hn::MulAdd(hn::Set(d, 2), cube, z));
+    const V of_fraction = hn::MulAdd(y, step, y);
+    // The root is normal, so adding to the exponent's bits scales it.
     const hn::RebindToSigned<D> di;
     const auto n = hn::ShiftLeft<Numbers<D>::kFractionBits>(hn::BitCast(di, third.magic));
-    const V scaled = hn::CopySign(hn::BitCast(d, hn::Add(hn::BitCast(di, root), n)), x);
-    return hn::IfThenElse(hn::And(hn::Gt(a, zero), hn::Lt(a, infinity(d))), scaled, x);
+    const V scaled = hn::BitCast(d, hn::Add(hn::BitCast(di, of_fraction), n));
+    const V root = hn::CopySign(scaled, x);
+    const auto is_regular = hn::And(hn::Gt(a, hn::Zero(d)), hn::Lt(a, infinity(d)));
+    return hn::IfThenElse(is_regular, root, x);
   }
 };
 
