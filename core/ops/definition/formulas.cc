@@ -105,7 +105,8 @@ Tensor flip(const Tensor& x, const Ints& axes) {
 Tensor slice(const Tensor& x, const SliceAttrs& attrs) { return call1(OpId::k_slice, attrs, {x}); }
 
 Tensor pad(const Tensor& x, const Sizes& pads) {
-  if (std::ranges::all_of(pads, [](const Size& n) { return identical(n, 0); })) return x;
+  const auto is_zero = [](const Size& n) { return identical(n, 0); };
+  if (std::all_of(pads.begin(), pads.end(), is_zero)) return x;
   return call1(OpId::k_pad, PadAttrs{.pads = pads}, {x});
 }
 
