@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "plugins/cpu/cpu_testing.h"
 
@@ -185,6 +186,40 @@ TEST(Cpu, PowAndAtan2FollowTheCLibrary) {
     const long double l = a[i], r = b[i];
     ASSERT_LE(ulps(power[i], std::pow(l, r)), 1) << a[i] << " to the " << b[i];
     ASSERT_LE(ulps(angle[i], std::atan2(l, r)), 6) << a[i] << ", " << b[i];
+  }
+}
+
+TEST(Cpu, PowInFloat64FollowsTheCLibrary) {
+  const std::vector<double> a = with_specials(random_elements<double>(1 << 17, -20, 20));
+  std::vector<double> b = with_specials(random_elements<double>(1 << 17, -200, 200), 7);
+  for (size_t i = 0; i < b.size(); i += 2) b[i] = std::round(b[i]);
+  const List sizes{static_cast<int64_t>(a.size())};
+  const Tensor x = tensor_of(a, sizes), y = tensor_of(b, sizes);
+  const auto power = cpu().run(TENON_OP_pow, nullptr, {x, y}, {x})[0].elements<double>();
+  for (size_t i = 0; i < a.size(); ++i) {
+    const long double exact = std::pow(static_cast<long double>(a[i]), b[i]);
+    ASSERT_LE(ulps(power[i], exact), 2) << a[i] << " to the " << b[i];
+  }
+}
+
+// Tensors with 65,536 elements use a table of the function's results.
+TEST(Cpu, TablesOfHalfTypesHaveTheBitsOfTheFunction) {
+  std::vector<uint16_t> all(1 << 16);
+  std::iota(all.begin(), all.end(), uint16_t{0});
+  const std::vector<uint16_t> low(all.begin(), all.begin() + (1 << 15));
+  const std::vector<uint16_t> high(all.begin() + (1 << 15), all.end());
+  for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16}) {
+    for (const Function& function : kFunctions) {
+      const auto results = [&](const std::vector<uint16_t>& bits) {
+        Tensor x = tensor_of(bits, {static_cast<int64_t>(bits.size())});
+        x.dtype = dtype;
+        return cpu().run(function.op, nullptr, {x}, {x})[0].elements<uint16_t>();
+      };
+      std::vector<uint16_t> halves = results(low);
+      const std::vector<uint16_t> second = results(high);
+      halves.insert(halves.end(), second.begin(), second.end());
+      EXPECT_EQ(results(all), halves) << function.name << " of " << dtype;
+    }
   }
 }
 
