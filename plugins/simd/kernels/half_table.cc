@@ -47,9 +47,12 @@ class HalfTable {
 
 namespace {
 
+// Returns the table of a span and a dtype. Tables are never destroyed, because kernels may run
+// while the process destroys its static objects.
 HalfTable& table_of(Span span, tenon_dtype half) {
+  using Tables = std::map<std::pair<Span, tenon_dtype>, HalfTable>;
   static std::mutex mutex;
-  static std::map<std::pair<Span, tenon_dtype>, HalfTable> tables;
+  static Tables& tables = *new Tables;
   const std::lock_guard lock(mutex);
   return tables[{span, half}];
 }
