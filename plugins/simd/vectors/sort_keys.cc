@@ -174,6 +174,7 @@ constexpr size_t kGroup = HWY_TARGET == HWY_AVX3 ? 16 : 8;
 // Merges pairs of adjacent runs of kRun vectors until all vectors are one run.
 template <size_t kRun, class D, class V>
 HWY_INLINE void merge_group(D d, V (&v)[kGroup]) {
+  static_assert(2 * kRun <= kGroup);
   HWY_UNROLL(16)
   for (size_t first = 0; first < kGroup; first += 2 * kRun) {
     V larger[kRun];
@@ -202,17 +203,21 @@ HWY_INLINE void merge_group(D d, V (&v)[kGroup]) {
   if constexpr (2 * kRun < kGroup) merge_group<2 * kRun>(d, v);
 }
 
-// Merges runs of kSortRows keys to runs of kGroup vectors.
+// Merges runs of kSortRows keys to runs of kGroup vectors. With vectors of two lanes they have that
+// length already.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void merge_in_registers(D d, T* keys, size_t n) {
-  const size_t lanes = hn::Lanes(d);
-  for (size_t first = 0; first < n; first += kGroup * lanes) {
-    hn::Vec<D> v[kGroup];
-    HWY_UNROLL(16)
-    for (size_t i = 0; i < kGroup; ++i) v[i] = hn::LoadU(d, keys + first + i * lanes);
-    merge_group<kSortRows / hn::MaxLanes(D())>(d, v);
-    HWY_UNROLL(16)
-    for (size_t i = 0; i < kGroup; ++i) hn::StoreU(v[i], d, keys + first + i * lanes);
+  constexpr size_t kRun = kSortRows / hn::MaxLanes(D());
+  if constexpr (kRun < kGroup) {
+    const size_t lanes = hn::Lanes(d);
+    for (size_t first = 0; first < n; first += kGroup * lanes) {
+      hn::Vec<D> v[kGroup];
+      HWY_UNROLL(16)
+      for (size_t i = 0; i < kGroup; ++i) v[i] = hn::LoadU(d, keys + first + i * lanes);
+      merge_group<kRun>(d, v);
+      HWY_UNROLL(16)
+      for (size_t i = 0; i < kGroup; ++i) hn::StoreU(v[i], d, keys + first + i * lanes);
+    }
   }
 }
 
